@@ -1,0 +1,98 @@
+"""A rigid body: mass, centre of mass, inertia tensor, and whether such a body can exist."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from .quantities import Data, Mass, Position, Rotation, Tensor
+
+_ZERO: Tensor = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+
+class Body(Data):
+    """Inertia of one rigid body, in its body frame (each leg kind says which frame that is).
+
+    ``inertia`` is taken about the point named by ``about`` (``com``, ``origin`` or a key of ``points``)
+    and in the axes named by ``frame`` (``body`` or a key of ``frames``, whose columns are its axes in the
+    body frame). ``check: none`` opts out of the physical check: no real body has such a tensor, but a
+    published robot may.
+    """
+
+    mass: Mass
+    com: Position = (0.0, 0.0, 0.0)
+    inertia: Tensor = _ZERO
+    about: str = "com"
+    frame: str = "body"
+    points: dict[str, Position] = Field(default={})
+    frames: dict[str, Rotation] = Field(default={})
+    check: Literal["physical", "none"] = "physical"
+
+    @model_validator(mode="after")
+    def _names_and_physics(self) -> Body:
+        for field, name, table, own in (
+            ("about", self.about, self.points, ("com", "origin")),
+            ("frame", self.frame, self.frames, ("body",)),
+        ):
+            if name not in own and name not in table:
+                raise ValueError(f"{field}: unknown name {name!r}; known: {', '.join([*own, *table])}")
+        if self.check == "physical":
+            problem = self.unphysical
+            if problem:
+                raise ValueError(f"inertia: {problem}. If the numbers are meant so, say 'check: none' in this body")
+        return self
+
+    @property
+    def central_inertia(self) -> NDArray[np.float64]:
+        """Inertia tensor about the centre of mass in body axes, (3, 3) [kg m^2].
+
+        I_c = E I E^T - m (d.d 1 - d d^T), d from the named point to the centre of mass.
+        """
+        axes = np.array(self.frames[self.frame]) if self.frame != "body" else np.eye(3)
+        tensor: NDArray[np.float64] = axes @ np.array(self.inertia) @ axes.T
+        if self.about != "com":
+            point = np.zeros(3) if self.about == "origin" else np.array(self.points[self.about])
+            tensor -= _parallel_axis(self.mass, np.array(self.com) - point)
+        return tensor
+
+    @property
+    def origin_inertia(self) -> NDArray[np.float64]:
+        """Inertia tensor about the origin of the body frame in body axes, (3, 3) [kg m^2]."""
+        return self.central_inertia + _parallel_axis(self.mass, np.array(self.com))
+
+    @property
+    def second_moment(self) -> NDArray[np.float64]:
+        """Integral of x x^T dm over the body, about the origin, body axes: tr(I)/2 1 - I, (3, 3) [kg m^2]."""
+        tensor = self.origin_inertia
+        moment: NDArray[np.float64] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
+        return moment
+
+    @property
+    def first_moment(self) -> NDArray[np.float64]:
+        """Integral of x dm about the origin, body axes: m com, (3,) [kg m]."""
+        return self.mass * np.array(self.com)
+
+    @property
+    def unphysical(self) -> str:
+        """What no real body's inertia does; empty if one can have it.
+
+        The principal moments must not be negative and none may exceed the sum of the other two.
+        A rod of no thickness (one zero moment) is a body.
+        """
+        low, middle, high = np.linalg.eigvalsh(self.central_inertia)
+        slack = 1e-9 * max(abs(low), abs(high))
+        values = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2 about the centre of mass"
+        if low < -slack:
+            return f"is not positive definite ({values})"
+        if high > low + middle + slack:
+            return f"breaks the triangle inequality ({values}: the largest exceeds the sum of the others)"
+        if self.mass == 0.0 and high > slack:
+            return f"needs a mass, but the mass is 0 ({values})"
+        return ""
+
+
+def _parallel_axis(mass: float, offset: NDArray[np.float64]) -> NDArray[np.float64]:
+    return mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))

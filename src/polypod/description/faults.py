@@ -1,0 +1,156 @@
+"""What is wrong with a robot file, in its own words: field, what was got, what is allowed, line.
+
+A validator of several fields starts its message with the field it blames and a colon (``about: unknown name``);
+the fault is then reported at that field.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, get_args
+
+import yaml
+from pydantic import ValidationError
+
+from ..errors import Fault, UnknownNameError
+from .leg import LegData
+from .quantities import Data
+from .robot import Robot
+
+Location = tuple[str | int, ...]
+_WANTED = {
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "string_type": "must be a text",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping",
+    "model_type": "must be a mapping",
+}
+_BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
+
+
+def validation_faults(error: ValidationError, document: dict[str, Any], node: yaml.Node | None) -> list[Fault]:
+    """Faults of a document that is no robot; one that comes from ``leg_defaults`` is told once, not once a leg."""
+    lines = dict(_lines(node, ()))
+    alike: dict[tuple[str | int | None, ...], list[Fault]] = defaultdict(list)
+    for details, location in _leaves(error, ()):
+        location, message = _words(details, location, document)
+        fault = Fault(".".join(map(str, location)), message, _line(location, lines))
+        # equal faults of several legs are one if they stand in one line, or if what is missing is missing in all
+        missing = message.startswith("missing") and location[:1] == ("legs",) and len(location) == 3
+        key = location[2:] if location[:1] == ("legs",) else location
+        alike[(message, None if missing else fault.line, *key)].append(fault)
+    legs = len(document.get("legs") or ()) if isinstance(document.get("legs"), list) else 0
+    faults: list[Fault] = []
+    for (_, line, *_rest), same in alike.items():
+        if len(same) == 1 or (line is None and len(same) < legs):
+            faults += same
+        else:
+            first = same[0]
+            others = f"{len(same) - 1} other leg{'s' if len(same) > 2 else ''}"
+            faults.append(Fault(first.field, f"{first.message} (and in {others})", first.line))
+    return faults
+
+
+def structure_faults(document: dict[str, Any], node: yaml.Node | None) -> list[Fault]:
+    """Faults that must be known before the legs' defaults are spread."""
+    faults = list(_repeated_keys(node, ()))
+    defaults = document.get("leg_defaults")
+    if not (defaults is None or isinstance(defaults, dict)):
+        line = _line(("leg_defaults",), dict(_lines(node, ())))
+        faults.append(Fault("leg_defaults", f"must be a mapping of fields of a leg, got {_short(defaults)}", line))
+    return faults
+
+
+def _repeated_keys(node: yaml.Node | None, path: Location) -> Iterator[Fault]:
+    """YAML lets the last of two equal keys win in silence; here it is a fault."""
+    if isinstance(node, yaml.MappingNode):
+        seen: dict[str, int] = {}
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            if key.value in seen:
+                field = ".".join(map(str, (*path, key.value)))
+                yield Fault(field, f"given twice, here and in line {seen[key.value]}", line)
+            seen[key.value] = line
+            yield from _repeated_keys(value, (*path, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield from _repeated_keys(value, (*path, number))
+
+
+def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Location]]:
+    """All errors of a validation; a leg's own validation is one error of the robot's, with errors inside."""
+    for error in errors.errors():
+        location: Location = above + tuple(p for p in error["loc"] if not str(p).startswith("function-"))
+        inner = error.get("ctx", {}).get("error")
+        if isinstance(inner, ValidationError):
+            yield from _leaves(inner, location)
+        else:
+            yield error, location
+
+
+def _words(error: Any, location: Location, document: dict[str, Any]) -> tuple[Location, str]:
+    """A pydantic error in the words of a robot file, and the field it is about."""
+    message = error["msg"].removeprefix("Value error, ")
+    if error["type"] == "missing":
+        return location, "missing: this field is required"
+    if error["type"] == "extra_forbidden":
+        return location, str(UnknownNameError("field", str(location[-1]), _fields_at(location[:-1], document)))
+    if error["type"] == "value_error":
+        blamed = _BLAMED.fullmatch(message)
+        if blamed is None:
+            return location, message
+        parts = tuple(int(part) if part.isdigit() else part for part in blamed[1].split("."))
+        return (*location, *parts), blamed[2]
+    wanted = _WANTED.get(error["type"], message.replace("Input should be", "must be"))
+    return location, f"{wanted}, got {_short(error['input'])}"
+
+
+def _fields_at(location: Location, document: dict[str, Any]) -> tuple[str, ...]:
+    """Names of the fields a mapping at a place of the document may have."""
+    model: type[Data] = Robot
+    for depth, part in enumerate(location):
+        if location[:1] == ("legs",) and depth == 1:
+            legs: Any = document["legs"]
+            model = LegData.registry[legs[part]["kind"]]
+        elif depth > 0 or part != "legs":
+            inside = [] if isinstance(part, int) else _models(model.model_fields[part].annotation)
+            model = inside[0] if inside else model
+    return tuple(model.model_fields)
+
+
+def _models(annotation: Any) -> list[type[Data]]:
+    """The data classes an annotation speaks of."""
+    if isinstance(annotation, type) and issubclass(annotation, Data):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _line(location: Location, lines: dict[Location, int]) -> int | None:
+    """Line of a field, or of the nearest that holds it. A leg's field stands at the leg or among the defaults."""
+    if location[:1] == ("legs",) and len(location) > 2 and location[:3] not in lines:
+        defaults: Location = ("leg_defaults", *location[2:])
+        if defaults[:2] in lines:
+            location = defaults
+    return next((lines[location[:n]] for n in range(len(location), -1, -1) if location[:n] in lines), None)
+
+
+def _lines(node: yaml.Node | None, path: Location) -> Iterator[tuple[Location, int]]:
+    """Line of every key and item of a document, by its path."""
+    if node is None:
+        return
+    yield path, node.start_mark.line + 1
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            yield from _lines(value, (*path, key.value))
+            yield (*path, key.value), key.start_mark.line + 1
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield from _lines(value, (*path, number))

@@ -1,0 +1,69 @@
+"""What every leg's data share, and the register of leg kinds.
+
+A kind registers itself by subclassing :class:`LegData` with ``kind="..."``; nothing else is needed for its
+legs to be read from files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import Field
+
+from ..errors import UnknownNameError
+from .quantities import Data, Direction, HalfAngle, Number, Position
+
+
+class Friction(Data):
+    """Friction of one joint, opposing its rate: viscous, dry by reaction, and a constant drag.
+
+    ``viscous`` N s/m or N m s/rad; ``coulomb`` times the reaction (a coefficient for a slider, an arm in m
+    for a rotary joint); ``drag`` N or N m whatever the load (a ball screw's preload divided by its lead).
+    """
+
+    viscous: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "N s/m or N m s/rad"})] = 0.0
+    coulomb: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "1 or m"})] = 0.0
+    drag: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "N or N m"})] = 0.0
+
+
+class ConeLimit(Data):
+    """A joint's range: the leg stays within ``half_angle`` of ``axis``."""
+
+    axis: Direction
+    half_angle: HalfAngle
+
+
+class LegData(Data):
+    """Data of one leg. ``platform`` is its attachment point in the platform frame.
+
+    ``name`` is what messages and results call it; the robot fills it in (leg1, leg2, ...) if absent.
+    """
+
+    registry: ClassVar[dict[str, type[LegData]]] = {}
+    kind: str
+    name: str = ""
+    platform: Position
+
+    def __init_subclass__(cls, kind: str | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if kind is not None:
+            LegData.registry[kind] = cls
+
+    def closure_faults(self, position: Sequence[float], rotation: Any) -> list[str]:
+        """Why the leg does not close when the platform is at a pose; leg kinds know, plain data do not."""
+        return []
+
+
+def parse_leg(value: Any) -> LegData:
+    """A leg from its mapping, by its ``kind``."""
+    if isinstance(value, LegData):
+        return value
+    if not isinstance(value, dict):
+        raise ValueError(f"a leg is a mapping with a 'kind', got {value!r}")
+    kind = value.get("kind")
+    if kind is None:
+        raise ValueError(f"kind: missing: a leg needs one of {', '.join(LegData.registry)}")
+    if not isinstance(kind, str) or kind not in LegData.registry:
+        raise ValueError(f"kind: {UnknownNameError('leg kind', str(kind), tuple(LegData.registry))}")
+    return LegData.registry[kind].model_validate(value)

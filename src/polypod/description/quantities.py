@@ -1,0 +1,119 @@
+"""Numbers of a robot file: checked, with their unit in the schema.
+
+SI units and radians; an angle may be written as a text such as ``15 deg``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+
+class Data(BaseModel):
+    """Frozen, validated data; unknown fields are faults."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+
+def _number(value: Any) -> Any:
+    """A truth value is no number, though Python counts with it."""
+    if isinstance(value, bool):
+        raise ValueError(f"must be a number, got {value}")
+    return value
+
+
+def _list_of(count: int, what: str) -> Callable[[Any], Any]:
+    """A validator of length: whole lists are reported, not the item that is missing or too many."""
+
+    def check(value: Any) -> Any:
+        value = value.tolist() if isinstance(value, np.ndarray) else value
+        if not isinstance(value, (list, tuple)) or len(value) != count:
+            raise ValueError(f"{what} needed, got {value!r}")
+        return value
+
+    return check
+
+
+Number = Annotated[float, BeforeValidator(_number)]
+Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(_list_of(3, "3 numbers"))]
+Matrix3 = Annotated[tuple[Triple, Triple, Triple], BeforeValidator(_list_of(3, "3 rows of 3 numbers"))]
+
+
+def _unit_vector(value: Triple) -> Triple:
+    """A direction must be of length one to 1e-6; the rest of the rounding is removed."""
+    length = math.hypot(*value)
+    if not abs(length - 1.0) <= 1e-6:
+        kind = "is zero" if length == 0 else f"has length {length:.9g}"
+        raise ValueError(f"a direction must have length 1, got {list(value)}, which {kind}")
+    if abs(length - 1.0) < 1e-15:  # above the rounding of the division below: a second reading changes nothing
+        return value
+    return (value[0] / length, value[1] / length, value[2] / length)
+
+
+def _angle(value: Any) -> Any:
+    """Radians as a number, or a text ``<number> deg`` / ``<number> rad``."""
+    if not isinstance(value, str):
+        return _number(value)
+    number, _, unit = value.strip().partition(" ")
+    try:
+        return float(number) * {"deg": math.pi / 180.0, "rad": 1.0}[unit]
+    except (ValueError, KeyError):
+        raise ValueError(f"an angle is a number in radians or a text such as '15 deg', got {value!r}") from None
+
+
+def _tensor(value: Any) -> Any:
+    """Three principal values stand for a diagonal matrix."""
+    value = _list_of(3, "3 principal moments or 3 rows of 3 numbers")(value)
+    if not any(isinstance(row, (list, tuple)) for row in value):
+        x, y, z = value
+        return ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
+    return value
+
+
+def _symmetric(value: Matrix3) -> Matrix3:
+    matrix = np.array(value)
+    if not np.allclose(matrix, matrix.T, rtol=0, atol=1e-12 * np.abs(matrix).max(initial=1e-300)):
+        raise ValueError(f"an inertia tensor must be symmetric, got {matrix.tolist()}")
+    return value
+
+
+def _rotation(value: Matrix3) -> Matrix3:
+    """A rotation must be one to 1e-6; the nearest one is taken (polar decomposition)."""
+    matrix = np.array(value)
+    if np.abs(matrix.T @ matrix - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0:
+        raise ValueError(f"not a rotation matrix: orthonormal columns and determinant +1 needed, got {matrix.tolist()}")
+    left, _, right = np.linalg.svd(matrix)
+    exact = left @ right
+    if np.abs(exact - matrix).max() < 1e-14:  # above the rounding of the decomposition, as for directions
+        return value
+    x, y, z = (tuple(float(number) for number in row) for row in exact)
+    return (x, y, z)  # type: ignore[return-value]
+
+
+def _ordered(value: tuple[float, float]) -> tuple[float, float]:
+    if not value[0] < value[1]:
+        raise ValueError(f"limits go from small to large, got {list(value)}")
+    return value
+
+
+def _unit(unit: str, **limits: Any) -> Any:
+    return Field(json_schema_extra={"unit": unit}, **limits)
+
+
+Position = Annotated[Triple, _unit("m")]
+Acceleration = Annotated[Triple, _unit("m/s^2")]
+Direction = Annotated[Triple, AfterValidator(_unit_vector), _unit("1")]
+Rotation = Annotated[Matrix3, AfterValidator(_rotation), _unit("1")]
+Tensor = Annotated[Matrix3, BeforeValidator(_tensor), AfterValidator(_symmetric), _unit("kg m^2")]
+Mass = Annotated[Number, _unit("kg", ge=0)]
+Moment = Annotated[Number, _unit("kg m^2", ge=0)]
+Length = Annotated[Number, _unit("m", gt=0)]
+Angle = Annotated[float, BeforeValidator(_angle), _unit("rad")]
+Range = Annotated[
+    tuple[Number, Number], BeforeValidator(_list_of(2, "2 numbers")), AfterValidator(_ordered), _unit("m")
+]
+HalfAngle = Annotated[Angle, Field(gt=0, le=math.pi)]

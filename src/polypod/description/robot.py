@@ -1,0 +1,150 @@
+"""A robot: a platform on legs, in a gravity field, with the freedoms it has and where its numbers come from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_validator
+
+from .body import Body
+from .leg import LegData, parse_leg
+from .quantities import Acceleration, Data, Direction, Position, Rotation
+
+EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
+
+
+class Freedom(Data):
+    """One coordinate of a lower-mobility robot: the platform moves along, or turns about, a base axis.
+
+    A rotation is about the axis through the origin of the platform frame. Coordinates are zero at ``home``.
+    """
+
+    name: str
+    motion: Literal["translation", "rotation"]
+    axis: Direction
+
+
+class Pose(Data):
+    """Position and rotation of the platform frame {P} in the base frame {B}."""
+
+    position: Position = (0.0, 0.0, 0.0)
+    rotation: Rotation = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+
+    @property
+    def matrix(self) -> NDArray[np.float64]:
+        """Homogeneous matrix (4, 4)."""
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
+        return matrix
+
+
+Leg = Annotated[SerializeAsAny[LegData], BeforeValidator(parse_leg)]
+
+
+class Robot(Data):
+    """A parallel robot as data: frozen, checked when made, the same when written and read again.
+
+    ``home`` is a pose inside the workspace; every leg must close there. ``freedoms`` is empty for a
+    six-freedom robot. ``euler`` is the order in which the robot's paper states rotations, as SciPy spells it
+    (capitals: about moving axes). ``sources`` says for each number (a dotted path, ``*`` for any part) where
+    it is printed, or begins with ``assumed`` and says why.
+    """
+
+    name: str = Field(min_length=1)
+    title: str = ""
+    reference: str = ""
+    gravity: Acceleration = (0.0, 0.0, -9.81)
+    platform: Body
+    home: Pose = Pose()
+    freedoms: tuple[Freedom, ...] = ()
+    euler: str = "ZYX"
+    legs: tuple[Leg, ...]
+    sources: dict[str, str] = Field(default={})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _name_the_legs(cls, value: Any) -> Any:
+        if isinstance(value, dict) and isinstance(value.get("legs"), (list, tuple)):
+            legs = [
+                {**leg, "name": leg.get("name") or f"leg{number}"} if isinstance(leg, dict) else leg
+                for number, leg in enumerate(value["legs"], 1)
+            ]
+            return {**value, "legs": legs}
+        return value
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Robot:
+        if not EULER_CONVENTION.fullmatch(self.euler):
+            raise ValueError(f"euler: three of xyz (fixed axes) or XYZ (moving axes) needed, got {self.euler!r}")
+        if self.platform.mass == 0.0:
+            raise ValueError("platform.mass: must be positive, got 0")
+        names = [leg.name for leg in self.legs]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise ValueError(f"legs.{number}.name: every leg needs a name of its own, got {names}")
+        freedoms = len(self.freedoms) or 6
+        if len(self.legs) != freedoms:
+            raise ValueError(
+                f"legs: a robot of {freedoms} freedoms needs {freedoms} actuated legs, got {len(self.legs)}"
+            )
+        _check_freedoms(self.freedoms)
+        for number, leg in enumerate(self.legs):
+            faults = leg.closure_faults(self.home.position, self.home.rotation)
+            if faults:
+                raise ValueError(f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}")
+        return self
+
+    @property
+    def unphysical(self) -> dict[str, str]:
+        """Bodies whose file opts out of the physical check and needs to: path -> what is wrong."""
+        return {path: body.unphysical for path, body in self.bodies() if body.unphysical}
+
+    def bodies(self) -> Iterator[tuple[str, Body]]:
+        """Every body of the description with its path, the platform first."""
+        yield "platform", self.platform
+        for leg in self.legs:
+            for field in type(leg).model_fields:
+                if isinstance(getattr(leg, field), Body):
+                    yield f"{leg.name}.{field}", getattr(leg, field)
+
+    def source_of(self, path: str) -> str | None:
+        """Where the number at a dotted path (``legs.2.axis``) comes from; None if the file does not say."""
+        for pattern, text in self.sources.items():
+            if fnmatchcase(path, pattern) or fnmatchcase(path, pattern + ".*"):
+                return text
+        return None
+
+    def numbers(self) -> Iterator[str]:
+        """Dotted paths of all numeric fields, vectors and tensors counting as one."""
+        yield from _numeric_paths(self, "")
+
+
+def _check_freedoms(freedoms: tuple[Freedom, ...]) -> None:
+    if len({f.name for f in freedoms}) < len(freedoms):
+        raise ValueError(f"freedoms: every freedom needs a name of its own, got {[f.name for f in freedoms]}")
+    if len(freedoms) > 5:
+        raise ValueError("freedoms: leave them out for a six-freedom robot")
+    if sum(f.motion == "rotation" for f in freedoms) > 1:
+        raise ValueError("freedoms: at most one rotation (more do not commute; none of our robots needs them)")
+    axes = np.array([f.axis for f in freedoms if f.motion == "translation"])
+    if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
+        raise ValueError("freedoms: the axes of the translations must be independent")
+
+
+def _numeric_paths(value: Any, path: str) -> Iterator[str]:
+    if isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield from _numeric_paths(getattr(value, name), f"{path}.{name}" if path else name)
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            yield from _numeric_paths(item, f"{path}.{name}")
+    elif isinstance(value, tuple) and any(isinstance(item, BaseModel) for item in value):
+        for number, item in enumerate(value):
+            yield from _numeric_paths(item, f"{path}.{number}")
+    elif isinstance(value, (float, tuple)) and not isinstance(value, str) and value != ():
+        yield path

@@ -1,0 +1,114 @@
+"""An expression graph as a plain list of operations, made cheaper before it is compiled.
+
+CasADi turns x * (1/y) into x/y; a division takes ten times a multiplication, so divisions that share a
+denominator become one reciprocal and products again.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+_NOT_ARITHMETIC = frozenset({ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST})
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One value: an operation on earlier values, an element of an input, or a constant."""
+
+    op: int
+    arguments: tuple[int, ...] = ()
+    source: tuple[int, int] = (0, 0)
+    constant: float = 0.0
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Operations in order, and which of them are the elements of each output."""
+
+    inputs: tuple[int, ...]
+    operations: tuple[Operation, ...]
+    outputs: tuple[tuple[int, ...], ...]
+
+    @property
+    def count(self) -> int:
+        """Arithmetic operations (additions, products, divisions, roots, comparisons, choices)."""
+        return sum(step.op not in _NOT_ARITHMETIC for step in self.operations)
+
+    @staticmethod
+    def of(function: ca.Function) -> Graph:
+        """The graph of a CasADi SX function with dense inputs and outputs, improved."""
+        operations: list[Operation] = []
+        slot: dict[int, int] = {}
+        outputs = [[-1] * function.numel_out(k) for k in range(function.n_out())]
+        for k in range(function.n_instructions()):
+            op, out, arguments = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
+            if op == ca.OP_OUTPUT:
+                outputs[out[0]][out[1]] = slot[arguments[0]]
+                continue
+            if op == ca.OP_INPUT:
+                step = Operation(op, source=(arguments[0], arguments[1]))
+            elif op == ca.OP_CONST:
+                step = Operation(op, constant=function.instruction_constant(k))
+            else:
+                step = Operation(op, tuple(slot[i] for i in arguments))
+            slot[out[0]] = len(operations)
+            operations.append(step)
+        lengths = tuple(function.numel_in(k) for k in range(function.n_in()))
+        return _pruned(lengths, _shared_reciprocals(operations, outputs), outputs)
+
+
+def _shared_reciprocals(operations: list[Operation], outputs: list[list[int]]) -> list[Operation]:
+    """a/b, c/b -> r = 1/b, a r, c r; renumbers ``outputs`` in place."""
+    uses = Counter(step.arguments[1] for step in operations if step.op == ca.OP_DIV)
+    uses.update(step.arguments[0] for step in operations if step.op == ca.OP_INV)
+    result: list[Operation] = []
+    place: list[int] = []
+    reciprocal: dict[int, int] = {}
+
+    def add(step: Operation) -> int:
+        result.append(step)
+        return len(result) - 1
+
+    def inverse(denominator: int) -> int:
+        if denominator not in reciprocal:
+            reciprocal[denominator] = add(Operation(ca.OP_INV, (denominator,)))
+        return reciprocal[denominator]
+
+    for step in operations:
+        arguments = tuple(place[i] for i in step.arguments)
+        if step.op == ca.OP_DIV and uses[step.arguments[1]] > 1:
+            place.append(add(Operation(ca.OP_MUL, (arguments[0], inverse(arguments[1])))))
+        elif step.op == ca.OP_INV:
+            place.append(inverse(arguments[0]))
+        else:
+            place.append(add(Operation(step.op, arguments, step.source, step.constant)))
+    for row in outputs:
+        row[:] = [place[i] if i >= 0 else -1 for i in row]
+    return result
+
+
+def _pruned(lengths: tuple[int, ...], operations: list[Operation], outputs: list[list[int]]) -> Graph:
+    """Without operations nothing depends on; a structural zero of an output becomes a constant."""
+    zero = len(operations)
+    operations = [*operations, Operation(ca.OP_CONST)]
+    wanted = {zero if i < 0 else i for row in outputs for i in row}
+    for index in range(len(operations) - 1, -1, -1):
+        if index in wanted:
+            wanted.update(operations[index].arguments)
+    place: dict[int, int] = {}
+    kept: list[Operation] = []
+    merged: dict[Any, int] = {}
+    for index, step in enumerate(operations):
+        if index not in wanted:
+            continue
+        arguments = tuple(place[i] for i in step.arguments)
+        key = (step.op, arguments, step.source, step.constant)
+        if key not in merged:
+            merged[key] = len(kept)
+            kept.append(Operation(step.op, arguments, step.source, step.constant))
+        place[index] = merged[key]
+    return Graph(lengths, tuple(kept), tuple(tuple(place[zero if i < 0 else i] for i in row) for row in outputs))

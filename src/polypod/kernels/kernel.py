@@ -1,0 +1,171 @@
+"""Kernels: bare compiled functions, arrays in and out, a row for each state."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import machine
+from .emit import emit_graph, emit_iteration
+from .expression import Expression, Iteration
+from .graph import Graph
+
+Array = NDArray[np.float64]
+_ENTRY = "polypod_kernel"
+# A thread costs about 20 us to wake; below this much arithmetic for each it does not pay.
+_WORTH_A_THREAD = 2_000_000
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Name of an array of a kernel and its shape for one state."""
+
+    name: str
+    shape: tuple[int, ...]
+
+
+class Kernel:
+    """A compiled function of a batch of states.
+
+    ``operations`` counts the arithmetic for one state (of one step for an iteration). Call it with C-contiguous float64 arrays (n, *shape), one for each input, or (1, *shape) for a value that all
+    states share. Nothing is checked: for checked calls use :class:`polypod.Model`.
+    """
+
+    def __init__(self, build: Callable[[], Expression | Iteration], recipe: bytes | None = None) -> None:
+        """``build`` makes the expression; ``recipe``, if given, determines it and spares building it when cached."""
+        self._build = build
+        compiled = self._compiled(recipe)
+        self.name: str = compiled.about["name"]
+        self.operations: int = compiled.about["operations"]
+        self.iterative: bool = compiled.about["iterative"]
+        self.inputs = tuple(Signature(name, tuple(shape)) for name, shape in compiled.about["inputs"])
+        self.outputs = tuple(Signature(name, tuple(shape)) for name, shape in compiled.about["outputs"])
+        self._function: Callable[[int], None] = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(
+            machine.address(compiled.code, _ENTRY)
+        )
+
+    @cached_property
+    def expression(self) -> Expression | Iteration:
+        """What the kernel computes, in symbols."""
+        return self._build()
+
+    def _compiled(self, recipe: bytes | None) -> machine.Compiled:
+        width = machine.vector_width()
+        key = machine.key_of(recipe if recipe is not None else repr(self._graphs).encode(), width)
+        compiled = machine.load(key)
+        if compiled is None:
+            expression = self.expression
+            emit: Any = emit_graph if isinstance(expression, Expression) else emit_iteration
+            about = {
+                "name": expression.name,
+                "iterative": isinstance(expression, Iteration),
+                "operations": self._graphs[1 if isinstance(expression, Iteration) else 0].count,
+                "inputs": [(p.name, p.shape) for p in expression.inputs],
+                "outputs": [(p.name, p.shape) for p in expression.outputs],
+            }
+            compiled = machine.Compiled(about, machine.compile_module(emit(*self._graphs, _ENTRY, width)))
+            machine.keep(key, compiled)
+        return compiled
+
+    @property
+    def _graphs(self) -> tuple[Graph, ...]:
+        e = self.expression
+        return (e.graph,) if isinstance(e, Expression) else e.graphs
+
+    def __call__(self, *arrays: Array, out: Sequence[Array] | None = None, threads: int | None = None) -> Any:
+        """Outputs as a tuple of arrays (n, *shape), or the one array if there is one output.
+
+        ``threads`` None uses all cores once the batch is large enough to gain from them.
+        """
+        n = max((len(a) for a in arrays), default=1)
+        if any(len(a) == 0 for a in arrays):
+            n = 0
+        results = tuple(out) if out is not None else tuple(np.empty((n, *p.shape)) for p in self.outputs)
+        if n:
+            self._run(n, arrays, results, threads)
+        return results if len(results) > 1 else results[0]
+
+    def _run(self, n: int, arrays: Sequence[Array], results: Sequence[Array], threads: int | None) -> None:
+        if threads is None:
+            threads = min(_cores(), max(1, n * self._cost // _WORTH_A_THREAD))
+        if threads == 1:
+            self._function(self._block(n, arrays, results).ctypes.data)
+            return
+        width = machine.vector_width()
+        share = -(-n // threads // width) * width
+        parts = []
+        for start in range(0, n, share):
+            rows = slice(start, min(start + share, n))
+            inputs = [a if len(a) == 1 else a[rows] for a in arrays]
+            parts.append(self._block(rows.stop - start, inputs, [r[rows] for r in results]))
+        list(_pool().map(lambda block: self._function(block.ctypes.data), parts))
+
+    @property
+    def _cost(self) -> int:
+        return self.operations * (5 if self.iterative else 1)
+
+    def _block(self, n: int, arrays: Sequence[Array], results: Sequence[Array]) -> NDArray[np.int64]:
+        words = [n]
+        for a in arrays:
+            words += [a.ctypes.data, int(len(a) > 1)]
+        words += [r.ctypes.data for r in results]
+        return np.array(words, dtype=np.int64)
+
+    def bind(self, *arrays: Array, out: Sequence[Array]) -> Bound:
+        """A call without arguments on these arrays, for control loops: write the inputs, call, read ``out``."""
+        return Bound(self, arrays, tuple(out))
+
+    def interpreted(self, *arrays: Array) -> tuple[Array, ...]:
+        """The same outputs from CasADi's interpreter: slow, and independent of the code generation."""
+        n = max(len(a) for a in arrays)
+        rows = [np.broadcast_to(a, (n, *a.shape[1:])).reshape(n, -1) for a in arrays]
+        results = [np.empty((n, prod(p.shape))) for p in self.outputs]
+        for k in range(n):
+            values = self._interpret([row[k] for row in rows])
+            for result, value in zip(results, values, strict=True):
+                result[k] = np.array(value).ravel()
+        return tuple(r.reshape(n, *p.shape) for r, p in zip(results, self.outputs, strict=True))
+
+    def _interpret(self, row: list[Array]) -> Any:
+        if isinstance(self.expression, Expression):
+            return self.expression.function.call(row)
+        start, step, finish = self.expression.functions
+        (state,) = start.call(row)
+        while True:
+            (state,) = step.call([*row, state])
+            if float(state[-1]) != 0.0:
+                return finish.call([*row, state])
+
+
+class Bound:
+    """A kernel tied to fixed arrays; calling it evaluates them."""
+
+    def __init__(self, kernel: Kernel, arrays: Sequence[Array], results: Sequence[Array]) -> None:
+        for a, p in zip([*arrays, *results], [*kernel.inputs, *kernel.outputs], strict=True):
+            if a.dtype != np.float64 or not a.flags.c_contiguous or a.shape[1:] != p.shape:
+                raise ValueError(f"{p.name}: a C-contiguous float64 array (n, {p.shape}) is needed, got {a.shape}")
+        self.arrays, self.results = tuple(arrays), tuple(results)
+        self._block = kernel._block(len(results[0]), arrays, results)
+        self._at = self._block.ctypes.data
+        self._function = kernel._function
+
+    def __call__(self) -> None:
+        self._function(self._at)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(_cores(), thread_name_prefix="polypod")

@@ -1,0 +1,24 @@
+"""Limits that several leg kinds share."""
+
+from __future__ import annotations
+
+import math
+
+import casadi as ca
+
+from ..description import ConeLimit
+from ..symbols.vectors import dot, vector
+from .contract import Limit
+
+
+def range_limit(name: str, value: ca.SX, allowed: tuple[float, float] | None) -> tuple[Limit, ...]:
+    """A length that must stay in a range [m]; none where none is given."""
+    return () if allowed is None else (Limit(name, value, *allowed, "m"),)
+
+
+def cone_limit(name: str, n: ca.SX, cone: ConeLimit | None, axes: ca.SX | None = None) -> tuple[Limit, ...]:
+    """A leg direction n that must stay in a cone, fixed to the base or to ``axes`` [rad]."""
+    if cone is None:
+        return ()
+    axis = vector(cone.axis) if axes is None else axes @ vector(cone.axis)
+    return (Limit(name, dot(n, axis), math.cos(cone.half_angle), 1.0, "rad", angle=True),)

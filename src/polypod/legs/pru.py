@@ -1,0 +1,62 @@
+"""PRU: slider on a rail, hinge, link of fixed length, universal joint on the platform (Staicu's legs A and B)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import casadi as ca
+from pydantic import model_validator
+
+from ..description import Body, Friction
+from ..description.quantities import Direction, Length, Position, Range
+from ..symbols.vectors import Frame, columns, cross, vector
+from .contract import Joint, Leg, PlacedBody, Placement
+from .limits import range_limit
+from .rail import rail_by_its_ends, slide
+
+
+class PRU(Leg, kind="PRU"):
+    """A slider as in PUS; the link turns about ``axis`` only, a base direction square to its plane of motion.
+
+    The universal joint's first axis is ``axis``, carried by the link; its second is ``platform_axis`` in the
+    platform frame. Link frame: origin at the slider, x along the link, z along ``axis``.
+    """
+
+    rail_start: Position
+    rail_direction: Direction
+    length: Length
+    axis: Direction
+    platform_axis: Direction
+    slider: Body
+    link: Body
+    root: Literal["lower", "upper"] = "lower"
+    slider_friction: Friction = Friction()
+    hinge_friction: Friction = Friction()
+    universal_friction: Friction = Friction()
+    travel: Range | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rail_by_its_ends(cls, value: Any) -> Any:
+        return rail_by_its_ends(value)
+
+    def place(self, tip: Frame) -> Placement:
+        """Slider and link direction by Staicu (6), (7): lambda + L a20^T u1 ends at the platform joint."""
+        hinge = vector(self.axis)
+        at = slide(tip.origin, self.rail_start, self.rail_direction, self.length, self.root)
+        second = tip.axes @ vector(self.platform_axis)
+        rail = vector(self.rail_direction)
+        return Placement(
+            coordinate=at.q,
+            bodies=(
+                PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
+                PlacedBody("link", Frame(at.point, columns(at.n, cross(hinge, at.n), hinge)), self.link),
+            ),
+            joints=(
+                Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction"),
+                Joint("hinge", "revolute", "slider", "link", at.point, (hinge,), "hinge_friction"),
+                Joint("universal", "universal", "link", "platform", tip.origin, (hinge, second), "universal_friction"),
+            ),
+            conditions=(at.condition,),
+            limits=range_limit("rail", at.q, self.travel),
+        )

@@ -1,0 +1,76 @@
+"""PUS: slider on a rail, universal joint, link of fixed length, spherical joint on the platform.
+
+Kim and Ryu (6)-(13); Lopes (42), (53)-(57) with vertical rails.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import casadi as ca
+from pydantic import model_validator
+
+from ..description import Body, ConeLimit, Friction
+from ..description.quantities import Direction, Length, Position, Range
+from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
+from .contract import Condition, Joint, Leg, PlacedBody, Placement
+from .limits import cone_limit, range_limit
+from .rail import rail_by_its_ends, slide
+
+
+class PUS(Leg, kind="PUS"):
+    """A slider at ``rail_start`` + q ``rail_direction`` and a link of ``length`` from it to ``platform``.
+
+    ``rail_end`` may be given for ``rail_direction``; it also limits the ``travel``. ``root`` picks the slider on
+    the ``lower`` or ``upper`` side along the rail (the smaller or larger q). ``axis`` is the universal joint's
+    axis alpha on the slider. Link frame: origin at the slider, z = n along the link, y = n x alpha/|n x alpha|,
+    x = y x z (13). The slider does not turn; its frame has the base's axes and its origin at the universal joint.
+    """
+
+    rail_start: Position
+    rail_direction: Direction
+    length: Length
+    axis: Direction
+    slider: Body
+    link: Body
+    root: Literal["lower", "upper"] = "lower"
+    slider_friction: Friction = Friction()
+    universal_friction: Friction = Friction()
+    spherical_friction: Friction = Friction()
+    travel: Range | None = None
+    slider_cone: ConeLimit | None = None
+    platform_cone: ConeLimit | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rail_by_its_ends(cls, value: Any) -> Any:
+        return rail_by_its_ends(value)
+
+    def place(self, tip: Frame) -> Placement:
+        """Slider and link direction by (8); the link turns with its universal joint (13)."""
+        a, alpha = vector(self.rail_direction), vector(self.axis)
+        at = slide(tip.origin, self.rail_start, self.rail_direction, self.length, self.root)
+        across = cross(at.n, alpha)
+        alignment = norm(across)
+        y = across * (1 / alignment)
+        aligned = Condition(
+            "the link is in line with its universal joint's slider axis", alignment, dot(at.n, alpha), "cosine"
+        )
+        return Placement(
+            coordinate=at.q,
+            bodies=(
+                PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
+                PlacedBody("link", Frame(at.point, columns(cross(y, at.n), y, at.n)), self.link),
+            ),
+            joints=(
+                Joint("slider", "prismatic", "base", "slider", at.point, (a,), "slider_friction"),
+                Joint("universal", "universal", "slider", "link", at.point, (alpha, y), "universal_friction"),
+                Joint("spherical", "spherical", "link", "platform", tip.origin, (), "spherical_friction"),
+            ),
+            conditions=(at.condition, aligned),
+            limits=(
+                *range_limit("rail", at.q, self.travel),
+                *cone_limit("universal joint cone", at.n, self.slider_cone),
+                *cone_limit("spherical joint cone", at.n, self.platform_cone, tip.axes),
+            ),
+        )

@@ -1,0 +1,64 @@
+"""A slider on a straight rail with a link of fixed length: what several leg kinds share."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+
+from ..symbols.vectors import dot, vector
+from .contract import Condition
+
+
+@dataclass(frozen=True)
+class Slide:
+    """Slider coordinate q, its place, the link's direction n from it, and the condition of reach."""
+
+    q: ca.SX
+    point: ca.SX
+    n: ca.SX
+    condition: Condition
+
+
+def rail_by_its_ends(value: Any) -> Any:
+    """Turn ``rail_end`` of a leg's mapping into ``rail_direction`` and a ``travel`` from 0 to the rail's length."""
+    if not isinstance(value, dict) or "rail_end" not in value:
+        return value
+    if "rail_direction" in value:
+        raise ValueError("rail_end: give rail_end or rail_direction, not both")
+    start, end = value.get("rail_start"), value["rail_end"]
+    try:
+        span = [float(b) - float(a) for a, b in zip(start, end, strict=True)]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"rail_end: rail_start and rail_end are points of three numbers, got {start} and {end}") from error
+    reach = sum(x * x for x in span) ** 0.5
+    if not math.isfinite(reach):
+        raise ValueError(f"rail_end: finite numbers are needed, got {start} and {end}")
+    if reach == 0.0:
+        raise ValueError(f"rail_end: rail_start and rail_end coincide at {start}")
+    rest = {key: item for key, item in value.items() if key != "rail_end"}
+    return {"travel": (0.0, reach), **rest, "rail_direction": tuple(x / reach for x in span)}
+
+
+def slide(tip: ca.SX, start: Any, direction: Any, length: Any, root: str) -> Slide:
+    """Slider from which a link of given length reaches the tip, Kim-Ryu (6)-(8).
+
+    q = a.d -+ sqrt(l^2 - |d - (a.d) a|^2) for the lower / upper root, n = (d - q a)/l.
+    """
+    a = vector(direction)
+    d = tip - vector(start)
+    along = dot(a, d)
+    off_rail = d - along * a
+    distance2 = dot(off_rail, off_rail)
+    reach = ca.sqrt(length * length - distance2)
+    step = -reach if root == "lower" else reach
+    q = along + step
+    condition = Condition(
+        "the platform joint is farther from the rail than the link is long",
+        reach * (1 / length),
+        ca.sqrt(distance2) - length,
+        "m",
+    )
+    return Slide(q, vector(start) + q * a, (off_rail - step * a) * (1 / length), condition)

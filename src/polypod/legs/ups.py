@@ -1,0 +1,72 @@
+"""UPS: universal joint on the base, extensible leg of two bodies, spherical joint on the platform.
+
+Pedrammehr et al. (26)-(28); with ``cross_inertia`` and ``rotor_mass`` also the leg of Long et al., section 3.
+"""
+
+from __future__ import annotations
+
+from ..description import Body, ConeLimit, Friction
+from ..description.quantities import Direction, Mass, Moment, Position, Range
+from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
+from .contract import Condition, Inertance, Joint, Leg, Limit, PlacedBody, Placement
+from .limits import cone_limit, range_limit
+
+
+class UPS(Leg, kind="UPS"):
+    """A leg of variable length l from ``base`` (base frame) to ``platform`` (platform frame).
+
+    ``axis`` is the universal joint's axis u fixed to the base. Pod frame: n along the leg,
+    v = u x n/|u x n|, c' = n x v. The ``lower`` body's frame has its origin at the base joint, the ``upper``
+    body's at the platform joint; axes (n, v, c') both. ``cross_inertia`` is that of the universal joint's
+    cross about u, ``rotor_mass`` the drive's rotor reflected to the leg's length.
+    """
+
+    base: Position
+    axis: Direction
+    lower: Body
+    upper: Body
+    cross_inertia: Moment = 0.0
+    rotor_mass: Mass = 0.0
+    universal_friction: Friction = Friction()
+    prismatic_friction: Friction = Friction()
+    spherical_friction: Friction = Friction()
+    length: Range | None = None
+    base_cone: ConeLimit | None = None
+    platform_cone: ConeLimit | None = None
+
+    def place(self, tip: Frame) -> Placement:
+        """l = |p - b|, n = (p - b)/l; the pod turns with its universal joint (12), (28)."""
+        u = vector(self.axis)
+        along = tip.origin - vector(self.base)
+        length = norm(along)
+        n = along * (1 / length)
+        across = cross(u, n)
+        alignment = norm(across)
+        v = across * (1 / alignment)
+        pod = columns(n, v, cross(n, v))
+        bodies = [
+            PlacedBody("lower", Frame(vector(self.base), pod), self.lower),
+            PlacedBody("upper", Frame(tip.origin, pod), self.upper),
+        ]
+        if self.cross_inertia:
+            cross_body = Body(mass=0.0, inertia=(self.cross_inertia, 0.0, 0.0), check="none")
+            bodies.insert(0, PlacedBody("cross", Frame(vector(self.base), columns(u, v, cross(u, v))), cross_body))
+        return Placement(
+            coordinate=length,
+            bodies=tuple(bodies),
+            joints=(
+                Joint("universal", "universal", "base", "lower", vector(self.base), (u, v), "universal_friction"),
+                Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,), "prismatic_friction"),
+                Joint("spherical", "spherical", "upper", "platform", tip.origin, (), "spherical_friction"),
+            ),
+            conditions=(
+                Condition("the base joint and the platform joint coincide", length, length, "m", watched=False),
+                Condition("the leg is in line with its universal joint's base axis", alignment, dot(u, n), "cosine"),
+            ),
+            limits=(
+                *range_limit("length", length, self.length),
+                *cone_limit("universal joint cone", n, self.base_cone),
+                *cone_limit("spherical joint cone", n, self.platform_cone, tip.axes),
+            ),
+            inertances=(Inertance("rotor", length, self.rotor_mass),) if self.rotor_mass else (),
+        )

@@ -1,0 +1,7 @@
+"""Robots in symbols: what legs and platform say, joined and differentiated."""
+
+from .leg import LegModel
+from .mechanism import Attached, Mechanism
+from .platform import Freedoms, Inertia, Motion
+
+__all__ = ["Attached", "Freedoms", "Inertia", "LegModel", "Mechanism", "Motion"]

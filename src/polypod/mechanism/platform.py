@@ -1,0 +1,145 @@
+"""The platform in symbols: its motion, its freedoms, its inertia."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Robot
+from ..symbols.vectors import Frame, cross, dot, skew
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Pose, twist and acceleration of the platform frame's origin, base axes."""
+
+    frame: Frame
+    v: ca.SX
+    omega: ca.SX
+    a: ca.SX
+    alpha: ca.SX
+
+    @property
+    def turning(self) -> ca.SX:
+        """B = alpha~ + omega~ omega~: a point at r from the origin accelerates by a + B r."""
+        w = self.omega
+        return skew(self.alpha) + w @ w.T - dot(w, w) * ca.SX.eye(3)
+
+    def series(self, arm: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients in time of the point at ``arm`` (base axes) from the origin."""
+        half = 0.5 * self.a + (0.5 * self.turning) @ arm
+        return self.frame.origin + arm, self.v + cross(self.omega, arm), half
+
+    def axes_series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients in time of the platform's axes, as columns of nine."""
+        axes = self.frame.axes
+        return ca.vec(axes), ca.vec(skew(self.omega) @ axes), ca.vec(0.5 * (self.turning @ axes))
+
+
+class Freedoms:
+    """The motions a robot can make: twist = S u with u of m numbers; S is the unit matrix for six freedoms."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.names: tuple[str, ...] = tuple(f.name for f in robot.freedoms) or ("vx", "vy", "vz", "wx", "wy", "wz")
+        self.full = not robot.freedoms
+        self.basis: NDArray[np.float64] = np.eye(6)
+        if not self.full:
+            self.basis = np.zeros((6, len(robot.freedoms)))
+            for column, freedom in enumerate(robot.freedoms):
+                rows = slice(0, 3) if freedom.motion == "translation" else slice(3, 6)
+                self.basis[rows, column] = freedom.axis
+        self.inverse: NDArray[np.float64] = np.round(np.linalg.pinv(self.basis), 15)
+        self.home = robot.home.matrix
+        rotations = [np.array(f.axis) for f in robot.freedoms if f.motion == "rotation"]
+        self.axis: NDArray[np.float64] | None = rotations[0] if rotations else None
+
+    @property
+    def count(self) -> int:
+        """m"""
+        return self.basis.shape[1]
+
+    def allowed(self, twist: ca.SX) -> ca.SX:
+        """The part of a twist (or acceleration) that the robot can make."""
+        return twist if self.full else ca.DM(self.basis @ self.inverse) @ twist
+
+    def frame(self, pose: ca.SX) -> Frame:
+        """Frame of a row-major pose of 16; only the coordinates of a lower-mobility robot are read from it."""
+        position = ca.vertcat(pose[3], pose[7], pose[11])
+        axes = ca.vertcat(*[ca.horzcat(*[pose[4 * i + j] for j in range(3)]) for i in range(3)])
+        if self.full:
+            return Frame(position, axes)
+        home = ca.DM(self.home[:3, 3])
+        straight = self.basis[:3] @ self.inverse[:, :3]
+        return Frame(home + ca.DM(straight) @ (position - home), self._turn(axes) @ ca.DM(self.home[:3, :3]))
+
+    def frame_pose(self, pose: ca.SX) -> ca.SX:
+        """A row-major pose of 16 with only what the robot can do left in it."""
+        frame = self.frame(pose)
+        return ca.vertcat(ca.vec(ca.horzcat(frame.axes, frame.origin).T), 0, 0, 0, 1)
+
+    def _turn(self, axes: ca.SX) -> ca.SX:
+        """Rotation about the freedom's axis k from home: k k^T + cos (1 - k k^T) + sin k~."""
+        if self.axis is None:
+            return ca.SX.eye(3)
+        relative = axes @ ca.DM(self.home[:3, :3].T)
+        k = ca.DM(self.axis)
+        cosine = 0.5 * (ca.trace(relative) - 1)
+        twice = ca.vertcat(
+            relative[2, 1] - relative[1, 2], relative[0, 2] - relative[2, 0], relative[1, 0] - relative[0, 1]
+        )
+        sine = 0.5 * dot(k, twice)
+        outer = ca.DM(np.outer(self.axis, self.axis))
+        return outer + cosine * (ca.DM.eye(3) - outer) + sine * skew(ca.SX(k))
+
+    def motion(self, pose: ca.SX, twist: ca.SX, acceleration: ca.SX) -> Motion:
+        """The platform's motion from the kernel's inputs."""
+        u, du = self.allowed(twist), self.allowed(acceleration)
+        return Motion(self.frame(pose), u[:3], u[3:], du[:3], du[3:])
+
+
+@dataclass(frozen=True)
+class Inertia:
+    """Inertia of the platform: mass, first moment and second moment about {P}'s origin, platform axes."""
+
+    mass: float
+    first: ca.SX
+    second: ca.SX
+
+    @staticmethod
+    def of(robot: Robot) -> Inertia:
+        """From the description."""
+        body = robot.platform
+        return Inertia(body.mass, ca.SX(ca.DM(body.first_moment)), ca.SX(ca.DM(body.second_moment)))
+
+    def in_base(self, axes: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """First moment and second moment in base axes: R s, R Sigma R^T."""
+        second = axes @ self.second @ axes.T
+        return axes @ self.first, second
+
+    def force(self, motion: Motion, gravity: ca.SX) -> ca.SX:
+        """Wrench [f; m] at the origin that makes the platform move so against gravity, base axes.
+
+        f = m (a - g) + B s, m = s x (a - g) + axial(B Sigma), s and Sigma the first and second moments.
+        """
+        s, sigma = self.in_base(motion.frame.axes)
+        turning = motion.turning
+        lift = motion.a - gravity
+        product = turning @ sigma
+        return ca.vertcat(self.mass * lift + turning @ s, cross(s, lift) + _axial(product))
+
+    def matrix(self, axes: ca.SX) -> ca.SX:
+        """Inertia matrix (6, 6) with respect to the twist: [m 1, -s~; s~, tr(Sigma) 1 - Sigma]."""
+        s, sigma = self.in_base(axes)
+        turn = ca.trace(sigma) * ca.SX.eye(3) - sigma
+        return ca.vertcat(
+            ca.horzcat(self.mass * ca.SX.eye(3), -skew(s)),
+            ca.horzcat(skew(s), turn),
+        )
+
+
+def _axial(matrix: ca.SX) -> ca.SX:
+    """Sum over k of e_k x (column k of M^T ...): the moment of M = integral of xddot x^T."""
+    return ca.vertcat(matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1])

@@ -1,0 +1,91 @@
+"""Arguments of model calls: checked, broadcast, and laid out as the kernels want them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+
+Array = NDArray[np.float64]
+PoseLike = Any
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: its name, its value and its shape for one state."""
+
+    name: str
+    value: Any
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Arguments as rows (n or 1, *shape) and the batch's own shape; () is one state."""
+
+    shape: tuple[int, ...]
+    rows: tuple[Array, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of states."""
+        return int(np.prod(self.shape, dtype=int))
+
+    def restore(self, result: Array) -> Array:
+        """A result's rows with the batch's axes back."""
+        return result.reshape(self.shape + result.shape[1:])
+
+
+def batch(arguments: Sequence[Argument]) -> Batch:
+    """Check shapes, broadcast leading axes, and make contiguous rows."""
+    arrays = [_array(argument) for argument in arguments]
+    leads = [a.shape[: a.ndim - len(argument.shape)] for a, argument in zip(arrays, arguments, strict=True)]
+    try:
+        shape = np.broadcast_shapes(*leads)
+    except ValueError as error:
+        listed = ", ".join(f"{argument.name} {a.shape}" for a, argument in zip(arrays, arguments, strict=True))
+        raise InputError(f"batch axes do not fit together: {listed}") from error
+    rows = []
+    for array, lead, argument in zip(arrays, leads, arguments, strict=True):
+        if lead != shape and int(np.prod(lead, dtype=int)) != 1:
+            array = np.broadcast_to(array, shape + argument.shape)
+        rows.append(np.ascontiguousarray(array).reshape(-1, *argument.shape))
+    return Batch(shape, tuple(rows))
+
+
+def _array(argument: Argument) -> Array:
+    value = argument.value
+    if argument.shape == (4, 4):
+        value = pose_matrix(value, argument.name)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{argument.name}: an array of numbers is needed, got {type(value).__name__}") from error
+    core = argument.shape
+    if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
+        wanted = ", ".join(["...", *map(str, core)])
+        raise InputError(f"{argument.name}: shape ({wanted}) is needed, got {array.shape}")
+    return array
+
+
+def pose_matrix(pose: PoseLike, name: str = "pose") -> ArrayLike:
+    """A pose as (..., 4, 4): an array, or a SciPy ``RigidTransform``."""
+    matrix = pose.as_matrix() if hasattr(pose, "as_matrix") else pose
+    if np.ndim(matrix) >= 2 and np.shape(matrix)[-2:] == (3, 3):
+        raise InputError(f"{name}: a 4x4 pose or a RigidTransform is needed, got a 3x3 rotation without position")
+    return matrix  # type: ignore[no-any-return]
+
+
+def first_not_finite(batch_: Batch, arguments: Sequence[Argument]) -> None:
+    """Raise if an argument holds NaN or infinity, naming it, the state and the number."""
+    for row, argument in zip(batch_.rows, arguments, strict=True):
+        bad = np.argwhere(~np.isfinite(row))
+        if len(bad):
+            state, *element = bad[0].tolist()
+            where = f"[{', '.join(map(str, element))}]" + (f" of state {state}" if batch_.shape else "")
+            raise InputError(f"{argument.name}: finite numbers are needed, got {row[tuple(bad[0])]} at {where}")

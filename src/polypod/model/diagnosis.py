@@ -1,0 +1,54 @@
+"""Why a state has no answer, in words: which leg, what, by how much."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StateError, StateWarning
+from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism import Mechanism
+
+Array = NDArray[np.float64]
+Errors = Literal["raise", "warn", "nan"]
+
+
+def reasons(mechanism: Mechanism, margins: Array) -> list[str]:
+    """One sentence a state from the margins and excesses (n, k, 2) of the legs' conditions."""
+    names = [(leg.name, c) for leg in mechanism.legs for c in leg.placement.conditions]
+    sentences = []
+    for state in margins:
+        lost = [
+            f"{leg}: {c.name} ({state[k, 1]:.6g} {c.unit})"
+            for k, (leg, c) in enumerate(names)
+            if not state[k, 0] > SMALLEST_MARGIN
+        ]
+        sentences.append("; ".join(lost) or "the pose is singular: actuator forces or motion are not determined there")
+    return sentences
+
+
+def report(
+    what: str,
+    bad: NDArray[np.bool_],
+    explain: Callable[[NDArray[np.int64]], list[str]],
+    result: Any,
+    batched: bool,
+    errors: Errors | None,
+) -> None:
+    """Say that states have no answer: raise for one state or on demand, else warn; ``nan`` says nothing more."""
+    index = np.flatnonzero(bad)
+    policy = errors or ("warn" if batched else "raise")
+    if policy == "nan":
+        return
+    told = explain(index[:20])
+    shown = [f"state {k}: {text}" if batched else text for k, text in zip(index[:3].tolist(), told, strict=False)]
+    head = f"{what}: no answer for {len(index)} of {len(bad)} states" if batched else f"{what}: no answer"
+    more = "; and others" if len(index) > 3 else ""
+    message = f"{head}. {'. '.join(shown)}{more}"
+    if policy == "raise":
+        raise StateError(message, index, told, result)
+    warnings.warn(message, StateWarning, stacklevel=4)

@@ -1,0 +1,319 @@
+"""The numeric face of a robot: checked calls on batches of states, compiled underneath."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..description import Robot, load
+from ..errors import InputError, RobotFileError
+from ..errors import Fault as _Fault
+from ..kernels import Kernel
+from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism import Freedoms
+from .arguments import Argument, Batch, PoseLike, batch, first_not_finite
+from .checks import check_poses
+from .diagnosis import Errors, reasons, report
+from .freedoms import check_motion, check_pose_freedom, coordinates_of, platform_motion
+from .kernels import Kernels
+from .results import Code, Conditioning, Energy, ForwardKinematics, LimitReport, PlatformMotion
+
+Array = NDArray[np.float64]
+_NO_WRENCH = np.zeros(6)
+
+
+class Model:
+    """Kinematics and dynamics of a robot. Immutable, safe in threads; kernels compile when first used.
+
+    Poses are (..., 4, 4) arrays or SciPy ``RigidTransform``; twists, accelerations and wrenches are (..., 6), those of
+    the origin of the platform frame in base axes, linear part first; forces and coordinates are (..., n). Leading axes
+    are a batch. SI units throughout.
+
+    ``errors`` says what to do about states without an answer (out of reach, singular): ``raise`` a StateError that
+    carries the other states' results, ``warn`` and return NaN in their rows, or only return NaN (``nan``). By default
+    one state raises and a batch warns.
+    """
+
+    def __init__(self, robot: Robot | str | Path) -> None:
+        self.robot = robot if isinstance(robot, Robot) else load(robot)
+        self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
+        self._freedoms = Freedoms(self.robot)
+        self.freedoms: tuple[str, ...] = self._freedoms.names
+        self._kernels = Kernels(self.robot)
+        arms = [np.linalg.norm(leg.platform) for leg in self.robot.legs]
+        self._size = float(np.mean(arms)) or 1.0
+        home = self.conditioning(self.robot.home.matrix)
+        if not home.distance > SMALLEST_MARGIN:
+            fault = _Fault("home", "the home pose is singular (do two legs share both their joints?)")
+            raise RobotFileError(f"robot {self.robot.name!r}", [fault])
+
+    def __repr__(self) -> str:
+        return f"Model({self.robot.name!r}, legs={len(self.legs)}, freedoms={self._freedoms.count})"
+
+    # -- kinematics ------------------------------------------------------------------------------------------------
+
+    def inverse_kinematics(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
+        """Actuated coordinates q (..., n) [m] of a pose."""
+        (q,) = self._call("inverse_kinematics", [self._pose(pose)], errors)
+        return q
+
+    def jacobian(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
+        """J (..., n, m) with qdot = J u; u is the twist, or the m coordinates' rates of a lower-mobility robot."""
+        (matrix,) = self._call("jacobian", [self._pose(pose)], errors)
+        return matrix
+
+    def rates(self, pose: PoseLike, twist: ArrayLike, *, errors: Errors | None = None) -> Array:
+        """Rates qdot (..., n) [m/s] of the actuated coordinates."""
+        return self._motion("accelerations", pose, twist, np.zeros(6), errors)[1]
+
+    def accelerations(
+        self, pose: PoseLike, twist: ArrayLike, acceleration: ArrayLike, *, errors: Errors | None = None
+    ) -> Array:
+        """Accelerations qddot (..., n) [m/s^2] of the actuated coordinates."""
+        return self._motion("accelerations", pose, twist, acceleration, errors)[2]
+
+    def bodies(self, pose: PoseLike) -> dict[str, Array]:
+        """Pose (..., 4, 4) of the frame of every body, by ``leg.body``; ``platform`` itself included."""
+        arguments = [self._pose(pose)]
+        states = self._checked(arguments)
+        kernel = self._kernels.get("bodies")
+        placed = kernel(*states.rows)
+        placed = placed if isinstance(placed, tuple) else (placed,)
+        result = {"platform": states.restore(states.rows[0])}
+        return result | {port.name: states.restore(a) for port, a in zip(kernel.outputs, placed, strict=True)}
+
+    def forward_kinematics(
+        self,
+        q: ArrayLike,
+        guess: PoseLike | None = None,
+        *,
+        errors: Errors | None = None,
+        full_output: bool = False,
+    ) -> Any:
+        """Pose (..., 4, 4) with the given actuated coordinates, by Newton's iteration from a guess (default: home).
+
+        Of the several poses with the same coordinates the one found is that near the guess. ``full_output`` returns a
+        :class:`ForwardKinematics` with a code, the residual and the number of steps of each state. The pose is a
+        ``RigidTransform`` if the guess is one.
+        """
+        start = self.robot.home.matrix if guess is None else guess
+        arguments = [Argument("q", q, (len(self.legs),)), Argument("guess", start, (4, 4))]
+        states = batch(arguments)
+        first_not_finite(Batch(states.shape, states.rows[:1]), arguments[:1])
+        self._check_pose(states, 1, "guess")
+        pose, residual, steps, quality = self._kernels.get("forward_kinematics")(*states.rows)
+        scale = self._size + np.abs(states.rows[0]).max(initial=0.0)
+        code = np.full(len(pose), int(Code.CONVERGED))
+        code[~(quality > SMALLEST_MARGIN)] = Code.SINGULAR
+        code[~(residual <= 1e-12 * scale)] = Code.NOT_CONVERGED
+        code[np.isnan(residual) & (quality == 0.0)] = Code.BAD_GUESS
+        bad = code != Code.CONVERGED
+        pose[bad] = np.nan
+        result = ForwardKinematics(
+            states.restore(pose),
+            states.restore(code),
+            states.restore(residual),
+            states.restore(steps.astype(np.int64)),
+        )
+        if bad.any():
+            report(
+                "forward_kinematics",
+                bad,
+                lambda index: [f"{Code(code[k]).advice} (error {residual[k]:.3g} m)" for k in index],
+                result,
+                bool(states.shape),
+                "nan" if full_output and errors is None else errors,
+            )
+        if full_output:
+            return result
+        return type(guess).from_matrix(result.pose) if hasattr(type(guess), "from_matrix") else result.pose
+
+    def limits(self, pose: PoseLike) -> LimitReport:
+        """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
+        limits = [(leg.name, limit) for leg in self._kernels.mechanism.legs for limit in leg.placement.limits]
+        states = self._checked([self._pose(pose)])
+        values = self._kernels.get("limited")(*states.rows)[:, 1:]
+        low, high = (np.array([getattr(limit, side) for _, limit in limits]) for side in ("low", "high"))
+        angles = np.array([limit.angle for _, limit in limits], dtype=bool)
+        values[:, angles] = np.arccos(np.clip(values[:, angles], -1.0, 1.0))
+        low[angles], high[angles] = 0.0, np.arccos(low[angles])
+        names = tuple((leg, limit.name) for leg, limit in limits)
+        units = tuple(limit.unit for _, limit in limits)
+        return LimitReport(names, states.restore(values), low, high, units)
+
+    def conditioning(self, pose: PoseLike) -> Conditioning:
+        """Condition number of the Jacobian and its distance to singularity, rotations scaled by the platform's size."""
+        matrix = self.jacobian(pose, errors="nan")
+        scale = np.where(np.abs(self._freedoms.basis[3:]).sum(axis=0) > 0, 1 / self._size, 1.0)
+        lost = ~np.isfinite(matrix).all(axis=(-2, -1))
+        singular = np.linalg.svd(np.where(lost[..., None, None], 0.0, matrix * scale), compute_uv=False)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            condition = np.where(lost, np.inf, singular[..., 0] / singular[..., -1])
+        return Conditioning(condition, singular[..., -1])
+
+    # -- lower-mobility robots ---------------------------------------------------------------------------------------
+
+    def coordinates(self, pose: PoseLike) -> Array:
+        """The robot's own coordinates x (..., m) of a pose (a lower-mobility robot's; see ``freedoms``)."""
+        self._needs_freedoms("coordinates")
+        states = self._checked([self._pose(pose)])
+        return states.restore(coordinates_of(self._freedoms, states.rows[0]))
+
+    def motion(self, x: ArrayLike, xdot: ArrayLike | None = None, xddot: ArrayLike | None = None) -> PlatformMotion:
+        """Pose, twist and acceleration of the platform from the robot's own coordinates (..., m) and their rates."""
+        self._needs_freedoms("motion")
+        m = self._freedoms.count
+        values = [x, np.zeros(m) if xdot is None else xdot, np.zeros(m) if xddot is None else xddot]
+        arguments = [Argument(name, v, (m,)) for name, v in zip(("x", "xdot", "xddot"), values, strict=True)]
+        states = batch(arguments)
+        first_not_finite(states, arguments)
+        full = [np.broadcast_to(row, (states.size, m)) for row in states.rows]
+        return PlatformMotion(*(states.restore(a) for a in platform_motion(self._freedoms, *full)))
+
+    # -- dynamics ----------------------------------------------------------------------------------------------------
+
+    def inverse_dynamics(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        formulation: str = "virtual-power",
+        *,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Actuator forces (..., n) [N] for a motion, positive along growing coordinates: J^T f = M udot + bias - w_ext.
+
+        ``wrench`` is the external wrench on the platform at the origin of its frame, base axes.
+        """
+        return self._motion(
+            "inverse_dynamics", pose, twist, acceleration, errors, wrench, friction=friction, formulation=formulation
+        )[0]
+
+    def direct_dynamics(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        force: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Acceleration (..., 6) of the platform from actuator forces (..., n)."""
+        arguments = [
+            self._pose(pose),
+            Argument("twist", twist, (6,)),
+            Argument("force", force, (len(self.legs),)),
+            Argument("wrench", _NO_WRENCH if wrench is None else wrench, (6,)),
+        ]
+        (acceleration,) = self._call("direct_dynamics", arguments, errors, friction=friction)
+        return acceleration
+
+    def mass_matrix(self, pose: PoseLike) -> Array:
+        """Mass matrix (..., m, m) of the whole robot with respect to u: T = u^T M u / 2."""
+        return self._plain("mass_matrix", [self._pose(pose)])[0]
+
+    def bias(self, pose: PoseLike, twist: ArrayLike, friction: bool = True) -> Array:
+        """Generalized force (..., m) of all but the acceleration: M udot + bias = J^T f + w_ext."""
+        return self._plain("bias", [self._pose(pose), Argument("twist", twist, (6,))], friction=friction)[0]
+
+    def gravity(self, pose: PoseLike) -> Array:
+        """The part of the bias (..., m) that is left at rest."""
+        return self.bias(pose, np.zeros(6), friction=False)
+
+    def energy(self, pose: PoseLike, twist: ArrayLike) -> Energy:
+        """Kinetic and potential energy [J]."""
+        kinetic, potential = self._plain("energy", [self._pose(pose), Argument("twist", twist, (6,))])
+        return Energy(kinetic, potential)
+
+    def kernel(self, name: str, friction: bool = False, formulation: str = "virtual-power") -> Kernel:
+        """The bare compiled function: no checks, arrays (n, ...) in and out, for loops that count microseconds."""
+        return self._kernels.get(name, friction, formulation)
+
+    # -- how calls are made ------------------------------------------------------------------------------------------
+
+    def _pose(self, pose: PoseLike) -> Argument:
+        return Argument("pose", pose, (4, 4))
+
+    def _motion(
+        self,
+        name: str,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        errors: Errors | None,
+        wrench: ArrayLike | None | bool = False,
+        **options: Any,
+    ) -> list[Array]:
+        arguments = [
+            self._pose(pose),
+            Argument("twist", twist, (6,)),
+            Argument("acceleration", acceleration, (6,)),
+        ]
+        if wrench is not False:
+            arguments.append(Argument("wrench", _NO_WRENCH if wrench is None else wrench, (6,)))
+        return self._call(name, arguments, errors, **options)
+
+    def _checked(self, arguments: list[Argument]) -> Batch:
+        states = batch(arguments)
+        self._check_pose(states, 0, "pose")
+        if not self._freedoms.full:
+            for argument, rows in zip(arguments, states.rows, strict=True):
+                if argument.name in ("twist", "acceleration"):
+                    check_motion(self._freedoms, rows, argument.name, bool(states.shape))
+        return states
+
+    def _check_pose(self, states: Batch, position: int, name: str) -> None:
+        check_poses(states.rows[position], name, bool(states.shape))
+        if not self._freedoms.full:
+            check_pose_freedom(self._freedoms, states.rows[position], name, bool(states.shape), self._size)
+
+    def _plain(self, name: str, arguments: list[Argument], **options: Any) -> list[Array]:
+        """A function without a quality output: bad states are those whose results are not finite."""
+        states = self._checked(arguments)
+        results = self._kernels.get(name, **options)(*states.rows)
+        results = results if isinstance(results, tuple) else (results,)
+        bad = ~np.all([np.isfinite(r).reshape(len(r), -1).all(axis=1) for r in results], axis=0)
+        return self._finish(name, arguments, states, list(results), bad, None)
+
+    def _call(self, name: str, arguments: list[Argument], errors: Errors | None, **options: Any) -> list[Array]:
+        """A function whose last output is the quality of each state."""
+        states = self._checked(arguments)
+        *results, quality = self._kernels.get(name, **options)(*states.rows)
+        bad = ~(quality > SMALLEST_MARGIN)
+        if not np.isfinite(results[-1]).all():
+            bad |= ~np.isfinite(results[-1]).reshape(len(bad), -1).all(axis=1)
+        return self._finish(name, arguments, states, results, bad, errors)
+
+    def _finish(
+        self,
+        name: str,
+        arguments: list[Argument],
+        states: Batch,
+        results: list[Array],
+        bad: NDArray[np.bool_],
+        errors: Errors | None,
+    ) -> list[Array]:
+        if bad.any():
+            first_not_finite(states, arguments)
+            for result in results:
+                result[bad] = np.nan
+        restored = [states.restore(result) for result in results]
+        if bad.any():
+            report(name, bad, lambda index: self._reasons(states, index), restored, bool(states.shape), errors)
+        return restored
+
+    def _reasons(self, states: Batch, index: NDArray[np.int64]) -> list[str]:
+        poses = states.rows[0]
+        chosen = poses if len(poses) == 1 else np.ascontiguousarray(poses[index])
+        told = reasons(self._kernels.mechanism, self._kernels.get("margins")(chosen))
+        return told * len(index) if len(poses) == 1 else told
+
+    def _needs_freedoms(self, name: str) -> None:
+        if self._freedoms.full:
+            raise InputError(f"{name}: {self.robot.name!r} has six freedoms and takes any pose; it has no coordinates")

@@ -1,0 +1,106 @@
+"""What model calls return where one array is not enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Energy(NamedTuple):
+    """Kinetic and potential energy [J], each of the batch's shape; potential is -sum m g.r from the base origin."""
+
+    kinetic: Array
+    potential: Array
+
+
+class PlatformMotion(NamedTuple):
+    """Pose (..., 4, 4), twist (..., 6) and acceleration (..., 6) of the platform."""
+
+    pose: Array
+    twist: Array
+    acceleration: Array
+
+
+class Conditioning(NamedTuple):
+    """How far a pose is from singular, from the Jacobian with rotations scaled by the platform's size.
+
+    ``condition`` is the ratio of its largest to its smallest singular value, ``distance`` the smallest one: the size
+    of the smallest change of the scaled Jacobian that makes it singular.
+    """
+
+    condition: Array
+    distance: Array
+
+
+class Code(IntEnum):
+    """How a forward kinematics iteration ended."""
+
+    CONVERGED = 0
+    NOT_CONVERGED = 1
+    SINGULAR = 2
+    BAD_GUESS = 3
+
+    @property
+    def advice(self) -> str:
+        """What it means and what to do."""
+        return {
+            Code.CONVERGED: "converged",
+            Code.NOT_CONVERGED: "no pose has these coordinates near the guess; check the coordinates or guess closer",
+            Code.SINGULAR: "the iteration ended in a singular pose; guess closer or stay away from the singularity",
+            Code.BAD_GUESS: "the legs do not close at the guess; start from a pose inside the workspace",
+        }[self]
+
+
+class ForwardKinematics(NamedTuple):
+    """Poses (..., 4, 4), NaN where there is none; code, largest coordinate error [m] and steps of each state."""
+
+    pose: Array
+    code: NDArray[np.int64]
+    residual: Array
+    steps: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class LimitReport:
+    """Limited quantities of a batch of poses: which, how much, how much is allowed.
+
+    ``names`` are (leg, quantity); ``value``, ``inside`` are (..., k), ``low``, ``high`` (k,), ``units`` k texts.
+    """
+
+    names: tuple[tuple[str, str], ...]
+    value: Array
+    low: Array
+    high: Array
+    units: tuple[str, ...]
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Whether each quantity is within its range; a value that is not a number is not."""
+        return (self.value >= self.low) & (self.value <= self.high)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all are."""
+        return bool(self.inside.all())
+
+    def violations(self) -> list[str]:
+        """A sentence for each quantity that leaves its range in any state, at its worst."""
+        sentences = []
+        values = self.value.reshape(-1, len(self.names))
+        for k, (leg, quantity) in enumerate(self.names):
+            over = np.fmax(self.low[k] - values[:, k], values[:, k] - self.high[k])
+            over = np.where(np.isnan(values[:, k]), np.inf, over)
+            if len(over) and over.max() > 0:
+                state = int(over.argmax())
+                where = f" (state {state})" if self.value.ndim > 1 else ""
+                sentences.append(
+                    f"{leg}: {quantity} {values[state, k]:.6g} {self.units[k]} is outside "
+                    f"{self.low[k]:.6g} to {self.high[k]:.6g} {self.units[k]}{where}"
+                )
+        return sentences

@@ -1,0 +1,68 @@
+"""Vectors, frames and rotations in CasADi symbols: the few operations a leg needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+
+def vector(value: Any) -> ca.SX:
+    """A column of three from numbers or symbols."""
+    return value if isinstance(value, ca.SX) else ca.SX(ca.DM(np.asarray(value, dtype=float)))
+
+
+def dot(a: ca.SX, b: ca.SX) -> ca.SX:
+    """a . b"""
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def cross(a: ca.SX, b: ca.SX) -> ca.SX:
+    """a x b"""
+    return ca.vertcat(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
+
+
+def skew(a: ca.SX) -> ca.SX:
+    """The matrix a~ with a~ b = a x b."""
+    zero = ca.SX(0)
+    rows = [[zero, -a[2], a[1]], [a[2], zero, -a[0]], [-a[1], a[0], zero]]
+    return ca.vertcat(*[ca.horzcat(*row) for row in rows])
+
+
+def norm(a: ca.SX) -> ca.SX:
+    """|a|"""
+    return ca.sqrt(dot(a, a))
+
+
+def unit(a: ca.SX) -> ca.SX:
+    """a / |a|, with one division."""
+    return a * (1 / norm(a))
+
+
+def columns(*vectors: ca.SX) -> ca.SX:
+    """Matrix of columns."""
+    return ca.horzcat(*vectors)
+
+
+def total(parts: Sequence[ca.SX], shape: tuple[int, int]) -> ca.SX:
+    """Sum of matrices of one shape; zeros for none."""
+    result = ca.SX.zeros(*shape)
+    for part in parts:
+        result = result + part
+    return result
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A frame in the base: origin (3) and axes (3x3, columns)."""
+
+    origin: ca.SX
+    axes: ca.SX
+
+    @staticmethod
+    def symbols(name: str) -> Frame:
+        """A frame of twelve free symbols."""
+        return Frame(ca.SX.sym(f"{name}_origin", 3), ca.SX.sym(f"{name}_axes", 3, 3))

@@ -1,0 +1,624 @@
+"""Trajectories: derivatives against differences, closed forms, SciPy's rotations and the numbers of the papers."""
+
+from __future__ import annotations
+
+import pickle
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.polynomial import Polynomial
+from scipy.spatial.transform import RigidTransform, Rotation, Slerp
+
+from polypod import trajectories as tr
+from polypod.errors import InputError
+from polypod.trajectories import published
+
+EPS = np.finfo(float).eps
+
+
+def poses(*rows):
+    """Poses (n, 4, 4) from rows of position and rotation vector."""
+    table = np.array(rows)
+    return RigidTransform.from_components(table[:, :3], Rotation.from_rotvec(table[:, 3:])).as_matrix()
+
+
+def difference(f, t, h):
+    """First derivative by the central difference of order 8: error h^8 f^(9)/630 plus about eps |f|/h."""
+    weights = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
+    return sum(w * (f(t + k * h) - f(t - k * h)) for k, w in weights.items()) / h
+
+
+def generic_times(duration, joints=(), count=40):
+    """Times away from the ends and the joints by more than the reach of the difference, and its step."""
+    h = duration / 400
+    t = np.random.default_rng(7).uniform(5 * h, duration - 5 * h, count)
+    edges = np.array([0.0, *joints])
+    return t[(np.abs(t[:, None] - edges) > 5 * h).all(axis=1)], h
+
+
+def assert_derivatives(path, joints=()):
+    """xdot against differences of x, xddot against differences of xdot.
+
+    Relative to the largest derivative rounding gives a few eps/(h/duration) = 1e-13, which is what is seen; the
+    truncation (w h)^8/630 of the fastest sine here (4 pi in the duration) is below it. Tolerance 1e-12.
+    """
+    t, h = generic_times(path.duration, joints)
+    assert len(t) > 10
+    x, xdot, xddot = path.at(t)
+    assert x.shape == xdot.shape == xddot.shape == t.shape + path.shape
+    for order, derivative in ((0, xdot), (1, xddot)):
+        expected = difference(lambda u, order=order: path.at(u)[order], t, h)
+        np.testing.assert_allclose(derivative, expected, rtol=0, atol=1e-12 * max(np.abs(derivative).max(), 1e-2))
+
+
+PATHS = {
+    "constant speed": (tr.constant_speed(1.7), ()),
+    "quintic law": (tr.quintic(0.8), ()),
+    "cosine law": (tr.cosine(1.3), ()),
+    "trapezoid": (tr.trapezoid(duration=2.0, ramp=0.6), (0.6, 1.4)),
+    "triangle": (tr.trapezoid(duration=2.0, ramp=1.0), (1.0,)),
+    "line": (tr.line([1.0, -2.0, 0.5], [0.2, 1.0, 0.7], tr.quintic(1.1)), ()),
+    "through": (tr.through([[0, 1], [2, -1], [1.5, 0.3]], [0, 0.7, 2.0]), (0.7,)),
+    "through scalars": (tr.through([0.0, 2.0, 1.0], [0, 0.7, 2.0], tr.cosine), (0.7,)),
+    "spline": (tr.spline([[0, 1], [2, -1], [1.5, 0.3], [1, 1]], [0, 0.7, 1.1, 2], [[1, 2], [0, -1]]), (0.7, 1.1)),
+    "hermite": (tr.hermite([0.0, 1.0, 0.5], [0, 1, 1.5], [1.0, -2.0, 0.0], [3.0, 0.0, 1.0]), (1.0,)),
+    "circle": (tr.circle([0.1, 0.2, 0.3], 0.25, [1.0, 2.0, -2.0], 50.0, 1.5), ()),
+    "polynomial": (tr.polynomial([[1, 2], [0, -1], [3, 1], [0.5, 0]], 1.4), ()),
+    "sine": (tr.sine([0.4, 0.2], 4 * np.pi, 1.0, phase=[0.3, 0.0], offset=[1, 2]), ()),
+    "accelerations": (tr.constant_accelerations([1.0, 0.0], [[1, 2], [0, -3], [-1, 1]], [0, 1, 1.5, 3], 0.3), (1, 1.5)),
+    "stack": (tr.stack(tr.quintic(1.0), tr.sine(0.4, 4.0, 1.0), tr.rest([1.0, 2.0], 1.0)), ()),
+    "sum": (tr.sine(0.4, 4.0, 1.0) + tr.polynomial([1.0, 2.0, 3.0], 1.0), ()),
+    "piecewise": (tr.piecewise(tr.rest(0.0, 0.5), tr.cosine(1.0), tr.rest(1.0, 0.25)), (0.5, 1.5)),
+    "staicu": (published.staicu_path(), ()),
+}
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_path_derivatives_match_differences(name):
+    assert_derivatives(*PATHS[name])
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_path_takes_any_batch_of_times(name):
+    path, _ = PATHS[name]
+    t = path.times(6)
+    flat = path.at(t)
+    for whole, block, one, none in zip(flat, path.at(t.reshape(2, 3)), path.at(t[4]), path.at([]), strict=True):
+        np.testing.assert_array_equal(block.reshape(whole.shape), whole)
+        np.testing.assert_array_equal(one, whole[4])
+        assert np.shape(one) == path.shape
+        assert none.shape == (0, *path.shape)
+    shuffled = [5, 0, 3, 1, 4, 2]
+    for whole, other in zip(flat, path.at(t[shuffled]), strict=True):
+        np.testing.assert_array_equal(other, whole[shuffled])
+
+
+@pytest.mark.parametrize(("name", "joint"), [("through", 0.7), ("spline", 0.7), ("spline", 1.1), ("hermite", 1.0)])
+def test_smooth_joints_have_continuous_acceleration(name, joint):
+    path, _ = PATHS[name]
+    # one unit in the last place of time moves the acceleration by eps times the jerk, which is below 1e3 here
+    for before, after in zip(path.at(np.nextafter(joint, 0)), path.at(joint), strict=True):
+        np.testing.assert_allclose(after, before, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "joint", "earlier", "later"),
+    [
+        ("trapezoid", 0.6, 1 / (0.6 * 1.4), 0.0),
+        ("trapezoid", 1.4, 0.0, -1 / (0.6 * 1.4)),
+        ("triangle", 1.0, 1.0, -1.0),
+        ("accelerations", 1.5, [0.0, -3.0], [-1.0, 1.0]),
+        ("piecewise", 0.5, 0.0, np.pi**2 / 2),
+        ("piecewise", 1.5, -(np.pi**2) / 2, 0.0),
+    ],
+)
+def test_acceleration_jumps_where_it_should_and_nothing_else_does(name, joint, earlier, later):
+    path, _ = PATHS[name]
+    before, after = path.at(np.nextafter(joint, 0)), path.at(joint)
+    for order in range(2):
+        np.testing.assert_allclose(after[order], before[order], rtol=0, atol=1e-14)
+    # at the joint itself the later piece rules
+    np.testing.assert_allclose(before.xddot, earlier, rtol=1e-13, atol=1e-13)
+    np.testing.assert_allclose(after.xddot, later, rtol=1e-13, atol=1e-13)
+
+
+LAWS = {
+    "constant speed": tr.constant_speed,
+    "quintic": tr.quintic,
+    "cosine": tr.cosine,
+    "trapezoid": lambda duration: tr.trapezoid(duration=duration, ramp=duration / 3),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "speed", "acceleration"),
+    [
+        ("constant speed", 1.0, 0.0),
+        ("quintic", 15 / 8, 10 / np.sqrt(3)),
+        ("cosine", np.pi / 2, np.pi**2 / 2),
+        ("trapezoid", 3 / 2, 9 / 2),
+    ],
+)
+def test_laws_go_from_0_to_1_with_the_known_peaks(name, speed, acceleration):
+    duration = 2.3
+    law = LAWS[name](duration)
+    s, sdot, sddot = law.at(law.times(200001))
+    np.testing.assert_allclose([s[0], s[-1]], [0.0, 1.0], rtol=0, atol=4 * EPS)
+    assert (np.diff(s) > 0).all()
+    # 200,001 times catch a smooth peak to (pi/4e5)^2 = 6e-11
+    np.testing.assert_allclose(sdot.max(), speed / duration, rtol=2e-10)
+    np.testing.assert_allclose(np.abs(sddot).max(), acceleration / duration**2, rtol=2e-10)
+    if name != "constant speed":
+        np.testing.assert_allclose(sdot[[0, -1]], 0.0, rtol=0, atol=4 * EPS)
+
+
+def test_quintic_law_is_at_rest_exactly_at_both_ends():
+    _, sdot, sddot = tr.quintic(0.37).at([0.0, 0.37])
+    np.testing.assert_array_equal([sdot, sddot], 0.0)
+
+
+@given(st.floats(0.01, 100), st.floats(0.01, 100), st.floats(0.02, 0.5))
+def test_trapezoid_from_any_two_numbers_is_one_law(distance, duration, share):
+    ramp = share * duration
+    speed = distance / (duration - ramp)  # the area under the trapezoid
+    t = duration * np.linspace(0, 1, 23)
+    by_ramp = tr.trapezoid(duration=duration, ramp=ramp)
+    by_speed = tr.trapezoid(duration=duration, speed=speed, distance=distance)
+    by_both = tr.trapezoid(ramp=ramp, speed=speed, distance=distance)
+    np.testing.assert_allclose(by_both.duration, duration, rtol=1e-14)
+    way, _, _ = tr.line(0.0, distance, by_speed).at(t)
+    # duration - distance/speed cancels to the ramp, at least 1/50 of the duration: 50 eps, squared by the closed form
+    np.testing.assert_allclose(by_ramp.at(t).x, by_both.at(np.minimum(t, by_both.duration)).x, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(by_ramp.at(t).x, by_speed.at(t).x, rtol=0, atol=1e-13)
+    closed = speed * np.where(t < ramp, t**2 / (2 * ramp), np.where(t > duration - ramp, 0.0, t - ramp / 2)) + np.where(
+        t > duration - ramp, distance - speed * (duration - t) ** 2 / (2 * ramp), 0.0
+    )
+    np.testing.assert_allclose(way, closed, rtol=0, atol=1e-13 * distance)
+    np.testing.assert_allclose(way[-1], distance, rtol=1e-14)
+
+
+def test_quintic_paths_reproduce_a_polynomial_of_degree_five():
+    exact = Polynomial([0.3, -1.0, 0.5, 2.0, -1.5, 0.4])
+    t = np.array([0.0, 0.4, 0.7, 1.6])
+    x, v, a = (exact.deriv(k)(t) if k else exact(t) for k in range(3))
+    inner = np.linspace(0, 1.6, 41)
+    for path in (
+        tr.hermite(x, t, v, a),
+        tr.spline(x, t, v[[0, -1]], a[[0, -1]]),
+        tr.polynomial(exact.coef, 1.6),
+    ):
+        for order, values in enumerate(path.at(inner)):
+            expected = exact.deriv(order)(inner) if order else exact(inner)
+            # interpolation conditions amplify rounding by about 1/step^order
+            np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_through_and_spline_meet_their_points():
+    points, t = np.array([[0.0, 1.0], [2.0, -1.0], [1.5, 0.3], [0.0, 0.0]]), [0.0, 0.7, 1.1, 2.0]
+    for path in (tr.through(points, t), tr.through(points, t, tr.cosine), tr.spline(points, t)):
+        np.testing.assert_allclose(path.at(t).x, points, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(tr.through(points, t).at(t).xdot, 0.0, rtol=0, atol=1e-14)
+    ends = tr.spline(points, t).at([0.0, 2.0])
+    np.testing.assert_allclose([ends.xdot, ends.xddot], 0.0, rtol=0, atol=1e-11)
+    assert np.abs(tr.spline(points, t).at(0.7).xdot).max() > 0.1  # a spline does not stop
+
+
+def test_through_keeps_thousands_of_short_lines_apart():
+    x = np.random.default_rng(1).normal(size=(3001, 3))
+    path = tr.through(x, np.arange(3001) * 0.01, tr.constant_speed)
+    middle = path.at((np.arange(3000) + 0.5) * 0.01)
+    # times near 30 s are known to 4e-15 s, 4e-13 of a line; lines are a few units long
+    np.testing.assert_allclose(middle.x, (x[1:] + x[:-1]) / 2, rtol=0, atol=1e-11)
+    np.testing.assert_allclose(middle.xdot, np.diff(x, axis=0) / 0.01, rtol=1e-11)
+
+
+@given(
+    st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda n: np.linalg.norm(n) > 0.1), st.sampled_from([-50.0, 3.0, 50.0])
+)
+def test_circle_keeps_radius_plane_and_speed(normal, rpm):
+    path = tr.circle([1.0, 2.0, 3.0], 0.25, normal, rpm)
+    n, w = np.array(normal) / np.linalg.norm(normal), 2 * np.pi * rpm / 60
+    x, v, a = path.at(path.times(37))
+    r = x - [1.0, 2.0, 3.0]
+    np.testing.assert_allclose(path.duration, 60 / abs(rpm), rtol=1e-14)
+    # position is known to eps of the centre's 3 m
+    np.testing.assert_allclose(np.linalg.norm(r, axis=1), 0.25, rtol=1e-14)
+    np.testing.assert_allclose(r @ n, 0.0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(v, w * np.cross(n, r), rtol=0, atol=1e-14 * abs(w))
+    np.testing.assert_allclose(a, -(w**2) * r, rtol=0, atol=1e-14 * w**2)
+    np.testing.assert_allclose(x[0], x[-1], rtol=0, atol=1e-14)
+
+
+def test_circle_starts_where_asked():
+    np.testing.assert_allclose(tr.circle([0, 0, 1], 0.5, [0, 0, 1], 10).at(0).x, [0.5, 0, 1], atol=1e-16)
+    np.testing.assert_allclose(tr.circle([0, 0, 1], 0.5, [-2, 0, 0], 10).at(0).x, [0, 0.5, 1], atol=1e-16)
+    x = tr.circle([0, 0, 1], 0.5, [0, 0, 1], 10, start=[0, -3, 7]).at(0).x
+    np.testing.assert_allclose(x, [0, -0.5, 1], atol=1e-16)
+
+
+def skew(w):
+    """[w]x of vectors (n, 3)."""
+    zero = np.zeros(len(w))
+    x, y, z = w.T
+    return np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=1).reshape(-1, 3, 3)
+
+
+def assert_motion(trajectory, joints=(), tolerance=1e-12):
+    """v, a against differences of p, v; Rdot = [omega]x R and alpha against differences of R and omega.
+
+    Same differences and reasons as for paths; relative to the largest speed and acceleration.
+    """
+    t, h = generic_times(trajectory.duration, joints)
+    time, pose, twist, acceleration = trajectory.at(t)
+    np.testing.assert_array_equal(time, t)
+    np.testing.assert_array_equal(pose[:, 3], np.broadcast_to([0.0, 0.0, 0.0, 1.0], (len(t), 4)))
+    rotation = pose[:, :3, :3]
+    np.testing.assert_allclose(
+        rotation.swapaxes(1, 2) @ rotation, np.broadcast_to(np.eye(3), (len(t), 3, 3)), atol=4e-15
+    )
+    assert (np.linalg.det(rotation) > 0).all()
+    moved = difference(lambda u: trajectory.at(u).pose, t, h)
+    size = max(np.abs(twist).max(), 0.05)
+    np.testing.assert_allclose(twist[:, :3], moved[:, :3, 3], rtol=0, atol=tolerance * size)
+    np.testing.assert_allclose(skew(twist[:, 3:]) @ rotation, moved[:, :3, :3], rtol=0, atol=tolerance * size)
+    change = difference(lambda u: trajectory.at(u).twist, t, h)
+    np.testing.assert_allclose(acceleration, change, rtol=0, atol=tolerance * max(np.abs(acceleration).max(), size))
+
+
+vectors = st.tuples(*[st.floats(-3, 3)] * 3).map(np.array)
+
+
+def test_conventions_are_those_of_scipy():
+    assert len(set(tr.CONVENTIONS)) == 24
+    for name in tr.CONVENTIONS:
+        Rotation.from_euler(name, [0.1, 0.2, 0.3])  # raises for a name SciPy does not know
+
+
+@pytest.mark.parametrize("convention", tr.CONVENTIONS)
+@settings(max_examples=25, deadline=None)
+@given(angle=vectors, rate=vectors, curvature=vectors)
+def test_euler_motion_in_every_convention(convention, angle, rate, curvature):
+    place = tr.polynomial([[1.0, 2.0, 3.0], [0.1, -0.2, 0.3], [1.0, 0.0, -1.0]], 0.5)
+    trajectory = tr.euler_motion(tr.stack(place, tr.polynomial([angle, rate, curvature / 2], 0.5)), convention)
+    t = trajectory.times(11)
+    angles = angle + np.multiply.outer(t, rate) + np.multiply.outer(t**2, curvature / 2)
+    motion = trajectory.at(t)
+    expected = Rotation.from_euler(convention, angles).as_matrix()
+    np.testing.assert_allclose(motion.pose[:, :3, :3], expected, rtol=0, atol=4e-15)
+    np.testing.assert_array_equal(motion.pose[:, :3, 3], place.at(t).x)
+    # three angles at up to 4.5 rad/s each turn at 13.5 rad/s: (w h)^8/630 = 1e-17 with h = 1.25e-3 s;
+    # rounding of the differences eps/h = 2e-13, several terms of it
+    assert_motion(trajectory, tolerance=1e-11)
+
+
+@given(angle=vectors, rate=vectors, acc=vectors)
+def test_euler_rates_of_kim_and_ryu(angle, rate, acc):
+    """Kim and Ryu (2) and (3), the latter with second derivatives in all rows, [theta, Psi, phi] as YXZ."""
+    path = tr.polynomial(np.concatenate([np.zeros((3, 3)), [angle, rate, acc / 2]], axis=1), 1.0)
+    motion = tr.euler_motion(path, "YXZ").at(0.0)
+    (th, ps, _), (thd, psd, phd), (thdd, psdd, phdd) = angle, rate, acc
+    c, s, C, S = np.cos(th), np.sin(th), np.cos(ps), np.sin(ps)
+    omega = [psd * c + phd * s * C, thd - phd * S, -psd * s + phd * c * C]
+    alpha = [
+        psdd * c - thd * psd * s + phdd * s * C - phd * psd * s * S + phd * thd * c * C,
+        thdd - phdd * S - phd * psd * C,
+        -psdd * s - psd * thd * c + phdd * c * C - phd * thd * s * C - phd * psd * c * S,
+    ]
+    np.testing.assert_allclose(motion.twist[3:], omega, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(motion.acceleration[3:], alpha, rtol=0, atol=1e-13)
+
+
+def test_axis_motion_is_a_turn_about_the_base_axis():
+    place = tr.line([0.0, 0.0, 1.0], [0.2, 0.1, 0.9], tr.quintic(1.2))
+    start = Rotation.from_rotvec([0.3, -0.8, 0.4]).as_matrix()
+    angle = tr.line(-0.4, 1.1, tr.cosine(1.2))
+    tilted = tr.axis_motion(place, [1.0, -2.0, 0.5], angle, start)
+    assert_motion(tilted)
+    t = tilted.times(9)
+    axis = np.array([1.0, -2.0, 0.5]) / np.linalg.norm([1.0, -2.0, 0.5])
+    expected = Rotation.from_rotvec(np.multiply.outer(angle.at(t).x, axis)).as_matrix() @ start
+    np.testing.assert_allclose(tilted.at(t).pose[:, :3, :3], expected, rtol=0, atol=4e-15)
+    np.testing.assert_allclose(tilted.at(t).twist[:, 3:], np.multiply.outer(angle.at(t).xdot, axis), rtol=0, atol=1e-15)
+
+
+STATIONS = poses(
+    [0.0, 0.0, 1.0, 0.0, 0.0, 0.0],
+    [0.1, -0.2, 1.1, 0.3, -0.8, 0.4],
+    [0.1, -0.2, 1.1, 0.3, -0.8, 0.4],
+    [-0.3, 0.2, 0.8, -1.2, 0.5, 2.0],
+)
+
+
+def test_pose_motion_meets_its_poses_at_rest():
+    times = [0.0, 0.5, 0.7, 1.6]
+    trajectory = tr.pose_motion(STATIONS, times)
+    assert_motion(trajectory, joints=times[1:-1])
+    motion = trajectory.at(times)
+    np.testing.assert_allclose(motion.pose, STATIONS, rtol=0, atol=4e-15)
+    np.testing.assert_allclose(motion.twist, 0.0, rtol=0, atol=1e-14)
+    np.testing.assert_allclose(motion.acceleration, 0.0, rtol=0, atol=1e-12)
+    between = trajectory.at(np.linspace(0.5, 0.7, 5))
+    np.testing.assert_array_equal(between.twist, 0.0)  # the same pose twice is a rest
+    as_transform = tr.pose_motion(RigidTransform.from_matrix(STATIONS), times)
+    np.testing.assert_allclose(as_transform.at([0.2, 1.0]).pose, trajectory.at([0.2, 1.0]).pose, rtol=0, atol=4e-15)
+
+
+def test_pose_motion_at_constant_speed_is_scipys_slerp():
+    times = [0.0, 0.5, 0.7, 1.6]
+    t = np.linspace(0, 1.6, 33)
+    motion = tr.pose_motion(STATIONS, times, tr.constant_speed).at(t)
+    expected = Slerp(times, Rotation.from_matrix(STATIONS[:, :3, :3]))(t).as_matrix()
+    np.testing.assert_allclose(motion.pose[:, :3, :3], expected, rtol=0, atol=1e-14)
+
+
+MOTIONS = {
+    "pedrammehr 1": (partial(published.pedrammehr_path, 1), ()),
+    "pedrammehr 2": (partial(published.pedrammehr_path, 2), (1.0, 5.0, 2.4644661, 3.5355339)),
+    "pedrammehr 3": (partial(published.pedrammehr_path, 3), (0.1, 0.5, 0.24644661, 0.35355339)),
+    "kim-ryu circle": (published.kim_ryu_circle, ()),
+    "kim-ryu acceleration": (published.kim_ryu_acceleration, (1.5,)),
+    "lopes": (published.lopes_there_and_back, ()),
+    "long": (published.long_example, (0.2, 0.7, 1.2, 1.7, 2.2)),
+}
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_published_motions(name):
+    make, joints = MOTIONS[name]
+    trajectory = make()
+    # sines of quintics that last a fifth of the whole have large ninth derivatives: 4e-12 seen, order 8 confirmed
+    assert_motion(trajectory, joints, tolerance=1e-11 if name == "long" else 1e-12)
+    t = trajectory.times(6)
+    whole = trajectory.at(t)
+    again = pickle.loads(pickle.dumps(trajectory)).at(t.reshape(2, 3))
+    for field, block, one, none in zip(whole, again, trajectory.at(t[4]), trajectory.at([]), strict=True):
+        np.testing.assert_array_equal(block.reshape(field.shape), field)
+        # a single 3x3 product may be summed in another order than a batch of them
+        np.testing.assert_allclose(one, field[4], rtol=0, atol=1e-15)
+        assert none.shape == (0, *field.shape[1:])
+
+
+def test_pedrammehr_path_1_needs_a_little_more_than_the_printed_speed():
+    trajectory = published.pedrammehr_path(1)
+    motion = trajectory.at([0.0, 2.5, 6.0])
+    np.testing.assert_allclose(motion.twist, np.broadcast_to([0.5 / 6, 0, 0, 0, 0, 0], (3, 6)), rtol=1e-14)
+    assert round(motion.twist[0, 0], 4) == 0.0833
+    np.testing.assert_allclose(motion.pose[:, 0, 3], [0.1, 0.1 + 2.5 / 12, 0.6], rtol=1e-14)
+    np.testing.assert_array_equal(motion.acceleration, 0.0)
+
+
+@pytest.mark.parametrize(("number", "scale"), [(2, 1.0), (3, 0.1)])
+def test_pedrammehr_paths_2_and_3_have_ramps_of_2_4645_and_1_s(number, scale):
+    trajectory = published.pedrammehr_path(number)
+    assert trajectory.duration == pytest.approx(6.0 * scale, rel=1e-15)
+    around = np.array([0.9999, 1.0001, 2.4644, 2.4646]) * scale
+    linear, angular = np.moveaxis(trajectory.at(around).acceleration[:, [0, 5]], 1, 0) * scale**2
+    np.testing.assert_allclose(angular, [0.08, 0, 0, 0], rtol=0, atol=1e-15)
+    np.testing.assert_allclose(linear, [0.0229536704] * 3 + [0], rtol=0, atol=1e-10)
+    cruise = trajectory.at(3.0 * scale)
+    np.testing.assert_allclose(np.linalg.norm(cruise.twist[:3]) * scale, 0.08, rtol=1e-14)
+    np.testing.assert_allclose(cruise.twist[5] * scale, 0.08, rtol=1e-14)
+    ends = trajectory.at([0.0, trajectory.duration])
+    np.testing.assert_allclose(ends.pose[:, :3, 3], [[0.1, 0.0, 0.4], [0.3, 0.0, 0.6]], rtol=1e-14)
+    yaw = np.arctan2(ends.pose[:, 1, 0], ends.pose[:, 0, 0])
+    np.testing.assert_allclose(yaw, [-0.2, 0.2], rtol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("number", "t", "x", "cosine", "sine", "twist", "acceleration"),
+    [
+        (2, 0.5, 0.10286920880302948, 0.9820042351172703, -0.18885889497650057, (0.011476835212117932, 0.04),
+         (0.022953670424235864, 0.08)),
+        (3, 0.52, 0.29265482546424454, 0.9848308265304501, 0.17351727036623932, (0.1836293633938869, 0.64),
+         (-2.2953670424235866, -8.0)),
+    ],
+)  # fmt: skip
+def test_pedrammehr_states_computed_with_50_digits(number, t, x, cosine, sine, twist, acceleration):
+    motion = published.pedrammehr_path(number).at(t)
+    pose = [[cosine, -sine, 0, x], [sine, cosine, 0, 0], [0, 0, 1, x + 0.3], [0, 0, 0, 1]]
+    # a few roundings; the ramp of 2.46 s is a difference of numbers twice as large
+    np.testing.assert_allclose(motion.pose, pose, rtol=0, atol=4 * EPS)
+    np.testing.assert_allclose(motion.twist[[0, 2, 5]], [twist[0], *twist], rtol=1e-14)
+    np.testing.assert_allclose(motion.acceleration[[0, 2, 5]], [acceleration[0], *acceleration], rtol=1e-14)
+
+
+def hexaslide_sliders(pose):
+    """Slider positions of Kim and Ryu (8), lambda = a.d - sqrt((a.d)^2 - d.d + l^2), from their appendix."""
+    low = np.array(
+        [[-0.738, -0.5531], [-0.848, -0.3625], [-0.11, 0.9157], [0.11, 0.9157], [0.848, -0.3625], [0.738, -0.5531]]
+    )
+    high = np.array(
+        [[-0.213, -0.25], [-0.323, -0.0594], [-0.11, 0.3095], [0.11, 0.3095], [0.323, -0.0594], [0.213, -0.25]]
+    )
+    joints = np.array(
+        [[-0.0515, -0.1567], [-0.1615, 0.0337], [-0.11, 0.1229], [0.11, 0.1229], [0.1615, 0.0337], [0.0515, -0.1567]]
+    )
+    rail = np.column_stack([high - low, np.full(6, 0.35)])
+    rail /= np.linalg.norm(rail, axis=1)[:, None]
+    platform = np.column_stack([joints, np.zeros((6, 1)), np.ones((6, 1))])
+    d = np.einsum("nij,kj->nki", pose, platform)[..., :3] - np.column_stack([low, np.zeros((6, 1))])
+    along = (d * rail).sum(axis=-1)
+    return along - np.sqrt(along**2 - (d**2).sum(axis=-1) + 0.9**2)
+
+
+@pytest.mark.parametrize("rpm", [20.0, 40.0, 60.0])
+def test_kim_ryu_circle(rpm):
+    trajectory = published.kim_ryu_circle(rpm)
+    motion = trajectory.at(trajectory.times(1001))
+    np.testing.assert_allclose(trajectory.duration, 60 / rpm, rtol=1e-15)
+    np.testing.assert_allclose(np.linalg.norm(motion.twist[:, :3], axis=1), 0.1 * rpm * np.pi / 30, rtol=1e-14)
+    np.testing.assert_array_equal(motion.twist[:, 3:], 0.0)
+    sliders = hexaslide_sliders(motion.pose)
+    np.testing.assert_allclose([sliders.min(), sliders.max()], [0.261, 0.387], rtol=0, atol=5e-4)
+
+
+def test_kim_ryu_acceleration():
+    trajectory = published.kim_ryu_acceleration()
+    motion = trajectory.at(trajectory.times(1001))
+    np.testing.assert_allclose(motion.acceleration[0], [0.1, 0.1, 0.1, 0.05, 0.05, 0.1], rtol=1e-15)
+    np.testing.assert_allclose(motion.pose[-1, :3, 3], [0.225, 0.225, 0.925], rtol=1e-14)
+    np.testing.assert_allclose(motion.twist[[0, -1]], 0.0, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(motion.twist[500, :3], 0.15, rtol=1e-14)
+    psi, theta, phi = 0.1125, 0.1125, 0.225
+    turn = Rotation.from_rotvec([0, theta, 0]) * Rotation.from_rotvec([psi, 0, 0]) * Rotation.from_rotvec([0, 0, phi])
+    np.testing.assert_allclose(motion.pose[-1, :3, :3], turn.as_matrix(), rtol=0, atol=2e-15)
+    sliders = hexaslide_sliders(motion.pose)
+    np.testing.assert_allclose([sliders.min(), sliders.max()], [0.160, 0.560], rtol=0, atol=5e-4)
+
+
+@pytest.mark.parametrize("half", [0.5, 1.0, 4.0])
+def test_lopes_there_and_back(half):
+    trajectory = published.lopes_there_and_back(half)
+    t = trajectory.times(2001)
+    motion = trajectory.at(t)
+    s = (1 - np.cos(np.pi * t / half)) / 2  # there and back is one smooth function
+    expected = np.array([0.0, 0.0, 2.0]) + np.multiply.outer(s, [-0.1, -0.2, 0.5])
+    np.testing.assert_allclose(motion.pose[:, :3, 3], expected, rtol=0, atol=1e-14)
+    far = Rotation.from_euler("ZYX", [15, -15, 15], degrees=True).as_matrix()
+    np.testing.assert_allclose(motion.pose[1000, :3, :3], far, rtol=0, atol=2e-15)
+    np.testing.assert_allclose(motion.pose[-1], motion.pose[0], rtol=0, atol=2e-15)
+    at_p, at_b = np.deg2rad([0, 120, 120, 240, 240, 0]), np.deg2rad([45, 75, 165, 195, 285, 315])
+    tip = 0.75 * np.column_stack([np.cos(at_p), np.sin(at_p), np.zeros(6)])
+    reach = np.einsum("nij,kj->nki", motion.pose[:, :3, :3], tip) + motion.pose[:, None, :3, 3]
+    reach -= 1.5 * np.column_stack([np.cos(at_b), np.sin(at_b), np.zeros(6)])
+    length = reach[..., 2] - np.sqrt(1.837**2 - (reach[..., :2] ** 2).sum(axis=-1))
+    np.testing.assert_allclose([length.min(), length.max()], [0.533, 1.580], rtol=0, atol=5e-4)
+
+
+def test_staicu_path():
+    path = published.staicu_path()
+    x, xdot, xddot = path.at([0.0, 0.25, 1.0])
+    assert round(xdot[0, 2], 2) == 5.03
+    np.testing.assert_allclose(
+        xdot[:2], [[0, 0, 5.026548245743669], [0.03125, -0.1125, -5.026548245743669]], atol=1e-14
+    )
+    np.testing.assert_allclose(x[1], [-0.00234375, -0.0140625, 0.0], rtol=0, atol=1e-15)
+    # sin(pi) is 1e-16, times 0.4 (4 pi)^2
+    np.testing.assert_allclose(xddot[:2], [[-0.6, -0.4, 0.0], [0.6, -0.4, 0.0]], rtol=0, atol=1e-14)
+    np.testing.assert_allclose(x[2], 0.0, rtol=0, atol=1e-15)  # all sliders are back at lambda = 0
+
+
+def test_long_example_rests_moves_and_rests():
+    trajectory = published.long_example()
+    motion = trajectory.at(np.array([0.0, 0.1, 0.2, 2.2, 2.3, 2.5]))
+    home = np.eye(4)
+    home[:3, 3] = 0.25, np.sqrt(3) / 4, 1.0
+    np.testing.assert_allclose(motion.pose, np.broadcast_to(home, (6, 4, 4)), rtol=0, atol=2e-15)
+    np.testing.assert_allclose(motion.twist, 0.0, rtol=0, atol=1e-14)
+    moving = trajectory.at(trajectory.times(2501))
+    away = moving.pose[:, :3, 3] - home[:3, 3]
+    turned = Rotation.from_matrix(moving.pose[:, :3, :3]).as_rotvec()
+    assert np.abs(away).max() == pytest.approx(0.05, rel=1e-12)
+    assert 0.09 < np.abs(turned).max() < 0.1 + 1e-12
+    # acceleration is continuous: no step of 1 ms changes it by more than the largest jerk, 60 d/T^3, allows
+    jerk = 60 * np.array([0.09, 0.2]) / 0.5**3
+    steps = np.abs(np.diff(moving.acceleration, axis=0)).reshape(-1, 2, 3).max(axis=(0, 2))
+    assert (steps <= jerk * 1e-3 * 1.001).all()
+
+
+def test_times_a_rounding_late_are_the_end_and_later_ones_are_errors():
+    path = tr.quintic(0.3)
+    assert path.at(0.1 + 0.2).x == 1.0  # 0.30000000000000004
+    with pytest.raises(InputError, match=r"t: times must lie in \[0, 0.3\] s, got 0.31 s \(1 of 3 outside\)"):
+        path.at([0.0, 0.3, 0.31])
+    with pytest.raises(InputError, match="got nan s"):
+        path.at(np.nan)
+    with pytest.raises(InputError, match=r"got -0\.1 s"):
+        published.lopes_there_and_back().at(-0.1)
+
+
+PLACE, TURN = tr.rest([0.0, 0.0, 1.0], 1.0), tr.quintic(1.0)
+
+BAD = {
+    "negative duration": (lambda: tr.quintic(-1.0), r"duration: must be greater than 0 s, got -1"),
+    "zero duration": (lambda: tr.cosine(0.0), r"duration: .* got 0"),
+    "infinite duration": (lambda: tr.constant_speed(np.inf), r"duration: must be finite"),
+    "duration of two": (lambda: tr.rest(1.0, [1.0, 2.0]), r"duration: must be one number, got .*\(2,\)"),
+    "text": (lambda: tr.polynomial("a", 1.0), r"coefficients: must be numbers .* 'a'"),
+    "no coefficients": (lambda: tr.polynomial([], 1.0), r"coefficients: .* shape \(0,\)"),
+    "long ramp": (
+        lambda: tr.trapezoid(duration=2.0, ramp=1.1),
+        r"ramp: must be at most half the duration 2 s, got 1.1 s",
+    ),
+    "no ramp": (lambda: tr.trapezoid(duration=2.0, ramp=0.0), r"ramp: must be greater than 0 s"),
+    "ramp for speed": (lambda: tr.trapezoid(ramp=3.0, speed=1.0, distance=2.0), r"ramp: .* at most 2 s, got 3 s"),
+    "slow": (
+        lambda: tr.trapezoid(duration=6.0, speed=0.08, distance=0.5),
+        r"speed: .* greater than 0.0833.*, got 0.08",
+    ),
+    "fast": (lambda: tr.trapezoid(duration=2.0, speed=1.1), r"speed: .* at most 1 \(no cruise\), got 1.1"),
+    "one number": (lambda: tr.trapezoid(duration=2.0), r"exactly two of duration, ramp and speed"),
+    "three numbers": (lambda: tr.trapezoid(duration=2.0, ramp=0.5, speed=1.0), r"exactly two .* speed=1.0"),
+    "no distance": (lambda: tr.trapezoid(duration=2.0, speed=1.0, distance=0.0), r"distance: must be greater than 0"),
+    "knots fall": (lambda: tr.through([0, 1, 2], [0, 2, 1]), r"times: .* increase strictly, got \[0.0, 2.0, 1.0\]"),
+    "knots late": (lambda: tr.spline([0, 1], [1, 2]), r"times: must start at 0 s"),
+    "knots few": (lambda: tr.spline([0, 1], [0]), r"times: must be 2 times, two at least, got 1"),
+    "one point": (lambda: tr.through([0], [0]), r"times: must be 2 times, two at least, got 1"),
+    "no law": (lambda: tr.through([0, 1], [0, 1], lambda T: tr.rest(0.0, T)), r"law: must go from 0 to 1"),
+    "vector law": (lambda: tr.through([0, 1], [0, 1], lambda T: tr.rest([0.0], T)), r"law: must make a scalar path"),
+    "wrong law": (lambda: tr.through([0, 1], [0, 2], lambda T: tr.quintic(1.0)), r"law.*durations \[1.0, 2.0\]"),
+    "line ends": (lambda: tr.line([0, 1], [0, 1, 2], TURN), r"end: must have the shape \(2,\)"),
+    "line law": (lambda: tr.line([0, 1], [1, 1], PLACE), r"law: must be a scalar path, got one of shape \(3,\)"),
+    "zero radius": (lambda: tr.circle([0, 0, 0], 0.0, [0, 0, 1], 10), r"radius: must be greater than 0 m, got 0"),
+    "zero normal": (lambda: tr.circle([0, 0, 0], 0.1, [0, 0, 0], 10), r"normal: must be a vector other than zero"),
+    "zero rpm": (lambda: tr.circle([0, 0, 0], 0.1, [0, 0, 1], 0), r"rpm: must be other than 0"),
+    "flat centre": (lambda: tr.circle([0, 0], 0.1, [0, 0, 1], 1), r"centre: must have shape \(3\), got \(2,\)"),
+    "start": (
+        lambda: tr.circle([0, 0, 0], 0.1, [0, 0, 1], 1, start=[0, 0, 2]),
+        r"start: must not lie along the normal",
+    ),
+    "sine sizes": (lambda: tr.sine([1, 2], [1, 2, 3], 1.0), r"sine: .* amplitude \(2,\), angular_frequency \(3,\)"),
+    "start size": (
+        lambda: tr.constant_accelerations(0.0, [[1, 2]], [0, 1]),
+        r"start, velocity: must have the shape \(2,\)",
+    ),
+    "hermite sizes": (lambda: tr.hermite([0, 1], [0, 1], [0, 0], [0]), r"hermite: .* accelerations \(1,\)"),
+    "spline ends": (lambda: tr.spline([0, 1], [0, 1], [0, 0, 0]), r"velocities: two values"),
+    "stack of none": (lambda: tr.stack(), r"stack: needs at least one path"),
+    "stack durations": (lambda: tr.stack(TURN, tr.quintic(2.0)), r"stack: .* durations \[1.0, 2.0\] s"),
+    "sum shapes": (lambda: PLACE + TURN, r"path sum: shapes must be equal, got \(3,\) and \(\)"),
+    "position jump": (lambda: tr.piecewise(TURN, TURN), r"position jumps by 1 between path 0 \(ends at 1.0\)"),
+    "velocity jump": (lambda: tr.piecewise(tr.constant_speed(2.0), tr.rest(1.0, 1.0)), r"velocity jumps by 0.5"),
+    "acceleration jump": (
+        lambda: tr.piecewise(tr.cosine(1.0), tr.rest(1.0, 1.0), continuity=2),
+        r"acceleration jumps by 4.93",
+    ),
+    "continuity": (lambda: tr.piecewise(TURN, continuity=3), r"continuity: must be 0, 1 or 2, got 3"),
+    "convention": (lambda: tr.euler_motion(tr.rest(np.zeros(6), 1.0), "XyZ"), r"convention: .*xyz.*ZYZ, got 'XyZ'"),
+    "five coordinates": (lambda: tr.euler_motion(tr.rest(np.zeros(5), 1.0), "xyz"), r"path: .* got shape \(5,\)"),
+    "axis": (lambda: tr.axis_motion(PLACE, [0, 0, 0], TURN), r"axis: must be a vector other than zero"),
+    "axis paths": (lambda: tr.axis_motion(TURN, [0, 0, 1], TURN), r"position, angle: .* got \(\) and \(\)"),
+    "axis start": (lambda: tr.axis_motion(PLACE, [0, 0, 1], TURN, -np.eye(3)), r"rotation: .* determinants -1.0"),
+    "pose shape": (lambda: tr.pose_motion(np.eye(4), [0, 1]), r"poses: must have shape \(n, 4, 4\), got \(4, 4\)"),
+    "pose row": (lambda: tr.pose_motion([np.eye(4), np.ones((4, 4))], [0, 1]), r"poses: the last row must be 0 0 0 1"),
+    "pose skewed": (
+        lambda: tr.pose_motion([np.eye(4), np.diag([1, 2, 1, 1])], [0, 1]),
+        r"poses: rotation matrices .* up to 3",
+    ),
+    "half turn": (lambda: tr.pose_motion([np.eye(4), np.diag([1, -1, -1, 1])], [0, 1]), r"half a turn from 0 to 1"),
+    "path 4": (lambda: published.pedrammehr_path(4), r"number: must be 1, 2 or 3, got 4"),
+    "lopes": (lambda: published.lopes_there_and_back(-1.0), r"half: must be greater than 0 s"),
+    "count": (lambda: TURN.times(0), r"count: must be at least 1, got 0"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_named(name):
+    make, message = BAD[name]
+    with pytest.raises(InputError, match=message):
+        make()
+
+
+def test_a_corner_at_speed_can_be_asked_for():
+    corner = tr.piecewise(tr.constant_speed(2.0), tr.rest(1.0, 1.0), continuity=0)
+    np.testing.assert_array_equal(corner.at([1.0, 2.0, 2.5]).xdot, [0.5, 0.0, 0.0])
+
+
+def test_what_a_path_is_made_from_cannot_be_changed_later():
+    points = np.array([[0.0, 1.0], [2.0, 3.0]])
+    path = tr.through(points, [0.0, 1.0])
+    points[:] = 9.0
+    np.testing.assert_array_equal(path.at(0.0).x, [0.0, 1.0])
