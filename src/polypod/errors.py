@@ -52,12 +52,26 @@ class Fault:
         return f"{place}{self.field}: {self.message}" if self.field else f"{place}{self.message}"
 
 
-class RobotFileError(PolypodError, ValueError):
-    """A robot file or description that cannot be used; ``faults`` lists each reason."""
+class FileError(PolypodError, ValueError):
+    """A file that cannot be used; ``faults`` lists each reason."""
+
+    what = "file"
 
     def __init__(self, origin: str, faults: Sequence[Fault]) -> None:
         self.origin, self.faults = origin, tuple(faults)
-        super().__init__("\n".join([f"{origin} is not a valid robot:", *(f"  {f}" for f in faults)]))
+        super().__init__("\n".join([f"{origin} is not a valid {self.what}:", *(f"  {f}" for f in faults)]))
+
+
+class RobotFileError(FileError):
+    """A robot file or description that cannot be used."""
+
+    what = "robot"
+
+
+class MotionFileError(FileError):
+    """A motion file, or a table it names, that cannot be used."""
+
+    what = "motion"
 
 
 class StateError(PolypodError, ArithmeticError):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 import yaml
@@ -20,6 +20,7 @@ from .quantities import Data
 from .robot import Robot
 
 Location = tuple[str | int, ...]
+Fields = Callable[[Location, dict[str, Any]], tuple[str, ...]]
 _WANTED = {
     "float_type": "must be a number",
     "float_parsing": "must be a number",
@@ -31,12 +32,17 @@ _WANTED = {
 _BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
 
 
-def validation_faults(error: ValidationError, document: dict[str, Any], node: yaml.Node | None) -> list[Fault]:
-    """Faults of a document that is no robot; one that comes from ``leg_defaults`` is told once, not once a leg."""
+def validation_faults(
+    error: ValidationError, document: dict[str, Any], node: yaml.Node | None, fields: Fields | None = None
+) -> list[Fault]:
+    """Faults of a document that is no robot; one that comes from ``leg_defaults`` is told once, not once a leg.
+
+    ``fields`` names what a mapping at a place of the document may hold; a robot's unless given.
+    """
     lines = dict(_lines(node, ()))
     alike: dict[tuple[str | int | None, ...], list[Fault]] = defaultdict(list)
     for details, location in _leaves(error, ()):
-        location, message = _words(details, location, document)
+        location, message = _words(details, location, document, fields or _fields_at)
         fault = Fault(".".join(map(str, location)), message, _line(location, lines))
         # equal faults of several legs are one if they stand in one line, or if what is missing is missing in all
         missing = message.startswith("missing") and location[:1] == ("legs",) and len(location) == 3
@@ -91,13 +97,13 @@ def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Loc
             yield error, location
 
 
-def _words(error: Any, location: Location, document: dict[str, Any]) -> tuple[Location, str]:
+def _words(error: Any, location: Location, document: dict[str, Any], fields: Fields) -> tuple[Location, str]:
     """A pydantic error in the words of a robot file, and the field it is about."""
     message = error["msg"].removeprefix("Value error, ")
     if error["type"] == "missing":
         return location, "missing: this field is required"
     if error["type"] == "extra_forbidden":
-        return location, str(UnknownNameError("field", str(location[-1]), _fields_at(location[:-1], document)))
+        return location, str(UnknownNameError("field", str(location[-1]), fields(location[:-1], document)))
     if error["type"] == "value_error":
         blamed = _BLAMED.fullmatch(message)
         if blamed is None:

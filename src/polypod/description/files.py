@@ -13,7 +13,8 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import Fault, RobotFileError, UnknownNameError, UnphysicalWarning
+from ..errors import RobotFileError, UnknownNameError, UnphysicalWarning
+from .documents import parse, read
 from .faults import structure_faults, validation_faults
 from .robot import Robot
 
@@ -35,12 +36,7 @@ def load(robot: str | Path) -> Robot:
     path, known = Path(robot), library()
     is_path = isinstance(robot, Path) or path.suffix or path.name != robot
     if is_path or (robot not in known and path.is_file()):
-        try:
-            text = path.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else f"not UTF-8 text ({error.reason})"
-            raise RobotFileError(str(path), [Fault("", f"the file cannot be read: {reason}")]) from error
-        return loads(text, str(path))
+        return loads(read(path, RobotFileError), str(path))
     if robot not in known:
         raise UnknownNameError("robot", str(robot), known)
     return loads((_LIBRARY / f"{robot}.yaml").read_text(encoding="utf-8"), f"library robot {robot!r}")
@@ -48,18 +44,7 @@ def load(robot: str | Path) -> Robot:
 
 def loads(text: str, origin: str = "text") -> Robot:
     """Read a robot from YAML text; ``origin`` is what messages call it."""
-    try:
-        loader = yaml.SafeLoader(text)
-        node = loader.get_single_node()
-        document = None if node is None else loader.construct_document(node)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        raise RobotFileError(origin, [Fault("", f"not YAML: {getattr(error, 'problem', error)}", line)]) from error
-    if not isinstance(document, dict):
-        got = "nothing" if document is None else f"a {type(document).__name__}"
-        fault = Fault("", f"a robot file is a mapping with name, platform, legs and more, got {got}", 1)
-        raise RobotFileError(origin, [fault])
+    document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
     faults = structure_faults(document, node)
     if faults:
         raise RobotFileError(origin, faults)

@@ -14,77 +14,38 @@ from ..mechanism import Attached, Mechanism, Motion
 from ..mechanism.inputs import Inputs
 from ..symbols.linear import solve_general, solve_symmetric
 from ..symbols.vectors import dot
+from .friction import Loads, actuator_friction, joint_forces
 
 
-def generalized_force(mechanism: Mechanism, motion: Motion, attached: list[Attached], friction: bool) -> ca.SX:
+def generalized_force(
+    mechanism: Mechanism, motion: Motion, attached: list[Attached], friction: bool, loads: Loads | None = None
+) -> ca.SX:
     """w of J^T f = w for a motion without external wrench, a wrench of six at the origin of {P}, base axes."""
     wrench = mechanism.platform.force(motion, mechanism.gravity)
     for leg in attached:
         model = leg.model
         forces = model.inertia_forces(model.half_accelerations(leg.series), mechanism.gravity)
         if friction:
-            extra, moment = viscous_moments(leg, motion)
+            extra, moment = joint_forces(leg, motion, loads)
             forces = forces + extra
             wrench = wrench + ca.vertcat(ca.SX.zeros(3), moment)
         wrench = wrench + leg.wrench(model.pull_back(leg.values, forces))
     return wrench
 
 
-def viscous_moments(leg: Attached, motion: Motion) -> tuple[ca.SX, ca.SX]:
-    """What overcomes viscous friction in the rotary joints: forces (3, K) on the leg's vectors, moment on the platform.
-
-    A joint with coefficient C and relative angular velocity omega_rel takes the moment C omega_rel on its child
-    and the opposite on its parent.
-    """
-    model = leg.model
-    forces, on_platform = ca.SX.zeros(3, len(model.columns)), ca.SX.zeros(3)
-    joints = [j for j in model.placement.joints if j.kind != "prismatic" and _viscous(model.leg, j.friction)]
-    if not joints:
-        return forces, on_platform
-    vectors, rates = model.velocities(leg.series)
-    spin = {"base": ca.SX.zeros(3), "platform": motion.omega}
-    bodies = {name for j in joints for name in (j.parent, j.child)}
-    spin |= {name: model.angular_velocity(name, vectors, rates) for name in bodies if name not in spin}
-    moments = {name: ca.SX.zeros(3) for name in bodies}
-    for joint in joints:
-        moment = _viscous(model.leg, joint.friction) * (spin[joint.child] - spin[joint.parent])
-        moments[joint.child] += moment
-        moments[joint.parent] -= moment
-    for name, moment in moments.items():
-        if name == "platform":
-            on_platform = moment
-        elif name != "base":
-            forces = forces + model.moment_forces(name, vectors, moment)
-    return forces, on_platform
-
-
-def actuator_friction(mechanism: Mechanism, attached: list[Attached], motion: Motion) -> ca.SX:
-    """Viscous friction in the actuated joints, C qdot (n)."""
-    twist = ca.vertcat(motion.v, motion.omega)
-    forces = []
-    for leg in attached:
-        sliding = (j.friction for j in leg.model.placement.joints if j.kind == "prismatic")
-        coefficient = sum(_viscous(leg.model.leg, name) for name in sliding)
-        rate = dot(leg.row[:3], twist[:3]) + dot(leg.row[3:], twist[3:])
-        forces.append(coefficient * rate)
-    return ca.vertcat(*forces)
-
-
-def _viscous(leg: object, field: str) -> float:
-    return float(getattr(leg, field).viscous) if field else 0.0
-
-
-def inverse_dynamics(mechanism: Mechanism, friction: bool) -> Expression:
+def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench: J^T f = w - w_ext."""
     x = Inputs(len(mechanism.legs))
     motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, x.acceleration.symbols)
     attached = mechanism.attach(motion)
-    demand = generalized_force(mechanism, motion, attached, friction) - x.wrench.symbols
+    demand = generalized_force(mechanism, motion, attached, friction, loads) - x.wrench.symbols
     solution = solve_general(mechanism.jacobian(attached).T, mechanism.in_freedoms(demand))
-    force = solution.x + actuator_friction(mechanism, attached, motion) if friction else solution.x
+    force = solution.x
+    if friction:
+        force = force + actuator_friction(mechanism, attached, motion, loads)
     return Expression(
         "inverse_dynamics",
-        (x.pose, x.twist, x.acceleration, x.wrench),
+        (x.pose, x.twist, x.acceleration, x.wrench, *(loads.ports if loads else ())),
         (port("force", force), port("quality", mechanism.quality(attached, solution.quality), ())),
     )
 
@@ -110,34 +71,40 @@ def mass(mechanism: Mechanism) -> Expression:
     return Expression("mass_matrix", (x.pose,), (port("mass_matrix", matrix),))
 
 
-def bias(mechanism: Mechanism, friction: bool) -> Expression:
-    """Generalized force of Coriolis, centripetal, gravity and viscous terms: M udot + bias = J^T f + S^T w_ext."""
+def bias(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
+    """Generalized force of Coriolis, centripetal, gravity and friction terms: M udot + bias = J^T f + S^T w_ext."""
     x = Inputs(len(mechanism.legs))
     motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, ca.SX.zeros(6))
     attached = mechanism.attach(motion)
-    demand = mechanism.in_freedoms(generalized_force(mechanism, motion, attached, friction))
+    demand = mechanism.in_freedoms(generalized_force(mechanism, motion, attached, friction, loads))
     if friction:
-        demand = demand + mechanism.jacobian(attached).T @ actuator_friction(mechanism, attached, motion)
+        demand = demand + mechanism.jacobian(attached).T @ actuator_friction(mechanism, attached, motion, loads)
     return Expression("bias", (x.pose, x.twist), (port("bias", demand),))
 
 
-def direct_dynamics(mechanism: Mechanism, friction: bool) -> Expression:
+def direct_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Acceleration of the platform from actuator forces: M udot = J^T f + S^T w_ext - bias."""
     x = Inputs(len(mechanism.legs))
+    acceleration, quality = direct_solution(mechanism, x, friction, loads)
+    return Expression(
+        "direct_dynamics",
+        (x.pose, x.twist, x.force, x.wrench, *(loads.ports if loads else ())),
+        (port("acceleration", acceleration), port("quality", quality, ())),
+    )
+
+
+def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Loads | None) -> tuple[ca.SX, ca.SX]:
+    """The platform's acceleration and the quality of its solution."""
     motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, ca.SX.zeros(6))
     attached = mechanism.attach(motion)
     force = x.force.symbols
     if friction:
-        force = force - actuator_friction(mechanism, attached, motion)
-    demand = generalized_force(mechanism, motion, attached, friction)
+        force = force - actuator_friction(mechanism, attached, motion, loads)
+    demand = generalized_force(mechanism, motion, attached, friction, loads)
     push = mechanism.jacobian(attached).T @ force + mechanism.in_freedoms(x.wrench.symbols - demand)
     solution = solve_symmetric(mass_matrix(mechanism, attached, motion.frame.axes), push)
-    acceleration = ca.DM(mechanism.freedoms.basis) @ solution.x if not mechanism.freedoms.full else solution.x
-    return Expression(
-        "direct_dynamics",
-        (x.pose, x.twist, x.force, x.wrench),
-        (port("acceleration", acceleration), port("quality", mechanism.quality(attached, ca.sqrt(solution.quality)), ())),
-    )
+    acceleration = solution.x if mechanism.freedoms.full else ca.DM(mechanism.freedoms.basis) @ solution.x
+    return acceleration, mechanism.quality(attached, ca.sqrt(solution.quality))
 
 
 def energy(mechanism: Mechanism) -> Expression:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 from llvmlite import ir
 
-from .graph import Graph
+from .graph import SELECT, Graph
 
 _I64 = ir.IntType(64)
 _F64 = ir.DoubleType()
@@ -54,6 +54,7 @@ class Emitter:
         self.module, self.width = module, width
         self.type = ir.VectorType(_F64, width)
         self.builder = ir.IRBuilder()
+        self._bits: dict[ir.Value, ir.Value] = {}
 
     def constant(self, value: float) -> ir.Value:
         """A number in every lane."""
@@ -62,6 +63,8 @@ class Emitter:
     def graph(self, graph: Graph, source: Callable[[int, int], ir.Value]) -> list[list[ir.Value]]:
         """Values of the graph's outputs; ``source(input, element)`` gives its inputs."""
         values: list[ir.Value] = []
+        # A comparison's bits, by the value (1.0 or 0.0) that stands for it: choices use them directly.
+        self._bits = {}
         for step in graph.operations:
             if step.op == ca.OP_INPUT:
                 values.append(source(*step.source))
@@ -100,6 +103,8 @@ class Emitter:
             return b.fmul(x[0], x[1])
         if op == ca.OP_OR:
             return self.call("llvm.maximum", x)
+        if op == SELECT:
+            return b.select(self.true(x[0]), x[1], x[2])
         if op == ca.OP_IF_ELSE_ZERO:
             return b.select(self.true(x[0]), x[1], self.constant(0.0))
         if op == ca.OP_SIGN:
@@ -113,10 +118,14 @@ class Emitter:
 
     def truth(self, bits: ir.Value) -> ir.Value:
         """1.0 where a comparison holds, else 0.0."""
-        return self.builder.select(bits, self.constant(1.0), self.constant(0.0))
+        value = self.builder.select(bits, self.constant(1.0), self.constant(0.0))
+        self._bits[value] = bits
+        return value
 
     def true(self, value: ir.Value) -> ir.Value:
         """The comparison value != 0."""
+        if value in self._bits:
+            return self._bits[value]
         return self.builder.fcmp_ordered("!=", value, self.constant(0.0))
 
     def call(self, name: str, x: Sequence[ir.Value]) -> ir.Value:
@@ -145,9 +154,7 @@ class Rows:
         self._emitter, self._inputs, self._outputs = emitter, tuple(inputs), tuple(outputs)
         builder = emitter.builder
         count = 1 + 2 * len(inputs) + len(outputs)
-        words = [
-            builder.load(builder.gep(block, [ir.Constant(_I64, k)], inbounds=True)) for k in range(count)
-        ]
+        words = [builder.load(builder.gep(block, [ir.Constant(_I64, k)], inbounds=True)) for k in range(count)]
         self.n = words[0]
         pointer = _F64.as_pointer()
         self._input_base = [builder.inttoptr(words[1 + 2 * k], pointer) for k in range(len(inputs))]
@@ -211,7 +218,9 @@ class Rows:
         return rows
 
     def _mask(self, count: int) -> ir.Constant:
-        return ir.Constant(ir.VectorType(ir.IntType(1), self._emitter.width), [k < count for k in range(self._emitter.width)])
+        return ir.Constant(
+            ir.VectorType(ir.IntType(1), self._emitter.width), [k < count for k in range(self._emitter.width)]
+        )
 
     def _place(self, row: ir.Value, first: int) -> ir.Value:
         builder = self._emitter.builder

@@ -13,6 +13,9 @@ from typing import Any
 import casadi as ca
 
 _NOT_ARITHMETIC = frozenset({ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST})
+_COMMUTATIVE = frozenset({ca.OP_ADD, ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX})
+# condition ? a : b, which CasADi writes as (c ? a : 0) + (!c ? b : 0).
+SELECT = -1
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,11 @@ class Graph:
         slot: dict[int, int] = {}
         outputs = [[-1] * function.numel_out(k) for k in range(function.n_out())]
         for k in range(function.n_instructions()):
-            op, out, arguments = function.instruction_id(k), function.instruction_output(k), function.instruction_input(k)
+            op, out, arguments = (
+                function.instruction_id(k),
+                function.instruction_output(k),
+                function.instruction_input(k),
+            )
             if op == ca.OP_OUTPUT:
                 outputs[out[0]][out[1]] = slot[arguments[0]]
                 continue
@@ -58,7 +65,46 @@ class Graph:
             slot[out[0]] = len(operations)
             operations.append(step)
         lengths = tuple(function.numel_in(k) for k in range(function.n_in()))
-        return _pruned(lengths, _shared_reciprocals(operations, outputs), outputs)
+        return _pruned(lengths, _fewer_signs(_shared_reciprocals(_selections(operations), outputs)), outputs)
+
+
+def _fewer_signs(operations: list[Operation]) -> list[Operation]:
+    """a + (-b) -> a - b, a - (-b) -> a + b, (-a)(-b) -> a b, (-a)^2 -> a^2, |-a| -> |a|; the signs are pruned later."""
+    result: list[Operation] = []
+
+    def sign_of(index: int) -> int | None:
+        return result[index].arguments[0] if result[index].op == ca.OP_NEG else None
+
+    for step in operations:
+        under = [sign_of(i) for i in step.arguments]
+        if step.op == ca.OP_ADD and under[1] is not None:
+            step = Operation(ca.OP_SUB, (step.arguments[0], under[1]))
+        elif step.op == ca.OP_ADD and under[0] is not None:
+            step = Operation(ca.OP_SUB, (step.arguments[1], under[0]))
+        elif step.op == ca.OP_SUB and under[1] is not None:
+            step = Operation(ca.OP_ADD, (step.arguments[0], under[1]))
+        elif step.op == ca.OP_MUL and under[0] is not None and under[1] is not None:
+            step = Operation(ca.OP_MUL, (under[0], under[1]))
+        elif step.op in (ca.OP_SQ, ca.OP_FABS) and under[0] is not None:
+            step = Operation(step.op, (under[0],))
+        result.append(step)
+    return result
+
+
+def _selections(operations: list[Operation]) -> list[Operation]:
+    """(c ? a : 0) + (!c ? b : 0) -> c ? a : b."""
+    result: list[Operation] = []
+    for step in operations:
+        if step.op == ca.OP_ADD:
+            yes, no = (operations[i] for i in step.arguments)
+            if yes.op == no.op == ca.OP_IF_ELSE_ZERO:
+                for a, b in ((yes, no), (no, yes)):
+                    inverse = operations[b.arguments[0]]
+                    if inverse.op == ca.OP_NOT and inverse.arguments[0] == a.arguments[0]:
+                        step = Operation(SELECT, (a.arguments[0], a.arguments[1], b.arguments[1]))
+                        break
+        result.append(step)
+    return result
 
 
 def _shared_reciprocals(operations: list[Operation], outputs: list[list[int]]) -> list[Operation]:
@@ -106,7 +152,8 @@ def _pruned(lengths: tuple[int, ...], operations: list[Operation], outputs: list
         if index not in wanted:
             continue
         arguments = tuple(place[i] for i in step.arguments)
-        key = (step.op, arguments, step.source, step.constant)
+        ordered = tuple(sorted(arguments)) if step.op in _COMMUTATIVE else arguments
+        key = (step.op, ordered, step.source, step.constant)
         if key not in merged:
             merged[key] = len(kept)
             kept.append(Operation(step.op, arguments, step.source, step.constant))

@@ -36,8 +36,9 @@ class Signature:
 class Kernel:
     """A compiled function of a batch of states.
 
-    ``operations`` counts the arithmetic for one state (of one step for an iteration). Call it with C-contiguous float64 arrays (n, *shape), one for each input, or (1, *shape) for a value that all
-    states share. Nothing is checked: for checked calls use :class:`polypod.Model`.
+    Call it with C-contiguous float64 arrays (n, *shape), one for each input, or (1, *shape) for a value that all
+    states share. Nothing is checked: for checked calls use :class:`polypod.Model`. ``operations`` counts the
+    arithmetic for one state (of one step for an iteration).
     """
 
     def __init__(self, build: Callable[[], Expression | Iteration], recipe: bytes | None = None) -> None:
@@ -98,7 +99,8 @@ class Kernel:
         if threads is None:
             threads = min(_cores(), max(1, n * self._cost // _WORTH_A_THREAD))
         if threads == 1:
-            self._function(self._block(n, arrays, results).ctypes.data)
+            block = self._block(n, arrays, results)  # named: it must outlive the call, which lets other threads run
+            self._function(block.ctypes.data)
             return
         width = machine.vector_width()
         share = -(-n // threads // width) * width

@@ -18,18 +18,27 @@ import numpy as np
 from ..description import Body, LegData
 from ..symbols.vectors import Frame
 
-
 # Below this margin an answer has lost half of its digits: there is none.
 SMALLEST_MARGIN = 1e-7
 
 
 @dataclass(frozen=True)
 class PlacedBody:
-    """A body of the leg: its frame in the base and its inertia in that frame."""
+    """A body of the leg: its frame in the base and its inertia in that frame.
+
+    For a link, ``along`` is the number of the axis that lies along it, and if its length is fixed ``end`` is its far
+    end and ``length`` that length [m]. ``on`` names the body it is fastened to, if no joint holds it. A body without
+    inertia still has its weight.
+    """
 
     name: str
     frame: Frame
     inertia: Body
+    along: int | None = None
+    end: ca.SX | None = None
+    length: float = 0.0
+    on: str = ""
+    has_inertia: bool = True
 
 
 @dataclass(frozen=True)
@@ -47,7 +56,9 @@ class Joint:
 
     ``kind`` is one of ``prismatic``, ``revolute``, ``universal``, ``spherical``; ``axes`` are its free
     directions: the slide, the hinge, or the two axes of the cross (the parent's first). ``point`` is its centre.
-    ``friction`` names the leg's field with its :class:`~polypod.description.Friction`; empty for none.
+    ``friction`` names the leg's field with its :class:`~polypod.description.Friction`; empty for none. A prismatic
+    joint is the actuated one; ``normals`` are the directions its guide carries load in. ``cross`` names the body
+    that is a universal joint's cross, if it has inertia.
     """
 
     name: str
@@ -57,6 +68,8 @@ class Joint:
     point: ca.SX
     axes: tuple[ca.SX, ...] = ()
     friction: str = ""
+    normals: tuple[ca.SX, ...] = ()
+    cross: str = ""
 
 
 @dataclass(frozen=True)

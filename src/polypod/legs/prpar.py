@@ -12,7 +12,7 @@ from ..description.quantities import Direction, Length, Position, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Condition, Joint, Leg, PlacedBody, Placement
 from .limits import range_limit
-from .rail import rail_by_its_ends, slide
+from .rail import guide, rail_by_its_ends, slide
 
 _MASSLESS = Body(mass=0.0)
 
@@ -58,7 +58,7 @@ class PRPaR(Leg, kind="PRPaR"):
         side = self.half_width * e
         near, far = (at.point + side, at.point - side), (tip.origin + side, tip.origin - side)
         rail = vector(self.rail_direction)
-        bars = [Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction")]
+        bars = [Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction", guide(rail))]
         bars += [Joint("hinge", "revolute", "slider", "slider_bar", at.point, (e,), "hinge_friction")]
         for number in (0, 1):
             bar = f"bar{number + 1}"
@@ -74,8 +74,8 @@ class PRPaR(Leg, kind="PRPaR"):
             bodies=(
                 PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
                 PlacedBody("slider_bar", Frame(at.point, short_axes), self.slider_bar),
-                PlacedBody("bar1", Frame(near[0], long_axes), self.bar),
-                PlacedBody("bar2", Frame(near[1], long_axes), self.bar),
+                PlacedBody("bar1", Frame(near[0], long_axes), self.bar, 0, far[0], self.length),
+                PlacedBody("bar2", Frame(near[1], long_axes), self.bar, 0, far[1], self.length),
                 PlacedBody("platform_bar", Frame(tip.origin, short_axes), self.platform_bar),
             ),
             joints=tuple(bars),

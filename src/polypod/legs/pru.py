@@ -12,7 +12,7 @@ from ..description.quantities import Direction, Length, Position, Range
 from ..symbols.vectors import Frame, columns, cross, vector
 from .contract import Joint, Leg, PlacedBody, Placement
 from .limits import range_limit
-from .rail import rail_by_its_ends, slide
+from .rail import guide, rail_by_its_ends, slide
 
 
 class PRU(Leg, kind="PRU"):
@@ -50,10 +50,17 @@ class PRU(Leg, kind="PRU"):
             coordinate=at.q,
             bodies=(
                 PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
-                PlacedBody("link", Frame(at.point, columns(at.n, cross(hinge, at.n), hinge)), self.link),
+                PlacedBody(
+                    "link",
+                    Frame(at.point, columns(at.n, cross(hinge, at.n), hinge)),
+                    self.link,
+                    0,
+                    tip.origin,
+                    self.length,
+                ),
             ),
             joints=(
-                Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction"),
+                Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "slider_friction", guide(rail)),
                 Joint("hinge", "revolute", "slider", "link", at.point, (hinge,), "hinge_friction"),
                 Joint("universal", "universal", "link", "platform", tip.origin, (hinge, second), "universal_friction"),
             ),

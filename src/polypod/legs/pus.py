@@ -11,11 +11,11 @@ import casadi as ca
 from pydantic import model_validator
 
 from ..description import Body, ConeLimit, Friction
-from ..description.quantities import Direction, Length, Position, Range
+from ..description.quantities import Direction, Length, Mass, Position, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Condition, Joint, Leg, PlacedBody, Placement
 from .limits import cone_limit, range_limit
-from .rail import rail_by_its_ends, slide
+from .rail import guide, rail_by_its_ends, slide
 
 
 class PUS(Leg, kind="PUS"):
@@ -25,6 +25,8 @@ class PUS(Leg, kind="PUS"):
     the ``lower`` or ``upper`` side along the rail (the smaller or larger q). ``axis`` is the universal joint's
     axis alpha on the slider. Link frame: origin at the slider, z = n along the link, y = n x alpha/|n x alpha|,
     x = y x z (13). The slider does not turn; its frame has the base's axes and its origin at the universal joint.
+    ``end_masses`` are the point masses (slider end, platform end) that stand for the link in the simplified model;
+    without them its mass and centre of mass decide.
     """
 
     rail_start: Position
@@ -34,6 +36,7 @@ class PUS(Leg, kind="PUS"):
     slider: Body
     link: Body
     root: Literal["lower", "upper"] = "lower"
+    end_masses: tuple[Mass, Mass] | None = None
     slider_friction: Friction = Friction()
     universal_friction: Friction = Friction()
     spherical_friction: Friction = Friction()
@@ -60,10 +63,12 @@ class PUS(Leg, kind="PUS"):
             coordinate=at.q,
             bodies=(
                 PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
-                PlacedBody("link", Frame(at.point, columns(cross(y, at.n), y, at.n)), self.link),
+                PlacedBody(
+                    "link", Frame(at.point, columns(cross(y, at.n), y, at.n)), self.link, 2, tip.origin, self.length
+                ),
             ),
             joints=(
-                Joint("slider", "prismatic", "base", "slider", at.point, (a,), "slider_friction"),
+                Joint("slider", "prismatic", "base", "slider", at.point, (a,), "slider_friction", guide(a)),
                 Joint("universal", "universal", "slider", "link", at.point, (alpha, y), "universal_friction"),
                 Joint("spherical", "spherical", "link", "platform", tip.origin, (), "spherical_friction"),
             ),

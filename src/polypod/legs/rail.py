@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from ..symbols.vectors import dot, vector
 from .contract import Condition
@@ -28,11 +29,14 @@ def rail_by_its_ends(value: Any) -> Any:
         return value
     if "rail_direction" in value:
         raise ValueError("rail_end: give rail_end or rail_direction, not both")
-    start, end = value.get("rail_start"), value["rail_end"]
+    start: Any = value.get("rail_start")
+    end: Any = value["rail_end"]
     try:
         span = [float(b) - float(a) for a, b in zip(start, end, strict=True)]
     except (TypeError, ValueError) as error:
-        raise ValueError(f"rail_end: rail_start and rail_end are points of three numbers, got {start} and {end}") from error
+        raise ValueError(
+            f"rail_end: rail_start and rail_end are points of three numbers, got {start} and {end}"
+        ) from error
     reach = sum(x * x for x in span) ** 0.5
     if not math.isfinite(reach):
         raise ValueError(f"rail_end: finite numbers are needed, got {start} and {end}")
@@ -40,6 +44,15 @@ def rail_by_its_ends(value: Any) -> Any:
         raise ValueError(f"rail_end: rail_start and rail_end coincide at {start}")
     rest = {key: item for key, item in value.items() if key != "rail_end"}
     return {"travel": (0.0, reach), **rest, "rail_direction": tuple(x / reach for x in span)}
+
+
+def guide(rail: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Directions a rail's guide carries load in: u = (z x a)/|z x a| (x for a vertical rail) and v = a x u."""
+    a = np.array(ca.DM(rail)).ravel()
+    sideways = np.cross([0.0, 0.0, 1.0], a)
+    size = np.linalg.norm(sideways)
+    u = sideways / size if size > 1e-9 else np.cross(a, np.cross([1.0, 0.0, 0.0], a))
+    return vector(u / np.linalg.norm(u)), vector(np.cross(a, u / np.linalg.norm(u)))
 
 
 def slide(tip: ca.SX, start: Any, direction: Any, length: Any, root: str) -> Slide:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Moment, Position, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
-from .contract import Condition, Inertance, Joint, Leg, Limit, PlacedBody, Placement
+from .contract import Condition, Inertance, Joint, Leg, PlacedBody, Placement
 from .limits import cone_limit, range_limit
 
 
@@ -43,20 +43,30 @@ class UPS(Leg, kind="UPS"):
         across = cross(u, n)
         alignment = norm(across)
         v = across * (1 / alignment)
-        pod = columns(n, v, cross(n, v))
+        side = cross(n, v)
+        pod = columns(n, v, side)
         bodies = [
-            PlacedBody("lower", Frame(vector(self.base), pod), self.lower),
-            PlacedBody("upper", Frame(tip.origin, pod), self.upper),
+            PlacedBody("lower", Frame(vector(self.base), pod), self.lower, along=0),
+            PlacedBody("upper", Frame(tip.origin, pod), self.upper, along=0),
         ]
         if self.cross_inertia:
-            cross_body = Body(mass=0.0, inertia=(self.cross_inertia, 0.0, 0.0), check="none")
+            cross_body = Body.model_validate({"mass": 0.0, "inertia": (self.cross_inertia, 0.0, 0.0), "check": "none"})
             bodies.insert(0, PlacedBody("cross", Frame(vector(self.base), columns(u, v, cross(u, v))), cross_body))
         return Placement(
             coordinate=length,
             bodies=tuple(bodies),
             joints=(
-                Joint("universal", "universal", "base", "lower", vector(self.base), (u, v), "universal_friction"),
-                Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,), "prismatic_friction"),
+                Joint(
+                    "universal",
+                    "universal",
+                    "base",
+                    "lower",
+                    vector(self.base),
+                    (u, v),
+                    "universal_friction",
+                    cross="cross" if self.cross_inertia else "",
+                ),
+                Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,), "prismatic_friction", (v, side)),
                 Joint("spherical", "spherical", "upper", "platform", tip.origin, (), "spherical_friction"),
             ),
             conditions=(

@@ -3,5 +3,15 @@
 from .leg import LegModel
 from .mechanism import Attached, Mechanism
 from .platform import Freedoms, Inertia, Motion
+from .simplify import SIMPLIFICATIONS, Simplification
 
-__all__ = ["Attached", "Freedoms", "Inertia", "LegModel", "Mechanism", "Motion"]
+__all__ = [
+    "SIMPLIFICATIONS",
+    "Attached",
+    "Freedoms",
+    "Inertia",
+    "LegModel",
+    "Mechanism",
+    "Motion",
+    "Simplification",
+]

@@ -26,7 +26,9 @@ def inverse_kinematics(mechanism: Mechanism) -> Expression:
     x = Inputs()
     attached = _at_rest(mechanism, x.pose.symbols)
     quality = mechanism.quality(attached, ca.SX(1))
-    return Expression("inverse_kinematics", (x.pose,), (port("q", _coordinates(attached)), port("quality", quality, ())))
+    return Expression(
+        "inverse_kinematics", (x.pose,), (port("q", _coordinates(attached)), port("quality", quality, ()))
+    )
 
 
 def jacobian(mechanism: Mechanism) -> Expression:
@@ -105,10 +107,16 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     solution = solve_general(mechanism.jacobian(attached), error)
     new_error2 = ca.dot(error, error)
     better = new_error2 < error2
-    chosen = [ca.if_else(better, new, old) for new, old in (
-        (_entries(trial), frame), (solution.x, delta), (ca.SX(1), 0.5 * t), (new_error2, error2),
-        (solution.quality, quality),
-    )]
+    chosen = [
+        ca.if_else(better, new, old)
+        for new, old in (
+            (_entries(trial), frame),
+            (solution.x, delta),
+            (ca.SX(1), 0.5 * t),
+            (new_error2, error2),
+            (solution.quality, quality),
+        )
+    ]
     converged = chosen[3] <= (1e-10 * scale) ** 2
     stuck = ca.logic_and(ca.logic_not(better), t <= 2.0**-12)
     done = ca.logic_or(ca.logic_or(converged, stuck), count + 1 >= steps)
@@ -121,7 +129,12 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     worst = ca.SX(0)
     for k in range(len(mechanism.legs)):
         worst = ca.fmax(worst, ca.fabs(residual[k]))
-    outputs = (port("pose", last, (4, 4)), port("residual", worst, ()), port("steps", count, ()), port("quality", quality, ()))
+    outputs = (
+        port("pose", last, (4, 4)),
+        port("residual", worst, ()),
+        port("steps", count, ()),
+        port("quality", quality, ()),
+    )
     return Iteration("forward_kinematics", (x.q, x.pose), outputs, state, start, step)
 
 

@@ -8,29 +8,28 @@ are one vector; vectors that do not move drop out.
 
 from __future__ import annotations
 
-from typing import Any
-
 import casadi as ca
-import numpy as np
-from numpy.typing import NDArray
 
-from ..legs import Leg, PlacedBody, Placement
+from ..legs import Leg, Placement
 from ..symbols.tape import Replay, Tape
-from ..symbols.vectors import Frame, cross, dot
+from ..symbols.vectors import Frame, cross, dot, skew
+from .simplify import Simplification, simplified
+from .vectors import MovingVectors
 
 
 class LegModel:
     """The derived mechanics of one leg; its inputs are the tip's position, and the platform's axes if it uses them."""
 
-    def __init__(self, leg: Leg) -> None:
+    def __init__(self, leg: Leg, simplify: Simplification | None = None) -> None:
         self.leg = leg
         self.name = leg.name
         self.arm = ca.SX(ca.DM(leg.platform))
         tip = Frame.symbols("tip")
-        self.placement: Placement = leg.place(tip)
-        vectors = MovingVectors(self.placement)
-        self.columns, self.weights, self.loads = vectors.columns, vectors.weights, vectors.loads
-        self.fixed_load, self._axes = vectors.fixed_load, vectors.axes
+        self.placement: Placement = simplified(leg, leg.place(tip), simplify)
+        self.vectors = MovingVectors(self.placement)
+        self.columns, self.weights, self.loads = self.vectors.columns, self.vectors.weights, self.vectors.loads
+        self.fixed_load, self._axes = self.vectors.fixed_load, self.vectors.axes
+        self.carried = self.vectors.carried() if simplify == "no-spin" else {}
         stacked = ca.vertcat(*self.columns, self.placement.coordinate)
         self.uses_axes = bool(ca.depends_on(stacked, ca.vec(tip.axes)))
         self.inputs = ca.vertcat(tip.origin, ca.vec(tip.axes)) if self.uses_axes else tip.origin
@@ -50,14 +49,27 @@ class LegModel:
 
     def half_accelerations(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> ca.SX:
         """Half the second time derivatives of the moving vectors, (3, K), along the tip's motion."""
-        second = self.tape.taylor(*series)[2]
-        return ca.reshape(second[:-1], 3, len(self.columns))
+        return self._series(series)[2]
 
     def velocities(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX]:
         """The moving vectors and their first time derivatives, (3, K) each."""
-        zero, first, _ = self.tape.taylor(*series)
+        values, rates, _ = self._series(series)
+        return values, rates
+
+    def _series(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients of the moving vectors, (3, K) each.
+
+        Axes of links that are taken not to spin are carried by their link's direction n: omega = n x ndot,
+        omegadot = n x nddot.
+        """
         count = len(self.columns)
-        return ca.reshape(zero[:-1], 3, count), ca.reshape(first[:-1], 3, count)
+        zero, first, half = (ca.reshape(part[:-1], 3, count) for part in self.tape.taylor(*series))
+        for place, along in self.carried.items():
+            e, n = zero[:, place], zero[:, along]
+            omega, half_alpha = cross(n, first[:, along]), cross(n, half[:, along])
+            first[:, place] = cross(omega, e)
+            half[:, place] = cross(half_alpha, e) + 0.5 * cross(omega, cross(omega, e))
+        return zero, first, half
 
     def body_axes(self, body: str, vectors: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Axes of a body in cyclic order, picked from the moving vectors (3, K) or their velocities."""
@@ -90,12 +102,28 @@ class LegModel:
 
     def pull_back(self, values: Replay, forces: ca.SX) -> ca.SX:
         """Generalized force on the leg's inputs from forces (3, K) on the moving vectors."""
+        if self.carried:
+            forces = self._on_link_directions(values, forces)
         return values.adjoint(ca.vertcat(ca.vec(forces), 0))
+
+    def _on_link_directions(self, values: Replay, forces: ca.SX) -> ca.SX:
+        """Forces on carried axes as forces on their link's direction: delta e = (n x delta n) x e."""
+        vectors = ca.reshape(values.y[:-1], 3, len(self.columns))
+        moved = ca.SX(forces)
+        for place, along in self.carried.items():
+            moment = cross(vectors[:, place], forces[:, place])
+            moved[:, along] = moved[:, along] + cross(moment, vectors[:, along])
+            moved[:, place] = ca.SX.zeros(3)
+        return moved
 
     def inertia(self, values: Replay) -> ca.SX:
         """Inertia matrix of the leg on its inputs: sum J_kl D_k^T D_l with D_k = dc_k/dtip; upper triangle filled."""
         jacobian = values.jacobian()[:-1, :]
         count = len(self.columns)
+        vectors = ca.reshape(values.y[:-1], 3, count)
+        for place, along in self.carried.items():
+            turn = -skew(vectors[:, place]) @ skew(vectors[:, along])
+            jacobian[3 * place : 3 * place + 3, :] = turn @ jacobian[3 * along : 3 * along + 3, :]
         n = self.tape.n_in
         weighted = [
             ca.reshape(ca.reshape(jacobian[:, j], 3, count) @ ca.DM(self.weights), 3 * count, 1) for j in range(n)
@@ -106,60 +134,3 @@ class LegModel:
                 result[i, j] = ca.dot(jacobian[:, i], weighted[j])
                 result[j, i] = result[i, j]
         return result
-
-
-class MovingVectors:
-    """Distinct moving vectors of a leg's bodies, weights J (K, K), loads gamma (K,) and the fixed vectors' load.
-
-    The axes of every body are among the vectors, in cyclic order with an axis that does not move first if there
-    is one; weights and loads are zero for those that carry no inertia.
-    """
-
-    def __init__(self, placement: Placement) -> None:
-        self.columns: list[ca.SX] = []
-        self._known: dict[tuple[int, ...], int] = {}
-        self.axes: dict[str, tuple[int | ca.SX, ...]] = {}
-        self.fixed_load = np.zeros(3)
-        entries: list[tuple[int, int, float]] = []
-        loads: list[tuple[int, float]] = []
-        for body in placement.bodies:
-            vectors = [body.frame.axes[:, k] for k in range(3)] + [body.frame.origin]
-            places = [self._place(vector) for vector in vectors]
-            weight, load = _weights(body)
-            for k in range(4):
-                if isinstance(places[k], ca.SX):
-                    self.fixed_load += load[k] * np.array(ca.DM(places[k])).ravel()
-                else:
-                    loads.append((places[k], load[k]))
-                    entries += [(places[k], places[j], weight[k, j]) for j in range(4) if isinstance(places[j], int)]
-            first = next((k for k in range(3) if isinstance(places[k], ca.SX)), 0)
-            self.axes[body.name] = tuple(places[(first + k) % 3] for k in range(3))
-        for inertance in placement.inertances:
-            place = self._place(ca.vertcat(inertance.coordinate, 0, 0))
-            entries.append((place, place, inertance.mass))
-        self.weights = np.zeros((len(self.columns), len(self.columns)))
-        for i, j, value in entries:
-            self.weights[i, j] += value
-        self.loads = np.zeros(len(self.columns))
-        for i, value in loads:
-            self.loads[i] += value
-
-    def _place(self, vector: ca.SX) -> Any:
-        """Number of a moving vector, or the vector itself if it does not move."""
-        if vector.is_constant():
-            return vector
-        key = tuple(vector[i].element_hash() for i in range(3))
-        if key not in self._known:
-            self._known[key] = len(self.columns)
-            self.columns.append(ca.densify(vector))
-        return self._known[key]
-
-
-def _weights(body: PlacedBody) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Weights of a body's axes and origin, [Sigma s; s^T m] (4, 4), and their loads [s, m]."""
-    inertia = body.inertia
-    first, second = inertia.first_moment, inertia.second_moment
-    # Rounding (a rod's zero axial moment in turned axes) must not keep a vector alive.
-    second[np.abs(second) < 1e-15 * np.abs(second).max(initial=1e-300)] = 0.0
-    weight = np.block([[second, first[:, None]], [first[None, :], np.array([[inertia.mass]])]])
-    return weight, np.append(first, inertia.mass)

@@ -13,6 +13,7 @@ from ..symbols.tape import Replay
 from ..symbols.vectors import cross, skew
 from .leg import LegModel
 from .platform import Freedoms, Inertia, Motion
+from .simplify import Simplification
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,6 @@ class Attached:
             rows += [ca.horzcat(ca.SX(3, 3), -skew(self.axes[:, k])) for k in range(3)]
         return ca.vertcat(*rows)
 
-
     def transported(self, inertia: ca.SX) -> ca.SX:
         """An inertia matrix of the leg's inputs, with respect to the twist (6, 6)."""
         if self.model.uses_axes:
@@ -80,12 +80,12 @@ class Attached:
 class Mechanism:
     """Symbols of a robot; formulations read it, kernels never see it."""
 
-    def __init__(self, robot: Robot) -> None:
-        self.robot = robot
+    def __init__(self, robot: Robot, simplify: Simplification | None = None) -> None:
+        self.robot, self.simplify = robot, simplify
         self.freedoms = Freedoms(robot)
         self.platform = Inertia.of(robot)
         self.gravity = ca.SX(ca.DM(robot.gravity))
-        self.legs = [LegModel(leg) for leg in robot.legs if isinstance(leg, Leg)]
+        self.legs = [LegModel(leg, simplify) for leg in robot.legs if isinstance(leg, Leg)]
 
     def attach(self, motion: Motion) -> list[Attached]:
         """Every leg at the platform's motion."""
@@ -95,7 +95,8 @@ class Mechanism:
             series = motion.series(arm)
             if leg.uses_axes:
                 turned = motion.axes_series()
-                series = tuple(ca.vertcat(s, t) for s, t in zip(series, turned, strict=True))
+                zero, first, half = (ca.vertcat(s, t) for s, t in zip(series, turned, strict=True))
+                series = zero, first, half
             attached.append(Attached(leg, arm, series, motion.frame.axes))
         return attached
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -22,21 +23,28 @@ class Motion:
     a: ca.SX
     alpha: ca.SX
 
-    @property
-    def turning(self) -> ca.SX:
-        """B = alpha~ + omega~ omega~: a point at r from the origin accelerates by a + B r."""
-        w = self.omega
-        return skew(self.alpha) + w @ w.T - dot(w, w) * ca.SX.eye(3)
+    @cached_property
+    def half_turning(self) -> ca.SX:
+        """B/2 with B = alpha~ + omega~ omega~: a point at r from the origin accelerates by a + B r."""
+        w, h, a = self.omega, 0.5 * self.omega, 0.5 * self.alpha
+        squares = [h[k] * w[k] for k in range(3)]
+        xy, yz, zx = h[0] * w[1], h[1] * w[2], h[2] * w[0]
+        rows = [
+            [-(squares[1] + squares[2]), xy - a[2], zx + a[1]],
+            [xy + a[2], -(squares[2] + squares[0]), yz - a[0]],
+            [zx - a[1], yz + a[0], -(squares[0] + squares[1])],
+        ]
+        return ca.vertcat(*[ca.horzcat(*row) for row in rows])
 
     def series(self, arm: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Taylor coefficients in time of the point at ``arm`` (base axes) from the origin."""
-        half = 0.5 * self.a + (0.5 * self.turning) @ arm
+        half = 0.5 * self.a + self.half_turning @ arm
         return self.frame.origin + arm, self.v + cross(self.omega, arm), half
 
     def axes_series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Taylor coefficients in time of the platform's axes, as columns of nine."""
         axes = self.frame.axes
-        return ca.vec(axes), ca.vec(skew(self.omega) @ axes), ca.vec(0.5 * (self.turning @ axes))
+        return ca.vec(axes), ca.vec(skew(self.omega) @ axes), ca.vec(self.half_turning @ axes)
 
 
 class Freedoms:
@@ -59,7 +67,7 @@ class Freedoms:
     @property
     def count(self) -> int:
         """m"""
-        return self.basis.shape[1]
+        return int(self.basis.shape[1])
 
     def allowed(self, twist: ca.SX) -> ca.SX:
         """The part of a twist (or acceleration) that the robot can make."""
@@ -85,14 +93,14 @@ class Freedoms:
         if self.axis is None:
             return ca.SX.eye(3)
         relative = axes @ ca.DM(self.home[:3, :3].T)
-        k = ca.DM(self.axis)
+        k = ca.SX(ca.DM(self.axis))
         cosine = 0.5 * (ca.trace(relative) - 1)
         twice = ca.vertcat(
             relative[2, 1] - relative[1, 2], relative[0, 2] - relative[2, 0], relative[1, 0] - relative[0, 1]
         )
         sine = 0.5 * dot(k, twice)
         outer = ca.DM(np.outer(self.axis, self.axis))
-        return outer + cosine * (ca.DM.eye(3) - outer) + sine * skew(ca.SX(k))
+        return outer + cosine * (ca.DM.eye(3) - outer) + sine * skew(k)
 
     def motion(self, pose: ca.SX, twist: ca.SX, acceleration: ca.SX) -> Motion:
         """The platform's motion from the kernel's inputs."""
@@ -116,7 +124,11 @@ class Inertia:
 
     def in_base(self, axes: ca.SX) -> tuple[ca.SX, ca.SX]:
         """First moment and second moment in base axes: R s, R Sigma R^T."""
-        second = axes @ self.second @ axes.T
+        weighted = axes @ self.second
+        second = ca.SX.zeros(3, 3)
+        for i in range(3):
+            for j in range(i, 3):
+                second[i, j] = second[j, i] = dot(weighted[i, :], axes[j, :])
         return axes @ self.first, second
 
     def force(self, motion: Motion, gravity: ca.SX) -> ca.SX:
@@ -124,11 +136,12 @@ class Inertia:
 
         f = m (a - g) + B s, m = s x (a - g) + axial(B Sigma), s and Sigma the first and second moments.
         """
-        s, sigma = self.in_base(motion.frame.axes)
-        turning = motion.turning
+        # Twice the moments for half the turning, so that B itself is never formed.
+        twice = Inertia(self.mass, 2 * self.first, 2 * self.second)
+        s, sigma = twice.in_base(motion.frame.axes)
         lift = motion.a - gravity
-        product = turning @ sigma
-        return ca.vertcat(self.mass * lift + turning @ s, cross(s, lift) + _axial(product))
+        product = motion.half_turning @ sigma
+        return ca.vertcat(self.mass * lift + motion.half_turning @ s, cross(s, 0.5 * lift) + _axial(product))
 
     def matrix(self, axes: ca.SX) -> ca.SX:
         """Inertia matrix (6, 6) with respect to the twist: [m 1, -s~; s~, tr(Sigma) 1 - Sigma]."""

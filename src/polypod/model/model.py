@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description import Robot, load
-from ..errors import InputError, RobotFileError
-from ..errors import Fault as _Fault
+from ..errors import Fault, InputError, RobotFileError, UnknownNameError
+from ..formulations.dry_friction import DryFriction
+from ..formulations.friction import Law
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
-from ..mechanism import Freedoms
+from ..mechanism import SIMPLIFICATIONS, Freedoms, Simplification
 from .arguments import Argument, Batch, PoseLike, batch, first_not_finite
 from .checks import check_poses
 from .diagnosis import Errors, reasons, report
 from .freedoms import check_motion, check_pose_freedom, coordinates_of, platform_motion
-from .kernels import Kernels
+from .kernels import Kernels, Options
+from .reactions import Reactions
 from .results import Code, Conditioning, Energy, ForwardKinematics, LimitReport, PlatformMotion
 
 Array = NDArray[np.float64]
@@ -35,19 +37,31 @@ class Model:
     ``errors`` says what to do about states without an answer (out of reach, singular): ``raise`` a StateError that
     carries the other states' results, ``warn`` and return NaN in their rows, or only return NaN (``nan``). By default
     one state raises and a batch warns.
+
+    ``simplify`` names what a simplified model neglects (:mod:`polypod.mechanism.simplify`). ``friction_width`` is the
+    rate [m/s, rad/s] over which dry friction changes sign smoothly; 0 takes the exact sign. ``friction_coupling``
+    ``implicit`` solves for friction and reactions together, ``explicit`` takes the reactions without dry friction.
     """
 
-    def __init__(self, robot: Robot | str | Path) -> None:
+    def __init__(
+        self,
+        robot: Robot | str | Path,
+        *,
+        simplify: Simplification | None = None,
+        friction_width: float = 1e-6,
+        friction_coupling: Literal["implicit", "explicit"] = "implicit",
+    ) -> None:
+        options = _options(simplify, friction_width, friction_coupling)
         self.robot = robot if isinstance(robot, Robot) else load(robot)
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
         self._freedoms = Freedoms(self.robot)
         self.freedoms: tuple[str, ...] = self._freedoms.names
-        self._kernels = Kernels(self.robot)
+        self._kernels = Kernels(self.robot, options)
         arms = [np.linalg.norm(leg.platform) for leg in self.robot.legs]
         self._size = float(np.mean(arms)) or 1.0
         home = self.conditioning(self.robot.home.matrix)
         if not home.distance > SMALLEST_MARGIN:
-            fault = _Fault("home", "the home pose is singular (do two legs share both their joints?)")
+            fault = Fault("home", "the home pose is singular (do two legs share both their joints?)")
             raise RobotFileError(f"robot {self.robot.name!r}", [fault])
 
     def __repr__(self) -> str:
@@ -114,9 +128,9 @@ class Model:
         pose[bad] = np.nan
         result = ForwardKinematics(
             states.restore(pose),
-            states.restore(code),
+            code.reshape(states.shape),
             states.restore(residual),
-            states.restore(steps.astype(np.int64)),
+            steps.astype(np.int64).reshape(states.shape),
         )
         if bad.any():
             report(
@@ -129,7 +143,8 @@ class Model:
             )
         if full_output:
             return result
-        return type(guess).from_matrix(result.pose) if hasattr(type(guess), "from_matrix") else result.pose
+        rigid: Any = type(guess)
+        return rigid.from_matrix(result.pose) if hasattr(rigid, "from_matrix") else result.pose
 
     def limits(self, pose: PoseLike) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
@@ -148,11 +163,12 @@ class Model:
         """Condition number of the Jacobian and its distance to singularity, rotations scaled by the platform's size."""
         matrix = self.jacobian(pose, errors="nan")
         scale = np.where(np.abs(self._freedoms.basis[3:]).sum(axis=0) > 0, 1 / self._size, 1.0)
-        lost = ~np.isfinite(matrix).all(axis=(-2, -1))
-        singular = np.linalg.svd(np.where(lost[..., None, None], 0.0, matrix * scale), compute_uv=False)
+        lost: NDArray[np.bool_] = np.asarray(~np.isfinite(matrix).all(axis=(-2, -1)))
+        scaled: Array = np.where(lost[..., None, None], 0.0, matrix * scale)
+        singular = np.linalg.svd(scaled, compute_uv=False)
         with np.errstate(divide="ignore", invalid="ignore"):
             condition = np.where(lost, np.inf, singular[..., 0] / singular[..., -1])
-        return Conditioning(condition, singular[..., -1])
+        return Conditioning(condition, np.asarray(singular[..., -1], dtype=np.float64))
 
     # -- lower-mobility robots ---------------------------------------------------------------------------------------
 
@@ -231,6 +247,23 @@ class Model:
         kinetic, potential = self._plain("energy", [self._pose(pose), Argument("twist", twist, (6,))])
         return Energy(kinetic, potential)
 
+    def reactions(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+        *,
+        errors: Errors | None = None,
+    ) -> Reactions:
+        """Wrench of every joint on its child, by leg and joint, with the actuator forces, by Newton-Euler.
+
+        Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
+        """
+        wrenches, force = self._motion("reactions", pose, twist, acceleration, errors, wrench, friction=friction)
+        return Reactions.of(self._kernels.mechanism, wrenches, force)
+
     def kernel(self, name: str, friction: bool = False, formulation: str = "virtual-power") -> Kernel:
         """The bare compiled function: no checks, arrays (n, ...) in and out, for loops that count microseconds."""
         return self._kernels.get(name, friction, formulation)
@@ -247,7 +280,7 @@ class Model:
         twist: ArrayLike,
         acceleration: ArrayLike,
         errors: Errors | None,
-        wrench: ArrayLike | None | bool = False,
+        wrench: ArrayLike | bool | None = False,
         **options: Any,
     ) -> list[Array]:
         arguments = [
@@ -282,13 +315,19 @@ class Model:
         return self._finish(name, arguments, states, list(results), bad, None)
 
     def _call(self, name: str, arguments: list[Argument], errors: Errors | None, **options: Any) -> list[Array]:
-        """A function whose last output is the quality of each state."""
+        """A function with the quality of each state, and whether its iteration converged, among its outputs."""
         states = self._checked(arguments)
-        *results, quality = self._kernels.get(name, **options)(*states.rows)
-        bad = ~(quality > SMALLEST_MARGIN)
+        kernel = self._kernels.get(name, **options)
+        outputs = dict(zip((p.name for p in kernel.outputs), kernel(*states.rows), strict=True))
+        bad = ~(outputs.pop("quality") > SMALLEST_MARGIN)
+        open_loop = outputs.pop("converged", None)
+        results = list(outputs.values())
         if not np.isfinite(results[-1]).all():
             bad |= ~np.isfinite(results[-1]).reshape(len(bad), -1).all(axis=1)
-        return self._finish(name, arguments, states, results, bad, errors)
+        adrift = None if open_loop is None else ~bad & (open_loop == 0.0)
+        if adrift is not None and adrift.any():
+            bad |= adrift
+        return self._finish(name, arguments, states, results, bad, errors, adrift)
 
     def _finish(
         self,
@@ -298,6 +337,7 @@ class Model:
         results: list[Array],
         bad: NDArray[np.bool_],
         errors: Errors | None,
+        adrift: NDArray[np.bool_] | None = None,
     ) -> list[Array]:
         if bad.any():
             first_not_finite(states, arguments)
@@ -305,15 +345,28 @@ class Model:
                 result[bad] = np.nan
         restored = [states.restore(result) for result in results]
         if bad.any():
-            report(name, bad, lambda index: self._reasons(states, index), restored, bool(states.shape), errors)
+            report(name, bad, lambda index: self._reasons(states, index, adrift), restored, bool(states.shape), errors)
         return restored
 
-    def _reasons(self, states: Batch, index: NDArray[np.int64]) -> list[str]:
+    def _reasons(self, states: Batch, index: NDArray[np.int64], adrift: NDArray[np.bool_] | None = None) -> list[str]:
         poses = states.rows[0]
-        chosen = poses if len(poses) == 1 else np.ascontiguousarray(poses[index])
+        chosen = np.ascontiguousarray(np.broadcast_to(poses, (states.size, 4, 4))[index])
         told = reasons(self._kernels.mechanism, self._kernels.get("margins")(chosen))
-        return told * len(index) if len(poses) == 1 else told
+        if adrift is None:
+            return told
+        lost = "the friction iteration did not converge: friction coefficients too large for this pose"
+        return [lost if adrift[k] else text for k, text in zip(index, told, strict=True)]
 
     def _needs_freedoms(self, name: str) -> None:
         if self._freedoms.full:
             raise InputError(f"{name}: {self.robot.name!r} has six freedoms and takes any pose; it has no coordinates")
+
+
+def _options(simplify: str | None, width: float, coupling: str) -> Options:
+    if simplify is not None and simplify not in SIMPLIFICATIONS:
+        raise UnknownNameError("simplification", simplify, SIMPLIFICATIONS)
+    if not (np.isfinite(width) and width >= 0):
+        raise InputError(f"friction_width: a rate of at least 0 is needed (0 is the exact sign), got {width}")
+    if coupling not in ("implicit", "explicit"):
+        raise InputError(f"friction_coupling: 'implicit' or 'explicit', got {coupling!r}")
+    return Options(simplify, DryFriction(Law(float(width)), coupling))  # type: ignore[arg-type]

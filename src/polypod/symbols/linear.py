@@ -1,4 +1,4 @@
-"""Small dense linear solves in symbols, stable without choices that depend on the numbers."""
+"""Small dense linear solves in symbols, stable for every matrix of their kind."""
 
 from __future__ import annotations
 
@@ -9,51 +9,43 @@ import casadi as ca
 
 @dataclass(frozen=True)
 class Solution:
-    """x of A x = b, and how far A is from singular: the smallest over the largest |r_kk| of A = Q R."""
+    """x of A x = b, and how far A is from singular: its smallest pivot over its first."""
 
     x: ca.SX
     quality: ca.SX
 
 
 def solve_general(matrix: ca.SX, right: ca.SX) -> Solution:
-    """Solve a square system by Householder reflections (backward stable, no pivoting needed)."""
+    """Solve a square system by Gaussian elimination with row pivoting; rows are exchanged by choices, not jumps."""
     n = matrix.size1()
-    columns = [[matrix[i, j] for i in range(n)] for j in range(n)] + [[right[i] for i in range(n)]]
-    inverse_diagonal: list[ca.SX] = []
+    rows = [[matrix[i, j] for j in range(n)] + [right[i]] for i in range(n)]
+    inverse: list[ca.SX] = []
     sizes: list[ca.SX] = []
     for k in range(n):
-        head = columns[k][k:]
-        square = head[0] * head[0]
-        for entry in head[1:]:
-            square = square + entry * entry
-        length = ca.sqrt(square)
-        sizes.append(length)
-        if k == n - 1:
-            inverse_diagonal.append(1 / columns[k][k])
-            continue
-        # R's diagonal is -alpha; the reflector is v = x + alpha e_1 with beta = 1/(alpha v_1).
-        alpha = ca.copysign(length, head[0])
-        first = head[0] + alpha
-        beta = 1 / (alpha * first)
-        inverse_diagonal.append(-(first * beta))
-        reflector = [first, *head[1:]]
-        for j in range(k + 1, n + 1):
-            product = reflector[0] * columns[j][k]
-            for i, entry in enumerate(reflector[1:], k + 1):
-                product = product + entry * columns[j][i]
-            product = product * beta
-            for i, entry in enumerate(reflector, k):
-                columns[j][i] = columns[j][i] - product * entry
+        largest = ca.fabs(rows[k][k])
+        for i in range(k + 1, n):
+            size = ca.fabs(rows[i][k])
+            better = size > largest
+            largest = ca.if_else(better, size, largest)
+            for j in range(k, n + 1):
+                upper, lower = rows[k][j], rows[i][j]
+                rows[k][j], rows[i][j] = ca.if_else(better, lower, upper), ca.if_else(better, upper, lower)
+        sizes.append(largest)
+        inverse.append(1 / rows[k][k])
+        for i in range(k + 1, n):
+            factor = rows[i][k] * inverse[k]
+            for j in range(k + 1, n + 1):
+                rows[i][j] = rows[i][j] - factor * rows[k][j]
     x: list[ca.SX] = [ca.SX(0)] * n
     for i in range(n - 1, -1, -1):
-        rest = columns[n][i]
+        rest = rows[i][n]
         for j in range(i + 1, n):
-            rest = rest - columns[j][i] * x[j]
-        x[i] = rest * inverse_diagonal[i]
-    smallest, largest = sizes[0], sizes[0]
-    for size in sizes[1:]:
-        smallest, largest = ca.fmin(smallest, size), ca.fmax(largest, size)
-    return Solution(ca.vertcat(*x), smallest / largest)
+            rest = rest - rows[i][j] * x[j]
+        x[i] = rest * inverse[i]
+    smallest = sizes[-1]
+    for size in sizes[1:-1]:
+        smallest = ca.fmin(smallest, size)
+    return Solution(ca.vertcat(*x), smallest / sizes[0])
 
 
 def solve_symmetric(matrix: ca.SX, right: ca.SX) -> Solution:

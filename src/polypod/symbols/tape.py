@@ -64,10 +64,11 @@ class Replay:
             if op == ca.OP_OUTPUT:
                 self._outputs[out[1]] = slot[arguments[0]]
                 continue
+            parents: list[int] = []
             if op == ca.OP_INPUT:
-                parents, result, place = [], x[arguments[1]], arguments[1]
+                result, place = x[arguments[1]], arguments[1]
             elif op == ca.OP_CONST:
-                parents, result, place = [], tape._constant(k), -1
+                result, place = tape._constant(k), -1
             else:
                 parents = [slot[i] for i in arguments]
                 result, place = _apply(op, [value[i] for i in parents]), -1

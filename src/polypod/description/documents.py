@@ -1,0 +1,44 @@
+"""YAML documents as data and as nodes, whose lines messages point at."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..errors import Fault, FileError
+
+
+def read(path: Path, error: type[FileError]) -> str:
+    """Text of a file; one that cannot be read is an ``error`` that says why."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as cause:
+        reason = cause.strerror if isinstance(cause, OSError) else f"not UTF-8 text ({cause.reason})"
+        near = _near(path) if isinstance(cause, FileNotFoundError) else []
+        hint = f". Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}")]) from cause
+
+
+def _near(path: Path) -> list[str]:
+    """Files beside a missing one with nearly its name."""
+    names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+    return [str(path.with_name(name)) for name in get_close_matches(path.name, names, n=2, cutoff=0.7)]
+
+
+def parse(text: str, origin: str, error: type[FileError], wanted: str) -> tuple[dict[str, Any], yaml.Node]:
+    """A document that is a mapping, and its node; ``wanted`` says what is expected of it."""
+    try:
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        document = None if node is None else loader.construct_document(node)
+    except yaml.YAMLError as cause:
+        mark = getattr(cause, "problem_mark", None)
+        line = mark.line + 1 if mark else None
+        raise error(origin, [Fault("", f"not YAML: {getattr(cause, 'problem', cause)}", line)]) from cause
+    if node is None or not isinstance(document, dict):
+        got = "nothing" if document is None else f"a {type(document).__name__}"
+        raise error(origin, [Fault("", f"a {error.what} file is {wanted}, got {got}", 1)])
+    return document, node

@@ -1,0 +1,23 @@
+"""Elastic modes of a flexible platform, from a plate or from a file, and their inertia integrals."""
+
+from .eigen import MissingExtraError
+from .files import load_modes, save_modes
+from .hexagon import compare_table_2, hexagon_modes, hexagon_plate, hexagon_points, table_2_text
+from .integrals import Integrals
+from .modes import Modes
+from .plate import Plate, plate_modes
+
+__all__ = [
+    "Integrals",
+    "MissingExtraError",
+    "Modes",
+    "Plate",
+    "compare_table_2",
+    "hexagon_modes",
+    "hexagon_plate",
+    "hexagon_points",
+    "load_modes",
+    "plate_modes",
+    "save_modes",
+    "table_2_text",
+]

@@ -1,0 +1,97 @@
+"""Dry friction depends on reactions and reactions on friction: the implicit problem, solved by iterating.
+
+Loads L of the joints -> friction -> free bodies -> loads again, until they repeat. Each round changes the reactions by
+the small fraction (friction coefficient times arm over leg length), so a few rounds reach rounding. One round from
+frictionless reactions is the explicit form of the paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import casadi as ca
+
+from ..errors import InputError
+from ..kernels import Expression, Iteration, port
+from ..mechanism import Mechanism, Motion
+from ..mechanism.inputs import Inputs
+from ..symbols.vectors import dot, norm
+from . import newton_euler
+from .friction import Law, Loads, loaded_joints
+
+MAX_ROUNDS = 100
+# Rounds end when no load changes by more than this part of the largest: a few roundings of the free-body solve.
+_REPEATED = 1e-13
+
+
+@dataclass(frozen=True)
+class DryFriction:
+    """How dry friction is treated: the law of its sign, and whether reactions include friction themselves."""
+
+    law: Law = field(default_factory=Law)
+    coupling: Literal["implicit", "explicit"] = "implicit"
+
+
+def joint_loads(mechanism: Mechanism, solved: newton_euler.Balance) -> ca.SX:
+    """Loads of the joints with Coulomb friction (k): |F| of rotary joints, sum of |N.normal| of slides."""
+    wrenches = {(leg, joint): w for leg, joint, w in newton_euler.joint_wrenches(solved)}
+    joints = {(leg.name, joint.name): (leg, joint) for leg in mechanism.legs for joint in leg.placement.joints}
+    attached = {balance.leg.model.name: balance.leg for balance in solved.legs}
+    result = []
+    for key in loaded_joints(mechanism):
+        force, joint = wrenches[key].force, joints[key][1]
+        if joint.kind == "prismatic":
+            normals = [attached[key[0]].at_tip(normal) for normal in joint.normals]
+            result.append(sum((ca.fabs(dot(force, normal)) for normal in normals), ca.SX(0)))
+        else:
+            result.append(norm(force))
+    return ca.vertcat(*result)
+
+
+def iterated(
+    mechanism: Mechanism,
+    dry: DryFriction,
+    expression: Callable[[Loads], Expression],
+    acceleration: Callable[[Inputs, Loads], ca.SX] | None = None,
+) -> Expression | Iteration:
+    """A function of loads as a function of the state alone.
+
+    ``expression`` makes the function with loads among its inputs. ``acceleration`` gives the platform's acceleration
+    where it is not an input (direct dynamics). Outputs gain ``converged`` (1 or 0).
+    """
+    loads = Loads.symbols(mechanism, dry.law)
+    target = expression(loads)
+    if loads.port is None:
+        return target
+    if not newton_euler.closed_form(mechanism):
+        raise InputError(
+            f"friction: {mechanism.robot.name!r} is overconstrained, so reactions that Coulomb friction depends on are "
+            "not determined; pass friction=False or give its joints viscous friction and drag only"
+        )
+    x = Inputs(len(mechanism.legs))
+    states = {p.name: p for p in (x.pose, x.twist, x.acceleration, x.wrench, x.force)}
+    ports = tuple(states[p.name] for p in target.inputs if p.name != "loads")
+    moving = x.acceleration.symbols if acceleration is None else acceleration(x, loads)
+    motion: Motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, moving)
+    solved = newton_euler.balance(mechanism, motion, x.wrench.symbols, True, loads)
+    fresh = joint_loads(mechanism, solved)
+    k = loads.port.length
+    state = ca.SX.sym("state", k + 3)
+    old, count = state[:k], state[k]
+    new = ca.substitute(fresh, loads.port.symbols, old)
+    largest, change = ca.SX(0), ca.SX(0)
+    for i in range(k):
+        largest = ca.fmax(largest, new[i])
+        change = ca.fmax(change, ca.fabs(new[i] - old[i]))
+    explicit = dry.coupling == "explicit"
+    converged = ca.SX(1) if explicit else change <= _REPEATED * largest
+    # A state without an answer is never equal to itself: it must not keep its neighbours waiting.
+    lost = ca.logic_not(change <= 1e300)
+    done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
+    step = ca.vertcat(new, count + 1, converged, done)
+    results = target.function.call([*(p.symbols for p in ports), old])
+    outputs = [port(p.name, value, p.shape) for p, value in zip(target.outputs, results, strict=True)]
+    outputs.append(port("converged", state[k + 1], ()))
+    return Iteration(target.name, ports, tuple(outputs), state, ca.SX.zeros(k + 3), step)

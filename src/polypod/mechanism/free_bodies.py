@@ -1,0 +1,148 @@
+"""Free bodies of a leg: what inertia and gravity ask of each, and how a leg's joints hang together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+
+from ..legs import Joint, Placement
+from ..symbols.vectors import cross, total
+from .mechanism import Attached
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """A force and a moment about a stated point, base axes."""
+
+    force: ca.SX
+    moment: ca.SX
+
+    def about(self, old: ca.SX, new: ca.SX) -> Wrench:
+        """The same wrench with its moment about another point."""
+        return Wrench(self.force, self.moment + cross(old - new, self.force))
+
+
+class JointTree:
+    """The joints of a leg as a tree from the base, and those that close loops (at least the platform's)."""
+
+    def __init__(self, placement: Placement) -> None:
+        self.joints, self._bodies = placement.joints, placement.bodies
+        reached = {"base"}
+        self.tree: list[Joint] = []
+        self.cuts: list[Joint] = []
+        waiting = list(placement.joints)
+        while waiting:
+            joint = next((j for j in waiting if j.parent in reached), None)
+            if joint is None:
+                raise ValueError(f"joints {[j.name for j in waiting]} do not hang on the base")
+            waiting.remove(joint)
+            if joint.child == "platform" or joint.child in reached:
+                self.cuts.append(joint)
+            else:
+                self.tree.append(joint)
+                reached.add(joint.child)
+
+    def beyond(self, joint: Joint) -> tuple[str, ...]:
+        """Bodies that a joint of the tree carries."""
+        carried = [joint.child]
+        for body in carried:
+            carried += [j.child for j in self.tree if j.parent == body]
+            carried += [b.name for b in self._bodies if b.on == body]
+        return tuple(carried)
+
+    @cached_property
+    def single_universal(self) -> bool:
+        """Whether the leg is base - ... - universal - ... - spherical: its tip force has one unknown component."""
+        kinds = [joint.kind for joint in self.tree]
+        chain = all(a.child == b.parent for a, b in zip(self.tree, self.tree[1:], strict=False))
+        tip = [joint.kind for joint in self.cuts] == ["spherical"]
+        return chain and tip and kinds.count("universal") == 1 and len(kinds) == 2
+
+
+class FreeBodies:
+    """The bodies of one leg at one motion: forces that inertia and gravity ask for."""
+
+    def __init__(self, leg: Attached, gravity: ca.SX) -> None:
+        self.leg, self._gravity = leg, gravity
+        model = leg.model
+        self.values, self.rates, self._half = model._series(leg.series)
+        self.tree = JointTree(model.placement)
+        # The attachment point itself as a moving vector, if a body's origin lies there.
+        self._tip = next((k for k, c in enumerate(model.columns) if ca.is_equal(c, model.inputs[:3], 1)), None)
+
+    def demand(self, bodies: Sequence[str], point: ca.SX) -> Wrench:
+        """Sum over bodies of m (a - g) and of the rate of angular momentum about a point less the weight's moment.
+
+        A body's axes e_k and origin o need the forces W_k = sum_l J_kl cddot_l - gamma_k g; the moment about the point
+        is sum e_k x W_k + (o - point) x W_o.
+        """
+        force, moment = ca.SX.zeros(3), ca.SX.zeros(3)
+        for _, vector, push, is_origin in self._pushes(bodies):
+            force = force + push if is_origin else force
+            moment = moment + cross(vector - point if is_origin else vector, push)
+        return Wrench(force, moment)
+
+    def force(self, bodies: Sequence[str]) -> ca.SX:
+        """Sum over bodies of m (a - g)."""
+        return total([push for _, _, push, is_origin in self._pushes(bodies) if is_origin], (3, 1))
+
+    def pushes(
+        self, bodies: Sequence[str], axes: Sequence[object], point: ca.SX, scale: float = 1.0
+    ) -> tuple[list[ca.SX], ca.SX, ca.SX]:
+        """Forces on given axes, at the tip, and the moment about a point of all others; times ``scale``."""
+        keys = [self._key(axis) for axis in axes]
+        on_axes = [ca.SX.zeros(3) for _ in keys]
+        at_tip, rest = ca.SX.zeros(3), ca.SX.zeros(3)
+        for key, vector, push, is_origin in self._pushes(bodies, scale):
+            if not is_origin and key in keys:
+                on_axes[keys.index(key)] = push
+            elif is_origin and key == self._tip:
+                at_tip = push
+            else:
+                rest = rest + cross(vector - point if is_origin else vector, push)
+        return on_axes, at_tip, rest
+
+    def _pushes(self, bodies: Sequence[str], scale: float = 1.0) -> Iterator[tuple[object, ca.SX, ca.SX, bool]]:
+        """(key, vector, force W on it, whether it is an origin) for the distinct vectors of some bodies."""
+        vectors: dict[object, tuple[ca.SX, ca.SX, bool]] = {}
+        weights: dict[tuple[object, object], float] = {}
+        loads: dict[object, float] = {}
+        for name in bodies:
+            body = self.leg.model.vectors.bodies[name]
+            keys = [self._key(place) for place in body.places]
+            for k, (key, place) in enumerate(zip(keys, body.places, strict=True)):
+                vectors[key] = (self.vector(place), self._half_acceleration(place), k == 3)
+                loads[key] = loads.get(key, 0.0) + float(body.load[k])
+                for j, other in enumerate(keys):
+                    weights[key, other] = weights.get((key, other), 0.0) + float(body.weight[k, j])
+        for key, (vector, _, is_origin) in vectors.items():
+            push = -scale * loads[key] * self._gravity
+            for other, (_, half, _) in vectors.items():
+                push = push + 2 * scale * weights.get((key, other), 0.0) * half
+            yield key, vector, push, is_origin
+
+    def link_length(self, name: str) -> float:
+        """Length of a link if it is fixed, else 0."""
+        return next(body.length for body in self.leg.model.placement.bodies if body.name == name)
+
+    def vector(self, place: object) -> ca.SX:
+        """A vector of a body, by its place."""
+        if isinstance(place, int):
+            return self.values[:, place]
+        assert isinstance(place, ca.SX)
+        return place
+
+    def _half_acceleration(self, place: object) -> ca.SX:
+        return self._half[:, place] if isinstance(place, int) else ca.SX.zeros(3)
+
+    def _key(self, place: object) -> object:
+        if isinstance(place, ca.SX):
+            return tuple(float(x) for x in ca.DM(place).full().ravel())
+        return place
+
+    def at_tip(self, expression: ca.SX) -> ca.SX:
+        """An expression of the leg's placement at this state."""
+        return self.leg.at_tip(expression)
