@@ -3,12 +3,13 @@
 >>> import polypod as pp
 >>> model = pp.Model(pp.load("kim-ryu"))
 >>> model.inverse_kinematics(model.robot.home.matrix).round(4)
-array([0.3235, 0.3235, 0.3235, 0.3235, 0.3235, 0.3235])
+array([0.3221, 0.322 , 0.3222, 0.3222, 0.322 , 0.3221])
 """
 
 from . import errors, legs
 from .description import Body, Robot, dumps, library, load, loads, save
+from .flexible import FlexibleModel
 from .model import Model
 
 __version__ = "0.1.0"
-__all__ = ["Body", "Model", "Robot", "dumps", "errors", "legs", "library", "load", "loads", "save"]
+__all__ = ["Body", "FlexibleModel", "Model", "Robot", "dumps", "errors", "legs", "library", "load", "loads", "save"]

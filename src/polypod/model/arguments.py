@@ -63,9 +63,13 @@ def _array(argument: Argument) -> Array:
     if argument.shape == (4, 4):
         value = pose_matrix(value, argument.name)
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"{argument.name}: an array of numbers is needed, got {type(value).__name__}") from error
+    if array.dtype.kind not in "fiu":  # NumPy would also read texts and drop imaginary parts
+        got = f"{type(value).__name__} of {array.dtype}"
+        raise InputError(f"{argument.name}: an array of real numbers is needed, got {got}")
+    array = array.astype(np.float64, copy=False)
     core = argument.shape
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
         wanted = ", ".join(["...", *map(str, core)])

@@ -22,7 +22,7 @@ def _rotation_kernel() -> Kernel:
 
 
 def _rotation_defect() -> Expression:
-    """Largest entry of R^T R - 1, plus 1 if the determinant is negative, plus the defect of the last row."""
+    """Largest entry of R^T R - 1, plus 1 for a negative determinant or an infinite position, plus the last row's."""
     pose = ca.SX.sym("pose", 16)
     axes = ca.vertcat(*[ca.horzcat(*[pose[4 * i + j] for j in range(3)]) for i in range(3)])
     gram = axes.T @ axes - ca.SX.eye(3)
@@ -31,8 +31,8 @@ def _rotation_defect() -> Expression:
         for j in range(i, 3):
             worst = ca.fmax(worst, ca.fabs(gram[i, j]))
     row = ca.fabs(pose[12]) + ca.fabs(pose[13]) + ca.fabs(pose[14]) + ca.fabs(pose[15] - 1)
-    position = 0 * (pose[3] + pose[7] + pose[11])
-    defect = worst + row + position + (ca.det(axes) < 0)
+    finite = ca.fmax(ca.fmax(ca.fabs(pose[3]), ca.fabs(pose[7])), ca.fabs(pose[11])) <= np.finfo(float).max
+    defect = worst + row + ca.logic_not(finite) + (ca.det(axes) < 0)
     return Expression("rotation_defect", (Port("pose", pose, (4, 4)),), (port("defect", defect, ()),))
 
 

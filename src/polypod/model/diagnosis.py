@@ -9,12 +9,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import StateError, StateWarning
+from ..errors import InputError, StateError, StateWarning
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 
 Array = NDArray[np.float64]
 Errors = Literal["raise", "warn", "nan"]
+
+
+def check_policy(errors: str | None) -> None:
+    """Raise if ``errors`` is none of the policies."""
+    if errors is not None and errors not in ("raise", "warn", "nan"):
+        raise InputError(f"errors: 'raise', 'warn' or 'nan' is needed, got {errors!r}")
 
 
 def reasons(mechanism: Mechanism, margins: Array) -> list[str]:

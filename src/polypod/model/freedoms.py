@@ -43,10 +43,7 @@ def check_pose_freedom(freedoms: Freedoms, poses: Array, name: str, batched: boo
     off = np.zeros((len(poses), 6))
     off[:, :3] = poses[:, :3, 3] - near[:, :3, 3]
     turned = poses[:, :3, :3] @ near[:, :3, :3].transpose(0, 2, 1)
-    off[:, 3:] = 0.5 * np.stack(
-        [turned[:, 2, 1] - turned[:, 1, 2], turned[:, 0, 2] - turned[:, 2, 0], turned[:, 1, 0] - turned[:, 0, 1]],
-        axis=1,
-    )
+    off[:, 3:] = Rotation.from_matrix(turned).as_rotvec()
     _raise_if_off(freedoms, off, np.full(len(poses), max(size, 1.0)), name, "be at", batched, ("m", "rad"))
 
 

@@ -69,7 +69,9 @@ class Kernels:
         key = (name, friction, formulation)
         with self._lock:
             if key not in self._made:
-                self._made[key] = Kernel(partial(self._expression, *key), self._recipe(key))
+                self._made[key] = Kernel(
+                    partial(self._expression, *key), recipe(self.robot, repr((key, self.options)).encode())
+                )
             return self._made[key]
 
     def _expression(self, name: str, friction: bool, formulation: str) -> Expression | Iteration:
@@ -99,17 +101,17 @@ class Kernels:
             return newton_euler.reactions(self.mechanism, friction, loads)
         return FORMULATIONS[formulation](self.mechanism, friction, loads)
 
-    def _recipe(self, key: tuple[str, bool, str]) -> bytes | None:
-        """All that determines a function's graph; None if a leg kind from elsewhere takes part.
 
-        Code outside the package cannot be fingerprinted with certainty (it may call anything), so such robots are
-        keyed by the graph itself.
-        """
-        if any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in self.robot.legs):
-            return None
-        data = self.robot.model_dump_json(exclude={"title", "reference", "sources"})
-        parts = [data, repr(key), repr(self.options), metadata.version("casadi")]
-        return "\n".join(parts).encode() + _source_digest()
+def recipe(robot: Robot, more: bytes) -> bytes | None:
+    """All that determines a function's graph; None if a leg kind from elsewhere takes part.
+
+    Code outside the package cannot be fingerprinted with certainty (it may call anything), so such robots are
+    keyed by the graph itself.
+    """
+    if any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in robot.legs):
+        return None
+    data = robot.model_dump_json(exclude={"title", "reference", "sources"})
+    return b"\n".join([data.encode(), more, metadata.version("casadi").encode(), _source_digest()])
 
 
 @cache
@@ -117,7 +119,7 @@ def _source_digest() -> bytes:
     """Fingerprint of the code that makes graphs."""
     digest = hashlib.sha256()
     root = resources.files(_PACKAGE)
-    for folder in ("symbols", "legs", "mechanism", "formulations", "description"):
+    for folder in ("symbols", "legs", "mechanism", "formulations", "description", "flexible"):
         for file in sorted((root / folder).iterdir(), key=lambda f: f.name):
             if file.name.endswith(".py"):
                 digest.update(file.read_bytes())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,16 +16,21 @@ from ..formulations.friction import Law
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Freedoms, Simplification
-from .arguments import Argument, Batch, PoseLike, batch, first_not_finite
+from .arguments import Argument, Batch, PoseLike, batch, first_not_finite, pose_matrix
 from .checks import check_poses
-from .diagnosis import Errors, reasons, report
+from .diagnosis import Errors, check_policy, reasons, report
 from .freedoms import check_motion, check_pose_freedom, coordinates_of, platform_motion
 from .kernels import Kernels, Options
 from .reactions import Reactions
 from .results import Code, Conditioning, Energy, ForwardKinematics, LimitReport, PlatformMotion
 
 Array = NDArray[np.float64]
+Answer = Callable[[list[Array]], Any]
 _NO_WRENCH = np.zeros(6)
+
+
+def _first(results: list[Array]) -> Array:
+    return results[0]
 
 
 class Model:
@@ -71,33 +77,35 @@ class Model:
 
     def inverse_kinematics(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
         """Actuated coordinates q (..., n) [m] of a pose."""
-        (q,) = self._call("inverse_kinematics", [self._pose(pose)], errors)
+        q: Array = self._call("inverse_kinematics", [self._pose(pose)], errors)
         return q
 
     def jacobian(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
         """J (..., n, m) with qdot = J u; u is the twist, or the m coordinates' rates of a lower-mobility robot."""
-        (matrix,) = self._call("jacobian", [self._pose(pose)], errors)
+        matrix: Array = self._call("jacobian", [self._pose(pose)], errors)
         return matrix
 
     def rates(self, pose: PoseLike, twist: ArrayLike, *, errors: Errors | None = None) -> Array:
         """Rates qdot (..., n) [m/s] of the actuated coordinates."""
-        return self._motion("accelerations", pose, twist, np.zeros(6), errors)[1]
+        rates: Array = self._motion("accelerations", pose, twist, np.zeros(6), errors, answer=lambda r: r[1])
+        return rates
 
     def accelerations(
         self, pose: PoseLike, twist: ArrayLike, acceleration: ArrayLike, *, errors: Errors | None = None
     ) -> Array:
         """Accelerations qddot (..., n) [m/s^2] of the actuated coordinates."""
-        return self._motion("accelerations", pose, twist, acceleration, errors)[2]
+        rates: Array = self._motion("accelerations", pose, twist, acceleration, errors, answer=lambda r: r[2])
+        return rates
 
-    def bodies(self, pose: PoseLike) -> dict[str, Array]:
+    def bodies(self, pose: PoseLike, *, errors: Errors | None = None) -> dict[str, Array]:
         """Pose (..., 4, 4) of the frame of every body, by ``leg.body``; ``platform`` itself included."""
-        arguments = [self._pose(pose)]
-        states = self._checked(arguments)
-        kernel = self._kernels.get("bodies")
-        placed = kernel(*states.rows)
-        placed = placed if isinstance(placed, tuple) else (placed,)
-        result = {"platform": states.restore(states.rows[0])}
-        return result | {port.name: states.restore(a) for port, a in zip(kernel.outputs, placed, strict=True)}
+
+        def by_name(placed: list[Array]) -> dict[str, Array]:
+            names = [port.name for port in self._kernels.get("bodies").outputs if port.name != "quality"]
+            return {"platform": np.array(pose_matrix(pose), dtype=float), **dict(zip(names, placed, strict=True))}
+
+        result: dict[str, Array] = self._call("bodies", [self._pose(pose)], errors, by_name)
+        return result
 
     def forward_kinematics(
         self,
@@ -113,6 +121,7 @@ class Model:
         :class:`ForwardKinematics` with a code, the residual and the number of steps of each state. The pose is a
         ``RigidTransform`` if the guess is one.
         """
+        check_policy(errors)
         start = self.robot.home.matrix if guess is None else guess
         arguments = [Argument("q", q, (len(self.legs),)), Argument("guess", start, (4, 4))]
         states = batch(arguments)
@@ -206,9 +215,10 @@ class Model:
 
         ``wrench`` is the external wrench on the platform at the origin of its frame, base axes.
         """
-        return self._motion(
+        force: Array = self._motion(
             "inverse_dynamics", pose, twist, acceleration, errors, wrench, friction=friction, formulation=formulation
-        )[0]
+        )
+        return force
 
     def direct_dynamics(
         self,
@@ -227,25 +237,29 @@ class Model:
             Argument("force", force, (len(self.legs),)),
             Argument("wrench", _NO_WRENCH if wrench is None else wrench, (6,)),
         ]
-        (acceleration,) = self._call("direct_dynamics", arguments, errors, friction=friction)
+        acceleration: Array = self._call("direct_dynamics", arguments, errors, friction=friction)
         return acceleration
 
-    def mass_matrix(self, pose: PoseLike) -> Array:
+    def mass_matrix(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
         """Mass matrix (..., m, m) of the whole robot with respect to u: T = u^T M u / 2."""
-        return self._plain("mass_matrix", [self._pose(pose)])[0]
+        matrix: Array = self._call("mass_matrix", [self._pose(pose)], errors)
+        return matrix
 
-    def bias(self, pose: PoseLike, twist: ArrayLike, friction: bool = True) -> Array:
+    def bias(self, pose: PoseLike, twist: ArrayLike, friction: bool = True, *, errors: Errors | None = None) -> Array:
         """Generalized force (..., m) of all but the acceleration: M udot + bias = J^T f + w_ext."""
-        return self._plain("bias", [self._pose(pose), Argument("twist", twist, (6,))], friction=friction)[0]
+        arguments = [self._pose(pose), Argument("twist", twist, (6,))]
+        force: Array = self._call("bias", arguments, errors, friction=friction)
+        return force
 
-    def gravity(self, pose: PoseLike) -> Array:
+    def gravity(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
         """The part of the bias (..., m) that is left at rest."""
-        return self.bias(pose, np.zeros(6), friction=False)
+        return self.bias(pose, np.zeros(6), friction=False, errors=errors)
 
-    def energy(self, pose: PoseLike, twist: ArrayLike) -> Energy:
+    def energy(self, pose: PoseLike, twist: ArrayLike, *, errors: Errors | None = None) -> Energy:
         """Kinetic and potential energy [J]."""
-        kinetic, potential = self._plain("energy", [self._pose(pose), Argument("twist", twist, (6,))])
-        return Energy(kinetic, potential)
+        arguments = [self._pose(pose), Argument("twist", twist, (6,))]
+        energy: Energy = self._call("energy", arguments, errors, lambda parts: Energy(*parts))
+        return energy
 
     def reactions(
         self,
@@ -261,8 +275,17 @@ class Model:
 
         Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
         """
-        wrenches, force = self._motion("reactions", pose, twist, acceleration, errors, wrench, friction=friction)
-        return Reactions.of(self._kernels.mechanism, wrenches, force)
+        reactions: Reactions = self._motion(
+            "reactions",
+            pose,
+            twist,
+            acceleration,
+            errors,
+            wrench,
+            answer=lambda parts: Reactions.of(self._kernels.mechanism, *parts),
+            friction=friction,
+        )
+        return reactions
 
     def kernel(self, name: str, friction: bool = False, formulation: str = "virtual-power") -> Kernel:
         """The bare compiled function: no checks, arrays (n, ...) in and out, for loops that count microseconds."""
@@ -281,8 +304,9 @@ class Model:
         acceleration: ArrayLike,
         errors: Errors | None,
         wrench: ArrayLike | bool | None = False,
+        answer: Answer = _first,
         **options: Any,
-    ) -> list[Array]:
+    ) -> Any:
         arguments = [
             self._pose(pose),
             Argument("twist", twist, (6,)),
@@ -290,12 +314,14 @@ class Model:
         ]
         if wrench is not False:
             arguments.append(Argument("wrench", _NO_WRENCH if wrench is None else wrench, (6,)))
-        return self._call(name, arguments, errors, **options)
+        return self._call(name, arguments, errors, answer, **options)
 
     def _checked(self, arguments: list[Argument]) -> Batch:
         states = batch(arguments)
         self._check_pose(states, 0, "pose")
         if not self._freedoms.full:
+            # What does no work in the robot's freedoms leaves no trace in a result: a NaN there must be found here.
+            first_not_finite(states, arguments)
             for argument, rows in zip(arguments, states.rows, strict=True):
                 if argument.name in ("twist", "acceleration"):
                     check_motion(self._freedoms, rows, argument.name, bool(states.shape))
@@ -306,28 +332,32 @@ class Model:
         if not self._freedoms.full:
             check_pose_freedom(self._freedoms, states.rows[position], name, bool(states.shape), self._size)
 
-    def _plain(self, name: str, arguments: list[Argument], **options: Any) -> list[Array]:
-        """A function without a quality output: bad states are those whose results are not finite."""
-        states = self._checked(arguments)
-        results = self._kernels.get(name, **options)(*states.rows)
-        results = results if isinstance(results, tuple) else (results,)
-        bad = ~np.all([np.isfinite(r).reshape(len(r), -1).all(axis=1) for r in results], axis=0)
-        return self._finish(name, arguments, states, list(results), bad, None)
+    def _call(
+        self, name: str, arguments: list[Argument], errors: Errors | None, answer: Answer = _first, **options: Any
+    ) -> Any:
+        """A function with the quality of each state, and whether its iteration converged, among its outputs.
 
-    def _call(self, name: str, arguments: list[Argument], errors: Errors | None, **options: Any) -> list[Array]:
-        """A function with the quality of each state, and whether its iteration converged, among its outputs."""
+        ``answer`` makes what the caller gets of the other outputs.
+        """
+        check_policy(errors)
         states = self._checked(arguments)
         kernel = self._kernels.get(name, **options)
         outputs = dict(zip((p.name for p in kernel.outputs), kernel(*states.rows), strict=True))
         bad = ~(outputs.pop("quality") > SMALLEST_MARGIN)
         open_loop = outputs.pop("converged", None)
         results = list(outputs.values())
+        notes: list[tuple[NDArray[np.bool_], str]] = []
         if not np.isfinite(results[-1]).all():
-            bad |= ~np.isfinite(results[-1]).reshape(len(bad), -1).all(axis=1)
-        adrift = None if open_loop is None else ~bad & (open_loop == 0.0)
-        if adrift is not None and adrift.any():
+            huge = ~bad & ~np.isfinite(results[-1]).reshape(len(bad), -1).all(axis=1)
+            notes.append((huge, "the result is too large for a floating-point number"))
+            bad |= huge
+        if open_loop is not None and (~bad & (open_loop == 0.0)).any():
+            adrift = ~bad & (open_loop == 0.0)
+            notes.append(
+                (adrift, "the friction iteration did not converge: friction coefficients too large for this pose")
+            )
             bad |= adrift
-        return self._finish(name, arguments, states, results, bad, errors, adrift)
+        return self._finish(name, arguments, states, results, bad, errors, answer, notes)
 
     def _finish(
         self,
@@ -337,25 +367,27 @@ class Model:
         results: list[Array],
         bad: NDArray[np.bool_],
         errors: Errors | None,
-        adrift: NDArray[np.bool_] | None = None,
-    ) -> list[Array]:
+        answer: Answer,
+        notes: list[tuple[NDArray[np.bool_], str]],
+    ) -> Any:
         if bad.any():
             first_not_finite(states, arguments)
             for result in results:
                 result[bad] = np.nan
-        restored = [states.restore(result) for result in results]
+        answered = answer([states.restore(result) for result in results])
         if bad.any():
-            report(name, bad, lambda index: self._reasons(states, index, adrift), restored, bool(states.shape), errors)
-        return restored
+            report(name, bad, lambda index: self._reasons(states, index, notes), answered, bool(states.shape), errors)
+        return answered
 
-    def _reasons(self, states: Batch, index: NDArray[np.int64], adrift: NDArray[np.bool_] | None = None) -> list[str]:
+    def _reasons(
+        self, states: Batch, index: NDArray[np.int64], notes: list[tuple[NDArray[np.bool_], str]]
+    ) -> list[str]:
         poses = states.rows[0]
         chosen = np.ascontiguousarray(np.broadcast_to(poses, (states.size, 4, 4))[index])
         told = reasons(self._kernels.mechanism, self._kernels.get("margins")(chosen))
-        if adrift is None:
-            return told
-        lost = "the friction iteration did not converge: friction coefficients too large for this pose"
-        return [lost if adrift[k] else text for k, text in zip(index, told, strict=True)]
+        for states_, note in notes:
+            told = [note if states_[k] else text for k, text in zip(index, told, strict=True)]
+        return told
 
     def _needs_freedoms(self, name: str) -> None:
         if self._freedoms.full:

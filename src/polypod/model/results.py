@@ -92,7 +92,7 @@ class LimitReport:
     def violations(self) -> list[str]:
         """A sentence for each quantity that leaves its range in any state, at its worst."""
         sentences = []
-        values = self.value.reshape(-1, len(self.names))
+        values = self.value.reshape(int(np.prod(self.value.shape[:-1], dtype=int)), len(self.names))
         for k, (leg, quantity) in enumerate(self.names):
             over = np.fmax(self.low[k] - values[:, k], values[:, k] - self.high[k])
             over = np.where(np.isnan(values[:, k]), np.inf, over)
