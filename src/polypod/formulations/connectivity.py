@@ -16,10 +16,11 @@ from ..errors import InputError
 from ..legs import Joint
 from ..mechanism import Freedoms, LegModel
 from ..symbols.vectors import cross, skew
-from .chains import Chain, hinge_passing
+from .chains import Chain
 from .elimination import Elimination
+from .links import hinge_passing
 from .recursions import Acceleration, Velocity, velocities
-from .samples import Array, Samples
+from .samples import Array, Samples, tidy
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,11 @@ class Loop:
         one, two = chain.places[joint.parent], chain.places[joint.child]
         if one < 0:
             one, two = two, one
-        axes = [chain.links[k].frame.axes if k >= 0 else ca.SX(ca.DM.eye(3)) for k in (one, two)]
-        arms = (chain.fixed_in(one, joint), chain.fixed_in(two, joint))
+        axes = [chain.axes_of(k) for k in (one, two)]
+        arms = (chain.arm_to(one, joint), chain.arm_to(two, joint))
         if joint.kind == "spherical":
             return Loop((one, two), arms, axes[0].T @ axes[1], ca.SX(3, 0))
-        t, s = (chain.fixed_direction(k, joint) for k in (two, one))
+        t, s = (chain.axis_in(k, joint) for k in (two, one))
         square = np.linalg.svd(np.array(ca.DM(s)))[0][:, 1:]
         return Loop((one, two), arms, hinge_passing(axes[1], axes[0], t, s), ca.SX(ca.DM(square)))
 
@@ -76,8 +77,8 @@ class Connectivity:
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
         last = chain.last
-        self._axes = chain.links[last].frame.axes
-        self.arm = ca.SX.zeros(3) if chain.welded else chain.fixed_in(last, chain.tip)
+        self._axes = chain.axes_of(last)
+        self.arm = ca.SX.zeros(3) if chain.welded else chain.arm_to(last, chain.tip)
         self._loops = [Loop.of(chain, joint) for joint in chain.loops]
         unit = velocities(chain.links, ca.SX.eye(chain.count))
         end = [unit[last].v - skew(self.arm) @ unit[last].omega] + ([unit[last].omega] if chain.welded else [])
@@ -103,10 +104,6 @@ class Connectivity:
             if self.chain.welded:
                 right[3:6] = turn.T @ twist[3:]
             found[k] = np.linalg.lstsq(matrix, right[self._rows], rcond=None)[0]
-            if np.abs(matrix @ found[k] - right[self._rows]).max() > 1e-9 * np.abs(right).max():
-                raise InputError(
-                    f"recursive-matrix: the joints of {self.chain.model.name} do not allow the motions the robot makes"
-                )
         return found
 
     @property
@@ -124,7 +121,25 @@ class Connectivity:
                 found = Connectivity(chain)
                 if found.determined:
                     return found
-        raise InputError(f"recursive-matrix: {model.name} has a joint that the platform's motion does not determine")
+        raise InputError(
+            f"recursive-matrix: leg {model.name!r}: the platform's motion does not determine the rates of its joints "
+            "(can a body turn idly?)"
+        )
+
+    def joint_of(self, coordinate: ca.SX, what: str) -> tuple[int, float]:
+        """The joint whose rate is that of a coordinate, and by which factor: compared for the platform's freedoms."""
+        samples, inputs = self.chain.samples, self.chain.samples.inputs
+        turned = [ca.horzcat(ca.SX.zeros(3, 3), -skew(inputs[k : k + 3])) for k in (3, 6, 9)]
+        carry = samples.values(ca.vertcat(ca.SX(np.eye(3, 6)), *turned))
+        rate = (samples.values(ca.jacobian(coordinate, inputs)) @ carry @ samples.twists).ravel()
+        for joint in range(self.chain.count):
+            own = self.unit_rates[:, joint].ravel()
+            factor = float(rate @ own / (own @ own)) if own.any() else 0.0
+            if np.abs(rate - factor * own).max() <= 1e-9 * np.abs(rate).max():
+                return joint, float(tidy(np.array([factor]), 1.0))
+        raise InputError(
+            f"recursive-matrix: leg {self.chain.model.name!r}: {what} is not the motion of one of its joints"
+        )
 
     def rates(self, v: ca.SX, omega: ca.SX) -> ca.SX:
         """Relative velocities of all joints (14) from the tip's velocity and the platform's omega, base axes."""

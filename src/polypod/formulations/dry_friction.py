@@ -1,8 +1,9 @@
 """Dry friction depends on reactions and reactions on friction: the implicit problem, solved by iterating.
 
 Loads L of the joints -> friction -> free bodies -> loads again, until they repeat. Each round changes the reactions by
-the small fraction (friction coefficient times arm over leg length), so a few rounds reach rounding. One round from
-frictionless reactions is the explicit form of the paper.
+the small fraction (friction coefficient times arm over leg length), so a few rounds reach rounding; near singular
+poses the fraction is not small, and Aitken's pace keeps the rounds few. One round from frictionless reactions is the
+explicit form of the paper.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from .friction import Law, Loads, loaded_joints
 MAX_ROUNDS = 100
 # Rounds end when no load changes by more than this part of the largest: a few roundings of the free-body solve.
 _REPEATED = 1e-13
+# Largest step of the accelerated iteration, in plain steps.
+_PACE = 20.0
 
 
 @dataclass(frozen=True)
@@ -78,20 +81,27 @@ def iterated(
     solved = newton_euler.balance(mechanism, motion, x.wrench.symbols, True, loads)
     fresh = joint_loads(mechanism, solved)
     k = loads.port.length
-    state = ca.SX.sym("state", k + 3)
-    old, count = state[:k], state[k]
+    state = ca.SX.sym("state", 2 * k + 4)
+    old, previous, pace, count = state[:k], state[k : 2 * k], state[2 * k], state[2 * k + 1]
     new = ca.substitute(fresh, loads.port.symbols, old)
+    residual = new - old
     largest, change = ca.SX(0), ca.SX(0)
     for i in range(k):
-        largest = ca.fmax(largest, new[i])
-        change = ca.fmax(change, ca.fabs(new[i] - old[i]))
+        largest = ca.fmax(largest, ca.fabs(new[i]))
+        change = ca.fmax(change, ca.fabs(residual[i]))
     explicit = dry.coupling == "explicit"
     converged = ca.SX(1) if explicit else change <= _REPEATED * largest
+    # Aitken: the pace that would have cancelled the last change of the residual; the first rounds go plainly.
+    turn = residual - previous
+    faster = -pace * ca.dot(previous, turn) / ca.fmax(ca.dot(turn, turn), 1e-300)
+    pace = ca.if_else(count < 1, 1, ca.fmax(-_PACE, ca.fmin(_PACE, faster)))
+    following = ca.if_else(converged, new, old + pace * residual)
     # A state without an answer is never equal to itself: it must not keep its neighbours waiting.
     lost = ca.logic_not(change <= 1e300)
     done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
-    step = ca.vertcat(new, count + 1, converged, done)
+    step = ca.vertcat(following, residual, pace, count + 1, converged, done)
+    old = state[:k]
     results = target.function.call([*(p.symbols for p in ports), old])
     outputs = [port(p.name, value, p.shape) for p, value in zip(target.outputs, results, strict=True)]
-    outputs.append(port("converged", state[k + 1], ()))
-    return Iteration(target.name, ports, tuple(outputs), state, ca.SX.zeros(k + 3), step)
+    outputs.append(port("converged", state[2 * k + 2], ()))
+    return Iteration(target.name, ports, tuple(outputs), state, ca.SX.zeros(2 * k + 4), step)

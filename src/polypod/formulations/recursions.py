@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..symbols.vectors import cross, dot, skew
-from .chains import Link
+from .links import Link
+from .samples import Array
 
 _ZERO = ca.SX.zeros(3)
 
@@ -103,13 +104,16 @@ def inertia_load(mass: float, first: ca.SX, inertia: ca.SX, omega: ca.SX, moved:
 
 def own_load(link: Link, velocity: Velocity, moved: Acceleration, base: ca.SX) -> Load:
     """What inertia and weight of one body ask for, (18) lines 3-6."""
-    first, inertia = ca.SX(ca.DM(link.first_moment)), ca.SX(ca.DM(link.inertia))
-    load = inertia_load(link.mass, first, inertia, velocity.omega, moved)
-    weight, moment = link.weight
-    if not weight:
+    bulk = link.bulk
+    load = inertia_load(bulk.mass, _symbols(bulk.first), _symbols(bulk.inertia), velocity.omega, moved)
+    if not bulk.weight:
         return load
     lift = link.frame.axes.T @ base
-    return Load(load.force + weight * lift, load.moment + cross(ca.SX(ca.DM(moment)), lift))
+    return Load(load.force + bulk.weight * lift, load.moment + cross(_symbols(bulk.weight_moment), lift))
+
+
+def _symbols(numbers: Array) -> ca.SX:
+    return ca.SX(ca.DM(numbers))
 
 
 def joint_forces(links: Sequence[Link], loads: Sequence[Load]) -> ca.SX:

@@ -77,8 +77,8 @@ class Samples:
 
 
 def tidy(values: Array, scale: float) -> Array:
-    """The mean of samples, with the rounding off zeros and ones."""
-    mean: Array = values.mean(axis=0)
+    """The mean of samples (S, ...), with the rounding off zeros and ones."""
+    mean: Array = np.array(values.mean(axis=0))
     mean[np.abs(mean) < NOTHING * scale] = 0.0
     whole = np.abs(np.abs(mean) - 1.0) < NOTHING
     mean[whole] = np.sign(mean[whole])

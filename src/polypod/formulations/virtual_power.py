@@ -68,7 +68,8 @@ def mass(mechanism: Mechanism) -> Expression:
     motion = mechanism.freedoms.motion(x.pose.symbols, zero, zero)
     attached = mechanism.attach(motion)
     matrix = mass_matrix(mechanism, attached, motion.frame.axes)
-    return Expression("mass_matrix", (x.pose,), (port("mass_matrix", matrix),))
+    quality = mechanism.quality(attached, ca.SX(1))
+    return Expression("mass_matrix", (x.pose,), (port("mass_matrix", matrix), port("quality", quality, ())))
 
 
 def bias(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
@@ -79,7 +80,8 @@ def bias(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Ex
     demand = mechanism.in_freedoms(generalized_force(mechanism, motion, attached, friction, loads))
     if friction:
         demand = demand + mechanism.jacobian(attached).T @ actuator_friction(mechanism, attached, motion, loads)
-    return Expression("bias", (x.pose, x.twist), (port("bias", demand),))
+    quality = mechanism.quality(attached, ca.SX(1))
+    return Expression("bias", (x.pose, x.twist), (port("bias", demand), port("quality", quality, ())))
 
 
 def direct_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
@@ -116,12 +118,17 @@ def energy(mechanism: Mechanism) -> Expression:
     kinetic = 0.5 * ca.dot(twist, platform.matrix(motion.frame.axes) @ twist)
     s, _ = platform.in_base(motion.frame.axes)
     potential = -dot(g, platform.mass * motion.frame.origin + s)
-    for leg in mechanism.attach(motion):
+    attached = mechanism.attach(motion)
+    for leg in attached:
         vectors, rates = leg.model.velocities(leg.series)
         kinetic = kinetic + 0.5 * ca.dot(rates, rates @ ca.DM(leg.model.weights))
         potential = potential - dot(g, vectors @ ca.DM(leg.model.loads) + ca.DM(leg.model.fixed_load))
     return Expression(
         "energy",
         (x.pose, x.twist),
-        (port("kinetic", kinetic, ()), port("potential", potential, ())),
+        (
+            port("kinetic", kinetic, ()),
+            port("potential", potential, ()),
+            port("quality", mechanism.quality(attached, ca.SX(1)), ()),
+        ),
     )

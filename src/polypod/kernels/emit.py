@@ -19,7 +19,7 @@ _F64 = ir.DoubleType()
 # Lets the compiler fuse a product and a sum; everything else stays as written.
 _FUSE = ("contract",)
 
-_COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
+_COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "=="}
 _INTRINSIC = {
     ca.OP_SQRT: "llvm.sqrt",
     ca.OP_FABS: "llvm.fabs",
@@ -95,14 +95,16 @@ class Emitter:
             return b.fdiv(self.constant(1.0), x[0])
         if op == ca.OP_ASSIGN:
             return x[0]
+        if op == ca.OP_NE:
+            return self.truth(b.fcmp_unordered("!=", x[0], x[1]))  # as in C: what is not a number differs from all
         if op in _COMPARE:
             return self.truth(b.fcmp_ordered(_COMPARE[op], x[0], x[1]))
         if op == ca.OP_NOT:
             return self.truth(b.fcmp_ordered("==", x[0], self.constant(0.0)))
         if op == ca.OP_AND:
-            return b.fmul(x[0], x[1])
+            return self.truth(b.and_(self.true(x[0]), self.true(x[1])))
         if op == ca.OP_OR:
-            return self.call("llvm.maximum", x)
+            return self.truth(b.or_(self.true(x[0]), self.true(x[1])))
         if op == SELECT:
             return b.select(self.true(x[0]), x[1], x[2])
         if op == ca.OP_IF_ELSE_ZERO:
@@ -123,10 +125,10 @@ class Emitter:
         return value
 
     def true(self, value: ir.Value) -> ir.Value:
-        """The comparison value != 0."""
+        """The comparison value != 0; true for what is not a number, so that no iteration waits for it."""
         if value in self._bits:
             return self._bits[value]
-        return self.builder.fcmp_ordered("!=", value, self.constant(0.0))
+        return self.builder.fcmp_unordered("!=", value, self.constant(0.0))
 
     def call(self, name: str, x: Sequence[ir.Value]) -> ir.Value:
         """A vector intrinsic."""

@@ -100,7 +100,7 @@ class Kernel:
             threads = min(_cores(), max(1, n * self._cost // _WORTH_A_THREAD))
         if threads == 1:
             block = self._block(n, arrays, results)  # named: it must outlive the call, which lets other threads run
-            self._function(block.ctypes.data)
+            self._function(_address(block))
             return
         width = machine.vector_width()
         share = -(-n // threads // width) * width
@@ -109,7 +109,7 @@ class Kernel:
             rows = slice(start, min(start + share, n))
             inputs = [a if len(a) == 1 else a[rows] for a in arrays]
             parts.append(self._block(rows.stop - start, inputs, [r[rows] for r in results]))
-        list(_pool().map(lambda block: self._function(block.ctypes.data), parts))
+        list(_pool().map(lambda block: self._function(_address(block)), parts))
 
     @property
     def _cost(self) -> int:
@@ -118,8 +118,8 @@ class Kernel:
     def _block(self, n: int, arrays: Sequence[Array], results: Sequence[Array]) -> NDArray[np.int64]:
         words = [n]
         for a in arrays:
-            words += [a.ctypes.data, int(len(a) > 1)]
-        words += [r.ctypes.data for r in results]
+            words += [_address(a), int(len(a) > 1)]
+        words += [_address(r) for r in results]
         return np.array(words, dtype=np.int64)
 
     def bind(self, *arrays: Array, out: Sequence[Array]) -> Bound:
@@ -152,16 +152,27 @@ class Bound:
     """A kernel tied to fixed arrays; calling it evaluates them."""
 
     def __init__(self, kernel: Kernel, arrays: Sequence[Array], results: Sequence[Array]) -> None:
-        for a, p in zip([*arrays, *results], [*kernel.inputs, *kernel.outputs], strict=True):
+        n = len(results[0])
+        for k, (a, p) in enumerate(zip([*arrays, *results], [*kernel.inputs, *kernel.outputs], strict=True)):
             if a.dtype != np.float64 or not a.flags.c_contiguous or a.shape[1:] != p.shape:
                 raise ValueError(f"{p.name}: a C-contiguous float64 array (n, {p.shape}) is needed, got {a.shape}")
+            written = k >= len(arrays)
+            if len(a) != n and (written or len(a) != 1):
+                raise ValueError(f"{p.name}: {n} rows are needed{'' if written else ' (or 1)'}, got {len(a)}")
+            if written and not a.flags.writeable:
+                raise ValueError(f"{p.name}: results are written to this array, but it is read-only")
         self.arrays, self.results = tuple(arrays), tuple(results)
         self._block = kernel._block(len(results[0]), arrays, results)
-        self._at = self._block.ctypes.data
+        self._at = _address(self._block)
         self._function = kernel._function
 
     def __call__(self) -> None:
         self._function(self._at)
+
+
+def _address(array: NDArray[Any]) -> int:
+    """Where an array's numbers are; several times faster than ``array.ctypes.data``."""
+    return int(array.__array_interface__["data"][0])
 
 
 def _cores() -> int:

@@ -105,9 +105,13 @@ def keep(key: str, compiled: Compiled) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         handle, partial = tempfile.mkstemp(dir=folder, prefix=key[:16], suffix=".partial")
-        with os.fdopen(handle, "wb") as file:
-            file.write(compiled.to_bytes())
-        os.replace(partial, folder / f"{key}.kernel")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(compiled.to_bytes())
+            os.replace(partial, folder / f"{key}.kernel")
+        except OSError:
+            Path(partial).unlink(missing_ok=True)
+            raise
     except OSError as error:
         warnings.warn(f"kernels are not kept between runs: {folder} cannot be written ({error})", stacklevel=2)
 

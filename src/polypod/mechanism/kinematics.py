@@ -56,15 +56,17 @@ def accelerations(mechanism: Mechanism) -> Expression:
 
 
 def bodies(mechanism: Mechanism) -> Expression:
-    """Pose (4, 4) of every body of every leg; one output a body, named ``leg.body``."""
+    """Pose (4, 4) of every body of every leg; one output a body, named ``leg.body``, and the smallest margin."""
     x = Inputs()
     outputs = []
-    for leg in _at_rest(mechanism, x.pose.symbols):
+    attached = _at_rest(mechanism, x.pose.symbols)
+    for leg in attached:
         for body in leg.model.placement.bodies:
             matrix = ca.horzcat(body.frame.axes, body.frame.origin)
             placed = leg.at_tip(matrix)
             full = ca.vertcat(placed, ca.horzcat(ca.SX(1, 3), ca.SX(1)))
             outputs.append(port(f"{leg.model.name}.{body.name}", full))
+    outputs.append(port("quality", mechanism.quality(attached, ca.SX(1)), ()))
     return Expression("bodies", (x.pose,), tuple(outputs))
 
 

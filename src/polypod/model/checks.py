@@ -17,7 +17,8 @@ ROTATION_TOLERANCE = 1e-8
 
 
 @cache
-def _rotation_kernel() -> Kernel:
+def rotation_kernel() -> Kernel:
+    """How far each pose of a batch is from a rigid displacement."""
     return Kernel(_rotation_defect)
 
 
@@ -40,7 +41,7 @@ def check_poses(poses: Array, name: str, batched: bool) -> None:
     """Raise if a row of (n, 4, 4) is not a rigid displacement."""
     if not len(poses):
         return
-    defect = _rotation_kernel()(poses)
+    defect = rotation_kernel()(poses)
     good = defect <= ROTATION_TOLERANCE
     if good.all():
         return

@@ -23,6 +23,7 @@ from .freedoms import check_motion, check_pose_freedom, coordinates_of, platform
 from .kernels import Kernels, Options
 from .reactions import Reactions
 from .results import Code, Conditioning, Energy, ForwardKinematics, LimitReport, PlatformMotion
+from .single import SingleStates
 
 Array = NDArray[np.float64]
 Answer = Callable[[list[Array]], Any]
@@ -63,6 +64,7 @@ class Model:
         self._freedoms = Freedoms(self.robot)
         self.freedoms: tuple[str, ...] = self._freedoms.names
         self._kernels = Kernels(self.robot, options)
+        self._singles = SingleStates()
         arms = [np.linalg.norm(leg.platform) for leg in self.robot.legs]
         self._size = float(np.mean(arms)) or 1.0
         home = self.conditioning(self.robot.home.matrix)
@@ -319,9 +321,9 @@ class Model:
     def _checked(self, arguments: list[Argument]) -> Batch:
         states = batch(arguments)
         self._check_pose(states, 0, "pose")
+        # A number that no result depends on (a force that does no work, a speed along all rails) leaves no trace later.
+        first_not_finite(Batch(states.shape, states.rows[1:]), arguments[1:])
         if not self._freedoms.full:
-            # What does no work in the robot's freedoms leaves no trace in a result: a NaN there must be found here.
-            first_not_finite(states, arguments)
             for argument, rows in zip(arguments, states.rows, strict=True):
                 if argument.name in ("twist", "acceleration"):
                     check_motion(self._freedoms, rows, argument.name, bool(states.shape))
@@ -340,23 +342,27 @@ class Model:
         ``answer`` makes what the caller gets of the other outputs.
         """
         check_policy(errors)
-        states = self._checked(arguments)
         kernel = self._kernels.get(name, **options)
+        if self._freedoms.full:
+            single = self._singles.get((name, *options.values()), kernel)([a.value for a in arguments])
+            if single is not None:
+                return answer(single)
+        states = self._checked(arguments)
         outputs = dict(zip((p.name for p in kernel.outputs), kernel(*states.rows), strict=True))
         bad = ~(outputs.pop("quality") > SMALLEST_MARGIN)
         open_loop = outputs.pop("converged", None)
         results = list(outputs.values())
         notes: list[tuple[NDArray[np.bool_], str]] = []
-        if not np.isfinite(results[-1]).all():
-            huge = ~bad & ~np.isfinite(results[-1]).reshape(len(bad), -1).all(axis=1)
-            notes.append((huge, "the result is too large for a floating-point number"))
-            bad |= huge
-        if open_loop is not None and (~bad & (open_loop == 0.0)).any():
+        if open_loop is not None and not open_loop.all():
             adrift = ~bad & (open_loop == 0.0)
             notes.append(
                 (adrift, "the friction iteration did not converge: friction coefficients too large for this pose")
             )
             bad |= adrift
+        if not np.isfinite(results[-1]).all():
+            huge = ~bad & ~np.isfinite(results[-1]).reshape(len(bad), -1).all(axis=1)
+            notes.append((huge, "the result is too large for a floating-point number"))
+            bad |= huge
         return self._finish(name, arguments, states, results, bad, errors, answer, notes)
 
     def _finish(
@@ -371,7 +377,6 @@ class Model:
         notes: list[tuple[NDArray[np.bool_], str]],
     ) -> Any:
         if bad.any():
-            first_not_finite(states, arguments)
             for result in results:
                 result[bad] = np.nan
         answered = answer([states.restore(result) for result in results])
