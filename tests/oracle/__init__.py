@@ -1,6 +1,7 @@
 """An independent oracle: the robots as Pinocchio trees with loop closures, sharing only data with polypod."""
 
-from .oracle import ImpossibleError, OpenTree, Oracle
+from polypod.peers.pinocchio import ImpossibleError, OpenTree, Oracle
+
 from .sampling import State, states, with_random_bodies
 
 __all__ = ["ImpossibleError", "OpenTree", "Oracle", "State", "states", "with_random_bodies"]

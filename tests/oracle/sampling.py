@@ -8,9 +8,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from polypod.description import Body
-
-from .oracle import ImpossibleError, Oracle
-from .tree import Array
+from polypod.peers.pinocchio import ImpossibleError, Oracle
+from polypod.peers.pinocchio.tree import Array
 
 
 class State(NamedTuple):

@@ -22,6 +22,18 @@ def read(path: Path, error: type[FileError]) -> str:
         raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}")]) from cause
 
 
+def _syntax_fault(error: yaml.YAMLError) -> Fault:
+    """Where a document stops being YAML, and the usual slip behind it."""
+    problem, context = getattr(error, "problem", None) or str(error), getattr(error, "context", None) or ""
+    mark = getattr(error, "problem_mark", None)
+    if context == "while scanning a simple key":  # found out only at the next key: the line without a colon is meant
+        mark = getattr(error, "context_mark", mark)
+        problem += " after the key"
+    elif problem == "mapping values are not allowed here":
+        problem += " (is a colon missing in the line before, or the indentation off?)"
+    return Fault("", f"not YAML: {problem}", mark.line + 1 if mark else None)
+
+
 def _near(path: Path) -> list[str]:
     """Files beside a missing one with nearly its name."""
     names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
@@ -35,9 +47,7 @@ def parse(text: str, origin: str, error: type[FileError], wanted: str) -> tuple[
         node = loader.get_single_node()
         document = None if node is None else loader.construct_document(node)
     except yaml.YAMLError as cause:
-        mark = getattr(cause, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        raise error(origin, [Fault("", f"not YAML: {getattr(cause, 'problem', cause)}", line)]) from cause
+        raise error(origin, [_syntax_fault(cause)]) from cause
     if node is None or not isinstance(document, dict):
         got = "nothing" if document is None else f"a {type(document).__name__}"
         raise error(origin, [Fault("", f"a {error.what} file is {wanted}, got {got}", 1)])

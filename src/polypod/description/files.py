@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import RobotFileError, UnknownNameError, UnphysicalWarning
+from ..errors import InputError, RobotFileError, UnknownNameError, UnphysicalWarning
 from .documents import parse, read
 from .faults import structure_faults, validation_faults
 from .robot import Robot
@@ -33,6 +33,8 @@ def load(robot: str | Path) -> Robot:
     :class:`~polypod.errors.RobotFileError` with every fault and its line,
     :class:`~polypod.errors.UnknownNameError` with near matches.
     """
+    if not isinstance(robot, (str, Path)):
+        raise InputError(f"robot: a library robot's name or a file's path is needed, got {robot!r}")
     path, known = Path(robot), library()
     is_path = isinstance(robot, Path) or path.suffix or path.name != robot
     if is_path or (robot not in known and path.is_file()):

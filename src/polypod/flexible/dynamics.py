@@ -170,11 +170,16 @@ class FlexibleRobot:
 
     @cached_property
     def external(self) -> tuple[ca.SX, ca.SX]:
-        """External wrench at the platform's origin: (6, platform axes) and elastic forces (N) by (14)."""
+        """External wrench on the body's point at the origin: (6, platform axes) and elastic forces (N).
+
+        The point stands at Phi_d q from the frame's origin, so its velocity is v + omega x Phi_d q + Phi_d qdot;
+        (14) leaves the second term out, and forces would not be the gradient of their work.
+        """
         w = self.x.wrench.symbols
         force, moment = self.axes.T @ w[:3], self.axes.T @ w[3:]
         shape, turn = _sparse(self.body.origin_shape), _sparse(self.body.origin_rotation)
-        return ca.vertcat(force, moment), shape.T @ force + turn.T @ moment
+        arm = shape @ self.q
+        return ca.vertcat(force, moment + cross(arm, force)), shape.T @ force + turn.T @ moment
 
     @cached_property
     def actuator_friction(self) -> ca.SX:

@@ -73,7 +73,8 @@ class FlexibleModel:
     """A six-freedom robot whose platform bends in given modes (Long, Khalil and Martinet).
 
     The state is the pose and twist of the platform's floating frame, base axes, and the elastic coordinates and rates
-    (..., N). The modes' mass replaces the rigid platform's; their attachment points must be the legs'. ``errors`` as in
+    (..., N). The modes' mass replaces the rigid platform's; their attachment points must be the legs'. An external
+    ``wrench`` acts on the body's own point at the origin, which the deformation displaces. ``errors`` as in
     :class:`polypod.Model`.
     """
 
@@ -182,12 +183,17 @@ class FlexibleModel:
         ]
 
     def _wrench(self, wrench: ArrayLike | None) -> Argument:
-        if wrench is not None and self.modes.origin_shape is None and np.any(np.asarray(wrench) != 0):
-            raise InputError(
-                "wrench: the modes have no shapes at the platform's origin, so a wrench there has no elastic force; "
-                "give origin_shape and origin_rotation"
-            )
-        return Argument("wrench", _NO_WRENCH if wrench is None else wrench, (6,))
+        if wrench is None:
+            return Argument("wrench", _NO_WRENCH, (6,))
+        argument = Argument("wrench", wrench, (6,))
+        values = batch([argument]).rows[0]
+        for part, field, numbers in (("force", "origin_shape", slice(3)), ("moment", "origin_rotation", slice(3, 6))):
+            if getattr(self.modes, field) is None and np.any(values[:, numbers] != 0):
+                raise InputError(
+                    f"wrench: got a {part} at the platform's origin, where the modes have no shape for it, so that its "
+                    f"elastic forces are not known; give {field}"
+                )
+        return argument
 
     def _checked(self, arguments: list[Argument]) -> Batch:
         states = batch(arguments)
@@ -221,7 +227,9 @@ class FlexibleModel:
 
     def _expression(self, name: str, friction: bool) -> Expression | Iteration:
         if self._dynamics is None:
-            self._dynamics = FlexibleDynamics(Mechanism(self.robot), self.modes)
+            mechanism = Mechanism(self.robot)
+            _check_legs(mechanism)
+            self._dynamics = FlexibleDynamics(mechanism, self.modes)
         if friction:
             self._check_friction(self._dynamics.mechanism)
         plain: dict[str, Callable[[], Expression | Iteration]] = {
@@ -244,7 +252,7 @@ class FlexibleModel:
             getattr(leg.leg, joint.friction).viscous
             for leg in mechanism.legs
             for joint in leg.placement.joints
-            if joint.child == "platform" and joint.friction
+            if "platform" in (joint.parent, joint.child) and joint.friction
         ]
         if any(spherical) and self.modes.attachment_rotations is None:
             raise InputError(
@@ -264,6 +272,15 @@ def _check_attachments(robot: Robot, modes: Modes) -> None:
             raise InputError(
                 f"modes: attachment point {point.tolist()} is {off:.3g} m from the platform joint of {leg.name} "
                 f"{list(leg.platform)}; give the points in the order of the legs"
+            )
+
+
+def _check_legs(mechanism: Mechanism) -> None:
+    for leg in mechanism.legs:
+        if leg.uses_axes:
+            raise InputError(
+                f"robot: {leg.name} ({leg.leg.kind}) turns with the platform's axes; a flexible platform needs legs that "
+                "end in spherical joints, which know its attachment point only"
             )
 
 

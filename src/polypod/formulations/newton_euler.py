@@ -156,7 +156,8 @@ def _actuator_force(leg: LegBalance, mu: ca.SX) -> ca.SX:
         turn = leg.bodies.demand(tree.beyond(actuated), point).moment + cross(
             leg.leg.series[0][:3] - point, leg.tip_force(mu)
         )
-        return dot(axis, turn + leg.friction.on_platform) + rest
+        own = leg.friction.by_joint.get(actuated.name, ca.SX.zeros(3))
+        return dot(axis, turn + leg.friction.on_platform - own) + rest
     force = leg.bodies.force(tree.beyond(actuated))
     if tree.tree[0].kind == "universal":
         # The slide lies along n: of the tip force only mu acts on it.

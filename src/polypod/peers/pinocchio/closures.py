@@ -69,7 +69,8 @@ class Square:
     def jacobian(self, model: pin.Model, data: pin.Data) -> Array:
         # d/dt (e_1 . e_2) = (omega_1 - omega_2) . (e_1 x e_2)
         turn1, turn2 = (pin.getJointJacobian(model, data, j, ALIGNED)[3:] for j in self.joints)
-        return np.array(np.cross(*self._now(data)) @ (turn1 - turn2))[None, :]
+        first, second = self._now(data)
+        return np.array(np.cross(first, second) @ (turn1 - turn2))[None, :]
 
     def drift(self, model: pin.Model, data: pin.Data) -> Array:
         e1, e2 = self._now(data)

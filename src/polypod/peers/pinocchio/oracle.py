@@ -81,7 +81,7 @@ class Oracle:
             q[7:] -= np.linalg.lstsq(jacobian[:, 6:], residual)[0]
         if error > CLOSED:
             raise ImpossibleError(f"the loops do not close at pose {pose.tolist()}: residual {error:.3g}")
-        return best
+        return np.asarray(best)
 
     def _loops(self, q: Array) -> tuple[Array, Array]:
         pin.computeJointJacobians(self.model, self.data, q)
@@ -163,7 +163,7 @@ class Oracle:
         if not all(isinstance(c, Meeting) for c in self.closures):
             raise ImpossibleError("only loops of meeting points are constraints of Pinocchio here")
         models = pin.StdVec_RigidConstraintModel()
-        models.extend([c.contact(self.model) for c in self.closures])
+        models.extend([c.contact(self.model) for c in self.closures if isinstance(c, Meeting)])
         datas = pin.StdVec_RigidConstraintData()
         datas.extend([c.createData() for c in models])
         return models, datas
@@ -192,7 +192,7 @@ class Oracle:
     def _projected_mass(self, q: Array, basis: Array) -> Array:
         # crba leaves the lower triangle to the caller
         upper = np.triu(pin.crba(self.model, self.data, q))
-        return basis.T @ (upper + np.triu(upper, 1).T) @ basis
+        return np.asarray(basis.T @ (upper + np.triu(upper, 1).T) @ basis)
 
     def energy(self, pose: Any, twist: Any = None) -> tuple[float, float]:
         """Kinetic energy, and potential energy -sum m g.r with r from the base's origin."""

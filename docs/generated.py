@@ -1,0 +1,192 @@
+"""Text of the generated pages: references of the files from their schema, commands from their help, errata from the
+papers' studies."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import BaseModel
+from typer.main import get_command
+
+from polypod import cli
+from polypod.cli.new import template
+from polypod.cli.parameters import unit_of
+from polypod.description import Body, ConeLimit, Freedom, Friction, LegData, Pose, Robot
+from polypod.motions import PUBLISHED, MotionData
+from polypod.motions.laws import LawData
+from polypod.motions.paths import PathData
+from polypod.motions.platform import PlatformData, Waypoint
+from polypod.motions.tables import UNITS
+from polypod.motions.wrench import WrenchData
+
+_PLAIN = {"number": "number", "string": "text", "integer": "integer", "boolean": "true or false", "null": "nothing"}
+
+
+def robot_files() -> str:
+    """Reference of robot files."""
+    kinds = [section(f"Leg kind {name}", kind, 3) for name, kind in LegData.registry.items() if is_ours(kind)]
+    return "\n".join(
+        [
+            "# Robot files\n",
+            "A robot file is YAML, in SI units and radians; an angle may be written as a text such as `15 deg`. "
+            "What all legs share goes to `leg_defaults`; a leg overrides it field by field. `polypod check FILE` tells "
+            "every fault with its line. This page is made from the schema that the files are checked with.\n",
+            "## A file to start from\n",
+            "`polypod new my-hexapod` writes:\n",
+            "```yaml",
+            template("robot", "my-hexapod"),
+            "```\n",
+            "## Fields\n",
+            section("Robot", Robot, 3),
+            section("Body", Body, 3),
+            section("Pose", Pose, 3),
+            section("Freedom", Freedom, 3),
+            section("Friction", Friction, 3),
+            section("Cone limit", ConeLimit, 3),
+            "## Legs\n",
+            *kinds,
+        ]
+    )
+
+
+def motion_files() -> str:
+    """Reference of motion files."""
+    return "\n".join(
+        [
+            "# Motion files\n",
+            "A motion file says how the platform moves, how often that is looked at, and what pushes meanwhile. "
+            "`polypod run ROBOT MOTION` runs it, `polypod check MOTION --robot ROBOT` says whether the robot can.\n",
+            "## A file to start from\n",
+            "`polypod new lift --motion` writes:\n",
+            "```yaml",
+            template("motion", "lift"),
+            "```\n",
+            "## Tables\n",
+            "A `csv` file has a header with `time` first; a column may state its unit in brackets, "
+            f"one of {', '.join(f'`{unit}`' for unit in UNITS)}, and is in SI units without.\n",
+            "## Published motions\n",
+            "| name | robot | what it is |\n|---|---|---|",
+            *(f"| `{name}` | `{entry.robot}` | {entry.title} |" for name, entry in PUBLISHED.items()),
+            "\n## Fields\n",
+            section("Motion", MotionData, 3),
+            section("Wrench", WrenchData, 3),
+            section("Time law", LawData, 3),
+            section("Waypoint", Waypoint, 3),
+            "## Trajectories\n",
+            *(section(f"Trajectory kind {name}", kind, 3) for name, kind in PlatformData.registry.items()),
+            "## Paths\n",
+            *(section(f"Path kind {name}", kind, 3) for name, kind in PathData.registry.items()),
+        ]
+    )
+
+
+def commands() -> str:
+    """Help of every command."""
+    parts = [
+        "# Commands\n",
+        "Each command is also a function of `polypod.cli`; results go to stdout, notes to stderr.\n",
+    ]
+    root: Any = get_command(cli.app)
+    for name, command in root.commands.items():
+        inner = getattr(command, "commands", None)
+        for label, one in {f"{name} {k}": c for k, c in inner.items()}.items() if inner else [(name, command)]:
+            parts += [f"## polypod {label}\n", f"{one.help}\n", f"`{one.epilog.removeprefix('Example: ')}`\n"]
+            parts += ["| argument or option | what it is |\n|---|---|"]
+            parts += [f"| {_spelling(p)} | {getattr(p, 'help', '') or ''} |" for p in one.params]
+            parts += [""]
+    return "\n".join(parts)
+
+
+def _spelling(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return f"`{parameter.name.upper()}`"
+    return ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
+
+
+def errata() -> str:
+    """What is wrong in the papers as printed, from the same data as the tests of their reproductions."""
+    parts = [
+        "# Errata of the papers\n",
+        "Equations that are wrong as printed never run in the library. Here is each that was found, its right form, a "
+        "proof in a line, and what the slip costs, computed when this page was built.\n",
+    ]
+    count = 0
+    try:
+        papers = importlib.import_module("polypod.papers")
+    except ModuleNotFoundError:
+        papers = None
+    for name in papers.names() if papers else ():
+        try:
+            study = papers.study(name)
+        except ModuleNotFoundError:
+            continue
+        parts += [f"## {name}\n", f"{study.reference}\n"]
+        for make in study.erratum_makers:
+            erratum = make()
+            count += 1
+            parts += [f"### {erratum.equation}\n"]
+            parts += [f"- **Printed:** {erratum.printed}", f"- **Right:** {erratum.corrected}"]
+            parts += [f"- **Proof:** {erratum.proof}", f"- **Effect:** {erratum.effect}"]
+            parts += [f"- {m.label}: {m.value:.4g} {m.unit}" for m in erratum.measured]
+            parts += [""]
+    if not count:
+        parts.append("No study of a paper is part of this version yet.\n")
+    return "\n".join(parts)
+
+
+def section(title: str, model: type[BaseModel], level: int) -> str:
+    """A class of the schema: its docstring, then a table of its fields."""
+    lines = [f"{'#' * level} {title}\n", _prose(model), "", "| field | value | unit | default |", "|---|---|---|---|"]
+    schema = model.model_json_schema()
+    for name, field in model.model_fields.items():
+        default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
+        value = type_name(schema["properties"][name], schema)
+        lines.append(f"| `{name}` | {value} | {unit_of(field).replace('|', '/')} | {default} |")
+    return "\n".join(lines) + "\n"
+
+
+def type_name(part: dict[str, Any], schema: dict[str, Any]) -> str:
+    """A JSON schema in a few words."""
+    if "$ref" in part:
+        return part["$ref"].rpartition("/")[2]
+    if "anyOf" in part:
+        return " or ".join(type_name(p, schema) for p in part["anyOf"] if p.get("type") != "null")
+    if "enum" in part or "const" in part:
+        return " or ".join(f"`{v}`" for v in part.get("enum", [part.get("const")]))
+    if part.get("type") == "array":
+        inner = part.get("prefixItems")
+        if inner:
+            return f"{len(inner)} x {type_name(inner[0], schema)}"
+        return f"list of {type_name(part.get('items', {}), schema)}"
+    if part.get("type") == "object":
+        return f"mapping of {type_name(part.get('additionalProperties', {}), schema)}"
+    return _PLAIN.get(str(part.get("type")), "numbers")
+
+
+def _default(value: Any) -> str:
+    if value is None or value in ("", (), {}):
+        return "none"
+    if isinstance(value, BaseModel):
+        given = value.model_dump(exclude_defaults=True)
+        return f"`{given}`" if given else "none" if isinstance(value, Friction) else "its defaults"
+    return f"`{value}`"
+
+
+def _prose(model: type[BaseModel]) -> str:
+    return inspect.cleandoc(model.__doc__ or "").replace("``", "`").replace("|", "\\|")
+
+
+def is_ours(kind: type[Any]) -> bool:
+    """Whether a leg kind comes with the library."""
+    return kind.__module__.startswith("polypod.")
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "robot-files.md": robot_files,
+    "motion-files.md": motion_files,
+    "commands.md": commands,
+    "errata.md": errata,
+}

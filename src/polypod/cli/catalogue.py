@@ -1,0 +1,57 @@
+"""``polypod list``: robots, their motions, leg kinds."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Annotated, Any
+
+import typer
+
+from ..description import LegData, library, load
+from ..errors import UnphysicalWarning
+from ..motions import AROUND_HOME, PUBLISHED
+from ..tables import table
+from .terminal import out, show_json, show_table, told
+
+EXAMPLE = "Example: polypod list --json"
+
+
+def catalogue() -> dict[str, Any]:
+    """Robots of the library, published motions and leg kinds, as data."""
+    robots = []
+    for name in library():
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnphysicalWarning)
+            robot = load(name)
+        kinds = sorted({leg.kind for leg in robot.legs})
+        robots.append(
+            {"name": name, "title": robot.title, "legs": len(robot.legs), "kinds": kinds,
+             "freedoms": len(robot.freedoms) or 6, "reference": robot.reference}
+        )  # fmt: skip
+    motions = [{"name": name, "robot": entry.robot, "title": entry.title} for name, entry in PUBLISHED.items()]
+    motions.append({"name": AROUND_HOME, "robot": "any", "title": "each freedom in turn, there and back about home"})
+    legs = [
+        {"kind": kind, "about": (leg.__doc__ or "").splitlines()[0].replace("``", "")}
+        for kind, leg in LegData.registry.items()
+    ]
+    return {"robots": robots, "motions": motions, "leg_kinds": legs}
+
+
+@told
+def command(json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False) -> None:
+    """The robots that come with polypod, the papers' motions, and the leg kinds."""
+    data = catalogue()
+    if json_:
+        show_json(data)
+        return
+    robots = [
+        (r["name"], f"{r['legs']} {'/'.join(r['kinds'])}", str(r["freedoms"]), r["title"]) for r in data["robots"]
+    ]
+    columns = [("robot", ""), ("legs", ""), ("freedoms", ""), ("what it is", "")]
+    show_table(table("Robots", columns, robots))
+    out().print()
+    motions = [(m["name"], m["robot"], m["title"]) for m in data["motions"]]
+    show_table(table("Motions", [("motion", ""), ("robot", ""), ("what it is", "")], motions))
+    out().print()
+    kinds = [(k["kind"], k["about"]) for k in data["leg_kinds"]]
+    show_table(table("Leg kinds", [("kind", ""), ("what it is", "")], kinds))

@@ -1,0 +1,49 @@
+"""``polypod new``: a commented file to start from."""
+
+from __future__ import annotations
+
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..errors import InputError
+from ..report import write_whole
+from .terminal import out, told
+
+EXAMPLE = "Example: polypod new my-hexapod, then polypod check my-hexapod.yaml"
+_NAME = re.compile(r"[A-Za-z][\w-]*")
+
+
+def template(kind: str, name: str) -> str:
+    """Text of a robot or motion file to start from, with ``name`` in it."""
+    if not _NAME.fullmatch(name):
+        raise InputError(f"name: letters, digits, - and _ after a letter are allowed, got {name!r}")
+    text = (resources.files(__package__) / "templates" / f"{kind}.yaml").read_text(encoding="utf-8")
+    return text.replace("NAME", name)
+
+
+def new(name: str = "my-hexapod", motion: bool = False, out: str | Path | None = None, force: bool = False) -> Path:
+    """Write a robot file (or motion file) to start from; returns its path."""
+    kind = "motion" if motion else "robot"
+    path = Path(f"{name}.yaml") if out is None else Path(out)
+    write_whole(path, template(kind, name).encode(), force)
+    return path
+
+
+@told
+def command(
+    name: Annotated[str, typer.Argument(help="Name of the robot or motion.")] = "my-hexapod",
+    motion: Annotated[bool, typer.Option("--motion", help="A motion file instead of a robot file.")] = False,
+    out_file: Annotated[Path | None, typer.Option("--out", "-o", help="File; NAME.yaml if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """Write a commented robot file (a valid hexapod) or motion file to start from."""
+    path = new(name, motion, out_file, force)
+    console = out()
+    console.print(f"Wrote {escape(str(path))}. Edit it, then:")
+    console.print(f"  polypod check {escape(str(path))}")
+    console.print(f"  polypod run {f'ROBOT {path}' if motion else path}")

@@ -1,0 +1,135 @@
+"""``polypod run``: inverse dynamics along a motion, the main job."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from ..description import load
+from ..description.documents import parse, read
+from ..errors import InputError, MotionFileError, RobotFileError
+from ..model import Model
+from ..motions import PUBLISHED, load_motion, make_task
+from ..report import FILES, check_target, notes, write_results
+from ..sizing import actuators, bearings, summary
+from ..study import Study, study
+from .terminal import Step, note, out, show_json, show_table, told, working
+
+DEFAULT_ROBOT = "pedrammehr"
+EXAMPLE = "Example: polypod run kim-ryu kim-ryu-circle --out circle"
+_COLUMNS = ("leg", "peak force", "at", "rms force", "peak speed", "peak power", "braking power", "mean driving power")
+
+
+def is_motion_file(path: str | Path) -> bool:
+    """Whether a YAML file is a motion (it has a trajectory) rather than a robot."""
+    document, _ = parse(read(Path(path), RobotFileError), str(path), RobotFileError, "a mapping")
+    return "trajectory" in document
+
+
+def resolve(robot: str | None, motion: str | None) -> tuple[str, str | None]:
+    """Robot and motion that are meant: a motion alone brings the robot it was made for."""
+    if robot is None:
+        return DEFAULT_ROBOT, motion
+    if motion is None and robot in PUBLISHED:
+        return PUBLISHED[robot].robot, robot
+    if motion is None and Path(robot).suffix in (".yaml", ".yml") and is_motion_file(robot):
+        meant = load_motion(robot).robot
+        if meant is None:
+            raise MotionFileError(robot, [_unnamed()])
+        return meant, robot
+    return robot, motion
+
+
+def _unnamed() -> Any:
+    from ..errors import Fault
+
+    return Fault("robot", "is a motion without a robot: name one in the file, or run ROBOT MOTION")
+
+
+def run(
+    robot: str | None = None,
+    motion: str | None = None,
+    out: str | Path | None = None,
+    rate: float | None = None,
+    friction: bool = True,
+    force: bool = False,
+    files: bool = True,
+    progress: Step = lambda step: None,
+) -> tuple[Study, Path | None]:
+    """Study a robot along a motion and write its results folder; returns the study and the folder.
+
+    ``robot`` and ``motion`` are names or files; without them the library's first example runs. ``rate`` in samples a
+    second overrides the motion's own.
+    """
+    name, task_name = resolve(robot, motion)
+    if rate is not None and not rate > 0:
+        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    description = load(name)
+    target = Path("polypod-results") / description.name if out is None else Path(out)
+    progress("compiling the robot")
+    model = Model(description)
+    task = make_task(model, task_name, rate)
+    if files:
+        check_target(target, force, FILES)
+    result = study(model, task, friction, progress)
+    if files:
+        write_results(result, target, force, progress)
+    return result, target if files else None
+
+
+@told
+def command(
+    robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
+    motion: Annotated[str | None, typer.Argument(help="Published motion or motion file.")] = None,
+    out_folder: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Results folder; polypod-results/ROBOT if not given.")
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Samples a second.")] = None,
+    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing results folder.")] = False,
+    files: Annotated[bool, typer.Option(help="Write the results folder.")] = True,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Actuator forces, powers, reactions, limits and conditioning of a robot along a motion."""
+    with working("running") as progress:
+        result, target = run(robot, motion, out_folder, rate, friction, force, files, progress)
+    if json_:
+        show_json(report_data(result, target))
+        return
+    console = out()
+    name = result.model.robot.name
+    duration = f"{result.time[-1]:.4g} s, {len(result.time)} samples"
+    console.print(f"[bold]{escape(name)}[/] on {escape(result.task.name)} ({duration})\n")
+    table = actuators(result)
+    shown = [k for k, column in enumerate(table.columns) if column.name in _COLUMNS]
+    rows = tuple(tuple(row[k] for k in shown) for row in table.rows)
+    show_table(type(table)(table.title, tuple(table.columns[k] for k in shown), rows))
+    facts = summary(result)
+    limits = result.limits
+    console.print(
+        f"\nLargest total power {facts['peak_total_power_W']:.4g} W. Condition number at most "
+        f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
+        f"{facts['smallest_distance_to_singularity']:.4g}."
+    )
+    state = "left, see the notes" if result.violations else "kept" if limits.names else "none in the robot file"
+    console.print(f"Limits: {state}.")
+    if target is not None:
+        console.print(f"Results: {escape(str(target))} (open {escape(str(target / 'report.html'))})")
+    for text in notes(result):
+        if "opts out" not in text:  # told when the robot was loaded
+            note(text)
+
+
+def report_data(result: Study, target: Path | None) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    return {
+        "robot": result.model.robot.name,
+        "motion": result.task.name,
+        "summary": summary(result),
+        "actuators": actuators(result).records(),
+        "bearings": bearings(result).records(),
+        "folder": None if target is None else str(target),
+    }

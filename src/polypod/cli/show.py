@@ -1,0 +1,128 @@
+"""``polypod show``: one robot's parameters, sources, mobility and picture."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+
+from ..description import Robot, load
+from ..model import Model
+from ..report import write_whole
+from ..tables import short, table
+from .parameters import mobility, parameters
+from .terminal import out, show_json, show_table, told, working
+
+EXAMPLE = "Example: polypod show kim-ryu --picture kim-ryu.png"
+
+
+def describe(robot: Robot) -> dict[str, Any]:
+    """What a robot is, as data: mobility, home, parameters with sources."""
+    model = Model(robot)
+    home = robot.home.matrix
+    conditioning = model.conditioning(home)
+    listed = parameters(robot)
+    sources = [p.source for p in listed]
+    return {
+        "name": robot.name,
+        "title": robot.title,
+        "reference": robot.reference,
+        "legs": [{"name": leg.name, "kind": leg.kind} for leg in robot.legs],
+        "mobility": mobility(robot),
+        "moving_mass_kg": _moving_mass(model),
+        "home": {
+            "coordinates_m": model.inverse_kinematics(home),
+            "condition_number": float(conditioning.condition),
+            "distance_to_singularity": float(conditioning.distance),
+        },
+        "unphysical": robot.unphysical,
+        "parameters": [p._asdict() for p in listed],
+        "parameters_assumed": sum(s.startswith("assumed") for s in sources),
+        "parameters_without_source": sum(not s for s in sources),
+    }
+
+
+def _moving_mass(model: Model) -> float:
+    """Mass of all moving bodies [kg]."""
+    from ..mechanism import Mechanism
+
+    legs = (body.inertia.mass for leg in Mechanism(model.robot).legs for body in leg.placement.bodies)
+    return float(model.robot.platform.mass + sum(legs))
+
+
+def picture(robot: Robot, path: Path) -> None:
+    """Write a picture of the robot at home (PNG, SVG or PDF by the name's ending)."""
+    from ..plots import robot_picture
+
+    buffer = io.BytesIO()
+    kind = path.suffix.lower().lstrip(".") or "png"
+    robot_picture(robot).savefig(buffer, format=kind if kind in ("png", "svg", "pdf") else "png")
+    write_whole(path, buffer.getvalue())
+
+
+@told
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    picture_file: Annotated[
+        Path | None,
+        typer.Option("--picture", "-p", help="Where the picture goes; polypod-results/ROBOT.png if not given."),
+    ] = None,
+    draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Make the 3-D picture.")] = True,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Parameters with their sources, mobility and a 3-D picture of a robot."""
+    with working("showing") as progress:
+        progress("compiling the robot")
+        described = load(robot)
+        data = describe(described)
+        target = picture_file or Path("polypod-results") / f"{described.name}.png"
+        if draw:
+            progress("drawing")
+            picture(described, target)
+    if json_:
+        show_json(data | {"picture": str(target) if draw else None})
+        return
+    _print(data)
+    if draw:
+        out().print(f"\nPicture: {escape(str(target))}")
+
+
+def _print(data: dict[str, Any]) -> None:
+    console = out()
+    count, home = data["mobility"], data["home"]
+    kinds = ", ".join(f"{leg['name']} {leg['kind']}" for leg in data["legs"])
+    console.print(f"[bold]{escape(data['name'])}[/]: {escape(data['title'])}")
+    if data["reference"]:
+        console.print(escape(data["reference"]), style="dim")
+    console.print(f"\nLegs: {escape(kinds)}. Moving mass {data['moving_mass_kg']:.5g} kg.")
+    console.print(
+        f"Mobility: {len(count['freedoms'])} ({escape(', '.join(count['freedoms']))}); {count['moving_bodies']} moving "
+        f"bodies, {count['joints']} joints with {count['joint_freedoms']} freedoms, Gruebler-Kutzbach count "
+        f"{count['gruebler_kutzbach']}."
+    )
+    console.print(
+        f"At home: coordinates {' '.join(f'{q:.4f}' for q in home['coordinates_m'])} m, condition number "
+        f"{home['condition_number']:.4g}, distance to singularity {home['distance_to_singularity']:.4g}.\n"
+    )
+    rows = [(p["path"], f"{_value(p['value'])} {p['unit']}".rstrip(), p["source"]) for p in data["parameters"]]
+    show_table(table("Parameters", [("path", ""), ("value", ""), ("source", "")], rows))
+    console.print(
+        f"\n{len(rows)} parameters, {data['parameters_assumed']} assumed, "
+        f"{data['parameters_without_source']} without a source."
+    )
+
+
+def _value(value: Any) -> str:
+    array = np.array(value, dtype=object)
+    if array.ndim == 2:
+        matrix = np.array(value, dtype=float)
+        if not np.any(matrix - np.diag(np.diag(matrix))):
+            return f"diag({', '.join(short(float(v)) for v in np.diag(matrix))})"
+        return "; ".join(" ".join(short(float(v)) for v in row) for row in matrix)
+    if array.ndim == 1:
+        return " ".join(short(float(v)) if not isinstance(v, str) else v for v in value)
+    return short(value)

@@ -1,0 +1,191 @@
+"""A model function as a self-contained C99 file and header, from the same list of operations that is compiled."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from textwrap import dedent
+
+import casadi as ca
+
+from ..errors import UnknownNameError
+from ..kernels import Expression
+from ..kernels.expression import Iteration, Port
+from ..kernels.graph import SELECT, Graph
+from ..model import Model
+from ..model.kernels import FUNCTIONS
+
+_WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "bias", "reactions")
+_INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
+_COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
+_CALL = {
+    ca.OP_SQRT: "sqrt", ca.OP_FABS: "fabs", ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_EXP: "exp",
+    ca.OP_LOG: "log", ca.OP_FLOOR: "floor", ca.OP_CEIL: "ceil", ca.OP_COPYSIGN: "copysign", ca.OP_POW: "pow",
+    ca.OP_CONSTPOW: "pow", ca.OP_ASIN: "asin", ca.OP_ACOS: "acos", ca.OP_ATAN: "atan", ca.OP_ATAN2: "atan2",
+    ca.OP_TANH: "tanh", ca.OP_SINH: "sinh", ca.OP_COSH: "cosh", ca.OP_FMIN: "smaller", ca.OP_FMAX: "larger",
+    ca.OP_SIGN: "sign",
+}  # fmt: skip
+# Minimum and maximum pass on what is not a number, unlike C's fmin and fmax: a bad state must stay visible.
+_HELPERS = """\
+static inline double smaller(double a, double b) { return a != a || a < b ? a : b; }
+static inline double larger(double a, double b) { return a != a || a > b ? a : b; }
+static inline double sign(double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; }
+"""
+
+
+def export_c(model: Model, function: str = "inverse_dynamics", friction: bool = True) -> tuple[str, str, str]:
+    """Name, header and source of a model function in C99.
+
+    The C function takes a pointer to each input and output of one state, arrays by rows, SI units, and needs nothing
+    but the mathematics library. Every function of :data:`polypod.model.kernels.FUNCTIONS` can be exported.
+
+    >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
+    >>> name, source.splitlines()[0]
+    ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')
+    """
+    if function not in FUNCTIONS:
+        raise UnknownNameError("model function", function, FUNCTIONS)
+    expression = model.kernel(function, friction=friction).expression
+    name = re.sub(r"\W", "_", f"{model.robot.name}_{function}")
+    head = _header(model, name, expression, friction)
+    body = _plain(expression) if isinstance(expression, Expression) else _iterated(expression)
+    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{_HELPERS}\n{_prototype(name, expression)}\n{{\n{body}}}\n'
+    return name, head, source
+
+
+def _header(model: Model, name: str, expression: Expression | Iteration, friction: bool) -> str:
+    inputs, outputs = _names(expression)
+    sides = [*(("in ", *pair) for pair in zip(inputs, expression.inputs, strict=True))]
+    sides += [("out", *pair) for pair in zip(outputs, expression.outputs, strict=True)]
+    guard = f"{name.upper()}_H"
+    listed = "\n".join(f" *   {side} {label}{_shape(port)}" for side, label, port in sides)
+    return dedent(
+        """\
+        /* {function} of the robot '{robot}'{friction}, for one state.
+         *
+        {listed}
+         *
+         * Arrays by rows, SI units and radians. pose is the 4x4 matrix of the platform frame in the base frame; twist,
+         * acceleration and wrench are those of its origin, base axes, linear part first. quality is about 1 in a good
+         * state and falls to 0 where there is no answer; results that are not numbers mean the same.
+         */
+        #ifndef {guard}
+        #define {guard}
+
+        #ifdef __cplusplus
+        extern "C" {{
+        #endif
+
+        {prototype};
+
+        #ifdef __cplusplus
+        }}
+        #endif
+
+        #endif
+        """
+    ).format(
+        function=expression.name,
+        robot=model.robot.name,
+        friction=" with friction" if friction and expression.name in _WITH_FRICTION else "",
+        listed=listed,
+        guard=guard,
+        prototype=_prototype(name, expression),
+    )
+
+
+def _prototype(name: str, expression: Expression | Iteration) -> str:
+    inputs, outputs = _names(expression)
+    arguments = [*(f"const double *{label}" for label in inputs), *(f"double *{label}" for label in outputs)]
+    return f"void {name}({', '.join(arguments)})"
+
+
+def _names(expression: Expression | Iteration) -> tuple[list[str], list[str]]:
+    """C names of the inputs and outputs; an output that shares an input's name gets a suffix."""
+    inputs = [re.sub(r"\W", "_", port.name) for port in expression.inputs]
+    outputs = [re.sub(r"\W", "_", port.name) for port in expression.outputs]
+    return inputs, [f"{label}_found" if label in inputs else label for label in outputs]
+
+
+def _shape(port: Port) -> str:
+    return "".join(f"[{length}]" for length in port.shape) or "[1]"
+
+
+def _plain(expression: Expression) -> str:
+    names, results = _names(expression)
+    code, outputs = _statements(expression.graph, lambda array, k: f"{names[array]}[{k}]", "v", "    ")
+    return code + _stores(results, outputs, "    ")
+
+
+def _iterated(iteration: Iteration) -> str:
+    """start; do step while not done; finish. The state's last number is the flag."""
+    names, results = _names(iteration)
+    start, step, finish = iteration.graphs
+    size = len(start.outputs[0])
+
+    def source(array: int, k: int) -> str:
+        return f"state[{k}]" if array == len(names) else f"{names[array]}[{k}]"
+
+    first, initial = _statements(start, source, "a", "    ")
+    loop, moved = _statements(step, source, "b", "        ")
+    last, outputs = _statements(finish, source, "c", "    ")
+    lines = [f"    double state[{size}];\n", first]
+    lines += [f"    state[{k}] = {value};\n" for k, value in enumerate(initial[0])]
+    lines += ["    do {\n", loop]
+    lines += [f"        state[{k}] = {value};\n" for k, value in enumerate(moved[0])]
+    lines += [f"    }} while (state[{size - 1}] == 0.0);\n", last, _stores(results, outputs, "    ")]
+    return "".join(lines)
+
+
+def _stores(names: Sequence[str], outputs: Sequence[Sequence[str]], indent: str) -> str:
+    return "".join(
+        f"{indent}{name}[{k}] = {value};\n"
+        for name, row in zip(names, outputs, strict=True)
+        for k, value in enumerate(row)
+    )
+
+
+def _statements(
+    graph: Graph, source: Callable[[int, int], str], letter: str, indent: str
+) -> tuple[str, list[list[str]]]:
+    """One statement an operation, and the names of the outputs' values."""
+    values: list[str] = []
+    lines: list[str] = []
+    for number, step in enumerate(graph.operations):
+        if step.op == ca.OP_INPUT:
+            values.append(source(*step.source))
+        elif step.op == ca.OP_CONST:
+            values.append(_number(step.constant))
+        else:
+            name = f"{letter}{number}"
+            lines.append(f"{indent}const double {name} = {_operation(step.op, [values[i] for i in step.arguments])};\n")
+            values.append(name)
+    return "".join(lines), [[values[i] for i in row] for row in graph.outputs]
+
+
+def _number(value: float) -> str:
+    """Shortest decimal that reads back to the same double."""
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    return repr(value) if value >= 0 and not math.copysign(1.0, value) < 0 else f"({value!r})"
+
+
+def _operation(op: int, x: Sequence[str]) -> str:
+    if op in _INFIX:
+        return f"{x[0]} {_INFIX[op]} {x[1]}"
+    if op in _COMPARE:
+        return f"{x[0]} {_COMPARE[op]} {x[1]} ? 1.0 : 0.0"
+    if op in _CALL:
+        return f"{_CALL[op]}({', '.join(x)})"
+    forms = {
+        ca.OP_SQ: "{0} * {0}", ca.OP_TWICE: "{0} + {0}", ca.OP_NEG: "-{0}", ca.OP_INV: "1.0 / {0}", ca.OP_ASSIGN: "{0}",
+        ca.OP_NOT: "{0} == 0.0 ? 1.0 : 0.0", ca.OP_AND: "{0} != 0.0 && {1} != 0.0 ? 1.0 : 0.0",
+        ca.OP_OR: "{0} != 0.0 || {1} != 0.0 ? 1.0 : 0.0", ca.OP_IF_ELSE_ZERO: "{0} != 0.0 ? {1} : 0.0",
+        SELECT: "{0} != 0.0 ? {1} : {2}",
+    }  # fmt: skip
+    if op not in forms:
+        raise NotImplementedError(f"operation {op} of CasADi has no C code yet")
+    return forms[op].format(*x)

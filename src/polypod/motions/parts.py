@@ -1,0 +1,91 @@
+"""What the parts of a motion file share: registers by ``kind``, lists of numbers, tables from CSV."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo
+
+from ..description.quantities import Angle, Data
+from ..errors import UnknownNameError
+
+Array = NDArray[np.float64]
+Built = TypeVar("Built")
+
+
+def _numbers(value: Any) -> Any:
+    """Numbers in lists of any depth; an angle may be written ``15 deg``."""
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_numbers(item) for item in value]
+    if isinstance(value, str):
+        number, _, unit = value.strip().partition(" ")
+        try:
+            return float(number) * {"deg": math.pi / 180.0, "rad": 1.0}[unit]
+        except (ValueError, KeyError):
+            raise ValueError(f"a number or an angle such as '15 deg' is needed, got {value!r}") from None
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError(f"numbers are needed, got {value!r}")
+    return float(value)
+
+
+def _numbers_or_none(value: Any) -> Any:
+    return None if value is None else _numbers(value)
+
+
+Numbers = Annotated[Any, BeforeValidator(_numbers), Field(json_schema_extra={"unit": "m, rad"})]
+Seconds = Annotated[float, Field(json_schema_extra={"unit": "s"})]
+Times = Annotated[Any, BeforeValidator(_numbers), Field(json_schema_extra={"unit": "s"})]
+MaybeNumbers = Annotated[Any, BeforeValidator(_numbers_or_none), Field(json_schema_extra={"unit": "m, rad"})]
+MaybeTimes = Annotated[Any, BeforeValidator(_numbers_or_none), Field(json_schema_extra={"unit": "s"})]
+
+
+class Part(Data, Generic[Built]):
+    """A part with a ``kind``; subclass with ``kind="name"`` and say in ``build`` what it stands for.
+
+    It is built when it is read, so that what the trajectories refuse is a fault of the file, at its line.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    registry: ClassVar[dict[str, type[Part[Any]]]]
+    what: ClassVar[str] = "part"
+    kind: str = ""
+
+    def __init_subclass__(cls, kind: str | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if kind is not None:
+            cls.registry[kind] = cls
+
+
+def parser(base: type[Part[Any]], shorthand: Callable[[Any], Any] = lambda value: value) -> Callable[..., Any]:
+    """A validator that reads a part by its ``kind``."""
+
+    def parse(value: Any, info: ValidationInfo) -> Any:
+        value = shorthand(value)
+        if isinstance(value, base):
+            return value
+        known = tuple(base.registry)
+        if not isinstance(value, dict):
+            raise ValueError(f"a {base.what} is a mapping with a 'kind' ({', '.join(known)}), got {value!r}")
+        kind = value.get("kind")
+        if kind is None:
+            raise ValueError(f"kind: missing: a {base.what} needs one of {', '.join(known)}")
+        if kind not in base.registry:
+            raise ValueError(f"kind: {UnknownNameError(f'{base.what} kind', str(kind), known)}")
+        return base.registry[kind].model_validate(value, context=info.context)
+
+    return parse
+
+
+def folder_of(info: ValidationInfo) -> Path:
+    """The folder that a file's relative paths start from."""
+    return Path((info.context or {}).get("folder", "."))
+
+
+__all__ = ["Angle", "MaybeNumbers", "MaybeTimes", "Numbers", "Part", "Seconds", "Times", "folder_of", "parser"]

@@ -1,0 +1,205 @@
+"""Motions of the platform in a motion file, one class a kind; some need the robot's convention, home or freedoms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, PrivateAttr, ValidationInfo, model_validator
+from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
+
+from .. import trajectories as tr
+from ..description import Robot
+from ..description.quantities import Angle, Data, Direction, Position
+from ..description.quantities import Rotation as RotationMatrix
+from ..errors import InputError
+from ..mechanism import Freedoms
+from ..model.freedoms import platform_motion
+from .laws import QUINTIC, Law
+from .parts import Array, Part, Seconds, folder_of, parser
+from .paths import AnyPath
+from .published import PUBLISHED, published
+from .tables import table_field
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateMotion(tr.Trajectory):
+    """A lower-mobility robot's motion from a path of its own coordinates."""
+
+    duration: float
+    path: tr.Path
+    freedoms: Freedoms
+
+    def evaluate(self, t: Array) -> tr.Motion:
+        shape = (*t.shape, self.freedoms.count)
+        x = (a.reshape(-1, self.freedoms.count) for a in self.path.evaluate(t))
+        pose, twist, acceleration = platform_motion(self.freedoms, *x)
+        lead = shape[:-1]
+        return tr.Motion(t, pose.reshape(*lead, 4, 4), twist.reshape(*lead, 6), acceleration.reshape(*lead, 6))
+
+
+@dataclass(frozen=True, eq=False)
+class _FromHome(tr.Trajectory):
+    """p = p_home + p(t), R = R(t) R_home."""
+
+    duration: float
+    inner: tr.Trajectory
+    home: Array
+
+    def evaluate(self, t: Array) -> tr.Motion:
+        motion = self.inner.evaluate(t)
+        pose = motion.pose.copy()
+        pose[..., :3, 3] += self.home[:3, 3]
+        pose[..., :3, :3] = pose[..., :3, :3] @ self.home[:3, :3]
+        return motion._replace(pose=pose)
+
+
+class PlatformData(Part[tr.Trajectory]):
+    """A motion of the platform."""
+
+    registry: ClassVar[dict[str, type[Part[Any]]]] = {}
+    what: ClassVar[str] = "trajectory"
+
+    def trajectory(self, robot: Robot) -> tr.Trajectory:
+        """The motion for a robot."""
+        raise NotImplementedError
+
+
+class _Placed(PlatformData):
+    """``relative_to: home`` counts positions and turns from the robot's home pose."""
+
+    relative_to: Literal["base", "home"] = "base"
+
+    def trajectory(self, robot: Robot) -> tr.Trajectory:
+        motion = self.absolute(robot)
+        return motion if self.relative_to == "base" else _FromHome(motion.duration, motion, robot.home.matrix)
+
+    def absolute(self, robot: Robot) -> tr.Trajectory:
+        """The motion as the file writes it."""
+        raise NotImplementedError
+
+
+class Euler(_Placed, kind="euler"):
+    """Six coordinates [x y z a1 a2 a3]; angles in the order of ``convention`` (default: the robot's)."""
+
+    path: AnyPath
+    convention: str | None = None
+
+    @model_validator(mode="after")
+    def _six(self) -> Euler:
+        if self.path.path.shape != (6,):
+            raise ValueError(f"path: needs six coordinates [x y z and three angles], got shape {self.path.path.shape}")
+        if self.convention is not None:
+            tr.euler_motion(self.path.path, self.convention)
+        return self
+
+    def absolute(self, robot: Robot) -> tr.Trajectory:
+        return tr.euler_motion(self.path.path, self.convention or robot.euler)
+
+
+class Axis(_Placed, kind="axis"):
+    """The origin on a ``position`` path (3), turning by an ``angle`` path about a fixed base ``axis``."""
+
+    position: AnyPath
+    axis: Direction
+    angle: AnyPath
+    rotation: RotationMatrix | None = None
+    _motion: tr.Trajectory = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _build(self) -> Axis:
+        self._motion = tr.axis_motion(self.position.path, self.axis, self.angle.path, self.rotation)
+        return self
+
+    def absolute(self, robot: Robot) -> tr.Trajectory:
+        return self._motion
+
+
+class Waypoint(Data):
+    """A pose and when it is reached; ``angles`` in the order of the convention."""
+
+    time: Seconds
+    position: Position
+    angles: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
+
+
+class Poses(_Placed, kind="poses"):
+    """Through poses, with one law between each two, turning about one axis from pose to pose.
+
+    Written out, or from a CSV file with the columns time, three positions and three angles.
+    """
+
+    poses: tuple[Waypoint, ...] = ()
+    csv: str | None = None
+    law: Law = QUINTIC
+    convention: str | None = None
+    _table: tuple[Array, Array] = PrivateAttr()
+
+    @model_validator(mode="after")
+    def _build(self, info: ValidationInfo) -> Poses:
+        if bool(self.poses) == (self.csv is not None):
+            raise ValueError("poses: give either poses or csv")
+        if self.csv is None:
+            rows = [(*p.position, *p.angles) for p in self.poses]
+            self._table = np.array([p.time for p in self.poses]), np.array(rows)
+        else:
+            names, times, rows_ = table_field(folder_of(info), self.csv)
+            if len(names) != 6:
+                raise InputError(f"csv: {self.csv}: needs time, 3 positions and 3 angles, got time, {', '.join(names)}")
+            self._table = times - times[0], rows_
+        self._motion("xyz" if self.convention is None else self.convention)
+        return self
+
+    def _motion(self, convention: str) -> tr.Trajectory:
+        if convention not in tr.CONVENTIONS:
+            raise InputError(f"convention: must be one of {', '.join(tr.CONVENTIONS)}, got {convention!r}")
+        times, rows = self._table
+        matrices = np.tile(np.eye(4), (len(rows), 1, 1))
+        matrices[:, :3, 3] = rows[:, :3]
+        matrices[:, :3, :3] = Rotation.from_euler(convention, rows[:, 3:]).as_matrix()
+        return tr.pose_motion(matrices, times, self.law.between())
+
+    def absolute(self, robot: Robot) -> tr.Trajectory:
+        return self._motion(self.convention or robot.euler)
+
+
+class OwnCoordinates(PlatformData, kind="coordinates"):
+    """A path of a lower-mobility robot's own coordinates, in the order of its ``freedoms``."""
+
+    path: AnyPath
+
+    def trajectory(self, robot: Robot) -> tr.Trajectory:
+        if not robot.freedoms:
+            raise InputError(f"trajectory.kind: {robot.name!r} has six freedoms and no coordinates; use euler or poses")
+        names = [f.name for f in robot.freedoms]
+        if self.path.path.shape != (len(names),):
+            got = self.path.path.shape
+            raise InputError(f"trajectory.path: needs the {len(names)} coordinates {', '.join(names)}, got shape {got}")
+        return CoordinateMotion(self.path.path.duration, self.path.path, Freedoms(robot))
+
+
+class Published(PlatformData, kind="published"):
+    """A motion of one of the papers, by name."""
+
+    name: str
+
+    @model_validator(mode="after")
+    def _known(self) -> Published:
+        if self.name not in PUBLISHED:
+            published(self.name)
+        return self
+
+    def trajectory(self, robot: Robot) -> tr.Trajectory:
+        made = published(self.name)
+        if isinstance(made, tr.Path):
+            return OwnCoordinates.model_construct(path=_Made(made)).trajectory(robot)
+        return made
+
+
+@dataclass(frozen=True)
+class _Made:
+    path: tr.Path
+
+
+AnyTrajectory = Annotated[PlatformData, BeforeValidator(parser(PlatformData)), Field()]

@@ -1,0 +1,83 @@
+"""Which motion is meant: a file, a published name, or a small one about home if none is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
+
+from .. import trajectories as tr
+from ..errors import InputError
+from ..mechanism import Freedoms
+from ..model import Model
+from .files import load_motion
+from .motion import DEFAULT_RATE, Task, sampled
+from .parts import Array
+from .platform import CoordinateMotion
+from .published import PUBLISHED, default_motion, published
+
+AROUND_HOME = "around-home"
+_REACH = 0.1  # of the platform's size, and in rad
+_SPAN = 0.5  # s from one pose to the next
+
+
+def make_task(model: Model, motion: str | Path | None = None, rate: float | None = None) -> Task:
+    """The task for a robot: ``motion`` is a motion file, a published name, ``around-home``, or None for the default.
+
+    >>> task = make_task(Model("kim-ryu"), rate=100.0)
+    >>> task.name, len(task.time)
+    ('kim-ryu-circle', 151)
+    """
+    name = str(motion) if motion is not None else default_motion(model.robot.name) or AROUND_HOME
+    path = Path(name)
+    if isinstance(motion, Path) or path.suffix or path.name != name:
+        return load_motion(path).task(model.robot, rate)
+    if name == AROUND_HOME:
+        return Task(name, sampled(around_home(model), rate or DEFAULT_RATE))
+    made = published(name)
+    if isinstance(made, tr.Path):
+        count = made.shape[0]
+        if model.robot.freedoms == () or len(model.freedoms) != count:
+            raise InputError(
+                f"motion: {name} moves the {count} coordinates of {PUBLISHED[name].robot!r}, "
+                f"which {model.robot.name!r} does not have"
+            )
+        made = CoordinateMotion(made.duration, made, Freedoms(model.robot))
+    return Task(name, sampled(made, rate or DEFAULT_RATE))
+
+
+def around_home(model: Model) -> tr.Trajectory:
+    """Each freedom in turn there and back about home, a tenth of the platform's size or 0.1 rad, 0.5 s each way.
+
+    The reach is halved until all poses lie within the robot's limits, so any robot can make the motion.
+    """
+    for shrink in range(12):
+        offsets = _offsets(model, 0.5**shrink)
+        poses = _poses(model, offsets)
+        fits = np.isfinite(model.inverse_kinematics(poses, errors="nan")).all() and model.limits(poses).ok
+        if fits:
+            break
+    times = _SPAN * np.arange(len(offsets))
+    if model.robot.freedoms:
+        return CoordinateMotion(float(times[-1]), tr.through(offsets, times), Freedoms(model.robot))
+    return tr.pose_motion(poses, times)
+
+
+def _offsets(model: Model, scale: float) -> Array:
+    """Home, one freedom off, home, the next off, ..., home: (2 m + 1, m)."""
+    size = float(np.mean([np.linalg.norm(leg.platform) for leg in model.robot.legs]))
+    turning = np.abs(Freedoms(model.robot).basis[3:]).sum(axis=0) > 0
+    offsets = np.zeros((2 * len(turning) + 1, len(turning)))
+    offsets[1::2] = np.diag(scale * np.where(turning, _REACH, _REACH * size))
+    return offsets
+
+
+def _poses(model: Model, offsets: Array) -> Array:
+    if model.robot.freedoms:
+        return model.motion(offsets).pose
+    home = model.robot.home.matrix
+    poses = np.tile(home, (len(offsets), 1, 1))
+    poses[:, :3, 3] += offsets[:, :3]
+    poses[:, :3, :3] = Rotation.from_rotvec(offsets[:, 3:]).as_matrix() @ home[:3, :3]
+    return poses

@@ -1,0 +1,7 @@
+"""Results on disk: a folder of data, tables, figures and one page to read."""
+
+from .folder import check_target, whole_folder, write_whole
+from .output import FILES, write_results
+from .page import notes, page
+
+__all__ = ["FILES", "check_target", "notes", "page", "whole_folder", "write_results", "write_whole"]

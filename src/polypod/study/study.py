@@ -1,0 +1,131 @@
+"""A study: inverse dynamics of a robot along a task, with everything a designer asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StateError
+from ..model import Conditioning, LimitReport, Model
+from ..motions import Task
+
+Array = NDArray[np.float64]
+Progress = Callable[[str], None]
+PARTS = ("inertia", "Coriolis", "gravity", "friction", "external")
+"""What actuator forces are for; the parts add up to the force."""
+
+
+class Reaction(NamedTuple):
+    """Force and moment (n, 3) [N, N m] that a joint puts on its child, base axes, about the joint's centre."""
+
+    force: Array
+    moment: Array
+
+
+@dataclass(frozen=True)
+class Study:
+    """Results along a task: actuated coordinates, rates, accelerations, forces and power (n, legs) and more.
+
+    ``parts`` splits the forces as :data:`PARTS`; ``reactions`` is by leg and joint, NaN where inner stresses of an
+    overconstrained robot leave a number open; ``indeterminate`` names those numbers.
+    """
+
+    model: Model
+    task: Task
+    friction: bool
+    q: Array
+    qdot: Array
+    qddot: Array
+    force: Array
+    parts: dict[str, Array]
+    conditioning: Conditioning
+    limits: LimitReport
+    reactions: dict[tuple[str, str], Reaction]
+    indeterminate: tuple[str, ...] = ()
+
+    @property
+    def time(self) -> Array:
+        """Times (n,) [s]."""
+        return self.task.time
+
+    @property
+    def power(self) -> Array:
+        """Mechanical power of the actuators (n, legs) [W], positive where they drive."""
+        return self.force * self.qdot
+
+    @property
+    def violations(self) -> list[str]:
+        """A sentence for each limit the motion leaves."""
+        return self.limits.violations() if self.limits.names else []
+
+
+def study(model: Model, task: Task, friction: bool = True, progress: Progress = lambda step: None) -> Study:
+    """Inverse dynamics of a robot along a task.
+
+    A motion that leaves the workspace is a :class:`~polypod.errors.StateError` that names leg, amount and time.
+    ``progress`` is told what is done next.
+
+    >>> from polypod.motions import make_task
+    >>> model = Model("kim-ryu")
+    >>> done = study(model, make_task(model, "kim-ryu-circle", rate=20.0))
+    >>> done.force.shape, sorted(done.parts)
+    ((31, 6), ['Coriolis', 'external', 'friction', 'gravity', 'inertia'])
+    """
+    pose, twist, acceleration = task.motion.pose, task.motion.twist, task.motion.acceleration
+    progress("kinematics")
+    q = _timed(task, lambda: model.inverse_kinematics(pose, errors="raise"))
+    qdot = model.rates(pose, twist)
+    qddot = model.accelerations(pose, twist, acceleration)
+    progress("actuator forces")
+    still = np.zeros(6)
+
+    def forces(twist: Array, acceleration: Array, wrench: Array | None = None, friction: bool = False) -> Array:
+        return _timed(task, lambda: model.inverse_dynamics(pose, twist, acceleration, wrench, friction, errors="raise"))
+
+    gravity = forces(still, still)
+    slow = forces(twist, still)
+    dry = forces(twist, acceleration)
+    loaded = dry if task.wrench is None else forces(twist, acceleration, wrench=task.wrench)
+    total = forces(twist, acceleration, wrench=task.wrench, friction=True) if friction else loaded
+    parts = dict(zip(PARTS, (dry - slow, slow - gravity, gravity, total - loaded, loaded - dry), strict=True))
+    progress("joint reactions")
+    reactions, indeterminate = _reactions(model, task, friction)
+    progress("limits and conditioning")
+    return Study(
+        model, task, friction, q, qdot, qddot, total, parts, model.conditioning(pose), model.limits(pose), reactions,
+        indeterminate,
+    )  # fmt: skip
+
+
+def _reactions(model: Model, task: Task, friction: bool) -> tuple[dict[tuple[str, str], Reaction], tuple[str, ...]]:
+    motion = task.motion
+    found = model.reactions(motion.pose, motion.twist, motion.acceleration, task.wrench, friction)
+    by_joint = {
+        (leg, joint): Reaction(value.force, value.moment)
+        for leg, joints in found.legs.items()
+        for joint, value in joints.items()
+    }
+    numbers: dict[str, list[str]] = {}
+    for leg, joint, number in found.indeterminate:
+        numbers.setdefault(f"{leg} {joint}", []).append(number)
+    told = (f"{joint} ({'all' if len(listed) == 6 else ', '.join(listed)})" for joint, listed in numbers.items())
+    return by_joint, tuple(told)
+
+
+def _timed(task: Task, call: Callable[[], Array]) -> Array:
+    """States without an answer are told by their time."""
+    try:
+        return call()
+    except StateError as error:
+        first = int(error.index[0])
+        told = error.reasons[0] if error.reasons else str(error)
+        count = len(error.index)
+        message = (
+            f"motion {task.name!r} leaves what the robot can do at t = {task.time[first]:.6g} s "
+            f"({count} of {len(task.time)} samples): {told}"
+        )
+        raise StateError(message, error.index, error.reasons, error.result) from error

@@ -1,0 +1,49 @@
+"""What all tests share: one folder of compiled kernels, a model of every library robot, quiet printed-tensor warnings."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+
+import pytest
+from hypothesis import settings
+
+import polypod as pp
+from polypod.errors import UnphysicalWarning
+
+# Compiling is slow on a busy machine and says nothing about the code; the same examples every run.
+settings.register_profile("polypod", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.load_profile("polypod")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One cache for this run: the workers of pytest-xdist start later and inherit the variable."""
+    config.addinivalue_line("filterwarnings", "ignore::polypod.errors.UnphysicalWarning")
+    if "POLYPOD_CACHE" not in os.environ:
+        folder = os.environ["POLYPOD_CACHE"] = tempfile.mkdtemp(prefix="polypod-tests-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+@pytest.fixture(scope="session")
+def model_of() -> Iterator[Callable[[str], pp.Model]]:
+    """The model of a library robot by name; one of each in a session."""
+    made: dict[str, pp.Model] = {}
+
+    def model(name: str) -> pp.Model:
+        if name not in made:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnphysicalWarning)
+                made[name] = pp.Model(pp.load(name))
+        return made[name]
+
+    yield model
+    made.clear()
+
+
+@pytest.fixture(scope="session", params=pp.library())
+def model(request: pytest.FixtureRequest, model_of: Callable[[str], pp.Model]) -> pp.Model:
+    """The model of every library robot in turn."""
+    return model_of(request.param)

@@ -1,0 +1,260 @@
+"""The command line as a new user meets it: what works, what is refused, and how it is said."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import polypod as pp
+from polypod.cli import COMMANDS, GROUPS, app
+from polypod.cli.check import check
+from polypod.cli.new import template
+from polypod.cli.parameters import mobility, parameters
+from polypod.cli.run import resolve, run
+from polypod.cli.show import describe
+from polypod.errors import MotionFileError
+from polypod.trajectories import published
+
+ROOT = Path(__file__).parent.parent
+MAIN = [sys.executable, "-c", "from polypod.cli import main; main()"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def polypod(*arguments):
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert "Traceback" not in result.output
+    return result
+
+
+def test_run_needs_no_argument(here):
+    result = polypod("run", "--rate", 20)
+    assert result.exit_code == 0
+    assert "pedrammehr on pedrammehr-path-2 (6 s, 121 samples)" in result.stdout
+    for text in ("peak force", "rms force", "peak power", "Condition number", "Limits", "leg6"):
+        assert text in result.stdout
+    assert "no real body can have" in result.stderr  # told as a note, apart from the results
+    assert sorted(p.name for p in (here / "polypod-results" / "pedrammehr").iterdir()) == [
+        "actuators.csv", "bearings.csv", "figures", "forces.csv", "report.html", "results.nc",
+    ]  # fmt: skip
+    again = polypod("run", "--rate", 20)
+    assert again.exit_code == 2
+    assert "exists; add --force" in again.stderr
+    assert again.stdout == ""
+    assert polypod("run", "--rate", 20, "--force").exit_code == 0
+
+
+def test_run_as_data(here):
+    result = polypod("run", "kim-ryu", "kim-ryu-circle", "--rate", 40, "--no-friction", "--json", "--out", "there")
+    data = json.loads(result.stdout)
+    model = pp.Model("kim-ryu")
+    circle = published.kim_ryu_circle()
+    at = circle.at(circle.times(61))
+    peak = abs(model.inverse_dynamics(at.pose, at.twist, at.acceleration, friction=False)).max()
+    assert data["robot"] == "kim-ryu"
+    assert data["summary"]["limits"] == []
+    assert len(data["actuators"]) == 6
+    assert len(data["bearings"]) == 18
+    assert (here / "there" / "report.html").is_file()
+    assert data["summary"]["peak_force_N"] == pytest.approx(peak, rel=1e-14)
+
+
+def test_run_is_a_function(here):
+    result, folder = run("kim-ryu", rate=20.0, files=False)
+    assert folder is None
+    assert result.force.shape == (31, 6)
+    assert list(here.iterdir()) == []
+
+
+def test_a_motion_brings_its_robot(here):
+    assert resolve(None, None) == ("pedrammehr", None)
+    assert resolve("staicu-path", None) == ("staicu", "staicu-path")
+    text = "name: turn\nrobot: kim-ryu\ntrajectory: {kind: published, name: kim-ryu-circle}\n"
+    Path("turn.yaml").write_text(text)
+    assert resolve("turn.yaml", None) == ("kim-ryu", "turn.yaml")
+    Path("turn.yaml").write_text(text.replace("robot: kim-ryu\n", ""))
+    with pytest.raises(MotionFileError, match="motion without a robot"):
+        resolve("turn.yaml", None)
+
+
+def test_list_and_show(here):
+    listed = polypod("list").stdout
+    data = json.loads(polypod("list", "--json").stdout)
+    assert {robot["name"] for robot in data["robots"]} == set(pp.library())
+    for name in (*pp.library(), "kim-ryu-circle", "around-home", "PRPaR"):
+        assert name in listed
+    shown = polypod("show", "staicu", "--picture", "robot.png")
+    assert shown.exit_code == 0
+    for text in ("Mobility: 3 (y, z, theta)", "Gruebler-Kutzbach", "legs.*.length", "section 4, L", "assumed"):
+        assert text in shown.stdout
+    assert Path("robot.png").read_bytes().startswith(b"\x89PNG")
+    data = json.loads(polypod("show", "kim-ryu", "--json", "--no-draw").stdout)
+    assert data["picture"] is None
+    assert data["mobility"]["gruebler_kutzbach"] == 6
+
+
+def test_mobility_and_parameters():
+    robot = pp.load("staicu")
+    assert mobility(robot)["freedoms"] == ["y", "z", "theta"]
+    # legs of bodies: 2 + 2 + 5 and the platform; joints 3 + 3 + 7 with freedoms 4 + 4 + 7: 6 (10 - 13) + 15
+    assert mobility(robot)["gruebler_kutzbach"] == -3
+    listed = {p.path: p for p in parameters(robot)}
+    assert listed["legs.*.length"].value == 0.4
+    assert listed["legs.*.length"].unit == "m"
+    assert listed["legs.2.half_width"].source.startswith("assumed")
+    assert listed["legs.1.platform"].value == (0.0, 0.1, 0.0)
+    assert describe(robot)["parameters_without_source"] == 0
+
+
+def test_new_files_are_valid(here):
+    assert polypod("new", "my-hexapod").exit_code == 0
+    assert polypod("new", "lift", "--motion").exit_code == 0
+    assert "exists; add --force" in polypod("new", "lift").stderr
+    report = check("my-hexapod.yaml")
+    assert report.ok
+    assert not any("no real body" in remark for remark in report.remarks)
+    checked = polypod("check", "lift.yaml", "--robot", "my-hexapod.yaml")
+    assert checked.exit_code == 0, checked.stderr
+    assert "my-hexapod can make it" in checked.stdout
+    ran = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files")
+    assert ran.exit_code == 0
+    assert "Limits: kept" in ran.stdout
+    assert polypod("run", "my-hexapod.yaml", "--no-files").exit_code == 0
+
+
+BREAKS = [
+    ("mass: 30.0", "mass: -30.0", "platform.mass", "greater than or equal to 0"),
+    ("mass: 30.0", "mas: 30.0", "platform.mas", "Did you mean 'mass'"),
+    ("mass: 4.0", "mass: four", "legs.0.lower.mass", "must be a number, got 'four'"),
+    ("[0.7, 0.7, 1.35]", "[0.7, 0.7, 1.55]", "platform.inertia", "breaks the triangle inequality"),
+    ("kind: UPS", "kind: UPPS", "legs.0.kind", "Did you mean .*'UPS'"),
+    ("[0.45, 0.85]", "[0.85, 0.45]", "legs.0.length", "from small to large"),
+    ("[0.0, 0.0, 0.6]", "[0.0, 0.0]", "home.position", "3 numbers needed, got"),
+    ("0.978147601, 0.0]", "0.578147601, 0.0]", "legs.0.axis", "must have length 1"),
+    ("  - base: [0.4891, -0.1040, 0.0]", "  - base: [0.4891 -0.1040, 0.0]", "legs.0.base", "3 numbers needed"),
+    ("gravity:", "gravity", "", "not YAML"),
+    ("home:\n", "home\n", "", "not YAML"),
+    ("position: [0.0, 0.0, 0.6]", "position: [0.0, 0.0, .nan]", "home.position.2", "finite"),
+    ("\nlegs:", "\nlegz:", "legz", "unknown field 'legz'.*'legs'"),
+    ("name: my-hexapod\n", "", "name", "missing"),
+    ("length: [0.45, 0.85]", "length: [0.45, 0.85]\n  length: [0.4, 0.9]", "leg_defaults.length", "given twice"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "field", "message"), BREAKS)
+def test_a_broken_robot_file_is_explained(old, new, field, message, here):
+    text = template("robot", "my-hexapod")
+    assert text.count(old) >= 1, old
+    broken = text.replace(old, new, 1)
+    Path("robot.yaml").write_text(broken)
+    result = polypod("check", "robot.yaml")
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    data = json.loads(polypod("check", "robot.yaml", "--json").stdout)
+    fault = next(f for f in data["faults"] if f["field"] == field)
+    assert re.search(message, fault["message"]), data["faults"]
+    assert fault["line"] is not None
+    # the line shown is where the change was made, one after it (YAML finds out late), or where the mapping starts
+    first = next(k for k, (a, b) in enumerate(zip(text.splitlines(), broken.splitlines(), strict=False), 1) if a != b)
+    assert fault["line"] in (first, first + 1) or (message == "missing" and fault["line"] <= first)
+    assert f"{fault['line']:4d} | " in result.stderr
+
+
+def test_what_is_no_file_of_ours(here):
+    Path("a.yaml").write_text("colour: red\n")
+    assert "this file has neither" in polypod("check", "a.yaml").stderr
+    Path("my-robot.yaml").write_text(template("robot", "x"))
+    assert "Did you mean 'my-robot.yaml'" in polypod("check", "my-robt.yaml").stderr
+    Path("b.yaml").write_bytes(b"\xff\xfe\x00")
+    assert "not UTF-8" in polypod("check", "b.yaml").stderr
+    assert polypod("check", "/").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rn"], "Did you mean 'run'"),
+        (["run", "pedramehr"], "Did you mean 'pedrammehr'"),
+        (["run", "kim-ryu", "kim-ryu-cirle"], "Did you mean 'kim-ryu-circle'"),
+        (["run", "--fricton"], "--friction"),
+        (["run", "--rate", "fast"], "--rate"),
+        (["run", "--rate", "-3"], "rate: must be greater than 0"),
+        (["run", "nowhere.yaml"], "the file cannot be read"),
+        (["run", "kim-ryu", "nowhere.yaml"], "the file cannot be read"),
+        (["run", "kim-ryu", "staicu-path"], "moves the 3 coordinates of 'staicu'"),
+        (["run", "staicu", "kim-ryu-circle"], "its freedoms are y, z, theta"),
+        (["show", "stewart"], "unknown robot 'stewart'"),
+        (["show"], "Missing argument"),
+        (["export", "c", "kim-ryu", "jacobean"], "Did you mean .*'jacobian'"),
+        (["new", "../up"], "after a letter are allowed"),
+    ],
+)
+def test_bad_input_is_refused_with_advice(arguments, message, here):
+    result = polypod(*arguments)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert re.search(message, " ".join(result.stderr.replace("│", "").split()))
+    assert list(here.iterdir()) == []
+
+
+def test_every_command_explains_itself():
+    names = [*((name,) for name in COMMANDS), *((name, "c") for name in GROUPS)]
+    for name in names:
+        result = polypod(*name, "--help")
+        assert result.exit_code == 0
+        assert "Example: polypod" in result.stdout, name
+    for name in (*COMMANDS, *GROUPS):
+        assert name in polypod("--help").stdout
+
+
+def test_export_c_writes_two_files(here):
+    result = polypod("export", "c", "kim-ryu", "inverse_kinematics", "--out", "fw")
+    assert result.exit_code == 0
+    assert sorted(p.name for p in Path("fw").iterdir()) == [
+        "kim_ryu_inverse_kinematics.c",
+        "kim_ryu_inverse_kinematics.h",
+    ]
+    assert "exists; add --force" in polypod("export", "c", "kim-ryu", "inverse_kinematics", "--out", "fw").stderr
+
+
+def test_a_pipe_gets_no_decoration(here):
+    done = subprocess.run([*MAIN, "list"], capture_output=True, text=True, check=True)
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
+@pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted_runs_leave_nothing(signal_, code, here):
+    """Stopped while it writes; what was there before is still whole."""
+    old = here / "out"
+    old.mkdir()
+    (old / "report.html").write_text("whole")
+    process = subprocess.Popen([*MAIN, "run", "kim-ryu", "--out", "out", "--force"], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not list(here.glob(".out-*.partial")):
+        assert process.poll() is None, "it ended before it wrote anything"
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal_)
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in stderr
+    assert [p.name for p in here.iterdir()] == ["out"]
+    assert (old / "report.html").read_text() == "whole"

@@ -1,0 +1,686 @@
+"""Dynamics with a flexible platform against golden states, Pinocchio trees, differences, energy and limits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+from scipy.optimize import root
+
+import polypod as pp
+from compare import assert_close, derivative
+from flexible_oracle import Differences, FlexibleState, HingedRobot, LumpedRobot, hinged_modes
+from oracle import with_random_bodies
+from polypod.description import Body, Friction, Robot
+from polypod.errors import InputError, StateError, UnphysicalWarning
+from polypod.flexible import FlexibleModel, Integrals, Modes, hexagon_modes, hexagon_points
+from states import displaced
+from user_legs import PSU
+
+Array = NDArray[np.float64]
+GOLDEN = json.loads((Path(__file__).parent / "data" / "golden" / "long-flexible.json").read_text(encoding="utf-8"))
+ROBOTS = ("long", "pedrammehr", "kim-ryu", "lopes")
+COUNT = 5
+# Both sides round in double precision; solves magnify it by the condition of J (below 200 here): 1e-14 is reached.
+ROUNDING = 1e-12
+
+
+def loaded(name: str) -> Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnphysicalWarning)
+        return pp.load(name)
+
+
+def size_of(robot: Robot) -> float:
+    return float(np.linalg.norm([leg.platform for leg in robot.legs], axis=1).max())
+
+
+def random_modes(robot: Robot, count: int = COUNT, seed: int = 0) -> Modes:
+    """Shapes without any property on a robot's attachment points: s, beta, lambda not zero, full generalized mass."""
+    rng = np.random.default_rng(seed)
+    points = np.array([leg.platform for leg in robot.legs])
+    size = size_of(robot)
+    nodes = np.concatenate([points + 0.1 * size * rng.normal(size=points.shape), size * rng.normal(size=(6, 3))])
+    shape = rng.normal(size=(len(nodes) + 7, 3, count))
+    return Modes(
+        nodes=nodes,
+        masses=rng.uniform(0.3, 2.0, len(nodes)) * robot.platform.mass / len(nodes),
+        shapes=shape[:-7],
+        stiffness=robot.platform.mass * rng.uniform(50.0, 100.0, count) ** 2,
+        damping_ratio=rng.uniform(0.1, 0.4, count),
+        attachments=points,
+        attachment_shapes=shape[-7:-1],
+        attachment_rotations=rng.normal(size=(6, 3, count)),
+        origin_shape=shape[-1],
+        origin_rotation=rng.normal(size=(3, count)),
+        free=False,
+        reach=size,
+    )
+
+
+def rubbing(robot: Robot, seed: int = 4) -> Robot:
+    """Viscous friction in every joint, worth a good part of the forces, and random bodies in the legs."""
+    rng = np.random.default_rng(seed)
+    legs = []
+    for leg in with_random_bodies(robot, seed).legs:
+        names = [name for name in type(leg).model_fields if name.endswith("_friction")]
+        legs.append(leg.model_copy(update={name: Friction(viscous=float(rng.uniform(1, 20))) for name in names}))
+    return robot.model_copy(update={"legs": tuple(legs)})
+
+
+def random_states(robot: Robot, count: int, number: int, seed: int = 1, scale: float = 1.0) -> list[FlexibleState]:
+    """States around home; deformations of some hundredths of the platform's size, times ``scale``."""
+    rng, size = np.random.default_rng(seed), size_of(robot)
+    found = []
+    for _ in range(number):
+        shift = rng.uniform(-1.0, 1.0, 6) * np.repeat([0.15 * size, 0.2], 3)
+        bend, rate = 0.02 * size * scale * rng.normal(size=count), 0.5 * size * scale * rng.normal(size=count)
+        twist, acceleration, wrench, force = (k * rng.normal(size=6) for k in (1.0, 4.0, 30.0, 100.0))
+        found.append(FlexibleState(displaced(robot.home.matrix, shift), twist, bend, rate, acceleration, wrench, force))
+    return found
+
+
+def stacked(states: list[FlexibleState]) -> FlexibleState:
+    return FlexibleState(*map(np.array, zip(*states, strict=True)))
+
+
+@cache
+def case(name: str) -> tuple[FlexibleModel, list[FlexibleState], FlexibleState]:
+    """A robot with rubbing joints and random leg bodies on a general flexible body; states one by one and at once."""
+    robot = rubbing(loaded(name))
+    modes = random_modes(robot)
+    states = random_states(robot, COUNT, 6)
+    return FlexibleModel(robot, modes), states, stacked(states)
+
+
+@cache
+def hexagon(stiffness: str = "table-2") -> FlexibleModel:
+    return FlexibleModel(loaded("long"), hexagon_modes(10, stiffness))  # type: ignore[arg-type]
+
+
+@cache
+def golden_model() -> FlexibleModel:
+    data = GOLDEN["system"]
+    modes = Modes.at_nodes(
+        data["nodes"],
+        data["mass"],
+        data["phi"],
+        data["K"],
+        data["att_node_index"],
+        origin=data["center_node_index"],
+        origin_rotation=data["phi_r_center"],
+        damping=data["D"],
+    )
+    return FlexibleModel(loaded("long"), modes)
+
+
+# --- golden states -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", GOLDEN["states"], ids=lambda s: s["name"])
+def test_golden_states(state: dict[str, Any]) -> None:
+    model = golden_model()
+    pose = np.eye(4)
+    pose[:3, :3], pose[:3, 3] = state["R"], state["p"]
+    twist, acceleration = np.r_[state["v"], state["omega"]], np.r_[state["a"], state["alpha"]]
+    at = pose, twist, np.array(state["q_e"]), np.array(state["qd_e"])
+
+    def check(got: Any, wanted: Any, scale: float | None = None) -> None:
+        assert_close(np.asarray(got, dtype=float)[None], np.array(wanted, dtype=float)[None], 1e-10, scale)
+
+    forces = model.inverse_dynamics(*at, acceleration)
+    check(forces.force, state["Gamma_IDM"])
+    # at static equilibrium these are zero but for rounding: relative to what the stiffness alone would give
+    largest = max(np.abs(state["qdd_e_IDM"]).max(), np.abs(at[2] * GOLDEN["system"]["K"]).max())
+    check(forces.elastic_acceleration, state["qdd_e_IDM"], largest)
+    direct = model.direct_dynamics(*at, state["DDM_Gamma"])
+    check(np.r_[direct.acceleration, direct.elastic_acceleration], state["DDM_acc_a_alpha_qdde"], largest)
+    system = model.system(*at)
+    check(system.mass_matrix, state["mass_matrix"])
+    check(system.bias, state["bias"])
+    check(system.jacobian, state["J_q3_over_velocity"])
+    energy = model.energy(*at)
+    assert energy.kinetic == state["kinetic_energy"] == 0
+    check(energy.potential, state["potential_gravity"])
+    check(energy.elastic, state["potential_elastic"], 1.0)
+    # actuated coordinates and rates of the deformed robot: the tips by hand
+    tips = pose[:3, 3] + (model.modes.attachments + model.modes.attachment_shapes @ at[2]) @ pose[:3, :3].T
+    lengths = np.linalg.norm(tips - [leg.base for leg in model.robot.legs], axis=1)
+    check(lengths, np.array(state["q_joint"])[:, 2])
+
+
+def test_golden_plate_in_motion() -> None:
+    """The golden states are all at rest; the same plate of 127 nodes in motion, as point masses in Pinocchio."""
+    model = golden_model()
+    oracle = LumpedRobot(model.robot, model.modes)
+    states = random_states(model.robot, 10, 3, scale=0.2)
+    everything(model, oracle, states, friction=False)
+
+
+# --- other means ---------------------------------------------------------------------------------------------------
+
+
+def everything(model: FlexibleModel, oracle: Any, states: list[FlexibleState], friction: bool) -> None:
+    """Every result of a model against a tree's."""
+    at = stacked(states)
+    motion = at.pose, at.twist, at.elastic, at.rate
+    calm = [s._replace(wrench=np.zeros(6)) for s in states]
+    solved = [oracle.solve(s) for s in calm]
+    system = model.system(*motion)
+    assert_close(system.mass_matrix, [s.mass for s in solved], ROUNDING)
+    assert_close(system.bias, [s.bias for s in solved], ROUNDING)
+    assert_close(system.jacobian, [s.jacobian for s in solved], ROUNDING)
+    force, bent, reactions = zip(*(oracle.inverse(s, friction) for s in states), strict=True)
+    answer = model.inverse_dynamics(*motion, at.acceleration, at.wrench, friction)
+    assert_close(answer.force, force, ROUNDING)
+    assert_close(answer.elastic_acceleration, bent, ROUNDING)
+    assert_close(model.reactions(*motion, at.acceleration, at.wrench, friction), reactions, ROUNDING)
+    direct = model.direct_dynamics(*motion, at.force, at.wrench, friction)
+    both = np.concatenate(direct, axis=1)
+    assert_close(both, [oracle.direct(s, friction) for s in states], ROUNDING)
+    for got, wanted in zip(model.energy(*motion), zip(*map(oracle.energy, states), strict=True), strict=True):
+        assert_close(got, wanted, ROUNDING)
+
+
+@pytest.mark.parametrize("friction", [False, True], ids=["smooth", "friction"])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_general_body_as_point_masses(name: str, friction: bool) -> None:
+    model, states, _ = case(name)
+    integrals = Integrals.of(model.modes)
+    for part in (integrals.s, integrals.beta, integrals.lam):
+        assert np.abs(part).max() > 0.05  # the terms that a free plate does not have
+    everything(model, LumpedRobot(model.robot, model.modes), states, friction)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_general_body_by_differences(name: str) -> None:
+    """Positions p + R (r + phi q) of nodes and the legs' joint angles differentiated, virtual power over all of them."""
+    model, states, _ = case(name)
+    by_differences = Differences(model.robot, model.modes)
+    rng = np.random.default_rng(2)
+    for s in states[:2]:
+        bent = 20 * rng.normal(size=COUNT)
+        system = model.system(s.pose, s.twist, s.elastic, s.rate)
+        demand = system.mass_matrix @ np.r_[s.acceleration, bent] + system.bias
+        # eighth order: 1e-10 is reached
+        assert_close(by_differences.demand(s, bent)[None], demand[None], 2e-9)
+        assert_close(by_differences.drives(s)[None], system.jacobian[None], 1e-10)
+
+
+def test_hinged_boxes_small_angle() -> None:
+    """Two rigid boxes on a hinge with a spring, exact in Pinocchio; linear shapes are its limit for small angles.
+
+    Without gravity and load the errors are of second order in the angle and the speeds: a tenth of them, a hundredth
+    of the error. Under load linear shapes lack the load's own stiffness, which is of first order.
+    """
+    robot = with_random_bodies(loaded("long"), 3).model_copy(update={"gravity": (0.0, 0.0, 0.0)})
+    modes = hinged_modes(robot, 4e4)
+    model, oracle = FlexibleModel(robot, modes), HingedRobot(robot, modes)
+    state = random_states(robot, 1, 1)[0]
+    errors, sizes = [], []
+    for small in (1e-2, 1e-3, 1e-4):
+        s = state._replace(
+            twist=small * state.twist,
+            elastic=small * np.ones(1),
+            rate=small * np.ones(1),
+            force=0 * state.force,
+            wrench=np.zeros(6),
+        )
+        wanted = oracle.direct(s)
+        got = np.concatenate(model.direct_dynamics(s.pose, s.twist, s.elastic, s.rate, s.force))
+        errors.append(np.abs(got - wanted).max())
+        sizes.append(np.abs(wanted).max())
+    assert errors[0] < 2e-2 * sizes[0]
+    np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 100, rtol=0.05)
+    np.testing.assert_allclose(np.divide(sizes[:-1], sizes[1:]), 10, rtol=0.05)
+
+
+def test_hinged_boxes_unfolded_are_exact() -> None:
+    """At angle and rate zero the boxes' closed-form inertia, weight and Jacobian are those of the nodes."""
+    robot = with_random_bodies(loaded("long"), 3)
+    modes = hinged_modes(robot, 4e4)
+    model, oracle = FlexibleModel(robot, modes), HingedRobot(robot, modes)
+    for s in random_states(robot, 1, 3):
+        flat = s._replace(elastic=np.zeros(1), rate=np.zeros(1), wrench=np.zeros(6))
+        got = np.concatenate(model.direct_dynamics(s.pose, s.twist, flat.elastic, flat.rate, s.force))
+        assert_close(got[None], oracle.direct(flat)[None], ROUNDING)
+        force, bent, _ = oracle.inverse(flat)
+        answer = model.inverse_dynamics(s.pose, s.twist, flat.elastic, flat.rate, s.acceleration)
+        assert_close(answer.force[None], force[None], ROUNDING)
+        assert_close(answer.elastic_acceleration[None], bent[None], ROUNDING)
+
+
+# --- laws ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_inverse_then_direct_is_the_identity(name: str) -> None:
+    model, _, s = case(name)
+    motion = s.pose, s.twist, s.elastic, s.rate
+    for friction in (False, True):
+        forces = model.inverse_dynamics(*motion, s.acceleration, s.wrench, friction)
+        back = model.direct_dynamics(*motion, forces.force, s.wrench, friction)
+        assert_close(back.acceleration, s.acceleration, 1e-9)
+        assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
+        there = model.direct_dynamics(*motion, s.force, s.wrench, friction)
+        again = model.inverse_dynamics(*motion, there.acceleration, s.wrench, friction)
+        assert_close(again.force, s.force, 1e-9)
+        assert_close(again.elastic_acceleration, there.elastic_acceleration, 1e-9)
+
+
+def test_inverse_then_direct_of_the_hexagon() -> None:
+    for stiffness in ("table-2", "computed"):
+        model = hexagon(stiffness)
+        s = stacked(random_states(model.robot, 10, 200, scale=0.2))
+        forces = model.inverse_dynamics(*s[:5])
+        back = model.direct_dynamics(*s[:4], forces.force)
+        assert_close(back.acceleration, s.acceleration, 1e-9)
+        assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_mass_matrix_is_symmetric_and_positive(name: str) -> None:
+    model, _, _ = case(name)
+    s = stacked(random_states(model.robot, COUNT, 100, seed=8, scale=3.0))
+    mass = model.system(s.pose, s.twist, s.elastic, s.rate).mass_matrix
+    assert_close(np.swapaxes(mass, 1, 2), mass, 1e-15)
+    assert np.linalg.eigvalsh(mass).min() > 0
+    u = np.concatenate([s.twist, s.rate], axis=1)
+    kinetic = 0.5 * np.einsum("ni,nij,nj->n", u, mass, u)
+    assert_close(model.energy(s.pose, s.twist, s.elastic, s.rate).kinetic, kinetic, ROUNDING)
+
+
+def test_elastic_mass_of_the_hexagon() -> None:
+    """A_ee of Long (45) is that of the plate, the unit matrix, and something positive of the legs."""
+    model = hexagon()
+    s = stacked(random_states(model.robot, 10, 50, scale=0.2))
+    elastic = model.system(s.pose, s.twist, s.elastic, s.rate).mass_matrix[:, 6:, 6:]
+    assert np.linalg.eigvalsh(elastic).min() > 1 - 1e-12
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("friction", [False, True], ids=["smooth", "friction"])
+def test_power_balance(name: str, friction: bool) -> None:
+    """d/dt (T + V + U) = f.qdot + w.V_t - D qdot_e^2 - friction, the derivative by differences of eighth order."""
+    model, states, _ = case(name)
+    modes, oracle = model.modes, LumpedRobot(model.robot, model.modes)
+    for s in states[:3]:
+        direct = model.direct_dynamics(s.pose, s.twist, s.elastic, s.rate, s.force, s.wrench, friction)
+
+        def total(t: float, s: FlexibleState = s, direct: Any = direct) -> float:
+            twist, rate = s.twist + t * direct.acceleration, s.rate + t * direct.elastic_acceleration
+            return sum(model.energy(displaced(s.pose, t * s.twist), twist, s.elastic + t * s.rate, rate))
+
+        u = np.r_[s.twist, s.rate]
+        turn = s.pose[:3, :3]
+        arm = turn @ modes.origin_shape @ s.elastic
+        velocity = s.twist[:3] + np.cross(s.twist[3:], arm) + turn @ modes.origin_shape @ s.rate
+        spin = s.twist[3:] + turn @ modes.origin_rotation @ s.rate
+        wanted = s.force @ model.system(s.pose, s.twist, s.elastic, s.rate).jacobian @ u
+        wanted += s.wrench[:3] @ velocity + s.wrench[3:] @ spin - modes.generalized_damping @ s.rate**2
+        if friction:
+            loss = (oracle.solve(s, True).bias - oracle.solve(s).bias) @ u
+            assert loss > 1e-3 * abs(wanted)
+            wanted -= loss
+        # energies reach 1e4 J and the step is 1e-3 s: rounding of 1e-9 W and more
+        scale = abs(total(0.0)) + abs(wanted)
+        assert derivative(total, 1e-3) == pytest.approx(wanted, abs=1e-9 * scale)
+
+
+def falling(model: FlexibleModel, duration: float, tolerance: float) -> Array:
+    """Energies (3, steps) of a motion from static equilibrium when the actuators let go."""
+    n, home = model.modes.count, model.robot.home.matrix
+    kernel, wrench, force = model.kernel("direct_dynamics"), np.zeros((1, 6)), np.zeros((1, 6))
+
+    def unpack(y: Array) -> tuple[Array, Array, Array, Array]:
+        pose = np.tile(np.eye(4), (*y.shape[:-1], 1, 1))
+        pose[..., :3, 3], pose[..., :3, :3] = y[..., :3], y[..., 3:12].reshape(*y.shape[:-1], 3, 3)
+        return pose, y[..., 12:18], y[..., 18 : 18 + n], y[..., 18 + n :]
+
+    def rate(t: float, y: Array) -> Array:
+        pose, twist, elastic, speed = (np.ascontiguousarray(part) for part in unpack(y[None]))
+        acceleration, bent, _ = kernel(pose, twist, elastic, speed, force, wrench)
+        wx, wy, wz = twist[0, 3:]
+        spin = np.array([[0, -wz, wy], [wz, 0, -wx], [-wy, wx, 0]]) @ pose[0, :3, :3]
+        return np.concatenate([twist[0, :3], spin.ravel(), acceleration[0], speed[0], bent[0]])
+
+    start = np.concatenate(
+        [home[:3, 3], home[:3, :3].ravel(), np.zeros(6), model.static_equilibrium(home).elastic, np.zeros(n)]
+    )
+    found = solve_ivp(rate, (0, duration), start, method="DOP853", rtol=tolerance, atol=tolerance)
+    assert found.success
+    return np.array(model.energy(*unpack(found.y.T)))
+
+
+@pytest.mark.parametrize("name", ["long", "kim-ryu"])
+def test_energy_is_conserved(name: str) -> None:
+    """No damping and no actuation: the robot falls, its platform vibrates, the sum of energies stays."""
+    robot = loaded(name)
+    modes = hexagon_modes(10, damping_ratio=0.0) if name == "long" else replace(random_modes(robot), damping_ratio=None)
+    model = FlexibleModel(robot, modes)
+    drifts = []
+    for tolerance in (1e-8, 1e-11):
+        kinetic, potential, elastic = falling(model, 0.1, tolerance)
+        total = kinetic + potential + elastic
+        assert kinetic[-1] > 10 * abs(elastic[0])  # it falls indeed,
+        assert np.abs(np.diff(np.sign(np.diff(elastic)))).sum() > 10  # and vibrates
+        drifts.append(float(np.abs(total - total[0]).max() / kinetic.max()))
+    # the integrator's error, which follows its tolerance: 1e-7 and 1e-10 with room
+    assert drifts[0] < 1e-5
+    assert drifts[1] < 1e-8
+    assert drifts[1] < 0.1 * drifts[0]
+
+
+# --- limits and statics --------------------------------------------------------------------------------------------
+
+
+def rigid(model: FlexibleModel) -> pp.Model:
+    """The robot with the modes' mass as a rigid platform."""
+    integrals = Integrals.of(model.modes)
+    com = integrals.first / integrals.mass
+    data = {"mass": integrals.mass, "com": tuple(com), "inertia": integrals.inertia.tolist(), "about": "origin"}
+    return pp.Model(model.robot.model_copy(update={"platform": Body.model_validate(data)}))
+
+
+def bent_by(model: FlexibleModel, s: FlexibleState) -> Array:
+    """Elastic coordinates that stay as they are (no rate, no acceleration) at a motion: K q = all the rest."""
+    elastic = np.zeros_like(s.elastic)
+    for _ in range(30):
+        mass, bias, jacobian = model.system(s.pose, s.twist, elastic, 0 * elastic)
+        demand = np.einsum("nij,nj->ni", mass[..., :6], s.acceleration) + bias
+        force = np.linalg.solve(np.swapaxes(jacobian[..., :6], 1, 2), demand[:, :6, None])
+        residual = demand[:, 6:] - (np.swapaxes(jacobian[..., 6:], 1, 2) @ force)[..., 0]
+        elastic = elastic - residual / model.modes.stiffness
+    return elastic
+
+
+@pytest.mark.parametrize("name", ["hexagon", *ROBOTS])
+def test_stiff_platform_is_the_rigid_one(name: str) -> None:
+    """Forces approach the rigid model's as one over the stiffness, and so do the attachment forces."""
+    start = hexagon() if name == "hexagon" else case(name)[0]
+    s = stacked(random_states(start.robot, start.modes.count, 4))
+    reference = rigid(start)
+    forces = reference.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False)
+    joints = reference.reactions(s.pose, s.twist, s.acceleration, friction=False).legs
+    pushes = np.stack([joints[leg]["spherical"].force for leg in start.legs], axis=1)
+    errors = []
+    for factor in (1e2, 1e4, 1e6):
+        model = FlexibleModel(start.robot, start.modes.with_stiffness(factor * start.modes.stiffness))
+        motion = s.pose, s.twist, bent_by(model, s), 0 * s.rate, s.acceleration
+        answer = model.inverse_dynamics(*motion, friction=False)
+        reactions = model.reactions(*motion, friction=False)
+        errors.append(
+            [
+                np.abs(answer.force - forces).max() / np.abs(forces).max(),
+                np.abs(reactions - pushes).max() / np.abs(pushes).max(),
+            ]
+        )
+    assert max(errors[2]) < 1e-5
+    ratios = np.array(errors[:-1]) / errors[1:]
+    np.testing.assert_allclose(ratios, 100, rtol=0.2)  # the first step still feels the second order
+
+
+def test_stiff_hexagon_at_rest() -> None:
+    """The sizes known for the pose of Table 4: 2e-4, 2e-6, 2e-8."""
+    start = hexagon()
+    home = start.robot.home.matrix
+    wanted = rigid(start).inverse_dynamics(home, np.zeros(6), np.zeros(6))
+    for factor, size in ((1e2, 2e-4), (1e4, 2e-6), (1e6, 2e-8)):
+        model = FlexibleModel(start.robot, start.modes.with_stiffness(factor * start.modes.stiffness))
+        error = np.abs(model.static_equilibrium(home).force - wanted).max() / np.abs(wanted).max()
+        assert error == pytest.approx(size, rel=0.5)  # known to one digit
+
+
+@pytest.mark.parametrize("name", ["golden", *ROBOTS])
+def test_static_equilibrium_by_other_means(name: str) -> None:
+    """Newton's method on the point masses' balance: weight, springs and actuator forces, 6 + N equations."""
+    model = golden_model() if name == "golden" else case(name)[0]
+    robot, n = model.robot, model.modes.count
+    oracle = LumpedRobot(robot, model.modes)
+    for s in random_states(robot, n, 1 if name == "golden" else 2, seed=6):
+        wrench = np.zeros(6) if name == "golden" else s.wrench
+        calm = s._replace(twist=np.zeros(6), rate=np.zeros(n), acceleration=np.zeros(6), wrench=wrench)
+
+        def balance(x: Array, calm: FlexibleState = calm) -> Array:
+            solved = oracle.solve(calm._replace(elastic=x[:n]))
+            return solved.jacobian.T @ x[n:] - solved.bias
+
+        got = model.static_equilibrium(s.pose, wrench)
+        found = root(balance, np.zeros(n + 6), tol=1e-13)
+        # root's finite differences stop at about 1e-11 of the coordinates
+        assert_close(got.elastic[None], found.x[None, :n], 1e-8)
+        assert_close(got.force[None], found.x[None, n:], 1e-8)
+        largest = np.abs(model.modes.stiffness * got.elastic).max()
+        assert np.abs(balance(np.r_[got.elastic, got.force])).max() < 1e-10 * largest
+        answer = model.inverse_dynamics(s.pose, np.zeros(6), got.elastic, np.zeros(n), np.zeros(6), wrench)
+        assert_close(answer.force[None], got.force[None], 1e-10)
+        mass = np.linalg.eigvalsh(model.system(s.pose, np.zeros(6), got.elastic, np.zeros(n)).mass_matrix[6:, 6:])
+        assert np.abs(answer.elastic_acceleration).max() < 1e-10 * largest / mass[0]
+
+
+def test_static_equilibrium_takes_batches_and_refuses_what_has_none() -> None:
+    model = hexagon()
+    s = stacked(random_states(model.robot, 10, 6))
+    poses = s.pose.reshape(2, 3, 4, 4)
+    many = model.static_equilibrium(poses)
+    assert many.elastic.shape == (2, 3, 10)
+    assert_close(many.force[1, 2][None], model.static_equilibrium(poses[1, 2]).force[None], 1e-12)
+    soft = FlexibleModel(model.robot, model.modes.with_stiffness(1e-4 * model.modes.stiffness))
+    with pytest.raises(StateError, match="too soft"):
+        soft.static_equilibrium(poses)
+    loose = FlexibleModel(model.robot, model.modes.with_stiffness(0 * model.modes.stiffness))
+    with pytest.raises(InputError, match="positive stiffness"):
+        loose.static_equilibrium(poses)
+    kim_ryu = case("kim-ryu")[0]
+    far = displaced(kim_ryu.robot.home.matrix, np.array([5.0, 0, 0, 0, 0, 0]))
+    with pytest.raises(StateError, match="out of reach"):
+        kim_ryu.static_equilibrium(far)
+
+
+# --- reactions -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_free_body_closes(name: str) -> None:
+    """Attachment forces and the wrench move the nodes: the 6 + N sums over them, accelerations in closed form."""
+    model, states, _ = case(name)
+    modes = model.modes
+    for s in states[:3]:
+        answer = model.inverse_dynamics(s.pose, s.twist, s.elastic, s.rate, s.acceleration, s.wrench, friction=False)
+        forces = model.reactions(s.pose, s.twist, s.elastic, s.rate, s.acceleration, s.wrench, friction=False)
+        turn, w, wdot = s.pose[:3, :3], s.twist[3:], s.acceleration[3:]
+        arms = (modes.nodes + modes.shapes @ s.elastic) @ turn.T
+        flow, bend = (modes.shapes @ x @ turn.T for x in (s.rate, answer.elastic_acceleration))
+        pull = s.acceleration[:3] + np.cross(wdot, arms) + np.cross(w, np.cross(w, arms)) + 2 * np.cross(w, flow) + bend
+        pull = modes.masses[:, None] * (pull - model.robot.gravity)
+        ends = (modes.attachments + modes.attachment_shapes @ s.elastic) @ turn.T
+        origin = turn @ modes.origin_shape @ s.elastic
+        load, moment = s.wrench[:3], s.wrench[3:]
+        scale = np.abs(forces).max()
+        assert np.abs(forces.sum(axis=0) + load - pull.sum(axis=0)).max() < 1e-12 * scale
+        turning = (
+            np.cross(ends, forces).sum(axis=0) + np.cross(origin, load) + moment - np.cross(arms, pull).sum(axis=0)
+        )
+        assert np.abs(turning).max() < 1e-12 * scale
+        elastic = np.einsum("iak,ia->k", modes.attachment_shapes, forces @ turn)
+        elastic += modes.origin_shape.T @ turn.T @ load + modes.origin_rotation.T @ turn.T @ moment
+        elastic -= np.einsum("nak,na->k", modes.shapes, pull @ turn)
+        elastic -= modes.stiffness * s.elastic + modes.generalized_damping * s.rate
+        assert np.abs(elastic).max() < 1e-11 * max(scale, np.abs(modes.stiffness * s.elastic).max())
+
+
+# --- calls ---------------------------------------------------------------------------------------------------------
+
+
+def test_batches_and_single_states_agree() -> None:
+    model, states, s = case("long")
+    motion = s.pose.reshape(2, 3, 4, 4), *(x.reshape(2, 3, -1) for x in (s.twist, s.elastic, s.rate))
+    many = model.inverse_dynamics(*motion, s.acceleration.reshape(2, 3, 6))
+    one = model.inverse_dynamics(*states[4][:5])
+    assert many.force.shape == (2, 3, 6)
+    assert many.elastic_acceleration.shape == (2, 3, COUNT)
+    assert_close(many.force[1, 1][None], one.force[None], 1e-13)
+    none = model.direct_dynamics(s.pose[:0], s.twist[:0], s.elastic[:0], s.rate[:0], s.force[:0])
+    assert none.acceleration.shape == (0, 6)
+    assert none.elastic_acceleration.shape == (0, COUNT)
+    assert "long" in repr(model)
+
+
+def test_states_without_answer_are_named() -> None:
+    model, states, s = case("kim-ryu")
+    poses = s.pose.copy()
+    poses[2, 0, 3] += 5.0
+    with pytest.warns(RuntimeWarning, match="does not close"):
+        answer = model.inverse_dynamics(poses, *s[1:5])
+    assert np.isnan(answer.force[2]).all()
+    assert np.isfinite(np.delete(answer.force, 2, axis=0)).all()
+    with pytest.raises(StateError, match="does not close"):
+        model.direct_dynamics(poses[2], *states[2][1:4], states[2].force)
+    bad = s.elastic.copy()
+    bad[1, 3] = np.nan
+    with pytest.raises(InputError, match=r"elastic: .*nan at \[3\] of state 1"):
+        model.inverse_dynamics(s.pose, s.twist, bad, s.rate, s.acceleration)
+    with pytest.raises(InputError, match=rf"elastic_rate: shape \(..., {COUNT}\)"):
+        model.system(s.pose, s.twist, s.elastic, s.rate[:, :-1])
+
+
+def test_bad_robots_and_modes() -> None:
+    robot = loaded("long")
+    modes = random_modes(robot)
+    with pytest.raises(InputError, match="modes: 6 attachment points are needed, got 5"):
+        FlexibleModel(
+            robot,
+            replace(
+                modes,
+                attachments=modes.attachments[:5],
+                attachment_shapes=modes.attachment_shapes[:5],
+                attachment_rotations=modes.attachment_rotations[:5],
+                attachment_names=(),
+            ),
+        )
+    with pytest.raises(InputError, match=r"is 0\.5 m from the platform joint of leg1 .*order of the legs"):
+        FlexibleModel(robot, replace(modes, attachments=np.roll(modes.attachments, 1, axis=0)))
+    with pytest.raises(InputError, match=r"stiffness: entry \[0\] is -1"):
+        modes.with_stiffness(np.r_[-1.0, np.ones(COUNT - 1)])
+    with pytest.raises(InputError, match="shapes: got no modes"):
+        random_modes(robot, 0)
+    with pytest.raises(InputError, match="2 nodes have mass"):
+        replace(modes, masses=np.r_[1.0, 1.0, np.zeros(10)])
+    with pytest.raises(InputError, match="off the mesh"):
+        replace(modes, reach=1e-6)
+    staicu = loaded("staicu")
+    with pytest.raises(InputError, match="'staicu' has 3 freedoms; a flexible platform needs six"):
+        FlexibleModel(staicu, modes)
+
+
+def test_legs_that_turn_with_the_platform_are_refused() -> None:
+    """Their link's spin depends on the platform's axes, which bend: nothing that the modes' points tell."""
+    lopes = loaded("lopes")
+    legs = [
+        PSU(
+            kind="PSU",
+            name=leg.name,
+            platform=leg.platform,
+            rail_start=leg.rail_start,
+            rail_direction=leg.rail_direction,
+            length=leg.length,
+            platform_axis=(1.0, 0.0, 0.0),
+            slider=leg.slider,
+            link=leg.link,
+        )
+        for leg in lopes.legs
+    ]
+    model = FlexibleModel(lopes.model_copy(update={"legs": tuple(legs)}), random_modes(lopes))
+    with pytest.raises(InputError, match=r"leg1 \(PSU\) turns with the platform's axes"):
+        model.system(lopes.home.matrix, np.zeros(6), np.zeros(COUNT), np.zeros(COUNT))
+
+
+def test_dry_friction_is_refused() -> None:
+    robot = loaded("kim-ryu")
+    model = FlexibleModel(robot, random_modes(robot))
+    state = robot.home.matrix, np.zeros(6), np.zeros(COUNT), np.zeros(COUNT), np.zeros(6)
+    for call in (model.inverse_dynamics, model.direct_dynamics, model.reactions):
+        with pytest.raises(InputError, match=r"'kim-ryu' has dry friction.*friction=False"):
+            call(*state)
+        call(*state, friction=False)
+
+
+def test_friction_at_the_platform_needs_rotation_shapes() -> None:
+    robot = rubbing(loaded("pedrammehr"))
+    modes = replace(random_modes(robot), attachment_rotations=None)
+    s = random_states(robot, COUNT, 1)[0]
+    model = FlexibleModel(robot, modes)
+    with pytest.raises(InputError, match=r"rotation shapes.*attachment_rotations.*friction=False"):
+        model.inverse_dynamics(*s[:5])
+    model.inverse_dynamics(*s[:5], friction=False)
+    legs = [leg.model_copy(update={"spherical_friction": Friction()}) for leg in robot.legs]
+    smooth = robot.model_copy(update={"legs": tuple(legs)})
+    everything(FlexibleModel(smooth, modes), LumpedRobot(smooth, modes), [s], friction=True)
+
+
+def test_wrench_needs_shapes_at_the_origin() -> None:
+    robot = loaded("long")
+    s = random_states(robot, COUNT, 1)[0]
+    for field, part in (("origin_shape", slice(3)), ("origin_rotation", slice(3, 6))):
+        model = FlexibleModel(robot, replace(random_modes(robot), **{field: None}))
+        alone = np.zeros(6)
+        alone[part] = 7.0
+        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+            model.inverse_dynamics(*s[:5], alone)
+        with pytest.raises(InputError, match=f"wrench: .*give {field}"):
+            model.static_equilibrium(s.pose, alone)
+        other = 7.0 - alone
+        assert np.isfinite(model.inverse_dynamics(*s[:5], other).force).all()
+        assert np.isfinite(model.inverse_dynamics(*s[:5], np.zeros(6)).force).all()
+    with pytest.raises(InputError, match=r"wrench: shape \(..., 6\)"):
+        hexagon().inverse_dynamics(*random_states(robot, 10, 1)[0][:5], np.zeros(5))
+
+
+def test_both_stiffnesses_of_the_hexagon_are_offered() -> None:
+    """The points are the legs' and Table 2's stiffness changes the answer."""
+    np.testing.assert_allclose(hexagon_points(), [leg.platform for leg in hexagon().robot.legs], atol=1e-15)
+    home = hexagon().robot.home.matrix
+    one, two = (hexagon(kind).static_equilibrium(home).elastic for kind in ("table-2", "computed"))
+    assert 1e-3 < np.abs(one - two).max() / np.abs(one).max() < 0.2
+
+
+# --- numbers -------------------------------------------------------------------------------------------------------
+
+COLD = """
+import os, time
+import numpy as np
+from polypod.flexible import FlexibleModel, hexagon_modes
+model = FlexibleModel("long", hexagon_modes(10))
+still, calm = np.zeros(6), np.zeros(10)
+model.inverse_dynamics(model.robot.home.matrix, still, calm, calm, still)
+model.direct_dynamics(model.robot.home.matrix, still, calm, calm, still)
+used = os.times()
+print(used.user + used.system)
+"""
+
+
+def test_ready_in_five_seconds_cold(tmp_path: Path) -> None:
+    """All of it: imports, modes, both kernels, with an empty cache. Processor time, as the machine may be shared."""
+    settings = {**os.environ, "POLYPOD_CACHE": str(tmp_path)}
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", COLD], capture_output=True, text=True, env=settings, check=True
+    )
+    assert float(ran.stdout) < 5.0
+    assert any(tmp_path.iterdir())  # it was cold
+
+
+def test_operations_of_direct_dynamics() -> None:
+    """Ten modes cost at most 15 times the rigid model; operations are counted, as times vary on a shared machine."""
+    flexible = hexagon().kernel("direct_dynamics").operations
+    assert flexible < 15 * pp.Model(hexagon().robot).kernel("direct_dynamics").operations

@@ -1,0 +1,519 @@
+"""Kernels: machine code equals the interpreter and NumPy, touches only its arrays, and its cache is safe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+import warnings
+from pathlib import Path
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import polypod as pp
+import states as sample
+from compare import assert_close
+from expressions import OPERATIONS, trees
+from polypod.errors import InputError
+from polypod.formulations import FORMULATIONS
+from polypod.kernels import Expression, Iteration, Kernel, Port, machine, port
+from polypod.model.kernels import FUNCTIONS
+
+WIDTH = machine.vector_width()
+SIZES = sorted({1, 7, 8, 9, 17, WIDTH - 1, WIDTH, WIDTH + 1, 2 * WIDTH + 1})
+
+
+def kernel_of(outputs: Any, *shapes: tuple[int, ...]) -> Kernel:
+    """A kernel of ``outputs(*columns)`` with inputs of some shapes."""
+    columns = [ca.SX.sym(f"x{k}", int(np.prod(shape, dtype=int))) for k, shape in enumerate(shapes)]
+    inputs = tuple(Port(f"x{k}", column, shape) for k, (column, shape) in enumerate(zip(columns, shapes, strict=True)))
+    values = outputs(*columns)
+    values = values if isinstance(values, tuple) else (values,)
+    return Kernel(lambda: Expression("test", inputs, tuple(port(f"y{k}", v) for k, v in enumerate(values))))
+
+
+# -- compiled equals interpreted -----------------------------------------------------------------------------------------
+
+
+def inputs_of(kernel: Kernel, model: pp.Model, count: int = 11) -> list[Any]:
+    """States for the inputs of a model's kernel, by their names."""
+    s = sample.easy(model, count)
+    fields = {**s._asdict(), "q": model.inverse_kinematics(s.pose)}
+    return [np.ascontiguousarray(fields[p.name]) for p in kernel.inputs]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_compiled_equals_interpreted(name: str, model: pp.Model) -> None:
+    """To the rounding of fused products and shared reciprocals, magnified by the solve at the end of some functions."""
+    options = [("virtual-power", False), ("virtual-power", True)]
+    if name == "inverse_dynamics":
+        options = [(formulation, friction) for formulation in FORMULATIONS for friction in (False, True)]
+    for formulation, friction in options:
+        try:
+            kernel = model.kernel(name, friction=friction, formulation=formulation)
+        except InputError:  # which ones may refuse is checked by the contract suite
+            continue
+        arrays = inputs_of(kernel, model)
+        got = kernel(*arrays)
+        got = got if isinstance(got, tuple) else (got,)
+        for signature, one, other in zip(kernel.outputs, got, kernel.interpreted(*arrays), strict=True):
+            assert one.shape == (11, *signature.shape)
+            # Reactions that inner stresses leave open are not numbers, in both.
+            assert np.array_equal(np.isnan(one), np.isnan(other))
+            # A number that is zero by cancellation is so to the rounding of terms of size one.
+            size = np.abs(np.nan_to_num(other)).reshape(11, -1).max(axis=1, initial=0.0)
+            assert_close(np.nan_to_num(one), np.nan_to_num(other), 1e-11, np.maximum(size, 1.0))
+
+
+def test_every_function_of_a_model_has_a_kernel(model: pp.Model) -> None:
+    for name in FUNCTIONS:
+        kernel = model.kernel(name)
+        assert kernel.operations >= 0
+        assert kernel.iterative == isinstance(kernel.expression, Iteration)
+        assert kernel.name == kernel.expression.name
+        assert [p.name for p in kernel.inputs] == [p.name for p in kernel.expression.inputs]
+        assert [p.shape for p in kernel.outputs] == [p.shape for p in kernel.expression.outputs]
+
+
+# -- every operation against NumPy ---------------------------------------------------------------------------------------
+
+# Numbers at which operations are special, and common ones.
+SPECIAL = np.array([-2.5, -2.0, -1.0, -0.5, -0.0, 0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 1e-9])
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_operation(name: str) -> None:
+    """Every operation in all combinations of special arguments, lanes mixed; library functions to one rounding or two."""
+    operation = OPERATIONS[name]
+    grids = np.meshgrid(*[SPECIAL] * operation.count)
+    x = np.stack([g.ravel() for g in grids], axis=1)
+    kernel = kernel_of(lambda c: operation.symbol(*(c[k] for k in range(operation.count))), (operation.count,))
+    np.testing.assert_allclose(kernel(x)[:, 0], operation.number(*x.T), rtol=1e-15, atol=1e-300)
+
+
+def test_every_operation_the_emitter_knows_is_here() -> None:
+    """The CasADi operations met by the tests are those that have machine code."""
+    from polypod.kernels import emit
+
+    met = set()
+    for operation in OPERATIONS.values():
+        x = ca.SX.sym("x", operation.count)
+        f = ca.Function("f", [x], [operation.symbol(*(x[k] for k in range(operation.count)))])
+        met |= {f.instruction_id(k) for k in range(f.n_instructions())}
+    known = {ca.OP_NE, *emit._COMPARE, *emit._INTRINSIC, *emit._LIBRARY}
+    names = {value: key for key, value in vars(ca).items() if key.startswith("OP_")}
+    assert not {names[op] for op in known - met}
+
+
+def test_an_operation_without_machine_code_says_so() -> None:
+    with pytest.raises(NotImplementedError, match=r"operation .* has no machine code"):
+        kernel_of(lambda x: ca.erf(x), (1,))
+
+
+@settings(max_examples=60)
+@given(st.lists(trees(3), min_size=1, max_size=4), st.integers(0, 1000))
+def test_random_expressions(outputs: list[Any], seed: int) -> None:
+    x = np.random.default_rng(seed).uniform(-1.5, 1.5, (2 * WIDTH + 3, 3))
+    kernel = kernel_of(lambda c: ca.vertcat(*[tree.symbol(c) for tree in outputs]), (3,))
+    with np.errstate(over="ignore", invalid="ignore"):
+        wanted = np.stack([tree.number(x) for tree in outputs], axis=1)
+    (interpreted,) = kernel.interpreted(x)
+    # A discontinuous operation of a rounded argument may jump; then the interpreter (rounding as NumPy) does not help.
+    jumps = any(not OPERATIONS[part].smooth for tree in outputs for part in _operations(tree))
+    got = kernel(x)
+    agree = np.abs(got - wanted) <= 1e-11 * (1 + np.abs(wanted))
+    if jumps:
+        agree |= np.abs(interpreted - wanted) > 1e-11 * (1 + np.abs(wanted))
+        assert agree.mean() > 0.95
+    else:
+        assert agree.all()
+
+
+def _operations(tree: Any) -> Any:
+    if tree.operation not in ("input", "constant"):
+        yield tree.operation
+        for part in tree.parts:
+            yield from _operations(part)
+
+
+def test_not_a_number_is_never_lost() -> None:
+    """fmin and fmax of C drop NaN; a quality made of them must not."""
+    kernel = kernel_of(lambda x: ca.vertcat(ca.fmin(x[0], x[1]), ca.fmax(x[0], x[1]), ca.fabs(x[0] * x[1])), (2,))
+    got = kernel(np.array([[np.nan, 1.0], [1.0, np.nan], [2.0, 1.0]]))
+    assert np.isnan(got[:2]).all()
+    assert np.array_equal(got[2], [1.0, 2.0, 2.0])
+
+
+def test_comparisons_with_not_a_number_are_those_of_c() -> None:
+    compare = lambda x: ca.vertcat(x[0] < x[1], x[0] <= x[1], x[0] == x[1], x[0] != x[1], ca.logic_not(x[0]))  # noqa: E731
+    kernel = kernel_of(compare, (2,))
+    x = np.array([[np.nan, 1.0], [1.0, np.nan], [np.nan, np.nan], [1.0, 2.0]])
+    wanted = np.stack([x[:, 0] < x[:, 1], x[:, 0] <= x[:, 1], x[:, 0] == x[:, 1], x[:, 0] != x[:, 1], x[:, 0] == 0], axis=1)
+    assert np.array_equal(kernel(x), wanted)
+
+
+def test_structural_zeros_constants_and_repeated_outputs() -> None:
+    def outputs(x: Any) -> Any:
+        return ca.SX(2, 3), ca.vertcat(x[0], x[0], 5, x[1]), ca.SX.eye(2)
+
+    zero, some, eye = kernel_of(outputs, (2,))(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert np.array_equal(zero, np.zeros((2, 2, 3)))
+    assert np.array_equal(some, [[1, 1, 5, 2], [3, 3, 5, 4]])
+    assert np.array_equal(eye, [np.eye(2)] * 2)
+
+
+# -- batches -------------------------------------------------------------------------------------------------------------
+
+
+def spread(x: Any, y: Any) -> Any:
+    """Nine numbers and one, of inputs of four (2 x 2) and three: more and fewer than a vector holds."""
+    return ca.vertcat(*[x[i] * y[j] + i for i in range(3) for j in range(3)]), ca.sqrt(ca.dot(y, y)) + x[3]
+
+
+def wanted_spread(x: Any, y: Any) -> Any:
+    x = x.reshape(len(x), 4)
+    nine = np.stack([x[:, i] * y[:, j] + i for i in range(3) for j in range(3)], axis=1)
+    return nine, (np.linalg.norm(y, axis=1) + x[:, 3])[:, None]
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_nothing_outside_the_arrays_is_touched(n: int) -> None:
+    """Canaries before and after every array, inputs included, for batches around the vector's width."""
+    kernel = kernel_of(spread, (2, 2), (3,))
+    rng = np.random.default_rng(n)
+    canary = -7.25e77
+
+    def guarded(*shape: int) -> tuple[Any, Any]:
+        size = int(np.prod(shape))
+        whole = np.full(size + 64, canary)
+        return whole, whole[32 : 32 + size].reshape(shape)
+
+    (_, x), (_, y) = ends = guarded(n, 2, 2), guarded(n, 3)
+    x[:], y[:] = rng.normal(size=x.shape), rng.normal(size=y.shape)
+    before = x.copy(), y.copy()
+    results = guarded(n, 9), guarded(n, 1)
+    kernel(x, y, out=[view for _, view in results])
+    for (_, view), want in zip(results, wanted_spread(x, y), strict=True):
+        np.testing.assert_allclose(view, want, rtol=1e-15, atol=1e-15)
+    for whole, _ in (*ends, *results):
+        assert (whole[:32] == canary).all()
+        assert (whole[-32:] == canary).all()
+    assert np.array_equal(before[0], x)
+    assert np.array_equal(before[1], y)
+
+
+GUARD_PAGES = """
+import ctypes, mmap, sys
+import numpy as np
+sys.path.insert(0, {tests!r})
+from test_kernels import kernel_of, spread, wanted_spread
+page, libc = mmap.PAGESIZE, ctypes.CDLL(None, use_errno=True)
+def fenced(shape, at_end):
+    # an array flush against a page that may not be read or written, after it or before it
+    size = 8 * int(np.prod(shape))
+    pages = -(-size // page)
+    area = mmap.mmap(-1, (pages + 2) * page)
+    start = ctypes.addressof(ctypes.c_char.from_buffer(area))
+    offset = page + (pages * page - size if at_end else 0)
+    array = np.frombuffer(area, np.float64, size // 8, offset).reshape(shape)
+    array[:] = np.random.default_rng(0).normal(size=shape)
+    for fence in (start, start + (pages + 1) * page):
+        assert libc.mprotect(ctypes.c_void_p(fence), page, 0) == 0
+    return array
+kernel = kernel_of(spread, (2, 2), (3,))
+for at_end in (False, True):
+    for n in {sizes}:
+        x, y = fenced((n, 2, 2), at_end), fenced((n, 3), at_end)
+        out = fenced((n, 9), at_end), fenced((n, 1), at_end)
+        kernel(x, y, out=out)
+        assert all(np.allclose(a, b, rtol=1e-15, atol=1e-15) for a, b in zip(out, wanted_spread(x, y)))
+        kernel(fenced((1, 2, 2), at_end), y, out=out)
+print("untouched")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs mprotect")
+def test_nothing_outside_the_arrays_is_even_read() -> None:
+    """Arrays between pages without access: a read or write beyond them would end the process."""
+    script = GUARD_PAGES.format(tests=str(Path(__file__).parent), sizes=SIZES)
+    done = run(script)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "untouched"
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_one_row_serves_all_states(n: int) -> None:
+    kernel = kernel_of(spread, (2, 2), (3,))
+    rng = np.random.default_rng(1)
+    x, y = rng.normal(size=(n, 2, 2)), rng.normal(size=(n, 3))
+    for a, b in ((x[:1], y), (x, y[:1]), (x[:1], y[:1])):
+        rows = max(len(a), len(b))
+        full = np.repeat(a, rows // len(a), axis=0), np.repeat(b, rows // len(b), axis=0)
+        for threads in (1, 2):
+            got = kernel(a, b, threads=threads)
+            assert all(np.array_equal(p, q) for p, q in zip(got, kernel(*full), strict=True))
+
+
+def test_empty_batch() -> None:
+    kernel = kernel_of(spread, (2, 2), (3,))
+    nine, one = kernel(np.zeros((0, 2, 2)), np.zeros((1, 3)))
+    assert nine.shape == (0, 9)
+    assert one.shape == (0, 1)
+
+
+def test_results_of_one_batch_do_not_depend_on_its_neighbours() -> None:
+    """A NaN, an infinity or a huge number in one lane leaves the other lanes alone, to the bit."""
+    kernel = kernel_of(spread, (2, 2), (3,))
+    rng = np.random.default_rng(2)
+    x, y = rng.normal(size=(17, 2, 2)), rng.normal(size=(17, 3))
+    clean = kernel(x, y)
+    y[3], y[8] = np.nan, np.inf
+    others = np.delete(np.arange(17), [3, 8])
+    assert all(np.array_equal(a[others], b[others]) for a, b in zip(kernel(x, y), clean, strict=True))
+
+
+# -- bound calls ---------------------------------------------------------------------------------------------------------
+
+
+def test_bound_call_reads_and_writes_its_arrays() -> None:
+    kernel = kernel_of(spread, (2, 2), (3,))
+    x, y, nine, one = np.zeros((5, 2, 2)), np.zeros((1, 3)), np.zeros((5, 9)), np.zeros((5, 1))
+    bound = kernel.bind(x, y, out=(nine, one))
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x[:], y[:] = rng.normal(size=x.shape), rng.normal(size=y.shape)
+        bound()
+        assert np.array_equal(nine, kernel(x, y)[0])
+        assert np.array_equal(one, kernel(x, y)[1])
+
+
+BAD_ARRAYS: dict[str, Any] = {
+    "wrong shape": lambda x, y, nine, one: (x.reshape(5, 4), y, nine, one),
+    "single precision": lambda x, y, nine, one: (x.astype(np.float32), y, nine, one),
+    "not contiguous": lambda x, y, nine, one: (x, np.zeros((5, 6))[:, ::2], nine, one),
+    "too few rows in an input": lambda x, y, nine, one: (x[:3], y, nine, one),
+    "too few rows in an output": lambda x, y, nine, one: (x, y, nine, one[:2]),
+    "too few arrays": lambda x, y, nine, one: (x, y, nine),
+    "read-only output": lambda x, y, nine, one: (x, y, nine, np.broadcast_to(np.zeros(1), (5, 1))),
+    "frozen output": lambda x, y, nine, one: (x, y, nine, frozen(one)),
+}
+
+
+def frozen(array: Any) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+@pytest.mark.parametrize("fault", BAD_ARRAYS)
+def test_bound_refuses_wrong_arrays(fault: str) -> None:
+    kernel = kernel_of(spread, (2, 2), (3,))
+    arrays = np.zeros((5, 2, 2)), np.zeros((5, 3)), np.zeros((5, 9)), np.zeros((5, 1))
+    kernel.bind(*arrays[:2], out=arrays[2:])
+    bad = BAD_ARRAYS[fault](*arrays)
+    with pytest.raises(ValueError):
+        kernel.bind(*bad[:2], out=bad[2:])
+
+
+# -- iterations ----------------------------------------------------------------------------------------------------------
+
+
+def root_finder(steps: int) -> Kernel:
+    """Newton's square root of a from 1, each lane for itself; stops when exact to 1e-14 or after some steps."""
+    a, state = ca.SX.sym("a", 1), ca.SX.sym("state", 3)
+    guess, count = state[0], state[1]
+    better = (guess + a / guess) / 2
+    done = ca.logic_or(ca.fabs(better * better - a) <= 1e-14 * a, count + 1 >= steps)
+    step = ca.vertcat(better, count + 1, done)
+    outputs = (port("root", guess, ()), port("steps", count, ()))
+    return Kernel(lambda: Iteration("root", (Port("a", a, ()),), outputs, state, ca.vertcat(1, 0, 0), step))
+
+
+@pytest.mark.parametrize("n", SIZES)
+def test_iteration_stops_lane_by_lane(n: int) -> None:
+    a = np.geomspace(1e-6, 1e6, n) if n > 1 else np.array([2.0])
+    kernel = root_finder(100)
+    root, steps = kernel(a)
+    np.testing.assert_allclose(root, np.sqrt(a), rtol=1e-14)
+    alone = [kernel(a[k : k + 1]) for k in range(n)]
+    assert np.array_equal(root, [float(r[0]) for r, _ in alone])
+    assert np.array_equal(steps, [float(s[0]) for _, s in alone])
+    interpreted = kernel.interpreted(a)
+    np.testing.assert_allclose(root, interpreted[0], rtol=1e-15)
+    assert np.array_equal(steps, interpreted[1])
+
+
+def test_iteration_stops_at_its_last_step() -> None:
+    root, steps = root_finder(4)(np.array([1.0, 1e6, np.nan, -1.0, 2.0]))
+    assert np.array_equal(steps, [1, 4, 4, 4, 4])
+    assert root[0] == 1.0
+    assert np.isnan(root[2])
+
+
+def test_iteration_does_not_wait_for_what_is_not_a_number() -> None:
+    a, state = ca.SX.sym("a", 1), ca.SX.sym("state", 2)
+    step = ca.vertcat(state[0] + 1, a)
+    iteration = Iteration("count", (Port("a", a, ()),), (port("steps", state[0], ()),), state, ca.vertcat(0, 0), step)
+    assert np.array_equal(Kernel(lambda: iteration)(np.array([np.nan, 1.0, -3.0])), [1, 1, 1])
+
+
+def test_forward_kinematics_stops_at_its_last_step(model: pp.Model) -> None:
+    """Coordinates that no pose has, and ones that are not numbers, next to good ones."""
+    s = sample.easy(model, 9)
+    q = model.inverse_kinematics(s.pose)
+    q[2], q[5] = 40.0 * np.arange(len(model.legs)), np.nan
+    kernel = model.kernel("forward_kinematics")
+    pose, residual, steps, _ = kernel(q, s.pose)
+    assert (steps <= 50).all()
+    assert not residual[2] < 1e-6
+    assert np.isnan(residual[5])
+    good = [0, 1, 3, 4, 6, 7, 8]
+    assert (residual[good] < 1e-12).all()
+    assert_close(pose[good], s.pose[good], 1e-12)
+
+
+# -- the cache -----------------------------------------------------------------------------------------------------------
+
+
+def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONWARNINGS": "error", **environment},
+    )
+
+
+FORCES = """
+import sys, warnings
+import numpy as np
+import polypod as pp
+from polypod.kernels import machine
+if "no compiler" in sys.argv[1:]:
+    def refuse(module):
+        raise SystemExit("compiled again")
+    machine.compile_module = refuse
+model = pp.Model("staicu")
+home, zero = model.robot.home.matrix, np.zeros(6)
+print(model.inverse_dynamics(home, zero, zero).round(6).tolist())
+"""
+WANTED = "[46.785368, 46.785368, 53.556528]"
+
+
+def test_a_second_process_uses_the_cache(tmp_path: Path) -> None:
+    first = run(FORCES, POLYPOD_CACHE=str(tmp_path))
+    assert first.stdout.strip() == WANTED, first.stderr
+    files = sorted(tmp_path.iterdir())
+    assert files
+    assert all(f.suffix == ".kernel" for f in files)
+    stamps = [f.stat().st_mtime_ns for f in files]
+    without = FORCES.replace('"no compiler" in sys.argv[1:]', "True")
+    second = run(without, POLYPOD_CACHE=str(tmp_path))
+    assert second.stdout.strip() == WANTED, second.stderr
+    assert [f.stat().st_mtime_ns for f in sorted(tmp_path.iterdir())] == stamps
+    empty = run(without, POLYPOD_CACHE=str(tmp_path / "none"))
+    assert empty.stderr.strip().endswith("compiled again")
+
+
+def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", FORCES],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "POLYPOD_CACHE": str(tmp_path), "PYTHONWARNINGS": "error"},
+        )
+        for _ in range(3)
+    ]
+    for process in processes:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, err
+        assert out.strip() == WANTED
+    assert all(f.suffix == ".kernel" for f in tmp_path.iterdir())
+    for file in tmp_path.iterdir():
+        assert machine.Compiled.from_bytes(file.read_bytes()) is not None
+
+
+def twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A little kernel made in a cache folder; its value."""
+    monkeypatch.setenv("POLYPOD_CACHE", str(folder))
+    kernel = kernel_of(lambda x: 2.0 * x + 0.125, (3,))
+    return kernel(np.ones((2, 3)))
+
+
+DAMAGE = {
+    "empty": lambda content: b"",
+    "shorter than its head": lambda content: content[:9],
+    "head only": lambda content: content[:57],
+    "truncated": lambda content: content[:-100],
+    "one byte short": lambda content: content[:-1],
+    "one bit wrong": lambda content: content[:-200] + bytes([content[-200] ^ 1]) + content[-199:],
+    "another format": lambda content: b"polypod-kernel-0\n" + content[17:],
+    "something else": lambda content: b"\x00" * 5000,
+    "longer": lambda content: content + b"tail",
+}
+
+
+@pytest.mark.parametrize("how", DAMAGE)
+def test_a_damaged_file_is_made_anew(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = twice(tmp_path, monkeypatch)
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes()
+    file.write_bytes(DAMAGE[how](content))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(twice(tmp_path, monkeypatch), wanted)
+    assert [f.read_bytes() for f in tmp_path.iterdir()] == [content]
+
+
+def test_a_folder_that_cannot_be_written_warns_and_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = twice(tmp_path / "good", monkeypatch)
+    blocked = tmp_path / "file"
+    blocked.write_text("not a folder")
+    with pytest.warns(UserWarning, match=r"kernels are not kept between runs: .*file"):
+        assert np.array_equal(twice(blocked, monkeypatch), wanted)
+    assert blocked.read_text() == "not a folder"
+    with pytest.warns(UserWarning, match="not kept"):
+        twice(blocked / "deeper", monkeypatch)
+
+
+def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: Any) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(machine.os, "replace", full)
+    with pytest.warns(UserWarning, match="no space left"):
+        twice(tmp_path, monkeypatch)
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_cache_knows_a_robot_by_its_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another mass is another kernel; another title is not."""
+    monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
+    robot = pp.load("staicu")
+
+    def energy(changed: pp.Robot) -> tuple[float, int]:
+        model = pp.Model(changed)
+        value = float(model.energy(robot.home.matrix, np.zeros(6)).potential)
+        return value, len(list(tmp_path.glob("*.kernel")))
+
+    first, count = energy(robot)
+    assert energy(robot.model_copy(update={"title": "another", "sources": {}})) == (first, count)
+    body = robot.platform.model_copy(update={"mass": robot.platform.mass * (1 + 1e-15)})
+    near, more = energy(robot.model_copy(update={"platform": body}))
+    assert more > count
+    assert near == pytest.approx(first, rel=1e-14)
+    leg = robot.legs[0].model_copy(update={"slider": pp.Body(mass=5.0)})
+    heavy, last = energy(robot.model_copy(update={"legs": (leg, *robot.legs[1:])}))
+    assert last > more
+    # q = 0 at home, so a slider has no potential there whatever its mass; the platform's does count.
+    assert heavy == pytest.approx(first, abs=1e-12)
+    assert energy(robot.model_copy(update={"gravity": (0.0, 0.0, -1.0)}))[0] == pytest.approx(first / 9.806, rel=1e-14)

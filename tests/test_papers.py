@@ -1,0 +1,245 @@
+"""Papers as programs: every line of every study's claims and errata has its number, and the report holds them all."""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from polypod import papers
+from polypod.cli import app
+from polypod.errors import InputError, UnknownNameError
+from polypod.papers import Claim, Erratum, Measure, PaperStudy, Verdict
+from polypod.papers.contract import at_least, at_most, recorded, stated
+from polypod.papers.report import steps, write_papers
+from polypod.plots.style import dress, figure
+from polypod.tables import table
+
+STUDIES = [papers.study(name) for name in papers.names()]
+LINES = [
+    pytest.param(make, id=f"{study.name}-{make.__name__}")
+    for study in STUDIES
+    for make in (*study.claim_makers, *study.erratum_makers)
+]
+DRAWINGS = [pytest.param(d, id=f"{study.name}-{d.name}") for study in STUDIES for d in study.drawings]
+
+# What is known to be wrong in each paper, by the equation's number (or what the errata call it).
+KNOWN_ERRATA = {
+    "pedrammehr": (
+        "(31),(36)",
+        "(49),(51)",
+        "(32),(33),(50)",
+        "(25)",
+        "(21)",
+        "(42),(43)",
+        "above (40)",
+        "S_i",
+        "(34)",
+    ),
+    "kim-ryu": (
+        *("(1)", "(3)", "(10)", "(10) kddot", "(23)", "(23) text", "(25)", "(27)", "(28)", "(29)", "(30)", "(34)"),
+        *("appendix", "(13)", "(14)", "(19)", "(24)"),
+    ),
+    "lopes": ("(13)", "(14)", "(46)", "(63)", "(77)", "(78)", "(58)", "(65)", "(81)", "(84)", "Table 2"),
+    "staicu": ("text", "(6)", "(13)", "(14)", "(15)", "(18)"),
+    "long": ("(12)", "(36)", "(34)", "(6)", "(19)", "(23)", "(32)", "(43)"),
+}
+FIGURES = {
+    "pedrammehr": [f"fig-{n:02}" for n in range(5, 11)],
+    "kim-ryu": [f"fig-{n:02}" for n in range(7, 12)],
+}
+
+
+@pytest.mark.parametrize("make", LINES)
+def test_every_line_has_its_number(make):
+    line = make()
+    assert isinstance(line, (Claim, Erratum))
+    assert line.measured, "a line without a number cannot be wrong"
+    for measure in line.measured:
+        assert measure.holds, (
+            f"{measure.label}: {measure.value!r} {measure.unit}, expected {measure.relation} {measure.expected!r} "
+            f"within {measure.tolerance:.2g} ({measure.reason})"
+        )
+        assert measure.reason
+        assert measure.tolerance <= 0.5, "half as much again is no reproduction"
+    texts = [value for value in vars(line).values() if isinstance(value, str)]
+    assert all(texts), "every field of a line says something"
+
+
+@pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
+def test_every_known_erratum_is_there(study):
+    equations = [make().equation for make in study.erratum_makers]
+    for known in KNOWN_ERRATA[study.name]:
+        assert any(known in equation for equation in equations), f"{known} is missing from {equations}"
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_of_the_paper_is_there(name):
+    assert [drawing.name for drawing in papers.study(name).drawings] == FIGURES[name]
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS)
+def test_figures_show_finite_curves_with_units(drawing):
+    made = drawing.draw()
+    panels = made.get_axes()
+    assert panels
+    for axes in panels:
+        lines = axes.get_lines()
+        assert lines, "an empty panel"
+        assert all(np.isfinite(line.get_ydata()).all() for line in lines)
+    for label in [axes.get_ylabel() for axes in panels] + [axes.get_xlabel() for axes in panels]:
+        assert not label or re.search(r"\[.+\]", label), f"{label!r} has no unit"
+    assert any(axes.get_ylabel() for axes in panels)
+    assert any(axes.get_xlabel() for axes in panels)
+
+
+def test_names_and_unknown_names():
+    assert {"kim-ryu", "pedrammehr"} <= set(papers.names())
+    with pytest.raises(UnknownNameError, match=r"unknown paper 'kim-ruy'. Did you mean 'kim-ryu'"):
+        papers.study("kim-ruy")
+
+
+def test_a_measure_that_is_off_does_not_hold():
+    assert Measure("x", 1.04, "N", 1.0, 0.05, "r").holds
+    assert not Measure("x", 1.06, "N", 1.0, 0.05, "r").holds
+    assert Measure("x", -1.04, "N", -1.0, 0.05, "r").holds
+    assert not Measure("x", 1.04, "N", -1.0, 0.05, "r").holds
+    assert not Measure("x", math.nan, "N", 1.0, 0.05, "r").holds
+    assert at_most("x", 1.0, "N", 1.0, "r").holds
+    assert not at_most("x", 1.0 + 1e-15, "N", 1.0, "r").holds
+    assert not at_most("x", math.nan, "N", 1.0, "r").holds
+    assert at_least("x", 1.0, "N", 1.0, "r").holds
+    assert not at_least("x", 0.9, "N", 1.0, "r").holds
+
+
+def test_a_stated_number_is_met_by_what_rounds_to_it():
+    assert stated("x", 4.349, "%", "4.3").holds
+    assert not stated("x", 4.351, "%", "4.3").holds
+    assert stated("x", 20.5, "%", "21").holds
+    assert not stated("x", 20.4, "%", "21").holds
+    assert recorded("x", 1.0, "%", 1.001).is_recorded
+    assert not stated("x", 1.0, "%", "1.0").is_recorded
+
+
+@pytest.fixture
+def small(monkeypatch) -> PaperStudy:
+    """A study that takes no time, in place of all others."""
+    study = PaperStudy("small", "A <small> study", "Nobody, 2000", ("Nothing is left open.",))
+
+    @study.claim
+    def two_and_two() -> Claim:
+        return Claim("p. 1", "2 + 2 = 5", "5", (recorded("sum", 4.0, "1", 4.0), at_most("s", 0.0, "N", 1.0, "r")),
+                     Verdict.REFUTED, "It is 4, & not 5.")  # fmt: skip
+
+    @study.erratum
+    def a_sign() -> Erratum:
+        return Erratum("(1)", "+", "-", "by hand", "twice the term", (stated("change", 2.0, "times", "2"),))
+
+    @study.table
+    def own_numbers() -> object:
+        return table("Own numbers", [("what", ""), ("how much", "N")], [("a", 1.5)])
+
+    @study.figure("fig-1", "Fig. 1: a line.")
+    def line() -> object:
+        made = figure()
+        axes = made.subplots()
+        axes.plot([0.0, 1.0], [0.0, 2.0])
+        dress(axes, "time [s]", "force [N]")
+        return made
+
+    monkeypatch.setattr("polypod.papers.report.names", lambda: ("small",))
+    monkeypatch.setattr("polypod.papers.report.study", lambda name: study)
+    monkeypatch.setattr("polypod.cli.papers.names", lambda: ("small",))
+    monkeypatch.setattr("polypod.cli.papers.study", lambda name: study)
+    return study
+
+
+def test_the_report_folder_holds_every_line(small, tmp_path):
+    told: list[str] = []
+    (outcome,) = write_papers((), tmp_path / "out", progress=told.append)
+    assert len(told) == steps([small]) == 4
+    folder = tmp_path / "out"
+    assert sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()) == [
+        "report.html", "small/claims.csv", "small/errata.csv", "small/figures/fig-1.png", "small/figures/fig-1.svg",
+        "small/own-numbers.csv",
+    ]  # fmt: skip
+    with (folder / "small" / "claims.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [
+        (row["claim"], row["quantity"], float(row["measured"]), row["relation"], row["verdict"]) for row in rows
+    ] == [
+        ("two and two", "sum", 4.0, "=", "refuted"),
+        ("two and two", "s", 0.0, "<=", "refuted"),
+    ]
+    with (folder / "small" / "errata.csv").open(encoding="utf-8") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["printed"], row["corrected"], float(row["measured"]), float(row["expected"])) == ("+", "-", 2.0, 2.0)
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert "A &lt;small&gt; study" in page
+    assert "It is 4, &amp; not 5." in page
+    assert "refuted" in page
+    assert page.count("<img") == 1
+    assert outcome.images[0].png.startswith(b"\x89PNG")
+    assert b"<svg" in outcome.images[0].svg
+
+
+def test_the_page_asks_nothing_of_the_network(small, tmp_path):
+    write_papers((), tmp_path / "out")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    for address in re.findall(r"(?:src|href)=[\"']([^\"']*)", page):
+        assert address.startswith(("data:", "#")), address
+    assert "url(" not in page
+    assert "<script" not in page
+
+
+def test_the_same_run_gives_the_same_files(small, tmp_path):
+    for name in ("one", "two"):
+        write_papers((), tmp_path / name)
+    for file in sorted(p for p in (tmp_path / "one").rglob("*") if p.is_file()):
+        assert file.read_bytes() == (tmp_path / "two" / file.relative_to(tmp_path / "one")).read_bytes(), file.name
+
+
+def test_nothing_is_replaced_unasked(small, tmp_path):
+    target = tmp_path / "out"
+    write_papers((), target)
+    before = (target / "report.html").stat().st_mtime_ns
+    with pytest.raises(InputError, match="exists; add --force"):
+        write_papers((), target)
+    assert (target / "report.html").stat().st_mtime_ns == before
+    write_papers((), target, force=True)
+    (target / "mine.txt").write_text("keep")
+    with pytest.raises(InputError, match=r"'mine\.txt', which is no result of polypod"):
+        write_papers((), target, force=True)
+    assert (target / "mine.txt").read_text() == "keep"
+
+
+def test_a_study_that_fails_leaves_nothing(small, tmp_path):
+    @small.figure("fig-2", "never drawn")
+    def broken() -> object:
+        raise ZeroDivisionError("on purpose")
+
+    with pytest.raises(ZeroDivisionError):
+        write_papers((), tmp_path / "out")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command(small, tmp_path):
+    runner = CliRunner()
+    result = runner.invoke(app, ["papers", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0
+    assert "small" in result.stdout
+    assert "report.html" in result.stdout
+    again = runner.invoke(app, ["papers", "--out", str(tmp_path / "out")])
+    assert again.exit_code == 2
+    assert "exists; add --force" in again.stderr
+
+
+def test_the_command_knows_its_papers(tmp_path):
+    result = CliRunner().invoke(app, ["papers", "kim-ruy", "--out", str(tmp_path / "out")])
+    assert result.exit_code == 2
+    assert "Did you mean 'kim-ryu'?" in result.stderr
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,296 @@
+"""Studies, sizing tables, results on disk, and the report in a real browser."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+import polypod as pp
+from polypod import plots, sizing
+from polypod.errors import InputError, StateError
+from polypod.motions import Task, loads_motion, make_task
+from polypod.report import FILES, whole_folder, write_results, write_whole
+from polypod.study import PARTS, dataset, study
+from polypod.tables import table
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def studied(name, motion=None, rate=50.0, friction=True):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pp.errors.UnphysicalWarning)
+        model = pp.Model(name)
+    return study(model, make_task(model, motion, rate), friction)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return studied("kim-ryu")
+
+
+@pytest.fixture(scope="module")
+def folder(result, tmp_path_factory):
+    target = tmp_path_factory.mktemp("out") / "results"
+    write_results(result, target)
+    return target
+
+
+def test_parts_add_up(result):
+    assert tuple(result.parts) == PARTS
+    # five differences of forces of up to 100 N
+    assert np.abs(sum(result.parts.values()) - result.force).max() < 1e-12
+    assert np.abs(result.parts["friction"]).max() > 1.0  # sliders with a friction coefficient of 0.2
+    assert (result.parts["external"] == 0.0).all()
+
+
+def test_power_is_the_rate_of_energy():
+    """Without friction the actuators' power is d(T + V)/dt, here by central differences along the motion."""
+    done = studied("lopes", rate=400.0, friction=False)
+    energy = done.model.energy(done.task.motion.pose, done.task.motion.twist)
+    total = energy.kinetic + energy.potential
+    rate = (total[2:] - total[:-2]) / (done.time[2:] - done.time[:-2])
+    power = done.power.sum(axis=1)[1:-1]
+    # differences err by h^2/6 times the third derivative, (pi/1 s)^2 and its double near the ends: 2e-4 of the largest;
+    # the acceleration of the there-and-back law jumps at nothing but the ends and half-way
+    inner = np.ones(len(power), dtype=bool)
+    inner[len(power) // 2 - 1 : len(power) // 2 + 2] = False
+    assert np.abs(rate - power)[inner].max() < 2e-4 * np.abs(power).max()
+
+
+def test_actuator_table_against_closed_forms():
+    t = np.linspace(0.0, 1.0, 4001)
+    wave = 3.0 * np.sin(2 * np.pi * 5 * t)[:, None]
+    assert sizing.rms(t, wave)[0] == pytest.approx(3.0 / np.sqrt(2), rel=1e-6)  # trapezoidal rule, 800 samples a period
+    assert sizing.mean(t, np.abs(wave))[0] == pytest.approx(6.0 / np.pi, rel=1e-5)
+
+
+def test_actuator_table_of_a_study(result):
+    rows = sizing.actuators(result).records()
+    assert [row["leg"] for row in rows] == list(result.model.legs)
+    for k, row in enumerate(rows):
+        at = round(row["at"] * 50)
+        assert abs(row["peak_force"]) == np.abs(result.force[:, k]).max()
+        assert row["peak_force"] == result.force[at, k]
+        assert 0 < row["rms_force"] <= abs(row["peak_force"])
+        assert row["braking_power"] <= 0 <= row["mean_driving_power"] <= row["peak_power"]
+        assert row["lowest_coordinate"] < row["highest_coordinate"]
+
+
+def test_bearing_table(result):
+    rows = {(row["leg"], row["joint"]): row for row in sizing.bearings(result).records()}
+    assert set(rows) == {(leg, joint) for leg in result.model.legs for joint in ("slider", "universal", "spherical")}
+    motion = result.task.motion
+    found = result.model.reactions(motion.pose, motion.twist, motion.acceleration)
+    for (leg, joint), row in rows.items():
+        size = np.linalg.norm(found.legs[leg][joint].force, axis=-1)
+        assert row["peak_force"] == pytest.approx(size.max(), rel=1e-14)
+        assert np.hypot(np.hypot(row["fx"], row["fy"]), row["fz"]) == pytest.approx(size.max(), rel=1e-14)
+        assert size.min() <= row["cubic_mean_force"] <= size.max()
+
+
+def test_open_reactions_stay_open():
+    done = studied("staicu")
+    table_ = sizing.bearings(done)
+    row = next(r for r in table_.records() if (r["leg"], r["joint"]) == ("A", "slider"))
+    assert row["peak_force"] is None
+    assert row["fz"] is not None
+    assert "A slider (force x" in done.indeterminate[0]
+    line = next(line for line in csv.reader(table_.csv().splitlines()) if line[:2] == ["A", "slider"])
+    assert line[2] == ""
+    assert plots.reactions(done).axes  # drawn from what is determined
+
+
+def test_unreachable_motion_tells_leg_and_time():
+    model = pp.Model("kim-ryu")
+    text = (
+        "name: far\ntrajectory: {kind: poses, relative_to: home, "
+        "poses: [{time: 0, position: [0, 0, 0]}, {time: 1, position: [0, 0, 3]}]}"
+    )
+    task = loads_motion(text).task(model.robot)
+    with pytest.raises(StateError, match=r"'far' leaves what the robot can do at t = 0\.\d+ s .*leg\d: "):
+        study(model, task)
+
+
+def test_external_wrench_is_a_part():
+    model = pp.Model("kim-ryu")
+    base = make_task(model, rate=20.0)
+    wrench = np.tile([5.0, 0.0, 20.0, 0.0, 1.0, 0.0], (len(base.time), 1))
+    done = study(model, Task("pushed", base.motion, wrench), friction=False)
+    free = study(model, base, friction=False)
+    # J^T f = -w for the external part
+    share = np.einsum("nji,nj->ni", model.jacobian(base.motion.pose), done.parts["external"])
+    assert np.abs(share + wrench).max() < 1e-12 * 20 * 4  # condition number below 4
+    assert np.abs(done.parts["inertia"] - free.parts["inertia"]).max() == 0.0
+
+
+def test_netcdf_holds_everything(result, folder):
+    with xr.open_dataset(folder / "results.nc") as data:
+        assert data.attrs["robot"] == "kim-ryu"
+        assert pp.loads(data.attrs["robot_file"]) == result.model.robot
+        assert np.array_equal(data.force.values, result.force)
+        assert np.array_equal(data.force.sel(leg="leg3").values, result.force[:, 2])
+        assert np.array_equal(data.pose.values, result.task.motion.pose)
+        for name, variable in data.variables.items():
+            assert variable.attrs.get("units") or name in ("leg", "part", "component", "joint", "axis", "limit"), name
+        joint = data.reaction_force.sel(joint="leg2.spherical")
+        assert np.array_equal(joint.values, result.reactions["leg2", "spherical"].force)
+    assert set(dataset(result).sizes) >= {"time", "leg", "part", "component", "joint", "limit"}
+
+
+def test_csv_tables(result, folder):
+    rows = list(csv.reader((folder / "forces.csv").read_text().splitlines()))
+    assert rows[0] == ["time [s]", *(f"{leg} [N]" for leg in result.model.legs)]
+    numbers = np.array(rows[1:], dtype=float)
+    assert np.array_equal(numbers[:, 0], result.time)  # written in full precision
+    assert np.array_equal(numbers[:, 1:], result.force)
+    for name in ("actuators.csv", "bearings.csv"):
+        assert len((folder / name).read_text().splitlines()) > 6
+
+
+def test_figures_are_pictures(folder):
+    pictures = sorted((folder / "figures").iterdir())
+    assert [p.stem for p in pictures] == sorted(plots.FIGURES)
+    for picture in pictures:
+        assert picture.read_bytes().startswith(b"\x89PNG")
+        assert 10_000 < picture.stat().st_size < 500_000
+
+
+def test_every_axis_has_a_unit(result):
+    for name, _, figure in plots.figures(result):
+        for axes in figure.axes:
+            labels = [
+                axes.get_xlabel(),
+                axes.get_ylabel(),
+                *([axes.get_zlabel()] if hasattr(axes, "get_zlabel") else []),
+            ]
+            shown = [label for label in labels if label]
+            assert shown or name == "shares", name
+            assert all(re.search(r"\[.+\]", label) for label in shown), (name, shown)
+
+
+class _Outside(HTMLParser):
+    """What a page would fetch."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attributes):
+        self.found += [value for key, value in attributes if key in ("src", "href", "srcset", "action", "data")]
+
+
+def test_report_asks_nothing_of_the_network(folder):
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    parser = _Outside()
+    parser.feed(text)
+    assert parser.found
+    assert all(value.startswith("data:") for value in parser.found)
+    assert "@import" not in text
+    assert "url(" not in text
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine (Debian: apt-get install chromium)")
+def test_report_in_a_browser(folder, tmp_path):
+    """Chromium opens the page from disk; the page itself is asked what it shows."""
+    script = """<script>addEventListener("load", () => {
+      const told = {
+        images: [...document.images].map(i => i.naturalWidth),
+        tables: [...document.querySelectorAll("table")].map(t => [t.id, t.tBodies[0].rows.length]),
+        heading: document.querySelector("h1").innerText,
+        fetched: performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith("data:")),
+        wide: document.documentElement.scrollWidth - innerWidth,
+      };
+      document.body.innerHTML = "<pre id='told'>" + JSON.stringify(told) + "</pre>";
+    })</script></body>"""
+    page = tmp_path / "page.html"
+    page.write_text((folder / "report.html").read_text(encoding="utf-8").replace("</body>", script), encoding="utf-8")
+    flags = ["--headless", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--dump-dom"]
+    flags += [f"--user-data-dir={tmp_path / 'profile'}", "--window-size=1000,900"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        flags.append("--no-sandbox")  # Chromium refuses its sandbox to root, as in containers
+    command = [BROWSER, *flags, page.as_uri()]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    told = json.loads(re.search(r"<pre id=\"told\">(.*?)</pre>", done.stdout, re.DOTALL)[1])
+    assert told["heading"] == "kim-ryu: kim-ryu-circle"
+    assert len(told["images"]) == len(plots.FIGURES)
+    assert min(told["images"]) > 500
+    tables = dict(told["tables"])
+    assert tables["actuators"] == 6
+    assert tables["joint bearings"] == 18
+    assert tables["sources"] > 5
+    assert told["fetched"] == []
+    assert told["wide"] <= 0  # nothing sticks out of the window
+
+
+# -- folders and files ---------------------------------------------------------------------------------------------
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_a_failure_leaves_nothing_and_keeps_what_was(tmp_path):
+    target = tmp_path / "new" / "results"
+
+    def fail(force: bool, how: BaseException) -> None:
+        with whole_folder(target, force, FILES) as partial:
+            (partial / "report.html").write_text("half")
+            raise how
+
+    with pytest.raises(RuntimeError):
+        fail(False, RuntimeError())
+    assert names_in(tmp_path) == []  # not even the parent that was made for it
+    target.mkdir(parents=True)
+    (target / "report.html").write_text("whole")
+    with pytest.raises(KeyboardInterrupt):
+        fail(True, KeyboardInterrupt())
+    assert (target / "report.html").read_text() == "whole"
+    assert names_in(target.parent) == ["results"]
+
+
+def test_a_folder_is_replaced_only_with_force_and_only_if_ours(tmp_path):
+    target = tmp_path / "results"
+    target.mkdir()
+    with whole_folder(target, False, FILES) as partial:  # an empty folder may be used
+        (partial / "report.html").write_text("first")
+    with pytest.raises(InputError, match="--force"), whole_folder(target, False, FILES):
+        pass
+    with whole_folder(target, True, FILES) as partial:
+        (partial / "report.html").write_text("second")
+    assert (target / "report.html").read_text() == "second"
+    (target / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match=r"thesis\.tex.*no result of polypod"), whole_folder(target, True, FILES):
+        pass
+    assert (target / "thesis.tex").read_text() == "years of work"
+    assert names_in(tmp_path) == ["results"]
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "results").write_text("a file")
+    with pytest.raises(InputError, match="is no folder"), whole_folder(tmp_path / "results", True, FILES):
+        pass
+    with pytest.raises(InputError, match="cannot be written"), whole_folder(tmp_path / "results" / "x", True, FILES):
+        pass
+    with pytest.raises(InputError, match="--force"):
+        write_whole(tmp_path / "results", b"new", force=False)
+    assert (tmp_path / "results").read_text() == "a file"
+
+
+def test_table_texts():
+    made = table(
+        "T", [("a b", "N"), ("c", "")], [(1234.5678, "x"), (float("nan"), "y"), (0.000123456, "z"), (52345.6, "w")]
+    )
+    assert [row[0] for row in made.texts()] == ["1235", "-", "0.0001235", "52346"]
+    assert made.csv().splitlines()[0] == "a b [N],c"
+    assert made.records()[1] == {"a_b": None, "c": "y"}
