@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -19,20 +19,29 @@ from .rows import Row
 from .states import states
 from .timing import take_turns
 
+if TYPE_CHECKING:
+    from ..flexible import FlexibleModel
+
 _BUILD = """
-import json, resource, sys, time, warnings
+import json, sys, time, warnings
 warnings.simplefilter("ignore")
 import numpy as np
 import polypod as pp
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 2**20
+try:
+    before = resident()
+except OSError:
+    before = None
 start = time.perf_counter()
 model = pp.Model(sys.argv[1])
 pose, rest = model.robot.home.matrix, np.zeros(6)
 q = model.inverse_kinematics(pose)
 model.forward_kinematics(q, pose)
 model.direct_dynamics(pose, rest, model.inverse_dynamics(pose, rest, rest, friction=False), friction=False)
-after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-print(json.dumps([time.perf_counter() - start, (after - before) / 1024]))
+taken = time.perf_counter() - start
+print(json.dumps([taken, None if before is None else resident() - before]))
 """
 
 
@@ -78,18 +87,17 @@ def mode_growth(counts: tuple[int, ...] = (1, 3, 5, 9, 15)) -> list[Point]:
     """Time of one state of the flexible direct dynamics against the number of modes."""
     from ..flexible import FlexibleModel, hexagon_modes
 
-    points, n = [], 4096
-    draw = np.random.default_rng(0)
-    for count in counts:
-        model = FlexibleModel("long", hexagon_modes(count))
-        kernel = model.kernel("direct_dynamics")
-        pose = np.tile(model.robot.home.matrix, (n, 1, 1))
-        twist, force = draw.normal(size=(2, n, 6))
-        bent = 1e-4 * draw.normal(size=(n, count))
-        none = np.zeros((1, 6))
-        call = {"call": lambda: kernel(pose, twist, bent, bent, force, none, threads=1)}
-        points.append(Point(count, take_turns(call, 0.3, 3)["call"].best / n))
-    return points
+    return [Point(count, _flexible_seconds(FlexibleModel("long", hexagon_modes(count)))) for count in counts]
+
+
+def _flexible_seconds(model: FlexibleModel, n: int = 4096) -> float:
+    draw, count = np.random.default_rng(0), model.modes.count
+    kernel = model.kernel("direct_dynamics")
+    pose = np.tile(model.robot.home.matrix, (n, 1, 1))
+    twist, force = draw.normal(size=(2, n, 6))
+    bent, none = 1e-4 * draw.normal(size=(n, count)), np.zeros((1, 6))
+    call = {"call": lambda: kernel(pose, twist, bent, bent, force, none, threads=1)}
+    return take_turns(call, 0.3, 3)["call"].best / n
 
 
 def build_costs(robots: tuple[str, ...]) -> Iterator[Row]:
@@ -105,7 +113,8 @@ def build_costs(robots: tuple[str, ...]) -> Iterator[Row]:
                     check=True,
                 )
                 seconds, megabytes = json.loads(done.stdout)
-                yield Row("building a model", f"{robot}, {when}", seconds, note=f"{megabytes:.0f} MB more memory")
+                note = "" if megabytes is None else f"{megabytes:.0f} MB more memory"
+                yield Row("building a model", f"{robot}, {when}", seconds, note=note)
 
 
 def compile_growth(model: Model) -> list[Point]:

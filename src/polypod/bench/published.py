@@ -25,7 +25,7 @@ def rows(seconds: float = 0.5) -> Iterator[Row]:
         ),
     }
     times = take_turns(calls, seconds)
-    printed = {name: text for name, text in zip(calls, ("16.59 s", "8.52 s"), strict=True)}
+    printed = dict(zip(calls, ("16.59 s", "8.52 s"), strict=True))
     for (name, timing), model in zip(times.items(), (full, light), strict=True):
         count = model.kernel("inverse_dynamics").operations
         yield Row(group, name, timing.best, count, note=f"the paper: {printed[name]} (MATLAB, Pentium III 650)")

@@ -32,8 +32,12 @@ class MujocoRobot:
             branches.append(make(leg))
             loops.append(f'<connect site1="{leg.name}-tip" site2="{leg.name}-platform" {_STIFF}/>')
         sites = "".join(f'<site name="{leg.name}-platform" pos="{_text(leg.platform)}"/>' for leg in robot.legs)
-        text = f"""<mujoco><option timestep="{timestep}" gravity="{_text(robot.gravity)}" integrator="RK4"/><compiler angle="radian" balanceinertia="true"/><worldbody>
-          <body simple="false" name="platform"><freejoint/>{_PLACEHOLDER}{sites}</body>{"".join(branches)}</worldbody>
+        text = f"""<mujoco>
+          <option timestep="{timestep}" gravity="{_text(robot.gravity)}" integrator="RK4"/>
+          <compiler angle="radian" balanceinertia="true"/>
+          <worldbody>
+          <body simple="false" name="platform"><freejoint/>{_PLACEHOLDER}{sites}</body>{"".join(branches)}
+          </worldbody>
           <equality>{"".join(loops)}</equality></mujoco>"""
         self.model = mujoco.MjModel.from_xml_string(text)
         self._overwrite()
