@@ -156,7 +156,7 @@ class Lagrangian:
     def __init__(self, model: Rigid, coordinates: str = "base") -> None:
         self.coordinates = known_coordinates(model.robot, coordinates)
         self._model = model
-        self._mechanism = Mechanism(model.robot, getattr(model, "simplify", None))
+        self._mechanism = Mechanism(model.robot, model.simplify)
         self._kernels: dict[str, Kernel] = {}
 
     def matrices(self, place: Any, rate: ArrayLike, part: str | None = None) -> Numbers:

@@ -26,7 +26,7 @@ class LegModel:
         self.arm = ca.SX(ca.DM(leg.platform))
         tip = Frame.symbols("tip")
         self.placement: Placement = simplified(leg, leg.place(tip), simplify)
-        self.vectors = MovingVectors(self.placement)
+        self.vectors = MovingVectors(self.placement, links_apart=simplify == "no-spin")
         self.columns, self.weights, self.loads = self.vectors.columns, self.vectors.weights, self.vectors.loads
         self.fixed_load, self._axes = self.vectors.fixed_load, self.vectors.axes
         self.carried = self.vectors.carried() if simplify == "no-spin" else {}

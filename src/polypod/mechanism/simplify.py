@@ -64,6 +64,11 @@ def _point_masses(leg: Leg, body: PlacedBody) -> list[PlacedBody]:
     chosen: Any = getattr(leg, "end_masses", None)
     if chosen is None:
         share = body.inertia.com[body.along] / body.length
+        if not 0 <= share <= 1:
+            raise InputError(
+                f"point-mass-links: {leg.name}.{body.name} has its centre of mass beyond its ends ({share:.3g} of its "
+                "length); two masses at the ends cannot keep it, give end_masses"
+            )
         chosen = (body.inertia.mass * (1 - share), body.inertia.mass * share)
     ends = (body.frame.origin, body.end)
     return [

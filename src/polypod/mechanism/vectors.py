@@ -32,7 +32,9 @@ class MovingVectors:
     is one; weights and loads are zero for those that carry no inertia.
     """
 
-    def __init__(self, placement: Placement) -> None:
+    def __init__(self, placement: Placement, links_apart: bool = False) -> None:
+        # Links that are taken not to spin move their axes in their own way: then no other body may share them.
+        self._links_apart = links_apart
         self.columns: list[ca.SX] = []
         self._known: dict[tuple[int, ...], int] = {}
         self.axes: dict[str, tuple[Place, ...]] = {}
@@ -74,14 +76,16 @@ class MovingVectors:
 
     def _body(self, body: PlacedBody) -> BodyVectors:
         vectors = [body.frame.axes[:, k] for k in range(3)] + [body.frame.origin]
-        a, b, c, origin = (self._place(vector) for vector in vectors)
+        apart = (1,) if self._links_apart and body.along is not None else ()
+        a, b, c = (self._place(vector, apart) for vector in vectors[:3])
+        origin = self._place(vectors[3])
         weight, load = _weights(body)
         return BodyVectors((a, b, c, origin), weight, load, body.along)
 
-    def _place(self, vector: ca.SX) -> Place:
+    def _place(self, vector: ca.SX, apart: tuple[int, ...] = ()) -> Place:
         if vector.is_constant():
             return vector
-        key = tuple(vector[i].element_hash() for i in range(3))
+        key = apart + tuple(vector[i].element_hash() for i in range(3))
         if key not in self._known:
             self._known[key] = len(self.columns)
             self.columns.append(ca.densify(vector))

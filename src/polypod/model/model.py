@@ -60,6 +60,7 @@ class Model:
     ) -> None:
         options = _options(simplify, friction_width, friction_coupling)
         self.robot = robot if isinstance(robot, Robot) else load(robot)
+        self.simplify = simplify
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
         self._freedoms = Freedoms(self.robot)
         self.freedoms: tuple[str, ...] = self._freedoms.names
