@@ -1,0 +1,35 @@
+"""Papers as programs: each paper's figures, claims and errata, computed again and put side by side.
+
+A study is a module of this package with a ``STUDY``; a line of ``MODULES`` makes it known.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ..errors import UnknownNameError
+from .contract import Claim, Drawing, Erratum, Measure, PaperStudy, Verdict
+
+MODULES: dict[str, str] = {
+    "kim-ryu": "kim_ryu",
+    "lopes": "lopes",
+    "pedrammehr": "pedrammehr",
+    "staicu": "staicu",
+}
+
+
+def names() -> tuple[str, ...]:
+    """Names of the studies there are, those of their robots."""
+    return tuple(MODULES)
+
+
+def study(name: str) -> PaperStudy:
+    """The study of a paper by name; its module is imported when first asked for."""
+    if name not in MODULES:
+        raise UnknownNameError("paper", name, names())
+    found = import_module(f".{MODULES[name]}", __package__).STUDY
+    assert isinstance(found, PaperStudy)
+    return found
+
+
+__all__ = ["MODULES", "Claim", "Drawing", "Erratum", "Measure", "PaperStudy", "Verdict", "names", "study"]
