@@ -11,7 +11,7 @@ import pytest
 
 from compare import assert_close, derivative
 from polypod.papers import kim_ryu_cases, kim_ryu_printed, pedrammehr_cases, pedrammehr_compact, pedrammehr_printed
-from polypod.papers.arrays import dot
+from polypod.papers.arrays import cross, dot, times
 from polypod.papers.kim_ryu_share import (
     angular_acceleration,
     angular_velocity,
@@ -94,12 +94,17 @@ class TestPedrammehr:
         # differences of forces of some 10 N to inertias of some kg
         assert_close(got, np.stack(columns, axis=-1), 1e-11)
 
-    def test_compact_form_is_right_for_axisymmetric_pods_but_for_its_slips(self):
-        """(42) with central tensors is right where the paper's derivation holds: on-axis, axisymmetric pods."""
-        p = pedrammehr_cases.parameters("tangential", slender=True)
-        k = pedrammehr_printed.pods(p, Platform.of(pedrammehr_cases.motion(3)))
-        printed = pedrammehr_compact.printed_inertia(p, k, shifted=False)
-        assert_close(printed, pedrammehr_compact.corrected_inertia(p, k), ROUNDING)
+    @pytest.mark.parametrize("axes", pedrammehr_cases.AXES)
+    def test_compact_form_is_right_for_axisymmetric_pods_but_for_its_slips(self, axes):
+        """(41)-(43) with their slips mended are (40) where the paper's derivation holds: on-axis, axisymmetric pods."""
+        p, at = pedrammehr_cases.parameters(axes, slender=True), Platform.of(pedrammehr_cases.motion(3))
+        k = pedrammehr_printed.pods(p, at)
+        inertia = pedrammehr_compact.printed_inertia(p, k, shifted=False)
+        assert_close(inertia, pedrammehr_compact.corrected_inertia(p, k), ROUNDING)
+        tip = at.acceleration + cross(at.alpha, k.q)
+        compact = times(inertia, tip) + pedrammehr_compact.printed_rest(p, k, at, rate=True, mended=True)
+        wanted = pedrammehr_printed.passive_force(p, k, at, pedrammehr_printed.CORRECTED)
+        assert_close(compact, wanted, ROUNDING)
 
     def test_classic_model_is_the_library_s_no_spin_model(self):
         _, pose, twist, acceleration = pedrammehr_cases.motion(3)
