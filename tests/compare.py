@@ -16,7 +16,9 @@ _WEIGHTS = {1: 4 / 5, 2: -1 / 5, 3: 4 / 105, 4: -1 / 280}
 
 def derivative(function: Callable[[float], Any], step: float) -> Any:
     """Derivative of a function of one number at 0, by central differences of eighth order."""
-    return sum(c * (np.asarray(function(k * step)) - np.asarray(function(-k * step))) for k, c in _WEIGHTS.items()) / step
+    return (
+        sum(c * (np.asarray(function(k * step)) - np.asarray(function(-k * step))) for k, c in _WEIGHTS.items()) / step
+    )
 
 
 def assert_close(got: Any, wanted: Any, tolerance: float | Array, scale: Any = None) -> None:

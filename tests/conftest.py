@@ -1,4 +1,4 @@
-"""What all tests share: one folder of compiled kernels, a model of every library robot, quiet printed-tensor warnings."""
+"""What all tests share: one folder of compiled kernels, a model of every library robot, a quiet opt-out warning."""
 
 from __future__ import annotations
 

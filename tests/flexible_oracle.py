@@ -56,11 +56,12 @@ class TreeRobot:
     def __init__(self, robot: Robot, modes: Modes) -> None:
         self.robot, self.modes = robot, modes
         tree = Tree(SimpleNamespace(gravity=robot.gravity, platform=_MASSLESS))
-        self.chains = [chain(tree, leg, robot.home.matrix) for leg in robot.legs]
-        self.tips = [c.closures[0].frames[0] for c in self.chains if isinstance(c.closures[0], Meeting)]
         self.model = tree.model
         self.tied: list[tuple[int, Array]] = []
-        self.ends, self.origin = self.build(tree)
+        # Parts before legs: Pinocchio's mass matrix takes the joints of a branch to be numbered without gaps.
+        self.ends, self.origin = self.build()
+        self.chains = [chain(tree, leg, robot.home.matrix) for leg in robot.legs]
+        self.tips = [c.closures[0].frames[0] for c in self.chains if isinstance(c.closures[0], Meeting)]
         self.data = self.model.createData()
         self.legs = np.concatenate([[self.model.joints[j].idx_v for j in c.joints] for c in self.chains])
         self.drives = [self.model.joints[c.actuated].idx_v for c in self.chains]
@@ -68,8 +69,8 @@ class TreeRobot:
         self.turns = np.zeros((6, 3, modes.count)) if modes.attachment_rotations is None else modes.attachment_rotations
         self.origin_turn = still if modes.origin_rotation is None else modes.origin_rotation
 
-    def build(self, tree: Tree) -> tuple[list[int], int]:
-        """Add the parts to ``tree`` and ``tied``; the frames that the legs' tips meet, and that of the origin."""
+    def build(self) -> tuple[list[int], int]:
+        """Add the parts; the frames that the legs' tips meet, and that of the origin."""
         raise NotImplementedError
 
     def add(self, kind: Any, where: Array, body: pin.Inertia, rates: Array) -> int:
@@ -223,7 +224,7 @@ class TreeRobot:
 class LumpedRobot(TreeRobot):
     """The platform as a cloud of point masses, each on three slides; exact for every deformation."""
 
-    def build(self, tree: Tree) -> tuple[list[int], int]:
+    def build(self) -> tuple[list[int], int]:
         """Nodes, then massless points for the attachments and the origin."""
         modes = self.modes
         origin = np.zeros((3, modes.count)) if modes.origin_shape is None else modes.origin_shape
@@ -243,7 +244,7 @@ class HingedRobot(TreeRobot):
     half = np.array([0.5, 0.45, 0.02])
     mass = 36.0
 
-    def build(self, tree: Tree) -> tuple[list[int], int]:
+    def build(self) -> tuple[list[int], int]:
         """A box towards +x and one towards -x, each with the legs on its side."""
         x, y, z = self.half
         tensor = self.mass / 12 * np.diag([4 * (y * y + z * z), x * x + 4 * z * z, x * x + 4 * y * y])

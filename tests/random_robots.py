@@ -70,6 +70,24 @@ def random_robot(seed: int, kinds: tuple[str, ...]) -> pp.Robot:
     )
 
 
+def symmetric_robot() -> dict[str, Any]:
+    """6-3 Stewart platform: base hexagon, platform triangle; singular when turned by a quarter about its axis."""
+    angles = np.deg2rad([-10, 10, 110, 130, 230, 250])
+    corners = np.deg2rad([-60, 60, 60, 180, 180, 300])
+    body = {"mass": 1.0, "inertia": [0.0, 0.1, 0.1]}
+    legs = [
+        {"base": [np.cos(a), np.sin(a), 0.0], "platform": [0.5 * np.cos(c), 0.5 * np.sin(c), 0.0]}
+        for a, c in zip(angles, corners, strict=True)
+    ]
+    defaults = {"kind": "UPS", "axis": [1.0, 0.0, 0.0], "lower": body, "upper": body}
+    return {
+        "name": "symmetric",
+        "platform": {"mass": 5.0, "inertia": [0.1, 0.1, 0.2]},
+        "home": {"position": [0.0, 0.0, 1.0]},
+        "legs": [{**defaults, **{k: [float(x) for x in v] for k, v in leg.items()}} for leg in legs],
+    }
+
+
 def changed(robot: pp.Robot, platform: Any, leg: Any, **fields: Any) -> pp.Robot:
     """A robot with its platform body and its legs put through functions."""
     new = {"platform": platform(robot.platform), "legs": tuple(leg(one) for one in robot.legs), **fields}

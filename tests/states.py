@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from polypod.description import Friction
 
 Array = NDArray[np.float64]
 
@@ -45,11 +46,17 @@ def size_of(robot: pp.Robot) -> float:
     return float(max(np.linalg.norm(leg.platform) for leg in robot.legs))
 
 
+def friction_needs_reactions(robot: pp.Robot) -> bool:
+    """Whether friction depends on reactions, and through them on the acceleration: then there is no bias with it."""
+    frictions = [value for leg in robot.legs for _, value in leg if isinstance(value, Friction)]
+    return any(friction.coulomb for friction in frictions)
+
+
 def displaced(pose: Array, shift: Array) -> Array:
     """A pose (..., 4, 4) moved by shift[:3] and turned by the rotation vector shift[3:], both in base axes."""
-    moved = np.array(np.broadcast_to(pose, shift.shape[:-1] + (4, 4)))
+    moved = np.array(np.broadcast_to(pose, (*shift.shape[:-1], 4, 4)))
     moved[..., :3, 3] += shift[..., :3]
-    turn = Rotation.from_rotvec(shift[..., 3:].reshape(-1, 3)).as_matrix().reshape(shift.shape[:-1] + (3, 3))
+    turn = Rotation.from_rotvec(shift[..., 3:].reshape(-1, 3)).as_matrix().reshape((*shift.shape[:-1], 3, 3))
     moved[..., :3, :3] = turn @ moved[..., :3, :3]
     return moved
 
@@ -181,8 +188,8 @@ class SmoothMotion:
     """A motion t -> pose, twist, acceleration with closed-form derivatives, for any robot.
 
     p(t) = p_0 + sum of axes times sines; R(t) = exp(theta_1 a~) exp(theta_2 b~) R_0 with sines theta (only the first
-    turn, about the robot's own axis, where it has fewer than six freedoms), so
-    omega = theta_1' a + theta_2' b_1 and alpha = theta_1'' a + theta_2'' b_1 + theta_1' theta_2' a x b_1, b_1 = exp(theta_1 a~) b.
+    turn, about the robot's own axis, where it has fewer than six freedoms), so with b_1 = exp(theta_1 a~) b
+    omega = theta_1' a + theta_2' b_1 and alpha = theta_1'' a + theta_2'' b_1 + theta_1' theta_2' a x b_1.
     """
 
     def __init__(self, model: pp.Model, seed: int = 5, move: float = 0.25, turn: float = 0.25) -> None:
@@ -203,7 +210,9 @@ class SmoothMotion:
     def __call__(self, t: Array) -> tuple[Array, Array, Array]:
         """Poses (n, 4, 4), twists and accelerations (n, 6) at times (n,)."""
         angle = np.multiply.outer(t, self.rate) + self.phase
-        x, dx, ddx = (self.amplitude * v for v in (np.sin(angle), self.rate * np.cos(angle), -(self.rate**2) * np.sin(angle)))
+        x, dx, ddx = (
+            self.amplitude * v for v in (np.sin(angle), self.rate * np.cos(angle), -(self.rate**2) * np.sin(angle))
+        )
         k = len(self.slides)
         pose = np.tile(self.home, (len(t), 1, 1))
         pose[:, :3, 3] += x[:, :k] @ self.slides

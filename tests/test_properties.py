@@ -21,12 +21,12 @@ from polypod.formulations import FORMULATIONS
 from random_robots import Interpreted, body, changed, random_robot, with_bodies
 from states import displaced
 
-# Rounding magnified by the condition of J, which is below 100 in every state used.
-TOLERANCE = 1e-11
+# Rounding magnified by the condition of J, which is below 100 in every state used: 4e-15 is reached.
+TOLERANCE = 1e-12
 
 kinds = st.lists(st.sampled_from(["UPS", "PUS"]), min_size=6, max_size=6).map(tuple)
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=8)
+few = settings(max_examples=6)
 
 
 class Scene(NamedTuple):
@@ -55,8 +55,8 @@ def scene(seed: int, legs: tuple[str, ...]) -> tuple[Scene, Interpreted]:
     return Scene(robot, pose, twist, acceleration, wrench), functions
 
 
-def agree(got: Any, wanted: Any, tolerance: float = TOLERANCE) -> None:
-    assert_close(np.asarray(got)[None], np.asarray(wanted)[None], tolerance)
+def agree(got: Any, wanted: Any) -> None:
+    assert_close(np.asarray(got)[None], np.asarray(wanted)[None], TOLERANCE)
 
 
 @few
@@ -104,7 +104,7 @@ def test_formulations_agree(seed: int, legs: tuple[str, ...]) -> None:
             got = f.inverse_dynamics(*s.state, formulation=formulation)
         except InputError:
             continue
-        agree(got, wanted, 1e-10)
+        agree(got, wanted)
 
 
 @few
@@ -129,7 +129,7 @@ def test_where_the_base_frame_is_does_not_matter(seed: int, legs: tuple[str, ...
     place[:3, :3], place[:3, 3] = turn, shift
     both = np.kron(np.eye(2), turn)
     got = Interpreted(robot).inverse_dynamics(place @ s.pose, both @ s.twist, both @ s.acceleration, both @ s.wrench)
-    agree(got, f.inverse_dynamics(*s.state), 1e-10)
+    agree(got, f.inverse_dynamics(*s.state))
 
 
 @few
@@ -152,13 +152,13 @@ def test_where_the_platform_frame_is_does_not_matter(seed: int, legs: tuple[str,
     acceleration = np.r_[s.acceleration[:3] + np.cross(alpha, arm) + np.cross(omega, np.cross(omega, arm)), alpha]
     wrench = np.r_[s.wrench[:3], s.wrench[3:] - np.cross(arm, s.wrench[:3])]
     got = Interpreted(robot).inverse_dynamics(s.pose @ frame, twist, acceleration, wrench)
-    agree(got, f.inverse_dynamics(*s.state), 1e-10)
+    agree(got, f.inverse_dynamics(*s.state))
 
 
 @few
 @given(seeds, kinds)
 def test_a_mirrored_robot_needs_the_same_forces(seed: int, legs: tuple[str, ...]) -> None:
-    """Mirror y: points and forces change sign in y, turns in x and z; body frames keep their handedness by turning y."""
+    """Mirror y: points and forces change sign in y, turns in x and z; body frames stay right-handed by turning y."""
     s, f = scene(seed, legs)
     mirror = np.diag([1.0, -1.0, 1.0])
 
@@ -187,7 +187,11 @@ def test_scaling(seed: int, legs: tuple[str, ...], mass: float, rate: float, len
         return body(mass * b.mass, length * np.array(b.com), mass * length**2 * b.central_inertia)
 
     def larger(leg: Any) -> Any:
-        new = {name: tuple(length * np.array(getattr(leg, name))) for name in ("base", "platform", "rail_start") if hasattr(leg, name)}
+        new = {
+            name: tuple(length * np.array(getattr(leg, name)))
+            for name in ("base", "platform", "rail_start")
+            if hasattr(leg, name)
+        }
         if leg.kind == "UPS":
             new |= {"cross_inertia": mass * length**2 * leg.cross_inertia, "rotor_mass": mass * leg.rotor_mass}
         else:
@@ -251,7 +255,9 @@ def test_staicu_mirrored_in_y_swaps_a_and_b(model_of: Any) -> None:
     other_wrench = wrench * [1, -1, 1, -1, 1, -1]
     for formulation in FORMULATIONS:
         one = model.inverse_dynamics(*model.motion(x, xdot, xddot), wrench, formulation=formulation)
-        two = model.inverse_dynamics(*model.motion(across * x, across * xdot, across * xddot), other_wrench, formulation=formulation)
+        two = model.inverse_dynamics(
+            *model.motion(across * x, across * xdot, across * xddot), other_wrench, formulation=formulation
+        )
         assert_close(two, one[:, [1, 0, 2]], 1e-13)
 
 

@@ -30,7 +30,7 @@ class UnknownNameError(PolypodError, KeyError):
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         self.name, self.known = name, tuple(known)
-        near = get_close_matches(name.lower(), [k.lower() for k in known], n=3, cutoff=0.5)
+        near = get_close_matches(str(name).lower(), [k.lower() for k in known], n=3, cutoff=0.5)
         close = [k for k in known if k.lower() in near]
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         super().__init__(f"unknown {what} {name!r}.{hint} Known: {', '.join(known) or 'none'}.")

@@ -121,7 +121,7 @@ def compile_growth(model: Model) -> list[Point]:
     """Seconds to make machine code against operations, for the functions of a robot (nothing cached)."""
     from ..kernels import machine
     from ..kernels.emit import emit_graph
-    from ..kernels.expression import Expression
+    from ..symbols.expression import Expression
 
     points = []
     for name in ("inverse_kinematics", "jacobian", "mass_matrix", "inverse_dynamics", "direct_dynamics"):

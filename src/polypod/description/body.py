@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from .quantities import Data, Mass, Position, Rotation, Tensor
+from .quantities import Data, Frozen, Mass, Position, Rotation, Tensor
 
 _ZERO: Tensor = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
@@ -27,8 +27,8 @@ class Body(Data):
     inertia: Tensor = _ZERO
     about: str = "com"
     frame: str = "body"
-    points: dict[str, Position] = Field(default={})
-    frames: dict[str, Rotation] = Field(default={})
+    points: Annotated[dict[str, Position], Frozen] = Field(default={})
+    frames: Annotated[dict[str, Rotation], Frozen] = Field(default={})
     check: Literal["physical", "none"] = "physical"
 
     @model_validator(mode="after")

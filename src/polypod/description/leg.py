@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from ..errors import UnknownNameError
 from .quantities import Data, Direction, HalfAngle, Number, Position
@@ -47,12 +47,27 @@ class LegData(Data):
 
     def __init_subclass__(cls, kind: str | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if kind is not None:
-            LegData.registry[kind] = cls
+        if kind is None:
+            return
+        old = LegData.registry.get(kind)
+        if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(f"leg kind {kind!r} is already {old.__module__}.{old.__qualname__}; choose another name")
+        LegData.registry[kind] = cls
 
     def closure_faults(self, position: Sequence[float], rotation: Any) -> list[str]:
         """Why the leg does not close when the platform is at a pose; leg kinds know, plain data do not."""
         return []
+
+    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
+        """What of the leg does not hang together when the platform moves; leg kinds know, plain data do not."""
+        return []
+
+    @model_validator(mode="after")
+    def _own_kind(self) -> LegData:
+        own = next((kind for kind, cls in LegData.registry.items() if cls is type(self)), self.kind)
+        if self.kind != own:
+            raise ValueError(f"kind: {type(self).__name__} is the kind {own!r}, got {self.kind!r}")
+        return self
 
 
 def parse_leg(value: Any) -> LegData:

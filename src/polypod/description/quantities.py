@@ -117,3 +117,21 @@ Range = Annotated[
     tuple[Number, Number], BeforeValidator(_list_of(2, "2 numbers")), AfterValidator(_ordered), _unit("m")
 ]
 HalfAngle = Annotated[Angle, Field(gt=0, le=math.pi)]
+
+
+class FrozenDict(dict[str, Any]):
+    """A mapping of a robot's data that cannot be changed: kernels are made from it later."""
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("a robot's data cannot be changed; make a changed copy with model_copy or a new file")
+
+    __setitem__ = __delitem__ = __ior__ = update = setdefault = pop = popitem = clear = _refuse
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (dict(self),)
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self.items()))
+
+
+Frozen = AfterValidator(FrozenDict)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_va
 
 from .body import Body
 from .leg import LegData, parse_leg
-from .quantities import Acceleration, Data, Direction, Position, Rotation
+from .quantities import Acceleration, Data, Direction, Frozen, Position, Rotation
 
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
 
@@ -64,14 +64,18 @@ class Robot(Data):
     freedoms: tuple[Freedom, ...] = ()
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
-    sources: dict[str, str] = Field(default={})
+    sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")
     @classmethod
     def _name_the_legs(cls, value: Any) -> Any:
         if isinstance(value, dict) and isinstance(value.get("legs"), (list, tuple)):
             legs = [
-                {**leg, "name": leg.get("name") or f"leg{number}"} if isinstance(leg, dict) else leg
+                {**leg, "name": leg.get("name") or f"leg{number}"}
+                if isinstance(leg, dict)
+                else leg.model_copy(update={"name": f"leg{number}"})
+                if isinstance(leg, LegData) and not leg.name
+                else leg
                 for number, leg in enumerate(value["legs"], 1)
             ]
             return {**value, "legs": legs}
@@ -79,8 +83,12 @@ class Robot(Data):
 
     @model_validator(mode="after")
     def _consistent(self) -> Robot:
-        if not EULER_CONVENTION.fullmatch(self.euler):
-            raise ValueError(f"euler: three of xyz (fixed axes) or XYZ (moving axes) needed, got {self.euler!r}")
+        repeated = any(a == b for a, b in zip(self.euler, self.euler[1:], strict=False))
+        if not EULER_CONVENTION.fullmatch(self.euler) or repeated:
+            raise ValueError(
+                "euler: three of xyz (fixed axes) or XYZ (moving axes), no two neighbours the same, needed, "
+                f"got {self.euler!r}"
+            )
         if self.platform.mass == 0.0:
             raise ValueError("platform.mass: must be positive, got 0")
         names = [leg.name for leg in self.legs]
@@ -97,7 +105,27 @@ class Robot(Data):
             faults = leg.closure_faults(self.home.position, self.home.rotation)
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}")
+            faults = leg.assembly_faults(self._around_home())
+            if faults:
+                raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
         return self
+
+    def _around_home(self) -> list[NDArray[np.float64]]:
+        """Home and a few poses near it that the robot's freedoms lead to."""
+        size = max(float(np.linalg.norm(leg.platform)) for leg in self.legs)
+        poses = [self.home.matrix]
+        for step in np.random.default_rng(0).uniform(-0.05, 0.05, (3, 6)):
+            move, turn = step[:3], step[3:]
+            if self.freedoms:
+                straight = [f for f in self.freedoms if f.motion == "translation"]
+                move = sum((s * np.array(f.axis) for s, f in zip(step, straight, strict=False)), np.zeros(3))
+                hinges = [f for f in self.freedoms if f.motion == "rotation"]
+                turn = sum((step[5] * np.array(f.axis) for f in hinges), np.zeros(3))
+            pose = self.home.matrix
+            pose[:3, 3] += size * move
+            pose[:3, :3] = _rotation(turn) @ pose[:3, :3]
+            poses.append(pose)
+        return poses
 
     @property
     def unphysical(self) -> dict[str, str]:
@@ -122,6 +150,16 @@ class Robot(Data):
     def numbers(self) -> Iterator[str]:
         """Dotted paths of all numeric fields, vectors and tensors counting as one."""
         yield from _numeric_paths(self, "")
+
+
+def _rotation(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rotation matrix of a rotation vector (Rodrigues)."""
+    angle = float(np.linalg.norm(vector))
+    if angle == 0.0:
+        return np.eye(3)
+    x, y, z = vector / angle
+    tilde = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.asarray(np.eye(3) + np.sin(angle) * tilde + (1 - np.cos(angle)) * tilde @ tilde)
 
 
 def _check_freedoms(freedoms: tuple[Freedom, ...]) -> None:

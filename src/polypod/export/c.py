@@ -11,8 +11,8 @@ import casadi as ca
 
 from ..errors import UnknownNameError
 from ..kernels import Expression
-from ..kernels.expression import Iteration, Port
-from ..kernels.graph import SELECT, Graph
+from ..symbols.expression import Iteration, Port
+from ..symbols.graph import SELECT, Graph
 from ..model import Model
 from ..model.kernels import FUNCTIONS
 

@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..symbols.vectors import cross, dot, skew
+from ..symbols.vectors import axial, cross, dot, skew
 from .integrals import Integrals
 from .modes import Modes
 
@@ -43,16 +43,16 @@ class FlexibleBody:
         shape = np.sqrt(np.diag(integrals.generalized_mass))
         root = float(np.sqrt(integrals.mass))
         self.mass = integrals.mass
-        self.first = _clean(integrals.first, root * root * size)
-        self.second = _clean(integrals.second, integrals.mass * size**2)
-        self.s = _clean(integrals.s, root * shape)
-        self.position_shape = _clean(integrals.position_shape, root * size * shape[:, None, None])
-        self.shape_shape = _clean(integrals.shape_shape, (shape[:, None] * shape)[:, :, None, None])
-        self.generalized_mass = _clean(integrals.generalized_mass, shape[:, None] * shape)
+        self.first = clean(integrals.first, root * root * size)
+        self.second = clean(integrals.second, integrals.mass * size**2)
+        self.s = clean(integrals.s, root * shape)
+        self.position_shape = clean(integrals.position_shape, root * size * shape[:, None, None])
+        self.shape_shape = clean(integrals.shape_shape, (shape[:, None] * shape)[:, :, None, None])
+        self.generalized_mass = clean(integrals.generalized_mass, shape[:, None] * shape)
         self.stiffness = np.asarray(modes.stiffness)
-        self.damping = np.asarray(generalized_damping(modes))
-        self.origin_shape = np.zeros((3, n)) if modes.origin_shape is None else _clean(modes.origin_shape, 1.0)
-        self.origin_rotation = np.zeros((3, n)) if modes.origin_rotation is None else _clean(modes.origin_rotation, 1.0)
+        self.damping = np.asarray(modes.generalized_damping)
+        self.origin_shape = np.zeros((3, n)) if modes.origin_shape is None else clean(modes.origin_shape, 1.0)
+        self.origin_rotation = np.zeros((3, n)) if modes.origin_rotation is None else clean(modes.origin_rotation, 1.0)
 
     def first_moment(self, q: ca.SX) -> ca.SX:
         """MS = sum m rho (3)."""
@@ -62,23 +62,23 @@ class FlexibleBody:
         """D_k = sum m rho phi_k^T (3, 3) for each mode: r and the deformed part."""
         result = []
         for k in range(self.count):
-            total = ca.SX(_sparse(self.position_shape[k]))
+            total = ca.SX(sparse(self.position_shape[k]))
             for j in range(self.count):
-                total = total + q[j] * ca.SX(_sparse(self.shape_shape[j, k]))
+                total = total + q[j] * ca.SX(sparse(self.shape_shape[j, k]))
             result.append(total)
         return result
 
     def second_moment(self, q: ca.SX) -> ca.SX:
         """Sigma = sum m rho rho^T (3, 3) of the deformed body, linear and quadratic terms kept."""
-        sigma = ca.SX(_sparse(self.second))
+        sigma = ca.SX(sparse(self.second))
         for k, shape in enumerate(self.position_shapes(q)):
             # r phi_k^T + phi_k r^T + q_j phi_j phi_k^T: the deformed part counts once, the plain one twice.
-            sigma = sigma + q[k] * (shape + ca.SX(_sparse(self.position_shape[k].T)))
+            sigma = sigma + q[k] * (shape + ca.SX(sparse(self.position_shape[k].T)))
         return sigma
 
     def beta(self, q: ca.SX) -> ca.SX:
         """MS_re of (34): sum m rho x phi_k, columns (3, N)."""
-        return ca.horzcat(*[-_axial(shape) for shape in self.position_shapes(q)])
+        return ca.horzcat(*[-axial(shape) for shape in self.position_shapes(q)])
 
     def forces(self, motion: BodyMotion) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Force, moment about the origin (platform axes) and elastic forces, for no elastic acceleration."""
@@ -90,12 +90,12 @@ class FlexibleBody:
         for k, shape in enumerate(shapes):
             flow = flow + rate[k] * shape
         force = self.mass * motion.a + turning @ ms + 2 * cross(w, drift)
-        moment = cross(ms, motion.a) + _axial(turning @ sigma + 2 * skew(w) @ flow.T)
+        moment = cross(ms, motion.a) + axial(turning @ sigma + 2 * skew(w) @ flow.T)
         elastic = []
         for k, shape in enumerate(shapes):
             gyro = ca.SX.zeros(3)
             for j in range(self.count):
-                gyro = gyro - rate[j] * _axial(ca.SX(_sparse(self.shape_shape[j, k])))
+                gyro = gyro - rate[j] * axial(ca.SX(sparse(self.shape_shape[j, k])))
             inertia = dot(ca.SX(ca.DM(self.s[:, k])), motion.a) + ca.trace(turning @ shape) + 2 * dot(w, gyro)
             elastic.append(inertia + self.stiffness[k] * q[k] + self.damping[k] * rate[k])
         return force, moment, ca.vertcat(*elastic)
@@ -108,28 +108,14 @@ class FlexibleBody:
 
     def coupling(self, q: ca.SX) -> ca.SX:
         """A_re of (35): [MS_de; MS_re], (6, N), platform axes."""
-        return ca.vertcat(ca.SX(_sparse(self.s)), self.beta(q))
+        return ca.vertcat(ca.SX(sparse(self.s)), self.beta(q))
 
 
-def generalized_damping(modes: Modes) -> Array:
-    """D_k: as given, or 2 d sqrt(k m) of the damping ratio (Table 2, for generalized mass m)."""
-    if modes.damping is not None:
-        return np.asarray(modes.damping)
-    if modes.damping_ratio is None:
-        return np.zeros(len(modes.stiffness))
-    mass = np.diag(Integrals.of(modes).generalized_mass)
-    return np.asarray(2 * modes.damping_ratio * np.sqrt(modes.stiffness * mass))
-
-
-def _axial(matrix: ca.SX) -> ca.SX:
-    """sum x_k x y_k for a matrix sum y x^T: the moment of a field y over positions x."""
-    return ca.vertcat(matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1])
-
-
-def _clean(values: Array, scale: Array | float) -> Array:
+def clean(values: Array, scale: Array | float) -> Array:
     """Rounding removed, so that terms that are zero cost nothing."""
     return np.where(np.abs(values) <= _ROUNDING * np.asarray(scale), 0.0, values)
 
 
-def _sparse(values: Array) -> ca.DM:
+def sparse(values: Array) -> ca.DM:
+    """Numbers with their zeros left out."""
     return ca.sparsify(ca.DM(values))

@@ -13,12 +13,12 @@ import casadi as ca
 import numpy as np
 
 from ..formulations.friction import JointFriction
-from ..kernels import Expression, Iteration, Port, port
 from ..mechanism import Attached, Mechanism
 from ..mechanism.inputs import Inputs
+from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.linear import SymmetricFactor, solve_general
 from ..symbols.vectors import cross, dot, skew
-from .body import BodyMotion, FlexibleBody, _clean, _sparse
+from .body import BodyMotion, FlexibleBody, clean, sparse
 from .modes import Modes
 
 
@@ -66,9 +66,9 @@ class FlexibleRobot:
 
     def _attach(self, number: int, modes: Modes, friction: bool) -> FlexibleLeg:
         """The leg's tip along (18), (22), without elastic acceleration."""
-        shape = _sparse(_clean(modes.attachment_shapes[number], np.abs(modes.attachment_shapes).max()))
+        shape = sparse(clean(modes.attachment_shapes[number], np.abs(modes.attachment_shapes).max()))
         rotations = modes.attachment_rotations
-        rotation = ca.DM(3, self.body.count) if rotations is None else _sparse(_clean(rotations[number], 1.0))
+        rotation = ca.DM(3, self.body.count) if rotations is None else sparse(clean(rotations[number], 1.0))
         local = ca.DM(modes.attachments[number]) + shape @ self.q
         drift = self.axes @ (shape @ self.rate)
         arm = self.axes @ local
@@ -129,7 +129,7 @@ class FlexibleRobot:
     @cached_property
     def elastic_mass(self) -> ca.SX:
         """A_ee of (45), (N, N); upper triangle only."""
-        total = ca.SX(_sparse(np.triu(self.body.generalized_mass)))
+        total = ca.SX(sparse(np.triu(self.body.generalized_mass)))
         for leg, inertia in zip(self.legs, self.leg_inertias, strict=True):
             shape = np.array(ca.DM(leg.shape))
             for a in range(3):
@@ -137,7 +137,7 @@ class FlexibleRobot:
                     product = np.outer(shape[a], shape[b])
                     product = np.triu(product if a == b else product + product.T)
                     if product.any():
-                        total = total + inertia[a, b] * ca.SX(_sparse(product))
+                        total = total + inertia[a, b] * ca.SX(sparse(product))
         return ca.densify(total)
 
     @cached_property
@@ -177,7 +177,7 @@ class FlexibleRobot:
         """
         w = self.x.wrench.symbols
         force, moment = self.axes.T @ w[:3], self.axes.T @ w[3:]
-        shape, turn = _sparse(self.body.origin_shape), _sparse(self.body.origin_rotation)
+        shape, turn = sparse(self.body.origin_shape), sparse(self.body.origin_rotation)
         arm = shape @ self.q
         return ca.vertcat(force, moment + cross(arm, force)), shape.T @ force + turn.T @ moment
 
@@ -294,6 +294,7 @@ class FlexibleDynamics:
                 port("mass_matrix", mass),
                 port("bias", bias),
                 port("jacobian", ca.horzcat(rigid_rows @ turn.T, elastic_rows)),
+                port("quality", robot.quality(ca.SX(1)), ()),
             ),
         )
 
@@ -320,6 +321,30 @@ class FlexibleDynamics:
             (port("attachment_force", ca.vertcat(*rows)), port("quality", quality, ())),
         )
 
+    def inverse_kinematics(self) -> Expression:
+        """Actuated coordinates of the deformed robot (n)."""
+        x = self._inputs()
+        robot = self._robot(x, ca.SX.zeros(6), False)
+        q = ca.vertcat(*[leg.leg.values.y[-1] for leg in robot.legs])
+        return Expression(
+            "flexible_inverse_kinematics",
+            (x.pose, x.elastic),
+            (port("q", q), port("quality", robot.quality(ca.SX(1)), ())),
+        )
+
+    def margins(self) -> Expression:
+        """For every condition of every leg its margin and by how much it is exceeded, leg by leg (k, 2)."""
+        x = self._inputs()
+        robot = self._robot(x, ca.SX.zeros(6), False)
+        rows = [
+            leg.leg.at_tip(ca.horzcat(condition.margin, condition.excess))
+            for leg in robot.legs
+            for condition in leg.leg.model.placement.conditions
+        ]
+        return Expression(
+            "flexible_margins", (x.pose, x.elastic), (port("margins", ca.vertcat(*rows), (len(rows), 2)),)
+        )
+
     def energy(self) -> Expression:
         """Kinetic energy, gravity's potential -sum m g.r and elastic energy."""
         x = self._inputs()
@@ -327,9 +352,9 @@ class FlexibleDynamics:
         body, g = self.body, self.mechanism.gravity
         v, w = robot.axes.T @ robot.motion.v, robot.axes.T @ robot.motion.omega
         rigid, rate = ca.vertcat(v, w), robot.rate
-        kinetic = 0.5 * dot_columns(rigid, body.rigid_inertia(robot.q) @ rigid)
-        kinetic = kinetic + dot_columns(rigid, body.coupling(robot.q) @ rate)
-        kinetic = kinetic + 0.5 * dot_columns(rate, ca.SX(_sparse(body.generalized_mass)) @ rate)
+        kinetic = 0.5 * ca.dot(rigid, body.rigid_inertia(robot.q) @ rigid)
+        kinetic = kinetic + ca.dot(rigid, body.coupling(robot.q) @ rate)
+        kinetic = kinetic + 0.5 * ca.dot(rate, ca.SX(sparse(body.generalized_mass)) @ rate)
         centre = body.mass * robot.motion.frame.origin + robot.axes @ body.first_moment(robot.q)
         potential = -dot(g, centre)
         for leg in robot.legs:
@@ -337,11 +362,16 @@ class FlexibleDynamics:
             kinetic = kinetic + 0.5 * ca.dot(rates, rates @ ca.DM(leg.leg.model.weights))
             load = vectors @ ca.DM(leg.leg.model.loads) + ca.DM(leg.leg.model.fixed_load)
             potential = potential - dot(g, load)
-        elastic = 0.5 * dot_columns(robot.q, ca.DM(body.stiffness) * robot.q)
+        elastic = 0.5 * ca.dot(robot.q, ca.DM(body.stiffness) * robot.q)
         return Expression(
             "flexible_energy",
             (x.pose, x.twist, x.elastic, x.elastic_rate),
-            (port("kinetic", kinetic, ()), port("potential", potential, ()), port("elastic_energy", elastic, ())),
+            (
+                port("kinetic", kinetic, ()),
+                port("potential", potential, ()),
+                port("elastic_energy", elastic, ()),
+                port("quality", robot.quality(ca.SX(1)), ()),
+            ),
         )
 
     def static_equilibrium(self, steps: int = 200) -> Iteration:
@@ -378,8 +408,3 @@ class FlexibleDynamics:
         )
         start = ca.SX.zeros(n + legs + 3)
         return Iteration("static_equilibrium", (x.pose, x.wrench), outputs, state, start, step)
-
-
-def dot_columns(a: ca.SX, b: ca.SX) -> ca.SX:
-    """Inner product of two columns."""
-    return ca.dot(a, b)

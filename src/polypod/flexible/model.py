@@ -14,20 +14,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description import Robot, load
-from ..errors import InputError, StateError
+from ..errors import InputError, StateError, UnknownNameError
 from ..formulations.friction import has_dry_friction
-from ..kernels import Expression, Iteration, Kernel
+from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..model.arguments import Argument, Batch, PoseLike, batch, first_not_finite
 from ..model.checks import check_poses
-from ..model.diagnosis import Errors, report
+from ..model.diagnosis import Errors, check_policy, reasons, report
 from ..model.kernels import recipe
+from ..symbols.expression import Expression, Iteration
 from .dynamics import FlexibleDynamics
 from .modes import Modes
 
 Array = NDArray[np.float64]
 _NO_WRENCH = np.zeros(6)
+_WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "reactions")
+FUNCTIONS = (*_WITH_FRICTION, "inverse_kinematics", "system", "energy", "static_equilibrium", "margins")
 # Attachment points of modes and legs come from different files; a tenth of a millimetre on a metre is the same point.
 _SAME_POINT = 1e-4
 
@@ -80,6 +83,8 @@ class FlexibleModel:
 
     def __init__(self, robot: Robot | str | Path, modes: Modes) -> None:
         self.robot = robot if isinstance(robot, Robot) else load(robot)
+        if not isinstance(modes, Modes):
+            raise InputError(f"modes: a polypod.flexible.Modes is needed, got {type(modes).__name__}")
         self.modes = modes
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
         _check_attachments(self.robot, modes)
@@ -89,6 +94,11 @@ class FlexibleModel:
 
     def __repr__(self) -> str:
         return f"FlexibleModel({self.robot.name!r}, modes={self.modes.count})"
+
+    def inverse_kinematics(self, pose: PoseLike, elastic: ArrayLike, *, errors: Errors | None = None) -> Array:
+        """Actuated coordinates (..., n) [m] of the deformed robot."""
+        arguments = [Argument("pose", pose, (4, 4)), Argument("elastic", elastic, (self.modes.count,))]
+        return self._call("inverse_kinematics", arguments, False, errors)[0]
 
     def inverse_dynamics(
         self,
@@ -141,13 +151,29 @@ class FlexibleModel:
         arguments += [Argument("acceleration", acceleration, (6,)), self._wrench(wrench)]
         return self._call("reactions", arguments, friction, errors)[0]
 
-    def system(self, pose: PoseLike, twist: ArrayLike, elastic: ArrayLike, elastic_rate: ArrayLike) -> FlexibleSystem:
+    def system(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        elastic: ArrayLike,
+        elastic_rate: ArrayLike,
+        *,
+        errors: Errors | None = None,
+    ) -> FlexibleSystem:
         """Mass matrix, bias and actuator Jacobian of the whole robot."""
-        return FlexibleSystem(*self._call("system", self._state(pose, twist, elastic, elastic_rate), False, None))
+        return FlexibleSystem(*self._call("system", self._state(pose, twist, elastic, elastic_rate), False, errors))
 
-    def energy(self, pose: PoseLike, twist: ArrayLike, elastic: ArrayLike, elastic_rate: ArrayLike) -> FlexibleEnergy:
+    def energy(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        elastic: ArrayLike,
+        elastic_rate: ArrayLike,
+        *,
+        errors: Errors | None = None,
+    ) -> FlexibleEnergy:
         """Kinetic, gravity's and elastic energy."""
-        return FlexibleEnergy(*self._call("energy", self._state(pose, twist, elastic, elastic_rate), False, None))
+        return FlexibleEnergy(*self._call("energy", self._state(pose, twist, elastic, elastic_rate), False, errors))
 
     def static_equilibrium(self, pose: PoseLike, wrench: ArrayLike | None = None) -> Equilibrium:
         """The platform's shape at rest and the forces that hold it: start simulations here, not at zero."""
@@ -201,23 +227,39 @@ class FlexibleModel:
         return states
 
     def _call(self, name: str, arguments: list[Argument], friction: bool, errors: Errors | None) -> list[Array]:
+        check_policy(errors)
         states = self._checked(arguments)
         kernel = self._kernel(name, friction)
         outputs = dict(zip((p.name for p in kernel.outputs), kernel(*states.rows), strict=True))
         quality = outputs.pop("quality", None)
         results: list[Array] = list(outputs.values())
-        bad = ~np.all([np.isfinite(r).reshape(len(r), -1).all(axis=1) for r in results], axis=0)
+        bad = ~np.all([np.isfinite(r).all(axis=tuple(range(1, r.ndim))) for r in results], axis=0)
         if quality is not None:
             bad |= ~(quality > SMALLEST_MARGIN)
         if bad.any():
             first_not_finite(states, arguments)
             for result in results:
                 result[bad] = np.nan
-            text = "a leg does not close, or the pose is singular"
-            report(name, bad, lambda index: [text] * len(index), results, bool(states.shape), errors)
-        return [states.restore(result) for result in results]
+        restored = [states.restore(result) for result in results]
+        if bad.any():
+            report(
+                name, bad, lambda index: self._reasons(arguments, states, index), restored, bool(states.shape), errors
+            )
+        return restored
+
+    def _reasons(self, arguments: list[Argument], states: Batch, index: NDArray[np.int64]) -> list[str]:
+        given = {argument.name: row for argument, row in zip(arguments, states.rows, strict=True)}
+        chosen = [
+            np.ascontiguousarray(np.broadcast_to(given[name], (states.size, *given[name].shape[1:]))[index])
+            for name in ("pose", "elastic")
+        ]
+        margins = self._kernel("margins", False)(*chosen)
+        return reasons(Mechanism(self.robot), margins)
 
     def _kernel(self, name: str, friction: bool) -> Kernel:
+        if name not in FUNCTIONS:
+            raise UnknownNameError("kernel", str(name), FUNCTIONS)
+        friction = friction and name in _WITH_FRICTION
         with self._lock:
             key = (name, friction)
             if key not in self._made:
@@ -233,6 +275,8 @@ class FlexibleModel:
         if friction:
             self._check_friction(self._dynamics.mechanism)
         plain: dict[str, Callable[[], Expression | Iteration]] = {
+            "inverse_kinematics": self._dynamics.inverse_kinematics,
+            "margins": self._dynamics.margins,
             "system": self._dynamics.system,
             "energy": self._dynamics.energy,
             "static_equilibrium": self._dynamics.static_equilibrium,
@@ -279,8 +323,8 @@ def _check_legs(mechanism: Mechanism) -> None:
     for leg in mechanism.legs:
         if leg.uses_axes:
             raise InputError(
-                f"robot: {leg.name} ({leg.leg.kind}) turns with the platform's axes; a flexible platform needs legs that "
-                "end in spherical joints, which know its attachment point only"
+                f"robot: {leg.name} ({leg.leg.kind}) turns with the platform's axes; a flexible platform needs legs "
+                "that end in spherical joints, which know its attachment point only"
             )
 
 

@@ -136,6 +136,12 @@ class Modes:
         index = [_index("attachments", i, len(where)) for i in attachments]
         if origin is not None:
             centre = _index("origin", origin, len(where))
+            away = float(np.linalg.norm(where[centre]))
+            if away > 1e-6 * float(np.abs(where).max()):
+                raise InputError(
+                    f"origin: node {centre} stands at {where[centre].tolist()}, {away:.3g} m from the origin of {{P}}; "
+                    "give the node at the origin, or none"
+                )
             others.setdefault("origin_shape", shape[centre])
             others.setdefault("origin_rotation", None if turn is None else turn[centre])
         return cls(

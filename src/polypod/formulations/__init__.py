@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..kernels import Expression
 from ..mechanism import Mechanism
+from ..symbols.expression import Expression
 from . import lagrange, newton_euler, recursive_matrix, virtual_power
 from .friction import Loads
 

@@ -15,9 +15,9 @@ from typing import Literal
 import casadi as ca
 
 from ..errors import InputError
-from ..kernels import Expression, Iteration, port
 from ..mechanism import Mechanism, Motion
 from ..mechanism.inputs import Inputs
+from ..symbols.expression import Expression, Iteration, port
 from ..symbols.vectors import dot, norm
 from . import newton_euler
 from .friction import Law, Loads, loaded_joints

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 import casadi as ca
 
 from ..description import Friction
-from ..kernels import Port
 from ..legs import Joint
 from ..mechanism import Attached, LegModel, Mechanism, Motion
+from ..symbols.expression import Port
 from ..symbols.vectors import dot, total
 
 Key = tuple[str, str]
@@ -87,8 +87,7 @@ def has_dry_friction(mechanism: Mechanism) -> bool:
 class JointFriction:
     """Friction of one leg: moments ON its bodies (the platform among them), and what the actuator must add.
 
-    ``at_tip`` is the part of the platform's joint on the leg, the opposite of that on the platform; ``by_joint`` are
-    the moments ON each joint's child.
+    ``by_joint`` are the moments ON each joint's child.
     """
 
     on_bodies: dict[str, ca.SX]

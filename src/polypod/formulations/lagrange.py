@@ -16,9 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..description import Robot
 from ..errors import InputError, UnknownNameError
-from ..kernels import Expression, Kernel, port
-from ..mechanism import Mechanism, Motion
+from ..kernels import Kernel
+from ..mechanism import Mechanism, Motion, Simplification
 from ..mechanism.inputs import Inputs
+from ..symbols.expression import Expression, port
 from ..symbols.linear import solve_general
 from ..symbols.vectors import dot
 from .friction import Loads, actuator_friction, joint_forces
@@ -134,6 +135,7 @@ class Rigid(Protocol):
     """What is needed of a :class:`polypod.Model`."""
 
     robot: Robot
+    simplify: Simplification | None
 
     def rates(self, pose: Any, twist: ArrayLike) -> Array:
         """Actuated rates (..., n); an error for what is not a motion of the robot."""

@@ -6,9 +6,9 @@ import casadi as ca
 
 from ..description import Robot
 from ..errors import InputError, UnknownNameError
-from ..kernels import Expression, Port, port
 from ..mechanism import Attached, Mechanism
 from ..mechanism.inputs import Inputs
+from ..symbols.expression import Expression, Port, port
 from ..symbols.vectors import skew
 
 COORDINATES = ("base", "euler")

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ..kernels import Expression, port
 from ..legs import Joint
 from ..mechanism import Attached, Mechanism, Motion
 from ..mechanism.free_bodies import FreeBodies, JointTree, Wrench
 from ..mechanism.inputs import Inputs
+from ..symbols.expression import Expression, port
 from ..symbols.linear import solve_general
 from ..symbols.vectors import cross, dot
 from . import overconstrained
@@ -99,10 +99,11 @@ def _leg_balance(
         # Without spin the joint's moment does no work only if it is along the link.
         constraint, turned = along_n * n, ca.SX.zeros(3)
     else:
-        # c = first x second; its second axis is square to n, so c x n = (first . n) second.
-        c_n = dot(first, cross(second, n))
-        size = along_n / c_n
+        # c = first x second, so c x n = (first . n) second - (second . n) first; a link's own axis is square to n.
+        size = along_n / dot(first, cross(second, n))
         constraint, turned = size * cross(first, second), (size * dot(first, n) * link.shorter) * second
+        if not link.square:
+            turned = turned - (size * dot(second, n) * link.shorter) * first
     return LegBalance(bodies, n, turned - across_n, rubbing, constraint)
 
 
@@ -111,13 +112,15 @@ class LinkMoments:
     """Moment N about a universal joint that the bodies beyond it need, as N.n and N x n/l, n towards the tip.
 
     With axes (n, e, f) of the link and forces P on them, N = n x P_n + e x P_e + f x P_f: N.n = P_e.f - P_f.e and
-    N x n = P_n - (P_n.n) n - (P_e.n) e - (P_f.n) f. Forces at the tip are l times as strong on n.
+    N x n = P_n - (P_n.n) n - (P_e.n) e - (P_f.n) f. Forces at the tip are l times as strong on n. ``square`` says that
+    the joint's second axis is one of the link's own, square to n.
     """
 
     n: ca.SX
     shorter: ca.SX
     along: ca.SX
     across: ca.SX
+    square: bool = False
 
     @staticmethod
     def of(bodies: FreeBodies, joint: Joint, centre: ca.SX) -> LinkMoments:
@@ -140,9 +143,18 @@ class LinkMoments:
         along = dot(p_e, f) - dot(p_f, e) + dot(rest, n)
         across = p_n - dot(p_n, n) * n - dot(p_e, n) * e - dot(p_f, n) * f + cross(rest, n)
         shorter = ca.SX(1 / length)
+        square = _is_own_axis(bodies, joint)
         if fixed_length:
-            return LinkMoments(n, shorter, fixed_length * along, across)
-        return LinkMoments(n, shorter, along, shorter * across)
+            return LinkMoments(n, shorter, fixed_length * along, across, square)
+        return LinkMoments(n, shorter, along, shorter * across, square)
+
+
+def _is_own_axis(bodies: FreeBodies, joint: Joint) -> bool:
+    """Whether a universal joint's second axis is an axis of its child other than that along it."""
+    body = next(b for b in bodies.leg.model.placement.bodies if b.name == joint.child)
+    second = joint.axes[1]
+    others = [body.frame.axes[:, k] for k in range(3) if k != body.along]
+    return any(all(second[i].element_hash() == axis[i].element_hash() for i in range(3)) for axis in others)
 
 
 def _actuator_force(leg: LegBalance, mu: ca.SX) -> ca.SX:
@@ -175,7 +187,7 @@ def _rotor_force(leg: Attached) -> ca.SX:
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench."""
     full = reactions(mechanism, friction, loads)
-    return Expression("inverse_dynamics", full.inputs, full.outputs[1:])
+    return Expression("inverse_dynamics", full.inputs, full.outputs[2:])
 
 
 def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
@@ -200,21 +212,36 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
     return Expression(
         "reactions",
         (x.pose, x.twist, x.acceleration, x.wrench, *(loads.ports if loads else ())),
-        (port("wrenches", rows), port("force", force), port("quality", quality, ())),
+        (
+            port("wrenches", rows),
+            port("axes", _joint_axes(mechanism.attach(motion))),
+            port("force", force),
+            port("quality", quality, ()),
+        ),
     )
 
 
 def joint_wrenches(solved: Balance) -> list[tuple[str, str, Wrench]]:
-    """(leg, joint, wrench on the joint's child at the joint's point) for every joint, friction included."""
+    """(leg, joint, wrench on its child at its point) for every joint, in the order of the legs' joints."""
     result = []
     for number, leg in enumerate(solved.legs):
-        name, bodies, tip = leg.leg.model.name, leg.bodies, leg.tip_force(solved.mu[number])
+        bodies, tip = leg.bodies, leg.tip_force(solved.mu[number])
         tip_point = leg.leg.series[0][:3]
+        wrenches = {joint.name: Wrench(tip, leg.friction.on_platform) for joint in bodies.tree.cuts}
         for joint in bodies.tree.tree:
             point = bodies.at_tip(joint.point)
             carried = bodies.demand(bodies.tree.beyond(joint), point)
             moment = carried.moment + cross(tip_point - point, tip) + leg.friction.on_platform
-            result.append((name, joint.name, Wrench(carried.force + tip, moment)))
-        for joint in bodies.tree.cuts:
-            result.append((name, joint.name, Wrench(tip, leg.friction.on_platform)))
+            wrenches[joint.name] = Wrench(carried.force + tip, moment)
+        result += [(leg.leg.model.name, joint.name, wrenches[joint.name]) for joint in bodies.tree.joints]
     return result
+
+
+def _joint_axes(attached: list[Attached]) -> ca.SX:
+    """The free directions of every joint, one row of two vectors a joint (j, 6), zero where it has fewer."""
+    rows = []
+    for leg in attached:
+        for joint in leg.model.placement.joints:
+            axes = [leg.at_tip(axis).T for axis in joint.axes]
+            rows.append(ca.horzcat(*axes, ca.SX.zeros(1, 6 - 3 * len(axes))))
+    return ca.vertcat(*rows)

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from ..errors import InputError
 from ..legs import Joint
 from ..mechanism import Attached, Mechanism, Motion
 from ..mechanism.free_bodies import FreeBodies, Wrench
@@ -92,7 +93,11 @@ class _LegUnknowns:
 
     def actuator_force(self) -> ca.SX:
         """Force along the slide, with what the rotor and friction take."""
-        joint = next(j for j in self.tree.tree if j.kind == "prismatic")
+        joint = next((j for j in self.tree.tree if j.kind == "prismatic"), None)
+        if joint is None:
+            raise InputError(
+                f"{self.leg.model.name}: an overconstrained leg without a slide has no newton-euler form here"
+            )
         masses = sum(inertance.mass for inertance in self.leg.model.placement.inertances)
         rotor = 2 * masses * self.leg.model.coordinate_tape.taylor(*self.leg.series)[2] if masses else ca.SX(0)
         return dot(self.bodies.at_tip(joint.axes[0]), self.passed_on(joint).force) + rotor + self.friction.at_actuator
@@ -170,6 +175,8 @@ def _samples(mechanism: Mechanism, pose: ca.SX, expressions: list[ca.SX]) -> lis
         a, b = (np.array(value) for value in function(matrix.ravel()))
         if np.isfinite(a).all() and np.isfinite(b).all():
             result.append((a, b))
+    if not result:
+        raise InputError(f"{mechanism.robot.name!r}: no pose near home closes; its free bodies cannot be analysed")
     return result
 
 

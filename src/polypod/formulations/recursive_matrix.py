@@ -11,9 +11,9 @@ from __future__ import annotations
 import casadi as ca
 
 from ..errors import InputError
-from ..kernels import Expression, port
 from ..mechanism import Attached, Mechanism, Motion
 from ..mechanism.inputs import Inputs
+from ..symbols.expression import Expression, port
 from ..symbols.linear import solve_general
 from ..symbols.vectors import cross
 from .friction import Loads

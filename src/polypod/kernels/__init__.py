@@ -1,7 +1,7 @@
 """Machine code for expression graphs, and the calls into it."""
 
-from .expression import Expression, Iteration, Port, port
-from .graph import Graph
+from ..symbols.expression import Expression, Iteration, Port, port
+from ..symbols.graph import Graph
 from .kernel import Bound, Kernel
 
 __all__ = ["Bound", "Expression", "Graph", "Iteration", "Kernel", "Port", "port"]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 from llvmlite import ir
 
-from .graph import SELECT, Graph
+from ..symbols.graph import SELECT, Graph
 
 _I64 = ir.IntType(64)
 _F64 = ir.DoubleType()

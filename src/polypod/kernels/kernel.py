@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..symbols.expression import Expression, Iteration
+from ..symbols.graph import Graph
 from . import machine
 from .emit import emit_graph, emit_iteration
-from .expression import Expression, Iteration
-from .graph import Graph
 
 Array = NDArray[np.float64]
 _ENTRY = "polypod_kernel"
@@ -127,7 +127,11 @@ class Kernel:
         return Bound(self, arrays, tuple(out))
 
     def interpreted(self, *arrays: Array) -> tuple[Array, ...]:
-        """The same outputs from CasADi's interpreter: slow, and independent of the code generation."""
+        """The same outputs from CasADi's interpreter: slow, and independent of the code generation.
+
+        For states without an answer the two may differ: CasADi's minimum skips what is not a number, the compiled one
+        passes it on.
+        """
         n = max(len(a) for a in arrays)
         rows = [np.broadcast_to(a, (n, *a.shape[1:])).reshape(n, -1) for a in arrays]
         results = [np.empty((n, prod(p.shape))) for p in self.outputs]
@@ -182,3 +186,8 @@ def _cores() -> int:
 @cache
 def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(_cores(), thread_name_prefix="polypod")
+
+
+if hasattr(os, "register_at_fork"):
+    # A forked child has the pool's object but none of its threads.
+    os.register_at_fork(after_in_child=_pool.cache_clear)

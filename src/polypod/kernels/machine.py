@@ -18,7 +18,7 @@ import llvmlite
 from llvmlite import binding as llvm
 from llvmlite import ir
 
-_MAGIC = b"polypod-kernel-2\n"
+_MAGIC = b"polypod-kernel-3\n"
 _ENGINES: list[llvm.ExecutionEngine] = []  # machine code lives as long as the process
 _LOCK = threading.Lock()
 
@@ -56,7 +56,8 @@ def cache_folder() -> Path:
 def _emitter_digest() -> bytes:
     """Changes when the code that writes machine code changes."""
     folder = Path(__file__).parent
-    return b"".join(hashlib.sha256((folder / name).read_bytes()).digest() for name in ("emit.py", "graph.py"))
+    files = [*folder.glob("*.py"), folder.parent / "symbols" / "graph.py", folder.parent / "symbols" / "expression.py"]
+    return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in sorted(files))
 
 
 def key_of(content: bytes, width: int) -> str:
@@ -118,7 +119,7 @@ def keep(key: str, compiled: Compiled) -> None:
 
 def _target_machine() -> llvm.TargetMachine:
     triple, cpu, features = host()
-    return llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=2, jit=True)
+    return llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=1, jit=True)
 
 
 def compile_module(module: ir.Module) -> bytes:

@@ -127,12 +127,20 @@ class Leg(LegData):
         axes = np.array(rotation, dtype=float)
         origin = np.array(position, dtype=float) + axes @ np.array(self.platform)
         placement = self.place(Frame(ca.SX(ca.DM(origin)), ca.SX(ca.DM(axes))))
-        faults = []
         for condition in placement.conditions:
             margin, excess = (float(ca.DM(ca.simplify(value))) for value in (condition.margin, condition.excess))
             if not margin > SMALLEST_MARGIN:
-                faults.append(f"{condition.name} ({excess:.6g} {condition.unit})")
-        return faults
+                # What is lost after the first is only its consequence.
+                return [f"{condition.name} ({excess:.6g} {condition.unit})"]
+        return []
+
+    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
+        """What of the leg's bodies and joints does not hang together at poses (4, 4) around home."""
+        from .assembly import Assembly
+
+        tip = Frame.symbols("tip")
+        tips = [(pose[:3, 3] + pose[:3, :3] @ np.array(self.platform), pose[:3, :3]) for pose in poses]
+        return Assembly(self.place(tip), tip).faults(tips)
 
     @abstractmethod
     def place(self, tip: Frame) -> Placement:

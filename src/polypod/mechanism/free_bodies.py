@@ -8,6 +8,7 @@ from functools import cached_property
 
 import casadi as ca
 
+from ..errors import InputError
 from ..legs import Joint, Placement
 from ..symbols.vectors import cross, total
 from .mechanism import Attached
@@ -37,7 +38,10 @@ class JointTree:
         while waiting:
             joint = next((j for j in waiting if j.parent in reached), None)
             if joint is None:
-                raise ValueError(f"joints {[j.name for j in waiting]} do not hang on the base")
+                raise InputError(
+                    f"joints {[j.name for j in waiting]} do not hang on the base: tell each joint with the body nearer "
+                    "to the base as its parent"
+                )
             waiting.remove(joint)
             if joint.child == "platform" or joint.child in reached:
                 self.cuts.append(joint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..kernels import Port
+from ..symbols.expression import Port
 
 
 class Inputs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..kernels import Expression, Iteration, port
+from ..symbols.expression import Expression, Iteration, port
 from ..symbols.linear import solve_general
 from ..symbols.vectors import dot, skew
 from .inputs import Inputs

@@ -8,6 +8,7 @@ from functools import cached_property
 import casadi as ca
 
 from ..description import Robot
+from ..errors import InputError
 from ..legs import Leg
 from ..symbols.tape import Replay
 from ..symbols.vectors import cross, skew
@@ -85,6 +86,9 @@ class Mechanism:
         self.freedoms = Freedoms(robot)
         self.platform = Inertia.of(robot)
         self.gravity = ca.SX(ca.DM(robot.gravity))
+        for leg in robot.legs:
+            if not isinstance(leg, Leg):
+                raise InputError(f"{leg.name}: the kind {leg.kind!r} has no place(); derive it from polypod.legs.Leg")
         self.legs = [LegModel(leg, simplify) for leg in robot.legs if isinstance(leg, Leg)]
 
     def attach(self, motion: Motion) -> list[Attached]:

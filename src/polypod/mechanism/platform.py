@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Robot
-from ..symbols.vectors import Frame, cross, dot, skew
+from ..symbols.vectors import Frame, axial, cross, dot, skew
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ class Inertia:
         s, sigma = twice.in_base(motion.frame.axes)
         lift = motion.a - gravity
         product = motion.half_turning @ sigma
-        return ca.vertcat(self.mass * lift + motion.half_turning @ s, cross(s, 0.5 * lift) + _axial(product))
+        return ca.vertcat(self.mass * lift + motion.half_turning @ s, cross(s, 0.5 * lift) + axial(product))
 
     def matrix(self, axes: ca.SX) -> ca.SX:
         """Inertia matrix (6, 6) with respect to the twist: [m 1, -s~; s~, tr(Sigma) 1 - Sigma]."""
@@ -151,8 +151,3 @@ class Inertia:
             ca.horzcat(self.mass * ca.SX.eye(3), -skew(s)),
             ca.horzcat(skew(s), turn),
         )
-
-
-def _axial(matrix: ca.SX) -> ca.SX:
-    """Sum over k of e_k x (column k of M^T ...): the moment of M = integral of xddot x^T."""
-    return ca.vertcat(matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1])

@@ -28,12 +28,14 @@ def reasons(mechanism: Mechanism, margins: Array) -> list[str]:
     names = [(leg.name, c) for leg in mechanism.legs for c in leg.placement.conditions]
     sentences = []
     for state in margins:
-        lost = [
-            f"{leg}: {c.name} ({state[k, 1]:.6g} {c.unit})"
-            for k, (leg, c) in enumerate(names)
-            if not state[k, 0] > SMALLEST_MARGIN
-        ]
-        sentences.append("; ".join(lost) or "the pose is singular: actuator forces or motion are not determined there")
+        lost: dict[str, str] = {}
+        for k, (leg, c) in enumerate(names):
+            if not state[k, 0] > SMALLEST_MARGIN:
+                # What a leg loses after the first is only its consequence.
+                lost.setdefault(leg, f"{leg}: {c.name} ({state[k, 1]:.6g} {c.unit})")
+        sentences.append(
+            "; ".join(lost.values()) or "the pose is singular: actuator forces or motion are not determined there"
+        )
     return sentences
 
 

@@ -123,4 +123,5 @@ def _source_digest() -> bytes:
         for file in sorted((root / folder).iterdir(), key=lambda f: f.name):
             if file.name.endswith(".py"):
                 digest.update(file.read_bytes())
+    digest.update((root / "model" / "kernels.py").read_bytes())
     return digest.digest()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,6 +74,10 @@ class Model:
             fault = Fault("home", "the home pose is singular (do two legs share both their joints?)")
             raise RobotFileError(f"robot {self.robot.name!r}", [fault])
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A model is its robot and its choices; another process builds it from its cache of kernels."""
+        return _rebuilt, (self.robot, self._kernels.options)
+
     def __repr__(self) -> str:
         return f"Model({self.robot.name!r}, legs={len(self.legs)}, freedoms={self._freedoms.count})"
 
@@ -122,7 +127,7 @@ class Model:
 
         Of the several poses with the same coordinates the one found is that near the guess. ``full_output`` returns a
         :class:`ForwardKinematics` with a code, the residual and the number of steps of each state. The pose is a
-        ``RigidTransform`` if the guess is one.
+        ``RigidTransform`` if the guess is one and every state has an answer (a RigidTransform cannot be NaN).
         """
         check_policy(errors)
         start = self.robot.home.matrix if guess is None else guess
@@ -131,7 +136,7 @@ class Model:
         first_not_finite(Batch(states.shape, states.rows[:1]), arguments[:1])
         self._check_pose(states, 1, "guess")
         pose, residual, steps, quality = self._kernels.get("forward_kinematics")(*states.rows)
-        scale = self._size + np.abs(states.rows[0]).max(initial=0.0)
+        scale = self._size + float(np.linalg.norm(self.robot.home.position))
         code = np.full(len(pose), int(Code.CONVERGED))
         code[~(quality > SMALLEST_MARGIN)] = Code.SINGULAR
         code[~(residual <= 1e-12 * scale)] = Code.NOT_CONVERGED
@@ -156,7 +161,7 @@ class Model:
         if full_output:
             return result
         rigid: Any = type(guess)
-        return rigid.from_matrix(result.pose) if hasattr(rigid, "from_matrix") else result.pose
+        return rigid.from_matrix(result.pose) if hasattr(rigid, "from_matrix") and not bad.any() else result.pose
 
     def limits(self, pose: PoseLike) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
@@ -285,13 +290,26 @@ class Model:
             acceleration,
             errors,
             wrench,
-            answer=lambda parts: Reactions.of(self._kernels.mechanism, *parts),
+            answer=lambda parts: Reactions.of(
+                self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions
+            ),
             friction=friction,
         )
         return reactions
 
+    @cached_property
+    def _open_reactions(self) -> NDArray[np.bool_]:
+        """Which numbers (joints, 6) of the joints' wrenches inner stresses leave open: the same in all states."""
+        rest = np.zeros((1, 6))
+        wrenches = self._kernels.get("reactions")(self.robot.home.matrix[None], rest, rest, rest)[0]
+        return np.asarray(np.isnan(wrenches[0]))
+
     def kernel(self, name: str, friction: bool = False, formulation: str = "virtual-power") -> Kernel:
-        """The bare compiled function: no checks, arrays (n, ...) in and out, for loops that count microseconds."""
+        """The bare compiled function: no checks, arrays (n, ...) in and out, for loops that count microseconds.
+
+        Without friction unless asked for. Outputs end with the quality of each state (below 1e-7: no answer) and,
+        where dry friction is iterated, whether it converged.
+        """
         return self._kernels.get(name, friction, formulation)
 
     # -- how calls are made ------------------------------------------------------------------------------------------
@@ -360,10 +378,12 @@ class Model:
                 (adrift, "the friction iteration did not converge: friction coefficients too large for this pose")
             )
             bad |= adrift
-        if not np.isfinite(results[-1]).all():
-            huge = ~bad & ~np.isfinite(results[-1]).reshape(len(bad), -1).all(axis=1)
-            notes.append((huge, "the result is too large for a floating-point number"))
-            bad |= huge
+        # Reactions that statics leaves open are NaN; the forces beside them tell whether there is an answer.
+        for result in results[-1:] if name == "reactions" else results:
+            if not np.isfinite(result).all():
+                huge = ~bad & ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
+                notes.append((huge, "the result is too large for a floating-point number"))
+                bad |= huge
         return self._finish(name, arguments, states, results, bad, errors, answer, notes)
 
     def _finish(
@@ -403,8 +423,13 @@ class Model:
 def _options(simplify: str | None, width: float, coupling: str) -> Options:
     if simplify is not None and simplify not in SIMPLIFICATIONS:
         raise UnknownNameError("simplification", simplify, SIMPLIFICATIONS)
-    if not (np.isfinite(width) and width >= 0):
+    if not (isinstance(width, (int, float)) and np.isfinite(width) and width >= 0):
         raise InputError(f"friction_width: a rate of at least 0 is needed (0 is the exact sign), got {width}")
     if coupling not in ("implicit", "explicit"):
         raise InputError(f"friction_coupling: 'implicit' or 'explicit', got {coupling!r}")
     return Options(simplify, DryFriction(Law(float(width)), coupling))  # type: ignore[arg-type]
+
+
+def _rebuilt(robot: Robot, options: Options) -> Model:
+    dry = options.dry
+    return Model(robot, simplify=options.simplify, friction_width=dry.law.width, friction_coupling=dry.coupling)

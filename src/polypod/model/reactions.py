@@ -17,7 +17,8 @@ _NUMBERS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 class JointReaction:
     """What a joint passes on from its parent to its child: force and moment (..., 3) at the joint's point, base axes.
 
-    The opposite acts on the parent. Along the joint's free directions it holds friction and the actuator's force.
+    The opposite acts on the parent. Along the joint's free directions ``axes`` (..., k, 3) it holds friction and the
+    actuator's force; ``normal_force`` and ``constraint_moment`` are what is left without them.
     """
 
     kind: str
@@ -25,6 +26,19 @@ class JointReaction:
     child: str
     force: Array
     moment: Array
+    axes: Array
+
+    @property
+    def normal_force(self) -> Array:
+        """Force square to a slide's direction (..., 3) [N]; the whole force of a rotary joint."""
+        return _without(self.force, self.axes) if self.kind == "prismatic" else self.force
+
+    @property
+    def constraint_moment(self) -> Array:
+        """Moment about the axes the joint blocks (..., 3) [N m]; zero for a spherical joint."""
+        if self.kind == "prismatic":
+            return self.moment
+        return np.zeros_like(self.moment) if self.kind == "spherical" else _without(self.moment, self.axes)
 
 
 @dataclass(frozen=True)
@@ -39,20 +53,27 @@ class Reactions:
     indeterminate: tuple[tuple[str, str, str], ...]
 
     @staticmethod
-    def of(mechanism: Mechanism, wrenches: Array, force: Array) -> Reactions:
-        """From the rows (..., joints, 6) of a kernel."""
+    def of(
+        mechanism: Mechanism, wrenches: Array, axes: Array, force: Array, open_numbers: NDArray[np.bool_]
+    ) -> Reactions:
+        """From the rows (..., joints, 6) of a kernel and which numbers (joints, 6) of them are open."""
         legs: dict[str, dict[str, JointReaction]] = {}
         indeterminate = []
-        answered = np.isfinite(force).all(axis=-1)
         row = 0
         for leg in mechanism.legs:
             legs[leg.name] = {}
             for joint in leg.placement.joints:
                 numbers = wrenches[..., row, :]
+                free = axes[..., row, :].reshape(*axes.shape[:-2], 2, 3)[..., : len(joint.axes), :]
                 legs[leg.name][joint.name] = JointReaction(
-                    joint.kind, joint.parent, joint.child, numbers[..., :3], numbers[..., 3:]
+                    joint.kind, joint.parent, joint.child, numbers[..., :3], numbers[..., 3:], free
                 )
-                lost = np.isnan(numbers[answered]).any(axis=0) if answered.any() else np.zeros(6, dtype=bool)
-                indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(lost)]
+                indeterminate += [(leg.name, joint.name, _NUMBERS[k]) for k in np.flatnonzero(open_numbers[row])]
                 row += 1
         return Reactions(legs, force, tuple(indeterminate))
+
+
+def _without(vector: Array, axes: Array) -> Array:
+    """A vector (..., 3) less its parts along directions (..., k, 3) that are square to each other."""
+    along = np.einsum("...i,...ki->...k", vector, axes)
+    return np.asarray(vector - np.einsum("...k,...ki->...i", along, axes))

@@ -43,7 +43,8 @@ class SingleState:
         self._results = [
             a for a, name in zip(self._outputs, names, strict=True) if name not in ("quality", "converged")
         ]
-        self._flat = [a.reshape(-1) for a in self._results]
+        # Reactions that statics leaves open are NaN; the forces, last, tell whether there is an answer.
+        self._flat = [a.reshape(-1) for a in self._results[-1 if kernel.name == "reactions" else 0 :]]
 
     def __call__(self, values: Sequence[Any]) -> list[Array] | None:
         """Results of the state; None if the general way must look at it."""

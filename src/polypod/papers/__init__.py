@@ -12,6 +12,7 @@ from .contract import Claim, Drawing, Erratum, Measure, PaperStudy, Verdict
 
 MODULES: dict[str, str] = {
     "kim-ryu": "kim_ryu",
+    "long": "long",
     "lopes": "lopes",
     "pedrammehr": "pedrammehr",
     "staicu": "staicu",

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 
-from ..report.page import _figure as figure_html
-from ..report.page import _table as table_html
+from ..report.page import figure_html, table_html
 from ..tables import short
 from .contract import Claim, Erratum, Measure, Verdict
 from .report import Outcome

@@ -29,8 +29,8 @@ def page(study: Study, images: Sequence[Image], version: str) -> str:
         reference=escape(robot.reference),
         facts="\n".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in _facts(study)),
         notes="\n".join(f'<p class="note">{escape(text)}</p>' for text in notes(study)),
-        tables="\n".join(_table(table) for table in tables),
-        figures="\n".join(_figure(*image) for image in images),
+        tables="\n".join(table_html(table) for table in tables),
+        figures="\n".join(figure_html(*image) for image in images),
         sources=_sources(study),
         version=escape(version),
     )
@@ -74,7 +74,7 @@ def _facts(study: Study) -> list[tuple[str, str]]:
     ]
 
 
-def _table(table: Table) -> str:
+def table_html(table: Table) -> str:
     head = "".join(f"<th>{escape(column.header)}</th>" for column in table.columns)
     body = "\n".join(
         "<tr>"
@@ -91,7 +91,7 @@ def _table(table: Table) -> str:
     )
 
 
-def _figure(name: str, caption: str, png: bytes) -> str:
+def figure_html(name: str, caption: str, png: bytes) -> str:
     data = base64.b64encode(png).decode()
     return (
         f'<figure id="{escape(name)}"><img alt="{escape(caption)}" src="data:image/png;base64,{data}">'

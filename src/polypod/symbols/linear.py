@@ -18,7 +18,7 @@ class Solution:
 def solve_general(matrix: ca.SX, right: ca.SX) -> Solution:
     """Solve a square system by Gaussian elimination with row pivoting; rows are exchanged by choices, not jumps.
 
-    Quality is the smallest pivot over the first.
+    Quality is the smallest pivot over the largest.
     """
     n = matrix.size1()
     rows = [[matrix[i, j] for j in range(n)] + [right[i]] for i in range(n)]
@@ -45,10 +45,10 @@ def solve_general(matrix: ca.SX, right: ca.SX) -> Solution:
         for j in range(i + 1, n):
             rest = rest - rows[i][j] * x[j]
         x[i] = rest * inverse[i]
-    smallest = sizes[-1]
-    for size in sizes[1:-1]:
-        smallest = ca.fmin(smallest, size)
-    return Solution(ca.vertcat(*x), smallest / sizes[0])
+    smallest, greatest = sizes[0], sizes[0]
+    for size in sizes[1:]:
+        smallest, greatest = ca.fmin(smallest, size), ca.fmax(greatest, size)
+    return Solution(ca.vertcat(*x), smallest / greatest)
 
 
 class SymmetricFactor:

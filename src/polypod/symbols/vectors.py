@@ -32,6 +32,11 @@ def skew(a: ca.SX) -> ca.SX:
     return ca.vertcat(*[ca.horzcat(*row) for row in rows])
 
 
+def axial(matrix: ca.SX) -> ca.SX:
+    """sum x_k x y_k for a matrix sum y_k x_k^T: the moment of a field y over positions x."""
+    return ca.vertcat(matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1])
+
+
 def norm(a: ca.SX) -> ca.SX:
     """|a|"""
     return ca.sqrt(dot(a, a))

@@ -1,0 +1,84 @@
+"""The motion a controller follows: tabulated where samples fall, exact elsewhere, at rest after its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..trajectories import Motion, Trajectory
+
+Array = NDArray[np.float64]
+
+
+class Target(NamedTuple):
+    """Pose (4, 4), twist (6,) and acceleration (6,) wanted at a time."""
+
+    pose: Array
+    twist: Array
+    acceleration: Array
+
+
+class Reference:
+    """A trajectory as a function of time; before 0 s it stands at its start, after its end at its end.
+
+    ``rate`` [1/s] spaces a table that makes control at that rate fast; other times are evaluated exactly.
+    """
+
+    def __init__(self, trajectory: Trajectory, rate: float = 1000.0) -> None:
+        if not (np.isfinite(rate) and rate > 0):
+            raise InputError(f"rate: must be greater than 0 samples a second, got {rate}")
+        self.trajectory, self.rate = trajectory, float(rate)
+        count = int(np.floor(trajectory.duration * rate * (1 + 1e-12))) + 1
+        self.times: Array = np.minimum(np.arange(count) / rate, trajectory.duration)
+        self.motion = trajectory.at(self.times)
+        self._ends = [self._at_rest(end) for end in (0.0, trajectory.duration)]
+
+    def _at_rest(self, time: float) -> Target:
+        return Target(self.trajectory.at(time).pose, np.zeros(6), np.zeros(6))
+
+    def row(self, time: float) -> int | None:
+        """The table's row for a time; None if the time is not in the table."""
+        k = round(time * self.rate)
+        return k if 0 <= k < len(self.times) and self.times[k] == time else None
+
+    def at(self, time: float) -> Target:
+        """What is wanted at a time."""
+        k = self.row(time)
+        if k is not None:
+            return Target(self.motion.pose[k], self.motion.twist[k], self.motion.acceleration[k])
+        if time < 0 or time > self.trajectory.duration:
+            return self._ends[int(time > 0)]
+        return Target(*self.trajectory.at(time)[1:])
+
+    def sampled(self, times: Array) -> Motion:
+        """Motion at many times (n,)."""
+        end = self.trajectory.duration
+        motion = self.trajectory.at(np.clip(times, 0.0, end))
+        outside = (times < 0.0) | (times > end)
+        twist, acceleration = (np.where(outside[:, None], 0.0, part) for part in motion[2:])
+        return Motion(times, motion.pose, twist, acceleration)
+
+
+class Tabulated:
+    """A function of the wanted motion (a batch of it), from the table where a time has a row, else computed."""
+
+    def __init__(self, reference: Reference, function: Callable[[Array, Array, Array], tuple[Array, ...]]) -> None:
+        self._reference, self._function = reference, function
+        motion = reference.motion
+        self._rows = function(motion.pose, motion.twist, motion.acceleration)
+
+    def at(self, time: float) -> tuple[Array, ...]:
+        """The function's results at a time."""
+        k = self._reference.row(time)
+        if k is not None:
+            return tuple(part[k] for part in self._rows)
+        return tuple(part[0] for part in self._function(*(part[None] for part in self._reference.at(time))))
+
+
+def reference_of(motion: Reference | Trajectory, rate: float = 1000.0) -> Reference:
+    """A reference from a trajectory, or the reference itself."""
+    return motion if isinstance(motion, Reference) else Reference(motion, rate)

@@ -1,0 +1,28 @@
+"""What a simulation says when it cannot go on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import PolypodError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+
+class SimulationError(PolypodError, ArithmeticError):
+    """A simulation that had to end: no answer, or a controller without one.
+
+    Attributes
+    ----------
+    time : when it happened [s]
+    result : the :class:`xarray.Dataset` up to then (None if there is nothing yet)
+    """
+
+    def __init__(self, message: str, time: float, result: xr.Dataset | None = None) -> None:
+        self.time, self.result = time, result
+        super().__init__(message)
+
+
+class InterruptedWarning(UserWarning):
+    """A simulation was interrupted and returned what it had."""

@@ -1,0 +1,197 @@
+"""Events: a limit reached, a singularity approached, a joint that turns about; found between steps and located."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, UnknownNameError
+from ..formulations.friction import friction_of
+from .dynamics import scaled_basis
+from .integrators import Leap
+from .system import Place, System
+
+Array = NDArray[np.float64]
+Action = Literal["stop", "log", "ignore"]
+ACTIONS = ("stop", "log", "ignore")
+DEFAULTS: dict[str, Action] = {"limit": "stop", "singularity": "stop", "reversal": "log"}
+
+
+class Event(NamedTuple):
+    """Something that happened: when [s], which kind, at which leg (empty: the whole robot), and what in words."""
+
+    time: float
+    kind: str
+    leg: str
+    text: str
+
+
+class Watch(ABC):
+    """Functions of a state whose change of sign is an event of one kind."""
+
+    kind: str
+    falling: bool = True
+
+    def __init__(self, action: Action) -> None:
+        self.action = action
+
+    def quiet(self, place: Place) -> bool:
+        """Whether nothing can have happened, told at little cost."""
+        return False
+
+    @abstractmethod
+    def values(self, place: Place) -> Array:
+        """Numbers (k,), positive while nothing happens."""
+
+    @abstractmethod
+    def told(self, number: int, place: Place) -> tuple[str, str]:
+        """Leg and words for the event of one of the numbers, at the state where it happened."""
+
+
+class LimitWatch(Watch):
+    """Lengths, rail places and cones of the legs that the robot limits; angles by their cosine."""
+
+    kind = "limit"
+
+    def __init__(self, action: Action, system: System) -> None:
+        super().__init__(action)
+        legs = system.parts.mechanism().legs
+        self._limits = [(leg.name, limit) for leg in legs for limit in leg.placement.limits]
+        self._low = np.array([limit.low for _, limit in self._limits])
+        self._high = np.array([limit.high for _, limit in self._limits])
+
+    def quiet(self, place: Place) -> bool:
+        """There is room to the nearest limit."""
+        return bool(place.room > 0)
+
+    def values(self, place: Place) -> Array:
+        """How far each quantity is inside its range, low ends first."""
+        return np.concatenate([place.limited - self._low, self._high - place.limited])
+
+    def told(self, number: int, place: Place) -> tuple[str, str]:
+        """Which quantity reached which end."""
+        count = len(self._limits)
+        leg, limit = self._limits[number % count]
+        if limit.angle:
+            return leg, f"{limit.name} reaches {np.arccos(np.clip(limit.low, -1, 1)):.6g} rad"
+        end = limit.low if number < count else limit.high
+        return leg, f"{limit.name} reaches {end:.6g} {limit.unit}"
+
+
+class SingularityWatch(Watch):
+    """Distance to singularity (as :meth:`polypod.Model.conditioning`) and margins of the legs, above a threshold."""
+
+    kind = "singularity"
+
+    def __init__(self, action: Action, system: System, threshold: float, size: float) -> None:
+        super().__init__(action)
+        self._basis, self._threshold = scaled_basis(system.freedoms, size), threshold
+
+    def quiet(self, place: Place) -> bool:
+        """The lower bound of the distance is large enough."""
+        return bool(min(place.safety, place.margin) > self._threshold)
+
+    def values(self, place: Place) -> Array:
+        """Distance and margin less the threshold."""
+        singular = np.linalg.svd(place.jacobian @ self._basis, compute_uv=False)
+        return np.array([singular[-1] - self._threshold, place.margin - self._threshold])
+
+    def told(self, number: int, place: Place) -> tuple[str, str]:
+        """How near."""
+        what = ("distance to singularity", "smallest margin of a leg")[number]
+        return "", f"{what} falls to {self._threshold:.6g}"
+
+
+class ReversalWatch(Watch):
+    """Rates of actuated joints with dry friction, which jumps where they change sign."""
+
+    kind = "reversal"
+    falling = False
+
+    def __init__(self, action: Action, system: System) -> None:
+        super().__init__(action)
+        legs = system.parts.mechanism().legs
+        frictions = [friction_of(leg, joint) for leg, joint in zip(legs, system.actuated, strict=True)]
+        dry = [number for number, f in enumerate(frictions) if f.coulomb or f.drag]
+        self._which, self._legs = np.array(dry, dtype=int), system.legs
+
+    def quiet(self, place: Place) -> bool:
+        """No joint has dry friction."""
+        return not len(self._which)
+
+    def values(self, place: Place) -> Array:
+        """Rates."""
+        rates: Array = place.qdot[self._which]
+        return rates
+
+    def told(self, number: int, place: Place) -> tuple[str, str]:
+        """Which leg."""
+        return self._legs[self._which[number]], "the actuator changes direction and its friction changes sign"
+
+
+def chosen(
+    wanted: Mapping[str, Action] | None, system: System, friction: bool, threshold: float, size: float
+) -> list[Watch]:
+    """The watches for a choice of actions by kind; what is not named keeps its default."""
+    actions = dict(DEFAULTS)
+    for kind, action in (wanted or {}).items():
+        if kind not in DEFAULTS:
+            raise UnknownNameError("event", kind, tuple(DEFAULTS))
+        if action not in ACTIONS:
+            raise InputError(f"events[{kind!r}]: one of {', '.join(ACTIONS)} is needed, got {action!r}")
+        actions[kind] = action
+    if not (np.isfinite(threshold) and threshold >= 0):
+        raise InputError(f"singularity: a threshold of at least 0 is needed, got {threshold}")
+    watches: list[Watch] = []
+    if actions["limit"] != "ignore":
+        watches.append(LimitWatch(actions["limit"], system))
+    if actions["singularity"] != "ignore":
+        watches.append(SingularityWatch(actions["singularity"], system, threshold, size))
+    if actions["reversal"] != "ignore" and friction:
+        watches.append(ReversalWatch(actions["reversal"], system))
+    return watches
+
+
+class Watchman:
+    """Remembers the signs of all watches and tells the events of each leap in order of time."""
+
+    def __init__(self, watches: list[Watch], place: Place) -> None:
+        self._watches = watches
+        self._signs = [np.sign(watch.values(place)) for watch in watches]
+
+    def events(self, leap: Leap) -> list[tuple[Event, Action, Place]]:
+        """Events within a leap."""
+        found = []
+        for number, watch in enumerate(self._watches):
+            if watch.quiet(leap.place):
+                if watch.falling:
+                    self._signs[number] = np.ones_like(self._signs[number])
+                continue
+            old, values = self._signs[number], watch.values(leap.place)
+            new = np.where(values == 0.0, old, np.sign(values))
+            changed = (old > 0) & ~(values > 0) if watch.falling else (old * new < 0)
+            for k in np.flatnonzero(changed).tolist():
+                time, place = _located(watch, k, leap)
+                found.append((Event(time, watch.kind, *watch.told(k, place)), watch.action, place))
+            # a rate that starts from rest has no sign to change until it has moved
+            self._signs[number] = new
+        return sorted(found, key=lambda event: event[0].time)
+
+
+def _located(watch: Watch, k: int, leap: Leap) -> tuple[float, Place]:
+    """When a number changes sign: by bracketing, to rounding of the time."""
+    from scipy.optimize import brentq
+
+    def value(time: float) -> float:
+        return float(watch.values(leap.within(time))[k])
+
+    low, high = leap.start, leap.end
+    first, last = value(low), value(high)
+    if not (np.isfinite(last) and first * last < 0):
+        return high, leap.place
+    time = float(brentq(value, low, high, xtol=1e-14 * max(1.0, high), rtol=1e-14))
+    return time, leap.within(time)

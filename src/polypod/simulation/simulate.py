@@ -1,0 +1,233 @@
+"""Direct dynamics forward in time."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..control.reference import Reference, reference_of
+from ..errors import InputError, StateError
+from ..model.arguments import PoseLike, pose_matrix
+from ..model.checks import check_poses
+from ..model.freedoms import check_motion, check_pose_freedom
+from ..trajectories import Trajectory
+from .actuators import Actuators
+from .chart import pack, rebased
+from .dynamics import size_of
+from .errors import InterruptedWarning, SimulationError
+from .events import Action, Watchman, chosen
+from .integrators import FIXED, Integrator
+from .progress import progress_bar
+from .record import Record
+from .result import AXES, dataset
+from .run import Run, StoppedError
+from .sources import Signal, Source
+from .system import Place, Stepper
+from .systems import system_of
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[np.float64]
+# More rows than these are a slip of a digit rather than a wish.
+MOST_SAMPLES = 20_000_000
+
+
+def simulate(
+    model: Any,
+    force: Signal = None,
+    *,
+    duration: float,
+    pose: PoseLike | None = None,
+    twist: ArrayLike | None = None,
+    elastic: ArrayLike | None = None,
+    elastic_rate: ArrayLike | None = None,
+    wrench: Signal = None,
+    rate: float | None = None,
+    method: str | None = None,
+    step: float = 1e-3,
+    rtol: float = 1e-9,
+    atol: float = 1e-12,
+    friction: bool = True,
+    saturation: ArrayLike | None = None,
+    delay: float = 0.0,
+    events: Mapping[str, Action] | None = None,
+    singularity: float = 1e-3,
+    breaks: Sequence[float] = (),
+    output: float | None = None,
+    reference: Reference | Trajectory | None = None,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Move a robot from a state by its actuators' forces and an external wrench; an :class:`xarray.Dataset` over time.
+
+    Parameters
+    ----------
+    model : the robot, a :class:`polypod.Model` or :class:`polypod.FlexibleModel`
+    force : actuator forces (n,) [N]: numbers, a function ``(time, measurement) -> (n,)`` or a controller; None is zero
+    duration : simulated time [s], from 0
+    pose, twist : start; the start of the controller's reference if it has one, else home at rest
+    elastic, elastic_rate : start of a flexible platform (N,); static equilibrium at rest unless given
+    wrench : external wrench on the platform (6,), given like ``force``
+    rate : samples a second at which the force is asked for and then held, as on a machine; None: at every instant
+    method : RK4 (fixed ``step`` [s]; compiled where force and wrench are held), RK45, DOP853, Radau, BDF or LSODA with
+        ``rtol`` and ``atol``; RK4 if there is a ``rate``, else DOP853
+    friction : whether joints have friction; dry friction is stiff near rest, see ``friction_width`` of the model
+    saturation : largest force [N], a number, (n,), or (n, 2) low and high
+    delay : time [s] from a sample to its force; what holds the start acts until the first arrives
+    events : action (``stop``, ``log``, ``ignore``) by kind: ``limit`` and ``singularity`` stop and ``reversal`` (of
+        joints with dry friction) is logged unless told otherwise; ``singularity`` is the distance at which one is near
+    breaks : times [s] at which force or wrench jump; the integrator starts anew there (without a rate)
+    output : interval [s] of the rows; None: every sample, or every accepted step
+    reference : the motion wanted, for the tracking error; that of the controller unless given
+    progress : a progress bar; None: on a terminal only
+
+    A simulation that cannot go on raises :class:`SimulationError` with the time, and what it has as ``result``; one
+    that is interrupted from the keyboard warns and returns what it has.
+    """
+    timing = _Timing(duration, rate, breaks, output)
+    system = system_of(model, friction)
+    stepper = Stepper(system)
+    integrator = Integrator(method or (FIXED if rate is not None else "DOP853"), step, rtol, atol)
+    actuators = Actuators(system.legs, saturation, delay)
+    wanted = _reference(reference, force, rate)
+    place = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
+    force_source, wrench_source = Source("force", force, system.legs), Source("wrench", wrench, AXES)
+    _check_sampling(force_source, wrench_source, rate, delay)
+    watches = chosen(events, system, friction, singularity, size_of(model.robot))
+    for watch in watches:
+        values = watch.values(place)
+        if watch.falling and (~(values > 0)).any():
+            leg, text = watch.told(int(np.argmin(values > 0)), place)
+            raise InputError(f"pose: the start is beyond what the robot may do: {f'{leg}: ' if leg else ''}{text}")
+    record = Record(system.layout.state, len(system.legs))
+    about = {
+        "method": integrator.method,
+        "rate": 0.0 if rate is None else float(rate),
+        "friction": "yes" if friction else "no",
+        "conventions": "SI units, radians; base axes; twist and wrench at the platform origin, linear part first",
+    }
+
+    def result(ended: str) -> xr.Dataset:
+        return dataset(system, record, force, wanted, {**about, "ended": ended})
+
+    with progress_bar(timing.duration, progress) as advanced:
+        run = Run(
+            stepper, integrator, force_source, wrench_source, actuators, Watchman(watches, place), record, place,
+            advanced,
+        )  # fmt: skip
+        if delay:
+            actuators.hold(system.parts.hold(_pose(place))[1])
+        else:
+            actuators.hold(np.zeros(len(system.legs)))
+        try:
+            if rate is None:
+                run.continuous(timing.ends, output)
+            else:
+                run.sampled(timing.duration, float(rate), timing.every)
+        except StoppedError as stop:
+            event = stop.event
+            where = f"{event.leg}: " if event.leg else ""
+            return result(f"{event.kind} at t = {event.time:.6g} s: {where}{event.text}")
+        except SimulationError as error:
+            run.keep()
+            error.result = result(str(error))
+            raise
+        except KeyboardInterrupt:
+            run.keep()
+            text = f"interrupted at t = {run.time:.6g} s"
+            warnings.warn(f"simulate: {text}; the result ends there", InterruptedWarning, stacklevel=2)
+            return result(text)
+    return result("duration reached")
+
+
+class _Timing:
+    """Times of a simulation, checked."""
+
+    def __init__(self, duration: float, rate: float | None, breaks: Sequence[float], output: float | None) -> None:
+        for name, value in (("duration", duration), ("rate", rate), ("output", output)):
+            if value is not None and not (np.isfinite(value) and value > 0):
+                raise InputError(f"{name}: a number greater than 0 is needed, got {value}")
+        self.duration = float(duration)
+        density = max(1 / output if output else 0.0, rate or 0.0)
+        if duration * density > MOST_SAMPLES:
+            raise InputError(f"duration: {duration:g} s are {duration * density:.3g} samples; at most {MOST_SAMPLES}")
+        times = np.asarray(list(breaks), dtype=np.float64)
+        if times.size and not ((times >= 0) & (times <= duration)).all():
+            raise InputError(f"breaks: times in [0, {duration:g}] s are needed, got {times.tolist()}")
+        if times.size and rate is not None:
+            raise InputError("breaks: with a rate the integrator starts anew at every sample; leave breaks out")
+        self.ends = sorted({*times[(times > 0) & (times < duration)].tolist(), self.duration})
+        self.every = 1
+        if output is not None and rate is not None:
+            self.every = round(output * rate)
+            if self.every < 1 or abs(output * rate - self.every) > 1e-6:
+                raise InputError(f"output: at {rate:g} samples a second a multiple of {1 / rate:g} s, got {output}")
+
+
+def _reference(reference: Reference | Trajectory | None, force: Signal, rate: float | None) -> Reference | None:
+    found = getattr(force, "reference", None) if reference is None else reference
+    return reference_of(found, rate or 1000.0) if isinstance(found, (Reference, Trajectory)) else None
+
+
+def _check_sampling(force: Source, wrench: Source, rate: float | None, delay: float) -> None:
+    if wrench.remembers:
+        raise InputError("wrench: a function (time, measurement) is needed, got a controller with memory")
+    if rate is None and force.remembers:
+        raise InputError("rate: a controller with memory needs one (samples a second)")
+    if rate is None and delay:
+        raise InputError(f"delay: only sampled forces are delayed; give a rate, got a delay of {delay} s without one")
+
+
+def _start(
+    model: Any,
+    stepper: Stepper,
+    pose: PoseLike | None,
+    twist: ArrayLike | None,
+    elastic: ArrayLike | None,
+    elastic_rate: ArrayLike | None,
+    reference: Reference | None,
+) -> Place:
+    """The start state, checked: a pose the robot can take, motions it can make, legs that close."""
+    system = stepper.system
+    first = None if reference is None else reference.at(0.0)
+    home: Array = model.robot.home.matrix if first is None else first.pose
+    matrix = _numbers("pose", home if pose is None else pose_matrix(pose), (4, 4))
+    check_poses(matrix[None], "pose", False)
+    given = (np.zeros(6) if first is None else first.twist) if twist is None else twist
+    velocity = _numbers("twist", given, (6,))
+    if not system.freedoms.full:
+        check_pose_freedom(system.freedoms, matrix[None], "pose", False, size_of(model.robot))
+        check_motion(system.freedoms, velocity[None], "twist", False)
+    n = system.modes
+    if not n and (elastic is not None or elastic_rate is not None):
+        raise InputError(f"elastic: {system.robot.name!r} is rigid; only a FlexibleModel has elastic coordinates")
+    try:
+        if not n:
+            model.inverse_kinematics(matrix)  # says which leg does not close
+        at_rest = system.parts.hold(matrix)[0] if n and elastic is None else np.zeros(n)
+    except StateError as error:
+        raise InputError(f"pose: the robot cannot start there: {error}") from error
+    bent = _numbers("elastic", at_rest if elastic is None else elastic, (n,))
+    bending = _numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
+    place = stepper.place(*rebased(pack(matrix, velocity, bent, bending)))
+    if not (place.margin > 0 and np.isfinite(place.q).all()):
+        raise InputError("pose: the robot cannot start there: a leg does not close")
+    return place
+
+
+def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: an array of numbers is needed, got {type(value).__name__}") from error
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(f"{name}: finite numbers of shape {shape} are needed, got {array.tolist()}")
+    return array
+
+
+def _pose(place: Place) -> Array:
+    return np.vstack([place.state[:12].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])
