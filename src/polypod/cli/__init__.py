@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
-from . import bench, catalogue, check, export, new, papers, run, show, terminal
+from . import bench, catalogue, check, export, new, papers, run, show, simulate, terminal
 
 COMMANDS: dict[str, ModuleType] = {
     "run": run,
     "papers": papers,
+    "simulate": simulate,
     "list": catalogue,
     "show": show,
     "check": check,

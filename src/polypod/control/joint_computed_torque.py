@@ -63,7 +63,7 @@ class JointComputedTorque:
             Call(model.kernel(name)) for name in ("forward_kinematics", "jacobian", "accelerations")
         )
         self._dynamics = Call(model.kernel("inverse_dynamics", friction))
-        self._basis: Array = model._freedoms.basis
+        self._basis: Array = model.mobility.basis
 
         def wanted(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
             q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")

@@ -11,10 +11,10 @@ import casadi as ca
 
 from ..errors import UnknownNameError
 from ..kernels import Expression
-from ..symbols.expression import Iteration, Port
-from ..symbols.graph import SELECT, Graph
 from ..model import Model
 from ..model.kernels import FUNCTIONS
+from ..symbols.expression import Iteration, Port
+from ..symbols.graph import SELECT, Graph
 
 _WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "bias", "reactions")
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}

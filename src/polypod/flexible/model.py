@@ -263,7 +263,7 @@ class FlexibleModel:
         with self._lock:
             key = (name, friction)
             if key not in self._made:
-                made = recipe(self.robot, repr(key).encode() + _fingerprint(self.modes))
+                made = recipe(self.robot, repr(key).encode() + fingerprint(self.modes))
                 self._made[key] = Kernel(partial(self._expression, name, friction), made)
             return self._made[key]
 
@@ -273,7 +273,7 @@ class FlexibleModel:
             _check_legs(mechanism)
             self._dynamics = FlexibleDynamics(mechanism, self.modes)
         if friction:
-            self._check_friction(self._dynamics.mechanism)
+            self.check_friction(self._dynamics.mechanism)
         plain: dict[str, Callable[[], Expression | Iteration]] = {
             "inverse_kinematics": self._dynamics.inverse_kinematics,
             "margins": self._dynamics.margins,
@@ -286,7 +286,8 @@ class FlexibleModel:
         made: Any = getattr(self._dynamics, name)
         return made(friction)  # type: ignore[no-any-return]
 
-    def _check_friction(self, mechanism: Mechanism) -> None:
+    def check_friction(self, mechanism: Mechanism) -> None:
+        """Raise if the robot has friction that the flexible model cannot have."""
         if has_dry_friction(mechanism):
             raise InputError(
                 f"friction: {self.robot.name!r} has dry friction, which the flexible model does not have; pass "
@@ -328,7 +329,7 @@ def _check_legs(mechanism: Mechanism) -> None:
             )
 
 
-def _fingerprint(modes: Modes) -> bytes:
+def fingerprint(modes: Modes) -> bytes:
     """All numbers of the modes that dynamics depends on."""
     digest = hashlib.sha256()
     for field in dataclasses.fields(modes):

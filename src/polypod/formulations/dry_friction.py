@@ -24,7 +24,7 @@ from .friction import Law, Loads, loaded_joints
 
 MAX_ROUNDS = 100
 # Rounds end when no load changes by more than this part of the largest: a few roundings of the free-body solve.
-_REPEATED = 1e-13
+REPEATED = 1e-13
 # Largest step of the accelerated iteration, in plain steps.
 _PACE = 20.0
 
@@ -90,7 +90,7 @@ def iterated(
         largest = ca.fmax(largest, ca.fabs(new[i]))
         change = ca.fmax(change, ca.fabs(residual[i]))
     explicit = dry.coupling == "explicit"
-    converged = ca.SX(1) if explicit else change <= _REPEATED * largest
+    converged = ca.SX(1) if explicit else change <= REPEATED * largest
     # Aitken: the pace that would have cancelled the last change of the residual; the first rounds go plainly.
     turn = residual - previous
     faster = -pace * ca.dot(previous, turn) / ca.fmax(ca.dot(turn, turn), 1e-300)

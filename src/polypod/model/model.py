@@ -74,6 +74,16 @@ class Model:
             fault = Fault("home", "the home pose is singular (do two legs share both their joints?)")
             raise RobotFileError(f"robot {self.robot.name!r}", [fault])
 
+    @property
+    def kernels(self) -> Kernels:
+        """The compiled functions, and the robot in symbols they are made from."""
+        return self._kernels
+
+    @property
+    def mobility(self) -> Freedoms:
+        """The motions the robot can make: twist = basis u."""
+        return self._freedoms
+
     def __reduce__(self) -> tuple[Any, ...]:
         """A model is its robot and its choices; another process builds it from its cache of kernels."""
         return _rebuilt, (self.robot, self._kernels.options)

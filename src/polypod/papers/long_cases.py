@@ -175,7 +175,7 @@ def followed(feedback: bool, step: float = 1e-3) -> Followed:
             state = pose[rows], twist[rows], desired[:, :n].copy(), desired[:, n:].copy()
         force, wanted, _ = inverse(*state, acceleration[rows], _NO_WRENCH)
         moved, bent, _ = direct(now.copy(), speed, elastic, rate, force, _NO_WRENCH)
-        accelerations.setdefault(at, moved[0])
+        accelerations[at] = moved[0]  # the last call at a time is that of the state kept
         turn = np.zeros((4, 4))
         turn[:3, :3], turn[:3, 3] = skew(speed[0, 3:]) @ now[0, :3, :3], speed[0, :3]
         return np.concatenate([turn.ravel(), moved[0], rate[0], bent[0], y[22 + 3 * n :], wanted[0]])

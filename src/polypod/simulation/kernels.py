@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..formulations.dry_friction import _REPEATED, MAX_ROUNDS
+from ..formulations.dry_friction import MAX_ROUNDS, REPEATED
 from ..kernels import Expression, Iteration, Port, port
 from .chart import Layout, pose_of, tidy, turn_rate
 from .dynamics import Dynamics, Rates
@@ -59,7 +59,7 @@ def _settled(dynamics: Dynamics, old: ca.SX, new: ca.SX, count: ca.SX) -> tuple[
     for i in range(dynamics.loads):
         largest = ca.fmax(largest, new[i])
         change = ca.fmax(change, ca.fabs(new[i] - old[i]))
-    ready = count >= 1 if dynamics.explicit else change <= _REPEATED * largest
+    ready = count >= 1 if dynamics.explicit else change <= REPEATED * largest
     # a load that is not a number is never equal to itself
     endless = ca.SX(0) if dynamics.explicit else ca.logic_and(count + 1 >= MAX_ROUNDS, ca.logic_not(ready))
     return ready, ca.logic_or(ca.logic_not(change <= 1e300), endless)

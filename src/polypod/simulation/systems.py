@@ -39,7 +39,7 @@ def system_of(model: Any, friction: bool) -> System:
 
 def rigid_system(model: Model, friction: bool) -> System:
     """A rigid robot: no modes, no elastic energy."""
-    own = model._kernels
+    own = model.kernels
     still = np.zeros(6)
 
     def energy(pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Energies:
@@ -62,7 +62,7 @@ def rigid_system(model: Model, friction: bool) -> System:
 def flexible_system(model: FlexibleModel, friction: bool) -> System:
     """A robot whose platform bends; it holds itself in the shape of static equilibrium."""
     from ..flexible.dynamics import FlexibleDynamics
-    from ..flexible.model import _fingerprint
+    from ..flexible.model import fingerprint
     from .flexible import FlexiblePlatform
 
     made: list[Mechanism] = []
@@ -74,12 +74,12 @@ def flexible_system(model: FlexibleModel, friction: bool) -> System:
 
     def dynamics() -> FlexiblePlatform:
         if friction:
-            model._check_friction(mechanism())
+            model.check_friction(mechanism())
         return FlexiblePlatform(FlexibleDynamics(mechanism(), model.modes), friction)
 
     parts = Parts(
         dynamics,
-        lambda: recipe(model.robot, repr(("simulation", friction)).encode() + _fingerprint(model.modes)),
+        lambda: recipe(model.robot, repr(("simulation", friction)).encode() + fingerprint(model.modes)),
         mechanism,
         lambda *state: Energies(*model.energy(*state)),
         lambda pose: tuple(model.static_equilibrium(pose)),  # type: ignore[arg-type, return-value]
