@@ -459,7 +459,8 @@ def test_bad_file(case, tmp_path):
 
 def test_rail_ends_that_coincide():
     text = text_of("kim-ryu").replace("rail_end: [-0.1100, 0.3095, 0.3500]", "rail_end: [-0.1100, 0.9157, 0.0]")
-    with pytest.raises(RobotFileError, match=r"line 42: legs\.2\.rail_end.*rail_start.*\[-0\.11, 0\.9157, 0\.0\]") as caught:
+    told = r"line 42: legs\.2\.rail_end.*rail_start.*\[-0\.11, 0\.9157, 0\.0\]"
+    with pytest.raises(RobotFileError, match=told) as caught:
         pp.loads(text)
     assert "coincide" in str(caught.value)
     assert "rail_end" in text.splitlines()[41]

@@ -25,6 +25,8 @@ from oracle import with_random_bodies
 from polypod.description import Body, Friction, Robot
 from polypod.errors import InputError, StateError, StateWarning, UnphysicalWarning
 from polypod.flexible import FlexibleModel, Integrals, Modes, hexagon_modes, hexagon_points
+from polypod.papers import long_printed
+from polypod.trajectories import Motion
 from states import displaced
 from user_legs import PSU
 
@@ -166,6 +168,32 @@ def test_golden_plate_in_motion() -> None:
     oracle = LumpedRobot(model.robot, model.modes)
     states = random_states(model.robot, 10, 3, scale=0.2)
     everything(model, oracle, states, friction=False)
+
+
+def test_equations_of_the_paper_on_golden_states() -> None:
+    """Long (1)-(49) corrected, on Denavit-Hartenberg legs, as its study writes them out."""
+    model, states = golden_model(), GOLDEN["states"]
+    pose = np.tile(np.eye(4), (len(states), 1, 1))
+    pose[:, :3, :3], pose[:, :3, 3] = (np.array([s[key] for s in states]) for key in ("R", "p"))
+    motion = Motion(
+        np.zeros(len(states)),
+        pose,
+        *(np.array([np.r_[s[a], s[b]] for s in states]) for a, b in (("v", "omega"), ("a", "alpha"))),
+    )
+    elastic, rate = (np.array([s[key] for s in states]) for key in ("q_e", "qd_e"))
+    system = long_printed.system(model.modes, long_printed.State(motion, elastic, rate))
+    force, _ = system.inverse(motion.acceleration)
+    assert_close(force, [s["Gamma_IDM"] for s in states], 1e-10)
+    ends = (
+        pose[:, None, :3, 3]
+        + (
+            pose[:, None, :3, :3]
+            @ (model.modes.attachments + (model.modes.attachment_shapes @ elastic[:, None, :, None])[..., 0])[..., None]
+        )[..., 0]
+    )
+    joints = long_printed.joints(ends)
+    assert_close(joints, [s["q_joint"] for s in states], 1e-10)
+    assert_close(long_printed.tips(joints), ends, 1e-12)
 
 
 # --- other means ---------------------------------------------------------------------------------------------------

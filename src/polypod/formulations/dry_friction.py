@@ -90,14 +90,14 @@ def iterated(
         largest = ca.fmax(largest, ca.fabs(new[i]))
         change = ca.fmax(change, ca.fabs(residual[i]))
     explicit = dry.coupling == "explicit"
-    converged = ca.SX(1) if explicit else change <= REPEATED * largest
+    # What is not a finite number is never equal to itself: such a state must not pass, nor keep its neighbours waiting.
+    lost = ca.logic_not(change <= 1e300)
+    converged = ca.SX(1) if explicit else ca.logic_and(change <= REPEATED * largest, ca.logic_not(lost))
     # Aitken: the pace that would have cancelled the last change of the residual; the first rounds go plainly.
     turn = residual - previous
     faster = -pace * ca.dot(previous, turn) / ca.fmax(ca.dot(turn, turn), 1e-300)
     pace = ca.if_else(count < 1, 1, ca.fmax(-_PACE, ca.fmin(_PACE, faster)))
     following = ca.if_else(converged, new, old + pace * residual)
-    # A state without an answer is never equal to itself: it must not keep its neighbours waiting.
-    lost = ca.logic_not(change <= 1e300)
     done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
     step = ca.vertcat(following, residual, pace, count + 1, converged, done)
     old = state[:k]

@@ -118,7 +118,12 @@ def frequencies() -> Figure:
     axes.bar(modes, [100 * row.deviation for row in rows], color=COLOURS[0], width=0.6)
     axes.axhline(0.0, color=INK, linewidth=0.6)
     axes.set_xticks(modes)
-    dress(axes, "mode", "Table 2 / converged - 1 [%]", "Frequencies of Table 2 against the converged thin plate")
+    dress(
+        axes,
+        "mode [number in Table 2]",
+        "Table 2 / converged - 1 [%]",
+        "Frequencies of Table 2 against the converged thin plate",
+    )
     axes.grid(False, axis="x")
     return made
 
