@@ -11,10 +11,13 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod import trajectories as tr
-from polypod.errors import InputError, MotionFileError
+from polypod.errors import InputError, MotionFileError, StateError
 from polypod.motions import PUBLISHED, load_motion, loads_motion, make_task, read_table
+from polypod.motions.motion import Task
 from polypod.motions.paths import PathData
 from polypod.motions.platform import PlatformData
+from polypod.study import study
+from states import displaced, singular_pose
 
 
 @pytest.fixture(scope="module")
@@ -258,3 +261,17 @@ def test_tables_say_what_is_wrong(content, message, tmp_path):
 def test_too_many_samples_are_refused(models):
     with pytest.raises(InputError, match="6000001 samples; at most"):
         loads_motion(GOOD).task(models["pedrammehr"].robot, rate=1e6)
+
+
+def test_a_motion_through_a_singular_pose_stops_with_time_and_leg(model_of):
+    """Between two samples the determinant of J changes its sign: no sample is singular, the motion is."""
+    model = model_of("pedrammehr")
+    _, shift = singular_pose(model)
+    time = np.linspace(0.0, 1.5, 302)
+    poses = displaced(model.robot.home.matrix, time[:, None] * shift)
+    # Up to the crossing and a little beyond, with the true linear speed and no turning: the check looks at poses only.
+    keep = slice(0, int(np.searchsorted(time, 1.02)))
+    still = np.zeros((len(time[keep]), 6))
+    task = Task("through", tr.Motion(time[keep], poses[keep], still, still))
+    with pytest.raises(StateError, match=r"crosses a singular pose at t = (0\.99|1\.00|1)\d* s: .* most in leg\d"):
+        study(model, task)

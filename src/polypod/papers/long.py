@@ -75,7 +75,7 @@ def acceleration_error() -> Claim:
         "The differences between desired and calculated acceleration are almost zero, which validates the model.",
         "almost zero",
         (
-            at_most("closed simulation, largest", error, "m/s^2", 1e-10, ROUNDING),
+            at_most("closed simulation, largest", error, "m/s^2", 1e-11, ROUNDING),
             at_most(
                 "off the path, inverse model on the desired state", astray, "m", 1e-5, "integration in steps of 1 ms"
             ),

@@ -26,10 +26,11 @@ def elastic_coordinates() -> Erratum:
         "r_i = r_i(0) + sum Phi_dk(i) qdot_ek",
         "r_i = r_i(0) + sum Phi_dk(i) q_ek",
         "A displacement; (13) is its derivative and has the rate.",
-        "|force error|/|force| if the attachment points are placed by the rates",
+        "|force error|/|force| if the attachment points are placed by the rates; known as 92 % on a path not at hand, "
+        "without bound on this one, where J_sys so read changes the sign of its determinant",
         (
             recorded("at rest in static equilibrium", 100 * float(share[0]), "%", 37.20),
-            Measure("median of the path", 100 * float(np.median(share)), "%", 92.0, 0.2, "92 % on another path"),
+            recorded("median of the path", 100 * float(np.median(share)), "%", 78.70),
         ),
     )
 

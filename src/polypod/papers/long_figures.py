@@ -70,8 +70,8 @@ def accelerations() -> Figure:
     panels = (
         (found.acceleration[:, :3], "[m/s$^2$]", "(a) linear acceleration by the direct model"),
         (found.acceleration[:, 3:], "[rad/s$^2$]", "(b) angular acceleration"),
-        (1e12 * error[:, :3], "[10$^{-12}$ m/s$^2$]", "(c) computed less desired, linear"),
-        (1e12 * error[:, 3:], "[10$^{-12}$ rad/s$^2$]", "(d) computed less desired, angular"),
+        (1e15 * error[:, :3], "[10$^{-15}$ m/s$^2$]", "(c) computed less desired, linear"),
+        (1e15 * error[:, 3:], "[10$^{-15}$ rad/s$^2$]", "(d) computed less desired, angular"),
     )
     return _stack(time, panels, "Rigid acceleration in the closed simulation of Fig. 3 (an identity but for rounding)")
 

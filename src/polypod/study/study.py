@@ -66,7 +66,8 @@ class Study:
 def study(model: Model, task: Task, friction: bool = True, progress: Progress = lambda step: None) -> Study:
     """Inverse dynamics of a robot along a task.
 
-    A motion that leaves the workspace is a :class:`~polypod.errors.StateError` that names leg, amount and time.
+    A motion that leaves the workspace is a :class:`~polypod.errors.StateError` that names leg, amount and time; so is
+    one that crosses a singular pose, between samples too.
     ``progress`` is told what is done next.
 
     >>> from polypod.motions import make_task
@@ -78,6 +79,7 @@ def study(model: Model, task: Task, friction: bool = True, progress: Progress = 
     pose, twist, acceleration = task.motion.pose, task.motion.twist, task.motion.acceleration
     progress("kinematics")
     q = _timed(task, lambda: model.inverse_kinematics(pose, errors="raise"))
+    _no_crossing(model, task)
     qdot = model.rates(pose, twist)
     qddot = model.accelerations(pose, twist, acceleration)
     progress("actuator forces")
@@ -114,6 +116,23 @@ def _reactions(model: Model, task: Task, friction: bool) -> tuple[dict[tuple[str
         numbers.setdefault(f"{leg} {joint}", []).append(number)
     told = (f"{joint} ({'all' if len(listed) == 6 else ', '.join(listed)})" for joint, listed in numbers.items())
     return by_joint, tuple(told)
+
+
+def _no_crossing(model: Model, task: Task) -> None:
+    """A determinant of J that changes its sign has passed zero, however well the samples miss it."""
+    matrix = model.jacobian(task.motion.pose)
+    determinant = np.linalg.det(matrix)
+    crossed = np.flatnonzero(np.sign(determinant[1:]) != np.sign(determinant[:-1]))
+    if not len(crossed):
+        return
+    k = int(crossed[0])
+    share = determinant[k] / (determinant[k] - determinant[k + 1])
+    time = task.time[k] + share * (task.time[k + 1] - task.time[k])
+    # Forces that balance each other on the platform without a load: the leg that has most of them.
+    leg = model.legs[int(np.abs(np.linalg.svd(matrix[k])[0][:, -1]).argmax())]
+    reason = f"the robot is singular there; forces between its legs grow without bound, most in {leg}"
+    message = f"motion {task.name!r} crosses a singular pose at t = {time:.6g} s: {reason}"
+    raise StateError(message, np.array([k]), [reason])
 
 
 def _timed(task: Task, call: Callable[[], Array]) -> Array:
