@@ -174,9 +174,10 @@ def test_energy_audit_adds_up_with_friction_and_wrench(model_of: ModelOf) -> Non
     # the trapezoidal rule on a millisecond's grid
     assert abs(np.trapezoid(power, result.time) - float(result.work_friction[-1])) < 1e-3 * scale
     given = (acting * twist).sum(axis=1)
-    assert abs(np.trapezoid(given, result.time) - float(result.work_external[-1])) < 1e-3 * np.abs(
-        result.work_external
-    ).max()
+    assert (
+        abs(np.trapezoid(given, result.time) - float(result.work_external[-1]))
+        < 1e-3 * np.abs(result.work_external).max()
+    )
 
 
 def test_flexible_robot_stays_in_equilibrium_and_keeps_its_energy() -> None:

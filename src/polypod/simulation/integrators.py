@@ -168,5 +168,3 @@ def _runge_kutta(field: Field, time: float, h: float, x: Array) -> Place:
     k3 = field.rate(time + h / 2, base, y + h / 2 * k2)
     k4 = field.rate(time + h, base, y + h * k3)
     return field.stepper.place(base, y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
-
-

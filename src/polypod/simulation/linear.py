@@ -179,9 +179,7 @@ class _Local:
         rates = dynamics.rates(pose, speed, elastic, elastic_rate, self.force, self.wrench, self._loads)
         inverse = ca.DM(system.freedoms.inverse)
         drift = ca.vertcat(speed[:3], 2 * turn_rate(y[3:6], speed[3:]))
-        self.rate = ca.vertcat(
-            inverse @ drift, elastic_rate, inverse @ rates.acceleration, rates.elastic_acceleration
-        )
+        self.rate = ca.vertcat(inverse @ drift, elastic_rate, inverse @ rates.acceleration, rates.elastic_acceleration)
         self.fresh = rates.loads
         self.q = dynamics.sensed(pose, speed, elastic, elastic_rate).q
         self.inputs = [self.pose, self.x, self._nominal, self.force, self.wrench, self._loads]
