@@ -50,7 +50,7 @@ def test_run_needs_no_argument(here):
     for text in ("peak force", "rms force", "peak power", "Condition number", "Limits", "leg6"):
         assert text in result.stdout
     assert "no real body can have" in result.stderr  # told as a note, apart from the results
-    assert sorted(p.name for p in (here / "polypod-results" / "pedrammehr").iterdir()) == [
+    assert sorted(p.name for p in (here / "polypod-results" / "pedrammehr" / "pedrammehr-path-2").iterdir()) == [
         "actuators.csv", "bearings.csv", "figures", "forces.csv", "report.html", "results.nc",
     ]  # fmt: skip
     again = polypod("run", "--rate", 20)

@@ -93,5 +93,9 @@ class UnphysicalWarning(UserWarning):
     """A robot was loaded whose inertia no real body can have (the file opted out of the check)."""
 
 
+class ImplausibleWarning(UserWarning):
+    """Numbers that are allowed but hardly meant, such as a robot of a kilometre (millimetres?)."""
+
+
 class StateWarning(UserWarning):
     """Some states of a batch have no answer; their rows are NaN."""

@@ -89,7 +89,8 @@ def _motion(path: Path, robot: str | None) -> list[str]:
         model = Model(name)
     task = motion.task(model.robot)
     result = study(model, task)
-    said = f"{motion.name}: {task.time[-1]:.6g} s, {len(task.time)} samples, {model.robot.name} can make it"
+    verdict = "the legs close all along it, but limits are broken" if result.violations else "can make it"
+    said = f"{motion.name}: {task.time[-1]:.6g} s, {len(task.time)} samples, {model.robot.name}: {verdict}"
     return [said, *(f"outside its limits: {text}" for text in result.violations)]
 
 

@@ -68,10 +68,10 @@ def run(
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     description = load(name)
-    target = Path("polypod-results") / description.name if out is None else Path(out)
     progress("compiling the robot")
     model = Model(description)
     task = make_task(model, task_name, rate)
+    target = Path("polypod-results") / description.name / task.name if out is None else Path(out)
     if files:
         check_target(target, force, FILES)
     result = study(model, task, friction, progress)
@@ -85,7 +85,7 @@ def command(
     robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
     motion: Annotated[str | None, typer.Argument(help="Published motion or motion file.")] = None,
     out_folder: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Results folder; polypod-results/ROBOT if not given.")
+        Path | None, typer.Option("--out", "-o", help="Results folder; polypod-results/ROBOT/MOTION if not given.")
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples a second.")] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,

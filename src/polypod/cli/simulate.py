@@ -98,8 +98,8 @@ def command(
     controller: Annotated[str, typer.Option(help=f"One of {', '.join(CONTROLLERS)}.")] = "computed-torque",
     rate: Annotated[float, typer.Option(help="Samples of the controller a second.")] = 1000.0,
     mass: Annotated[float, typer.Option(help="Factor by which the controller misjudges all masses.")] = 1.0,
-    delay: Annotated[float, typer.Option(help="Delay of the actuators [s].")] = 0.0,
-    saturation: Annotated[float | None, typer.Option(help="Largest actuator force [N].")] = None,
+    delay: Annotated[float, typer.Option(help="Delay of the actuators in seconds.")] = 0.0,
+    saturation: Annotated[float | None, typer.Option(help="Largest actuator force in newtons.")] = None,
     friction: Annotated[bool, typer.Option(help="The robot has friction.")] = True,
     compensation: Annotated[bool, typer.Option(help="The controller compensates friction.")] = True,
     out_folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
@@ -173,7 +173,7 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     console = out()
     console.print(f"[bold]{escape(facts['robot'])}[/]: {escape(facts['ended'])}\n")
     rows = [(leg, value) for leg, value in facts["largest_force_N"].items()]
-    show_table(table("Largest forces", [("leg", ""), ("force", "N")], rows))
+    show_table(table("Peak", [("leg", ""), ("force", "N")], rows))
     console.print(
         f"\nLargest error {facts['largest_position_error_m']:.3g} m and {facts['largest_rotation_error_rad']:.3g} rad. "
         f"Work of the actuators {facts['work_of_actuators_J']:.4g} J, lost in friction "

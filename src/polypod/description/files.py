@@ -13,11 +13,13 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import InputError, RobotFileError, UnknownNameError, UnphysicalWarning
+from ..errors import ImplausibleWarning, InputError, RobotFileError, UnknownNameError, UnphysicalWarning
 from .documents import parse, read
 from .faults import structure_faults, validation_faults
 from .robot import Robot
 
+# No parallel robot built is larger [m].
+_PLAUSIBLE = 50.0
 _LIBRARY = resources.files(__package__) / "robots"
 
 
@@ -40,7 +42,8 @@ def load(robot: str | Path) -> Robot:
     if is_path or (robot not in known and path.is_file()):
         return loads(read(path, RobotFileError), str(path))
     if robot not in known:
-        raise UnknownNameError("robot", str(robot), known)
+        beside = [str(robot) + end for end in (".yaml", ".yml") if Path(str(robot) + end).is_file()]
+        raise UnknownNameError("robot", str(robot), (*beside, *known))
     return loads((_LIBRARY / f"{robot}.yaml").read_text(encoding="utf-8"), f"library robot {robot!r}")
 
 
@@ -55,6 +58,13 @@ def loads(text: str, origin: str = "text") -> Robot:
         robot = Robot.model_validate(document)
     except ValidationError as error:
         raise RobotFileError(origin, validation_faults(error, document, node)) from error
+    far = robot.farthest
+    if far > _PLAUSIBLE:
+        warnings.warn(
+            f"robot {robot.name!r} reaches {far:.4g} m from an origin; numbers are in metres: are these millimetres?",
+            ImplausibleWarning,
+            stacklevel=3,
+        )
     if robot.unphysical:
         listed = "; ".join(f"{path}.inertia {problem}" for path, problem in list(robot.unphysical.items())[:3])
         warnings.warn(

@@ -132,6 +132,15 @@ class Robot(Data):
         """Bodies whose file opts out of the physical check and needs to: path -> what is wrong."""
         return {path: body.unphysical for path, body in self.bodies() if body.unphysical}
 
+    @property
+    def farthest(self) -> float:
+        """Largest coordinate of home and of any point of the legs [m]."""
+        points = [self.home.position]
+        for leg in self.legs:
+            values = (getattr(leg, field) for field in type(leg).model_fields)
+            points += [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
+        return float(np.abs(np.array(points)).max())
+
     def bodies(self) -> Iterator[tuple[str, Body]]:
         """Every body of the description with its path, the platform first."""
         yield "platform", self.platform

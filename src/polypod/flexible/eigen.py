@@ -33,7 +33,7 @@ def fem() -> Any:
         return import_module("skfem")
     except ImportError as error:
         raise MissingExtraError(
-            "modes of a plate need scikit-fem, which is not installed: pip install 'polypod[flexible]'"
+            "modes of a plate need scikit-fem, which is not installed: pip install scikit-fem"
         ) from error
 
 
