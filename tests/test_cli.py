@@ -131,7 +131,7 @@ def test_new_files_are_valid(here):
     assert not any("no real body" in remark for remark in report.remarks)
     checked = polypod("check", "lift.yaml", "--robot", "my-hexapod.yaml")
     assert checked.exit_code == 0, checked.stderr
-    assert "my-hexapod can make it" in checked.stdout
+    assert "my-hexapod: can make it" in checked.stdout
     ran = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files")
     assert ran.exit_code == 0
     assert "Limits: kept" in ran.stdout

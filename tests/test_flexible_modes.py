@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +19,6 @@ import polypod.flexible.eigen as eigen
 from polypod.errors import InputError
 from polypod.flexible import (
     Integrals,
-    MissingExtraError,
     Modes,
     Plate,
     compare_table_2,
@@ -378,12 +376,6 @@ def test_bad_plates(change: dict, words: str) -> None:
 def test_bad_questions_about_a_plate(change: dict, words: str) -> None:
     with pytest.raises(InputError, match=words):
         plate_modes(unit_plate(SQUARE), **{"attachments": SQUARE, **change})
-
-
-def test_missing_package_is_named_with_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "skfem", None)
-    with pytest.raises(MissingExtraError, match=r"scikit-fem.*polypod\[flexible\]"):
-        hexagon_modes()
 
 
 def test_progress_on_a_terminal_only(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

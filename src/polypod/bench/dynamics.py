@@ -7,7 +7,9 @@ closed loop is written as well as a Python user would.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -96,7 +98,9 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
     kernel = model.kernel("inverse_dynamics")
     two = [np.empty((BATCH, 6)), np.empty(BATCH)]
     add("kernel, virtual-power, 2 threads", lambda: kernel(pose, twist, acceleration, none, out=two, threads=2), BATCH)
-    add("checked call, batch", lambda: model.inverse_dynamics(pose, twist, acceleration, friction=False), BATCH)
+    checked = partial(model.inverse_dynamics, pose, twist, acceleration, friction=False)
+    add("checked call, batch, 1 thread", lambda: _on_one_thread(checked), BATCH)
+    add("checked call, batch", checked, BATCH)
     one = [np.ascontiguousarray(a[:1]) for a in (pose, twist, acceleration)]
     bound = kernel.bind(*one, none, out=[np.empty((1, 6)), np.empty(1)])
     add("bound kernel, one state", bound, 1)
@@ -140,9 +144,11 @@ def _direct(model: Model, at: States, peers: Peers, seconds: float) -> Iterator[
     none = np.zeros((1, 6))
     out = [np.empty((BATCH, 6)), np.empty(BATCH)]
     kernel(at.pose, at.twist, at.force, none, out=out, threads=1)
+    checked = partial(model.direct_dynamics, at.pose, at.twist, at.force, friction=False)
     rivals: dict[str, Callable[[], object]] = {
         "kernel, 1 thread": lambda: kernel(at.pose, at.twist, at.force, none, out=out, threads=1),
-        "checked call, batch": lambda: model.direct_dynamics(at.pose, at.twist, at.force, friction=False),
+        "checked call, batch, 1 thread": lambda: _on_one_thread(checked),
+        "checked call, batch": checked,
     }
     per_call = dict.fromkeys(rivals, BATCH)
     counts, off = {"kernel, 1 thread": kernel.operations}, {"kernel, 1 thread": _difference(out[0], at.acceleration)}
@@ -195,6 +201,17 @@ def _forward(model: Model, at: States, seconds: float) -> Iterator[Row]:
     for row in _rows(group, take_turns(rivals, seconds), dict.fromkeys(rivals, BATCH), {}, {}, None):
         off = _difference(found[0], at.pose) if row.name.startswith("kernel") else None
         yield Row(row.group, row.name, row.seconds, kernel.operations, None, off, steps)
+
+
+def _on_one_thread(call: Callable[[], object]) -> object:
+    before = os.environ.get("POLYPOD_THREADS")
+    os.environ["POLYPOD_THREADS"] = "1"
+    try:
+        return call()
+    finally:
+        del os.environ["POLYPOD_THREADS"]
+        if before is not None:
+            os.environ["POLYPOD_THREADS"] = before
 
 
 def _difference(got: Array, wanted: Array) -> float:

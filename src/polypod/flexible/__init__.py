@@ -1,6 +1,5 @@
 """Flexible platforms: elastic modes from a plate or a file, their inertia integrals, and the robot on them."""
 
-from .eigen import MissingExtraError
 from .files import load_modes, save_modes
 from .hexagon import compare_table_2, hexagon_modes, hexagon_plate, hexagon_points, table_2_text
 from .integrals import Integrals
@@ -23,7 +22,6 @@ __all__ = [
     "FlexibleModel",
     "FlexibleSystem",
     "Integrals",
-    "MissingExtraError",
     "Modes",
     "Plate",
     "compare_table_2",

@@ -16,25 +16,15 @@ from scipy.linalg import eigh  # type: ignore[import-untyped, unused-ignore]
 from scipy.sparse import coo_array  # type: ignore[import-untyped, unused-ignore]
 from scipy.sparse.linalg import eigsh, splu  # type: ignore[import-untyped, unused-ignore]
 
-from ..errors import PolypodError
 from .argyris import Argyris
 
 Array = NDArray[np.float64]
 _SHIFT = -1.0  # any negative number of the order of the first roots keeps the factored matrix definite
 
 
-class MissingExtraError(PolypodError, ImportError):
-    """A package of an optional extra is not installed; the message says how to get it."""
-
-
 def fem() -> Any:
-    """The scikit-fem package, imported when first needed."""
-    try:
-        return import_module("skfem")
-    except ImportError as error:
-        raise MissingExtraError(
-            "modes of a plate need scikit-fem, which is not installed: pip install scikit-fem"
-        ) from error
+    """The scikit-fem package, imported when first needed: most models do without a plate."""
+    return import_module("skfem")
 
 
 @dataclass(frozen=True)

@@ -85,7 +85,7 @@ class Kernel:
     def __call__(self, *arrays: Array, out: Sequence[Array] | None = None, threads: int | None = None) -> Any:
         """Outputs as a tuple of arrays (n, *shape), or the one array if there is one output.
 
-        ``threads`` None uses all cores once the batch is large enough to gain from them.
+        ``threads`` None uses all cores (or ``POLYPOD_THREADS``) once the batch is large enough to gain from them.
         """
         n = max((len(a) for a in arrays), default=1)
         if any(len(a) == 0 for a in arrays):
@@ -98,6 +98,8 @@ class Kernel:
     def _run(self, n: int, arrays: Sequence[Array], results: Sequence[Array], threads: int | None) -> None:
         if threads is None:
             threads = min(_cores(), max(1, n * self._cost // _WORTH_A_THREAD))
+        elif threads < 1:
+            raise ValueError(f"threads: at least 1 is needed, got {threads}")
         if threads == 1:
             block = self._block(n, arrays, results)  # named: it must outlive the call, which lets other threads run
             self._function(_address(block))
@@ -109,7 +111,11 @@ class Kernel:
             rows = slice(start, min(start + share, n))
             inputs = [a if len(a) == 1 else a[rows] for a in arrays]
             parts.append(self._block(rows.stop - start, inputs, [r[rows] for r in results]))
-        list(_pool().map(lambda block: self._function(_address(block)), parts))
+        *others, own = parts
+        waiting = [_pool().submit(self._function, _address(block)) for block in others]
+        self._function(_address(own))
+        for part in waiting:
+            part.result()
 
     @property
     def _cost(self) -> int:
@@ -180,6 +186,10 @@ def _address(array: NDArray[Any]) -> int:
 
 
 def _cores() -> int:
+    """Threads to use at most: ``POLYPOD_THREADS`` or the cores this process may run on."""
+    chosen = os.environ.get("POLYPOD_THREADS", "")
+    if chosen.isdigit() and int(chosen) > 0:
+        return int(chosen)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
 

@@ -71,10 +71,8 @@ class Model:
         self._size = float(np.mean(arms)) or 1.0
         home = self.conditioning(self.robot.home.matrix)
         if not home.distance > SMALLEST_MARGIN:
-            fault = Fault(
-                "home",
-                "the home pose is singular (are platform and base alike and parallel, or do two legs share both joints?)",
-            )
+            guess = "are platform and base alike and parallel, or do two legs share both joints?"
+            fault = Fault("home", f"the home pose is singular ({guess})")
             raise RobotFileError(f"robot {self.robot.name!r}", [fault])
 
     @property

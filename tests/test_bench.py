@@ -1,0 +1,76 @@
+"""The benchmark's own honesty: answers compared, missing peers named, operations within their goals."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.bench import dynamics
+from polypod.bench.rows import Row, as_json, setting
+from polypod.bench.timing import take_turns
+
+
+def test_rivals_take_turns_and_the_slower_is_slower() -> None:
+    order: list[str] = []
+    small, large = np.ones(10), np.ones(200_000)
+    rivals = {
+        "small": lambda: (order.append("small"), small.sum()),
+        "large": lambda: (order.append("large"), large.sum()),
+    }
+    times = take_turns(rivals, 0.1, 3)
+    assert times["small"].best < times["large"].best
+    assert times["small"].best <= times["small"].median
+    switches = sum(a != b for a, b in zip(order, order[1:], strict=False))
+    assert switches >= 5
+
+
+def test_a_wrong_answer_gets_no_ratio() -> None:
+    timing = take_turns({"right": lambda: None, "wrong": lambda: None}, 0.01, 2)
+    rows = list(dynamics._rows("g", timing, {"right": 1, "wrong": 1}, {}, {"right": 1e-14, "wrong": 0.1}, "right"))
+    assert rows[0].ratio == pytest.approx(1.0)
+    assert rows[1].ratio is None
+    assert "differs by 1.0e-01" in rows[1].note
+
+
+def test_a_peer_that_is_not_installed_is_a_row(
+    model_of: Callable[[str], pp.Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = model_of("kim-ryu")
+    real = builtins.__import__
+
+    def refuse(name: str, *rest: Any, **more: Any) -> Any:
+        if name in ("pinocchio", "mujoco") or "peers" in name:
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    peers = dynamics.Peers(model, dynamics.states(model, 4))
+    rows = list(peers.missing("kim-ryu"))
+    assert [row.name for row in rows] == ["Pinocchio"]
+    assert "not installed" in rows[0].note
+
+
+def test_setting_and_json() -> None:
+    data = as_json([Row("g", "n", 1e-6, 10, 2.0, 1e-15)], setting())
+    assert data["setting"]["vector_width"] in (2, 4, 8)
+    assert data["rows"][0] == {
+        "group": "g", "name": "n", "seconds": 1e-6, "operations": 10, "ratio": 2.0, "difference": 1e-15, "note": ""
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("robot", "formulation", "most"),
+    [
+        ("pedrammehr", "virtual-power", 5_400),
+        ("pedrammehr", "newton-euler", 3_300),
+        ("pedrammehr", "recursive-matrix", 2_800),
+        ("lopes", "newton-euler", 1_100),
+    ],
+)
+def test_operations(robot: str, formulation: str, most: int, model_of: Callable[[str], pp.Model]) -> None:
+    assert model_of(robot).kernel("inverse_dynamics", formulation=formulation).operations <= most
