@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ def test_rivals_take_turns_and_the_slower_is_slower() -> None:
     times = take_turns(rivals, 0.1, 3)
     assert times["small"].best < times["large"].best
     assert times["small"].best <= times["small"].median
-    switches = sum(a != b for a, b in zip(order, order[1:], strict=False))
+    switches = sum(a != b for a, b in pairwise(order))
     assert switches >= 5
 
 
