@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -18,21 +17,15 @@ from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Freedoms, Simplification
 from .arguments import Argument, Batch, PoseLike, batch, first_not_finite, pose_matrix
-from .checks import check_poses
-from .diagnosis import Errors, check_policy, reasons, report
-from .freedoms import check_motion, check_pose_freedom, coordinates_of, platform_motion
+from .calls import Answer, Calls, first
+from .diagnosis import Errors, check_policy, report
+from .freedoms import coordinates_of, platform_motion
 from .kernels import Kernels, Options
 from .reactions import Reactions
 from .results import Code, Conditioning, Energy, ForwardKinematics, LimitReport, PlatformMotion
-from .single import SingleStates
 
 Array = NDArray[np.float64]
-Answer = Callable[[list[Array]], Any]
 _NO_WRENCH = np.zeros(6)
-
-
-def _first(results: list[Array]) -> Array:
-    return results[0]
 
 
 class Model:
@@ -66,9 +59,9 @@ class Model:
         self._freedoms = Freedoms(self.robot)
         self.freedoms: tuple[str, ...] = self._freedoms.names
         self._kernels = Kernels(self.robot, options)
-        self._singles = SingleStates()
         arms = [np.linalg.norm(leg.platform) for leg in self.robot.legs]
         self._size = float(np.mean(arms)) or 1.0
+        self._calls = Calls(self._kernels, self._freedoms, self._size)
         home = self.conditioning(self.robot.home.matrix)
         if not home.distance > SMALLEST_MARGIN:
             guess = "are platform and base alike and parallel, or do two legs share both joints?"
@@ -96,12 +89,12 @@ class Model:
 
     def inverse_kinematics(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
         """Actuated coordinates q (..., n) [m] of a pose."""
-        q: Array = self._call("inverse_kinematics", [self._pose(pose)], errors)
+        q: Array = self._calls.call("inverse_kinematics", [self._pose(pose)], errors)
         return q
 
     def jacobian(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
         """J (..., n, m) with qdot = J u; u is the twist, or the m coordinates' rates of a lower-mobility robot."""
-        matrix: Array = self._call("jacobian", [self._pose(pose)], errors)
+        matrix: Array = self._calls.call("jacobian", [self._pose(pose)], errors)
         return matrix
 
     def rates(self, pose: PoseLike, twist: ArrayLike, *, errors: Errors | None = None) -> Array:
@@ -123,7 +116,7 @@ class Model:
             names = [port.name for port in self._kernels.get("bodies").outputs if port.name != "quality"]
             return {"platform": np.array(pose_matrix(pose), dtype=float), **dict(zip(names, placed, strict=True))}
 
-        result: dict[str, Array] = self._call("bodies", [self._pose(pose)], errors, by_name)
+        result: dict[str, Array] = self._calls.call("bodies", [self._pose(pose)], errors, by_name)
         return result
 
     def forward_kinematics(
@@ -145,7 +138,7 @@ class Model:
         arguments = [Argument("q", q, (len(self.legs),)), Argument("guess", start, (4, 4))]
         states = batch(arguments)
         first_not_finite(Batch(states.shape, states.rows[:1]), arguments[:1])
-        self._check_pose(states, 1, "guess")
+        self._calls.check_pose(states, 1, "guess")
         pose, residual, steps, quality = self._kernels.get("forward_kinematics")(*states.rows)
         scale = self._size + float(np.linalg.norm(self.robot.home.position))
         code = np.full(len(pose), int(Code.CONVERGED))
@@ -177,7 +170,7 @@ class Model:
     def limits(self, pose: PoseLike) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
         limits = [(leg.name, limit) for leg in self._kernels.mechanism.legs for limit in leg.placement.limits]
-        states = self._checked([self._pose(pose)])
+        states = self._calls.checked([self._pose(pose)])
         values = self._kernels.get("limited")(*states.rows)[:, 1:]
         low, high = (np.array([getattr(limit, side) for _, limit in limits]) for side in ("low", "high"))
         angles = np.array([limit.angle for _, limit in limits], dtype=bool)
@@ -203,7 +196,7 @@ class Model:
     def coordinates(self, pose: PoseLike) -> Array:
         """The robot's own coordinates x (..., m) of a pose (a lower-mobility robot's; see ``freedoms``)."""
         self._needs_freedoms("coordinates")
-        states = self._checked([self._pose(pose)])
+        states = self._calls.checked([self._pose(pose)])
         return states.restore(coordinates_of(self._freedoms, states.rows[0]))
 
     def motion(self, x: ArrayLike, xdot: ArrayLike | None = None, xddot: ArrayLike | None = None) -> PlatformMotion:
@@ -256,18 +249,18 @@ class Model:
             Argument("force", force, (len(self.legs),)),
             Argument("wrench", _NO_WRENCH if wrench is None else wrench, (6,)),
         ]
-        acceleration: Array = self._call("direct_dynamics", arguments, errors, friction=friction)
+        acceleration: Array = self._calls.call("direct_dynamics", arguments, errors, friction=friction)
         return acceleration
 
     def mass_matrix(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
         """Mass matrix (..., m, m) of the whole robot with respect to u: T = u^T M u / 2."""
-        matrix: Array = self._call("mass_matrix", [self._pose(pose)], errors)
+        matrix: Array = self._calls.call("mass_matrix", [self._pose(pose)], errors)
         return matrix
 
     def bias(self, pose: PoseLike, twist: ArrayLike, friction: bool = True, *, errors: Errors | None = None) -> Array:
         """Generalized force (..., m) of all but the acceleration: M udot + bias = J^T f + w_ext."""
         arguments = [self._pose(pose), Argument("twist", twist, (6,))]
-        force: Array = self._call("bias", arguments, errors, friction=friction)
+        force: Array = self._calls.call("bias", arguments, errors, friction=friction)
         return force
 
     def gravity(self, pose: PoseLike, *, errors: Errors | None = None) -> Array:
@@ -277,7 +270,7 @@ class Model:
     def energy(self, pose: PoseLike, twist: ArrayLike, *, errors: Errors | None = None) -> Energy:
         """Kinetic and potential energy [J]."""
         arguments = [self._pose(pose), Argument("twist", twist, (6,))]
-        energy: Energy = self._call("energy", arguments, errors, lambda parts: Energy(*parts))
+        energy: Energy = self._calls.call("energy", arguments, errors, lambda parts: Energy(*parts))
         return energy
 
     def reactions(
@@ -336,7 +329,7 @@ class Model:
         acceleration: ArrayLike,
         errors: Errors | None,
         wrench: ArrayLike | bool | None = False,
-        answer: Answer = _first,
+        answer: Answer = first,
         **options: Any,
     ) -> Any:
         arguments = [
@@ -346,85 +339,7 @@ class Model:
         ]
         if wrench is not False:
             arguments.append(Argument("wrench", _NO_WRENCH if wrench is None else wrench, (6,)))
-        return self._call(name, arguments, errors, answer, **options)
-
-    def _checked(self, arguments: list[Argument]) -> Batch:
-        states = batch(arguments)
-        self._check_pose(states, 0, "pose")
-        # A number that no result depends on (a force that does no work, a speed along all rails) leaves no trace later.
-        first_not_finite(Batch(states.shape, states.rows[1:]), arguments[1:])
-        if not self._freedoms.full:
-            for argument, rows in zip(arguments, states.rows, strict=True):
-                if argument.name in ("twist", "acceleration"):
-                    check_motion(self._freedoms, rows, argument.name, bool(states.shape))
-        return states
-
-    def _check_pose(self, states: Batch, position: int, name: str) -> None:
-        check_poses(states.rows[position], name, bool(states.shape))
-        if not self._freedoms.full:
-            check_pose_freedom(self._freedoms, states.rows[position], name, bool(states.shape), self._size)
-
-    def _call(
-        self, name: str, arguments: list[Argument], errors: Errors | None, answer: Answer = _first, **options: Any
-    ) -> Any:
-        """A function with the quality of each state, and whether its iteration converged, among its outputs.
-
-        ``answer`` makes what the caller gets of the other outputs.
-        """
-        check_policy(errors)
-        kernel = self._kernels.get(name, **options)
-        if self._freedoms.full:
-            single = self._singles.get((name, *options.values()), kernel)([a.value for a in arguments])
-            if single is not None:
-                return answer(single)
-        states = self._checked(arguments)
-        outputs = dict(zip((p.name for p in kernel.outputs), kernel(*states.rows), strict=True))
-        bad = ~(outputs.pop("quality") > SMALLEST_MARGIN)
-        open_loop = outputs.pop("converged", None)
-        results = list(outputs.values())
-        notes: list[tuple[NDArray[np.bool_], str]] = []
-        if open_loop is not None and not open_loop.all():
-            adrift = ~bad & (open_loop == 0.0)
-            notes.append(
-                (adrift, "the friction iteration did not converge: friction coefficients too large for this pose")
-            )
-            bad |= adrift
-        # Reactions that statics leaves open are NaN; the forces beside them tell whether there is an answer.
-        for result in results[-1:] if name == "reactions" else results:
-            if not np.isfinite(result).all():
-                huge = ~bad & ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
-                notes.append((huge, "the result is too large for a floating-point number"))
-                bad |= huge
-        return self._finish(name, arguments, states, results, bad, errors, answer, notes)
-
-    def _finish(
-        self,
-        name: str,
-        arguments: list[Argument],
-        states: Batch,
-        results: list[Array],
-        bad: NDArray[np.bool_],
-        errors: Errors | None,
-        answer: Answer,
-        notes: list[tuple[NDArray[np.bool_], str]],
-    ) -> Any:
-        if bad.any():
-            for result in results:
-                result[bad] = np.nan
-        answered = answer([states.restore(result) for result in results])
-        if bad.any():
-            report(name, bad, lambda index: self._reasons(states, index, notes), answered, bool(states.shape), errors)
-        return answered
-
-    def _reasons(
-        self, states: Batch, index: NDArray[np.int64], notes: list[tuple[NDArray[np.bool_], str]]
-    ) -> list[str]:
-        poses = states.rows[0]
-        chosen = np.ascontiguousarray(np.broadcast_to(poses, (states.size, 4, 4))[index])
-        told = reasons(self._kernels.mechanism, self._kernels.get("margins")(chosen))
-        for states_, note in notes:
-            told = [note if states_[k] else text for k, text in zip(index, told, strict=True)]
-        return told
+        return self._calls.call(name, arguments, errors, answer, **options)
 
     def _needs_freedoms(self, name: str) -> None:
         if self._freedoms.full:

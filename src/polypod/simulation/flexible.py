@@ -6,7 +6,8 @@ from dataclasses import fields
 
 import casadi as ca
 
-from ..flexible.dynamics import FlexibleDynamics, FlexibleInputs, FlexibleRobot
+from ..flexible.dynamics import FlexibleDynamics
+from ..flexible.robot import FlexibleInputs, FlexibleRobot
 from ..symbols.vectors import dot
 from .dynamics import Dynamics, Rates, Sensed, sensed
 
