@@ -35,8 +35,9 @@ def main() -> None:
         f"{where.vector_width}; Python {where.python}; {versions}.\n"
     )
     for group in dict.fromkeys(row.group for row in rows):
-        lines += [f"## {group[0].upper()}{group[1:]}\n", "| what | time | operations | ratio | difference | note |"]
-        lines.append("|---|---|---|---|---|---|")
+        lines.append(f"## {group[0].upper()}{group[1:]}\n")
+        lines.append("| what | best time | median | operations | ratio | difference | note |")
+        lines.append("|---|---|---|---|---|---|---|")
         lines += [_line(row) for row in rows if row.group == group]
         lines.append("")
     lines += ["## Growth\n", "![Time against batch size, modes and graph size](images/growth.png)\n"]
@@ -50,6 +51,7 @@ def _line(row: Row) -> str:
     cells = (
         row.name,
         "" if row.seconds is None else _time(row.seconds),
+        "" if row.median is None else _time(row.median),
         "" if row.operations is None else f"{row.operations:,}",
         "" if row.ratio is None else f"{row.ratio:.3g}",
         "" if row.difference is None else f"{row.difference:.1e}",

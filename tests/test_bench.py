@@ -60,7 +60,8 @@ def test_setting_and_json() -> None:
     data = as_json([Row("g", "n", 1e-6, 10, 2.0, 1e-15)], setting())
     assert data["setting"]["vector_width"] in (2, 4, 8)
     assert data["rows"][0] == {
-        "group": "g", "name": "n", "seconds": 1e-6, "operations": 10, "ratio": 2.0, "difference": 1e-15, "note": ""
+        "group": "g", "name": "n", "seconds": 1e-6, "operations": 10, "ratio": 2.0, "difference": 1e-15, "note": "",
+        "median": None,
     }  # fmt: skip
 
 

@@ -258,3 +258,20 @@ def test_interrupted_runs_leave_nothing(signal_, code, here):
     assert "Traceback" not in stderr
     assert [p.name for p in here.iterdir()] == ["out"]
     assert (old / "report.html").read_text() == "whole"
+
+
+def test_robot_and_motion_the_wrong_way_round(here):
+    assert polypod("new", "lift", "--motion").exit_code == 0
+    result = polypod("run", "lift.yaml", "kim-ryu-circle")
+    assert result.exit_code == 2
+    assert "this is a motion file" in result.stderr
+    assert "ROBOT before MOTION" in result.stderr
+
+
+def test_a_pose_turned_by_ten_radians_is_asked_about(here):
+    assert polypod("new", "lift", "--motion").exit_code == 0
+    text = (here / "lift.yaml").read_text().replace("5 deg, 0.0, 0.0", "10, 0.0, 0.0")
+    (here / "lift.yaml").write_text(text)
+    result = polypod("check", "lift.yaml")
+    assert result.exit_code == 2
+    assert "write '10 deg' if degrees are meant" in result.stderr + result.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 from ..description import library
 from ..model import Model
@@ -27,9 +28,7 @@ def bench(
         for row in dynamics.measure(robot, seconds):
             if row.operations and row.seconds and "kernel" in row.name and not row.note:
                 share = row.operations / row.seconds / top
-                row = Row(
-                    row.group, row.name, row.seconds, row.operations, row.ratio, row.difference, f"{share:.0%} of peak"
-                )
+                row = replace(row, note=f"{share:.0%} of peak")
             yield row
     progress("the papers' own figures")
     yield from published.rows()

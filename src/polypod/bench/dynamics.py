@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -200,7 +201,7 @@ def _forward(model: Model, at: States, seconds: float) -> Iterator[Row]:
     steps = f"{found[2].mean():.1f} steps on average"
     for row in _rows(group, take_turns(rivals, seconds), dict.fromkeys(rivals, BATCH), {}, {}, None):
         off = _difference(found[0], at.pose) if row.name.startswith("kernel") else None
-        yield Row(row.group, row.name, row.seconds, kernel.operations, None, off, steps)
+        yield replace(row, operations=kernel.operations, difference=off, note=steps)
 
 
 def _on_one_thread(call: Callable[[], object]) -> object:
@@ -232,4 +233,5 @@ def _rows(
         wrong = off.get(name, 0.0)
         note = f"answer differs by {wrong:.1e}: no ratio" if wrong > WRONG else ""
         ratio = base / each if base and not note else None
-        yield Row(group, name, each, counts.get(name) or None, ratio, wrong if name in off else None, note)
+        middle = timing.median / per_call[name]
+        yield Row(group, name, each, counts.get(name) or None, ratio, wrong if name in off else None, note, middle)

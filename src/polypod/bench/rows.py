@@ -13,7 +13,7 @@ from ..kernels import machine
 
 @dataclass(frozen=True)
 class Row:
-    """One measurement: time for each state, its ratio to the reference row, how far its answer is from ours.
+    """One measurement: best time for each state, its ratio to the reference row, how far its answer is from ours.
 
     ``note`` says why there is no time (a peer that is not installed, an answer that differs too much).
     """
@@ -25,6 +25,7 @@ class Row:
     ratio: float | None = None
     difference: float | None = None
     note: str = ""
+    median: float | None = None
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,8 @@ def command(
         return
     columns = [
         ("what", ""),
-        ("time a state", "us"),
+        ("best time a state", "us"),
+        ("median", "us"),
         ("operations", ""),
         ("ratio", ""),
         ("difference", ""),
@@ -51,6 +52,7 @@ def command(
             (
                 row.name,
                 "" if row.seconds is None else f"{1e6 * row.seconds:.4g}",
+                "" if row.median is None else f"{1e6 * row.median:.4g}",
                 "" if row.operations is None else f"{row.operations:,}",
                 "" if row.ratio is None else f"{row.ratio:.3g}x",
                 "" if row.difference is None else f"{row.difference:.1e}",

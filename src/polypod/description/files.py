@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from ..errors import ImplausibleWarning, InputError, RobotFileError, UnknownNameError, UnphysicalWarning
+from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError, UnphysicalWarning
 from .documents import parse, read
 from .faults import structure_faults, validation_faults
 from .robot import Robot
@@ -50,6 +50,9 @@ def load(robot: str | Path) -> Robot:
 def loads(text: str, origin: str = "text") -> Robot:
     """Read a robot from YAML text; ``origin`` is what messages call it."""
     document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
+    if "trajectory" in document and "legs" not in document:
+        wanted = "this is a motion file; a robot file has platform and legs (commands take ROBOT before MOTION)"
+        raise RobotFileError(origin, [Fault("", wanted)])
     faults = structure_faults(document, node)
     if faults:
         raise RobotFileError(origin, faults)

@@ -45,7 +45,7 @@ def published(name: str) -> Trajectory | Path:
     2.0
     """
     if name not in PUBLISHED:
-        raise UnknownNameError("motion", name, tuple(PUBLISHED))
+        raise UnknownNameError("motion", name, (*PUBLISHED, "around-home"))
     return PUBLISHED[name].make()
 
 
