@@ -276,3 +276,13 @@ def test_a_motion_through_a_singular_pose_stops_with_time_and_leg(model_of):
         study(model, Task("through", tr.Motion(time, poses, still, still)))
     told = float(str(caught.value).partition("t = ")[2].partition(" s")[0])
     assert time[first] <= told <= time[first + 1]
+
+
+def test_around_home_refuses_a_home_outside_the_limits():
+    """Shrinking the motion to nothing would give numbers about nothing."""
+    data = pp.load("kim-ryu").model_dump()
+    for leg in data["legs"]:
+        leg["travel"] = (0.5, 0.6)
+    model = pp.Model(pp.Robot.model_validate(data | {"name": "short rails"}))
+    with pytest.raises(InputError, match=r"home itself is outside the limits of 'short rails': leg1: rail 0\.322"):
+        make_task(model, "around-home")

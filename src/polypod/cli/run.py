@@ -114,7 +114,7 @@ def command(
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
         f"{facts['smallest_distance_to_singularity']:.4g}."
     )
-    state = "left, see the notes" if result.violations else "kept" if limits.names else "none in the robot file"
+    state = "broken, see the notes" if result.violations else "kept" if limits.names else "none in the robot file"
     console.print(f"Limits: {state}.")
     if target is not None:
         console.print(f"Results: {escape(str(target))} (open {escape(str(target / 'report.html'))})")

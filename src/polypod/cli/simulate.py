@@ -186,3 +186,5 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
         note(f"and {len(facts['events']) - 10} more events")
     if target is not None:
         console.print(f"Results: {escape(str(target))}")
+    else:
+        console.print("Nothing was written; --out FOLDER keeps results and figures.")

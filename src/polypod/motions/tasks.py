@@ -52,6 +52,12 @@ def around_home(model: Model) -> tr.Trajectory:
 
     The reach is halved until all poses lie within the robot's limits, so any robot can make the motion.
     """
+    at_home = model.limits(model.robot.home.matrix)
+    if not at_home.ok:
+        raise InputError(
+            f"around-home: home itself is outside the limits of {model.robot.name!r}: "
+            f"{'; '.join(at_home.violations())}; move home, correct the limits, or give a motion"
+        )
     for shrink in range(12):
         offsets = _offsets(model, 0.5**shrink)
         poses = _poses(model, offsets)
