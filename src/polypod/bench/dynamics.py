@@ -81,6 +81,7 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
     def add(name: str, call: Callable[[], object], states_: int, operations: int = 0, difference: float = 0.0) -> None:
         rivals[name], per_call[name], counts[name], off[name] = call, states_, operations, difference
 
+    one = [np.ascontiguousarray(a[:1]) for a in (pose, twist, acceleration)]
     for formulation in FORMULATIONS:
         try:
             kernel = model.kernel("inverse_dynamics", formulation=formulation)
@@ -96,15 +97,15 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
             kernel.operations,
             _difference(out[0], at.force),
         )
-    kernel = model.kernel("inverse_dynamics")
-    two = [np.empty((BATCH, 6)), np.empty(BATCH)]
-    add("kernel, virtual-power, 2 threads", lambda: kernel(pose, twist, acceleration, none, out=two, threads=2), BATCH)
+        add(
+            f"kernel, {formulation}, 2 threads",
+            lambda k=kernel, o=out: k(pose, twist, acceleration, none, out=o, threads=2),  # type: ignore[misc]
+            BATCH,
+        )
+        add(f"bound kernel, {formulation}, one state", kernel.bind(*one, none, out=[np.empty((1, 6)), np.empty(1)]), 1)
     checked = partial(model.inverse_dynamics, pose, twist, acceleration, friction=False)
     add("checked call, batch, 1 thread", lambda: _on_one_thread(checked), BATCH)
     add("checked call, batch", checked, BATCH)
-    one = [np.ascontiguousarray(a[:1]) for a in (pose, twist, acceleration)]
-    bound = kernel.bind(*one, none, out=[np.empty((1, 6)), np.empty(1)])
-    add("bound kernel, one state", bound, 1)
     add(
         "checked call, one state",
         lambda: model.inverse_dynamics(pose[0], twist[0], acceleration[0], friction=False),
