@@ -16,7 +16,8 @@ HERE = Path(__file__).parent
 _INTRODUCTION = """# Benchmarks
 
 `polypod bench` measures all of this on your machine: every rival in one process, taking turns, best of many rounds, and
-answers compared first: a faster wrong answer gets no ratio. Ratios are to Pinocchio on the same robot
+answers compared first: a faster wrong answer gets no ratio, and a row without a difference is a part of the work whose
+answer cannot be compared (`rnea` on the open tree). Ratios are to Pinocchio on the same robot
 (`rnea` on the open tree alone, without the loops; `constraintDynamics` with them); above 1 is faster. Operations count
 products, sums, divisions, roots, comparisons and choices one each; the peak is that of one core, measured by a kernel
 made the same way.

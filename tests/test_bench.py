@@ -76,3 +76,14 @@ def test_setting_and_json() -> None:
 )
 def test_operations(robot: str, formulation: str, most: int, model_of: Callable[[str], pp.Model]) -> None:
     assert model_of(robot).kernel("inverse_dynamics", formulation=formulation).operations <= most
+
+
+def test_no_difference_is_claimed_where_nothing_was_compared(model_of: Callable[[str], pp.Model]) -> None:
+    """rnea on the open tree gives no actuator forces; all of ours are compared with Pinocchio's closed loop."""
+    rows = {row.name: row for row in dynamics.measure("kim-ryu", 0.02) if "inverse" in row.group}
+    assert rows["Pinocchio rnea, open tree only"].difference is None
+    ours = [row for name, row in rows.items() if "kernel" in name or "checked" in name]
+    assert len(ours) >= 10
+    # Rounding of two unlike computations: never exactly zero for all, never above 1e-12.
+    assert all(row.difference is not None and row.difference < 1e-12 for row in ours)
+    assert any(row.difference > 0 for row in ours)

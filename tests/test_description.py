@@ -370,7 +370,11 @@ BAD = {
     "malformed YAML": (
         "kim-ryu",
         ("com: [0.0, 0.0, 0.45]", "com: [0.0, 0.0, 0.45"),
-        ("", f"inertia: {LINK}", ["not YAML", "expected ',' or ']'"]),  # the line after, where the list must end
+        (
+            "",
+            f"inertia: {LINK}",
+            ["not YAML", "a bracket or brace opened in line", "is not closed"],
+        ),  # the line after, where the list must end
     ),
     "repeated key": (
         "kim-ryu",
@@ -517,3 +521,21 @@ def test_a_file_needs_no_suffix(tmp_path, monkeypatch):
     assert pp.load("mine") == pp.load("lopes")
     (tmp_path / "staicu").write_text("not a robot", encoding="utf-8")
     assert pp.load("staicu").name == "staicu"  # a library name stays one
+
+
+@pytest.mark.parametrize(
+    ("slip", "line", "words"),
+    [
+        (("[0.0, 0.0, 9.81]", "[0.0, 0.0, 9.81"), 0, "opened in line {} is not closed"),
+        (("  mass: 10.7673", "\tmass: 10.7673"), 0, "indent with spaces"),
+        (("  mass: 10.7673", "     mass: 10.7673"), 1, "indented differently"),
+    ],
+)
+def test_slips_of_syntax_are_told_in_plain_words(slip, line, words):
+    text = text_of("kim-ryu")
+    assert slip[0] in text
+    at = text[: text.index(slip[0])].count("\n") + 1
+    with pytest.raises(RobotFileError) as caught:
+        pp.loads(text.replace(*slip, 1))
+    assert words.format(at) in str(caught.value)
+    assert caught.value.faults[0].line in (at, at + 1, at + line)

@@ -46,7 +46,7 @@ def dissipation(model: pp.Model, state: object, reactions: object, qdot: np.ndar
 def rubbing(name: str) -> pp.Robot:
     """A library robot with viscous, dry and constant friction in every joint.
 
-    Arms of 1-2 mm: with 1-2 cm pedrammehr jams in a third of the states (Newton's method finds no solution either).
+    Arms of 1-2 mm: with 1-2 cm the iteration ends without an answer in a third of pedrammehr's states.
     """
     robot = pp.load(name)
     data = robot.model_dump()

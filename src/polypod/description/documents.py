@@ -31,6 +31,14 @@ def _syntax_fault(error: yaml.YAMLError) -> Fault:
         problem += " after the key"
     elif problem == "mapping values are not allowed here":
         problem += " (is a colon missing in the line before, or the indentation off?)"
+    elif "cannot start any token" in problem and "\\t" in problem:
+        problem = "a tab stands where spaces are needed; indent with spaces"
+    elif context.startswith("while parsing a flow"):
+        opened = getattr(error, "context_mark", None)
+        where = f" opened in line {opened.line + 1}" if opened else ""
+        problem = f"a bracket or brace{where} is not closed, or a comma is missing, before this line"
+    elif problem.startswith("expected <block end>"):
+        problem = "this line is indented differently from those it belongs to"
     return Fault("", f"not YAML: {problem}", mark.line + 1 if mark else None)
 
 

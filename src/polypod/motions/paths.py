@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -34,9 +35,9 @@ class PathData(Part[tr.Path]):
         """The path itself."""
         return self._path
 
+    @abstractmethod
     def build(self, info: ValidationInfo) -> tr.Path:
         """The path that the data stand for."""
-        raise NotImplementedError
 
 
 AnyPath = Annotated[SerializeAsAny[PathData], BeforeValidator(parser(PathData))]

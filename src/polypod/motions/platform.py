@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -62,9 +63,9 @@ class PlatformData(Part[tr.Trajectory]):
     registry: ClassVar[dict[str, type[Part[Any]]]] = {}
     what: ClassVar[str] = "trajectory"
 
+    @abstractmethod
     def trajectory(self, robot: Robot) -> tr.Trajectory:
         """The motion for a robot."""
-        raise NotImplementedError
 
 
 class _Placed(PlatformData):
@@ -76,9 +77,9 @@ class _Placed(PlatformData):
         motion = self.absolute(robot)
         return motion if self.relative_to == "base" else _FromHome(motion.duration, motion, robot.home.matrix)
 
+    @abstractmethod
     def absolute(self, robot: Robot) -> tr.Trajectory:
         """The motion as the file writes it."""
-        raise NotImplementedError
 
 
 class Euler(_Placed, kind="euler"):
