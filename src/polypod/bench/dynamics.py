@@ -155,7 +155,7 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
         mujoco.mj_inverse(robot.model, robot.data)
         soft = robot.data.qfrc_inverse[robot.drives].copy()
         add(
-            "MuJoCo mj_inverse (soft loops)",
+            "MuJoCo mj_inverse, drive joints only",
             lambda: mujoco.mj_inverse(robot.model, robot.data),
             1,
             difference=_difference(soft, at.force[0]),
