@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 from pydantic import BaseModel
-from typer.main import get_command
 
 from polypod import cli
 from polypod.cli.new import template
 from polypod.cli.parameters import unit_of
-from polypod.description import Body, ConeLimit, Freedom, Friction, LegData, Pose, Robot
+from polypod.description import Body, ConeLimit, Freedom, Friction, LegData, Pose, Robot, library, load
+from polypod.errors import UnphysicalWarning
 from polypod.motions import PUBLISHED, MotionData
 from polypod.motions.laws import LawData
 from polypod.motions.paths import PathData
@@ -89,8 +90,8 @@ def commands() -> str:
         "# Commands\n",
         "Each command is also a function of `polypod.cli`; results go to stdout, notes to stderr.\n",
     ]
-    root: Any = get_command(cli.app)
-    for name, command in root.commands.items():
+    for name in (*cli.COMMANDS, *cli.GROUPS):
+        command = cli.load_command(name)
         inner = getattr(command, "commands", None)
         for label, one in {f"{name} {k}": c for k, c in inner.items()}.items() if inner else [(name, command)]:
             parts += [f"## polypod {label}\n", f"{one.help}\n", f"`{one.epilog.removeprefix('Example: ')}`\n"]
@@ -113,6 +114,7 @@ def errata() -> str:
         "Equations that are wrong as printed never run in the library. Here is each that was found, its right form, a "
         "proof in a line, and what the slip costs, computed when this page was built.\n",
     ]
+    parts += _inertias()
     count = 0
     try:
         papers = importlib.import_module("polypod.papers")
@@ -135,6 +137,28 @@ def errata() -> str:
     if not count:
         parts.append("No study of a paper is part of this version yet.\n")
     return "\n".join(parts)
+
+
+def _inertias() -> list[str]:
+    """Bodies of the library robots that cannot be, as their papers print them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnphysicalWarning)
+        robots = [load(name) for name in library()]
+    rows = [(robot.name, path, text) for robot in robots for path, text in robot.unphysical.items()]
+    return [
+        "## Inertias that no real body has\n",
+        "The principal moments of inertia of a real body are not negative, and none exceeds the sum of the other two. "
+        "Some papers print numbers that break this, by a slip or as grouped parameters. The library keeps them "
+        "as printed (`check: none` in the robot file), since the papers' results come from them, and says so when the "
+        "robot is used. The equations hold for them as for any others; only do not take them for a machine.\n",
+        "| robot | body | what is wrong |\n|---|---|---|",
+        *(
+            f"| `{robot}` | `{path}` | {text} |"
+            for robot, path, text in rows
+            if not path.startswith("leg") or path.startswith("leg1.")
+        ),
+        "\nThe other legs are as the first.\n",
+    ]
 
 
 def section(title: str, model: type[BaseModel], level: int) -> str:

@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+import importlib.util
+import tempfile
 from pathlib import Path
+
+from PIL import Image
 
 from polypod import Model, plots
 from polypod.motions import make_task
 from polypod.study import study
 
-IMAGES = Path(__file__).parent / "images"
+HERE = Path(__file__).parent
+IMAGES = HERE / "images"
+EXAMPLES = {
+    "simulation_swing": "swing-energies.png",
+    "simulation_tracking": "tracking-against-mass.png",
+    "simulation_friction": "friction-compensation.png",
+    "simulation_flexible": "flexible-vibration.png",
+}
+"""Examples whose pictures the guide shows."""
 
 
 def main() -> None:
-    """Write docs/images/kim-ryu.png: robot and forces on the circle of the paper's figure 7."""
+    """Write the picture of the README, robot and forces on the circle of the paper's figure 7, and those of the guide.
+
+    The benchmark's picture comes from make_benchmarks.py.
+    """
     IMAGES.mkdir(exist_ok=True)
     model = Model("kim-ryu")
     plots.cover(study(model, make_task(model))).savefig(IMAGES / "kim-ryu.png", dpi=110)
+    for name, picture in EXAMPLES.items():
+        found = importlib.util.spec_from_file_location(name, HERE.parent / "examples" / f"{name}.py")
+        assert found is not None
+        assert found.loader is not None
+        example = importlib.util.module_from_spec(found)
+        found.loader.exec_module(example)
+        with tempfile.TemporaryDirectory() as folder:
+            example.main(Path(folder))
+            _shrink(Path(folder) / picture, IMAGES / picture)
+
+
+def _shrink(source: Path, target: Path) -> None:
+    """A picture as wide as a page of the guide, in few colours: a third of the bytes."""
+    picture = Image.open(source).convert("RGB")
+    width = min(1100, picture.width)
+    scaled = picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS)
+    scaled.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
 
 
 if __name__ == "__main__":

@@ -68,6 +68,8 @@ class TreeRobot:
         still = np.zeros((3, modes.count))
         self.turns = np.zeros((6, 3, modes.count)) if modes.attachment_rotations is None else modes.attachment_rotations
         self.origin_turn = still if modes.origin_rotation is None else modes.origin_rotation
+        self.loads = np.zeros((len(robot.legs), 3))  # that dry friction goes by: slide, base, platform
+        self.width = 1e-6
 
     def build(self) -> tuple[list[int], int]:
         """Add the parts; the frames that the legs' tips meet, and that of the origin."""
@@ -167,16 +169,54 @@ class TreeRobot:
         return Solved(basis.T @ (upper + np.triu(upper, 1).T) @ basis, basis[self.drives], bias, basis)
 
     def _rubbing(self, s: FlexibleState, basis: Array) -> list[list[tuple[float, Array]]]:
-        """For each leg its viscous coefficients and the rates they resist (k, 6 + N): slide, base, platform."""
+        """For each leg its coefficients and the rates they resist (k, 6 + N): slide, base, platform.
+
+        Dry friction is viscous at a rate: c + (k L + d)/|w|.
+        """
         found = []
-        for leg, c, turn in zip(self.robot.legs, self.chains, self.turns, strict=True):
+        u = np.concatenate([s.twist, s.rate])
+        for leg, c, turn, loads in zip(self.robot.legs, self.chains, self.turns, self.loads, strict=True):
             link = pin.getJointJacobian(self.model, self.data, c.joints[-1], ALIGNED)[3:] @ basis
             platform = np.hstack([np.zeros((3, 3)), np.eye(3), s.pose[:3, :3] @ turn])
             slide = basis[[self.model.joints[c.actuated].idx_v]]
             slider: Any = leg.prismatic_friction if leg.kind == "UPS" else leg.slider_friction
             joints = (slider, slide), (leg.universal_friction, link), (leg.spherical_friction, platform - link)
-            found.append([(data.viscous, rows) for data, rows in joints])
+            dry = [(data.coulomb * load + data.drag) for (data, _), load in zip(joints, loads, strict=True)]
+            speeds = [np.hypot(np.linalg.norm(rows @ u), self.width) for _, rows in joints]
+            found.append([(data.viscous + k / w, rows) for (data, rows), k, w in zip(joints, dry, speeds, strict=True)])
         return found
+
+    def found_loads(self, s: FlexibleState, bent: Array, pushes: Array) -> Array:
+        """Loads (n, 3) of slide, base and platform joints at a motion, the legs pushing the platform as given."""
+        u = np.concatenate([s.twist, s.rate])
+        q = self.coordinates(s.pose, s.elastic)
+        v = self.basis(s.pose, q) @ u
+        pin.rnea(self.model, self.data, q, v, self.accelerations(s, q, v, np.concatenate([s.acceleration, bent])))
+        loads = np.zeros((len(self.robot.legs), 3))
+        for k, (leg, c) in enumerate(zip(self.robot.legs, self.chains, strict=True)):
+            forces = [self.data.oMi[j].rotation @ self.data.f[j].linear + pushes[k] for j in c.joints]
+            if leg.kind == "UPS":
+                base, slide = forces[0], forces[2]
+                guides = self.data.oMi[c.joints[1]].rotation[:, 1:].T
+            else:
+                slide, base = forces[0], forces[1]
+                rail = np.array(leg.rail_direction)
+                side = np.cross([0, 0, 1], rail) if abs(rail[2]) < 1 else np.array([1.0, 0.0, 0.0])
+                side = side / np.linalg.norm(side)
+                guides = np.array([side, np.cross(rail, side)])
+            loads[k] = np.abs(guides @ slide).sum(), np.linalg.norm(base), np.linalg.norm(pushes[k])
+        return loads
+
+    def dry_inverse(self, s: FlexibleState) -> tuple[Array, Array, Array]:
+        """:meth:`inverse` with loads that repeat; they stay in ``loads``."""
+        self.loads = 0 * self.loads
+        for _ in range(200):
+            answer = self.inverse(s, True)
+            fresh = self.found_loads(s, answer[1], answer[2])
+            change, self.loads = np.abs(fresh - self.loads).max(), fresh
+            if change <= 1e-13 * fresh.max():
+                return answer
+        raise AssertionError("loads do not repeat")
 
     def inverse(self, s: FlexibleState, friction: bool = False) -> tuple[Array, Array, Array]:
         """Actuator forces, elastic accelerations, and forces of the legs on the platform (n, 3)."""

@@ -335,11 +335,11 @@ def test_a_leg_that_cannot_close_is_refused_at_load(what: str) -> None:
 
 
 def test_duplicate_legs_are_refused_by_the_model() -> None:
-    """Each leg closes, but two are one: the home pose is singular."""
+    """Each leg closes, but two are one: the home pose is singular, and these are why."""
     document = symmetric_robot()
     document["legs"][3] = {**document["legs"][2]}
     robot = pp.loads(yaml.safe_dump(document))
-    with pytest.raises(RobotFileError, match="home: the home pose is singular"):
+    with pytest.raises(RobotFileError, match=r"legs\.3: leg4 is the same as leg3"):
         pp.Model(robot)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import json
 import os
 import re
@@ -15,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import COMMANDS, GROUPS, app
+from polypod.cli import COMMANDS, GROUPS, app, load_command
 from polypod.cli.check import check
 from polypod.cli.new import template
 from polypod.cli.parameters import mobility, parameters
@@ -47,9 +49,12 @@ def test_run_needs_no_argument(here):
     result = polypod("run", "--rate", 20)
     assert result.exit_code == 0
     assert "pedrammehr on pedrammehr-path-2 (6 s, 121 samples)" in result.stdout
-    for text in ("peak force", "rms force", "peak power", "Condition number", "Limits", "leg6"):
+    for text in ("peak force", "rms force", "peak power", "stroke", "Condition number", "Limits", "leg6"):
         assert text in result.stdout
+    assert "Forces are positive along the growing coordinate" in result.stdout
     assert "no real body can have" in result.stderr  # told as a note, apart from the results
+    assert "nothing is wrong with your installation" in result.stderr
+    assert "principal moments" not in result.stderr  # the list is for 'polypod check'
     assert sorted(p.name for p in (here / "polypod-results" / "pedrammehr" / "pedrammehr-path-2").iterdir()) == [
         "actuators.csv", "bearings.csv", "figures", "forces.csv", "report.html", "results.nc",
     ]  # fmt: skip
@@ -68,7 +73,8 @@ def test_run_as_data(here):
     at = circle.at(circle.times(61))
     peak = abs(model.inverse_dynamics(at.pose, at.twist, at.acceleration, friction=False)).max()
     assert data["robot"] == "kim-ryu"
-    assert data["summary"]["limits"] == []
+    assert data["within_limits"] is True
+    assert data["limits"] == []
     assert len(data["actuators"]) == 6
     assert len(data["bearings"]) == 18
     assert (here / "there" / "report.html").is_file()
@@ -101,7 +107,7 @@ def test_list_and_show(here):
         assert name in listed
     shown = polypod("show", "staicu", "--picture", "robot.png")
     assert shown.exit_code == 0
-    for text in ("Mobility: 3 (y, z, theta)", "Gruebler-Kutzbach", "legs.*.length", "section 4, L", "assumed"):
+    for text in ("Mobility: 3 (y, z, theta)", "Gruebler-Kutzbach", "all legs", "section 4, L", "assumed"):
         assert text in shown.stdout
     assert Path("robot.png").read_bytes().startswith(b"\x89PNG")
     data = json.loads(polypod("show", "kim-ryu", "--json", "--no-draw").stdout)
@@ -125,7 +131,10 @@ def test_mobility_and_parameters():
 def test_new_files_are_valid(here):
     assert polypod("new", "my-hexapod").exit_code == 0
     assert polypod("new", "lift", "--motion").exit_code == 0
+    assert "polypod check turn.yaml --robot ROBOT" in polypod("new", "turn", "--motion").stdout
     assert "exists; add --force" in polypod("new", "lift").stderr
+    assert re.search(r"# euler: ZYX .*default: ZYX", template("robot", "x"))
+    assert re.search(r"# convention: ZYX .*default: euler of the robot file", template("motion", "x"))
     report = check("my-hexapod.yaml")
     assert report.ok
     assert not any("no real body" in remark for remark in report.remarks)
@@ -219,8 +228,44 @@ def test_every_command_explains_itself():
         result = polypod(*name, "--help")
         assert result.exit_code == 0
         assert "Example: polypod" in result.stdout, name
-    for name in (*COMMANDS, *GROUPS):
-        assert name in polypod("--help").stdout
+    told = " ".join(polypod("--help").stdout.replace("│", "").split())
+    for name, words in (COMMANDS | GROUPS).items():
+        assert f"{name} {words}" in told
+        assert load_command(name).help == words
+
+
+def test_the_table_of_commands_says_what_the_commands_say():
+    """The help of a command stands in the table, so that it is known without importing the command."""
+    for name, words in COMMANDS.items():
+        module = importlib.import_module(f"polypod.cli.{'catalogue' if name == 'list' else name}")
+        assert words == inspect.cleandoc(module.command.__doc__).splitlines()[0]
+
+
+@pytest.mark.parametrize("argument", ["--version", "--help"])
+def test_what_needs_no_robot_loads_no_library(argument):
+    """CasADi, SciPy and the like take a second to import."""
+    code = f"""
+import sys, atexit
+from polypod.cli import main
+heavy = {{"numpy", "scipy", "casadi", "pydantic", "xarray", "matplotlib", "llvmlite"}}
+atexit.register(lambda: sys.stderr.write(" ".join(sorted(heavy & set(sys.modules)))))
+sys.argv = ["polypod", "{argument}"]
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip()
+    assert done.stderr == ""
+
+
+def test_the_package_shows_what_it_loads_on_demand():
+    code = "import polypod as pp; print(set(pp.__all__) <= set(dir(pp)), [n for n in pp.__all__ if not hasattr(pp, n)])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", "[]"]
+    code = "from polypod.description import LegData; print(*LegData.registry)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert {"UPS", "PUS", "PRU", "PRPaR"} <= set(done.stdout.split())
+    with pytest.raises(AttributeError, match="no attribute 'modle'"):
+        _ = pp.modle
 
 
 def test_export_c_writes_two_files(here):

@@ -486,7 +486,7 @@ def test_angles_in_degrees_and_radians(written, radians):
     assert pp.loads(dumps(robot)) == robot
 
 
-@pytest.mark.parametrize(("text", "got"), [("", "nothing"), ("- lopes", "a list"), ("lopes", "a str")])
+@pytest.mark.parametrize(("text", "got"), [("", "nothing"), ("- lopes", "a list"), ("lopes", "a text")])
 def test_a_text_that_is_no_mapping(text, got):
     with pytest.raises(RobotFileError, match=f"line 1: a robot file is a mapping .* got {got}"):
         pp.loads(text)

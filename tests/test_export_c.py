@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ import pytest
 import polypod as pp
 from polypod.errors import UnknownNameError
 from polypod.export import export_c
+from polypod.model.kernels import FUNCTIONS
 from polypod.motions import make_task
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
@@ -125,6 +127,48 @@ def test_header_names_every_array():
     assert 'extern "C"' in header
     includes = re.findall(r"#include [<\"](.*)[>\"]", source)
     assert includes == [f"{name}.h", "math.h"]  # self-contained
+
+
+def test_header_explains_every_array_of_every_function():
+    """Each argument is listed with its shape and a text that has its unit; no line is too wide to read."""
+    for robot, (function, friction) in product(("kim-ryu", "staicu"), product(FUNCTIONS, (True, False))):
+        model = model_of(robot)
+        if function == "bias" and friction and robot == "kim-ryu":
+            continue  # refused: dry friction needs the acceleration
+        kernel = model.kernel(function, friction=friction)
+        name, header, _ = export_c(model, function, friction)
+        comment, _, code = header.partition("*/")
+        told = dict(re.findall(r"^ \*   (\w+(?:\[\d+\])+)\n((?: \*       .*\n)+)", comment, re.MULTILINE))
+        declared = re.findall(r"double \*(\w+)", code)
+        assert [label.partition("[")[0] for label in told] == declared
+        for label, port in zip(told, (*kernel.inputs, *kernel.outputs), strict=True):
+            assert label.endswith("".join(f"[{n}]" for n in port.shape or (1,)))
+            assert re.search(r"\[[^\]]+\]|as the input|laid out as the guess|1 if", told[label]), (function, label)
+        assert max(map(len, header.splitlines())) <= 120
+        assert f"cc -std=c99 -O2 main.c {name}.c -lm" in comment
+
+
+def test_header_says_when_there_is_no_answer():
+    header = " ".join(export_c(model_of("kim-ryu"), "inverse_dynamics")[1].replace("\n *", " ").split())
+    for text in (
+        "there is no answer: test !(quality[0] > 1e-7)",
+        "1 if the loads that dry friction depends on repeated, 0 if the iteration gave up: then the other numbers are "
+        "not an answer",
+        "external wrench on the platform at the origin of {P}, base axes: force [N] first, then moment [N m]",
+        "positive pushes towards a growing coordinate q",
+        "homogeneous 4x4 matrix by rows",
+        "with friction in its joints",
+    ):
+        assert text in header, text
+    assert "converged" not in export_c(model_of("kim-ryu"), "inverse_dynamics", friction=False)[1]
+
+
+def test_a_name_cannot_end_the_comment():
+    data = model_of("kim-ryu").robot.model_dump()
+    legs = [{**leg, "kind": "PUS"} for leg in data["legs"]]
+    robot = pp.Robot.model_validate({**data, "legs": legs, "name": "evil */ int x;"})
+    _, header, _ = export_c(pp.Model(robot), "inverse_kinematics")
+    assert header.count("*/") == 1
 
 
 def test_unknown_function_suggests():

@@ -16,6 +16,7 @@ from scipy.sparse import csc_array
 from scipy.special import iv, ivp, jv, jvp
 
 import polypod.flexible.eigen as eigen
+from polypod.description.modes.outline import interior_angles, polygon
 from polypod.errors import InputError
 from polypod.flexible import (
     Integrals,
@@ -31,7 +32,6 @@ from polypod.flexible import (
     table_2_text,
 )
 from polypod.flexible.mesh import triangulate
-from polypod.flexible.outline import interior_angles, polygon
 
 GOLDEN = Path(__file__).parent / "data" / "golden" / "long-flexible.json"
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]) - 0.5

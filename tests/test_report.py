@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import json
 import os
 import re
@@ -18,6 +19,7 @@ import xarray as xr
 
 import polypod as pp
 from polypod import plots, sizing
+from polypod.cli.new import template
 from polypod.errors import InputError, StateError
 from polypod.motions import Task, loads_motion, make_task
 from polypod.report import FILES, whole_folder, write_results, write_whole
@@ -84,7 +86,57 @@ def test_actuator_table_of_a_study(result):
         assert row["peak_force"] == result.force[at, k]
         assert 0 < row["rms_force"] <= abs(row["peak_force"])
         assert row["braking_power"] <= 0 <= row["mean_driving_power"] <= row["peak_power"]
-        assert row["lowest_coordinate"] < row["highest_coordinate"]
+        assert row["stroke"] == row["highest_coordinate"] - row["lowest_coordinate"] > 0
+
+
+def test_limits_that_a_motion_leaves(tmp_path):
+    """Against the legs' lengths themselves: the distances between their joints, sample by sample."""
+    Path(tmp_path / "r.yaml").write_text(template("robot", "hexapod"))
+    model = pp.Model(tmp_path / "r.yaml")
+    task = loads_motion(template("motion", "up").replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, 0.2]")).task(model.robot)
+    done = study(model, task)
+    rows = {row["leg"]: row for row in sizing.limits(done).records()}
+    pose = task.motion.pose
+    for leg in model.robot.legs:
+        ends = pose[:, :3, :3] @ leg.platform + pose[:, :3, 3] - leg.base
+        length = np.linalg.norm(ends, axis=-1)
+        outside = (length < 0.45) | (length > 0.85)
+        assert (leg.name in rows) == outside.any()
+        if outside.any():
+            row = rows[leg.name]
+            assert (row["limit"], row["unit"], row["allowed_low"], row["allowed_high"]) == ("length", "m", 0.45, 0.85)
+            assert row["worst_value"] == pytest.approx(length.max(), rel=1e-14)
+            assert row["at"] == task.time[length.argmax()]
+            # evenly spaced samples: the share of samples, half of one apart at each border
+            assert row["share_of_time_outside"] == pytest.approx(outside.mean(), abs=1.5 / len(length))
+    assert 0 < len(rows) < 6
+    assert "t = 0.8 s" in done.violations[0]
+    write_results(done, tmp_path / "out")
+    lines = list(csv.reader((tmp_path / "out" / "limits.csv").read_text().splitlines()))
+    assert len(lines) == 1 + len(rows)
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Limits that the motion leaves" in page
+    assert f"The motion leaves {len(rows)} of 6 limits" in page
+
+
+def test_captions_tell_signs_and_axes(result, folder):
+    """What the captions say is so: a leg that carries weight pushes, and a slide's reaction holds the drive's force."""
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    for made in (sizing.actuators(result), sizing.bearings(result)):
+        assert made.caption
+        assert html.escape(made.caption) in page
+    hexapod = pp.Model(pp.loads(template("robot", "hexapod")))
+    still = np.zeros(6)
+    force = hexapod.inverse_dynamics(hexapod.robot.home.matrix, still, still)
+    assert (force > 0).all()  # platform above the base: every leg is pressed
+    motion, model = result.task.motion, result.model
+    found = model.reactions(motion.pose, motion.twist, motion.acceleration, friction=False)
+    for k, leg in enumerate(model.robot.legs):
+        slide = found.legs[leg.name]["slider"]
+        assert (slide.parent, slide.child) == ("base", "slider")
+        along = slide.force @ np.array(leg.rail_direction)
+        # without friction nothing but the drive acts along the rail
+        assert np.abs(along - found.force[:, k]).max() < 1e-12 * np.abs(found.force).max()
 
 
 def test_bearing_table(result):

@@ -9,32 +9,48 @@ array([0.3221, 0.322 , 0.3222, 0.3222, 0.322 , 0.3221])
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from . import errors, legs
-from .description import Body, Robot, dumps, library, load, loads, save
-from .model import Model
-
 __version__ = "0.1.0"
 
-
 if TYPE_CHECKING:
-    from . import control
+    from . import control, errors, legs
+    from .description import Body, Robot, dumps, library, load, loads, save
     from .flexible import FlexibleModel
+    from .model import Model
     from .simulation import simulate
+
+# What is public, and the module it comes from; empty for a module itself. Each is loaded when it is asked for:
+# CasADi, LLVM and SciPy take their time, which 'polypod --version' need not wait for.
+_HOME = {
+    "Body": "description",
+    "FlexibleModel": "flexible",
+    "Model": "model",
+    "Robot": "description",
+    "control": "",
+    "description": "",
+    "dumps": "description",
+    "errors": "",
+    "legs": "",
+    "library": "description",
+    "load": "description",
+    "loads": "description",
+    "model": "",
+    "save": "description",
+    "simulate": "simulation",
+}
 
 
 def __getattr__(name: str) -> object:
-    """Flexible platforms, simulation and control are loaded when asked for: they bring much of SciPy along."""
-    if name == "FlexibleModel":
-        from .flexible import FlexibleModel
+    """A public name, loaded on first use."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'polypod' has no attribute {name!r}")
+    home = _HOME[name]
+    value = getattr(import_module(f".{home}", __name__), name) if home else import_module(f".{name}", __name__)
+    globals()[name] = value
+    return value
 
-        return FlexibleModel
-    if name == "simulate":
-        from .simulation import simulate
 
-        return simulate
-    if name == "control":
-        return import_module(".control", __name__)
-    raise AttributeError(f"module 'polypod' has no attribute {name!r}")
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})
 
 
 __all__ = [

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from typing import Any
 
 
@@ -30,8 +30,10 @@ class UnknownNameError(PolypodError, KeyError):
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         self.name, self.known = name, tuple(known)
-        near = get_close_matches(str(name).lower(), [k.lower() for k in known], n=3, cutoff=0.5)
-        close = [k for k in known if k.lower() in near]
+        alike = {k: SequenceMatcher(None, k.lower(), str(name).lower()).ratio() for k in known}
+        # only what is nearly as close as the closest: a slip of one letter needs no second guess
+        least = max(0.5, max(alike.values(), default=0.0) - 0.15)
+        close = [k for k in sorted(alike, key=lambda k: -alike[k]) if alike[k] >= least][:3]
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         super().__init__(f"unknown {what} {name!r}.{hint} Known: {', '.join(known) or 'none'}.")
 
@@ -82,15 +84,35 @@ class StateError(PolypodError, ArithmeticError):
     index : positions of the bad states in the flattened batch
     reasons : one sentence for each of them
     result : what the call computed; NaN in the bad states, right in all others
+    time : when a motion first has no answer [s]; None if the states are no motion
     """
 
-    def __init__(self, message: str, index: Any = (), reasons: Sequence[str] = (), result: Any = None) -> None:
-        self.index, self.reasons, self.result = index, tuple(reasons), result
+    def __init__(
+        self,
+        message: str,
+        index: Any = (),
+        reasons: Sequence[str] = (),
+        result: Any = None,
+        time: float | None = None,
+    ) -> None:
+        self.index, self.reasons, self.result, self.time = index, tuple(reasons), result, time
         super().__init__(message)
 
 
 class UnphysicalWarning(UserWarning):
-    """A robot was loaded whose inertia no real body can have (the file opted out of the check)."""
+    """A robot was loaded whose inertia no real body can have (the file opted out of the check).
+
+    Attributes
+    ----------
+    head : what is the matter, without the list of bodies
+    """
+
+    def __init__(self, head: str, bodies: str = "") -> None:
+        self.head = head
+        super().__init__(head, bodies)
+
+    def __str__(self) -> str:
+        return ": ".join(filter(None, self.args))
 
 
 class ImplausibleWarning(UserWarning):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,14 @@ from .study import Study
 from .tables import Table, table
 
 Array = NDArray[np.float64]
+FORCES = (
+    "Forces are positive along the growing coordinate: a UPS leg that pushes, a slider driven away from the start of "
+    "its rail."
+)
+REACTIONS = (
+    "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
+    "The row of an actuated slide contains the actuator's force along its axis."
+)
 
 
 def mean(time: Array, values: Array) -> Array:
@@ -33,21 +43,22 @@ def actuators(study: Study) -> Table:
 
     The peak force keeps its sign (positive pushes along the growing coordinate). Peak power is the largest that the
     drive gives; braking power is the largest that it takes up, negative; mean power is the average of what it gives.
+    The stroke is the highest coordinate less the lowest.
     """
     t, force, speed, power = study.time, study.force, study.qdot, study.power
     peak = np.abs(force).argmax(axis=0)
     columns = [
         ("leg", ""), ("peak force", "N"), ("at", "s"), ("rms force", "N"), ("peak speed", "m/s"), ("rms speed", "m/s"),
         ("peak acceleration", "m/s^2"), ("peak power", "W"), ("braking power", "W"), ("mean driving power", "W"),
-        ("lowest coordinate", "m"), ("highest coordinate", "m"),
+        ("stroke", "m"), ("lowest coordinate", "m"), ("highest coordinate", "m"),
     ]  # fmt: skip
     values = [
         force[peak, np.arange(len(peak))], t[peak], rms(t, force), np.abs(speed).max(axis=0), rms(t, speed),
         np.abs(study.qddot).max(axis=0), np.maximum(power.max(axis=0), 0.0), np.minimum(power.min(axis=0), 0.0),
-        mean(t, np.maximum(power, 0.0)), study.q.min(axis=0), study.q.max(axis=0),
+        mean(t, np.maximum(power, 0.0)), np.ptp(study.q, axis=0), study.q.min(axis=0), study.q.max(axis=0),
     ]  # fmt: skip
     rows = [(leg, *(float(value[k]) for value in values)) for k, leg in enumerate(study.model.legs)]
-    return table("Actuators", columns, rows)
+    return table("Actuators", columns, rows, FORCES)
 
 
 def bearings(study: Study) -> Table:
@@ -68,11 +79,35 @@ def bearings(study: Study) -> Table:
         cubic = float(np.cbrt(mean(study.time, size[:, None] ** 3)[0]))
         numbers = (size[top], study.time[top], *force[top], cubic, turn[twist], study.time[twist])
         rows.append((leg, joint, *map(float, numbers)))
-    return table("Joint bearings", columns, rows)
+    return table("Joint bearings", columns, rows, REACTIONS)
 
 
-def summary(study: Study) -> dict[str, float | str | list[str]]:
-    """What else a designer looks at first: duration, peaks over all actuators, conditioning, limits."""
+def limits(study: Study) -> Table:
+    """The limits that the motion leaves: what is allowed, the worst value and when, and the share of time outside.
+
+    One row for each limited quantity that leaves its range at any sample; no row if all are kept. The share is of the
+    duration, from 0 to 1.
+    """
+    columns = [
+        ("leg", ""), ("limit", ""), ("allowed low", ""), ("allowed high", ""), ("worst value", ""), ("unit", ""),
+        ("at", "s"), ("share of time outside", "1"),
+    ]  # fmt: skip
+    found = study.limits
+    over = np.fmax(found.low - found.value, found.value - found.high)
+    over = np.where(np.isnan(found.value), np.inf, over)
+    share = mean(study.time, (~found.inside).astype(float))
+    rows = []
+    for k, (leg, name) in enumerate(found.names):
+        worst = int(over[:, k].argmax())
+        if over[worst, k] > 0:
+            numbers = (found.low[k], found.high[k], found.value[worst, k])
+            told = (*map(float, numbers), found.units[k], float(study.time[worst]), float(share[k]))
+            rows.append((leg, name, *told))
+    return table("Limits that the motion leaves", columns, rows)
+
+
+def summary(study: Study) -> dict[str, Any]:
+    """What else a designer looks at first: duration, peaks over all actuators, conditioning."""
     return {
         "duration_s": float(study.time[-1]),
         "samples": float(len(study.time)),
@@ -80,6 +115,5 @@ def summary(study: Study) -> dict[str, float | str | list[str]]:
         "peak_total_power_W": float(study.power.sum(axis=1).max()),
         "worst_condition_number": float(study.conditioning.condition.max()),
         "smallest_distance_to_singularity": float(study.conditioning.distance.min()),
-        "limits": study.violations,
         "indeterminate_reactions": list(study.indeterminate),
     }

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 
@@ -30,11 +30,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts and numbers under columns."""
+    """Rows of texts and numbers under columns; the caption says what a reader must know of them."""
 
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
+    caption: str = ""
+
+    def only(self, names: Sequence[str]) -> Table:
+        """The table with some of its columns."""
+        shown = [k for k, column in enumerate(self.columns) if column.name in names]
+        rows = tuple(tuple(row[k] for k in shown) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[k] for k in shown), rows=rows)
 
     def csv(self) -> str:
         """As CSV text; numbers in full precision, an open number as an empty cell."""
@@ -72,7 +79,7 @@ def short(value: Any) -> str:
     return str(value)
 
 
-def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> Table:
+def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = "") -> Table:
     """A table from names, units and rows.
 
     >>> print(table("Drives", [("leg", ""), ("peak force", "N")], [("leg1", 12.5)]).csv())
@@ -80,4 +87,4 @@ def table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequenc
     leg1,12.5
     <BLANKLINE>
     """
-    return Table(title, tuple(Column(*column) for column in columns), tuple(tuple(row) for row in rows))
+    return Table(title, tuple(Column(*column) for column in columns), tuple(tuple(row) for row in rows), caption)

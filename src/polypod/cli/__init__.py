@@ -1,27 +1,54 @@
-"""The command line. One file a command, each also a plain function; a new command is a file and a line in COMMANDS."""
+"""The command line. One file a command, each also a plain function; a new command is a file and a line in COMMANDS.
+
+A command's file is imported when the command runs: 'polypod --help' and '--version' load none of them.
+"""
 
 from __future__ import annotations
 
 import signal
 import sys
-from types import ModuleType
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
+from typer.main import get_command, get_group
 
-from . import bench, catalogue, check, export, new, papers, run, show, simulate, terminal
+from . import terminal
 
-COMMANDS: dict[str, ModuleType] = {
-    "run": run,
-    "papers": papers,
-    "simulate": simulate,
-    "list": catalogue,
-    "show": show,
-    "check": check,
-    "new": new,
-    "bench": bench,
+COMMANDS = {
+    "run": "Actuator forces, powers, reactions, limits and conditioning of a robot along a motion.",
+    "papers": "Figures, claims and errata of the papers the library is built from, with the number that decides each.",
+    "simulate": "A robot under a controller that follows a motion: tracking error, forces, energies, events.",
+    "list": "The robots that come with polypod, the papers' motions, and the leg kinds.",
+    "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
+    "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
+    "new": "Write a commented robot file (a valid hexapod) or motion file to start from.",
+    "bench": "Operations and times of the compiled functions beside Pinocchio and MuJoCo, answers compared first.",
 }
-GROUPS: dict[str, ModuleType] = {"export": export}
+GROUPS = {"export": "Write model functions for other programs."}
+_FILES = {"list": "catalogue"}  # a module named list would hide Python's own
+
+
+def load_command(name: str) -> Any:
+    """The command (or group) of a name with all its options, from its own module."""
+    module = import_module(f".{_FILES.get(name, name)}", __name__)
+    if name in GROUPS:
+        made: Any = get_group(module.app)
+    else:
+        alone = typer.Typer(add_completion=False)
+        alone.command(name, help=COMMANDS[name], epilog=module.EXAMPLE)(module.command)
+        made = get_command(alone)
+    made.name = name
+    return made
+
+
+class _Later(TyperCommand):
+    """Stands for a command until its arguments are read."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
+
 
 app = typer.Typer(
     name="polypod",
@@ -30,10 +57,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: polypod run",
 )
-for _name, _module in COMMANDS.items():
-    app.command(_name, epilog=_module.EXAMPLE)(_module.command)
-for _name, _module in GROUPS.items():
-    app.add_typer(_module.app, name=_name)
+for _name, _help in (COMMANDS | GROUPS).items():
+    app.command(_name, cls=_Later, help=_help)(lambda: None)
 
 
 def _version(wanted: bool) -> None:

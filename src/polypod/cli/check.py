@@ -10,114 +10,191 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..description import load
+from ..description import library, load
 from ..description.documents import parse, read
-from ..errors import Fault, FileError, PolypodError, RobotFileError
+from ..description.faults import line_of
+from ..description.files import located
+from ..errors import Fault, FileError, InputError, PolypodError, StateError, UnknownNameError
 from ..model import Model
-from ..motions import load_motion
+from ..motions import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
+from ..report import near_singularity
+from ..sizing import limits
 from ..study import study
+from ..tables import Table
 from .parameters import parameters
-from .terminal import err, out, show_json, told, working
+from .terminal import err, fail, out, show_json, show_table, told, working
 
 EXAMPLE = "Example: polypod check my-robot.yaml"
 
 
 @dataclass
 class Report:
-    """What a file is, what is wrong with it, what is worth knowing."""
+    """What a file is, what is wrong with it, what is worth knowing.
+
+    ``within_limits`` is about home for a robot, all along for a motion; None if a motion was tried on no robot.
+    ``broken`` has the limits that a motion leaves.
+    """
 
     file: str
     kind: str
     faults: list[Fault] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    within_limits: bool | None = None
+    broken: Table | None = None
 
     @property
     def ok(self) -> bool:
         """Whether the file can be used."""
         return not self.faults
 
+    @property
+    def clean(self) -> bool:
+        """Whether it can be used without a second thought: no limit broken, no warning."""
+        return self.ok and not self.warnings and self.within_limits is not False
 
-def check(path: str | Path, robot: str | None = None) -> Report:
-    """Validate a robot or motion file; a motion is also tried on ``robot``, or on the robot it names."""
-    path = Path(path)
-    kind = "robot"
+
+class _AnyFileError(FileError):
+    what = "robot or motion"
+
+
+def check(name: str | Path, robot: str | None = None) -> Report:
+    """Validate a robot or motion, a file or one of the library; a motion is tried on ``robot``, or on its own robot."""
+    report = Report(str(name), "file")
     try:
-        document, _ = parse(
-            read(path, RobotFileError), str(path), RobotFileError, "a mapping with name, platform, legs and more"
-        )
-        kind = "motion" if "trajectory" in document or not {"platform", "legs"} & set(document) else "robot"
-        if kind == "motion" and "trajectory" not in document:
-            wanted = "a robot file has platform and legs, a motion file has a trajectory; this file has neither"
-            return Report(str(path), "file", [Fault("", wanted, 1)])
-        remarks = _robot(path) if kind == "robot" else _motion(path, robot)
+        report.kind = _kind(name)
+        if report.kind == "robot":
+            _robot(report)
+        else:
+            _motion(report, robot)
     except FileError as error:
-        if kind == "motion" and error.origin != str(path):  # it is the robot's file that is wrong
-            return Report(str(path), kind, [Fault("robot", str(error))])
-        return Report(str(path), kind, list(error.faults))
+        report.faults = list(error.faults)
     except PolypodError as error:
-        return Report(str(path), kind, [Fault("", str(error))])
-    return Report(str(path), kind, [], remarks)
+        report.faults = [Fault("", str(error))]
+    return report
 
 
-def _robot(path: Path) -> list[str]:
+def _kind(name: str | Path) -> str:
+    """What is meant by a name: a robot or a motion, of the library or by what its file holds."""
+    path = Path(name)
+    motions = (*PUBLISHED, AROUND_HOME)
+    if isinstance(name, str) and not path.exists() and not path.suffix and path.name == name:
+        if name not in (*library(), *motions):
+            beside = [f"{name}{end}" for end in (".yaml", ".yml") if Path(f"{name}{end}").is_file()]
+            raise UnknownNameError("file, robot or motion", name, (*beside, *library(), *motions))
+        return "robot" if name in library() else "motion"
+    if isinstance(name, str) and name in library():
+        return "robot"  # as everywhere: a library name stays one, whatever lies beside
+    wanted = "a mapping such as 'name: my-hexapod' and more ('polypod new' writes one to start from)"
+    document, _ = parse(read(path, _AnyFileError), str(path), _AnyFileError, wanted)
+    if "trajectory" in document:
+        return "motion"
+    if not {"platform", "legs"} & set(document):
+        neither = "a robot file has platform and legs, a motion file has a trajectory; this file has neither"
+        raise _AnyFileError(str(path), [Fault("", f"{neither}, but {', '.join(map(str, document))}", 1)])
+    return "robot"
+
+
+def _robot(report: Report) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        robot = load(path)
-        try:
-            model = Model(robot)
-        except FileError as error:
-            raise RobotFileError(str(path), error.faults) from error
+        robot = load(report.file)
+        with located(report.file):
+            model = Model(robot.rigid)
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
     listed = parameters(robot)
     unsaid = [p.path for p in listed if not p.source]
     condition = float(model.conditioning(robot.home.matrix).condition)
-    remarks = [f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home"]
-    limits = model.limits(robot.home.matrix)
-    remarks += [f"at home {text}" for text in (limits.violations() if limits.names else [])]
+    report.remarks = [f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home"]
+    if robot.flexible:
+        report.remarks.append("its platform bends; what is said of home is about the undeformed one")
+    at_home = model.limits(robot.home.matrix)
+    report.within_limits = at_home.ok
+    report.remarks += [f"at home {text}" for text in (at_home.violations() if at_home.names else [])]
     if unsaid:
-        remarks.append(f"{len(unsaid)} of {len(listed)} parameters have no source, such as {unsaid[0]}")
-    return remarks + [str(w.message) for w in caught]
+        report.remarks.append(f"{len(unsaid)} of {len(listed)} parameters have no source, such as {unsaid[0]}")
+    report.warnings = [str(w.message) for w in caught]
 
 
-def _motion(path: Path, robot: str | None) -> list[str]:
-    motion = load_motion(path)
-    name = robot or motion.robot
+def _motion(report: Report, robot: str | None) -> None:
+    path = None if report.file in (*PUBLISHED, AROUND_HOME) else Path(report.file)
+    motion = None if path is None else load_motion(path)
+    own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
+    name = robot or own
     if name is None:
-        return [f"{motion.name}: not tried on a robot; name one with --robot or in the file to see if it can"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = Model(name)
-    task = motion.task(model.robot)
-    result = study(model, task)
-    verdict = "the legs close all along it, but limits are broken" if result.violations else "can make it"
-    said = f"{motion.name}: {task.time[-1]:.6g} s, {len(task.time)} samples, {model.robot.name}: {verdict}"
-    return [said, *(f"outside its limits: {text}" for text in result.violations)]
+        report.remarks = [f"{report.file}: not tried on a robot; --robot ROBOT tells whether one can make it"]
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the robot is not what is checked here
+            model = Model(name)
+    except PolypodError as error:
+        line = None if robot or path is None else line_of("robot", parse(read(path, FileError), "", FileError, "")[1])
+        report.faults = [Fault("robot", str(error).removeprefix("robot: "), line)]
+        return
+    try:
+        _try(report, model, make_task(model, report.file if path is None else path))
+    except (InputError, StateError) as error:
+        report.faults = [Fault("", str(error)) if path is None else motion_fault(path, error)]
+
+
+def _try(report: Report, model: Model, task: Task) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        result = study(model, task)
+    report.within_limits, report.broken = result.limits.ok, limits(result)
+    verdict = "can make it" if result.limits.ok else "the legs close all along it, but limits are broken"
+    length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
+    report.remarks = [f"{task.name}: {length}, {model.robot.name}: {verdict}"]
+    report.warnings = [*(str(w.message) for w in caught), *near_singularity(result)]
 
 
 @told
 def command(
-    file: Annotated[Path, typer.Argument(help="Robot or motion file.")],
+    file: Annotated[str, typer.Argument(help="Robot or motion file, or a name that 'polypod list' has.")],
     robot: Annotated[str | None, typer.Option(help="Robot to try a motion on.")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="End with 2 also for a broken limit or a warning.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Check a robot or motion file; every fault with its line."""
+    """Check a robot or motion, a file or one of the library; every fault with its line."""
     with working("checking"):
         report = check(file, robot)
     if json_:
         show_json(_data(report))
     elif report.ok:
-        out().print(f"[green]ok[/]: {escape(report.file)} is a valid {report.kind}")
-        for remark in report.remarks:
-            out().print(f"  {escape(remark)}")
+        _print(report)
     else:
         _print_faults(report)
     if not report.ok:
         raise typer.Exit(2)
+    if strict and not report.clean:
+        fail("--strict: limits are broken" if report.within_limits is False else "--strict: a warning was given")
 
 
 def _data(report: Report) -> dict[str, Any]:
     faults = [{"line": f.line, "field": f.field, "message": f.message} for f in report.faults]
-    return {"file": report.file, "kind": report.kind, "ok": report.ok, "faults": faults, "remarks": report.remarks}
+    return {
+        "file": report.file,
+        "kind": report.kind,
+        "ok": report.ok,
+        "faults": faults,
+        "remarks": report.remarks,
+        "warnings": report.warnings,
+        "within_limits": report.within_limits,
+        "limits": report.broken.records() if report.broken else [],
+    }
+
+
+def _print(report: Report) -> None:
+    console = out()
+    console.print(f"[green]ok[/]: {escape(report.file)} is a valid {report.kind}")
+    for remark in report.remarks:
+        console.print(f"  {escape(remark)}")
+    if report.broken and report.broken.rows:
+        console.print()
+        show_table(report.broken)
+    for text in report.warnings:
+        console.print(f"  [yellow]warning:[/] {escape(text)}")
 
 
 def _print_faults(report: Report) -> None:

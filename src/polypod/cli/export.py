@@ -44,4 +44,7 @@ def command(
     """A self-contained C99 file and header of a model function; needs only the C mathematics library."""
     with working("exporting"):
         header, source = export(robot, function, folder, friction, force)
-    out().print(f"Wrote {escape(str(header))} and {escape(str(source))}. Compile with: cc -O2 -c {escape(str(source))}")
+    out().print(
+        f"Wrote {escape(str(header))} and {escape(str(source))}. The header says what goes in and out. Compile with: "
+        f"cc -std=c99 -O2 main.c {escape(str(source))} -lm"
+    )

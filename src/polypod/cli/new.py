@@ -45,5 +45,5 @@ def command(
     path = new(name, motion, out_file, force)
     console = out()
     console.print(f"Wrote {escape(str(path))}. Edit it, then:")
-    console.print(f"  polypod check {escape(str(path))}")
+    console.print(f"  polypod check {escape(str(path))}{' --robot ROBOT' if motion else ''}")
     console.print(f"  polypod run {f'ROBOT {path}' if motion else path}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -81,5 +82,7 @@ def _bar(chosen: Sequence[str]) -> Iterator[Step]:
     total = steps(study(name) for name in (chosen or names()))
     parts = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
     with Progress(*parts, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield lambda step: bar.update(task, advance=1, description=escape(step))
+        task = bar.add_task("starting", total=total)
+        begun = count()
+        # told when a step begins, so that a long one (the first use of a robot compiles it) is named while it lasts
+        yield lambda step: bar.update(task, completed=next(begun), description=escape(step))

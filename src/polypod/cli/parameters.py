@@ -1,4 +1,4 @@
-"""Parameters of a robot as a table: path, value, unit, source; what all legs share is told once."""
+"""Parameters of a robot: path, value, unit, source, whether the file gives it; what all legs share is told once."""
 
 from __future__ import annotations
 
@@ -6,33 +6,56 @@ import re
 from collections import defaultdict
 from typing import Any, NamedTuple, get_args
 
-from pydantic import BaseModel
+from pydantic import AfterValidator, BaseModel
 from pydantic.fields import FieldInfo
 
-from ..description import Robot
+from ..description import Friction, Robot
+from ..description.quantities import Range
+from ..legs import Leg
 from ..mechanism import Mechanism
+from ..symbols.vectors import Frame
+
+# Friction's units by the joint it is in: of a slide, and of a joint that turns.
+_FRICTION_UNITS = {
+    "viscous": ("N s/m", "N m s/rad"),
+    "coulomb": ("1", "m"),  # a coefficient; an arm, since a moment is an arm times the reaction
+    "drag": ("N", "N m"),
+}
+_ORDERED = next(part for part in get_args(Range) if isinstance(part, AfterValidator))
 
 
 class Parameter(NamedTuple):
-    """One number, vector or tensor of a robot file."""
+    """One number, vector or tensor of a robot; ``given`` if its file gives it, else it is the schema's default."""
 
     path: str
     value: Any
     unit: str
     source: str
+    given: bool
+    is_range: bool = False
 
 
 def parameters(robot: Robot) -> list[Parameter]:
     """All parameters of a robot; ``legs.*`` stands for a value that every leg has."""
-    alike: dict[str, list[tuple[str, Any]]] = defaultdict(list)
+    slides = [_slides(leg) for leg in robot.legs]
+    alike: dict[str, list[Parameter]] = defaultdict(list)
     for path in robot.numbers():
-        alike[re.sub(r"^legs\.\d+\.", "legs.*.", path)].append((path, _walk(robot, path)[0]))
+        one = _parameter(robot, path, slides)
+        alike[re.sub(r"^legs\.\d+\.", "legs.*.", path)].append(one)
     found = []
     for pattern, same in alike.items():
-        shared = pattern.startswith("legs.*.") and len(same) == len(robot.legs) and len({str(v) for _, v in same}) == 1
-        for path, value in same[:1] if shared else same:
-            unit = _walk(robot, path)[1]
-            found.append(Parameter(pattern if shared else path, value, unit, robot.source_of(path) or ""))
+        every = pattern.startswith("legs.*.") and len(same) == len(robot.legs)
+        shared = every and len({str(p[1:]) for p in same}) == 1
+        found += [same[0]._replace(path=pattern)] if shared else same
+    return found
+
+
+def _slides(leg: Any) -> dict[str, set[bool]]:
+    """For each friction field of a leg whether it is that of slides (True), of joints that turn (False), or both."""
+    found: dict[str, set[bool]] = defaultdict(set)
+    if isinstance(leg, Leg):
+        for joint in leg.place(Frame.symbols("tip")).joints:
+            found[joint.friction].add(joint.kind == "prismatic")
     return found
 
 
@@ -72,14 +95,26 @@ def _unit_in(annotation: Any) -> str:
     return next((unit for part in get_args(annotation) if (unit := _unit_in(part))), "")
 
 
-def _walk(robot: Robot, path: str) -> tuple[Any, str]:
-    """Value and unit at a dotted path."""
+def _parameter(robot: Robot, path: str, slides: list[dict[str, set[bool]]]) -> Parameter:
+    """Value, unit and source at a dotted path, and whether the file gives it or anything around it does not."""
     value: Any = robot
-    unit = ""
-    for part in path.split("."):
+    unit, given, is_range = "", True, False
+    parts = path.split(".")
+    for part in parts:
         if isinstance(value, BaseModel):
-            unit = unit_of(type(value).model_fields[part])
+            field = type(value).model_fields[part]
+            unit, is_range = unit_of(field), _ORDERED in (*field.metadata, *_marks(field.annotation))
+            given = given and part in value.model_fields_set
+            if isinstance(value, Friction) and parts[0] == "legs":
+                kinds = slides[int(parts[1])].get(parts[2], set())
+                unit = _FRICTION_UNITS[part][0 if True in kinds else 1] if len(kinds) == 1 else unit
             value = getattr(value, part)
         else:
             value = value[int(part)] if isinstance(value, tuple) else value[part]
-    return value, "" if unit == "1" else unit
+    return Parameter(path, value, "" if unit == "1" else unit, robot.source_of(path) or "", given, is_range)
+
+
+def _marks(annotation: Any) -> list[Any]:
+    """Everything an annotation is marked with."""
+    inside = [mark for part in get_args(annotation) for mark in _marks(part)]
+    return [*getattr(annotation, "__metadata__", ()), *inside]

@@ -8,19 +8,28 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..description import load
 from ..description.documents import parse, read
 from ..errors import InputError, MotionFileError, RobotFileError
 from ..model import Model
-from ..motions import PUBLISHED, load_motion, make_task
+from ..motions import PUBLISHED, load_motion, located_motion, make_task
 from ..report import FILES, check_target, notes, write_results
-from ..sizing import actuators, bearings, summary
+from ..sizing import actuators, bearings, limits, summary
 from ..study import Study, study
 from .terminal import Step, note, out, show_json, show_table, told, working
 
 DEFAULT_ROBOT = "pedrammehr"
 EXAMPLE = "Example: polypod run kim-ryu kim-ryu-circle --out circle"
-_COLUMNS = ("leg", "peak force", "at", "rms force", "peak speed", "peak power", "braking power", "mean driving power")
+_COLUMNS = (
+    "leg",
+    "peak force",
+    "at",
+    "rms force",
+    "peak speed",
+    "peak power",
+    "braking power",
+    "mean driving power",
+    "stroke",
+)
 
 
 def is_motion_file(path: str | Path) -> bool:
@@ -67,14 +76,15 @@ def run(
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
-    description = load(name)
     progress("compiling the robot")
-    model = Model(description)
-    task = make_task(model, task_name, rate)
-    target = Path("polypod-results") / description.name / task.name if out is None else Path(out)
+    model = Model(name)
+    with located_motion(task_name if rate is None else None):
+        task = make_task(model, task_name, rate)
+    target = Path("polypod-results") / model.robot.name / task.name if out is None else Path(out)
     if files:
         check_target(target, force, FILES)
-    result = study(model, task, friction, progress)
+    with located_motion(task_name):
+        result = study(model, task, friction, progress)
     if files:
         write_results(result, target, force, progress)
     return result, target if files else None
@@ -103,19 +113,19 @@ def command(
     name = result.model.robot.name
     duration = f"{result.time[-1]:.4g} s, {len(result.time)} samples"
     console.print(f"[bold]{escape(name)}[/] on {escape(result.task.name)} ({duration})\n")
-    table = actuators(result)
-    shown = [k for k, column in enumerate(table.columns) if column.name in _COLUMNS]
-    rows = tuple(tuple(row[k] for k in shown) for row in table.rows)
-    show_table(type(table)(table.title, tuple(table.columns[k] for k in shown), rows))
-    facts = summary(result)
-    limits = result.limits
+    show_table(actuators(result).only(_COLUMNS))
+    facts, broken = summary(result), limits(result)
     console.print(
         f"\nLargest total power {facts['peak_total_power_W']:.4g} W. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
         f"{facts['smallest_distance_to_singularity']:.4g}."
     )
-    state = "broken, see the notes" if result.violations else "kept" if limits.names else "none in the robot file"
-    console.print(f"Limits: {state}.")
+    if broken.rows:
+        console.print()
+        show_table(broken)
+        console.print(f"\nLimits: {len(broken.rows)} of {len(result.limits.names)} broken.")
+    else:
+        console.print(f"Limits: {'kept' if result.limits.names else 'none in the robot file'}.")
     if target is not None:
         console.print(f"Results: {escape(str(target))} (open {escape(str(target / 'report.html'))})")
     for text in notes(result):
@@ -129,6 +139,8 @@ def report_data(result: Study, target: Path | None) -> dict[str, Any]:
         "robot": result.model.robot.name,
         "motion": result.task.name,
         "summary": summary(result),
+        "within_limits": result.limits.ok,
+        "limits": limits(result).records(),
         "actuators": actuators(result).records(),
         "bearings": bearings(result).records(),
         "folder": None if target is None else str(target),

@@ -6,16 +6,16 @@ import io
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 from rich.markup import escape
 
 from ..description import Robot, load
 from ..model import Model
 from ..report import write_whole
-from ..tables import short, table
+from ..tables import table
 from .parameters import mobility, parameters
 from .terminal import out, show_json, show_table, told, working
+from .words import euler, place, quantity, source
 
 EXAMPLE = "Example: polypod show kim-ryu --picture kim-ryu.png"
 
@@ -26,7 +26,6 @@ def describe(robot: Robot) -> dict[str, Any]:
     home = robot.home.matrix
     conditioning = model.conditioning(home)
     listed = parameters(robot)
-    sources = [p.source for p in listed]
     return {
         "name": robot.name,
         "title": robot.title,
@@ -39,10 +38,16 @@ def describe(robot: Robot) -> dict[str, Any]:
             "condition_number": float(conditioning.condition),
             "distance_to_singularity": float(conditioning.distance),
         },
+        "euler": {
+            "convention": robot.euler,
+            "meaning": euler(robot.euler),
+            "given": "euler" in robot.model_fields_set,
+        },
         "unphysical": robot.unphysical,
         "parameters": [p._asdict() for p in listed],
-        "parameters_assumed": sum(s.startswith("assumed") for s in sources),
-        "parameters_without_source": sum(not s for s in sources),
+        "parameters_default": sum(not p.given for p in listed),
+        "parameters_assumed": sum(p.source.startswith("assumed") for p in listed),
+        "parameters_without_source": sum(not p.source for p in listed),
     }
 
 
@@ -93,12 +98,15 @@ def command(
 
 def _print(data: dict[str, Any]) -> None:
     console = out()
-    count, home = data["mobility"], data["home"]
-    kinds = ", ".join(f"{leg['name']} {leg['kind']}" for leg in data["legs"])
+    count, home, angles = data["mobility"], data["home"], data["euler"]
+    kinds: dict[str, list[str]] = {}
+    for leg in data["legs"]:
+        kinds.setdefault(leg["kind"], []).append(leg["name"])
+    legs = "; ".join(f"{', '.join(names)} ({kind})" for kind, names in kinds.items())
     console.print(f"[bold]{escape(data['name'])}[/]: {escape(data['title'])}")
     if data["reference"]:
         console.print(escape(data["reference"]), style="dim")
-    console.print(f"\nLegs: {escape(kinds)}. Moving mass {data['moving_mass_kg']:.5g} kg.")
+    console.print(f"\nLegs: {escape(legs)}. Moving mass {data['moving_mass_kg']:.5g} kg.")
     console.print(
         f"Mobility: {len(count['freedoms'])} ({escape(', '.join(count['freedoms']))}); {count['moving_bodies']} moving "
         f"bodies, {count['joints']} joints with {count['joint_freedoms']} freedoms, Gruebler-Kutzbach count "
@@ -106,23 +114,17 @@ def _print(data: dict[str, Any]) -> None:
     )
     console.print(
         f"At home: coordinates {' '.join(f'{q:.4f}' for q in home['coordinates_m'])} m, condition number "
-        f"{home['condition_number']:.4g}, distance to singularity {home['distance_to_singularity']:.4g}.\n"
+        f"{home['condition_number']:.4g}, distance to singularity {home['distance_to_singularity']:.4g}."
     )
-    rows = [(p["path"], f"{_value(p['value'])} {p['unit']}".rstrip(), p["source"]) for p in data["parameters"]]
-    show_table(table("Parameters", [("path", ""), ("value", ""), ("source", "")], rows))
+    default = "" if angles["given"] else " (default)"
+    console.print(f"Euler angles {angles['convention']}{default}: {angles['meaning']}.\n")
+    names = [leg["name"] for leg in data["legs"]], count["freedoms"]
+    rows = [
+        (*place(p["path"], *names), quantity(p["value"], p["unit"], p["is_range"]), source(p["source"], p["given"]))
+        for p in data["parameters"]
+    ]
+    show_table(table("Parameters", [("of", ""), ("parameter", ""), ("value", ""), ("source", "")], rows))
     console.print(
-        f"\n{len(rows)} parameters, {data['parameters_assumed']} assumed, "
-        f"{data['parameters_without_source']} without a source."
+        f"\n{len(rows)} parameters, {data['parameters_default']} of them defaults that the file does not give; "
+        f"{data['parameters_assumed']} assumed, {data['parameters_without_source']} without a source."
     )
-
-
-def _value(value: Any) -> str:
-    array = np.array(value, dtype=object)
-    if array.ndim == 2:
-        matrix = np.array(value, dtype=float)
-        if not np.any(matrix - np.diag(np.diag(matrix))):
-            return f"diag({', '.join(short(float(v)) for v in np.diag(matrix))})"
-        return "; ".join(" ".join(short(float(v)) for v in row) for row in matrix)
-    if array.ndim == 1:
-        return " ".join(short(float(v)) if not isinstance(v, str) else v for v in value)
-    return short(value)

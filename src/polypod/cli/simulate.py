@@ -10,10 +10,9 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..description import load
 from ..errors import InputError, PolypodError, UnknownNameError, UnphysicalWarning
 from ..model import Model
-from ..motions import PUBLISHED, load_motion, published
+from ..motions import PUBLISHED, load_motion, located_motion, published
 from ..motions.published import default_motion
 from ..motions.tasks import AROUND_HOME, around_home
 from ..report.folder import check_target, whole_folder
@@ -48,8 +47,9 @@ def simulate(
     from ..simulation import simulate as run
 
     name, wanted = resolve(robot, motion)
-    model = Model(load(name))
-    trajectory = _trajectory(model, wanted)
+    model = Model(name)
+    with located_motion(wanted):
+        trajectory = _trajectory(model, wanted)
     believed = model if mass == 1.0 else Model(scaled_masses(model.robot, mass, mass))
     return run(
         model,

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from functools import wraps
 from typing import Any, Literal, NoReturn, ParamSpec
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -71,8 +70,7 @@ def told(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
 
 def _first_part(warning: Warning | str) -> str:
     """A warning without the list of a robot's odd bodies, which 'polypod check' and the report give in full."""
-    text = str(warning)
-    return text.partition("): ")[0] + ")" if isinstance(warning, UnphysicalWarning) else text
+    return warning.head if isinstance(warning, UnphysicalWarning) else str(warning)
 
 
 @contextmanager
@@ -101,10 +99,12 @@ def show_table(table: Table) -> None:
         drawn.add_row(*map(escape, row))
     if out().is_terminal:
         out().print(drawn)
-        return
-    text = io.StringIO()
-    Console(file=text, width=_PIPE_WIDTH, highlight=False).print(drawn)
-    print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+    else:
+        text = io.StringIO()
+        Console(file=text, width=_PIPE_WIDTH, highlight=False).print(drawn)
+        print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
+    if table.caption:
+        out().print(escape(table.caption), style="dim")
 
 
 def show_json(data: Any) -> None:
@@ -113,8 +113,5 @@ def show_json(data: Any) -> None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    return str(value)
+    """NumPy's numbers and arrays as Python's."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..kernels import Call
 from ..model import Model
 from ..trajectories import Trajectory
-from .call import Call
 from .contract import Measurement
 from .feedback import feedback_kernel
 from .gains import gain

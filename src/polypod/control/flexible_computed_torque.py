@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..flexible.model import FlexibleModel
+from ..kernels import Call
 from ..trajectories import Trajectory
-from .call import Call
 from .contract import Measurement
 from .feedback import feedback_kernel
 from .gains import gain

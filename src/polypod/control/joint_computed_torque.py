@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, StateError
+from ..kernels import Call
 from ..model import Model
 from ..trajectories import Trajectory
-from .call import Call
 from .contract import Measurement
 from .gains import gain
 from .reference import Reference, Tabulated, reference_of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -10,21 +11,27 @@ import yaml
 
 from ..errors import Fault, FileError
 
+_KINDS: dict[type, str] = {str: "text", float: "number", int: "number"}
+
 
 def read(path: Path, error: type[FileError]) -> str:
     """Text of a file; one that cannot be read is an ``error`` that says why."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as cause:
-        reason = cause.strerror if isinstance(cause, OSError) else f"not UTF-8 text ({cause.reason})"
+        reason = cause.strerror if isinstance(cause, OSError) else "not UTF-8 text; save it as UTF-8"
         near = _near(path) if isinstance(cause, FileNotFoundError) else []
         hint = f". Did you mean {' or '.join(map(repr, near))}?" if near else ""
         raise error(str(path), [Fault("", f"the file cannot be read: {reason}{hint}")]) from cause
 
 
-def _syntax_fault(error: yaml.YAMLError) -> Fault:
+_GLUED = re.compile(r"\s*(?:- )?[A-Za-z_][\w-]*:[^\s/]")
+
+
+def _syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
     """Where a document stops being YAML, and the usual slip behind it."""
-    problem, context = getattr(error, "problem", None) or str(error), getattr(error, "context", None) or ""
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
+    context = getattr(error, "context", None) or ""
     mark = getattr(error, "problem_mark", None)
     if context == "while scanning a simple key":  # found out only at the next key: the line without a colon is meant
         mark = getattr(error, "context_mark", mark)
@@ -39,6 +46,10 @@ def _syntax_fault(error: yaml.YAMLError) -> Fault:
         problem = f"a bracket or brace{where} is not closed, or a comma is missing, before this line"
     elif problem.startswith("expected <block end>"):
         problem = "this line is indented differently from those it belongs to"
+    lines = text.splitlines()
+    for number in range(mark.line, max(mark.line - 3, -1), -1) if mark else ():
+        if number < len(lines) and _GLUED.match(lines[number]):  # 'mass:3' is a text, and the lines after it are lost
+            return Fault("", "not YAML: a space is missing after the colon", number + 1)
     return Fault("", f"not YAML: {problem}", mark.line + 1 if mark else None)
 
 
@@ -55,8 +66,8 @@ def parse(text: str, origin: str, error: type[FileError], wanted: str) -> tuple[
         node = loader.get_single_node()
         document = None if node is None else loader.construct_document(node)
     except yaml.YAMLError as cause:
-        raise error(origin, [_syntax_fault(cause)]) from cause
+        raise error(origin, [_syntax_fault(cause, text)]) from cause
     if node is None or not isinstance(document, dict):
-        got = "nothing" if document is None else f"a {type(document).__name__}"
+        got = "nothing" if document is None else f"a {_KINDS.get(type(document), type(document).__name__)}"
         raise error(origin, [Fault("", f"a {error.what} file is {wanted}, got {got}", 1)])
     return document, node

@@ -15,12 +15,13 @@ import yaml
 from pydantic import ValidationError
 
 from ..errors import Fault, UnknownNameError
+from .advice import advice
 from .leg import LegData
-from .quantities import Data
+from .quantities import Data, unit_of
 from .robot import Robot
 
 Location = tuple[str | int, ...]
-Fields = Callable[[Location, dict[str, Any]], tuple[str, ...]]
+Models = Callable[[Location, dict[str, Any]], type[Data]]
 _WANTED = {
     "float_type": "must be a number",
     "float_parsing": "must be a number",
@@ -28,24 +29,28 @@ _WANTED = {
     "tuple_type": "must be a list",
     "dict_type": "must be a mapping",
     "model_type": "must be a mapping",
+    "model_attributes_type": "must be a mapping",
+    "invalid_key": "must be a text, as all names of fields",
 }
+_NOWHERE = (KeyError, IndexError, TypeError, AttributeError)
+"""What looking for a place raises where the schema has no mapping."""
 _BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
 
 
 def validation_faults(
-    error: ValidationError, document: dict[str, Any], node: yaml.Node | None, fields: Fields | None = None
+    error: ValidationError, document: dict[str, Any], node: yaml.Node | None, models: Models | None = None
 ) -> list[Fault]:
     """Faults of a document that is no robot; one that comes from ``leg_defaults`` is told once, not once a leg.
 
-    ``fields`` names what a mapping at a place of the document may hold; a robot's unless given.
+    ``models`` finds the data class of a mapping at a place of the document; a robot's unless given.
     """
     lines = dict(_lines(node, ()))
     alike: dict[tuple[str | int | None, ...], list[Fault]] = defaultdict(list)
     for details, location in _leaves(error, ()):
-        location, message = _words(details, location, document, fields or _fields_at)
+        location, message = _words(details, location, document, models or _model_at)
         fault = Fault(".".join(map(str, location)), message, _line(location, lines))
-        # equal faults of several legs are one if they stand in one line, or if what is missing is missing in all
-        missing = message.startswith("missing") and location[:1] == ("legs",) and len(location) == 3
+        # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
+        missing = message.startswith(("missing", "unknown")) and location[:1] == ("legs",) and len(location) == 3
         key = location[2:] if location[:1] == ("legs",) else location
         alike[(message, None if missing else fault.line, *key)].append(fault)
     legs = len(document.get("legs") or ()) if isinstance(document.get("legs"), list) else 0
@@ -68,6 +73,12 @@ def structure_faults(document: dict[str, Any], node: yaml.Node | None) -> list[F
         line = _line(("leg_defaults",), dict(_lines(node, ())))
         faults.append(Fault("leg_defaults", f"must be a mapping of fields of a leg, got {_short(defaults)}", line))
     return faults
+
+
+def line_of(field: str, node: yaml.Node | None) -> int | None:
+    """Line of a dotted field (``trajectory.poses.2``) of a document, or of the nearest that holds it."""
+    parts = tuple(int(part) if part.isdigit() else part for part in field.split(".")) if field else ()
+    return _line(parts, dict(_lines(node, ())))
 
 
 def _repeated_keys(node: yaml.Node | None, path: Location) -> Iterator[Fault]:
@@ -97,34 +108,82 @@ def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Loc
             yield error, location
 
 
-def _words(error: Any, location: Location, document: dict[str, Any], fields: Fields) -> tuple[Location, str]:
+def _words(error: Any, location: Location, document: dict[str, Any], models: Models) -> tuple[Location, str]:
     """A pydantic error in the words of a robot file, and the field it is about."""
     message = error["msg"].removeprefix("Value error, ")
     if error["type"] == "missing":
         return location, "missing: this field is required"
     if error["type"] == "extra_forbidden":
-        return location, str(UnknownNameError("field", str(location[-1]), fields(location[:-1], document)))
+        known = models(location[:-1], document).file_fields()
+        return location, str(UnknownNameError("field", str(location[-1]), known))
     if error["type"] == "value_error":
         blamed = _BLAMED.fullmatch(message)
         if blamed is None:
             return location, message
         parts = tuple(int(part) if part.isdigit() else part for part in blamed[1].split("."))
         return (*location, *parts), blamed[2]
+    got = error["ctx"]["text"] if error["type"] == "number_text" else error["input"]
     wanted = _WANTED.get(error["type"], message.replace("Input should be", "must be"))
-    return location, f"{wanted}, got {_short(error['input'])}"
+    unit = _unit_at(location, document, models)
+    if error["type"] == "number_text" and "rad" not in unit:
+        wanted = _WANTED["float_type"]  # no angle can stand there
+    if wanted == "must be a mapping":
+        wanted += _fields_of(location, document, models)
+    instead = _instead(error["type"], got, unit)
+    return location, f"{wanted}, got {_short(got)}{'; ' if instead else ''}{instead}"
 
 
-def _fields_at(location: Location, document: dict[str, Any]) -> tuple[str, ...]:
-    """Names of the fields a mapping at a place of the document may have."""
+def _instead(kind: str, got: Any, unit: str) -> str:
+    """What to write instead of a value, if one can tell."""
+    if kind == "string_type" and isinstance(got, (int, float)):
+        return f"write it in quotes: '{got}'"
+    if kind == "less_than_equal" and unit == "rad" and isinstance(got, (int, float)):
+        return f"write '{got:g} deg' if degrees are meant"
+    return advice(got, unit) if isinstance(got, str) else ""
+
+
+def _fields_of(location: Location, document: dict[str, Any], models: Models) -> str:
+    """Which fields a mapping has that is no mapping in the file."""
+    try:
+        field = models(location[:-1], document).model_fields[str(location[-1])]
+    except _NOWHERE:
+        return ""
+    inside = _models(field.annotation)
+    return f" of {', '.join(inside[0].file_fields())}" if inside else ""
+
+
+def _unit_at(location: Location, document: dict[str, Any], models: Models) -> str:
+    """Unit of a number, from the nearest field around it that has one."""
+    for depth in reversed(range(len(location))):
+        try:
+            field = models(location[:depth], document).model_fields.get(str(location[depth]))
+        except _NOWHERE:
+            continue
+        if field is not None:
+            return unit_of(field)
+    return ""
+
+
+def _model_at(location: Location, document: dict[str, Any]) -> type[Data]:
+    """The data class of a mapping at a place of a robot file."""
     model: type[Data] = Robot
+    value: Any = document
     for depth, part in enumerate(location):
+        value = value[part]
         if location[:1] == ("legs",) and depth == 1:
             legs: Any = document["legs"]
             model = LegData.registry[legs[part]["kind"]]
         elif depth > 0 or part != "legs":
             inside = [] if isinstance(part, int) else _models(model.model_fields[part].annotation)
-            model = inside[0] if inside else model
-    return tuple(model.model_fields)
+            model = _meant(inside, value) if inside else model
+    return model
+
+
+def _meant(models: list[type[Data]], value: Any) -> type[Data]:
+    """Which of several data classes a mapping is: the one whose ``kind`` it has, or the first."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    kinds = (m for m in models if "kind" in m.model_fields)
+    return next((m for m in kinds if m.model_fields["kind"].default == kind), models[0])
 
 
 def _models(annotation: Any) -> list[type[Data]]:
@@ -135,7 +194,7 @@ def _models(annotation: Any) -> list[type[Data]]:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = "nothing" if value is None else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 

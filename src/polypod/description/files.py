@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,9 @@ from pydantic import ValidationError
 
 from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError, UnphysicalWarning
 from .documents import parse, read
-from .faults import structure_faults, validation_faults
+from .faults import line_of, structure_faults, validation_faults
+from .flexible import FlexiblePlatform
+from .modes import save_modes
 from .robot import Robot
 
 # No parallel robot built is larger [m].
@@ -35,20 +39,44 @@ def load(robot: str | Path) -> Robot:
     :class:`~polypod.errors.RobotFileError` with every fault and its line,
     :class:`~polypod.errors.UnknownNameError` with near matches.
     """
+    text, origin = _source(robot)
+    return loads(text, origin, Path(origin).parent)
+
+
+def _source(robot: str | Path) -> tuple[str, str]:
+    """Text of a robot's file, and what messages call it."""
     if not isinstance(robot, (str, Path)):
         raise InputError(f"robot: a library robot's name or a file's path is needed, got {robot!r}")
     path, known = Path(robot), library()
     is_path = isinstance(robot, Path) or path.suffix or path.name != robot
     if is_path or (robot not in known and path.is_file()):
-        return loads(read(path, RobotFileError), str(path))
+        return read(path, RobotFileError), str(path)
     if robot not in known:
         beside = [str(robot) + end for end in (".yaml", ".yml") if Path(str(robot) + end).is_file()]
         raise UnknownNameError("robot", str(robot), (*beside, *known))
-    return loads((_LIBRARY / f"{robot}.yaml").read_text(encoding="utf-8"), f"library robot {robot!r}")
+    return (_LIBRARY / f"{robot}.yaml").read_text(encoding="utf-8"), _in_library(robot)
 
 
-def loads(text: str, origin: str = "text") -> Robot:
-    """Read a robot from YAML text; ``origin`` is what messages call it."""
+def _in_library(name: str) -> str:
+    return f"library robot {name!r}"
+
+
+@contextmanager
+def located(robot: str | Path | Robot) -> Iterator[None]:
+    """Faults that are found after a robot was read are told with its file and their lines, if it came from a file."""
+    try:
+        yield
+    except RobotFileError as error:
+        if isinstance(robot, Robot):
+            raise
+        text, origin = _source(robot)
+        _, node = parse(text, origin, RobotFileError, "a mapping")
+        faults = [Fault(f.field, f.message, f.line or line_of(f.field, node)) for f in error.faults]
+        raise RobotFileError(origin, faults) from error
+
+
+def loads(text: str, origin: str = "text", folder: str | Path = ".") -> Robot:
+    """Read a robot from YAML text; ``origin`` is what messages call it, files it names are in ``folder``."""
     document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
     if "trajectory" in document and "legs" not in document:
         wanted = "this is a motion file; a robot file has platform and legs (commands take ROBOT before MOTION)"
@@ -58,7 +86,7 @@ def loads(text: str, origin: str = "text") -> Robot:
         raise RobotFileError(origin, faults)
     document = _spread_defaults(document)
     try:
-        robot = Robot.model_validate(document)
+        robot = Robot.model_validate(document, context={"folder": Path(folder)})
     except ValidationError as error:
         raise RobotFileError(origin, validation_faults(error, document, node)) from error
     far = robot.farthest
@@ -70,18 +98,26 @@ def loads(text: str, origin: str = "text") -> Robot:
         )
     if robot.unphysical:
         listed = "; ".join(f"{path}.inertia {problem}" for path, problem in list(robot.unphysical.items())[:3])
-        warnings.warn(
-            f"robot {robot.name!r} has {len(robot.unphysical)} bodies whose inertia no real body can have, and its "
-            f"file opts out of the check ('check: none'): {listed}",
-            UnphysicalWarning,
-            stacklevel=3,
+        ours = origin == _in_library(robot.name)
+        why = (
+            ". Its paper prints them so and they are kept as printed; nothing is wrong with your installation (the "
+            f"guide's errata page tells more, 'polypod check {robot.name}' lists them)"
+            if ours
+            else ", and its file opts out of the check ('check: none')"
         )
+        head = f"robot {robot.name!r} has {len(robot.unphysical)} bodies whose inertia no real body can have"
+        warnings.warn(UnphysicalWarning(head + why, listed), stacklevel=3)
     return robot
 
 
-def dumps(robot: Robot) -> str:
-    """A robot as YAML text; what all legs share goes to ``leg_defaults``."""
+def dumps(robot: Robot, modes: str | None = None) -> str:
+    """A robot as YAML text; what all legs share goes to ``leg_defaults``.
+
+    Modes of a flexible platform are written out, or named by the file ``modes`` that holds them.
+    """
     data = robot.model_dump(mode="json", exclude_defaults=True)
+    if modes is not None:
+        data["platform"] = {"kind": "flexible", "modes": modes}
     legs = [{"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)} for leg in robot.legs]
     shared = {key: value for key, value in legs[0].items() if all(key in leg and leg[key] == value for leg in legs)}
     data["legs"] = [{key: value for key, value in leg.items() if key not in shared} for leg in legs]
@@ -95,11 +131,18 @@ def dumps(robot: Robot) -> str:
 
 
 def save(robot: Robot, path: str | Path) -> None:
-    """Write a robot file that :func:`load` reads back to the same robot; whole or not at all."""
+    """Write a robot file that :func:`load` reads back to the same robot; whole or not at all.
+
+    Modes of a flexible platform go to a mode file beside it, ``NAME-modes.npz``.
+    """
     path = Path(path)
+    modes = None
+    if isinstance(robot.platform, FlexiblePlatform) and robot.platform.modes is not None:
+        modes = f"{path.stem}-modes.npz"
+        save_modes(robot.platform.modes, path.with_name(modes))
     partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(dumps(robot), encoding="utf-8")
+        partial.write_text(dumps(robot, modes), encoding="utf-8")
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -111,8 +154,14 @@ def _vector(dumper: Any, value: list[Any]) -> Any:
     return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flow)
 
 
+def _text(dumper: Any, value: str) -> Any:
+    """Tables as blocks."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
 _Dumper: Any = type("_Dumper", (yaml.SafeDumper,), {})
 _Dumper.add_representer(list, _vector)
+_Dumper.add_representer(str, _text)
 
 
 def _spread_defaults(document: dict[str, Any]) -> dict[str, Any]:

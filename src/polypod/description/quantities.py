@@ -7,16 +7,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 
 
 class Data(BaseModel):
     """Frozen, validated data; unknown fields are faults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+    @classmethod
+    def file_fields(cls) -> tuple[str, ...]:
+        """Names of the fields that a file may give."""
+        return tuple(cls.model_fields)
 
 
 def _number(value: Any) -> Any:
@@ -26,21 +33,31 @@ def _number(value: Any) -> Any:
     return value
 
 
-def _list_of(count: int, what: str) -> Callable[[Any], Any]:
-    """A validator of length: whole lists are reported, not the item that is missing or too many."""
+def list_of(count: int, what: str, rows: bool = False) -> Callable[[Any], Any]:
+    """A validator of length: whole lists are reported, not the item that is missing or too many.
+
+    With ``rows`` the items must be lists too.
+    """
 
     def check(value: Any) -> Any:
         value = value.tolist() if isinstance(value, np.ndarray) else value
-        if not isinstance(value, (list, tuple)) or len(value) != count:
-            raise ValueError(f"{what} needed, got {value!r}")
+        wrong = not isinstance(value, (list, tuple)) or len(value) != count
+        if wrong or (rows and not all(isinstance(item, (list, tuple, np.ndarray)) for item in value)):
+            raise ValueError(f"{what} needed, got {value!r}{_decimal_commas(value, count)}")
         return value
 
     return check
 
 
+def _decimal_commas(value: Any, count: int) -> str:
+    """[0,7, 0,7] is a list of four whole numbers: a guess at what was meant, if it can be one."""
+    whole = isinstance(value, list) and len(value) > count and any(type(item) is int for item in value)
+    return "; numbers have a decimal point, a comma starts the next one" if whole else ""
+
+
 Number = Annotated[float, BeforeValidator(_number)]
-Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(_list_of(3, "3 numbers"))]
-Matrix3 = Annotated[tuple[Triple, Triple, Triple], BeforeValidator(_list_of(3, "3 rows of 3 numbers"))]
+Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(list_of(3, "3 numbers"))]
+Matrix3 = Annotated[tuple[Triple, Triple, Triple], BeforeValidator(list_of(3, "3 rows of 3 numbers", rows=True))]
 
 
 def _unit_vector(value: Triple) -> Triple:
@@ -48,26 +65,33 @@ def _unit_vector(value: Triple) -> Triple:
     length = math.hypot(*value)
     if not abs(length - 1.0) <= 1e-6:
         kind = "is zero" if length == 0 else f"has length {length:.9g}"
-        raise ValueError(f"a direction must have length 1, got {list(value)}, which {kind}")
+        instead = "" if length == 0 else f"; write {[float(f'{x / length:.9g}') for x in value]}"
+        raise ValueError(f"a direction must have length 1, got {list(value)}, which {kind}{instead}")
     if abs(length - 1.0) < 1e-15:  # above the rounding of the division below: a second reading changes nothing
         return value
     return (value[0] / length, value[1] / length, value[2] / length)
+
+
+def angle_text(text: str, wanted: str) -> float:
+    """Radians of a text ``<number> deg``, ``<number> rad`` or ``<number>``; ``wanted`` says what is allowed."""
+    number, _, unit = text.strip().partition(" ")
+    try:
+        return float(number) * {"deg": math.pi / 180.0, "rad": 1.0, "": 1.0}[unit]
+    except (ValueError, KeyError):
+        # The fault's words are found where the field and its unit are known.
+        raise PydanticCustomError("number_text", "{wanted}", {"wanted": wanted, "text": text}) from None
 
 
 def _angle(value: Any) -> Any:
     """Radians as a number, or a text ``<number> deg`` / ``<number> rad``."""
     if not isinstance(value, str):
         return _number(value)
-    number, _, unit = value.strip().partition(" ")
-    try:
-        return float(number) * {"deg": math.pi / 180.0, "rad": 1.0}[unit]
-    except (ValueError, KeyError):
-        raise ValueError(f"an angle is a number in radians or a text such as '15 deg', got {value!r}") from None
+    return angle_text(value, "an angle is a number in radians or a text such as '15 deg'")
 
 
 def _tensor(value: Any) -> Any:
     """Three principal values stand for a diagonal matrix."""
-    value = _list_of(3, "3 principal moments or 3 rows of 3 numbers")(value)
+    value = list_of(3, "3 principal moments or 3 rows of 3 numbers")(value)
     if not any(isinstance(row, (list, tuple)) for row in value):
         x, y, z = value
         return ((x, 0.0, 0.0), (0.0, y, 0.0), (0.0, 0.0, z))
@@ -104,6 +128,21 @@ def _unit(unit: str, **limits: Any) -> Any:
     return Field(json_schema_extra={"unit": unit}, **limits)
 
 
+def unit_of(field: FieldInfo) -> str:
+    """Unit that the schema states for a field; empty if it states none."""
+    extra = field.json_schema_extra
+    if isinstance(extra, dict) and "unit" in extra:
+        return str(extra["unit"])
+    return _unit_in(field.annotation)
+
+
+def _unit_in(annotation: Any) -> str:
+    for part in getattr(annotation, "__metadata__", ()):
+        if isinstance(part, FieldInfo) and unit_of(part):
+            return unit_of(part)
+    return next((unit for part in get_args(annotation) if (unit := _unit_in(part))), "")
+
+
 Position = Annotated[Triple, _unit("m")]
 Acceleration = Annotated[Triple, _unit("m/s^2")]
 Direction = Annotated[Triple, AfterValidator(_unit_vector), _unit("1")]
@@ -113,9 +152,7 @@ Mass = Annotated[Number, _unit("kg", ge=0)]
 Moment = Annotated[Number, _unit("kg m^2", ge=0)]
 Length = Annotated[Number, _unit("m", gt=0)]
 Angle = Annotated[float, BeforeValidator(_angle), _unit("rad")]
-Range = Annotated[
-    tuple[Number, Number], BeforeValidator(_list_of(2, "2 numbers")), AfterValidator(_ordered), _unit("m")
-]
+Range = Annotated[tuple[Number, Number], BeforeValidator(list_of(2, "2 numbers")), AfterValidator(_ordered), _unit("m")]
 HalfAngle = Annotated[Angle, Field(gt=0, le=math.pi)]
 
 

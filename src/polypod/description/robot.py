@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_validator
 
 from .body import Body
+from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .quantities import Acceleration, Data, Direction, Frozen, Position, Rotation
 
@@ -43,6 +44,7 @@ class Pose(Data):
         return matrix
 
 
+Platform = Annotated[SerializeAsAny[Body | FlexiblePlatform], BeforeValidator(parse_platform)]
 Leg = Annotated[SerializeAsAny[LegData], BeforeValidator(parse_leg)]
 
 
@@ -59,7 +61,7 @@ class Robot(Data):
     title: str = ""
     reference: str = ""
     gravity: Acceleration = (0.0, 0.0, -9.81)
-    platform: Body
+    platform: Platform
     home: Pose = Pose()
     freedoms: tuple[Freedom, ...] = ()
     euler: str = "ZYX"
@@ -101,6 +103,14 @@ class Robot(Data):
                 f"legs: a robot of {freedoms} freedoms needs {freedoms} actuated legs, got {len(self.legs)}"
             )
         _check_freedoms(self.freedoms)
+        if isinstance(self.platform, FlexiblePlatform):
+            if self.freedoms:
+                raise ValueError(
+                    f"platform.kind: a flexible platform needs a robot of six freedoms, this one has {freedoms}"
+                )
+            faults = self.platform.attachment_faults(names, [leg.platform for leg in self.legs])
+            if faults:
+                raise ValueError(f"platform.{'plate' if self.platform.plate else 'modes'}: {'; '.join(faults)}")
         for number, leg in enumerate(self.legs):
             faults = leg.closure_faults(self.home.position, self.home.rotation)
             if faults:
@@ -126,6 +136,19 @@ class Robot(Data):
             pose[:3, :3] = _rotation(turn) @ pose[:3, :3]
             poses.append(pose)
         return poses
+
+    @property
+    def flexible(self) -> bool:
+        """Whether the platform bends."""
+        return isinstance(self.platform, FlexiblePlatform)
+
+    @property
+    def rigid(self) -> Robot:
+        """The same robot on a platform that does not bend; itself if it does not anyway."""
+        if not self.flexible:
+            return self
+        fields = {name: getattr(self.platform, name) for name in Body.model_fields}
+        return self.model_copy(update={"platform": Body(**fields)})
 
     @property
     def unphysical(self) -> dict[str, str]:

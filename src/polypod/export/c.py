@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from textwrap import dedent
 
 import casadi as ca
 
@@ -13,10 +12,10 @@ from ..errors import UnknownNameError
 from ..kernels import Expression
 from ..model import Model
 from ..model.kernels import FUNCTIONS
-from ..symbols.expression import Iteration, Port
+from ..symbols.expression import Iteration
 from ..symbols.graph import SELECT, Graph
+from .header import comment
 
-_WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "bias", "reactions")
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
 _CALL = {
@@ -56,49 +55,28 @@ def export_c(model: Model, function: str = "inverse_dynamics", friction: bool = 
 
 def _header(model: Model, name: str, expression: Expression | Iteration, friction: bool) -> str:
     inputs, outputs = _names(expression)
-    sides = [*(("in ", *pair) for pair in zip(inputs, expression.inputs, strict=True))]
-    sides += [("out", *pair) for pair in zip(outputs, expression.outputs, strict=True)]
+    told = comment(
+        model, name, expression.name, friction, [*zip(inputs, expression.inputs, strict=True)],
+        [*zip(outputs, expression.outputs, strict=True)],
+    )  # fmt: skip
     guard = f"{name.upper()}_H"
-    listed = "\n".join(f" *   {side} {label}{_shape(port)}" for side, label, port in sides)
-    return dedent(
-        """\
-        /* {function} of the robot '{robot}'{friction}, for one state.
-         *
-        {listed}
-         *
-         * Arrays by rows, SI units and radians. pose is the 4x4 matrix of the platform frame in the base frame; twist,
-         * acceleration and wrench are those of its origin, base axes, linear part first. quality is about 1 in a good
-         * state and falls to 0 where there is no answer; results that are not numbers mean the same.
-         */
-        #ifndef {guard}
-        #define {guard}
-
-        #ifdef __cplusplus
-        extern "C" {{
-        #endif
-
-        {prototype};
-
-        #ifdef __cplusplus
-        }}
-        #endif
-
-        #endif
-        """
-    ).format(
-        function=expression.name,
-        robot=model.robot.name,
-        friction=" with friction" if friction and expression.name in _WITH_FRICTION else "",
-        listed=listed,
-        guard=guard,
-        prototype=_prototype(name, expression),
+    return "\n".join(
+        [
+            told,
+            f"#ifndef {guard}\n#define {guard}\n",
+            '#ifdef __cplusplus\nextern "C" {\n#endif\n',
+            f"{_prototype(name, expression)};\n",
+            "#ifdef __cplusplus\n}\n#endif\n",
+            "#endif\n",
+        ]
     )
 
 
 def _prototype(name: str, expression: Expression | Iteration) -> str:
     inputs, outputs = _names(expression)
     arguments = [*(f"const double *{label}" for label in inputs), *(f"double *{label}" for label in outputs)]
-    return f"void {name}({', '.join(arguments)})"
+    line = f"void {name}({', '.join(arguments)})"
+    return line if len(line) < 110 else "void {}(\n    {})".format(name, ",\n    ".join(arguments))
 
 
 def _names(expression: Expression | Iteration) -> tuple[list[str], list[str]]:
@@ -106,10 +84,6 @@ def _names(expression: Expression | Iteration) -> tuple[list[str], list[str]]:
     inputs = [re.sub(r"\W", "_", port.name) for port in expression.inputs]
     outputs = [re.sub(r"\W", "_", port.name) for port in expression.outputs]
     return inputs, [f"{label}_found" if label in inputs else label for label in outputs]
-
-
-def _shape(port: Port) -> str:
-    return "".join(f"[{length}]" for length in port.shape) or "[1]"
 
 
 def _plain(expression: Expression) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..description.modes.outline import interior_angles
 from ..errors import InputError, StateError
 from . import canonical
 from .eigen import Field, fem, solve
 from .mesh import triangulate
-from .outline import interior_angles
 
 Array = NDArray[np.float64]
 _REENTRANT = np.radians(200.0)  # shapes are singular at corners wider than pi, which asks for a graded mesh

@@ -13,9 +13,8 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..description.modes import Integrals, Modes
 from ..symbols.vectors import axial, cross, dot, skew
-from .integrals import Integrals
-from .modes import Modes
 
 Array = NDArray[np.float64]
 # Integrals that are zero by symmetry come out of sums as rounding of this size relative to the largest possible.

@@ -9,9 +9,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..description.modes import Modes, Plate
 from ..errors import InputError
-from .modes import Modes
-from .plate import Plate, plate_modes
+from .plate import plate_modes
 
 TABLE_2_STIFFNESS: tuple[float, ...] = (
     35625.55, 35625.63, 99677.16, 160816.0, 225384.5, 503473.4, 503505.8, 686059.1, 686091.1, 1717622.0,

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import Delaunay  # type: ignore[import-untyped, unused-ignore]
 
+from ..description.modes.outline import area, centroid, inside, interior_angles
 from ..errors import InputError
-from .outline import area, centroid, inside, interior_angles
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]

@@ -9,59 +9,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..description.modes import Modes, Plate, outline
+from ..description.modes.checks import array
 from ..errors import InputError
-from . import outline
 from .bending import unit_modes
-from .checks import array
-from .modes import Modes
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Plate:
-    """A plate of uniform thickness in the plane z = 0 of the platform frame {P}.
-
-    Attributes
-    ----------
-    outline : (n, 2) vertices of a simple polygon [m] in {P}, in either sense, the first not repeated
-    thickness : [m]
-    young : Young's modulus [Pa]
-    poisson : Poisson's ratio, above -1 and below 0.5
-    density : [kg/m^3]
-    """
-
-    outline: Any
-    thickness: float
-    young: float
-    poisson: float
-    density: float
-
-    def __post_init__(self) -> None:
-        vertices = outline.polygon(self.outline)
-        vertices.setflags(write=False)
-        object.__setattr__(self, "outline", vertices)
-        for field in ("thickness", "young", "density"):
-            if not 0 < getattr(self, field) < np.inf:
-                raise InputError(f"{field}: got {getattr(self, field)}, allowed is a finite number above zero")
-        if not -1 < self.poisson < 0.5:
-            raise InputError(f"poisson: got {self.poisson}, allowed is above -1 and below 0.5")
-
-    @property
-    def rigidity(self) -> float:
-        """Bending stiffness D = E h^3 / (12 (1 - nu^2)) [N m]."""
-        return self.young * self.thickness**3 / (12.0 * (1.0 - self.poisson**2))
-
-    @property
-    def surface_density(self) -> float:
-        """Mass of a unit of area [kg/m^2]."""
-        return self.density * self.thickness
 
 
 def plate_modes(

@@ -12,13 +12,15 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from ..formulations.friction import JointFriction
+from ..description.modes import Modes
+from ..formulations.friction import JointFriction, Loads
+from ..formulations.newton_euler import leg_wrenches
 from ..mechanism import Attached, Mechanism
+from ..mechanism.free_bodies import FreeBodies, Wrench
 from ..mechanism.inputs import Inputs
 from ..symbols.expression import Port
-from ..symbols.vectors import cross, dot, skew
+from ..symbols.vectors import cross, skew
 from .body import BodyMotion, FlexibleBody, clean, sparse
-from .modes import Modes
 
 
 class FlexibleInputs(Inputs):
@@ -56,8 +58,9 @@ class FlexibleRobot:
         x: FlexibleInputs,
         acceleration: ca.SX,
         friction: bool,
+        loads: Loads | None = None,
     ) -> None:
-        self.mechanism, self.body, self.x = mechanism, body, x
+        self.mechanism, self.body, self.x, self._loads = mechanism, body, x, loads
         self.motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, acceleration)
         self.axes = self.motion.frame.axes
         self.q, self.rate = x.elastic.symbols, x.elastic_rate.symbols
@@ -77,7 +80,7 @@ class FlexibleRobot:
         rubbing = JointFriction.none()
         if friction:
             spin = self.motion.omega + self.axes @ (rotation @ self.rate)
-            rubbing = JointFriction.of(leg, replace(self.motion, omega=spin), None)
+            rubbing = JointFriction.of(leg, replace(self.motion, omega=spin), self._loads)
         return FlexibleLeg(leg, local, shape, rotation, rubbing)
 
     # -- what motion asks for ------------------------------------------------------------------------------------
@@ -111,6 +114,28 @@ class FlexibleRobot:
             if body not in ("base", "platform"):
                 forces = forces + model.moment_forces(body, vectors, -moment)
         return model.pull_back(leg.leg.values, forces)
+
+    def pushes(self, force: ca.SX, bent: ca.SX) -> list[tuple[FlexibleLeg, ca.SX]]:
+        """Every leg with its elastic acceleration, and its force on the platform, base axes: f_i of (39).
+
+        What the actuator gives and the leg does not need for itself pushes the platform; ``force`` (n) is without what
+        overcomes the slides' friction.
+        """
+        result = []
+        for number, leg in enumerate(self.legs):
+            zero, first, half = leg.leg.series
+            series = zero, first, half + 0.5 * (self.axes @ (leg.shape @ bent))
+            moving = replace(leg, leg=replace(leg.leg, series=series))
+            result.append((moving, force[number] * leg.leg.along - self.tip_demand(moving)))
+        return result
+
+    def joint_wrenches(self, force: ca.SX, bent: ca.SX) -> list[tuple[str, str, Wrench]]:
+        """(leg, joint, wrench on its child at its point) for every joint, in the order of the legs' joints."""
+        return [
+            wrench
+            for leg, push in self.pushes(force, bent)
+            for wrench in leg_wrenches(FreeBodies(leg.leg, self.mechanism.gravity), push, leg.friction)
+        ]
 
     @cached_property
     def leg_inertias(self) -> list[ca.SX]:
@@ -161,7 +186,7 @@ class FlexibleRobot:
         """J_p^-1 (n, 6, platform axes) and J_e^-1 (n, N) of (19)-(21): qdot_a = J_p^-1 V_p + J_e^-1 qdot_e."""
         rigid, elastic = [], []
         for leg in self.legs:
-            along = self.axes.T @ leg.leg.model.coordinate_row(leg.leg.values)
+            along = self.axes.T @ leg.leg.along
             wrench, bend = leg.generalized(along)
             rigid.append(wrench.T)
             elastic.append(bend.T)
@@ -182,16 +207,8 @@ class FlexibleRobot:
 
     @cached_property
     def actuator_friction(self) -> ca.SX:
-        """Friction of the actuated slides at the rates of the deformed robot (n)."""
-        forces = []
-        for leg in self.legs:
-            coefficient = 0.0
-            for joint in leg.leg.model.placement.joints:
-                if joint.kind == "prismatic" and joint.friction:
-                    coefficient += getattr(leg.leg.model.leg, joint.friction).viscous
-            row = leg.leg.model.coordinate_row(leg.leg.values)
-            forces.append(coefficient * dot(row, leg.leg.series[1][:3]))
-        return ca.vertcat(*forces)
+        """What overcomes friction in the actuated slides at the rates of the deformed robot (n)."""
+        return ca.vertcat(*[leg.friction.at_actuator for leg in self.legs])
 
     def quality(self, solve: ca.SX) -> ca.SX:
         """The state's smallest margin."""

@@ -8,6 +8,7 @@ explicit form of the paper.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal
@@ -15,9 +16,10 @@ from typing import Literal
 import casadi as ca
 
 from ..errors import InputError
-from ..mechanism import Mechanism, Motion
+from ..mechanism import Attached, Mechanism, Motion
+from ..mechanism.free_bodies import Wrench
 from ..mechanism.inputs import Inputs
-from ..symbols.expression import Expression, Iteration, port
+from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.vectors import dot, norm
 from . import newton_euler
 from .friction import Law, Loads, loaded_joints
@@ -36,17 +38,26 @@ class DryFriction:
     law: Law = field(default_factory=Law)
     coupling: Literal["implicit", "explicit"] = "implicit"
 
+    @staticmethod
+    def of(width: float, coupling: str) -> DryFriction:
+        """From a model's options ``friction_width`` and ``friction_coupling``, checked."""
+        if not (isinstance(width, (int, float)) and math.isfinite(width) and width >= 0):
+            raise InputError(f"friction_width: a rate of at least 0 is needed (0 is the exact sign), got {width}")
+        if coupling not in ("implicit", "explicit"):
+            raise InputError(f"friction_coupling: 'implicit' or 'explicit', got {coupling!r}")
+        return DryFriction(Law(float(width)), coupling)  # type: ignore[arg-type]
 
-def joint_loads(mechanism: Mechanism, solved: newton_euler.Balance) -> ca.SX:
+
+def joint_loads(mechanism: Mechanism, wrenches: list[tuple[str, str, Wrench]], attached: list[Attached]) -> ca.SX:
     """Loads of the joints with Coulomb friction (k): |F| of rotary joints, sum of |N.normal| of slides."""
-    wrenches = {(leg, joint): w for leg, joint, w in newton_euler.joint_wrenches(solved)}
-    joints = {(leg.name, joint.name): (leg, joint) for leg in mechanism.legs for joint in leg.placement.joints}
-    attached = {balance.leg.model.name: balance.leg for balance in solved.legs}
+    by_joint = {(leg, joint): w for leg, joint, w in wrenches}
+    joints = {(leg.name, joint.name): joint for leg in mechanism.legs for joint in leg.placement.joints}
+    legs = {leg.model.name: leg for leg in attached}
     result = []
     for key in loaded_joints(mechanism):
-        force, joint = wrenches[key].force, joints[key][1]
+        force, joint = by_joint[key].force, joints[key]
         if joint.kind == "prismatic":
-            normals = [attached[key[0]].at_tip(normal) for normal in joint.normals]
+            normals = [legs[key[0]].at_tip(normal) for normal in joint.normals]
             result.append(sum((ca.fabs(dot(force, normal)) for normal in normals), ca.SX(0)))
         else:
             result.append(norm(force))
@@ -74,16 +85,23 @@ def iterated(
             "not determined; pass friction=False or give its joints viscous friction and drag only"
         )
     x = Inputs(len(mechanism.legs))
-    states = {p.name: p for p in (x.pose, x.twist, x.acceleration, x.wrench, x.force)}
-    ports = tuple(states[p.name] for p in target.inputs if p.name != "loads")
+    ports = tuple(x.by_name[p.name] for p in target.inputs if p.name != "loads")
     moving = x.acceleration.symbols if acceleration is None else acceleration(x, loads)
     motion: Motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, moving)
     solved = newton_euler.balance(mechanism, motion, x.wrench.symbols, True, loads)
-    fresh = joint_loads(mechanism, solved)
-    k = loads.port.length
+    fresh = joint_loads(mechanism, newton_euler.joint_wrenches(solved), solved.attached)
+    return repeated(target, loads.port, ports, fresh, dry)
+
+
+def repeated(target: Expression, loads: Port, inputs: tuple[Port, ...], fresh: ca.SX, dry: DryFriction) -> Iteration:
+    """``target`` at loads that repeat: ``fresh`` are those found from ``loads`` at the state in ``inputs``.
+
+    The target's inputs are the same, and the loads last.
+    """
+    k = loads.length
     state = ca.SX.sym("state", 2 * k + 4)
     old, previous, pace, count = state[:k], state[k : 2 * k], state[2 * k], state[2 * k + 1]
-    new = ca.substitute(fresh, loads.port.symbols, old)
+    new = ca.substitute(fresh, loads.symbols, old)
     residual = new - old
     largest, change = ca.SX(0), ca.SX(0)
     for i in range(k):
@@ -100,8 +118,22 @@ def iterated(
     following = ca.if_else(converged, new, old + pace * residual)
     done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
     step = ca.vertcat(following, residual, pace, count + 1, converged, done)
-    old = state[:k]
-    results = target.function.call([*(p.symbols for p in ports), old])
+    results = target.function.call([*(p.symbols for p in inputs), old])
     outputs = [port(p.name, value, p.shape) for p, value in zip(target.outputs, results, strict=True)]
     outputs.append(port("converged", state[2 * k + 2], ()))
-    return Iteration(target.name, ports, tuple(outputs), state, ca.SX.zeros(2 * k + 4), step)
+    return Iteration(target.name, inputs, tuple(outputs), state, ca.SX.zeros(2 * k + 4), step)
+
+
+def settled(old: ca.SX, new: ca.SX, rounds: ca.SX, explicit: bool) -> tuple[ca.SX, ca.SX]:
+    """Whether loads repeat (or the explicit form's one round is over), and whether they never will.
+
+    For loops that iterate loads plainly, stage by stage of an integrator: the last stage's are a good start.
+    """
+    largest, change = ca.SX(0), ca.SX(0)
+    for i in range(old.numel()):
+        largest = ca.fmax(largest, new[i])
+        change = ca.fmax(change, ca.fabs(new[i] - old[i]))
+    ready = rounds >= 1 if explicit else change <= REPEATED * largest
+    # a load that is not a number is never equal to itself
+    endless = ca.SX(0) if explicit else ca.logic_and(rounds + 1 >= MAX_ROUNDS, ca.logic_not(ready))
+    return ready, ca.logic_or(ca.logic_not(change <= 1e300), endless)

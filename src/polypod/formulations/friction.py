@@ -14,7 +14,7 @@ from ..description import Friction
 from ..legs import Joint
 from ..mechanism import Attached, LegModel, Mechanism, Motion
 from ..symbols.expression import Port
-from ..symbols.vectors import dot, total
+from ..symbols.vectors import total
 
 Key = tuple[str, str]
 
@@ -112,8 +112,7 @@ class JointFriction:
                 continue
             key = (leg.model.name, joint.name)
             if joint.kind == "prismatic":
-                rate = dot(leg.row[:3], motion.v) + dot(leg.row[3:], motion.omega)
-                actuator = actuator + _resistance(data, rate, key, loads)
+                actuator = actuator + _resistance(data, leg.rate, key, loads)
                 continue
             moment = -_resistance(data, spins[joint.child] - spins[joint.parent], key, loads)
             by_joint[joint.name] = moment

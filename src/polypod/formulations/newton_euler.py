@@ -53,6 +53,11 @@ class Balance:
     force: ca.SX
     quality: ca.SX
 
+    @property
+    def attached(self) -> list[Attached]:
+        """The legs at the state."""
+        return [leg.leg for leg in self.legs]
+
 
 def universal_of(bodies: FreeBodies) -> Joint:
     """The leg's universal joint."""
@@ -214,7 +219,7 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
         (x.pose, x.twist, x.acceleration, x.wrench, *(loads.ports if loads else ())),
         (
             port("wrenches", rows),
-            port("axes", _joint_axes(mechanism.attach(motion))),
+            port("axes", joint_axes(mechanism.attach(motion))),
             port("force", force),
             port("quality", quality, ()),
         ),
@@ -225,19 +230,23 @@ def joint_wrenches(solved: Balance) -> list[tuple[str, str, Wrench]]:
     """(leg, joint, wrench on its child at its point) for every joint, in the order of the legs' joints."""
     result = []
     for number, leg in enumerate(solved.legs):
-        bodies, tip = leg.bodies, leg.tip_force(solved.mu[number])
-        tip_point = leg.leg.series[0][:3]
-        wrenches = {joint.name: Wrench(tip, leg.friction.on_platform) for joint in bodies.tree.cuts}
-        for joint in bodies.tree.tree:
-            point = bodies.at_tip(joint.point)
-            carried = bodies.demand(bodies.tree.beyond(joint), point)
-            moment = carried.moment + cross(tip_point - point, tip) + leg.friction.on_platform
-            wrenches[joint.name] = Wrench(carried.force + tip, moment)
-        result += [(leg.leg.model.name, joint.name, wrenches[joint.name]) for joint in bodies.tree.joints]
+        result += leg_wrenches(leg.bodies, leg.tip_force(solved.mu[number]), leg.friction)
     return result
 
 
-def _joint_axes(attached: list[Attached]) -> ca.SX:
+def leg_wrenches(bodies: FreeBodies, tip_force: ca.SX, friction: JointFriction) -> list[tuple[str, str, Wrench]]:
+    """The same for one leg that pushes the platform with a known force at its tip."""
+    tip_point = bodies.leg.series[0][:3]
+    wrenches = {joint.name: Wrench(tip_force, friction.on_platform) for joint in bodies.tree.cuts}
+    for joint in bodies.tree.tree:
+        point = bodies.at_tip(joint.point)
+        carried = bodies.demand(bodies.tree.beyond(joint), point)
+        moment = carried.moment + cross(tip_point - point, tip_force) + friction.on_platform
+        wrenches[joint.name] = Wrench(carried.force + tip_force, moment)
+    return [(bodies.leg.model.name, joint.name, wrenches[joint.name]) for joint in bodies.tree.joints]
+
+
+def joint_axes(attached: list[Attached]) -> ca.SX:
     """The free directions of every joint, one row of two vectors a joint (j, 6), zero where it has fewer."""
     rows = []
     for leg in attached:

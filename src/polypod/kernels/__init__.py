@@ -2,6 +2,7 @@
 
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.graph import Graph
+from .call import Call
 from .kernel import Bound, Kernel
 
-__all__ = ["Bound", "Expression", "Graph", "Iteration", "Kernel", "Port", "port"]
+__all__ = ["Bound", "Call", "Expression", "Graph", "Iteration", "Kernel", "Port", "port"]

@@ -17,3 +17,8 @@ class Inputs:
         self.wrench = Port("wrench", ca.SX.sym("wrench", 6), (6,))
         self.force = Port("force", ca.SX.sym("force", actuators), (actuators,))
         self.q = Port("q", ca.SX.sym("q", actuators), (actuators,))
+
+    @property
+    def by_name(self) -> dict[str, Port]:
+        """All of them."""
+        return {port.name: port for port in vars(self).values()}

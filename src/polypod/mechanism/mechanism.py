@@ -32,9 +32,19 @@ class Attached:
         return self.model.at(self.series[0])
 
     @cached_property
+    def along(self) -> ca.SX:
+        """dq/d(inputs) as a column: the direction in which a force at the tip drives the actuator."""
+        return self.model.coordinate_row(self.values)
+
+    @cached_property
     def row(self) -> ca.SX:
         """dq/d(twist), a column of six: the leg's row of the Jacobian."""
-        return self.wrench(self.model.coordinate_row(self.values))
+        return self.wrench(self.along)
+
+    @cached_property
+    def rate(self) -> ca.SX:
+        """Rate of the actuated coordinate along the tip's motion."""
+        return ca.dot(self.along, self.series[1])
 
     @cached_property
     def margins(self) -> list[ca.SX]:

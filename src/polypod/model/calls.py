@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
-from ..mechanism import Freedoms
+from ..mechanism import Freedoms, Mechanism
 from .arguments import Argument, Batch, batch, first_not_finite
 from .checks import check_poses
 from .diagnosis import Errors, check_policy, reasons, report
 from .freedoms import check_motion, check_pose_freedom
-from .kernels import Kernels
 from .single import SingleStates
 
 Array = NDArray[np.float64]
@@ -25,10 +25,19 @@ def first(results: list[Array]) -> Array:
     return results[0]
 
 
+class Functions(Protocol):
+    """Compiled functions of one robot by name, ``margins`` among them, which says which leg is to blame."""
+
+    @property
+    def mechanism(self) -> Mechanism: ...
+
+    def get(self, name: str, friction: bool = False) -> Kernel: ...
+
+
 class Calls:
     """Checked calls into the compiled functions of one robot; ``size`` is its platform's [m]."""
 
-    def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
+    def __init__(self, kernels: Functions, freedoms: Freedoms, size: float) -> None:
         self._kernels, self._freedoms, self._size = kernels, freedoms, size
         self._singles = SingleStates()
 
@@ -99,15 +108,29 @@ class Calls:
                 result[bad] = np.nan
         answered = answer([states.restore(result) for result in results])
         if bad.any():
-            report(name, bad, lambda index: self._reasons(states, index, notes), answered, bool(states.shape), errors)
+            report(
+                name,
+                bad,
+                lambda index: self._reasons(arguments, states, index, notes),
+                answered,
+                bool(states.shape),
+                errors,
+            )
         return answered
 
     def _reasons(
-        self, states: Batch, index: NDArray[np.int64], notes: list[tuple[NDArray[np.bool_], str]]
+        self,
+        arguments: list[Argument],
+        states: Batch,
+        index: NDArray[np.int64],
+        notes: list[tuple[NDArray[np.bool_], str]],
     ) -> list[str]:
-        poses = states.rows[0]
-        chosen = np.ascontiguousarray(np.broadcast_to(poses, (states.size, 4, 4))[index])
-        told = reasons(self._kernels.mechanism, self._kernels.get("margins")(chosen))
+        margins = self._kernels.get("margins")
+        given = {argument.name: rows for argument, rows in zip(arguments, states.rows, strict=True)}
+        places = [
+            np.ascontiguousarray(np.broadcast_to(given[p.name], (states.size, *p.shape))[index]) for p in margins.inputs
+        ]
+        told = reasons(self._kernels.mechanism, margins(*places))
         for states_, note in notes:
             told = [note if states_[k] else text for k, text in zip(index, told, strict=True)]
         return told

@@ -119,7 +119,7 @@ def _source_digest() -> bytes:
     """Fingerprint of the code that makes graphs."""
     digest = hashlib.sha256()
     root = resources.files(_PACKAGE)
-    for folder in ("symbols", "legs", "mechanism", "formulations", "description", "flexible"):
+    for folder in ("symbols", "legs", "mechanism", "formulations", "description", "description/modes", "flexible"):
         for file in sorted((root / folder).iterdir(), key=lambda f: f.name):
             if file.name.endswith(".py"):
                 digest.update(file.read_bytes())

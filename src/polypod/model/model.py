@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description import Robot, load
+from ..description.files import located
 from ..errors import Fault, InputError, RobotFileError, UnknownNameError
 from ..formulations.dry_friction import DryFriction
-from ..formulations.friction import Law
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Freedoms, Simplification
@@ -54,6 +54,11 @@ class Model:
     ) -> None:
         options = _options(simplify, friction_width, friction_coupling)
         self.robot = robot if isinstance(robot, Robot) else load(robot)
+        if self.robot.flexible:
+            raise InputError(
+                f"robot: the platform of {self.robot.name!r} is flexible; use polypod.FlexibleModel(robot), or take it "
+                "as rigid with polypod.Model(robot.rigid)"
+            )
         self.simplify = simplify
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
         self._freedoms = Freedoms(self.robot)
@@ -62,11 +67,27 @@ class Model:
         arms = [np.linalg.norm(leg.platform) for leg in self.robot.legs]
         self._size = float(np.mean(arms)) or 1.0
         self._calls = Calls(self._kernels, self._freedoms, self._size)
-        home = self.conditioning(self.robot.home.matrix)
-        if not home.distance > SMALLEST_MARGIN:
-            guess = "are platform and base alike and parallel, or do two legs share both joints?"
-            fault = Fault("home", f"the home pose is singular ({guess})")
-            raise RobotFileError(f"robot {self.robot.name!r}", [fault])
+        with located(robot):
+            self._refuse_a_singular_home()
+
+    def _refuse_a_singular_home(self) -> None:
+        if self.conditioning(self.robot.home.matrix).distance > SMALLEST_MARGIN:
+            return
+        seen: list[dict[str, Any]] = []
+        for number, leg in enumerate(self.robot.legs):
+            data = leg.model_dump(exclude={"name"})
+            if data in seen:
+                twin = self.legs[seen.index(data)]
+                message = f"{leg.name} is the same as {twin}, so the platform is held by too few legs: move its joints"
+                raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message)])
+            seen.append(data)
+        field = "home" if "home" in self.robot.model_fields_set else "legs"
+        message = (
+            f"the home pose is singular: at position {list(self.robot.home.position)} the platform can move with all "
+            "actuators locked. Are platform and base alike and parallel, or do two legs share both joints? Move or "
+            "turn home, or move joints"
+        )
+        raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message)])
 
     @property
     def kernels(self) -> Kernels:
@@ -169,27 +190,15 @@ class Model:
 
     def limits(self, pose: PoseLike) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
-        limits = [(leg.name, limit) for leg in self._kernels.mechanism.legs for limit in leg.placement.limits]
         states = self._calls.checked([self._pose(pose)])
         values = self._kernels.get("limited")(*states.rows)[:, 1:]
-        low, high = (np.array([getattr(limit, side) for _, limit in limits]) for side in ("low", "high"))
-        angles = np.array([limit.angle for _, limit in limits], dtype=bool)
-        values[:, angles] = np.arccos(np.clip(values[:, angles], -1.0, 1.0))
-        low[angles], high[angles] = 0.0, np.arccos(low[angles])
-        names = tuple((leg, limit.name) for leg, limit in limits)
-        units = tuple(limit.unit for _, limit in limits)
-        return LimitReport(names, states.restore(values), low, high, units)
+        return LimitReport.of(self._kernels.mechanism, states.restore(values))
 
     def conditioning(self, pose: PoseLike) -> Conditioning:
         """Condition number of the Jacobian and its distance to singularity, rotations scaled by the platform's size."""
         matrix = self.jacobian(pose, errors="nan")
         scale = np.where(np.abs(self._freedoms.basis[3:]).sum(axis=0) > 0, 1 / self._size, 1.0)
-        lost: NDArray[np.bool_] = np.asarray(~np.isfinite(matrix).all(axis=(-2, -1)))
-        scaled: Array = np.where(lost[..., None, None], 0.0, matrix * scale)
-        singular = np.linalg.svd(scaled, compute_uv=False)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            condition = np.where(lost, np.inf, singular[..., 0] / singular[..., -1])
-        return Conditioning(condition, np.asarray(singular[..., -1], dtype=np.float64))
+        return Conditioning.of(matrix * scale)
 
     # -- lower-mobility robots ---------------------------------------------------------------------------------------
 
@@ -349,11 +358,7 @@ class Model:
 def _options(simplify: str | None, width: float, coupling: str) -> Options:
     if simplify is not None and simplify not in SIMPLIFICATIONS:
         raise UnknownNameError("simplification", simplify, SIMPLIFICATIONS)
-    if not (isinstance(width, (int, float)) and np.isfinite(width) and width >= 0):
-        raise InputError(f"friction_width: a rate of at least 0 is needed (0 is the exact sign), got {width}")
-    if coupling not in ("implicit", "explicit"):
-        raise InputError(f"friction_coupling: 'implicit' or 'explicit', got {coupling!r}")
-    return Options(simplify, DryFriction(Law(float(width)), coupling))  # type: ignore[arg-type]
+    return Options(simplify, DryFriction.of(width, coupling))  # type: ignore[arg-type]
 
 
 def _rebuilt(robot: Robot, options: Options) -> Model:

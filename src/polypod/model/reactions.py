@@ -52,6 +52,12 @@ class Reactions:
     force: Array
     indeterminate: tuple[tuple[str, str, str], ...]
 
+    @property
+    def on_platform(self) -> Array:
+        """Force of each leg on the platform (..., n, 3) [N], base axes: the sum over its joints there."""
+        joints = [[r.force for r in leg.values() if r.child == "platform"] for leg in self.legs.values()]
+        return np.stack([np.sum(forces, axis=0) for forces in joints], axis=-2)
+
     @staticmethod
     def of(
         mechanism: Mechanism, wrenches: Array, axes: Array, force: Array, open_numbers: NDArray[np.bool_]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..mechanism import Mechanism
 
 Array = NDArray[np.float64]
 
@@ -36,6 +39,15 @@ class Conditioning(NamedTuple):
 
     condition: Array
     distance: Array
+
+    @staticmethod
+    def of(scaled: Array) -> Conditioning:
+        """From Jacobians (..., n, m) whose rotations are scaled; one that is not finite is singular."""
+        lost: NDArray[np.bool_] = np.asarray(~np.isfinite(scaled).all(axis=(-2, -1)))
+        singular = np.linalg.svd(np.where(lost[..., None, None], 0.0, scaled), compute_uv=False)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            condition = np.where(lost, np.inf, singular[..., 0] / singular[..., -1])
+        return Conditioning(condition, np.asarray(singular[..., -1], dtype=np.float64))
 
 
 class Code(IntEnum):
@@ -79,6 +91,18 @@ class LimitReport:
     high: Array
     units: tuple[str, ...]
 
+    @staticmethod
+    def of(mechanism: Mechanism, values: Array) -> LimitReport:
+        """From the limited quantities (..., k) of a kernel, angles as cosines."""
+        limits = [(leg.name, limit) for leg in mechanism.legs for limit in leg.placement.limits]
+        low, high = (np.array([getattr(limit, side) for _, limit in limits]) for side in ("low", "high"))
+        angles = np.array([limit.angle for _, limit in limits], dtype=bool)
+        told = values.copy()
+        told[..., angles] = np.arccos(np.clip(values[..., angles], -1.0, 1.0))
+        low[angles], high[angles] = 0.0, np.arccos(low[angles])
+        names = tuple((leg, limit.name) for leg, limit in limits)
+        return LimitReport(names, told, low, high, tuple(limit.unit for _, limit in limits))
+
     @property
     def inside(self) -> NDArray[np.bool_]:
         """Whether each quantity is within its range; a value that is not a number is not."""
@@ -89,8 +113,8 @@ class LimitReport:
         """Whether all are."""
         return bool(self.inside.all())
 
-    def violations(self) -> list[str]:
-        """A sentence for each quantity that leaves its range in any state, at its worst."""
+    def violations(self, which: Callable[[int], str] = "state {}".format) -> list[str]:
+        """A sentence for each quantity that leaves its range in any state, at its worst; ``which`` names a state."""
         sentences = []
         values = self.value.reshape(int(np.prod(self.value.shape[:-1], dtype=int)), len(self.names))
         for k, (leg, quantity) in enumerate(self.names):
@@ -98,7 +122,7 @@ class LimitReport:
             over = np.where(np.isnan(values[:, k]), np.inf, over)
             if len(over) and over.max() > 0:
                 state = int(over.argmax())
-                where = f" (state {state})" if self.value.ndim > 1 else ""
+                where = f" ({which(state)})" if self.value.ndim > 1 else ""
                 sentences.append(
                     f"{leg}: {quantity} {values[state, k]:.6g} {self.units[k]} is outside "
                     f"{self.low[k]:.6g} to {self.high[k]:.6g} {self.units[k]}{where}"

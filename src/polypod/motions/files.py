@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from ..description.documents import parse, read
-from ..description.faults import Location, structure_faults, validation_faults
+from ..description.faults import Location, line_of, structure_faults, validation_faults
 from ..description.quantities import Data
-from ..errors import MotionFileError
+from ..errors import Fault, InputError, MotionFileError, StateError
 from .laws import LawData
 from .motion import MotionData
 from .parts import Part
@@ -41,11 +43,45 @@ def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> M
     try:
         return MotionData.model_validate(document, context={"folder": folder})
     except ValidationError as error:
-        raise MotionFileError(origin, validation_faults(error, document, node, _fields_at)) from error
+        raise MotionFileError(origin, validation_faults(error, document, node, _model_at)) from error
 
 
-def _fields_at(location: Location, document: dict[str, Any]) -> tuple[str, ...]:
-    """Names of the fields a mapping at a place of a motion file may have."""
+@contextmanager
+def located_motion(motion: str | Path | None) -> Iterator[None]:
+    """Faults that are found when a motion meets a robot are told with its file and their line, if it is a file."""
+    try:
+        yield
+    except (InputError, StateError) as error:
+        if motion is None or not Path(motion).is_file():
+            raise
+        fault = motion_fault(motion, error)
+        if isinstance(error, StateError):  # the file is in order, this robot cannot follow it
+            place = f"{motion}, line {fault.line}: {fault.field}"
+            raise StateError(f"{error} ({place})", error.index, error.reasons, error.result, error.time) from error
+        raise MotionFileError(str(motion), [fault]) from error
+
+
+def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
+    """What a robot cannot do of a motion file, at its line: the pose it is on its way to, or the field named."""
+    document, node = parse(read(Path(path), MotionFileError), str(path), MotionFileError, "a mapping")
+    named, _, message = str(error).partition(": ")
+    field = "trajectory"
+    if isinstance(error, StateError):
+        poses = document["trajectory"].get("poses") or []
+        late = (k for k, pose in enumerate(poses) if error.time is not None and float(pose["time"]) >= error.time)
+        k = next(late, None)
+        field, message = field if k is None else f"trajectory.poses.{k}", str(error)
+        if error.time == 0.0 and document["trajectory"].get("relative_to", "base") == "base":
+            message += "; positions count from the base frame here, 'relative_to: home' counts them from home"
+    elif named.partition(".")[0] in document:
+        field = named
+    else:
+        message = str(error)
+    return Fault(field, message, line_of(field, node))
+
+
+def _model_at(location: Location, document: dict[str, Any]) -> type[Data]:
+    """The data class of a mapping at a place of a motion file."""
     value: Any = document
     for part in location:
         value = value[part]
@@ -60,4 +96,4 @@ def _fields_at(location: Location, document: dict[str, Any]) -> tuple[str, ...]:
         else:
             base: type[Part[Any]] = PlatformData if location == ("trajectory",) else PathData
             model = base.registry.get(str(value.get("kind")), model)
-    return tuple(model.model_fields)
+    return model

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -36,7 +38,8 @@ class LawData(Data):
     def path(self, duration: float | None, distance: float) -> tr.Path:
         """The law over a distance; the trapezoid's duration follows from ramp and speed if it is not given."""
         if self.kind == "trapezoid":
-            return tr.trapezoid(duration=duration, ramp=self.ramp, speed=self.speed, distance=distance)
+            with _blamed():
+                return tr.trapezoid(duration=duration, ramp=self.ramp, speed=self.speed, distance=distance)
         if duration is None:
             raise InputError("duration: missing: how long does it take, in seconds?")
         return _PLAIN[self.kind](duration)
@@ -47,7 +50,22 @@ class LawData(Data):
             return _PLAIN[self.kind]
         if self.speed is not None:
             raise InputError("law.speed: the times of the points fix the speeds; give the trapezoid's ramp only")
-        return lambda duration: tr.trapezoid(duration=duration, ramp=self.ramp)
+        return self._trapezoid
+
+    def _trapezoid(self, duration: float) -> tr.Path:
+        with _blamed():
+            return tr.trapezoid(duration=duration, ramp=self.ramp)
+
+
+@contextmanager
+def _blamed() -> Iterator[None]:
+    """What a trapezoid refuses of its numbers is a fault of the law, not of what the law is for."""
+    try:
+        yield
+    except InputError as error:
+        if str(error).startswith(("ramp: ", "speed: ")):
+            raise InputError(f"law.{error}") from error
+        raise
 
 
 def _by_name(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -22,11 +23,27 @@ DEFAULT_RATE = 200.0
 
 @dataclass(frozen=True)
 class Task:
-    """What a robot is to do: name, the platform's motion at n times, and the external wrench (n, 6) or None."""
+    """What a robot is to do: name, the platform's motion at n times, and the external wrench (n, 6) or None.
+
+    ``trajectory`` and ``load`` give both at any other time: a flexible platform vibrates between the samples.
+    """
 
     name: str
     motion: tr.Motion
     wrench: Array | None = None
+    trajectory: tr.Trajectory | None = None
+    load: Callable[[tr.Motion], Array] | None = None
+
+    @staticmethod
+    def of(
+        name: str,
+        trajectory: tr.Trajectory,
+        rate: float | None = None,
+        load: Callable[[tr.Motion], Array] | None = None,
+    ) -> Task:
+        """A trajectory, and what pushes meanwhile, at ``rate`` samples a second."""
+        motion = sampled(trajectory, DEFAULT_RATE if rate is None else rate)
+        return Task(name, motion, None if load is None else load(motion), trajectory, load)
 
     @property
     def time(self) -> Array:
@@ -60,5 +77,5 @@ class MotionData(Data):
 
     def task(self, robot: Robot, rate: float | None = None) -> Task:
         """The motion sampled for a robot, at another rate if given."""
-        motion = sampled(self.trajectory.trajectory(robot), self.rate if rate is None else rate)
-        return Task(self.name, motion, None if self.wrench is None else self.wrench.at(motion))
+        load = None if self.wrench is None else self.wrench.at
+        return Task.of(self.name, self.trajectory.trajectory(robot), self.rate if rate is None else rate, load)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, TypeVar
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from ..description.quantities import Angle, Data
+from ..description.quantities import Angle, Data, angle_text
 from ..errors import UnknownNameError
 
 Array = NDArray[np.float64]
@@ -25,11 +24,7 @@ def _numbers(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_numbers(item) for item in value]
     if isinstance(value, str):
-        number, _, unit = value.strip().partition(" ")
-        try:
-            return float(number) * {"deg": math.pi / 180.0, "rad": 1.0}[unit]
-        except (ValueError, KeyError):
-            raise ValueError(f"a number or an angle such as '15 deg' is needed, got {value!r}") from None
+        return angle_text(value, "a number or an angle such as '15 deg' is needed")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"numbers are needed, got {value!r}")
     return float(value)

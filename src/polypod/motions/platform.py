@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,9 +14,9 @@ from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unu
 
 from .. import trajectories as tr
 from ..description import Robot
-from ..description.quantities import Angle, Data, Direction, Position
+from ..description.quantities import Angle, Data, Direction, Position, list_of
 from ..description.quantities import Rotation as RotationMatrix
-from ..errors import InputError
+from ..errors import InputError, UnknownNameError
 from ..mechanism import Freedoms
 from ..model.freedoms import platform_motion
 from .laws import QUINTIC, Law
@@ -91,7 +92,8 @@ class Euler(_Placed, kind="euler"):
     @model_validator(mode="after")
     def _six(self) -> Euler:
         if self.path.path.shape != (6,):
-            raise ValueError(f"path: needs six coordinates [x y z and three angles], got shape {self.path.path.shape}")
+            got = _count(self.path.path)
+            raise ValueError(f"path: needs six coordinates, x y z and three angles, got {got}")
         if self.convention is not None:
             tr.euler_motion(self.path.path, self.convention)
         return self
@@ -123,7 +125,7 @@ class Waypoint(Data):
 
     time: Seconds
     position: Position
-    angles: tuple[Angle, Angle, Angle] = (0.0, 0.0, 0.0)
+    angles: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(list_of(3, "3 angles"))] = (0.0, 0.0, 0.0)
 
     @model_validator(mode="after")
     def _no_more_than_half_a_turn(self) -> Waypoint:
@@ -151,17 +153,37 @@ class Poses(_Placed, kind="poses"):
     @model_validator(mode="after")
     def _build(self, info: ValidationInfo) -> Poses:
         if bool(self.poses) == (self.csv is not None):
-            raise ValueError("poses: give either poses or csv")
+            raise ValueError("poses: give poses or csv, not both" if self.poses else "poses: missing: poses or csv")
         if self.csv is None:
+            self._check_times()
             rows = [(*p.position, *p.angles) for p in self.poses]
             self._table = np.array([p.time for p in self.poses]), np.array(rows)
         else:
             names, times, rows_ = table_field(folder_of(info), self.csv)
             if len(names) != 6:
                 raise InputError(f"csv: {self.csv}: needs time, 3 positions and 3 angles, got time, {', '.join(names)}")
+            turned = float(np.abs(rows_[:, 3:]).max())
+            if turned > math.pi + 1e-9:
+                raise InputError(
+                    f"csv: {self.csv}: a pose is turned by at most half a turn (3.1416 rad), got {turned:g} rad; write "
+                    f"'{names[3]} [deg]' in the header if degrees are meant"
+                )
             self._table = times - times[0], rows_
         self._motion("xyz" if self.convention is None else self.convention)
         return self
+
+    def _check_times(self) -> None:
+        """Faults at the pose that has them."""
+        if len(self.poses) < 2:
+            raise ValueError("poses: two poses at least are needed, where it starts and where it ends, got 1")
+        times = [pose.time for pose in self.poses]
+        if times[0] != 0.0:
+            raise ValueError(f"poses.0.time: the first pose is at 0 s, got {times[0]:g}")
+        for k, (before, after) in enumerate(pairwise(times), 1):
+            if not after > before:
+                raise ValueError(
+                    f"poses.{k}.time: must be later than the pose before, got {after:g} after {before:g} s"
+                )
 
     def _motion(self, convention: str) -> tr.Trajectory:
         if convention not in tr.CONVENTIONS:
@@ -176,6 +198,11 @@ class Poses(_Placed, kind="poses"):
         return self._motion(self.convention or robot.euler)
 
 
+def _count(path: tr.Path) -> int:
+    """How many coordinates a path has."""
+    return int(np.prod(path.shape, dtype=int))
+
+
 class OwnCoordinates(PlatformData, kind="coordinates"):
     """A path of a lower-mobility robot's own coordinates, in the order of its ``freedoms``."""
 
@@ -186,8 +213,8 @@ class OwnCoordinates(PlatformData, kind="coordinates"):
             raise InputError(f"trajectory.kind: {robot.name!r} has six freedoms and no coordinates; use euler or poses")
         names = [f.name for f in robot.freedoms]
         if self.path.path.shape != (len(names),):
-            got = self.path.path.shape
-            raise InputError(f"trajectory.path: needs the {len(names)} coordinates {', '.join(names)}, got shape {got}")
+            got = _count(self.path.path)
+            raise InputError(f"trajectory.path: needs the {len(names)} coordinates {', '.join(names)}, got {got}")
         return CoordinateMotion(self.path.path.duration, self.path.path, Freedoms(robot))
 
 
@@ -199,12 +226,18 @@ class Published(PlatformData, kind="published"):
     @model_validator(mode="after")
     def _known(self) -> Published:
         if self.name not in PUBLISHED:
-            published(self.name)
+            raise ValueError(f"name: {UnknownNameError('motion', self.name, tuple(PUBLISHED))}")
         return self
 
     def trajectory(self, robot: Robot) -> tr.Trajectory:
         made = published(self.name)
         if isinstance(made, tr.Path):
+            if len(robot.freedoms) != _count(made):
+                entry = PUBLISHED[self.name]
+                raise InputError(
+                    f"trajectory.name: {self.name} moves the {_count(made)} coordinates of {entry.robot!r}, which "
+                    f"{robot.name!r} does not have"
+                )
             return OwnCoordinates.model_construct(path=_Made(made)).trajectory(robot)
         return made
 

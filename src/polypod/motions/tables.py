@@ -59,7 +59,8 @@ def table_field(folder: Path, name: str) -> tuple[tuple[str, ...], Array, Array]
     try:
         return read_table(folder / name)
     except MotionFileError as error:
-        raise InputError(f"csv: {name}: " + "; ".join(map(str, error.faults))) from error
+        where = "" if (folder / name).exists() else f" (looked for in {folder.absolute()})"
+        raise InputError(f"csv: {name}: {'; '.join(map(str, error.faults))}{where}") from error
 
 
 def _header(path: Path, line: int, text: str) -> tuple[tuple[str, ...], list[float]]:
@@ -72,7 +73,9 @@ def _header(path: Path, line: int, text: str) -> tuple[tuple[str, ...], list[flo
             faults.append(Fault(names[-1], f"unit must be one of {', '.join(UNITS)}, got {unit!r}", line))
         factors.append(UNITS.get(unit, 1.0))
     if names[0] != "time":
-        faults.append(Fault("", f"the first column must be 'time' (a header such as 'time,x,y,z'), got {text!r}", line))
+        hint = "; separate the columns with commas" if ";" in text or "\t" in text else ""
+        wanted = f"the first column must be 'time' (a header such as 'time,x,y,z'), got {text!r}{hint}"
+        faults.append(Fault("", wanted, line))
     if faults:
         raise MotionFileError(str(path), faults)
     return tuple(names), factors

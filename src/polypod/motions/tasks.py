@@ -8,11 +8,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
 
 from .. import trajectories as tr
-from ..errors import InputError
+from ..errors import InputError, UnknownNameError
 from ..mechanism import Freedoms
 from ..model import Model
 from .files import load_motion
-from .motion import DEFAULT_RATE, Task, sampled
+from .motion import Task
 from .parts import Array
 from .platform import CoordinateMotion
 from .published import PUBLISHED, default_motion, published
@@ -34,7 +34,10 @@ def make_task(model: Model, motion: str | Path | None = None, rate: float | None
     if isinstance(motion, Path) or path.suffix or path.name != name:
         return load_motion(path).task(model.robot, rate)
     if name == AROUND_HOME:
-        return Task(name, sampled(around_home(model), rate or DEFAULT_RATE))
+        return Task.of(name, around_home(model), rate)
+    if name not in PUBLISHED:
+        beside = [name + end for end in (".yaml", ".yml") if Path(name + end).is_file()]
+        raise UnknownNameError("motion", name, (*beside, *PUBLISHED, AROUND_HOME))
     made = published(name)
     if isinstance(made, tr.Path):
         count = made.shape[0]
@@ -44,7 +47,7 @@ def make_task(model: Model, motion: str | Path | None = None, rate: float | None
                 f"which {model.robot.name!r} does not have"
             )
         made = CoordinateMotion(made.duration, made, Freedoms(model.robot))
-    return Task(name, sampled(made, rate or DEFAULT_RATE))
+    return Task.of(name, made, rate)
 
 
 def around_home(model: Model) -> tr.Trajectory:

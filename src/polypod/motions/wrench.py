@@ -52,7 +52,8 @@ class WrenchData(Data):
         else:
             times, rows = _array("times", self.times), _array("values", self.values)
         if rows.ndim != 2 or rows.shape[1] != 6:
-            raise InputError(f"{field}: six numbers fx fy fz mx my mz are needed in each row, got shape {rows.shape}")
+            got = f"{rows.shape[1]} columns" if rows.ndim == 2 else f"an array of shape {rows.shape}"
+            raise InputError(f"{field}: six numbers fx fy fz mx my mz are needed in each row, got {got}")
         if times.shape != (len(rows),) or not (np.diff(times) > 0).all():
             raise InputError(f"times: one increasing time for each of {len(rows)} rows is needed, got {self.times}")
         if not np.isfinite(rows).all():
@@ -76,7 +77,11 @@ def _array(name: str, value: Any) -> Array:
     try:
         return np.array(value, dtype=np.float64)
     except ValueError:
-        raise InputError(f"{name}: rows of equal length are needed, got {value}") from None
+        counts = [len(row) if isinstance(row, list) else 1 for row in value]
+        odd = next((k for k, count in enumerate(counts) if count != 6), None)
+        got = str(value) if odd is None or name == "times" else f"{counts[odd]} in row {odd + 1}"
+        wanted = "a list of numbers is" if name == "times" else "six numbers fx fy fz mx my mz in each row are"
+        raise InputError(f"{name}: {wanted} needed, got {got}") from None
 
 
 def _turned(axes: Array, vectors: Array) -> Array:
@@ -85,6 +90,8 @@ def _turned(axes: Array, vectors: Array) -> Array:
 
 
 def _constant(value: Any) -> Any:
+    if isinstance(value, (int, float, str)):
+        raise ValueError(f"six numbers [fx, fy, fz, mx, my, mz] or a mapping with value, values or csv, got {value!r}")
     return {"value": value} if isinstance(value, (list, tuple)) else value
 
 

@@ -1,8 +1,7 @@
 """Long, Khalil and Martinet: the plate, the robot on it, and the simulations of section 6, computed once each.
 
-The inverse model gives the elastic accelerations along the desired path, so that the N elastic coordinates are all
-there is to integrate. Runge and Kutta's method of fourth order with fixed steps, so that the path is computed for
-all its stages at once; half the step changes the elastic coordinates by 2e-8 of their size.
+Along the desired path the N elastic coordinates are all there is to integrate: Runge and Kutta's method of fourth
+order with fixed steps; half the step changes the elastic coordinates by 2e-8 of their size.
 """
 
 from __future__ import annotations
@@ -104,34 +103,11 @@ def run(
     stiffness: Stiffness = "table-2", start: Start = "equilibrium", damping_ratio: float = 0.4, step: float = _STEP
 ) -> Run:
     """Fig. 3 with the inverse model: forces and elastic coordinates for the desired motion."""
-    robot_, n = model(stiffness, damping_ratio), modes().count
-    kernel = robot_.kernel("inverse_dynamics")
     trajectory = long_example()
-    steps = round(trajectory.duration / step)
-    _, pose, twist, acceleration = map(np.ascontiguousarray, trajectory.at(trajectory.times(2 * steps + 1)))
-
-    def slope(y: Array, at: int) -> Array:
-        rows = slice(at, at + 1)
-        inputs = (pose[rows], twist[rows], y[None, :n].copy(), y[None, n:].copy(), acceleration[rows], _NO_WRENCH)
-        _, bent, _ = kernel(*inputs)
-        return np.concatenate([y[n:], bent[0]])
-
-    y = np.zeros(2 * n)
-    if start == "equilibrium":
-        y[:n] = robot_.static_equilibrium(home()).elastic
-    rows = [y]
-    for k in range(steps):
-        first = slope(y, 2 * k)
-        second = slope(y + 0.5 * step * first, 2 * k + 1)
-        third = slope(y + 0.5 * step * second, 2 * k + 1)
-        fourth = slope(y + step * third, 2 * k + 2)
-        y = y + step / 6 * (first + 2 * second + 2 * third + fourth)
-        rows.append(y)
-    found = np.array(rows)[:: round(SAMPLE / step)]
-    motion = trajectory.at(trajectory.times(len(found)))
-    elastic, rate = found[:, :n], found[:, n:]
-    force = robot_.inverse_dynamics(motion.pose, motion.twist, elastic, rate, motion.acceleration, friction=False).force
-    return Run(motion, elastic, rate, force)
+    times = trajectory.times(round(trajectory.duration / SAMPLE) + 1)
+    elastic = None if start == "equilibrium" else np.zeros(modes().count)
+    found = model(stiffness, damping_ratio).follow(trajectory, times, friction=False, elastic=elastic, step=step)
+    return Run(found.motion, found.elastic, found.elastic_rate, found.force)
 
 
 def path(count: int) -> Motion:

@@ -24,8 +24,10 @@ def _stack(time: Array, panels: tuple[tuple[Array, str, str], ...], title: str) 
     made.suptitle(title, fontsize=10, x=0.01, ha="left", color=INK)
     grid: Any = made.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (values, ylabel, heading) in zip(grid, panels, strict=True):
+        # the largest curve first: smaller ones would be hidden below it
+        order = np.argsort(-np.abs(values).max(axis=0))
         for k, name in enumerate(AXES):
-            axes.plot(time, values[:, k], label=name, **leg_line(k))
+            axes.plot(time, values[:, k], label=name, zorder=2.0 + 0.1 * list(order).index(k), **leg_line(k))
         dress(axes, "", ylabel, heading)
     grid[-1].set_xlabel(TIME, fontsize=9)
     made.align_ylabels()
@@ -68,10 +70,10 @@ def accelerations() -> Figure:
     time = np.linspace(0.0, run.time[-1], len(desired))
     error = found.acceleration - desired
     panels = (
-        (found.acceleration[:, :3], "[m/s$^2$]", "(a) linear acceleration by the direct model"),
-        (found.acceleration[:, 3:], "[rad/s$^2$]", "(b) angular acceleration"),
-        (1e15 * error[:, :3], "[10$^{-15}$ m/s$^2$]", "(c) computed less desired, linear"),
-        (1e15 * error[:, 3:], "[10$^{-15}$ rad/s$^2$]", "(d) computed less desired, angular"),
+        (found.acceleration[:, :3], "acceleration [m/s$^2$]", "(a) linear acceleration by the direct model"),
+        (found.acceleration[:, 3:], "acceleration [rad/s$^2$]", "(b) angular acceleration"),
+        (1e15 * error[:, :3], "error [10$^{-15}$ m/s$^2$]", "(c) computed less desired, linear"),
+        (1e15 * error[:, 3:], "error [10$^{-15}$ rad/s$^2$]", "(d) computed less desired, angular"),
     )
     return _stack(time, panels, "Rigid acceleration in the closed simulation of Fig. 3 (an identity but for rounding)")
 
@@ -82,8 +84,12 @@ def origin() -> Figure:
     assert plate.origin_shape is not None
     assert plate.origin_rotation is not None
     panels = (
-        (1e3 * cases.at_points(plate.origin_shape, run.elastic), "[mm]", "(a) linear, $\\Phi_d(p)\\,q_e$"),
-        (1e3 * cases.at_points(plate.origin_rotation, run.elastic), "[mrad]", "(b) angular, $\\Phi_r(p)\\,q_e$"),
+        (1e3 * cases.at_points(plate.origin_shape, run.elastic), "deformation [mm]", "(a) linear, $\\Phi_d(p)\\,q_e$"),
+        (
+            1e3 * cases.at_points(plate.origin_rotation, run.elastic),
+            "deformation [mrad]",
+            "(b) angular, $\\Phi_r(p)\\,q_e$",
+        ),
     )
     return _stack(run.time, panels, "Deformation at the platform's origin, platform axes")
 

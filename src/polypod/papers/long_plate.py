@@ -169,7 +169,7 @@ def small_deformations() -> Claim:
 def attachment_deformation() -> Claim:
     """Fig. 7."""
     run = cases.run()
-    pushes = cases.model().reactions(*run.state, run.motion.acceleration, friction=False)
+    pushes = cases.model().reactions(*run.state, run.motion.acceleration, friction=False).on_platform
     normal = peak(np.einsum("ta,tia->ti", run.motion.pose[:, :3, 2], pushes))
     return Claim(
         "section 6.2, Fig. 7",

@@ -36,8 +36,9 @@ def leg_panels(time: Array, blocks: tuple[Block, ...], title: str, leg: str = "p
         for k, axes in enumerate(grid.ravel()):
             for name, values in block.curves.items():
                 number = names.index(name)
-                style = {"color": COLOURS[number], "linestyle": DASHES[number % len(DASHES)], "linewidth": 1.4}
-                axes.plot(time, values[:, k], label=name, **style)
+                # later curves are thinner: one that lies on an earlier one leaves its edges in sight
+                style = {"color": COLOURS[number], "linestyle": DASHES[number % len(DASHES)]}
+                axes.plot(time, values[:, k], label=name, linewidth=max(2.2 - 0.4 * number, 1.1), **style)
             dress(axes, TIME if k > 2 else "", block.ylabel if k % 3 == 0 else "", f"{leg} {k + 1}")
         legend(part, grid[0, 0])
     return made

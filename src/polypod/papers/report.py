@@ -44,28 +44,28 @@ def steps(chosen: Iterable[PaperStudy]) -> int:
 
 
 def evaluate(what: PaperStudy, progress: Step = lambda step: None) -> Outcome:
-    """Run one study; ``progress`` is told of every line and figure when it is done."""
+    """Run one study; ``progress`` is told of every line and figure before it is made."""
 
     def told(name: str) -> None:
         progress(f"{what.name}: {name.replace('_', ' ')}")
 
     claims, errata, tables = {}, {}, {}
     for claim in what.claim_makers:
-        claims[claim.__name__] = claim()
         told(claim.__name__)
+        claims[claim.__name__] = claim()
     for erratum in what.erratum_makers:
-        errata[erratum.__name__] = erratum()
         told(erratum.__name__)
+        errata[erratum.__name__] = erratum()
     for make in what.table_makers:
-        tables[make.__name__] = make()
         told(make.__name__)
+        tables[make.__name__] = make()
     images = []
     for drawing in what.drawings:
+        told(drawing.name)
         figure = drawing.draw()
         png = _bytes(figure, "png")
         figure.set_layout_engine("none")  # where everything is has been settled: finding it again takes half the time
         images.append(Image(drawing.name, drawing.caption, png, _bytes(figure, "svg")))
-        told(drawing.name)
     return Outcome(what, claims, errata, tables, tuple(images))
 
 

@@ -11,16 +11,24 @@ from matplotlib.figure import Figure
 
 from ..study import Study
 from .cover import cover
+from .instants import instants, key_instants
 from .lines import conditioning, forces, reactions, shares, speeds
-from .scene import instants, robot_picture
+from .scene import robot_picture
 
 FIGURES = {
-    "robot": (instants, "The robot at key instants, with the path of the platform's origin"),
-    "forces": (forces, "Actuator forces"),
-    "speeds": (speeds, "Speed and power of the actuators"),
-    "shares": (shares, "What each actuator's force is for"),
-    "conditioning": (conditioning, "Conditioning along the path"),
-    "reactions": (reactions, "Joint reactions"),
+    "robot": (instants, "The robot at key instants of the motion, in one scale; dashed: path of the platform's origin"),
+    "forces": (forces, "Actuator forces, positive where they push towards growing coordinates"),
+    "speeds": (
+        speeds,
+        "Speed and power of the actuators; power is positive where they drive, negative where they brake",
+    ),
+    "shares": (shares, "What each actuator's force is for; the parts add up to the total, the broad grey band"),
+    "conditioning": (
+        conditioning,
+        "Condition number and smallest singular value of the scaled Jacobian, 0 where the robot is singular; if limits "
+        "are given, the place of each limited quantity in its range, the grey band",
+    ),
+    "reactions": (reactions, "Size of the force and of the moment in every joint"),
 }
 
 
@@ -38,6 +46,7 @@ __all__ = [
     "figures",
     "forces",
     "instants",
+    "key_instants",
     "reactions",
     "robot_picture",
     "shares",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..study import Study
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
 
 _TIME = "time [s]"
+_NOTHING = 1e-9  # N or N m; less is rounding
 
 
 def forces(study: Study) -> Figure:
@@ -90,21 +92,29 @@ def reactions(study: Study) -> Figure:
     """Size of the reaction force [N] and moment [N m] in every joint, by joint and leg; of its determined part."""
     known = {key: pair for key, pair in study.reactions.items() if np.isfinite(pair).any()}
     names = list(dict.fromkeys(joint for _, joint in known))
+    lost = [joint for joint in dict.fromkeys(joint for _, joint in study.reactions) if joint not in names]
     made = figure(7.2, 1.2 + 1.75 * len(names))
     grid = made.subplots(len(names), 2, sharex=True, squeeze=False)
     handles: dict[str, Any] = {}
     for row, joint in zip(grid, names, strict=True):
-        for axes, side, label in zip(row, (0, 1), ("force [N]", "moment [N m]"), strict=True):
+        for axes, side, label, unit in zip(row, (0, 1), ("force", "moment"), ("N", "N m"), strict=True):
+            sizes = {}
             for k, leg in enumerate(study.model.legs):
                 vectors = known[leg, joint][side] if (leg, joint) in known else np.full(3, np.nan)
                 if np.isfinite(vectors).any():
                     size = np.linalg.norm(np.nan_to_num(vectors), axis=-1)
-                    handles[leg] = axes.plot(study.time, size, **leg_line(k))[0]
-            dress(axes, "", label, joint)
-            axes.set_ylim(0.0, max(axes.get_ylim()[1], 1e-6))
-            if not axes.lines:
-                axes.set_yticks([])
-                axes.text(0.5, 0.5, "left open by inner stresses", transform=axes.transAxes, ha="center", fontsize=8)
+                    if size.max() >= _NOTHING or np.isfinite(vectors).all():  # an open moment is not a line at zero
+                        sizes[k] = size
+            largest = max((float(size.max()) for size in sizes.values()), default=0.0)
+            factor, prefix = _prefix(largest)
+            for k, size in sizes.items():
+                handles[study.model.legs[k]] = axes.plot(study.time, size / factor, **leg_line(k))[0]
+            dress(axes, "", f"{label} [{prefix}{unit}]", joint)
+            axes.set_ylim(0.0, 1.05 * largest / factor if largest >= _NOTHING else 1.0)
+            if largest < _NOTHING:
+                text = "zero" if sizes else "left open by inner stresses"
+                axes.set_yticks([0.0] if sizes else [])
+                axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=8, color=INK)
     for axes in grid[-1]:
         axes.set_xlabel(_TIME, fontsize=9)
     made.legend(
@@ -112,8 +122,16 @@ def reactions(study: Study) -> Figure:
         handlelength=2.8,
     )  # fmt: skip
     note = " (the part that is determined)" if study.indeterminate else ""
-    made.suptitle(_title(study, f"joint reactions{note}"), fontsize=10, x=0.01, ha="left", color=INK)
+    note += f"; left open by inner stresses and not drawn: {', '.join(lost)}" if lost else ""
+    made.suptitle(fill(_title(study, f"joint reactions{note}"), 90), fontsize=10, x=0.01, ha="left", color=INK)
     return made
+
+
+def _prefix(largest: float) -> tuple[float, str]:
+    """Factor and letter of the unit that keeps a figure's numbers free of powers of ten."""
+    if largest >= 0.1 or largest < _NOTHING:
+        return 1.0, ""
+    return (1e-3, "m") if largest >= 1e-4 else (1e-6, "µ")
 
 
 def _title(study: Study, what: str) -> str:

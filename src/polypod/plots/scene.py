@@ -1,4 +1,4 @@
-"""A robot in three dimensions: base, rails, legs, platform, at one or several instants."""
+"""A robot in three dimensions: base, rails, legs with their names, platform."""
 
 from __future__ import annotations
 
@@ -6,64 +6,68 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from numpy.typing import NDArray
 
 from ..description import Robot
-from ..study import Study
+from .fit import Ink, measure, put, side_within
+from .labels import label_legs
 from .skeleton import Skeleton, skeleton
 from .style import COLOURS, FAINT, INK, figure
+from .view import best_view
 
 Array = NDArray[np.float64]
+PATH_STYLE: dict[str, Any] = {"color": INK, "linewidth": 1.1, "linestyle": (0, (3, 1))}
+PAD = 0.06  # inch
 
 
 def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = None, size: float = 5.2) -> Figure:
-    """The robot at a pose (4, 4), its home unless given."""
+    """The robot at a pose (4, 4), its home unless given; at most ``size`` inches wide and high, without white edges."""
     poses = (robot.home.matrix if pose is None else pose)[None]
     lines = skeleton(robot, poses)
     made = figure(size, size, fitted=False)
-    # the layout engine does not see the labels of three-dimensional axes: room for them by hand
-    axes = made.add_axes((0.02, 0.02, 0.9, 0.92), projection="3d")
-    _draw(axes, robot, lines, 0)
-    _frame(axes, robot, _extent(lines), size > 4)
-    axes.set_title(robot.name if title is None else title, fontsize=10, color=INK)
+    axes = made.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d")
+    draw(axes, robot, lines, 0, None, 7.0)
+    head = " ".join(text for text in (robot.name if title is None else title, _note(robot)) if text)
+    room = 0.28 if head else 0.0
+    ink = settle(made, axes, robot, lines, 0, (size - 2 * PAD, size - 2 * PAD - room), 8.0)
+    made.set_size_inches(ink.width + 2 * PAD, ink.height + 2 * PAD + room)
+    put(made, axes, ink, PAD, PAD)
+    made.text(0.02, 1.0 - PAD / made.get_figheight(), head, va="top", fontsize=10, color=INK)
     return made
 
 
-def instants(study: Study) -> Figure:
-    """The robot at the start, at the largest force and at the end of a motion, with the platform's path."""
-    peak = int(np.abs(study.force).max(axis=1).argmax())
-    last = len(study.time) - 1
-    chosen = {0: "start", peak: "largest force", last: "end"}
-    if peak in (0, last):
-        worst = int(study.conditioning.condition.argmax())
-        middle = worst if worst not in (0, last) else last // 2
-        chosen = {0: "start", middle: "worst condition" if middle == worst else "half-way", last: "end"}
-        chosen[peak] += ", largest force"
-    order = sorted(chosen)
-    robot = study.model.robot
-    lines = skeleton(robot, study.task.motion.pose[order])
-    made = figure(3.0 * len(order), 3.2, fitted=False)
-    path = study.task.motion.pose[:, :3, 3]
-    for k, index in enumerate(order):
-        axes = made.add_axes(((k + 0.0) / len(order), 0.02, 0.93 / len(order), 0.84), projection="3d")
-        _draw(axes, robot, lines, k)
-        axes.plot(*path.T, color=COLOURS[1], linewidth=1.2)
-        _frame(axes, robot, np.concatenate([_extent(lines), path]), False)
-        axes.set_title(f"{chosen[index]}, t = {study.time[index]:.3g} s", fontsize=9, color=INK)
-    return made
+def settle(
+    made: Figure, axes: Any, robot: Robot, lines: Skeleton, k: int, room: tuple[float, float], letters: float,
+    side: float | None = None,
+) -> Ink:  # fmt: skip
+    """Name the legs in letters of a size [point] and make the picture as large as its room (width, height) [inch].
+
+    Returns its ink; ``side`` is the side of its square if that is known from a picture beside it.
+    """
+    if side is None:
+        side = side_within(made, axes, *room)
+    width, height = made.get_size_inches()
+    axes.set_position((0.0, 0.0, side / width, side / height))
+    label_legs(axes, [leg.name for leg in robot.legs], lines, k, letters)
+    ink = measure(made, axes, side)
+    scale = min(room[0] / ink.width, room[1] / ink.height, 1.0)
+    # the names may stick out a little: the rest shrinks, the letters stay
+    return ink if scale == 1.0 else measure(made, axes, side * (1.0 - 1.15 * (1.0 - scale)))
 
 
-def draw_robot(axes: Any, study: Study, index: int) -> None:
-    """The robot of a study at one of its samples, with the platform's path, into three-dimensional axes."""
-    robot, path = study.model.robot, study.task.motion.pose[:, :3, 3]
-    lines = skeleton(robot, study.task.motion.pose[index][None])
-    _draw(axes, robot, lines, 0)
-    axes.plot(*path.T, color=COLOURS[1], linewidth=1.2)
-    _frame(axes, robot, np.concatenate([_extent(lines), path]), True)
+def _note(robot: Robot) -> str:
+    return "(z points down)" if points_down(robot) else ""
 
 
-def _draw(axes: Any, robot: Robot, lines: Skeleton, k: int) -> None:
+def points_down(robot: Robot) -> bool:
+    """Whether the base frame's z axis points where things fall."""
+    return robot.gravity[2] > 0
+
+
+def draw(axes: Any, robot: Robot, lines: Skeleton, k: int, path: Array | None, tick_size: float) -> None:
+    """The robot at pose k of its skeleton and the path (n, 3) of its platform's origin, in a frame with units."""
     if len(lines.ground) > 2:
         _plate(axes, lines.ground, "#8C8C8C", 0.18)
     for rail in lines.rails:
@@ -78,6 +82,12 @@ def _draw(axes: Any, robot: Robot, lines: Skeleton, k: int) -> None:
         axes.plot(*np.stack([start, end], axis=1), color=colour, linewidth=1.8)
     axes.scatter(*lines.joints[k].T, color=INK, s=6, depthshade=False)
     _plate(axes, lines.platform[k], COLOURS[5], 0.45)
+    points = _extent(lines)
+    if path is not None:
+        axes.plot(*path.T, **PATH_STYLE)
+        points = np.concatenate([points, path])
+    _frame(axes, robot, points, tick_size)
+    best_view(axes, lines)
 
 
 def _plate(axes: Any, points: Array, colour: str, alpha: float) -> None:
@@ -94,22 +104,36 @@ def _extent(lines: Skeleton) -> Array:
     return np.concatenate(parts)
 
 
-def _frame(axes: Any, robot: Robot, points: Array, ticks: bool) -> None:
-    """Equal scales on all axes, gravity down, labels with units."""
+def _frame(axes: Any, robot: Robot, points: Array, tick_size: float) -> None:
+    """One scale and one step of ticks on all axes, no perspective that would change them; gravity down."""
     low, high = points.min(axis=0), points.max(axis=0)
-    span = np.maximum(high - low, 0.25 * (high - low).max())
-    middle = 0.5 * (low + high)
-    for name, centre, width in zip("xyz", middle, span, strict=True):
-        getattr(axes, f"set_{name}lim")(centre - 0.54 * width, centre + 0.54 * width)
-        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=8, labelpad=0 if ticks else -6)
-    axes.set_box_aspect(span, zoom=0.95 if ticks else 0.86)
-    if robot.gravity[2] > 0:
+    largest = float((high - low).max())
+    span = np.maximum(high - low, 0.15 * largest) + 0.12 * largest
+    step = _step(largest)
+    for name, centre, width in zip("xyz", 0.5 * (low + high), span, strict=True):
+        getattr(axes, f"set_{name}lim")(centre - 0.5 * width, centre + 0.5 * width)
+        pad = tick_size - (11 if name == "z" else 8)
+        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=tick_size + 1, labelpad=pad)
+        ticks = step * np.arange(np.ceil((centre - 0.5 * width) / step), np.floor((centre + 0.5 * width) / step) + 1)
+        # at the ends of an axis the numbers of two axes would meet
+        inner = ticks[np.abs(ticks - centre) < 0.5 * width - 0.05 * largest]
+        getattr(axes, f"{name}axis").set_major_locator(FixedLocator((inner if len(inner) else ticks).tolist()))
+    axes.set_proj_type("ortho")
+    axes.set_box_aspect(span)
+    if points_down(robot):
+        # two axes turned are half a turn about the third; one alone would show the robot as in a mirror
         axes.invert_zaxis()
-    axes.view_init(elev=20, azim=-55)
-    axes.locator_params(nbins=4 if ticks else 3)
-    axes.tick_params(labelsize=7 if ticks else 6, pad=0 if ticks else -2, colors=INK)
+        axes.invert_yaxis()
+    axes.tick_params(labelsize=tick_size, pad=tick_size - 8, colors=INK)
+    axes.patch.set_visible(False)
     for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
         axis.pane.set_facecolor("white")
         axis.label.set_clip_on(False)
         axis.pane.set_edgecolor("#DDDDDD")
         axis._axinfo["grid"].update(color="#EBEBEB", linewidth=0.5)
+
+
+def _step(length: float) -> float:
+    """1, 2 or 5 times a power of ten, a fifth to a half of a length."""
+    power = 10.0 ** np.floor(np.log10(length / 2))
+    return float(max(f * power for f in (1.0, 2.0, 5.0) if f * power <= length / 2))

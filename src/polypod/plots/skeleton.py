@@ -35,20 +35,24 @@ class Rail:
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Lines and points of a robot at n poses, base frame [m]; ``ground`` are joints that stay in the base."""
+    """Lines and points of a robot at n poses, base frame [m]; ``ground`` are joints that stay in the base.
+
+    ``roots`` (n, legs, 3) are the joints that each leg starts from: on the base, or on its rail.
+    """
 
     bones: tuple[Bone, ...]
     rails: tuple[Rail, ...]
     joints: Array
     platform: Array
     ground: Array
+    roots: Array
 
 
 def skeleton(robot: Robot, poses: Array) -> Skeleton:
     """The robot's lines at poses (n, 4, 4), from the joints that its legs place."""
     bones: list[Bone] = []
     rails: list[Rail] = []
-    joints, ground = [], []
+    joints, ground, roots = [], [], []
     corners = np.array([leg.platform for leg in robot.legs])
     platform = np.einsum("nij,kj->nki", poses[:, :3, :3], corners) + poses[:, None, :3, 3]
     for number, leg in enumerate(Mechanism(robot).legs):
@@ -62,6 +66,7 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
         q, points = values[0][:, 0], dict(zip((j.name for j in placed), values[1:], strict=False))
         slides = dict(zip((j.name for j in placed if j.kind == "prismatic"), values[1 + len(placed) :], strict=True))
         joints += list(points.values())
+        roots.append(next((points[j.name] for j in placed if j.parent == "base"), joints[-len(points)]))
         for joint in placed:
             if joint.parent != "base":
                 continue
@@ -76,7 +81,8 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
                 continue
             first, second = max(combinations(own, 2), key=lambda pair: float(np.abs(pair[0] - pair[1]).max()))
             bones.append(Bone(number, np.stack([first, second], axis=1), body in moving))
-    return Skeleton(tuple(bones), tuple(rails), np.stack(joints, axis=1), platform, np.array(ground).reshape(-1, 3))
+    fixed = np.array(ground).reshape(-1, 3)
+    return Skeleton(tuple(bones), tuple(rails), np.stack(joints, axis=1), platform, fixed, np.stack(roots, axis=1))
 
 
 def _rail(robot: Robot, number: int, slider: Array, axis: Array, q: Array) -> Rail:

@@ -11,10 +11,10 @@ from matplotlib.figure import Figure
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
 DASHES: tuple[Any, ...] = (
     "-",
-    (0, (6, 1.5)),
+    (0, (6, 2.2)),
     (0, (1.2, 1.2)),
     (0, (6, 1.5, 1.2, 1.5)),
-    (0, (3, 1)),
+    (0, (3, 1.4)),
     (0, (8, 2, 1, 2, 1, 2)),
 )
 INK, FAINT = "#222222", "#B8B8B8"
@@ -43,11 +43,11 @@ def dress(axes: Axes, xlabel: str = "", ylabel: str = "", title: str = "") -> No
 
 
 def leg_line(number: int) -> dict[str, Any]:
-    """Colour and dashes of a leg's line."""
+    """Colour, dashes and width of a leg's line; later ones are thinner, so that one below them shows at its edges."""
     return {
         "color": COLOURS[number % len(COLOURS)],
         "linestyle": DASHES[number % len(DASHES)],
-        "linewidth": 1.5,
+        "linewidth": max(2.0 - 0.16 * number, 1.2),
     }
 
 

@@ -2,6 +2,6 @@
 
 from .folder import check_target, whole_folder, write_whole
 from .output import FILES, write_results
-from .page import notes, page
+from .page import near_singularity, notes, page
 
-__all__ = ["FILES", "check_target", "notes", "page", "whole_folder", "write_results", "write_whole"]
+__all__ = ["FILES", "check_target", "near_singularity", "notes", "page", "whole_folder", "write_results", "write_whole"]

@@ -6,13 +6,13 @@ import io
 from collections.abc import Callable
 from pathlib import Path
 
-from ..sizing import actuators, bearings
+from ..sizing import actuators, bearings, limits
 from ..study import Study, write_netcdf
 from ..tables import table
 from .folder import whole_folder
 from .page import Image, page
 
-FILES = ("results.nc", "forces.csv", "actuators.csv", "bearings.csv", "figures", "report.html")
+FILES = ("results.nc", "forces.csv", "actuators.csv", "bearings.csv", "limits.csv", "figures", "report.html")
 
 
 def write_results(
@@ -25,9 +25,10 @@ def write_results(
         columns = [("time", "s"), *((leg, "N") for leg in study.model.legs)]
         rows = [(float(t), *map(float, row)) for t, row in zip(study.time, study.force, strict=True)]
         (folder / "forces.csv").write_text(table("Forces", columns, rows).csv(), encoding="utf-8")
-        (folder / "actuators.csv").write_text(actuators(study).csv(), encoding="utf-8")
-        if study.reactions:
-            (folder / "bearings.csv").write_text(bearings(study).csv(), encoding="utf-8")
+        tables = {"actuators": actuators(study), "bearings": bearings(study), "limits": limits(study)}
+        for name, made in tables.items():
+            if made.rows:
+                (folder / f"{name}.csv").write_text(made.csv(), encoding="utf-8")
         images = _figures(study, folder / "figures", progress)
         progress("report.html")
         from .. import __version__

@@ -10,7 +10,7 @@ from string import Template
 
 import numpy as np
 
-from ..sizing import actuators, bearings
+from ..sizing import actuators, bearings, limits
 from ..study import Study
 from ..tables import Table
 
@@ -22,7 +22,7 @@ def page(study: Study, images: Sequence[Image], version: str) -> str:
     """The report as HTML text with its figures inside."""
     robot = study.model.robot
     template = Template((resources.files(__package__) / "template.html").read_text(encoding="utf-8"))
-    tables = [actuators(study), *([bearings(study)] if study.reactions else [])]
+    tables = [table for table in (limits(study), actuators(study), bearings(study)) if table.rows]
     return template.substitute(
         title=escape(f"{robot.name}: {study.task.name}"),
         robot_title=escape(robot.title or robot.name),
@@ -38,7 +38,9 @@ def page(study: Study, images: Sequence[Image], version: str) -> str:
 
 def notes(study: Study) -> list[str]:
     """What a reader must know before trusting the numbers."""
-    told = [f"Outside its limits: {text}." for text in study.violations]
+    told = []
+    if not study.limits.ok:
+        told.append(f"The motion leaves {_left(study)} limits of the robot: a real machine would stop. See the table.")
     unphysical = study.model.robot.unphysical
     if unphysical:
         listed = "; ".join(f"{path} {problem}" for path, problem in list(unphysical.items())[:2])
@@ -50,28 +52,32 @@ def notes(study: Study) -> list[str]:
             + "; ".join(study.indeterminate)
             + "."
         )
+    return told + near_singularity(study)
+
+
+def near_singularity(study: Study) -> list[str]:
+    """A sentence if the motion comes near a singular pose."""
     worst = float(study.conditioning.condition.max())
-    if worst > 100:
-        told.append(f"The path comes near a singularity: condition number up to {worst:.3g}.")
-    return told
+    return [f"The path comes near a singularity: condition number up to {worst:.3g}."] if worst > 100 else []
 
 
 def _facts(study: Study) -> list[tuple[str, str]]:
     force, power = study.force, study.power.sum(axis=1)
     leg = int(np.abs(force).max(axis=0).argmax())
     condition = study.conditioning.condition
-    count = len(study.limits.names)
-    limits = (
-        "none given" if not count else "kept" if not study.violations else f"{len(study.violations)} of {count} left"
-    )
+    state = "none given" if not study.limits.names else "kept" if study.limits.ok else f"{_left(study)} left"
     return [
         ("Motion", f"{study.task.name}, {study.time[-1]:.4g} s, {len(study.time)} samples"),
         ("Largest force", f"{np.abs(force).max():.5g} N in {study.model.legs[leg]}"),
         ("Largest total power", f"{power.max():.4g} W"),
         ("Condition number", f"{condition.min():.4g} to {condition.max():.4g}"),
-        ("Limits", limits),
+        ("Limits", state),
         ("Friction", "included" if study.friction else "left out"),
     ]
+
+
+def _left(study: Study) -> str:
+    return f"{len(limits(study).rows)} of {len(study.limits.names)}"
 
 
 def table_html(table: Table) -> str:
@@ -85,9 +91,10 @@ def table_html(table: Table) -> str:
         + "</tr>"
         for row, texts in zip(table.rows, table.texts(), strict=True)
     )
+    caption = f"<p class='caption'>{escape(table.caption)}</p>" if table.caption else ""
     return (
         f"<section><h2>{escape(table.title)}</h2><div class='wide'><table id='{escape(table.title.lower())}'>"
-        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></section>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>{caption}</section>"
     )
 
 

@@ -96,7 +96,7 @@ class RigidDynamics(Dynamics):
         acceleration, quality = virtual_power.direct_solution(mechanism, x, self._friction, self._loads)
         motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, acceleration)
         attached = mechanism.attach(motion)
-        qdot = _rates(attached, motion)
+        qdot = _rates(attached)
         rubbed = self._friction_power(attached, motion, qdot) if self._friction else ca.SX(0)
         given = ca.vertcat(motion.v, motion.omega)
         power = ca.vertcat(ca.dot(x.force.symbols, qdot), ca.dot(x.wrench.symbols, given), rubbed)
@@ -104,7 +104,7 @@ class RigidDynamics(Dynamics):
         if self._loads is not None and self._loads.port is not None:
             symbols = self._loads.port.symbols
             solved = newton_euler.balance(mechanism, motion, x.wrench.symbols, True, self._loads)
-            fresh = joint_loads(mechanism, solved)
+            fresh = joint_loads(mechanism, newton_euler.joint_wrenches(solved), solved.attached)
         old = ca.vertcat(x.pose.symbols, x.twist.symbols, x.force.symbols, x.wrench.symbols, symbols)
         new = ca.vertcat(pose, twist, force, wrench, loads)
         found = ca.substitute(ca.vertcat(acceleration, power, quality, fresh), old, new)
@@ -115,7 +115,7 @@ class RigidDynamics(Dynamics):
         motion = self._mechanism.freedoms.motion(pose, twist, ca.SX.zeros(6))
         attached = self._mechanism.attach(motion)
         jacobian = ca.horzcat(*[leg.row for leg in attached]).T
-        return sensed(self._mechanism, attached, _rates(attached, motion), jacobian)
+        return sensed(self._mechanism, attached, _rates(attached), jacobian)
 
     def _friction_power(self, attached: list[Attached], motion: Motion, qdot: ca.SX) -> ca.SX:
         """Power lost in all joints: what actuators overcome, and moments on bodies times their spins."""
@@ -158,5 +158,5 @@ def scaled_basis(freedoms: Freedoms, size: float) -> NDArray[np.float64]:
     return freedoms.basis * np.where(turning, 1 / size, 1.0)
 
 
-def _rates(attached: list[Attached], motion: Motion) -> ca.SX:
-    return ca.vertcat(*[dot(leg.row[:3], motion.v) + dot(leg.row[3:], motion.omega) for leg in attached])
+def _rates(attached: list[Attached]) -> ca.SX:
+    return ca.vertcat(*[leg.rate for leg in attached])

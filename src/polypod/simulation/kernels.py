@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..formulations.dry_friction import MAX_ROUNDS, REPEATED
+from ..formulations.dry_friction import settled
 from ..kernels import Expression, Iteration, Port, port
 from .chart import Layout, pose_of, tidy, turn_rate
 from .dynamics import Dynamics, Rates
@@ -46,23 +46,11 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     if not dynamics.loads:
         return Expression("chart_rate", given, (port("rate", rate), port("quality", rates.quality, ())))
     count, answered = ca.SX.sym("count"), ca.SX.sym("answered")
-    ready, lost = _settled(dynamics, loads, rates.loads, count)
+    ready, lost = settled(loads, rates.loads, count, dynamics.explicit)
     state = ca.vertcat(loads, count, answered, ca.SX.sym("done"))
     step = ca.vertcat(rates.loads, count + 1, ca.logic_not(lost), ca.logic_or(ready, lost))
     outputs = (port("rate", rate), port("quality", answered * rates.quality, ()))
     return Iteration("chart_rate", given, outputs, state, ca.SX.zeros(dynamics.loads + 3), step)
-
-
-def _settled(dynamics: Dynamics, old: ca.SX, new: ca.SX, count: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Whether loads repeat (or the explicit form's one round is over), and whether they never will."""
-    largest, change = ca.SX(0), ca.SX(0)
-    for i in range(dynamics.loads):
-        largest = ca.fmax(largest, new[i])
-        change = ca.fmax(change, ca.fabs(new[i] - old[i]))
-    ready = count >= 1 if dynamics.explicit else change <= REPEATED * largest
-    # a load that is not a number is never equal to itself
-    endless = ca.SX(0) if dynamics.explicit else ca.logic_and(count + 1 >= MAX_ROUNDS, ca.logic_not(ready))
-    return ready, ca.logic_or(ca.logic_not(change <= 1e300), endless)
 
 
 def place(dynamics: Dynamics) -> Expression:
@@ -101,7 +89,7 @@ def period(dynamics: Dynamics) -> Iteration:
     reach = ca.if_else(first, 0, ca.if_else(late, 1, 0.5))
     y = y0 + (reach * h) * last
     rate, rates = _chart_rate(dynamics, base, y, x.force.symbols, x.wrench.symbols, loads)
-    ready, lost = _settled(dynamics, loads, rates.loads, rounds) if n else (ca.SX(1), ca.SX(0))
+    ready, lost = settled(loads, rates.loads, rounds, dynamics.explicit) if n else (ca.SX(1), ca.SX(0))
     summed = total + ca.if_else(ca.logic_or(first, late), 1, 2) * rate
     moved = layout.state_of(base, y0 + (h / 6) * summed)
     whole = ca.logic_and(ready, late)

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..control.call import Call
 from ..description import Robot, dumps
-from ..kernels import Expression, Iteration, Kernel
+from ..kernels import Call, Expression, Iteration, Kernel
 from ..legs import Joint
 from ..mechanism import Freedoms, Mechanism
 from . import kernels as graphs

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..mechanism import Mechanism
 from ..model import Model
 from ..model.kernels import recipe
 from .dynamics import RigidDynamics
@@ -61,26 +60,13 @@ def rigid_system(model: Model, friction: bool) -> System:
 
 def flexible_system(model: FlexibleModel, friction: bool) -> System:
     """A robot whose platform bends; it holds itself in the shape of static equilibrium."""
-    from ..flexible.dynamics import FlexibleDynamics
-    from ..flexible.model import fingerprint
-    from .flexible import FlexiblePlatform
+    from .flexible import BendingDynamics
 
-    made: list[Mechanism] = []
-
-    def mechanism() -> Mechanism:
-        if not made:
-            made.append(Mechanism(model.robot))
-        return made[0]
-
-    def dynamics() -> FlexiblePlatform:
-        if friction:
-            model.check_friction(mechanism())
-        return FlexiblePlatform(FlexibleDynamics(mechanism(), model.modes), friction)
-
+    own = model.kernels
     parts = Parts(
-        dynamics,
-        lambda: recipe(model.robot, repr(("simulation", friction)).encode() + fingerprint(model.modes)),
-        mechanism,
+        lambda: BendingDynamics(own, friction),
+        lambda: own.recipe(repr(("simulation", friction))),
+        lambda: own.mechanism,
         lambda *state: Energies(*model.energy(*state)),
         lambda pose: tuple(model.static_equilibrium(pose)),  # type: ignore[arg-type, return-value]
     )

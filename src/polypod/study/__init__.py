@@ -1,6 +1,7 @@
 """Studies: a robot, a task, and all that follows from the two."""
 
 from .dataset import dataset, write_netcdf
-from .study import PARTS, Reaction, Study, study
+from .flexible import Bending
+from .study import BENDING, PARTS, Reaction, Study, study
 
-__all__ = ["PARTS", "Reaction", "Study", "dataset", "study", "write_netcdf"]
+__all__ = ["BENDING", "PARTS", "Bending", "Reaction", "Study", "dataset", "study", "write_netcdf"]

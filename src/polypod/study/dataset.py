@@ -17,7 +17,7 @@ _SIX = ("x", "y", "z", "rx", "ry", "rz")
 
 def dataset(study: Study) -> xr.Dataset:
     """All arrays of a study over ``time``, by ``leg``, ``part``, ``joint`` and component; units as attributes."""
-    motion, robot = study.task.motion, study.model.robot
+    motion, robot = study.task.motion, study.robot
     per_leg = ("time", "leg")
     variables: dict[str, Any] = {
         "pose": (("time", "row", "column"), motion.pose, _about("pose of the platform in the base", "1, m")),
@@ -55,6 +55,15 @@ def dataset(study: Study) -> xr.Dataset:
         variables["reaction_force"] = (where, forces, _about("reaction on the joint's child, base axes", "N"))
         variables["reaction_moment"] = (where, moments, _about("its moment about the joint's centre", "N m"))
         coordinates |= {"joint": [f"{leg}.{joint}" for leg, joint in study.reactions], "axis": list(_AXES)}
+    if study.bending is not None:
+        bent, about = study.bending, "displacement of a leg's attachment point on the platform, platform axes"
+        variables["elastic"] = (("time", "mode"), bent.elastic, _about("elastic coordinate", "generalized"))
+        variables["elastic_rate"] = (("time", "mode"), bent.elastic_rate, _about("its rate", "generalized, 1/s"))
+        variables["deflection"] = (("time", "leg", "axis"), bent.deflection, _about(about, "m"))
+        coordinates |= {"mode": np.arange(1, bent.elastic.shape[1] + 1), "axis": list(_AXES)}
+        if bent.origin is not None:
+            about = "displacement of the platform's point at its origin, platform axes"
+            variables["origin_deflection"] = (("time", "axis"), bent.origin, _about(about, "m"))
     attributes = {
         "title": f"{robot.name}: {study.task.name}",
         "robot": robot.name,

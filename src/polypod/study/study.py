@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..description import Robot
 from ..errors import StateError
 from ..model import Conditioning, LimitReport, Model
+from ..model.reactions import Reactions
 from ..motions import Task
+
+if TYPE_CHECKING:
+    from ..flexible import FlexibleModel
+    from .flexible import Bending
 
 Array = NDArray[np.float64]
 Progress = Callable[[str], None]
 PARTS = ("inertia", "Coriolis", "gravity", "friction", "external")
 """What actuator forces are for; the parts add up to the force."""
+BENDING = "bending"
+"""The part beside them of a robot whose platform bends."""
 
 
 class Reaction(NamedTuple):
@@ -31,7 +39,8 @@ class Study:
     """Results along a task: actuated coordinates, rates, accelerations, forces and power (n, legs) and more.
 
     ``parts`` splits the forces as :data:`PARTS`; ``reactions`` is by leg and joint, NaN where inner stresses of an
-    overconstrained robot leave a number open; ``indeterminate`` names those numbers.
+    overconstrained robot leave a number open; ``indeterminate`` names those numbers. ``bending`` is that of a flexible
+    platform; all else is then that of the bent robot.
     """
 
     model: Model
@@ -46,6 +55,12 @@ class Study:
     limits: LimitReport
     reactions: dict[tuple[str, str], Reaction]
     indeterminate: tuple[str, ...] = ()
+    bending: Bending | None = None
+
+    @property
+    def robot(self) -> Robot:
+        """The robot, its platform as it is; ``model`` is that of the rigid one."""
+        return self.model.robot if self.bending is None else self.bending.model.robot
 
     @property
     def time(self) -> Array:
@@ -59,11 +74,13 @@ class Study:
 
     @property
     def violations(self) -> list[str]:
-        """A sentence for each limit the motion leaves."""
-        return self.limits.violations() if self.limits.names else []
+        """A sentence for each limit the motion leaves, with the time of its worst value."""
+        return self.limits.violations(lambda k: f"t = {self.time[k]:.6g} s") if self.limits.names else []
 
 
-def study(model: Model, task: Task, friction: bool = True, progress: Progress = lambda step: None) -> Study:
+def study(
+    model: Model | FlexibleModel, task: Task, friction: bool = True, progress: Progress = lambda step: None
+) -> Study:
     """Inverse dynamics of a robot along a task.
 
     A motion that leaves the workspace is a :class:`~polypod.errors.StateError` that names leg, amount and time; so is
@@ -76,6 +93,15 @@ def study(model: Model, task: Task, friction: bool = True, progress: Progress = 
     >>> done.force.shape, sorted(done.parts)
     ((31, 6), ['Coriolis', 'external', 'friction', 'gravity', 'inertia'])
     """
+    if isinstance(model, Model):
+        return rigid_study(model, task, friction, progress)
+    from .flexible import flexible_study
+
+    return flexible_study(model, task, friction, progress)
+
+
+def rigid_study(model: Model, task: Task, friction: bool, progress: Progress) -> Study:
+    """The study of a robot of rigid bodies."""
     pose, twist, acceleration = task.motion.pose, task.motion.twist, task.motion.acceleration
     progress("kinematics")
     q = _timed(task, lambda: model.inverse_kinematics(pose, errors="raise"))
@@ -106,16 +132,20 @@ def study(model: Model, task: Task, friction: bool = True, progress: Progress = 
 def _reactions(model: Model, task: Task, friction: bool) -> tuple[dict[tuple[str, str], Reaction], tuple[str, ...]]:
     motion = task.motion
     found = model.reactions(motion.pose, motion.twist, motion.acceleration, task.wrench, friction)
-    by_joint = {
-        (leg, joint): Reaction(value.force, value.moment)
-        for leg, joints in found.legs.items()
-        for joint, value in joints.items()
-    }
     numbers: dict[str, list[str]] = {}
     for leg, joint, number in found.indeterminate:
         numbers.setdefault(f"{leg} {joint}", []).append(number)
     told = (f"{joint} ({'all' if len(listed) == 6 else ', '.join(listed)})" for joint, listed in numbers.items())
-    return by_joint, tuple(told)
+    return named_reactions(found), tuple(told)
+
+
+def named_reactions(found: Reactions) -> dict[tuple[str, str], Reaction]:
+    """Reactions by leg and joint."""
+    return {
+        (leg, joint): Reaction(value.force, value.moment)
+        for leg, joints in found.legs.items()
+        for joint, value in joints.items()
+    }
 
 
 def _no_crossing(model: Model, task: Task) -> None:
@@ -132,7 +162,7 @@ def _no_crossing(model: Model, task: Task) -> None:
     leg = model.legs[int(np.abs(np.linalg.svd(matrix[k])[0][:, -1]).argmax())]
     reason = f"the robot is singular there; forces between its legs grow without bound, most in {leg}"
     message = f"motion {task.name!r} crosses a singular pose at t = {time:.6g} s: {reason}"
-    raise StateError(message, np.array([k]), [reason])
+    raise StateError(message, np.array([k]), [reason], time=float(time))
 
 
 def _timed(task: Task, call: Callable[[], Array]) -> Array:
@@ -147,4 +177,4 @@ def _timed(task: Task, call: Callable[[], Array]) -> Array:
             f"motion {task.name!r} leaves what the robot can do at t = {task.time[first]:.6g} s "
             f"({count} of {len(task.time)} samples): {told}"
         )
-        raise StateError(message, error.index, error.reasons, error.result) from error
+        raise StateError(message, error.index, error.reasons, error.result, float(task.time[first])) from error

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ...errors import InputError
 from .checks import array
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ...errors import InputError
 from . import checks
 
 Array = NDArray[np.float64]

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ...errors import InputError
 from .modes import Modes
 
 Array = NDArray[np.float64]

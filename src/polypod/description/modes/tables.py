@@ -11,7 +11,7 @@ import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
-from ..errors import InputError
+from ...errors import InputError
 from .modes import Modes
 
 Array = NDArray[np.float64]

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree  # type: ignore[import-untyped, unused-ignore]
 
-from ..errors import InputError
+from ...errors import InputError
 
 Array = NDArray[np.float64]
 _AXES = "xyz"
@@ -113,6 +112,8 @@ _ADVICE = "Raise the tolerance if the file was rounded, or say free=False for sh
 
 def on_mesh(names: Sequence[str], points: Array, nodes: Array, reach: float | None) -> None:
     """Raise if a point is farther than ``reach`` [m] from every node; without it, the mesh's widest spacing."""
+    from scipy.spatial import KDTree  # type: ignore[import-untyped, unused-ignore]  # here: slow to import
+
     if reach is None:
         spacing = KDTree(nodes).query(nodes, k=2)[0][:, 1]
         reach = float(spacing.max())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import Bound, Kernel
+from .kernel import Bound, Kernel
 
 Array = NDArray[np.float64]
 

@@ -37,7 +37,7 @@ import numpy as np
 import yaml
 from pydantic import ValidationError
 
-from ..errors import InputError
+from ...errors import InputError
 from .modes import Modes
 from .tables import FORMAT, Document, from_document, to_text
 
@@ -77,6 +77,11 @@ def _read_text(path: Path) -> Modes:
         data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise InputError(f"not YAML text: {error}") from error
+    return modes_of(data)
+
+
+def modes_of(data: Any) -> Modes:
+    """Modes from the mapping that a mode file holds."""
     if not isinstance(data, dict):
         raise InputError(f"a mode file is a mapping, got {type(data).__name__}")
     try:

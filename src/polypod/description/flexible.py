@@ -1,0 +1,164 @@
+"""Platforms by their kind: a rigid body, or one that bends in the modes of a plate or of a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import yaml
+from pydantic import (
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationInfo,
+    WithJsonSchema,
+    model_serializer,
+    model_validator,
+)
+
+from ..errors import InputError, UnknownNameError
+from .body import Body
+from .modes import Integrals, Modes, Plate, load_modes
+from .modes.files import modes_of
+from .modes.outline import distance
+from .modes.tables import to_text
+from .quantities import Data, Length, Mass, Number, Position
+
+KINDS = ("rigid", "flexible")
+# Points of modes and legs come from different files; a tenth of a millimetre on a metre is the same point.
+_SAME_POINT = 1e-4
+
+
+class PlateData(Data):
+    """A thin plate of uniform thickness in the plane z = 0 of the platform frame; the legs are attached to it.
+
+    ``outline`` are the vertices [x, y] of a simple polygon, the first not repeated. ``modes`` is how many of its free
+    bending modes are kept, ``damping_ratio`` that of each.
+    """
+
+    outline: Annotated[tuple[tuple[Number, Number], ...], Field(json_schema_extra={"unit": "m"})]
+    thickness: Length
+    young: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "Pa"})]
+    poisson: Annotated[Number, Field(gt=-1, lt=0.5, json_schema_extra={"unit": "1"})]
+    density: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "kg/m^3"})]
+    modes: Annotated[int, Field(ge=1, le=100)] = 10
+    damping_ratio: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "1"})] = 0.0
+
+    @model_validator(mode="after")
+    def _a_polygon(self) -> PlateData:
+        self.plate.moments()
+        return self
+
+    @property
+    def plate(self) -> Plate:
+        """The plate itself."""
+        return Plate(np.array(self.outline), self.thickness, self.young, self.poisson, self.density)
+
+
+def _read_modes(value: Any, info: ValidationInfo) -> Modes:
+    if isinstance(value, Modes):
+        return value
+    if isinstance(value, str):
+        path = Path((info.context or {}).get("folder", ".")) / value
+        try:
+            return load_modes(path)
+        except InputError as error:
+            raise InputError(f"the mode file {error}") from error
+    if isinstance(value, dict):
+        return modes_of(value)
+    raise ValueError(f"the path of a mode file, or what such a file holds, is needed, got {value!r}")
+
+
+class FlexiblePlatform(Body):
+    """A platform that bends: ``plate``, whose modes are computed, or ``modes``, a mode file beside the robot file.
+
+    Mass, centre of mass and inertia are those of the undeformed body and follow from either.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    kind: Literal["flexible"] = "flexible"
+    mass: Mass = 0.0
+    plate: PlateData | None = None
+    modes: Annotated[Modes | None, PlainValidator(_read_modes), WithJsonSchema({"type": "string"})] = Field(
+        default=None, validate_default=False
+    )
+
+    @classmethod
+    def file_fields(cls) -> tuple[str, ...]:
+        """Its inertia is not given but follows."""
+        return ("kind", "plate", "modes")
+
+    @model_validator(mode="after")
+    def _undeformed(self) -> FlexiblePlatform:
+        """Fill in the undeformed body."""
+        for name in Body.model_fields:
+            if name in self.model_fields_set:
+                raise ValueError(f"{name}: follows from the plate or the modes of a flexible platform; leave it out")
+        if (self.plate is None) == (self.modes is None):
+            got = "neither" if self.plate is None else "both"
+            raise ValueError(f"a flexible platform has either a plate or modes (a mode file), got {got}")
+        self.__dict__.update(self._inertia())
+        return self
+
+    def _inertia(self) -> dict[str, Any]:
+        if self.plate is not None:
+            mass, first, second = self.plate.plate.moments()
+        else:
+            assert self.modes is not None
+            integrals = Integrals.of(self.modes)
+            mass, first, second = integrals.mass, integrals.first, integrals.second
+        if not mass > 0:
+            raise ValueError("modes: the nodes have no mass")
+        tensor = np.trace(second) * np.eye(3) - second
+        return {"mass": mass, "com": _numbers(first / mass), "inertia": tuple(map(_numbers, tensor)), "about": "origin"}
+
+    @model_serializer(mode="plain")
+    def _source(self) -> dict[str, Any]:
+        """What a file says of it: modes themselves are written out."""
+        if self.plate is not None:
+            return {"kind": self.kind, "plate": self.plate.model_dump(mode="json", exclude_defaults=True)}
+        assert self.modes is not None
+        return {"kind": self.kind, "modes": yaml.safe_load(to_text(self.modes))}
+
+    def attachment_faults(self, names: list[str], points: list[Position]) -> list[str]:
+        """Why the platform's joints (their legs' names, points in {P}) are not where the platform can hold them."""
+        if self.plate is not None:
+            edge = self.plate.plate.outline
+            gaps = distance(np.array(points)[:, :2], edge)
+            most = 1e-6 * float(np.ptp(edge, axis=0).max())
+            return [
+                f"the platform joint {list(point)} of {name} is {gap:.4g} m outside the plate's outline"
+                for name, point, gap in zip(names, points, gaps, strict=True)
+                if gap > most
+            ]
+        assert self.modes is not None
+        ends = self.modes.attachments
+        if len(ends) != len(points):
+            return [f"{len(points)} attachment points are needed, one for each leg, got {len(ends)}"]
+        gaps = np.linalg.norm(np.array(points) - ends, axis=1)
+        return [
+            f"attachment point {end.tolist()} is {gap:.3g} m from the platform joint of {name} {list(point)}; give the "
+            "points in the order of the legs"
+            for name, point, end, gap in zip(names, points, ends, gaps, strict=True)
+            if gap > _SAME_POINT * max(1.0, float(np.linalg.norm(point)))
+        ]
+
+
+def parse_platform(value: Any, info: ValidationInfo) -> Any:
+    """A platform by its ``kind``; a rigid body if it names none."""
+    if isinstance(value, Body):
+        return value
+    if not isinstance(value, dict):
+        return Body.model_validate(value)
+    kind = value.get("kind", "rigid")
+    if kind == "rigid":
+        return Body.model_validate({name: item for name, item in value.items() if name != "kind"}, context=info.context)
+    if kind != "flexible":
+        raise ValueError(f"kind: {UnknownNameError('platform kind', str(kind), KINDS)}")
+    return FlexiblePlatform.model_validate(value, context=info.context)
+
+
+def _numbers(row: Any) -> tuple[float, ...]:
+    return tuple(float(number) for number in row)

@@ -1,0 +1,124 @@
+"""The comment of an exported C header: what the function computes, every array with unit and sign, how to compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from ..legs.contract import SMALLEST_MARGIN
+from ..model import Model
+from ..symbols.expression import Port
+
+LEAST = f"{SMALLEST_MARGIN:g}".replace("e-0", "e-")
+WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "bias", "reactions")
+_WITH_SOLVE = ("inverse_dynamics", "direct_dynamics", "reactions", "forward_kinematics")
+_WIDTH = 110
+_ABOUT = {
+    "inverse_kinematics": "actuated coordinates of a pose",
+    "jacobian": "the Jacobian of a pose",
+    "accelerations": "coordinates, rates and accelerations of the actuators in a motion of the platform",
+    "bodies": "poses of all bodies of the legs",
+    "margins": "how far each leg is from where it no longer closes",
+    "limited": "values of all quantities that the robot limits",
+    "forward_kinematics": "the pose with given actuated coordinates, by Newton's iteration from a guess",
+    "mass_matrix": "mass matrix of the whole robot",
+    "energy": "kinetic and potential energy of the whole robot",
+    "bias": "generalized force of all but the acceleration",
+    "direct_dynamics": "acceleration of the platform from actuator forces",
+    "inverse_dynamics": "actuator forces for a motion of the platform",
+    "reactions": "reactions in all joints and actuator forces for a motion of the platform",
+}
+_INPUTS = {
+    "pose": "platform frame {P} in the base frame {B}, homogeneous 4x4 matrix by rows: rotation R in columns 0 to 2 "
+    "of rows 0 to 2, position of the origin of {P} [m] in column 3, last row 0 0 0 1",
+    "twist": "velocity of the origin of {P} [m/s], then angular velocity [rad/s], base axes",
+    "acceleration": "acceleration of the origin of {P} [m/s^2], then angular acceleration [rad/s^2], base axes",
+    "wrench": "external wrench on the platform at the origin of {P}, base axes: force [N] first, then moment [N m], "
+    "as they act on the platform; six zeros for none (gravity on the robot is not part of it)",
+    "force": "actuator forces [N]; positive pushes towards a growing coordinate q",
+    "q": "actuated coordinates [m]: length of a leg, or place of a slider on its rail",
+}
+_OUTPUTS = {
+    "q": _INPUTS["q"],
+    "qdot": "rates of the actuated coordinates [m/s]",
+    "qddot": "accelerations of the actuated coordinates [m/s^2]",
+    "force": _INPUTS["force"],
+    "acceleration": _INPUTS["acceleration"],
+    "jacobian": "J with qdot = J u [1 for columns of a translation, m for those of a rotation]; {u}",
+    "mass_matrix": "M with kinetic energy u^T M u / 2 [kg, kg m, kg m^2]; {u}",
+    "bias": "b in M udot + b = J^T force + wrench [N, then N m]: Coriolis, gravity, friction; {u}",
+    "kinetic": "kinetic energy [J]",
+    "potential": "potential energy [J], -sum m g.r with r from the origin of {B}",
+    "wrenches": "for each joint force [N] and moment [N m] that its parent puts on its child, at the joint's centre, "
+    "base axes; not a number where inner stresses leave it open. Rows: {joints}",
+    "axes": "for each joint its free directions, two of three numbers [1], base axes; zeros where it has fewer",
+    "margins": "for each condition its margin [1], about 1 in a good pose and 0 at the edge, and by how much it is "
+    "exceeded [m or 1]. Rows: {conditions}",
+    "values": "an unused 0, then {limits} [m; an angle in a joint's cone as its cosine]",
+    "pose": "the pose found, laid out as the guess",
+    "residual": "largest difference between q and the coordinates of the pose found [m]; above 1e-12 of the robot's "
+    "size there is no answer",
+    "steps": "iterations taken [1]",
+    "quality": "smallest margin of the state [1]: {margin}. Below "
+    f"{LEAST}, or not a number, there is no answer: test !(quality[0] > {LEAST})",
+    "converged": "1 if the loads that dry friction depends on repeated, 0 if the iteration gave up: then the other "
+    "numbers are not an answer",
+}
+_CLOSED = "of the legs' conditions, about 1 in a good pose and 0 where a leg no longer closes"
+_SOLVED = (
+    "of the legs' conditions and of the linear solve, about 1 in a good state and 0 where a leg no longer closes or "
+    "the equations are singular"
+)
+_BODY = "pose of this body's frame in the base frame, 4x4 by rows as the input"
+
+
+def comment(
+    model: Model, name: str, function: str, friction: bool, inputs: Sequence[tuple[str, Port]],
+    outputs: Sequence[tuple[str, Port]],
+) -> str:  # fmt: skip
+    """The header's comment; ``inputs`` and ``outputs`` are the ports with their C names."""
+    known = _facts(model) | {"margin": _SOLVED if function in _WITH_SOLVE else _CLOSED}
+    rubbing = f", {'with' if friction else 'without'} friction in its joints" if function in WITH_FRICTION else ""
+    lines = [*_wrapped(f"{name}: {_ABOUT[function]}, for one state of the robot '{model.robot.name}'{rubbing}.")]
+    lines += ["", "Input:"]
+    for label, port in inputs:
+        guess = "where the iteration starts, near the pose wanted: " if label == "pose" and "q" in dict(inputs) else ""
+        lines += _entry(label, port, guess + _INPUTS[port.name])
+    lines += ["", "Output:"]
+    for label, port in outputs:
+        lines += _entry(label, port, _OUTPUTS.get(port.name, _BODY).format_map(known))
+    for note in (
+        f"SI units and radians. Arrays lie by rows without gaps and must not overlap. Legs: {', '.join(model.legs)}.",
+        "Input is not checked: the pose must be one and every number finite. Nothing is kept between calls and no "
+        "memory is allocated, so several threads may call at once.",
+        "C99 (the header serves C++ too) with the mathematics library. Compile with",
+    ):
+        lines += ["", *_wrapped(note)]
+    lines.append(f"    cc -std=c99 -O2 main.c {name}.c -lm -o main")
+    # a name in the robot's file must not end the comment
+    body = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /")
+    return f"/*\n{body}\n */"
+
+
+def _wrapped(text: str, indent: str = "") -> Iterator[str]:
+    return (indent + line for line in wrap(text, _WIDTH - len(indent), break_on_hyphens=False))
+
+
+def _entry(label: str, port: Port, text: str) -> Iterator[str]:
+    yield f"  {label}{''.join(f'[{length}]' for length in port.shape) or '[1]'}"
+    yield from _wrapped(text, "      ")
+
+
+def _facts(model: Model) -> dict[str, str]:
+    """What depends on the robot: its velocity u, its joints, conditions and limits, in the order of the arrays."""
+    from ..mechanism import Mechanism
+
+    legs = Mechanism(model.robot).legs
+    freedoms = ", ".join(f.name for f in model.robot.freedoms)
+    return {
+        "P": "{P}", "B": "{B}",
+        "u": f"u are the rates of {freedoms}" if freedoms else "u is the twist: linear velocity, then angular",
+        "joints": ", ".join(f"{leg.name} {joint.name}" for leg in legs for joint in leg.placement.joints),
+        "conditions": "; ".join(f"{leg.name}: {c.name}" for leg in legs for c in leg.placement.conditions),
+        "limits": ", ".join(f"{leg.name} {limit.name}" for leg in legs for limit in leg.placement.limits) or "nothing",
+    }  # fmt: skip

@@ -1,0 +1,325 @@
+"""What a new user reads after a slip: where it is, what was got, what is allowed, what to write."""
+
+from __future__ import annotations
+
+import json
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import polypod as pp
+from polypod.cli import app
+from polypod.cli.check import check
+from polypod.cli.new import template
+from polypod.description.advice import advice
+from polypod.description.files import located
+from polypod.errors import RobotFileError, StateError, UnphysicalWarning
+
+ROBOT, MOTION = template("robot", "my-hexapod"), template("motion", "lift")
+LEG_1 = ROBOT[ROBOT.index("  - base: [0.4891, -0.1040") : ROBOT.index("  - base: [0.4891, 0.1040")]
+LEG_2 = ROBOT[ROBOT.index("  - base: [0.4891, 0.1040") : ROBOT.index("  - base: [-0.1545, 0.4755")]
+POSES = re.search(r"  poses:\n(?:    - .*\n)+", MOTION)[0]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty folder with the robot file that 'polypod new' writes."""
+    monkeypatch.chdir(tmp_path)
+    Path("my-hexapod.yaml").write_text(ROBOT)
+    return tmp_path
+
+
+def polypod(*arguments):
+    result = CliRunner().invoke(app, list(map(str, arguments)))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def line_with(text, mark):
+    return next(number for number, row in enumerate(text.splitlines(), 1) if mark in row)
+
+
+# -- numbers ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("written", "unit", "told"),
+    [
+        ("300 kg", "kg", "a plain number in kg without its unit: 300"),
+        ("300kg", "kg", "a plain number in kg without its unit: 300"),
+        ("-1.5e3 N", "N, N m", "a plain number in N without its unit: -1.5e3"),
+        ("300 g", "kg", "a plain number in kg: 0.3"),
+        ("600 mm", "m", "a plain number in m: 0.6"),
+        ("66 lb", "kg", "a plain number in kg"),
+        ("10 deg", "kg", "a plain number in kg"),
+        ("3 turns", "", "a plain number in SI units"),
+        ("50 %", "1", "a plain number"),
+        ("70 GPa", "Pa", "a plain number in Pa: 70000000000"),
+        ("300,5", "kg", "a decimal point, not a comma: 300.5"),
+        ("0,7", "", "a decimal point, not a comma: 0.7"),
+        ("1,000", "kg", "a decimal point, not a comma: 1.000 or 1000"),
+        ("1.000,5", "kg", "a decimal point, not a comma: 1000.5"),
+        ("1,000,000.5", "kg", "a decimal point, not a comma: 1000000.5"),
+        ("0,3 kg", "kg", "a plain number in kg with a decimal point and without its unit: 0.3"),
+        ("15 degrees", "rad", "'15 deg'"),
+        ("15,5°", "m, rad", "'15.5 deg'"),
+    ],
+)
+def test_what_to_write_instead_of_a_text(written, unit, told):
+    assert advice(written, unit) == f"write {told}"
+
+
+@pytest.mark.parametrize("written", ["heavy", "", "1.2.3", ",", "-", "1,2,3", "kg 3"])
+def test_no_advice_where_nobody_can_tell(written):
+    assert advice(written, "kg") == ""
+
+
+# -- files: the change, the field blamed, words of the message, a mark in the line that is shown ---------------------
+
+NUMBER = "must be a number, got "
+ROBOT_SLIPS = {
+    "unit": ("mass: 30.0", "mass: 30 kg", "platform.mass", NUMBER + "'30 kg'; write a plain number in kg", "30 kg"),
+    "comma": ("mass: 30.0", "mass: 30,5", "platform.mass", "'30,5'; write a decimal point.*: 30.5", "30,5"),
+    "unit in a list": ("0.0, 0.6]", "0.0, 600 mm]", "home.position.2", "'600 mm'; .*in m: 0.6", "600 mm"),
+    "commas in a list": (
+        "[0.7, 0.7, 1.35]", "[0,7, 0,7, 1,35]", "platform.inertia", r"got \[0, 7.*decimal point", "[0,7",
+    ),
+    "unit among defaults": (
+        "viscous: 50.0", "viscous: 50 N s/m", "legs.0.prismatic_friction.viscous", "in N s/m .*: 50 ", "50 N s/m",
+    ),
+    "kind in small letters": ("kind: UPS", "kind: ups", "legs.0.kind", "Did you mean 'UPS'", "kind: ups"),
+    "two equal legs": (LEG_2, LEG_1, "legs.1", "leg2 is the same as leg1", "axis: [0.207"),
+    "singular home": ("0.0, 0.6]", "0.0, 0.0]", "home", r"is singular: at position \[0.0, 0.0, 0.0\]", "home:"),
+    "axis of another length": ("[0.207911691, 0.978147601", "[0.3, 0.4", "legs.0.axis", r"write \[0.6, 0.8, 0", "[0.3"),
+    "angles for a matrix": (
+        "# rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "rotation: [0, 0, 0]", "home.rotation", "3 rows", "rotation:",
+    ),
+    "no space after a colon": ("  mass: 30.0", "  mass:30.0", "", "a space is missing after the colon", "mass:30"),
+    "a number for a name": ("name: my-hexapod", "name: 12", "name", "in quotes: '12'", "name: 12"),
+    "nothing": ("name: my-hexapod", "name:", "name", "must be a text, got nothing", "name:"),
+    "a number for a mapping": (
+        "{viscous: 50.0}", "50.0", "legs.0.prismatic_friction", "a mapping of viscous, coulomb, drag, got 50", "50.0",
+    ),
+    "degrees without a unit": (
+        "  # rotor_mass: 20.0", "  base_cone: {axis: [0.0, 0.0, 1.0], half_angle: 45}\n  # rotor_mass: 20.0",
+        "legs.0.base_cone.half_angle", "write '45 deg' if degrees are meant", "half_angle",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("slip", ROBOT_SLIPS)
+def test_slips_in_a_robot_file(slip, here):
+    old, new, field, message, mark = ROBOT_SLIPS[slip]
+    assert old in ROBOT
+    broken = ROBOT.replace(old, new, 1)
+    Path("robot.yaml").write_text(broken)
+    (fault,) = check("robot.yaml").faults
+    assert fault.field == field
+    assert re.search(message, fault.message), fault.message
+    start = line_with(broken, LEG_1.splitlines()[0]) + 3 if slip == "two equal legs" else line_with(broken, mark)
+    assert fault.line == start
+    for command in ("run", "simulate"):
+        told = polypod(command, "robot.yaml")
+        assert told.exit_code == 2
+        assert "robot.yaml" in told.stderr
+        assert f"line {start}: " in told.stderr
+
+
+MOTION_SLIPS = {
+    "unit of time": ("time: 0.8", "time: 0.8 s", "trajectory.poses.1.time", "in s without its unit: 0.8", "0.8 s"),
+    "unit in a list": ("[0.05,", "[50 mm,", "trajectory.poses.1.position.0", "'50 mm'; write .*in m: 0.05", "50 mm"),
+    "unit of a force": ("-50, 0", "-50 N, 0", "wrench.values", "'-50 N'; write .*in N without its unit: -50", "-50 N"),
+    "rate in hertz": ("rate: 200", "rate: 200 Hz", "rate", "in 1/s: 200", "200 Hz"),
+    "times out of order": ("time: 1.6", "time: 0.6", "trajectory.poses.2.time", "later .* 0.6 after 0.8", "time: 0.6"),
+    "a late start": ("time: 0.0", "time: 0.1", "trajectory.poses.0.time", "first pose is at 0 s, got 0.1", "time: 0.1"),
+    "one angle": ("[5 deg, 0.0, 0.0]", "[5 deg]", "trajectory.poses.2.angles", "3 angles needed", "[5 deg]"),
+    "a short row": ("[0, 0, -50, 0, 0, 0]", "[0, 0, -50]", "wrench.values", "six numbers .* got 3 in row 2", "values:"),
+    "poses and csv": ("  # csv: ", "  csv: a.csv # ", "trajectory.poses", "not both", "  poses:"),
+    "no csv": (POSES, "  csv: way.csv\n", "trajectory.csv", r"way.csv: .*No such file.*looked for in /", "  csv: way"),
+    "a long ramp": (
+        "law: quintic", "law: {kind: trapezoid, ramp: 0.5}", "trajectory.law.ramp", "at most half the dur", "ramp: 0.5",
+    ),
+    "beyond a singular pose": (
+        "[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]", "trajectory.poses.1", "crosses a singular pose at t = 0.6", "-0.6]",
+    ),
+    "too many samples": ("rate: 200", "rate: 1e9", "rate", "samples; at most", "rate: 1e9"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("slip", MOTION_SLIPS)
+def test_slips_in_a_motion_file(slip, here):
+    old, new, field, message, mark = MOTION_SLIPS[slip]
+    assert old in MOTION
+    broken = MOTION.replace(old, new, 1)
+    Path("lift.yaml").write_text(broken)
+    (fault,) = check("lift.yaml", "my-hexapod.yaml").faults
+    assert fault.field == field
+    assert re.search(message, fault.message), fault.message
+    assert fault.line == line_with(broken, mark)
+    told = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files")
+    assert told.exit_code == 2
+    assert "lift.yaml" in told.stderr
+    assert f"line {fault.line}: " in told.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("time;x;y;z;a;b;c\n0;0;0;0;0;0;0\n", "separate the columns with commas"),
+        ("time,x,y,z,a,b,c\n0,0,0,0,0,0,0\n1,0,0,0,10,0,0\n", r"got 10 rad; write 'a \[deg\]' in the header"),
+    ],
+)
+def test_slips_in_a_table(content, message, here):
+    Path("way.csv").write_text(content + "2,0,0,0,0,0,0\n")
+    Path("lift.yaml").write_text(MOTION.replace(POSES, "  csv: way.csv\n"))
+    (fault,) = check("lift.yaml", "my-hexapod.yaml").faults
+    assert fault.field == "trajectory.csv"
+    assert re.search(message, fault.message), fault.message
+
+
+def test_a_published_motion_of_a_motion_file(here):
+    text = "name: a\ntrajectory:\n  kind: published\n  name: %s\n"
+    Path("a.yaml").write_text(text % "kim-ryu-circl")
+    (fault,) = check("a.yaml").faults
+    assert (fault.field, fault.line) == ("trajectory.name", 4)
+    assert "Did you mean 'kim-ryu-circle'" in fault.message
+    Path("a.yaml").write_text(text % "staicu-path")
+    (fault,) = check("a.yaml", "my-hexapod.yaml").faults
+    assert (fault.field, fault.line) == ("trajectory.name", 4)
+    assert "moves the 3 coordinates of 'staicu', which 'my-hexapod' does not have" in fault.message
+
+
+def test_numbers_in_powers_of_ten_are_numbers(here):
+    """YAML 1.1 takes 1e-3 for a text."""
+    path = "{kind: rest, point: [0, 0, 1e-3, 1e-2, 0, 0], duration: 1e0}"
+    Path("a.yaml").write_text(f"name: a\ntrajectory: {{kind: euler, relative_to: home, path: {path}}}\n")
+    assert check("a.yaml", "my-hexapod.yaml").ok
+
+
+def test_a_motion_that_starts_nowhere_near(here):
+    Path("lift.yaml").write_text(MOTION.replace("relative_to: home", "relative_to: base"))
+    (fault,) = check("lift.yaml", "my-hexapod.yaml").faults
+    assert "'relative_to: home' counts them from home" in fault.message
+
+
+def test_the_robot_that_a_motion_names_is_not_there(here):
+    Path("lift.yaml").write_text(MOTION.replace("# robot: my-hexapod.yaml", "robot: my-hexapd.yaml"))
+    (fault,) = check("lift.yaml").faults
+    assert (fault.field, fault.line) == ("robot", line_with(MOTION, "# robot:"))
+    assert "Did you mean 'my-hexapod.yaml'" in fault.message
+
+
+# -- faults found after reading --------------------------------------------------------------------------------------
+
+
+def test_a_singular_home_that_the_file_does_not_give_is_told_at_the_legs(here):
+    text = ROBOT.replace("home:\n  position: [0.0, 0.0, 0.6]", "# home:")
+    Path("robot.yaml").write_text(text)
+    with pytest.raises(RobotFileError) as caught:
+        pp.Model("robot.yaml")
+    (fault,) = caught.value.faults
+    assert (caught.value.origin, fault.field) == ("robot.yaml", "legs")
+    assert text.splitlines()[fault.line - 1] == "legs:"
+
+
+def test_a_robot_that_is_no_file_has_no_lines():
+    robot = pp.loads(ROBOT.replace("0.0, 0.6]", "0.0, 0.0]"))
+    with pytest.raises(RobotFileError, match="robot 'my-hexapod' is not a valid robot:\n  home: ") as caught:
+        pp.Model(robot)
+    assert caught.value.faults[0].line is None
+    with pytest.raises(RobotFileError) as again, located(robot):
+        raise caught.value
+    assert again.value is caught.value
+
+
+def test_states_without_an_answer_keep_what_they_carry(here):
+    from polypod.cli.run import run
+
+    Path("lift.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]"))
+    with pytest.raises(StateError, match=r"\(lift\.yaml, line \d+: trajectory\.poses\.1\)") as caught:
+        run("my-hexapod.yaml", "lift.yaml", files=False)
+    assert 0.0 < caught.value.time < 0.8
+    assert caught.value.reasons
+
+
+# -- names, limits and strictness ------------------------------------------------------------------------------------
+
+
+def test_what_the_library_has_can_be_checked_by_name(here):
+    robot = json.loads(polypod("check", "kim-ryu", "--json").stdout)
+    assert (robot["file"], robot["kind"], robot["ok"], robot["within_limits"]) == ("kim-ryu", "robot", True, True)
+    motion = json.loads(polypod("check", "kim-ryu-circle", "--json").stdout)
+    assert (motion["kind"], motion["ok"], motion["within_limits"], motion["limits"]) == ("motion", True, True, [])
+    assert "kim-ryu: can make it" in motion["remarks"][0]
+    assert "my-hexapod: can make it" in polypod("check", "around-home", "--robot", "my-hexapod.yaml").stdout
+    assert "not tried on a robot" in polypod("check", "around-home").stdout
+    assert "its freedoms are" in polypod("check", "kim-ryu-circle", "--robot", "staicu").stderr
+    Path("kim-ryu").mkdir()
+    assert check("kim-ryu").kind == "robot"  # a library name stays one
+
+
+@pytest.mark.parametrize(
+    ("asked", "near"),
+    [("kim-ruy", "'kim-ryu'"), ("lopes-there-and-bak", "'lopes-there-and-back'"), ("my-hexapod", "'my-hexapod.yaml'")],
+)
+def test_unknown_names_have_near_ones(asked, near, here):
+    result = polypod("check", asked)
+    assert result.exit_code == 2
+    assert f"Did you mean {near}" in result.stderr
+    data = json.loads(polypod("check", asked, "--json").stdout)
+    assert data["ok"] is False
+    assert near in data["faults"][0]["message"]
+    Path("lift.yaml").write_text(MOTION)
+    assert "Did you mean 'lift.yaml'" in polypod("run", "my-hexapod.yaml", "lift").stderr
+
+
+def test_broken_limits_are_a_table_and_strictness_minds_them(here):
+    Path("high.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, 0.2]"))
+    asked = ("check", "high.yaml", "--robot", "my-hexapod.yaml")
+    loose, strict = polypod(*asked), polypod(*asked, "--strict")
+    assert (loose.exit_code, strict.exit_code) == (0, 2)
+    assert "limits are broken" in strict.stderr
+    data = json.loads(polypod(*asked, "--json").stdout)
+    assert data["within_limits"] is False
+    ran = json.loads(polypod("run", "my-hexapod.yaml", "high.yaml", "--no-files", "--json").stdout)
+    assert ran["within_limits"] is False
+    assert ran["limits"] == data["limits"] != []
+    shown = polypod("run", "my-hexapod.yaml", "high.yaml", "--no-files")
+    assert shown.exit_code == 0
+    for text in (loose.stdout, shown.stdout):
+        assert "share of time outside" in text
+        assert re.search(r"leg4 +length +0\.45 +0\.85 +0\.88\d+ +m +0\.8 ", text)
+    Path("lift.yaml").write_text(MOTION)
+    assert polypod("check", "lift.yaml", "--robot", "my-hexapod.yaml", "--strict").exit_code == 0
+
+
+def test_strictness_minds_warnings_and_home(here):
+    assert polypod("check", "pedrammehr").exit_code == 0
+    strict = polypod("check", "pedrammehr", "--strict")
+    assert strict.exit_code == 2
+    assert "a warning was given" in strict.stderr
+    assert json.loads(polypod("check", "pedrammehr", "--json").stdout)["warnings"]
+    Path("short.yaml").write_text(ROBOT.replace("[0.45, 0.85]", "[0.45, 0.55]"))
+    assert polypod("check", "short.yaml").exit_code == 0
+    assert polypod("check", "short.yaml", "--strict").exit_code == 2
+    assert json.loads(polypod("check", "short.yaml", "--json").stdout)["within_limits"] is False
+
+
+def test_whose_unphysical_numbers_they_are():
+    def told(load):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            load()
+        return next(w.message for w in caught if issubclass(w.category, UnphysicalWarning))
+
+    printed = told(lambda: pp.load("pedrammehr"))
+    assert "nothing is wrong with your installation" in printed.head
+    assert str(printed).startswith(f"{printed.head}: platform.inertia")
+    text = ROBOT.replace("[0.7, 0.7, 1.35]", "[0.7, 0.7, 1.55]").replace("# check: none  ", "check: none #")
+    own = told(lambda: pp.loads(text))
+    assert "opts out of the check" in own.head
+    assert "installation" not in str(own)

@@ -1,0 +1,180 @@
+"""A flexible robot led along a motion: against another integrator, the rigid limit, and what energy says."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+
+import polypod as pp
+from compare import assert_close
+from polypod.description import Robot
+from polypod.errors import InputError, StateError, UnphysicalWarning
+from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.motions import Task, make_task
+from polypod.study import study
+from polypod.trajectories import Motion, Trajectory, pose_motion
+from states import displaced
+from test_flexible_friction import rough
+
+
+def loaded(name: str) -> Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnphysicalWarning)
+        return pp.load(name)
+
+
+@pytest.fixture(scope="module")
+def model() -> FlexibleModel:
+    return FlexibleModel(loaded("long"), hexagon_modes(3, damping_ratio=0.02))
+
+
+def there_and_back(robot: Robot, size: float = 0.05, duration: float = 0.5) -> Trajectory:
+    home = robot.home.matrix
+    away = displaced(home, size * np.array([1.0, -0.5, 0.8, 1.0, -1.0, 0.7]))
+    return pose_motion([home, away, home], [0.0, duration / 2, duration])
+
+
+def pushing(motion: Motion) -> np.ndarray:
+    """A force and a moment that come and go."""
+    return np.outer(np.sin(30 * motion.time), [50.0, -30.0, 80.0, 3.0, -2.0, 4.0])
+
+
+def integrated(
+    model: FlexibleModel, trajectory: Trajectory, times: np.ndarray, friction: bool, load: bool
+) -> np.ndarray:
+    """Elastic coordinates and rates by DOP853 at 1e-10 of the public inverse dynamics."""
+    n = model.modes.count
+
+    def slope(t: float, y: np.ndarray) -> np.ndarray:
+        at = trajectory.at(np.array([t]))
+        push = pushing(at)[0] if load else None
+        state = at.pose[0], at.twist[0], y[:n], y[n:], at.acceleration[0]
+        return np.concatenate([y[n:], model.inverse_dynamics(*state, push, friction).elastic_acceleration])
+
+    first = trajectory.at(times[:1])
+    start = model.steady_shape(first.pose[0], first.twist[0], first.acceleration[0]).elastic
+    begin = np.concatenate([start, np.zeros(n)])
+    return solve_ivp(slope, times[[0, -1]], begin, "DOP853", times, rtol=1e-10, atol=1e-13, max_step=1e-3).y.T
+
+
+@pytest.mark.parametrize("load", [False, True])
+def test_against_another_integrator(model: FlexibleModel, load: bool) -> None:
+    trajectory = there_and_back(model.robot)
+    times = trajectory.times(21)
+    found = model.follow(trajectory, times, pushing if load else None, friction=False)
+    wanted = integrated(model, trajectory, times, False, load)
+    # steps of 0.4/omega; a quarter of the step, 4^4 less
+    assert_close(found.elastic[None], wanted[None, :, :3], 1e-4)
+    assert_close(found.elastic_rate[None], wanted[None, :, 3:], 1e-3)
+    finer = model.follow(trajectory, times, pushing if load else None, friction=False, step=found.step / 4)
+    assert_close(finer.elastic[None], wanted[None, :, :3], 1e-6)
+    wrench = pushing(found.motion) if load else None
+    at = found.motion.pose, found.motion.twist, found.elastic, found.elastic_rate, found.motion.acceleration
+    again = model.inverse_dynamics(*at, wrench, friction=False)
+    np.testing.assert_array_equal(found.force, again.force)
+
+
+def test_dry_friction_along_a_path() -> None:
+    """kim-ryu's published friction, iterated within every stage."""
+    robot = rough("kim-ryu")
+    points = np.array([leg.platform for leg in robot.legs])
+    modes = _plate(points)
+    model = FlexibleModel(robot, modes, friction_width=1e-2)
+    trajectory = there_and_back(robot, 0.02)
+    times = trajectory.times(11)
+    found = model.follow(trajectory, times)
+    assert_close(found.elastic[None], integrated(model, trajectory, times, True, False)[None, :, : modes.count], 1e-5)
+    without = model.follow(trajectory, times, friction=False)
+    assert np.abs(found.force - without.force).max() > 1e-2 * np.abs(found.force).max()
+
+
+def _plate(points: np.ndarray) -> pp.flexible.Modes:  # type: ignore[name-defined]
+    from polypod.flexible import Plate, plate_modes
+
+    reach = 1.2 * np.abs(points[:, :2]).max()
+    outline = reach * np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]])
+    return plate_modes(Plate(outline, 0.005, 7e10, 0.3, 2700.0), points, 3, damping_ratio=0.05)
+
+
+def test_steady_shape_does_not_accelerate(model: FlexibleModel) -> None:
+    rng = np.random.default_rng(0)
+    pose, twist, acceleration = displaced(model.robot.home.matrix, 0.02 * rng.normal(size=6)), *rng.normal(size=(2, 6))
+    bent, force = model.steady_shape(pose, twist, acceleration)
+    answer = model.inverse_dynamics(pose, twist, bent, 0 * bent, acceleration, friction=False)
+    assert_close(answer.force[None], force[None], 1e-10)
+    # relative to what the springs alone would give
+    assert np.abs(answer.elastic_acceleration).max() < 1e-9 * np.abs(model.modes.stiffness * bent).max()
+
+
+def test_actuator_rates_are_those_of_the_coordinates(model: FlexibleModel) -> None:
+    """qdot and qddot by differences of q along a path with its elastic coordinates."""
+    trajectory = there_and_back(model.robot)
+    h = 1e-4
+    times = 0.07 + h * np.arange(-2, 3)
+    times = np.concatenate([[0.0], times])
+    path = model.follow(trajectory, times, friction=False, step=2e-5)
+    q = model.inverse_kinematics(path.motion.pose, path.elastic)[1:]
+    at = path.motion.pose[3], path.motion.twist[3], path.elastic[3], path.elastic_rate[3]
+    found = model.actuators(*at, path.motion.acceleration[3], path.elastic_acceleration[3])
+    # differences of fourth order at 1e-4 s
+    assert_close(found.qdot[None], ((q[0] - 8 * q[1] + 8 * q[3] - q[4]) / (12 * h))[None], 1e-7)
+    second = (-q[0] + 16 * q[1] - 30 * q[2] + 16 * q[3] - q[4]) / (12 * h**2)
+    assert_close(found.qddot[None], second[None], 1e-4)
+
+
+def test_a_shape_that_runs_away_is_told_with_its_time() -> None:
+    """A plate a tenth as thick is too soft for the robot's weight."""
+    start = hexagon_modes(3, damping_ratio=0.02)
+    soft = FlexibleModel(loaded("long"), start.with_stiffness(0.02 * start.stiffness))
+    trajectory = there_and_back(soft.robot, duration=2.0)
+    with pytest.raises(StateError, match=r"no answer beyond t = .* s: the platform bends by .* too soft") as caught:
+        soft.follow(trajectory, trajectory.times(101), friction=False, elastic=np.array([0.01, 0.0, 0.0]))
+    assert 0 < caught.value.time < 2.0
+
+
+def test_bad_arguments(model: FlexibleModel) -> None:
+    trajectory = there_and_back(model.robot)
+    with pytest.raises(InputError, match="times: at least two growing times"):
+        model.follow(trajectory, [0.1])
+    with pytest.raises(InputError, match="step: a time greater than 0 s is needed, got 0"):
+        model.follow(trajectory, [0.0, 0.1], step=0.0)
+    with pytest.raises(InputError, match="elastic: 3 finite numbers are needed"):
+        model.follow(trajectory, [0.0, 0.1], elastic=[0.0])
+    with pytest.raises(InputError, match=r"fastest mode asks for .* steps"):
+        model.follow(trajectory, [0.0, 0.1], step=1e-9)
+
+
+# --- studies -------------------------------------------------------------------------------------------------------
+
+
+def test_study_of_a_bending_robot(model: FlexibleModel) -> None:
+    """Its parts add up, its power is that of the bent robot, and a stiff plate's is the rigid study."""
+    task = Task.of("there and back", there_and_back(model.robot, duration=1.0), 200.0)
+    done = study(model, task)
+    assert_close(sum(done.parts.values())[None], done.force[None], 1e-12)
+    assert set(done.parts) == {"inertia", "Coriolis", "gravity", "friction", "external", "bending"}
+    assert done.robot.flexible
+    assert done.bending is not None
+    assert done.bending.deflection.shape == (len(task.time), 6, 3)
+    # work of the actuators = change of all energies + what damping takes
+    at = task.motion.pose, task.motion.twist, done.bending.elastic, done.bending.elastic_rate
+    energy = np.sum(model.energy(*at), axis=0)
+    damped = (model.modes.generalized_damping * done.bending.elastic_rate**2).sum(axis=1)
+    balance = np.trapezoid(done.power.sum(axis=1) - damped, task.time) - (energy[-1] - energy[0])
+    # trapezoids at 200 samples a second of powers that vibrate at 30 Hz
+    assert abs(balance) < 2e-3 * np.trapezoid(np.abs(done.power).sum(axis=1), task.time)
+    stiff = FlexibleModel(model.robot, model.modes.with_stiffness(1e4 * model.modes.stiffness))
+    near, rigid = study(stiff, task), study(model.rigid, task)
+    # a jerk that jumps leaves a vibration of jerk/omega^3, and forces of stiffness times that: as 1/omega
+    assert_close(near.force[None], rigid.force[None], 1e-3)
+    for key, reaction in rigid.reactions.items():
+        assert_close(near.reactions[key].force[None], reaction.force[None], 2e-3)
+
+
+def test_task_without_a_trajectory_is_refused(model: FlexibleModel) -> None:
+    task = make_task(model.rigid, "around-home", rate=50.0)
+    with pytest.raises(InputError, match="give the task its trajectory"):
+        study(model, Task("samples", task.motion))

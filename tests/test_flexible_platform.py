@@ -1,0 +1,202 @@
+"""The platform kind ``flexible`` of robot files: read, checked, written, and the body it is when it does not bend."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import polypod as pp
+from compare import assert_close
+from polypod.description import FlexiblePlatform, PlateData, Robot
+from polypod.description.modes.tables import to_text
+from polypod.errors import InputError, RobotFileError, UnphysicalWarning
+from polypod.flexible import FlexibleModel, Integrals, Modes, hexagon_modes, hexagon_points, plate_modes, save_modes
+
+HEXAGON = {
+    "outline": hexagon_points()[:, :2].round(15).tolist(),
+    "thickness": 0.015,
+    "young": 2e10,
+    "poisson": 0.3,
+    "density": 7500.0,
+    "damping_ratio": 0.4,
+}
+
+
+def loaded(name: str) -> Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnphysicalWarning)
+        return pp.load(name)
+
+
+def text(platform: dict[str, Any]) -> str:
+    """The robot file of ``long`` with another platform."""
+    document = yaml.safe_load(pp.dumps(loaded("long")))
+    document["platform"] = platform
+    return yaml.safe_dump(document, sort_keys=False)
+
+
+def read(platform: dict[str, Any], folder: Path | str = ".") -> Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnphysicalWarning)
+        return pp.loads(text(platform), folder=folder)
+
+
+def fault(platform: dict[str, Any], folder: Path | str = ".") -> str:
+    with pytest.raises(RobotFileError) as caught:
+        pp.loads(text(platform), folder=folder)
+    return str(caught.value)
+
+
+# --- reading -------------------------------------------------------------------------------------------------------
+
+
+def test_plate_of_a_file_has_the_modes_of_that_plate() -> None:
+    model = FlexibleModel(read({"kind": "flexible", "plate": HEXAGON}))
+    wanted = hexagon_modes(10)
+    assert model.modes.count == 10
+    assert_close(model.modes.frequencies[None], wanted.frequencies[None], 1e-9)
+    assert_close(model.modes.attachments, np.array([leg.platform for leg in model.robot.legs]), 1e-12)
+    np.testing.assert_array_equal(model.modes.damping_ratio, 0.4)
+    assert FlexibleModel(read({"kind": "flexible", "plate": {**HEXAGON, "modes": 3}})).modes.count == 3
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".npz"])
+def test_mode_file_is_found_beside_the_robot_file(tmp_path: Path, suffix: str) -> None:
+    modes = hexagon_modes(3)
+    save_modes(modes, tmp_path / f"plate{suffix}")
+    (tmp_path / "robot.yaml").write_text(text({"kind": "flexible", "modes": f"plate{suffix}"}), encoding="utf-8")
+    robot = loaded(str(tmp_path / "robot.yaml"))
+    assert robot.flexible
+    assert FlexibleModel(robot).modes == modes
+
+
+def test_modes_may_stand_in_the_robot_file_itself() -> None:
+    modes = hexagon_modes(2)
+    robot = read({"kind": "flexible", "modes": yaml.safe_load(to_text(modes))})
+    assert FlexibleModel(robot).modes == modes
+
+
+def test_rigid_may_be_said() -> None:
+    body = {"mass": 3.0, "inertia": [1.0, 1.0, 1.0]}
+    assert read({"kind": "rigid", **body}) == read(body)
+    assert not read(body).flexible
+    assert read(body).rigid is not None
+
+
+# --- writing -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", ["plate", "modes"])
+def test_written_and_read_again_is_the_same_robot(tmp_path: Path, source: str) -> None:
+    platform = (
+        FlexiblePlatform(plate=PlateData.model_validate(HEXAGON))
+        if source == "plate"
+        else FlexiblePlatform(modes=hexagon_modes(3))
+    )
+    robot = loaded("long").model_copy(update={"platform": platform})
+    pp.save(robot, tmp_path / "copy.yaml")
+    again = loaded(str(tmp_path / "copy.yaml"))
+    assert again == robot
+    assert hash(again) == hash(robot)
+    assert {f.name for f in tmp_path.iterdir()} == {"copy.yaml", *(["copy-modes.npz"] if source == "modes" else [])}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnphysicalWarning)
+        assert pp.loads(pp.dumps(robot)) == robot
+
+
+def test_models_go_to_other_processes() -> None:
+    model = FlexibleModel(read({"kind": "flexible", "plate": {**HEXAGON, "modes": 2}}), friction_width=1e-3)
+    again = pickle.loads(pickle.dumps(model))
+    home = model.robot.home.matrix
+    np.testing.assert_array_equal(again.static_equilibrium(home).force, model.static_equilibrium(home).force)
+    assert again.kernels.dry == model.kernels.dry
+
+
+# --- the undeformed body -------------------------------------------------------------------------------------------
+
+
+def test_undeformed_plate_is_the_sum_over_its_elements() -> None:
+    """Green's theorem over the outline against the quadrature points of the mesh; an outline without symmetry."""
+    outline = [[-0.4, -0.3], [0.5, -0.35], [0.45, 0.2], [0.1, 0.1], [-0.2, 0.5]]
+    data = PlateData.model_validate({**HEXAGON, "outline": outline})
+    body = FlexiblePlatform(plate=data)
+    integrals = Integrals.of(plate_modes(data.plate, [[0.0, 0.0]], 1))
+    assert body.mass == pytest.approx(integrals.mass, rel=1e-12)
+    assert_close(np.array([body.first_moment]), integrals.first[None], 1e-12)
+    assert_close(body.second_moment[None], integrals.second[None], 1e-12)
+
+
+def test_undeformed_hexagon_in_closed_form() -> None:
+    """Regular hexagon of circumradius a: m = rho t 3 sqrt(3)/2 a^2, Izz = 5 m a^2/12, Ixx = Iyy = half of it."""
+    body = FlexiblePlatform(plate=PlateData.model_validate(HEXAGON))
+    mass = 7500 * 0.015 * 1.5 * np.sqrt(3) * 0.25
+    assert body.mass == pytest.approx(mass, rel=1e-12)
+    assert_close(body.origin_inertia[None], 5 * mass * 0.25 / 12 * np.diag([0.5, 0.5, 1.0])[None], 1e-12)
+
+
+def test_rigid_robot_is_the_stiff_limit() -> None:
+    start = hexagon_modes(3)
+    stiff = FlexibleModel(loaded("long"), start.with_stiffness(1e8 * start.stiffness))
+    home = stiff.robot.home.matrix
+    rigid = stiff.rigid.inverse_dynamics(home, np.zeros(6), np.zeros(6))
+    assert_close(stiff.static_equilibrium(home).force[None], rigid[None], 1e-8)
+    with pytest.raises(InputError, match=r"is flexible; use polypod.FlexibleModel\(robot\), or .*robot.rigid"):
+        pp.Model(stiff.robot)
+    with pytest.raises(InputError, match="the platform of 'long' is rigid; give modes, or a robot file with 'kind: fl"):
+        FlexibleModel("long")
+
+
+# --- faults --------------------------------------------------------------------------------------------------------
+
+
+def test_faults_of_a_plate_name_field_and_line() -> None:
+    lines = text({"kind": "flexible", "plate": HEXAGON}).splitlines()
+
+    def line(field: str) -> int:
+        return next(k for k, row in enumerate(lines, 1) if row.strip().startswith(f"{field}:"))
+
+    def of(**change: Any) -> str:
+        return fault({"kind": "flexible", "plate": {**HEXAGON, **change}})
+
+    assert f"line {line('thickness')}: platform.plate.thickness" in of(thickness=-1.0)
+    assert "platform.plate.poisson" in of(poisson=0.6)
+    assert "platform.plate.modes" in of(modes=0)
+    assert "platform.plate.outline" in of(outline=[[0, 0], [1, 1], [1, 0], [0, 1]])
+    assert "a simple polygon is needed" in of(outline=[[0, 0], [1, 1], [1, 0], [0, 1]])
+    assert "Did you mean 'thickness'" in of(thicknes=0.01)
+    small = of(outline=(0.9 * np.array(HEXAGON["outline"])).tolist())
+    assert "platform.plate: the platform joint [-0.25, -0.4330127018922193, 0.0] of leg1 is 0.05 m outside" in small
+
+
+def test_faults_of_a_mode_file_name_it(tmp_path: Path) -> None:
+    assert "platform.modes: the mode file" in fault({"kind": "flexible", "modes": "none.yaml"}, tmp_path)
+    (tmp_path / "bad.yaml").write_text(to_text(hexagon_modes(2)).replace("stiffness: ", "stiffness: -", 1), "utf-8")
+    told = fault({"kind": "flexible", "modes": "bad.yaml"}, tmp_path)
+    assert "bad.yaml" in told
+    assert "stiffness: entry [0] is -" in told
+    five = hexagon_modes(2)
+    few = Modes(**{**five.__dict__, **{n: getattr(five, n)[:5] for n in five.__dict__ if n.startswith("attach")}})
+    save_modes(few, tmp_path / "few.npz")
+    told = fault({"kind": "flexible", "modes": "few.npz"}, tmp_path)
+    assert "platform.modes: 6 attachment points are needed, one for each leg, got 5" in told
+
+
+def test_faults_of_the_kind() -> None:
+    assert "unknown platform kind 'flexibel'" in fault({"kind": "flexibel", "plate": HEXAGON}).lower()
+    assert "Did you mean 'flexible'" in fault({"kind": "flexibel", "plate": HEXAGON})
+    assert "either a plate or modes" in fault({"kind": "flexible"})
+    told = fault({"kind": "flexible", "plate": HEXAGON, "mass": 3.0})
+    assert "platform.mass: follows from the plate or the modes" in told
+
+
+def test_lower_mobility_robots_cannot_have_one() -> None:
+    document = yaml.safe_load(pp.dumps(loaded("staicu")))
+    document["platform"] = {"kind": "flexible", "plate": HEXAGON}
+    with pytest.raises(RobotFileError, match=r"platform.kind: a flexible platform needs a robot of six freedoms"):
+        pp.loads(yaml.safe_dump(document))

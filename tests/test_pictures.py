@@ -1,0 +1,158 @@
+"""Pictures of robots: one scale, gravity down without a mirror, names on the legs, no white edges, instants to see."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+from mpl_toolkits.mplot3d import proj3d
+
+from polypod import plots
+from polypod.motions import Task, make_task
+from polypod.plots.skeleton import skeleton
+from polypod.study import study
+from polypod.trajectories import Motion
+
+
+def pixels(figure):
+    """Rows and columns of the saved figure that are not white."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=80)
+    image = imread(io.BytesIO(buffer.getvalue()))[..., :3]
+    dark = image.min(axis=2) < 0.98
+    return dark, np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
+
+
+def on_paper(axes, points):
+    x, y, _ = proj3d.proj_transform(*np.array(points, dtype=float).T, axes.get_proj())
+    return axes.transData.transform(np.stack([x, y], axis=1))
+
+
+def test_picture_fills_its_paper(model):
+    dark, rows, columns = pixels(plots.robot_picture(model.robot))
+    # white edges of at most 0.12 inch, that is 10 pixels; nothing is cut off, so the outermost pixels are white
+    for used, size in ((rows, dark.shape[0]), (columns, dark.shape[1])):
+        assert 0 < used[0] < 10
+        assert size - 10 < used[-1] + 1 < size
+
+
+def test_every_leg_has_its_name(model):
+    figure = plots.robot_picture(model.robot)
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    names = [text for text in axes.texts if text.get_text()]
+    assert [text.get_text() for text in names] == list(model.legs)
+    boxes = [text.get_window_extent() for text in names]
+    for k, box in enumerate(boxes):
+        assert not any(box.overlaps(other) for other in boxes[:k])
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1
+    # few points of the robot's lines lie under names: less than one in fifty
+    lines = skeleton(model.robot, model.robot.home.matrix[None])
+    share = np.linspace(0, 1, 100)[:, None]
+    points = np.concatenate([b.ends[0, 0] + share * (b.ends[0, 1] - b.ends[0, 0]) for b in lines.bones])
+    flat = on_paper(axes, points)
+    under = sum(box.count_contains(flat) for box in boxes)
+    assert under < 0.02 * len(flat)
+
+
+def test_one_scale_and_one_handedness(model):
+    """A unit step along each axis is as long on every axis, and the frame on paper is right-handed, seen from outside.
+
+    The view's matrix is 4x4 and homogeneous; orthographic, so its last row does not depend on the point. mplot3d's own
+    view of a right-handed frame has a positive determinant or a negative one; an axis turned alone changes its sign.
+    """
+    (axes,) = plots.robot_picture(model.robot).axes
+    matrix = axes.get_proj()
+    assert np.abs(matrix[3, :3]).max() < 1e-12  # no perspective
+    turned = matrix[:3, :3]
+    # x and y on paper; for an orthographic view of scale s the two rows are orthogonal and of length s each
+    rows = turned[:2]
+    assert abs(rows[0] @ rows[1]) < 1e-9 * (rows[0] @ rows[0])
+    assert rows[0] @ rows[0] == pytest.approx(rows[1] @ rows[1], rel=1e-9)
+    # rows x and y of a rotation: their cross product points to the viewer; what is nearer must be drawn nearer
+    viewer = np.cross(rows[0], rows[1])
+    assert viewer @ turned[2] < 0  # mplot3d's depth grows away from the viewer
+    down = np.array([0.0, 0.0, np.sign(model.robot.gravity[2])])
+    assert rows[1] @ down < 0  # things fall towards the lower edge
+    steps = {float(np.diff(axis.get_majorticklocs())[0]) for axis in (axes.xaxis, axes.yaxis, axes.zaxis)
+             if len(axis.get_majorticklocs()) > 1}  # fmt: skip
+    assert len({round(step, 9) for step in steps}) == 1
+    for name in "xyz":
+        assert getattr(axes, f"get_{name}label")() == f"{name} [m]"
+
+
+def test_a_frame_that_points_down_says_so(model_of):
+    def words(figure):
+        return " ".join(text.get_text() for text in figure.texts)
+
+    assert "z points down" in words(plots.robot_picture(model_of("kim-ryu").robot))
+    assert "z points down" not in words(plots.robot_picture(model_of("lopes").robot))
+
+
+def studied(model, rows=None):
+    task = make_task(model, rate=50.0)
+    if rows is not None:
+        m = task.motion
+        task = Task(task.name, Motion(m.time[rows], m.pose[rows], m.twist[rows], m.acceleration[rows]))
+    return study(model, task)
+
+
+def test_a_closed_path_does_not_show_its_start_twice(model_of):
+    result = studied(model_of("kim-ryu"))
+    chosen = plots.key_instants(result)
+    last, pose = len(result.time) - 1, result.task.motion.pose
+    assert len(chosen) == 3
+    assert last not in chosen
+    assert chosen[0].startswith("start and end\n")
+    peak = int(np.abs(result.force).max(axis=1).argmax())
+    leg = result.model.legs[int(np.abs(result.force[peak]).argmax())]
+    assert chosen[peak] == f"largest force ({leg})\nt = {result.time[peak]:.3g} s"
+    assert any("worst conditioning" in title for title in chosen.values())
+    for k in chosen:
+        assert all(np.abs(pose[k] - pose[other]).max() > 1e-6 for other in chosen if other != k)
+
+
+def test_an_open_path_shows_its_end(model_of):
+    result = studied(model_of("kim-ryu"), slice(0, 40))
+    chosen = plots.key_instants(result)
+    assert chosen[0].startswith("start")
+    assert "end" not in chosen[0]
+    assert chosen[39].startswith("end")
+    assert len(chosen) == 3
+
+
+def test_figures_of_instants_have_titles_and_the_path(model_of):
+    result = studied(model_of("lopes"))
+    figure = plots.instants(result)
+    titles = [text.get_text() for text in figure.texts]
+    assert titles == list(plots.key_instants(result).values())
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["path of the platform's origin"]
+    dark, _, columns = pixels(figure)
+    assert columns[0] > 0
+    assert columns[-1] < dark.shape[1] - 1  # nothing cut off
+
+
+def test_the_vertical_line_of_the_cover_is_explained(model_of):
+    figure = plots.cover(studied(model_of("kim-ryu")))
+    right = figure.axes[1]
+    (line,) = [line for line in right.lines if len(set(line.get_xdata())) == 1]
+    (words,) = [text for text in right.texts if text.get_text() == "robot drawn here"]
+    assert words.xy[0] == line.get_xdata()[0]
+
+
+def test_reactions_that_are_zero_or_open_say_so(model_of):
+    def words(name):
+        figure = plots.reactions(studied(model_of(name)))
+        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
+        return texts, figure._suptitle.get_text(), [axes.get_ylabel() for axes in figure.axes]
+
+    texts, _, _ = words("lopes")  # no friction: its joints pass on no moment
+    assert texts == ["zero"] * 3
+    texts, title, _ = words("staicu")
+    assert "left open by inner stresses" in texts
+    assert "slider hinge of bar1" in title.replace("\n", " ")
+    _, _, labels = words("pedrammehr")
+    assert "moment [µN m]" in labels  # in place of a power of ten above the panel
