@@ -12,9 +12,21 @@ from typing import Any
 from pydantic import BaseModel
 
 from polypod import cli
-from polypod.cli.new import template
-from polypod.cli.parameters import unit_of
-from polypod.description import Body, ConeLimit, Freedom, Friction, LegData, Pose, Robot, library, load
+from polypod.cli.new import template, template_part
+from polypod.description import (
+    Body,
+    ConeLimit,
+    FlexiblePlatform,
+    Freedom,
+    Friction,
+    LegData,
+    PlateData,
+    Pose,
+    Robot,
+    library,
+    load,
+)
+from polypod.description.quantities import Data, unit_of
 from polypod.errors import UnphysicalWarning
 from polypod.motions import PUBLISHED, MotionData
 from polypod.motions.laws import LawData
@@ -43,6 +55,12 @@ def robot_files() -> str:
             "## Fields\n",
             section("Robot", Robot, 3),
             section("Body", Body, 3),
+            section("Flexible platform", FlexiblePlatform, 3),
+            "`polypod new my-hexapod --flexible` writes one:\n",
+            "```yaml",
+            template_part("platform-flexible"),
+            "```\n",
+            section("Plate", PlateData, 3),
             section("Pose", Pose, 3),
             section("Freedom", Freedom, 3),
             section("Friction", Friction, 3),
@@ -165,7 +183,8 @@ def section(title: str, model: type[BaseModel], level: int) -> str:
     """A class of the schema: its docstring, then a table of its fields."""
     lines = [f"{'#' * level} {title}\n", _prose(model), "", "| field | value | unit | default |", "|---|---|---|---|"]
     schema = model.model_json_schema()
-    for name, field in model.model_fields.items():
+    for name in model.file_fields() if issubclass(model, Data) else model.model_fields:
+        field = model.model_fields[name]
         default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
         value = type_name(schema["properties"][name], schema)
         lines.append(f"| `{name}` | {value} | {unit_of(field).replace('|', '/')} | {default} |")

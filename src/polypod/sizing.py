@@ -106,6 +106,20 @@ def limits(study: Study) -> Table:
     return table("Limits that the motion leaves", columns, rows)
 
 
+def bending(study: Study) -> str | None:
+    """A flexible platform in a sentence: its modes, and where and when it bends most; None if it is rigid."""
+    if study.bending is None:
+        return None
+    modes, size = study.bending.model.modes, np.linalg.norm(study.bending.deflection, axis=-1)
+    when, leg = np.unravel_index(int(size.argmax()), size.shape)
+    slowest, fastest = modes.frequencies.min() / (2 * np.pi), modes.frequencies.max() / (2 * np.pi)
+    count = "1 mode" if modes.count == 1 else f"{modes.count} modes"
+    return (
+        f"flexible, {count} of {slowest:.4g} to {fastest:.4g} Hz; bends by up to {1e3 * size.max():.4g} mm "
+        f"({study.model.legs[leg]} at {study.time[when]:.4g} s)"
+    )
+
+
 def summary(study: Study) -> dict[str, Any]:
     """What else a designer looks at first: duration, peaks over all actuators, conditioning."""
     return {
@@ -116,4 +130,9 @@ def summary(study: Study) -> dict[str, Any]:
         "worst_condition_number": float(study.conditioning.condition.max()),
         "smallest_distance_to_singularity": float(study.conditioning.distance.min()),
         "indeterminate_reactions": list(study.indeterminate),
+        "largest_deflection_m": None if study.bending is None else _largest(study.bending.deflection),
     }
+
+
+def _largest(vectors: Array) -> float:
+    return float(np.linalg.norm(vectors, axis=-1).max())

@@ -1,4 +1,4 @@
-"""``polypod list``: robots, their motions, leg kinds."""
+"""``polypod list``: robots, their motions, kinds of legs and platforms."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ..description import LegData, library, load
+from ..description import Body, FlexiblePlatform, LegData, library, load
+from ..description.flexible import KINDS
 from ..errors import UnphysicalWarning
 from ..motions import AROUND_HOME, PUBLISHED
 from ..tables import table
@@ -17,7 +18,7 @@ EXAMPLE = "Example: polypod list --json"
 
 
 def catalogue() -> dict[str, Any]:
-    """Robots of the library, published motions and leg kinds, as data."""
+    """Robots of the library, published motions, kinds of legs and platforms, as data."""
     robots = []
     for name in library():
         with warnings.catch_warnings():
@@ -34,12 +35,16 @@ def catalogue() -> dict[str, Any]:
         {"kind": kind, "about": (leg.__doc__ or "").splitlines()[0].replace("``", "")}
         for kind, leg in LegData.registry.items()
     ]
-    return {"robots": robots, "motions": motions, "leg_kinds": legs}
+    platforms = [
+        {"kind": kind, "about": (body.__doc__ or "").splitlines()[0].replace("``", "")}
+        for kind, body in zip(KINDS, (Body, FlexiblePlatform), strict=True)
+    ]
+    return {"robots": robots, "motions": motions, "leg_kinds": legs, "platform_kinds": platforms}
 
 
 @told
 def command(json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False) -> None:
-    """The robots that come with polypod, the papers' motions, and the leg kinds."""
+    """The robots that come with polypod, the papers' motions, kinds of legs and platforms."""
     data = catalogue()
     if json_:
         show_json(data)
@@ -53,5 +58,7 @@ def command(json_: Annotated[bool, typer.Option("--json", help="Print JSON inste
     motions = [(m["name"], m["robot"], m["title"]) for m in data["motions"]]
     show_table(table("Motions", [("motion", ""), ("robot", ""), ("what it is", "")], motions))
     out().print()
-    kinds = [(k["kind"], k["about"]) for k in data["leg_kinds"]]
-    show_table(table("Leg kinds", [("kind", ""), ("what it is", "")], kinds))
+    for title, key in (("Leg kinds", "leg_kinds"), ("Platform kinds", "platform_kinds")):
+        kinds = [(k["kind"], k["about"]) for k in data[key]]
+        show_table(table(title, [("kind", ""), ("what it is", "")], kinds))
+        out().print()

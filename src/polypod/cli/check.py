@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.markup import escape
 
@@ -16,6 +17,7 @@ from ..description.faults import line_of
 from ..description.files import located
 from ..errors import Fault, FileError, InputError, PolypodError, StateError, UnknownNameError
 from ..model import Model
+from ..models import model_of, rigid_of
 from ..motions import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
 from ..report import near_singularity
 from ..sizing import limits
@@ -23,6 +25,9 @@ from ..study import study
 from ..tables import Table
 from .parameters import parameters
 from .terminal import err, fail, out, show_json, show_table, told, working
+
+if TYPE_CHECKING:
+    from ..flexible import FlexibleModel
 
 EXAMPLE = "Example: polypod check my-robot.yaml"
 
@@ -100,20 +105,34 @@ def _robot(report: Report) -> None:
         warnings.simplefilter("always")
         robot = load(report.file)
         with located(report.file):
-            model = Model(robot.rigid)
+            made = model_of(robot)
+    model = rigid_of(made)
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
     listed = parameters(robot)
     unsaid = [p.path for p in listed if not p.source]
     condition = float(model.conditioning(robot.home.matrix).condition)
     report.remarks = [f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home"]
-    if robot.flexible:
-        report.remarks.append("its platform bends; what is said of home is about the undeformed one")
     at_home = model.limits(robot.home.matrix)
     report.within_limits = at_home.ok
     report.remarks += [f"at home {text}" for text in (at_home.violations() if at_home.names else [])]
     if unsaid:
         report.remarks.append(f"{len(unsaid)} of {len(listed)} parameters have no source, such as {unsaid[0]}")
     report.warnings = [str(w.message) for w in caught]
+    if not isinstance(made, Model):
+        _flexible(report, made)
+
+
+def _flexible(report: Report, model: FlexibleModel) -> None:
+    """What the platform's modes are, and how it bends under the robot's weight at home."""
+    low, high = (float(f) / (2 * np.pi) for f in (model.modes.frequencies.min(), model.modes.frequencies.max()))
+    told = f"flexible platform: {model.modes.count} modes of {low:.4g} to {high:.4g} Hz"
+    try:
+        bent = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
+    except StateError as error:
+        report.warnings.append(f"at home {error}")
+    else:
+        told += f"; at home it bends by up to {1e3 * float(np.linalg.norm(bent, axis=-1).max()):.4g} mm at rest"
+    report.remarks.append(told)
 
 
 def _motion(report: Report, robot: str | None) -> None:
@@ -127,18 +146,18 @@ def _motion(report: Report, robot: str | None) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the robot is not what is checked here
-            model = Model(name)
+            model = model_of(name)
     except PolypodError as error:
         line = None if robot or path is None else line_of("robot", parse(read(path, FileError), "", FileError, "")[1])
         report.faults = [Fault("robot", str(error).removeprefix("robot: "), line)]
         return
     try:
-        _try(report, model, make_task(model, report.file if path is None else path))
+        _try(report, model, make_task(rigid_of(model), report.file if path is None else path))
     except (InputError, StateError) as error:
         report.faults = [Fault("", str(error)) if path is None else motion_fault(path, error)]
 
 
-def _try(report: Report, model: Model, task: Task) -> None:
+def _try(report: Report, model: Model | FlexibleModel, task: Task) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = study(model, task)

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..export import export_c
-from ..model import Model
+from ..models import model_of
 from ..report import write_whole
 from .terminal import out, told, working
 
@@ -21,7 +21,7 @@ def export(
     robot: str, function: str = "inverse_dynamics", folder: str | Path = ".", friction: bool = True, force: bool = False
 ) -> tuple[Path, Path]:
     """Write NAME.h and NAME.c of a model function into a folder; returns their paths."""
-    model = Model(robot)
+    model = model_of(robot)
     name, header, source = export_c(model, function, friction)
     paths = Path(folder) / f"{name}.h", Path(folder) / f"{name}.c"
     for path in paths:

@@ -18,19 +18,32 @@ EXAMPLE = "Example: polypod new my-hexapod, then polypod check my-hexapod.yaml"
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 
 
-def template(kind: str, name: str) -> str:
-    """Text of a robot or motion file to start from, with ``name`` in it."""
+def template(kind: str, name: str, platform: str = "rigid") -> str:
+    """Text of a robot or motion file to start from, with ``name`` in it; a robot on a rigid or flexible platform."""
     if not _NAME.fullmatch(name):
         raise InputError(f"name: letters, digits, - and _ after a letter are allowed, got {name!r}")
-    text = (resources.files(__package__) / "templates" / f"{kind}.yaml").read_text(encoding="utf-8")
+    text = template_part(kind).replace("PLATFORM", template_part(f"platform-{platform}"))
     return text.replace("NAME", name)
 
 
-def new(name: str = "my-hexapod", motion: bool = False, out: str | Path | None = None, force: bool = False) -> Path:
+def template_part(name: str) -> str:
+    """Text of one of the pieces that templates are made of."""
+    return (resources.files(__package__) / "templates" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def new(
+    name: str = "my-hexapod",
+    motion: bool = False,
+    out: str | Path | None = None,
+    force: bool = False,
+    flexible: bool = False,
+) -> Path:
     """Write a robot file (or motion file) to start from; returns its path."""
+    if motion and flexible:
+        raise InputError("--flexible: is about a robot's platform; leave it out for a motion file")
     kind = "motion" if motion else "robot"
     path = Path(f"{name}.yaml") if out is None else Path(out)
-    write_whole(path, template(kind, name).encode(), force)
+    write_whole(path, template(kind, name, "flexible" if flexible else "rigid").encode(), force)
     return path
 
 
@@ -38,11 +51,12 @@ def new(name: str = "my-hexapod", motion: bool = False, out: str | Path | None =
 def command(
     name: Annotated[str, typer.Argument(help="Name of the robot or motion.")] = "my-hexapod",
     motion: Annotated[bool, typer.Option("--motion", help="A motion file instead of a robot file.")] = False,
+    flexible: Annotated[bool, typer.Option("--flexible", help="A robot whose platform bends.")] = False,
     out_file: Annotated[Path | None, typer.Option("--out", "-o", help="File; NAME.yaml if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """Write a commented robot file (a valid hexapod) or motion file to start from."""
-    path = new(name, motion, out_file, force)
+    path = new(name, motion, out_file, force, flexible)
     console = out()
     console.print(f"Wrote {escape(str(path))}. Edit it, then:")
     console.print(f"  polypod check {escape(str(path))}{' --robot ROBOT' if motion else ''}")

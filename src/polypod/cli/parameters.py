@@ -7,10 +7,9 @@ from collections import defaultdict
 from typing import Any, NamedTuple, get_args
 
 from pydantic import AfterValidator, BaseModel
-from pydantic.fields import FieldInfo
 
 from ..description import Friction, Robot
-from ..description.quantities import Range
+from ..description.quantities import Range, unit_of
 from ..legs import Leg
 from ..mechanism import Mechanism
 from ..symbols.vectors import Frame
@@ -78,21 +77,6 @@ def mobility(robot: Robot) -> dict[str, Any]:
         "joint_freedoms": free,
         "gruebler_kutzbach": 6 * (bodies - len(joints)) + free,
     }
-
-
-def unit_of(field: FieldInfo) -> str:
-    """Unit that the schema states for a field; empty if it states none."""
-    extra = field.json_schema_extra
-    if isinstance(extra, dict) and "unit" in extra:
-        return str(extra["unit"])
-    return _unit_in(field.annotation)
-
-
-def _unit_in(annotation: Any) -> str:
-    for part in getattr(annotation, "__metadata__", ()):
-        if isinstance(part, FieldInfo) and unit_of(part):
-            return unit_of(part)
-    return next((unit for part in get_args(annotation) if (unit := _unit_in(part))), "")
 
 
 def _parameter(robot: Robot, path: str, slides: list[dict[str, set[bool]]]) -> Parameter:

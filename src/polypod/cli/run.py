@@ -10,10 +10,10 @@ from rich.markup import escape
 
 from ..description.documents import parse, read
 from ..errors import InputError, MotionFileError, RobotFileError
-from ..model import Model
+from ..models import model_of, rigid_of
 from ..motions import PUBLISHED, load_motion, located_motion, make_task
 from ..report import FILES, check_target, notes, write_results
-from ..sizing import actuators, bearings, limits, summary
+from ..sizing import actuators, bearings, bending, limits, summary
 from ..study import Study, study
 from .terminal import Step, note, out, show_json, show_table, told, working
 
@@ -77,9 +77,9 @@ def run(
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     progress("compiling the robot")
-    model = Model(name)
+    model = model_of(name)
     with located_motion(task_name if rate is None else None):
-        task = make_task(model, task_name, rate)
+        task = make_task(rigid_of(model), task_name, rate)
     target = Path("polypod-results") / model.robot.name / task.name if out is None else Path(out)
     if files:
         check_target(target, force, FILES)
@@ -110,7 +110,7 @@ def command(
         show_json(report_data(result, target))
         return
     console = out()
-    name = result.model.robot.name
+    name = result.robot.name
     duration = f"{result.time[-1]:.4g} s, {len(result.time)} samples"
     console.print(f"[bold]{escape(name)}[/] on {escape(result.task.name)} ({duration})\n")
     show_table(actuators(result).only(_COLUMNS))
@@ -120,6 +120,8 @@ def command(
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
         f"{facts['smallest_distance_to_singularity']:.4g}."
     )
+    if result.bending is not None:
+        console.print(f"Platform: {bending(result)}.")
     if broken.rows:
         console.print()
         show_table(broken)
@@ -136,7 +138,7 @@ def command(
 def report_data(result: Study, target: Path | None) -> dict[str, Any]:
     """What ``--json`` prints."""
     return {
-        "robot": result.model.robot.name,
+        "robot": result.robot.name,
         "motion": result.task.name,
         "summary": summary(result),
         "within_limits": result.limits.ok,

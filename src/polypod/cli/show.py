@@ -6,10 +6,12 @@ import io
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.markup import escape
 
 from ..description import Robot, load
+from ..description.files import located
 from ..model import Model
 from ..report import write_whole
 from ..tables import table
@@ -22,7 +24,7 @@ EXAMPLE = "Example: polypod show kim-ryu --picture kim-ryu.png"
 
 def describe(robot: Robot) -> dict[str, Any]:
     """What a robot is, as data: mobility, home, parameters with sources."""
-    model = Model(robot)
+    model = Model(robot.rigid)
     home = robot.home.matrix
     conditioning = model.conditioning(home)
     listed = parameters(robot)
@@ -32,6 +34,7 @@ def describe(robot: Robot) -> dict[str, Any]:
         "reference": robot.reference,
         "legs": [{"name": leg.name, "kind": leg.kind} for leg in robot.legs],
         "mobility": mobility(robot),
+        "platform": _platform(robot),
         "moving_mass_kg": _moving_mass(model),
         "home": {
             "coordinates_m": model.inverse_kinematics(home),
@@ -49,6 +52,22 @@ def describe(robot: Robot) -> dict[str, Any]:
         "parameters_assumed": sum(p.source.startswith("assumed") for p in listed),
         "parameters_without_source": sum(not p.source for p in listed),
     }
+
+
+def _platform(robot: Robot) -> dict[str, Any]:
+    """Kind and mass of the platform; modes of one that bends."""
+    told: dict[str, Any] = {"kind": "flexible" if robot.flexible else "rigid", "mass_kg": robot.platform.mass}
+    if robot.flexible:
+        from ..flexible import FlexibleModel
+
+        modes = FlexibleModel(robot).modes
+        told |= {
+            "modes_from": modes.title,
+            "frequencies_Hz": (modes.frequencies / (2 * np.pi)).tolist(),
+            "generalized_stiffness": modes.stiffness.tolist(),
+            "damping_ratio": None if modes.damping_ratio is None else modes.damping_ratio.tolist(),
+        }
+    return told
 
 
 def _moving_mass(model: Model) -> float:
@@ -83,7 +102,8 @@ def command(
     with working("showing") as progress:
         progress("compiling the robot")
         described = load(robot)
-        data = describe(described)
+        with located(robot):
+            data = describe(described)
         target = picture_file or Path("polypod-results") / f"{described.name}.png"
         if draw:
             progress("drawing")
@@ -116,6 +136,9 @@ def _print(data: dict[str, Any]) -> None:
         f"At home: coordinates {' '.join(f'{q:.4f}' for q in home['coordinates_m'])} m, condition number "
         f"{home['condition_number']:.4g}, distance to singularity {home['distance_to_singularity']:.4g}."
     )
+    if data["platform"]["kind"] == "flexible":
+        listed = " ".join(f"{f:.4g}" for f in data["platform"]["frequencies_Hz"])
+        console.print(f"Flexible platform of {data['platform']['mass_kg']:.5g} kg; its free modes: {listed} Hz.")
     default = "" if angles["given"] else " (default)"
     console.print(f"Euler angles {angles['convention']}{default}: {angles['meaning']}.\n")
     names = [leg["name"] for leg in data["legs"]], count["freedoms"]

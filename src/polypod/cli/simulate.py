@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from ..errors import InputError, PolypodError, UnknownNameError, UnphysicalWarning
 from ..model import Model
+from ..models import model_of, rigid_of
 from ..motions import PUBLISHED, load_motion, located_motion, published
 from ..motions.published import default_motion
 from ..motions.tasks import AROUND_HOME, around_home
@@ -25,15 +26,17 @@ from .terminal import note, out, show_json, show_table, told, working
 if TYPE_CHECKING:
     import xarray as xr
 
+    from ..flexible import FlexibleModel
+
 EXAMPLE = "Example: polypod simulate pedrammehr pedrammehr-path-3 --mass 1.2 --out heavy"
-CONTROLLERS = ("computed-torque", "joint-computed-torque", "joint-pd")
-FILES = ("simulation.nc", "tracking.png", "forces.png", "energies.png", "motion.gif")
+CONTROLLERS = ("computed-torque", "joint-computed-torque", "joint-pd", "elastic-computed-torque")
+FILES = ("simulation.nc", "tracking.png", "forces.png", "energies.png", "bending.png", "motion.gif")
 
 
 def simulate(
     robot: str | None = None,
     motion: str | None = None,
-    controller: str = "computed-torque",
+    controller: str | None = None,
     rate: float = 1000.0,
     mass: float = 1.0,
     delay: float = 0.0,
@@ -42,18 +45,22 @@ def simulate(
     compensation: bool = True,
     progress: bool | None = None,
 ) -> xr.Dataset:
-    """Simulate a robot that follows a motion; ``mass`` is the factor by which the controller misjudges all masses."""
+    """Simulate a robot that follows a motion; ``mass`` is the factor by which the controller misjudges all masses.
+
+    Without a ``controller`` it is computed torque; that of the joints for a flexible platform, since feedback of the
+    platform's pose acts through what bends between it and the actuators and soon shakes it.
+    """
     from ..control import scaled_masses
     from ..simulation import simulate as run
 
     name, wanted = resolve(robot, motion)
-    model = Model(name)
+    model = model_of(name)
     with located_motion(wanted):
-        trajectory = _trajectory(model, wanted)
-    believed = model if mass == 1.0 else Model(scaled_masses(model.robot, mass, mass))
+        trajectory = _trajectory(rigid_of(model), wanted)
+    believed = model if mass == 1.0 else model_of(scaled_masses(model.robot, mass, mass))
     return run(
         model,
-        _controller(controller, believed, trajectory, rate, compensation),
+        _controller(controller or _usual(model), believed, trajectory, rate, compensation),
         duration=trajectory.duration,
         rate=rate,
         delay=delay,
@@ -78,9 +85,23 @@ def _trajectory(model: Model, motion: str | None) -> Trajectory:
     return made
 
 
-def _controller(name: str, model: Model, trajectory: Trajectory, rate: float, compensation: bool) -> Any:
+def _usual(model: Model | FlexibleModel) -> str:
+    return "computed-torque" if isinstance(model, Model) else "joint-computed-torque"
+
+
+def _controller(
+    name: str, model: Model | FlexibleModel, trajectory: Trajectory, rate: float, compensation: bool
+) -> Any:
+    """Controllers take a flexible platform as rigid, but for the one that measures its elastic state."""
     from .. import control
 
+    if name == "elastic-computed-torque":
+        if isinstance(model, Model):
+            raise InputError(f"controller: {name} is for a flexible platform; {model.robot.name!r} has a rigid one")
+        from ..control.flexible_computed_torque import FlexibleComputedTorque
+
+        return FlexibleComputedTorque(model, trajectory, friction=compensation, rate=rate)
+    model = rigid_of(model)
     if name == "computed-torque":
         return control.ComputedTorque(model, trajectory, friction=compensation, rate=rate)
     if name == "joint-computed-torque":
@@ -95,7 +116,12 @@ def _controller(name: str, model: Model, trajectory: Trajectory, rate: float, co
 def command(
     robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
     motion: Annotated[str | None, typer.Argument(help="Published motion or motion file.")] = None,
-    controller: Annotated[str, typer.Option(help=f"One of {', '.join(CONTROLLERS)}.")] = "computed-torque",
+    controller: Annotated[
+        str | None,
+        typer.Option(
+            help=f"One of {', '.join(CONTROLLERS)}. The first if not given, the second for a flexible platform."
+        ),
+    ] = None,
     rate: Annotated[float, typer.Option(help="Samples of the controller a second.")] = 1000.0,
     mass: Annotated[float, typer.Option(help="Factor by which the controller misjudges all masses.")] = 1.0,
     delay: Annotated[float, typer.Option(help="Delay of the actuators in seconds.")] = 0.0,
@@ -139,7 +165,7 @@ def write(result: xr.Dataset, target: Path, force: bool = False, animation: bool
 
     with whole_folder(target, force, FILES) as folder:
         save_result(result, folder / "simulation.nc")
-        for name in ("tracking", "forces", "energies"):
+        for name in ("tracking", "forces", "energies", *(["bending"] if "deflection" in result else [])):
             getattr(plots, name)(result).savefig(folder / f"{name}.png")
         if animation:
             with warnings.catch_warnings():

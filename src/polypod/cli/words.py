@@ -62,7 +62,7 @@ def _numbers(value: Any, is_range: bool) -> str:
         matrix = np.array(value, dtype=float)
         if np.array_equal(matrix, np.eye(3)):
             return "identity"
-        if not np.any(matrix - np.diag(np.diag(matrix))):
+        if len(matrix) == 3 == len(matrix.T) and not np.any(matrix - np.diag(np.diag(matrix))):
             return f"diag({', '.join(short(float(v)) for v in np.diag(matrix))})"
         return "; ".join(" ".join(short(float(v)) for v in row) for row in matrix)
     if np.ndim(value) == 1:

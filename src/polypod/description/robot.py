@@ -208,7 +208,7 @@ def _check_freedoms(freedoms: tuple[Freedom, ...]) -> None:
 
 def _numeric_paths(value: Any, path: str) -> Iterator[str]:
     if isinstance(value, BaseModel):
-        for name in type(value).model_fields:
+        for name in value.file_fields() if isinstance(value, Data) else type(value).model_fields:
             yield from _numeric_paths(getattr(value, name), f"{path}.{name}" if path else name)
     elif isinstance(value, dict):
         for name, item in value.items():
@@ -216,5 +216,5 @@ def _numeric_paths(value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, tuple) and any(isinstance(item, BaseModel) for item in value):
         for number, item in enumerate(value):
             yield from _numeric_paths(item, f"{path}.{number}")
-    elif isinstance(value, (float, tuple)) and not isinstance(value, str) and value != ():
+    elif isinstance(value, (float, int, tuple)) and not isinstance(value, bool) and value != ():
         yield path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import casadi as ca
 
@@ -15,6 +16,9 @@ from ..model.kernels import FUNCTIONS
 from ..symbols.expression import Iteration
 from ..symbols.graph import SELECT, Graph
 from .header import comment
+
+if TYPE_CHECKING:
+    from ..flexible import FlexibleModel
 
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
@@ -33,18 +37,22 @@ static inline double sign(double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; }
 """
 
 
-def export_c(model: Model, function: str = "inverse_dynamics", friction: bool = True) -> tuple[str, str, str]:
+def export_c(
+    model: Model | FlexibleModel, function: str = "inverse_dynamics", friction: bool = True
+) -> tuple[str, str, str]:
     """Name, header and source of a model function in C99.
 
     The C function takes a pointer to each input and output of one state, arrays by rows, SI units, and needs nothing
-    but the mathematics library. Every function of :data:`polypod.model.kernels.FUNCTIONS` can be exported.
+    but the mathematics library. Every function of :data:`polypod.model.kernels.FUNCTIONS` can be exported, and of a
+    robot with a flexible platform every function of :data:`polypod.flexible.kernels.FUNCTIONS`.
 
     >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
     >>> name, source.splitlines()[0]
     ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')
     """
-    if function not in FUNCTIONS:
-        raise UnknownNameError("model function", function, FUNCTIONS)
+    known = FUNCTIONS if isinstance(model, Model) else model.kernels.names
+    if function not in known:
+        raise UnknownNameError("model function", function, known)
     expression = model.kernel(function, friction=friction).expression
     name = re.sub(r"\W", "_", f"{model.robot.name}_{function}")
     head = _header(model, name, expression, friction)
@@ -53,7 +61,7 @@ def export_c(model: Model, function: str = "inverse_dynamics", friction: bool = 
     return name, head, source
 
 
-def _header(model: Model, name: str, expression: Expression | Iteration, friction: bool) -> str:
+def _header(model: Model | FlexibleModel, name: str, expression: Expression | Iteration, friction: bool) -> str:
     inputs, outputs = _names(expression)
     told = comment(
         model, name, expression.name, friction, [*zip(inputs, expression.inputs, strict=True)],

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
 from ..symbols.expression import Port
 
+if TYPE_CHECKING:
+    from ..flexible import FlexibleModel
+
 LEAST = f"{SMALLEST_MARGIN:g}".replace("e-0", "e-")
-WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "bias", "reactions")
-_WITH_SOLVE = ("inverse_dynamics", "direct_dynamics", "reactions", "forward_kinematics")
+WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "bias", "reactions", "path_step")
+_WITH_SOLVE = ("inverse_dynamics", "direct_dynamics", "reactions", "forward_kinematics", "path_step")
 _WIDTH = 110
 _ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
@@ -27,6 +31,10 @@ _ABOUT = {
     "direct_dynamics": "acceleration of the platform from actuator forces",
     "inverse_dynamics": "actuator forces for a motion of the platform",
     "reactions": "reactions in all joints and actuator forces for a motion of the platform",
+    "actuators": "rates and accelerations of the actuators in a motion of the platform that bends",
+    "system": "mass matrix, bias and Jacobian of the whole robot, without friction",
+    "steady_shape": "the shape that a motion bends the platform to if it does not vibrate, without friction",
+    "path_step": "elastic coordinates after a step of classical RK4, the motion of the platform's frame given",
 }
 _INPUTS = {
     "pose": "platform frame {P} in the base frame {B}, homogeneous 4x4 matrix by rows: rotation R in columns 0 to 2 "
@@ -37,6 +45,11 @@ _INPUTS = {
     "as they act on the platform; six zeros for none (gravity on the robot is not part of it)",
     "force": "actuator forces [N]; positive pushes towards a growing coordinate q",
     "q": "actuated coordinates [m]: length of a leg, or place of a slider on its rail",
+    "elastic": "elastic coordinates, one a mode, in the units of the modes' shapes",
+    "elastic_rate": "rates of the elastic coordinates [1/s]",
+    "elastic_acceleration": "accelerations of the elastic coordinates [1/s^2]",
+    "before": "elastic coordinates, then their rates, at the step's beginning",
+    "step": "length of the step [s]",
 }
 _OUTPUTS = {
     "q": _INPUTS["q"],
@@ -61,9 +74,22 @@ _OUTPUTS = {
     "steps": "iterations taken [1]",
     "quality": "smallest margin of the state [1]: {margin}. Below "
     f"{LEAST}, or not a number, there is no answer: test !(quality[0] > {LEAST})",
+    "elastic": _INPUTS["elastic"],
+    "elastic_acceleration": _INPUTS["elastic_acceleration"],
+    "elastic_energy": "energy of the bent platform [J]",
+    "change": "last change of an elastic coordinate; not small against the largest of them: there is no answer",
+    "after": "elastic coordinates, then their rates, at the step's end",
     "converged": "1 if the loads that dry friction depends on repeated, 0 if the iteration gave up: then the other "
     "numbers are not an answer",
 }
+# What more than one instant, or the platform's bending, makes of the same arrays.
+_FLEXIBLE = {
+    "jacobian": "J with qdot = J (twist, elastic rates) [1, m, and by the shapes' units]; function jacobian: the twist "
+    "alone",
+    "mass_matrix": "M of (twist, elastic rates): kinetic energy u^T M u / 2",
+    "bias": "b in M udot + b = J^T force, u = (twist, elastic rates): Coriolis, gravity, stiffness, damping",
+}
+_THREE = "three rows, at the step's beginning, middle and end: "
 _CLOSED = "of the legs' conditions, about 1 in a good pose and 0 where a leg no longer closes"
 _SOLVED = (
     "of the legs' conditions and of the linear solve, about 1 in a good state and 0 where a leg no longer closes or "
@@ -73,7 +99,7 @@ _BODY = "pose of this body's frame in the base frame, 4x4 by rows as the input"
 
 
 def comment(
-    model: Model, name: str, function: str, friction: bool, inputs: Sequence[tuple[str, Port]],
+    model: Model | FlexibleModel, name: str, function: str, friction: bool, inputs: Sequence[tuple[str, Port]],
     outputs: Sequence[tuple[str, Port]],
 ) -> str:  # fmt: skip
     """The header's comment; ``inputs`` and ``outputs`` are the ports with their C names."""
@@ -83,10 +109,12 @@ def comment(
     lines += ["", "Input:"]
     for label, port in inputs:
         guess = "where the iteration starts, near the pose wanted: " if label == "pose" and "q" in dict(inputs) else ""
-        lines += _entry(label, port, guess + _INPUTS[port.name])
+        rows = _THREE if function == "path_step" and len(port.shape) > 1 else ""
+        lines += _entry(label, port, guess + rows + _INPUTS[port.name])
     lines += ["", "Output:"]
+    told = _OUTPUTS if isinstance(model, Model) else _OUTPUTS | _FLEXIBLE
     for label, port in outputs:
-        lines += _entry(label, port, _OUTPUTS.get(port.name, _BODY).format_map(known))
+        lines += _entry(label, port, told.get(port.name, _BODY).format_map(known))
     for note in (
         f"SI units and radians. Arrays lie by rows without gaps and must not overlap. Legs: {', '.join(model.legs)}.",
         "Input is not checked: the pose must be one and every number finite. Nothing is kept between calls and no "
@@ -109,11 +137,11 @@ def _entry(label: str, port: Port, text: str) -> Iterator[str]:
     yield from _wrapped(text, "      ")
 
 
-def _facts(model: Model) -> dict[str, str]:
+def _facts(model: Model | FlexibleModel) -> dict[str, str]:
     """What depends on the robot: its velocity u, its joints, conditions and limits, in the order of the arrays."""
     from ..mechanism import Mechanism
 
-    legs = Mechanism(model.robot).legs
+    legs = Mechanism(model.robot.rigid).legs
     freedoms = ", ".join(f.name for f in model.robot.freedoms)
     return {
         "P": "{P}", "B": "{B}",

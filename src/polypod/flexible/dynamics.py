@@ -69,7 +69,7 @@ class FlexibleDynamics:
         if friction:
             force = force + robot.actuator_friction
         return Expression(
-            "flexible_inverse_dynamics",
+            "inverse_dynamics",
             (x.pose, x.twist, x.elastic, x.elastic_rate, x.acceleration, x.wrench, *(loads.ports if loads else ())),
             (
                 port("force", force),
@@ -87,7 +87,7 @@ class FlexibleDynamics:
         if friction:
             force = force + robot.actuator_friction
         return Expression(
-            "flexible_reactions",
+            "reactions",
             (x.pose, x.twist, x.elastic, x.elastic_rate, x.acceleration, x.wrench, *(loads.ports if loads else ())),
             (
                 port("wrenches", ca.vertcat(*rows)),
@@ -121,7 +121,7 @@ class FlexibleDynamics:
         force = x.force.symbols - robot.actuator_friction if friction else x.force.symbols
         rigid, bent, quality = self.direct_solution(robot, force)
         return Expression(
-            "flexible_direct_dynamics",
+            "direct_dynamics",
             (x.pose, x.twist, x.elastic, x.elastic_rate, x.force, x.wrench, *(loads.ports if loads else ())),
             (port("acceleration", rigid), port("elastic_acceleration", bent), port("quality", quality, ())),
         )

@@ -17,7 +17,7 @@ def inverse_kinematics(dynamics: FlexibleDynamics) -> Expression:
     robot = dynamics.robot(x, ca.SX.zeros(6), False)
     q = ca.vertcat(*[leg.leg.values.y[-1] for leg in robot.legs])
     return Expression(
-        "flexible_inverse_kinematics",
+        "inverse_kinematics",
         (x.pose, x.elastic),
         (port("q", q), port("quality", robot.quality(ca.SX(1)), ())),
     )
@@ -35,7 +35,7 @@ def actuators(dynamics: FlexibleDynamics) -> Expression:
         rates.append(rate)
         accelerations.append(2 * half)
     return Expression(
-        "flexible_actuators",
+        "actuators",
         (x.pose, x.twist, x.elastic, x.elastic_rate, x.acceleration, bent),
         (
             port("qdot", ca.vertcat(*rates)),
@@ -52,7 +52,7 @@ def jacobian(dynamics: FlexibleDynamics) -> Expression:
     rows = robot.rows[0]
     turned = ca.horzcat(rows[:, :3] @ robot.axes.T, rows[:, 3:] @ robot.axes.T)
     return Expression(
-        "flexible_jacobian",
+        "jacobian",
         (x.pose, x.elastic),
         (port("jacobian", turned), port("quality", robot.quality(ca.SX(1)), ())),
     )
@@ -67,7 +67,7 @@ def margins(dynamics: FlexibleDynamics) -> Expression:
         for leg in robot.legs
         for condition in leg.leg.model.placement.conditions
     ]
-    return Expression("flexible_margins", (x.pose, x.elastic), (port("margins", ca.vertcat(*rows), (len(rows), 2)),))
+    return Expression("margins", (x.pose, x.elastic), (port("margins", ca.vertcat(*rows), (len(rows), 2)),))
 
 
 def limited(dynamics: FlexibleDynamics) -> Expression:
@@ -75,7 +75,7 @@ def limited(dynamics: FlexibleDynamics) -> Expression:
     x = dynamics.inputs()
     robot = dynamics.robot(x, ca.SX.zeros(6), False)
     values = [leg.leg.at_tip(limit.value) for leg in robot.legs for limit in leg.leg.model.placement.limits]
-    return Expression("flexible_limited", (x.pose, x.elastic), (port("values", ca.vertcat(0, *values)),))
+    return Expression("limited", (x.pose, x.elastic), (port("values", ca.vertcat(0, *values)),))
 
 
 def system(dynamics: FlexibleDynamics) -> Expression:
@@ -90,7 +90,7 @@ def system(dynamics: FlexibleDynamics) -> Expression:
     bias = ca.vertcat(robot.to_base(robot.demand[0]), robot.demand[1])
     rigid_rows, elastic_rows = robot.rows
     return Expression(
-        "flexible_system",
+        "system",
         (x.pose, x.twist, x.elastic, x.elastic_rate),
         (
             port("mass_matrix", mass),
@@ -120,7 +120,7 @@ def energy(dynamics: FlexibleDynamics) -> Expression:
         potential = potential - dot(g, load)
     elastic = 0.5 * ca.dot(robot.q, ca.DM(body.stiffness) * robot.q)
     return Expression(
-        "flexible_energy",
+        "energy",
         (x.pose, x.twist, x.elastic, x.elastic_rate),
         (
             port("kinetic", kinetic, ()),

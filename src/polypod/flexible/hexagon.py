@@ -49,7 +49,7 @@ def hexagon_modes(
     if stiffness == "table-2" and count > len(TABLE_2_STIFFNESS):
         raise InputError(f"count: got {count}, but Table 2 has {len(TABLE_2_STIFFNESS)} modes")
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="count: the frequencies of modes", category=UserWarning)
+        warnings.filterwarnings("ignore", message="modes: the frequencies of modes", category=UserWarning)
         modes = plate_modes(hexagon_plate(), hexagon_points(), count, damping_ratio=damping_ratio, tolerance=tolerance)
     return modes if stiffness == "computed" else modes.with_stiffness(TABLE_2_STIFFNESS[:count])
 

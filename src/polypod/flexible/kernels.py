@@ -39,6 +39,8 @@ FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
 class FlexibleKernels:
     """Compiled functions of one robot on one set of modes, safe in threads."""
 
+    names = FUNCTIONS
+
     def __init__(self, robot: Robot, modes: Modes, dry: DryFriction) -> None:
         """``robot`` is taken without its platform, which the modes replace."""
         self.robot, self.modes, self.dry = robot.rigid, modes, dry

@@ -124,6 +124,18 @@ class FlexibleModel:
         bent = np.einsum("iak,nk->nia", self.modes.attachment_shapes, rows.rows[0])
         return rows.restore(bent)
 
+    def fastest(self, pose: PoseLike, elastic: ArrayLike) -> float:
+        """Largest rate [rad/s] of the elastic coordinates of the robot let go in one state: what a step must resolve.
+
+        The spectral radius of M^-1 K and M^-1 D as a first-order system, M that of the whole robot.
+        """
+        n = self.modes.count
+        mass = self.system(pose, _REST, elastic, np.zeros(n)).mass_matrix
+        inverse = np.linalg.inv(mass)[6:, 6:]
+        rows = np.hstack([-inverse * self.modes.stiffness, -inverse * self.modes.generalized_damping])
+        system = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), rows])
+        return float(np.abs(np.linalg.eigvals(system)).max())
+
     # -- dynamics --------------------------------------------------------------------------------------------------
 
     def inverse_dynamics(
@@ -292,6 +304,9 @@ class FlexibleModel:
         states = self._calls.checked(arguments)
         elastic, force, change, _ = self.kernels.get("steady_shape")(*states.rows)
         bad = ~(change <= 1e-10 * np.abs(elastic).max(axis=1, initial=1e-300))
+        # a shape larger than the platform solves the equations of small deflections and means nothing
+        with np.errstate(invalid="ignore"):
+            bad |= ~(np.linalg.norm(self.deflection(elastic), axis=-1).max(axis=-1) < self._size)
         result = Equilibrium(states.restore(elastic), states.restore(force))
         if bad.any():
             raise StateError(

@@ -58,8 +58,8 @@ def plate_modes(
         unit = unit_modes((plate.outline - centre) / size, plate.poisson, count, tolerance, most_triangles, say)
     if unit.cut:
         warnings.warn(
-            f"count: the frequencies of modes {count} and {count + 1} are equal; {count} modes cut the pair and with "
-            "it the symmetry of the plate",
+            f"modes: the frequencies of modes {count} and {count + 1} are equal; {count} modes cut the pair and with "
+            f"it the symmetry of the plate, {count - 1 or 'none'} or {count + 1} keep it",
             stacklevel=2,
         )
     normal = 1.0 / (np.sqrt(plate.surface_density) * size)  # unit generalized mass in kg

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from matplotlib.figure import Figure
 
 from ..study import Study
+from .bending import bending
 from .cover import cover
 from .instants import instants, key_instants
 from .lines import conditioning, forces, reactions, shares, speeds
@@ -29,18 +30,25 @@ FIGURES = {
         "are given, the place of each limited quantity in its range, the grey band",
     ),
     "reactions": (reactions, "Size of the force and of the moment in every joint"),
+    "bending": (
+        bending,
+        "How the platform bends: displacement of the points where the legs are attached, and of the platform's own "
+        "point at its origin, in platform axes",
+    ),
 }
 
 
 def figures(study: Study) -> Iterator[tuple[str, str, Figure]]:
     """Name, caption and figure of everything worth looking at in a study, one at a time."""
     for name, (draw, caption) in FIGURES.items():
-        if name != "reactions" or study.reactions:
+        missing = {"reactions": not study.reactions, "bending": study.bending is None}
+        if not missing.get(name):
             yield name, caption, draw(study)
 
 
 __all__ = [
     "FIGURES",
+    "bending",
     "conditioning",
     "cover",
     "figures",

@@ -135,7 +135,7 @@ def _prefix(largest: float) -> tuple[float, str]:
 
 
 def _title(study: Study, what: str) -> str:
-    return f"{study.model.robot.name}, {study.task.name}: {what}"
+    return f"{study.robot.name}, {study.task.name}: {what}"
 
 
 def _grid(count: int, share_y: bool) -> tuple[Figure, list[Any]]:

@@ -10,9 +10,12 @@ from string import Template
 
 import numpy as np
 
-from ..sizing import actuators, bearings, limits
+from ..sizing import actuators, bearings, bending, limits
 from ..study import Study
 from ..tables import Table
+
+LARGE_BENDING = 0.1
+"""Part of the platform's size (mean distance of its joints from the origin) that it may bend by without a note."""
 
 Image = tuple[str, str, bytes]
 """Name, caption and PNG bytes of a figure."""
@@ -20,7 +23,7 @@ Image = tuple[str, str, bytes]
 
 def page(study: Study, images: Sequence[Image], version: str) -> str:
     """The report as HTML text with its figures inside."""
-    robot = study.model.robot
+    robot = study.robot
     template = Template((resources.files(__package__) / "template.html").read_text(encoding="utf-8"))
     tables = [table for table in (limits(study), actuators(study), bearings(study)) if table.rows]
     return template.substitute(
@@ -52,7 +55,21 @@ def notes(study: Study) -> list[str]:
             + "; ".join(study.indeterminate)
             + "."
         )
-    return told + near_singularity(study)
+    return told + large_bending(study) + near_singularity(study)
+
+
+def large_bending(study: Study) -> list[str]:
+    """A sentence if the platform bends by more than small-deflection theory is good for."""
+    if study.bending is None:
+        return []
+    size = float(np.mean([np.linalg.norm(leg.platform) for leg in study.robot.legs]))
+    most = float(np.linalg.norm(study.bending.deflection, axis=-1).max())
+    if most <= LARGE_BENDING * size:
+        return []
+    return [
+        f"The platform bends by {1e3 * most:.3g} mm, {100 * most / size:.3g} % of its size: its shapes are linear and "
+        "hold for small deflections."
+    ]
 
 
 def near_singularity(study: Study) -> list[str]:
@@ -73,7 +90,13 @@ def _facts(study: Study) -> list[tuple[str, str]]:
         ("Condition number", f"{condition.min():.4g} to {condition.max():.4g}"),
         ("Limits", state),
         ("Friction", "included" if study.friction else "left out"),
+        *_bending(study),
     ]
+
+
+def _bending(study: Study) -> list[tuple[str, str]]:
+    bent = bending(study)
+    return [] if bent is None else [("Platform", bent)]
 
 
 def _left(study: Study) -> str:

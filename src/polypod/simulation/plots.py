@@ -1,8 +1,9 @@
-"""Figures of simulations: tracking error, forces, energies; each returns a ``matplotlib.figure.Figure``."""
+"""Figures of simulations: tracking error, forces, energies, bending; each returns a ``matplotlib.figure.Figure``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -10,101 +11,171 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from ..errors import InputError
-from ..plots.style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
+from ..plots.style import COLOURS, DASHES, INK, dress, figure, leg_line
+from .axes import prefixed
 from .result import events
 
-_TIME = "time [s]"
+# What marks an event of each kind: words, and dashes that tell one kind from another.
+_EVENTS: dict[str, tuple[str, Any]] = {
+    "reversal": ("a joint turns about", (0, (1, 2))),
+    "limit": ("a limit is reached", (0, (5, 2))),
+    "singularity": ("near a singularity", (0, (5, 2, 1, 2))),
+}
+_STORED = ("kinetic", "potential", "elastic", "springs")
+# A change below this part of the largest is a line on the axis, and its place in the legend misleads.
+_NEGLIGIBLE = 1e-4
 
 
 def tracking(result: xr.Dataset, title: str | None = None) -> Figure:
-    """Wanted less actual position [m] and rotation vector [rad] over time, by axis."""
-    _needs(result, "error", "a controller with a reference")
-    made = figure(7.2, 5.0)
-    above, below = made.subplots(2, 1, sharex=True)
+    """Wanted less actual position and rotation vector over time, by axis."""
+    _needs(result, "error", "simulate with a controller with a reference")
+    made, (above, below) = _panels(5.0)
     error = result["error"].values
     for k, axis in enumerate("xyz"):
         above.plot(result.time, error[:, k], label=axis, **leg_line(k))
         below.plot(result.time, error[:, 3 + k], **leg_line(k))
-    dress(above, "", "position error [m]", title or f"{result.attrs['robot']}: tracking error")
-    dress(below, _TIME, "rotation error [rad]")
-    _finish(made, (above, below), above)
+    _dress(above, "position error", "m", title or f"{result.attrs['robot']}: tracking error")
+    _dress(below, "rotation error", "rad", last=True)
+    _legend(made, above)
     return made
 
 
 def comparison(results: Mapping[str, xr.Dataset], title: str, logarithmic: bool = True) -> Figure:
     """Size of the position and rotation error over time of several simulations, by name."""
-    made = figure(7.2, 5.0)
-    above, below = made.subplots(2, 1, sharex=True)
+    made, (above, below) = _panels(5.0)
     for k, (name, result) in enumerate(results.items()):
-        _needs(result, "error", "a controller with a reference")
+        _needs(result, "error", "simulate with a controller with a reference")
         error = result["error"].values
         for axes, part, label in ((above, error[:, :3], name), (below, error[:, 3:], None)):
             size = np.linalg.norm(part, axis=1)
-            if logarithmic:  # where there is no place for no error at all
-                size = np.where(size > 0, size, np.nan)
+            if logarithmic:  # where there is no place for no error at all, nor need for the digits of its rounding
+                size = np.where(size > np.finfo(float).eps, size, np.nan)
             axes.plot(result.time, size, label=label, **leg_line(k))
-    for axes in (above, below):
-        axes.set_yscale("log" if logarithmic else "linear")
-    dress(above, "", "position error [m]", title)
-    dress(below, _TIME, "rotation error [rad]")
-    legend(made, above, 5)
+    if logarithmic:
+        for axes in (above, below):
+            axes.set_yscale("log")
+    _dress(above, "position error", "m", title, scaled=not logarithmic)
+    _dress(below, "rotation error", "rad", last=True, scaled=not logarithmic)
+    _legend(made, above, 5)
     return made
 
 
 def forces(result: xr.Dataset, title: str | None = None) -> Figure:
-    """Actuator forces [N] and their power [W] over time, with the events."""
-    made = figure(7.2, 5.4)
-    above, below = made.subplots(2, 1, sharex=True)
+    """Actuator forces and their power over time; upright lines mark events."""
+    made, (above, below) = _panels(5.4)
     force, qdot = result["force"].values, result["qdot"].values
     for k, leg in enumerate(result.leg.values.tolist()):
         above.plot(result.time, force[:, k], label=leg, drawstyle=_drawstyle(result), **leg_line(k))
         below.plot(result.time, force[:, k] * qdot[:, k], **leg_line(k))
     unit = result["force"].attrs["units"]
-    dress(above, "", f"actuator force [{unit}]", title or f"{result.attrs['robot']}: forces and power")
-    dress(below, _TIME, "actuator power [W]")
-    _finish(made, (above, below), above)
-    for event in events(result):
-        for axes in (above, below):
-            axes.axvline(event.time, color=INK, linewidth=0.6, linestyle=":")
+    _dress(above, "actuator force", unit, title or f"{result.attrs['robot']}: forces and power")
+    _dress(below, "actuator power", "W", last=True)
+    _legend(made, above)
+    _mark_events(result, above, below)
     return made
 
 
 def energies(result: xr.Dataset, title: str | None = None) -> Figure:
-    """Energy stored, work done and lost since the start [J], and what does not add up."""
-    made = figure(7.2, 5.4)
-    above, below = made.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    """Energy stored, work done and lost since the start, and the residual: what does not add up.
+
+    A broad pale band is what the others add up to: the work of actuators or, with springs in their place, all that is
+    stored.
+    """
+    made, (above, below) = _panels(5.4, height_ratios=(3, 1))
+    changes = _changes(result)
+    band = next(iter(changes))
+    peaks = {name: float(np.abs(line).max(initial=0.0)) for name, line in changes.items()}
+    small = [name for name, peak in peaks.items() if name != band and peak <= _NEGLIGIBLE * max(peaks.values())]
+    above.plot(
+        result.time, changes[band], label=band, color="#C4C4C4", linewidth=5.5, solid_capstyle="butt", zorder=1.5
+    )
+    for k, (name, line) in enumerate(changes.items()):
+        if name != band and name not in small:
+            style = {"color": COLOURS[k - 1], "linestyle": DASHES[k - 1], "linewidth": 2.1 - 0.15 * k}
+            above.plot(result.time, line, label=name, **style)
+    below.plot(result.time, result["energy_residual"], color=INK, linewidth=1.0)
+    told = [name for name in small if peaks[name] > 0]
+    note = f"\nnot drawn, below 0.01 % of the largest: {', '.join(told)}" if told else ""
+    _dress(above, "change since the start", "J", f"{title or result.attrs['robot'] + ': energies'}{note}")
+    _dress(below, "residual", "J", last=True)
+    drawn = len(changes) - len(small)
+    _legend(made, above, drawn if drawn <= 4 else ceil(drawn / 2))
+    return made
+
+
+def bending(result: xr.Dataset, title: str | None = None) -> Figure:
+    """How far the attachment point of each leg is from where it is on the undeformed platform, over time [mm]."""
+    _needs(result, "deflection", "the platform is rigid and does not bend; simulate a polypod.FlexibleModel")
+    made = figure(7.2, 3.8)
+    axes = made.subplots()
+    size = np.linalg.norm(result["deflection"].values, axis=-1)
+    for k, leg in enumerate(result.leg.values.tolist()):
+        axes.plot(result.time, size[:, k], label=leg, **leg_line(k))
+    _dress(axes, "deflection", "m", title or f"{result.attrs['robot']}: deflection of the attachment points", last=True)
+    if size.any():
+        axes.set_ylim(bottom=0.0)
+    _legend(made, axes)
+    return made
+
+
+def _changes(result: xr.Dataset) -> dict[str, Any]:
+    """Changes since the start [J] by name, that of the whole first; each of the others at its own place."""
+    none = 0.0 * result["energy_kinetic"]
     lines = {
         "kinetic": result["energy_kinetic"],
         "potential": result["energy_potential"],
         "elastic": result["energy_elastic"],
-        "springs": result.get("energy_springs"),
-        "work of actuators": result["work_actuators"],
+        "springs": result.get("energy_springs", none),
+        "lost in friction and damping" if "elastic" in result else "lost in friction": result["work_friction"],
         "work of external wrench": result["work_external"],
-        "lost in friction": result["work_friction"],
+        "work of actuators": result["work_actuators"],
     }
-    if lines["springs"] is not None:  # then actuators only pass on what springs store
-        lines["work of actuators"] = None
-    changes = {name: line - line[0] for name, line in lines.items() if line is not None}
-    if lines["springs"] is not None:
-        parts = (changes[name] for name in ("kinetic", "potential", "elastic", "springs"))
-        changes["all stored"] = sum(parts, 0.0 * changes["kinetic"])
-    largest = max(float(np.abs(line).max()) for line in changes.values()) or 1.0
-    seen = [name for name, line in changes.items() if float(np.abs(line).max()) > 1e-6 * largest]
-    shown = {name: line for name, line in changes.items() if name in (*seen, "all stored")}
-    for k, (name, line) in enumerate(shown.items()):
-        style: dict[str, Any] = {"color": COLOURS[k], "linestyle": DASHES[k % len(DASHES)], "linewidth": 1.5}
-        above.plot(result.time, line, label=name, **style)
-    below.plot(result.time, result["energy_residual"], color=INK, linewidth=1.0)
-    dress(above, "", "change since the start [J]", title or f"{result.attrs['robot']}: energies")
-    dress(below, _TIME, "residual [J]")
-    _finish(made, (above, below), above, 4)
-    return made
+    changes = {name: line.values - line.values[:1] for name, line in lines.items()}
+    work = changes.pop("work of actuators")
+    if "energy_springs" in result:  # then actuators only pass on what springs store
+        return {"all stored": sum(changes[name] for name in _STORED), **changes}
+    return {"work of actuators": work, **changes}
 
 
-def _finish(made: Figure, panels: tuple[Any, ...], labelled: Any, columns: int = 6) -> None:
-    for axes in panels:
-        axes.axhline(0.0, color=INK, linewidth=0.6)
-    legend(made, labelled, columns)
+def _mark_events(result: xr.Dataset, above: Any, below: Any) -> None:
+    """Upright lines through both panels, dashed by kind, and what they are above the upper one."""
+    found, handles = events(result), {}
+    for kind in dict.fromkeys(event.kind for event in found):
+        words, dashes = _EVENTS.get(kind, (kind, ":"))
+        times = [event.time for event in found if event.kind == kind]
+        for axes in (above, below):
+            lines = [axes.axvline(t, color=INK, linewidth=0.9, linestyle=dashes, zorder=1.5) for t in times]
+        handles[f"{words}, {len(times)} times" if len(times) > 1 else words] = lines[0]
+    if handles:
+        above.legend(
+            handles.values(), handles.keys(), loc="lower right", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.1,
+            ncols=len(handles), fontsize=8, frameon=False, handlelength=2.4,
+        )  # fmt: skip
+
+
+def _panels(height: float, **options: Any) -> tuple[Figure, Any]:
+    made = figure(7.2, height)
+    return made, made.subplots(2, 1, sharex=True, **options)
+
+
+def _dress(axes: Any, label: str, unit: str, title: str = "", last: bool = False, scaled: bool = True) -> None:
+    """Labels with units and prefixes, and the line of zero below all others; only the ``last`` panel has times."""
+    dress(axes, "", f"{label} [{unit}]", title)
+    if last:
+        prefixed(axes.xaxis, "time", "s")
+    if scaled:
+        prefixed(axes.yaxis, label, unit)
+        axes.axhline(0.0, color=INK, linewidth=0.6, zorder=1.6)  # after: its rounded place would count as data
+
+
+def _legend(made: Figure, labelled: Any, columns: int = 6) -> None:
+    """The figure's legend below it, read in rows: matplotlib fills columns."""
+    handles, labels = labelled.get_legend_handles_labels()
+    order = [k for column in range(columns) for k in range(column, len(labels), columns)]
+    made.legend(
+        [handles[k] for k in order], [labels[k] for k in order], loc="outside lower center",
+        ncols=min(columns, len(labels)), fontsize=8, frameon=False, handlelength=2.8,
+    )  # fmt: skip
 
 
 def _drawstyle(result: xr.Dataset) -> str:
@@ -113,4 +184,4 @@ def _drawstyle(result: xr.Dataset) -> str:
 
 def _needs(result: xr.Dataset, name: str, what: str) -> None:
     if name not in result:
-        raise InputError(f"result: has no {name!r}; simulate with {what}")
+        raise InputError(f"result: has no {name!r}; {what}")

@@ -24,7 +24,10 @@ AXES = ("x", "y", "z", "rx", "ry", "rz")
 def dataset(
     system: System, record: Record, force: Any, reference: Reference | None, about: dict[str, Any]
 ) -> xr.Dataset:
-    """Everything recorded over ``time``, by ``leg``, ``axis`` and ``mode``, with the energy audit."""
+    """Everything recorded over ``time``, by ``leg``, ``axis`` (of a twist) and ``mode``, with the energy audit.
+
+    A flexible platform has its elastic coordinates, and displacements of the attachment points by ``direction``.
+    """
     import xarray as xr
 
     time, x, modes = record["time"], record["state"], system.modes
@@ -47,9 +50,13 @@ def dataset(
         "axis": list(AXES),
     }
     if modes:
-        variables["elastic"] = (("time", "mode"), elastic, _about("elastic coordinate", "m kg^(1/2)"))
-        variables["elastic_rate"] = (("time", "mode"), elastic_rate, _about("its rate", "m kg^(1/2)/s"))
+        variables["elastic"] = (("time", "mode"), elastic, _about("elastic coordinate", "generalized"))
+        variables["elastic_rate"] = (("time", "mode"), elastic_rate, _about("its rate", "generalized, 1/s"))
         coordinates["mode"] = np.arange(1, modes + 1)
+    if system.parts.deflection is not None:
+        moved = _about("displacement of a leg's attachment point on the platform, platform axes", "m")
+        variables["deflection"] = (("time", "leg", "direction"), system.parts.deflection(elastic), moved)
+        coordinates["direction"] = list(AXES[:3])
     variables |= _audit(system, pose, twist, elastic, elastic_rate, work, record["q"], force)
     if reference is not None and len(time):
         wanted = reference.sampled(time)

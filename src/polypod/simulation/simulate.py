@@ -26,7 +26,7 @@ from .record import Record
 from .result import AXES, dataset
 from .run import Run, StoppedError
 from .sources import Signal, Source
-from .system import Place, Stepper
+from .system import Place, Stepper, System
 from .systems import system_of
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 # More rows than these are a slip of a digit rather than a wish.
 MOST_SAMPLES = 20_000_000
+STEP = 1e-3
+# Of a mode's rate times the step: what RK4 stands (2.8 for an undamped mode), and what it follows well.
+STABLE, FINE = 2.7, 0.4
 
 
 def simulate(
@@ -49,7 +52,7 @@ def simulate(
     wrench: Signal = None,
     rate: float | None = None,
     method: str | None = None,
-    step: float = 1e-3,
+    step: float | None = None,
     rtol: float = 1e-9,
     atol: float = 1e-12,
     friction: bool = True,
@@ -75,6 +78,7 @@ def simulate(
     rate : samples a second at which the force is asked for and then held, as on a machine; None: at every instant
     method : RK4 (fixed ``step`` [s]; compiled where force and wrench are held), RK45, DOP853, Radau, BDF or LSODA with
         ``rtol`` and ``atol``; RK4 if there is a ``rate``, else DOP853
+    step : longest step of RK4 [s]; 1 ms unless given, less where a flexible platform's fastest mode asks for it
     friction : whether joints have friction; dry friction is stiff near rest, see ``friction_width`` of the model
     saturation : largest force [N], a number, (n,), or (n, 2) low and high
     delay : time [s] from a sample to its force; what holds the start acts until the first arrives
@@ -91,10 +95,11 @@ def simulate(
     timing = _Timing(duration, rate, breaks, output)
     system = system_of(model, friction)
     stepper = Stepper(system)
-    integrator = Integrator(method or (FIXED if rate is not None else "DOP853"), step, rtol, atol)
     actuators = Actuators(system.legs, saturation, delay)
     wanted = _reference(reference, force, rate)
     place = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
+    how = method or (FIXED if rate is not None else "DOP853")
+    integrator = Integrator(how, _step(step, system, place) if how == FIXED else step or STEP, rtol, atol)
     force_source, wrench_source = Source("force", force, system.legs), Source("wrench", wrench, AXES)
     _check_sampling(force_source, wrench_source, rate, delay)
     watches = chosen(events, system, friction, singularity, size_of(model.robot))
@@ -166,6 +171,19 @@ class _Timing:
             self.every = round(output * rate)
             if self.every < 1 or abs(output * rate - self.every) > 1e-6:
                 raise InputError(f"output: at {rate:g} samples a second a multiple of {1 / rate:g} s, got {output}")
+
+
+def _step(step: float | None, system: System, place: Place) -> float:
+    """The step of RK4; one at which the fastest mode would blow up is refused."""
+    fastest = system.parts.fastest(_pose(place), place.state[18 : 18 + system.modes]) if system.modes else 0.0
+    if step is None:
+        return STEP if fastest * STEP <= FINE else FINE / fastest
+    if fastest * step > STABLE:
+        raise InputError(
+            f"step: got {step:g} s, but the platform's fastest mode ({fastest:.4g} rad/s) needs at most "
+            f"{STABLE / fastest:.3g} s with RK4; leave step out, or keep fewer modes"
+        )
+    return step
 
 
 def _reference(reference: Reference | Trajectory | None, force: Signal, rate: float | None) -> Reference | None:

@@ -69,5 +69,7 @@ def flexible_system(model: FlexibleModel, friction: bool) -> System:
         lambda: own.mechanism,
         lambda *state: Energies(*model.energy(*state)),
         lambda pose: tuple(model.static_equilibrium(pose)),  # type: ignore[arg-type, return-value]
+        model.deflection,
+        model.fastest,
     )
     return System(model.robot, model.modes.count, parts)

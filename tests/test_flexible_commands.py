@@ -1,0 +1,168 @@
+"""Every command with a robot whose platform bends."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from typer.testing import CliRunner
+
+import polypod as pp
+from compare import assert_close
+from polypod.cli import app
+from polypod.cli.check import check
+from polypod.cli.new import new
+from polypod.cli.run import run
+from polypod.cli.simulate import simulate
+from polypod.export import export_c
+from polypod.flexible import FlexibleModel
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What ``polypod new --flexible`` writes, with two modes instead of six."""
+    path = new("bendy", out=tmp_path_factory.mktemp("bendy") / "bendy.yaml", flexible=True)
+    text = path.read_text(encoding="utf-8")
+    assert "modes: 6 #" in text
+    path.write_text(text.replace("modes: 6 #", "modes: 2 #"), encoding="utf-8")
+    return path
+
+
+def told(*arguments: str) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_check_tells_modes_and_sag(robot: Path) -> None:
+    report = check(robot)
+    assert report.clean
+    model = FlexibleModel(robot)
+    bent = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
+    sag = 1e3 * np.linalg.norm(bent, axis=-1).max()
+    low, high = model.modes.frequencies / (2 * np.pi)
+    wanted = f"flexible platform: 2 modes of {low:.4g} to {high:.4g} Hz; at home it bends by up to {sag:.4g} mm at rest"
+    assert report.remarks[-1] == wanted
+
+
+def test_check_of_a_platform_too_soft(robot: Path, tmp_path: Path) -> None:
+    soft = tmp_path / "soft.yaml"
+    soft.write_text(robot.read_text(encoding="utf-8").replace("young: 70.0e+9", "young: 1.0e+5"), encoding="utf-8")
+    report = check(soft)
+    assert report.ok
+    assert not report.clean
+    assert "too soft for its load" in report.warnings[-1]
+
+
+def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
+    result, folder = run(str(robot), out=tmp_path / "out", rate=50.0)
+    assert folder is not None
+    assert result.bending is not None
+    with xr.open_dataset(folder / "results.nc") as data:
+        assert data["deflection"].dims == ("time", "leg", "axis")
+        assert data["deflection"].attrs["units"] == "m"
+        np.testing.assert_array_equal(data["elastic"], result.bending.elastic)
+        assert pp.loads(data.attrs["robot_file"]) == result.robot
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    assert '<figure id="bending">' in page
+    assert "flexible, 2 modes" in page
+    assert (folder / "figures" / "bending.png").stat().st_size > 10_000
+    printed = told("run", str(robot), "--rate", "50", "--no-files")
+    assert "Platform: flexible, 2 modes" in printed
+    facts = json.loads(told("run", str(robot), "--rate", "50", "--no-files", "--json"))
+    size = np.linalg.norm(result.bending.deflection, axis=-1).max()
+    assert facts["summary"]["largest_deflection_m"] == pytest.approx(size, rel=1e-12)
+    rigid = json.loads(told("run", "kim-ryu", "--rate", "20", "--no-files", "--json"))
+    assert rigid["summary"]["largest_deflection_m"] is None
+
+
+def test_show_lists_the_plate_and_its_modes(robot: Path, tmp_path: Path) -> None:
+    data = json.loads(told("show", str(robot), "--json", "--picture", str(tmp_path / "a.png")))
+    assert data["platform"]["kind"] == "flexible"
+    wanted = FlexibleModel(robot).modes.frequencies / (2 * np.pi)
+    assert data["platform"]["frequencies_Hz"] == pytest.approx(wanted.tolist(), rel=1e-12)
+    paths = {p["path"]: p for p in data["parameters"]}
+    assert paths["platform.plate.young"]["unit"] == "Pa"
+    assert paths["platform.plate.modes"]["value"] == 2
+    assert "platform.mass" not in paths  # it follows from the plate
+    assert "Flexible platform of" in told("show", str(robot), "--no-draw")
+
+
+@pytest.mark.parametrize("controller", ["elastic-computed-torque", "joint-pd", None])
+def test_simulate(robot: Path, tmp_path: Path, controller: str | None) -> None:
+    motion = tmp_path / "nod.yaml"
+    motion.write_text(
+        "name: nod\ntrajectory:\n  kind: poses\n  relative_to: home\n  poses:\n"
+        "  - {time: 0.0, position: [0.0, 0.0, 0.0]}\n  - {time: 0.1, position: [0.0, 0.0, 0.01]}\n",
+        encoding="utf-8",
+    )
+    exact = controller == "elastic-computed-torque"
+    result = simulate(str(robot), str(motion), controller, rate=20_000.0 if exact else 1000.0)
+    assert result.attrs["ended"] == "duration reached"
+    assert result["elastic"].shape[1] == 2
+    # the elastic state measured: an error of sampling only; else the platform counts as rigid, which joint-pd ignores
+    bound = {"elastic-computed-torque": 5e-6, None: 1e-4, "joint-pd": 2e-3}[controller]
+    assert np.abs(result["error"].values[:, :3]).max() < bound
+    assert np.abs(result["energy_residual"]).max() < 1e-6 * np.abs(result["work_actuators"]).max()
+
+
+def test_simulation_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
+    told("simulate", str(robot), "around-home", "--out", str(tmp_path / "out"))
+    assert (tmp_path / "out" / "bending.png").stat().st_size > 10_000
+    result = CliRunner().invoke(app, ["simulate", "kim-ryu", "--controller", "elastic-computed-torque"])
+    assert result.exit_code == 2
+    assert "elastic-computed-torque is for a flexible platform; 'kim-ryu' has a rigid one" in result.stderr
+
+
+def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
+    model = FlexibleModel(robot)
+    fastest = model.fastest(model.robot.home.matrix, np.zeros(2))
+    # alone the modes are slower or as fast: the legs' inertia at the platform is not massless, the frame recoils
+    assert fastest > 0.5 * model.modes.frequencies.max()
+    with pytest.raises(
+        pp.errors.InputError, match=r"step: got 0.01 s, but the platform's fastest mode .* leave step out"
+    ):
+        pp.simulate(model, duration=0.1, rate=100.0, step=0.01)
+    assert pp.simulate(model, np.zeros(6), duration=0.001, rate=1000.0).attrs["ended"] == "duration reached"
+
+
+def test_exported_c_is_the_kernel(robot: Path, tmp_path: Path) -> None:
+    model = FlexibleModel(robot)
+    rng = np.random.default_rng(0)
+    pose = model.robot.home.matrix
+    state = [pose, 0.3 * rng.normal(size=6), 1e-4 * rng.normal(size=2), 1e-2 * rng.normal(size=2)]
+    state += [rng.normal(size=6), rng.normal(size=6)]
+    for function in ("inverse_dynamics", "direct_dynamics", "reactions"):
+        name, header, source = export_c(model, function)
+        (tmp_path / f"{name}.h").write_text(header, encoding="utf-8")
+        (tmp_path / f"{name}.c").write_text(source, encoding="utf-8")
+        built = tmp_path / f"{name}.so"
+        command = ["cc", "-std=c99", "-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o", str(built)]
+        subprocess.run([*command, str(tmp_path / f"{name}.c"), "-lm"], check=True)
+        kernel = model.kernel(function, True)
+        outputs = [np.zeros(p.shape or (1,)) for p in kernel.outputs]
+        arrays = [np.ascontiguousarray(a) for a in (*state, *outputs)]
+        call = getattr(ctypes.CDLL(str(built)), name)
+        call(*(a.ctypes.data_as(ctypes.POINTER(ctypes.c_double)) for a in arrays))
+        for got, wanted in zip(arrays[6:], kernel(*(a[None] for a in state)), strict=True):
+            assert_close(got.reshape(1, -1), wanted.reshape(1, -1), 1e-12)
+
+
+def test_every_flexible_function_can_be_exported(robot: Path) -> None:
+    model = FlexibleModel(robot)
+    for function in model.kernels.names:
+        _, header, _ = export_c(model, function)
+        assert "Output:" in header
+    with pytest.raises(pp.errors.UnknownNameError, match="Did you mean 'steady_shape'"):
+        export_c(model, "steady_shap")
+
+
+def test_motions_have_no_platform(tmp_path: Path) -> None:
+    with pytest.raises(pp.errors.InputError, match="--flexible: is about a robot's platform"):
+        new("lift", motion=True, out=tmp_path / "lift.yaml", flexible=True)
+    assert not list(tmp_path.iterdir())
