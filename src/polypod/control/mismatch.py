@@ -39,7 +39,7 @@ def _platform(robot: Robot, factor: float) -> Any:
         return _scaled(robot.platform, factor)
     if factor == 1.0:  # a plate stays a plate
         return robot.platform
-    from ..flexible.model import modes_of
+    from ..flexible.platforms import modes_of
 
     modes = modes_of(robot)
     # a damping ratio would give another damping with other masses

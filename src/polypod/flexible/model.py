@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..description import FlexiblePlatform, PlateData, Robot, load
+from ..description import Robot, load
 from ..description.modes import Modes
 from ..errors import InputError, StateError
 from ..formulations.dry_friction import DryFriction
@@ -24,7 +24,7 @@ from ..model.reactions import Reactions
 from ..trajectories import Motion, Trajectory
 from .kernels import FlexibleKernels
 from .path import FlexiblePath, follow
-from .plate import plate_modes
+from .platforms import modes_of, on_modes
 from .results import ActuatorMotion, Equilibrium, FlexibleAccelerations, FlexibleEnergy, FlexibleForces, FlexibleSystem
 
 Array = NDArray[np.float64]
@@ -52,7 +52,7 @@ class FlexibleModel:
     ) -> None:
         dry = DryFriction.of(friction_width, friction_coupling)
         given = robot if isinstance(robot, Robot) else load(robot)
-        self.robot = given if modes is None else _on_modes(given, modes)
+        self.robot = given if modes is None else on_modes(given, modes)
         self.modes = modes_of(self.robot)
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
         self.kernels = FlexibleKernels(self.robot, self.modes, dry)
@@ -316,39 +316,6 @@ class FlexibleModel:
                 result=result,
             )
         return result
-
-
-def _on_modes(robot: Robot, modes: Modes) -> Robot:
-    """A robot on another platform."""
-    if not isinstance(modes, Modes):
-        raise InputError(f"modes: a polypod.flexible.Modes is needed, got {type(modes).__name__}")
-    if robot.freedoms:
-        raise InputError(f"robot: {robot.name!r} has {len(robot.freedoms)} freedoms; a flexible platform needs six")
-    platform = FlexiblePlatform(modes=modes)
-    faults = platform.attachment_faults([leg.name for leg in robot.legs], [leg.platform for leg in robot.legs])
-    if faults:
-        raise InputError(f"modes: {faults[0]}")
-    return robot.model_copy(update={"platform": platform})
-
-
-def modes_of(robot: Robot) -> Modes:
-    """The modes of a robot's flexible platform: those it names, or those of its plate, computed."""
-    if not isinstance(robot.platform, FlexiblePlatform):
-        raise InputError(
-            f"robot: the platform of {robot.name!r} is rigid; give modes, or a robot file with 'kind: flexible' in its "
-            "platform, or use polypod.Model"
-        )
-    if robot.platform.modes is not None:
-        return robot.platform.modes
-    assert robot.platform.plate is not None
-    joints = tuple((leg.name, leg.platform) for leg in robot.legs)
-    return _computed(robot.platform.plate, joints)
-
-
-@cache
-def _computed(data: PlateData, joints: tuple[tuple[str, tuple[float, float, float]], ...]) -> Modes:
-    names, points = zip(*joints, strict=True)
-    return plate_modes(data.plate, points, data.modes, names=names, damping_ratio=data.damping_ratio)
 
 
 def _rebuilt(robot: Robot, width: float, coupling: Literal["implicit", "explicit"]) -> FlexibleModel:

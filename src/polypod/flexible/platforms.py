@@ -1,0 +1,43 @@
+"""Which modes a robot's platform bends in."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from ..description import FlexiblePlatform, PlateData, Robot
+from ..description.modes import Modes
+from ..errors import InputError
+from .plate import plate_modes
+
+
+def on_modes(robot: Robot, modes: Modes) -> Robot:
+    """A robot on another platform."""
+    if not isinstance(modes, Modes):
+        raise InputError(f"modes: a polypod.flexible.Modes is needed, got {type(modes).__name__}")
+    if robot.freedoms:
+        raise InputError(f"robot: {robot.name!r} has {len(robot.freedoms)} freedoms; a flexible platform needs six")
+    platform = FlexiblePlatform(modes=modes)
+    faults = platform.attachment_faults([leg.name for leg in robot.legs], [leg.platform for leg in robot.legs])
+    if faults:
+        raise InputError(f"modes: {faults[0]}")
+    return robot.model_copy(update={"platform": platform})
+
+
+def modes_of(robot: Robot) -> Modes:
+    """The modes of a robot's flexible platform: those it names, or those of its plate, computed."""
+    if not isinstance(robot.platform, FlexiblePlatform):
+        raise InputError(
+            f"robot: the platform of {robot.name!r} is rigid; give modes, or a robot file with 'kind: flexible' in its "
+            "platform, or use polypod.Model"
+        )
+    if robot.platform.modes is not None:
+        return robot.platform.modes
+    assert robot.platform.plate is not None
+    joints = tuple((leg.name, leg.platform) for leg in robot.legs)
+    return _computed(robot.platform.plate, joints)
+
+
+@cache
+def _computed(data: PlateData, joints: tuple[tuple[str, tuple[float, float, float]], ...]) -> Modes:
+    names, points = zip(*joints, strict=True)
+    return plate_modes(data.plate, points, data.modes, names=names, damping_ratio=data.damping_ratio)
