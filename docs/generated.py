@@ -1,5 +1,5 @@
-"""Text of the generated pages: references of the files from their schema, commands from their help, errata from the
-papers' studies."""
+"""Pages made from the same data as the library: references of the files from their schema, commands from their help,
+errata from the papers' studies. ``python docs/generated.py`` writes them; a test compares them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib
 import inspect
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
@@ -28,19 +29,48 @@ from polypod.description import (
 )
 from polypod.description.quantities import Data, unit_of
 from polypod.errors import UnphysicalWarning
-from polypod.motions import PUBLISHED, MotionData
+from polypod.motions import AROUND_HOME, PUBLISHED, MotionData
 from polypod.motions.laws import LawData
 from polypod.motions.paths import PathData
 from polypod.motions.platform import PlatformData, Waypoint
 from polypod.motions.tables import UNITS
 from polypod.motions.wrench import WrenchData
 
+CIRCLE = """name: circle
+rate: 200 # samples a second
+trajectory:
+  kind: euler
+  relative_to: home # the circle's centre counts from the robot's home pose
+  path:
+    kind: stack
+    parts:
+      # 3 coordinates, the position; one turn at 40 turns a minute lasts 60/40 s
+      - {kind: circle, centre: [0.0, 0.0, 0.0], radius: 0.05, normal: [0, 0, 1], rpm: 40, turns: 1}
+      - {kind: rest, point: [0.0, 0.0, 0.0], duration: 1.5} # 3 angles, which stay"""
+"""A motion file of a circle with a fixed orientation."""
 _PLAIN = {"number": "number", "string": "text", "integer": "integer", "boolean": "true or false", "null": "nothing"}
+
+_SECTIONS = {
+    "Body": "[body](#body)",
+    "FlexiblePlatform": "[flexible platform](#flexible-platform)",
+    "PlateData": "[plate](#plate)",
+    "Pose": "[pose](#pose)",
+    "Freedom": "[freedom](#freedom)",
+    "Friction": "[friction](#friction)",
+    "ConeLimit": "[cone limit](#cone-limit)",
+    "LegData": "[leg](#legs)",
+    "PlatformData": "[trajectory](#trajectories)",
+    "PathData": "[path](#paths)",
+    "WrenchData": "[wrench](#wrench), or six numbers",
+    "LawData": "[time law](#time-law), or its kind",
+    "Waypoint": "[waypoint](#waypoint)",
+}
+"""What readers call the classes of the schema, and where they stand."""
 
 
 def robot_files() -> str:
     """Reference of robot files."""
-    kinds = [section(f"Leg kind {name}", kind, 3) for name, kind in LegData.registry.items() if is_ours(kind)]
+    kinds = [section(f"Leg kind {name}", kind, 3, name) for name, kind in LegData.registry.items() if is_ours(kind)]
     return "\n".join(
         [
             "# Robot files\n",
@@ -55,7 +85,7 @@ def robot_files() -> str:
             "## Fields\n",
             section("Robot", Robot, 3),
             section("Body", Body, 3),
-            section("Flexible platform", FlexiblePlatform, 3),
+            section("Flexible platform", FlexiblePlatform, 3, "flexible"),
             "`polypod new my-hexapod --flexible` writes one:\n",
             "```yaml",
             template_part("platform-flexible"),
@@ -83,21 +113,30 @@ def motion_files() -> str:
             "```yaml",
             template("motion", "lift"),
             "```\n",
+            "## A circle\n",
+            "Paths of coordinates (a circle, a line, a spline) are parts of a trajectory. With `euler` a position and "
+            "three angles make six coordinates, side by side in a `stack`; both must last equally long. Here the "
+            "angles stay:\n",
+            "```yaml",
+            CIRCLE,
+            "```\n",
+            "To turn meanwhile, put another path of three angles in place of the rest.\n",
             "## Tables\n",
             "A `csv` file has a header with `time` first; a column may state its unit in brackets, "
             f"one of {', '.join(f'`{unit}`' for unit in UNITS)}, and is in SI units without.\n",
             "## Published motions\n",
             "| name | robot | what it is |\n|---|---|---|",
             *(f"| `{name}` | `{entry.robot}` | {entry.title} |" for name, entry in PUBLISHED.items()),
+            f"| `{AROUND_HOME}` | any | each freedom in turn, there and back about home (published by no paper) |",
             "\n## Fields\n",
             section("Motion", MotionData, 3),
             section("Wrench", WrenchData, 3),
             section("Time law", LawData, 3),
             section("Waypoint", Waypoint, 3),
             "## Trajectories\n",
-            *(section(f"Trajectory kind {name}", kind, 3) for name, kind in PlatformData.registry.items()),
+            *(section(f"Trajectory kind {name}", kind, 3, name) for name, kind in PlatformData.registry.items()),
             "## Paths\n",
-            *(section(f"Path kind {name}", kind, 3) for name, kind in PathData.registry.items()),
+            *(section(f"Path kind {name}", kind, 3, name) for name, kind in PathData.registry.items()),
         ]
     )
 
@@ -130,7 +169,7 @@ def errata() -> str:
     parts = [
         "# Errata of the papers\n",
         "Equations that are wrong as printed never run in the library. Here is each that was found, its right form, a "
-        "proof in a line, and what the slip costs, computed when this page was built.\n",
+        "proof in a line, and what the slip costs, computed when this page was made.\n",
     ]
     parts += _inertias()
     count = 0
@@ -179,22 +218,27 @@ def _inertias() -> list[str]:
     ]
 
 
-def section(title: str, model: type[BaseModel], level: int) -> str:
-    """A class of the schema: its docstring, then a table of its fields."""
+def section(title: str, model: type[BaseModel], level: int, kind: str = "") -> str:
+    """A class of the schema: its docstring, then a table of its fields; ``kind`` is what that field must say."""
     lines = [f"{'#' * level} {title}\n", _prose(model), "", "| field | value | unit | default |", "|---|---|---|---|"]
     schema = model.model_json_schema()
     for name in model.file_fields() if issubclass(model, Data) else model.model_fields:
         field = model.model_fields[name]
         default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
         value = type_name(schema["properties"][name], schema)
+        if kind and name == "kind":
+            default, value = "required", f"`{kind}`"
         lines.append(f"| `{name}` | {value} | {unit_of(field).replace('|', '/')} | {default} |")
     return "\n".join(lines) + "\n"
 
 
 def type_name(part: dict[str, Any], schema: dict[str, Any]) -> str:
     """A JSON schema in a few words."""
+    if "form" in part:
+        return str(part["form"])
     if "$ref" in part:
-        return part["$ref"].rpartition("/")[2]
+        name = part["$ref"].rpartition("/")[2]
+        return _SECTIONS.get(name, name)
     if "anyOf" in part:
         return " or ".join(type_name(p, schema) for p in part["anyOf"] if p.get("type") != "null")
     if "enum" in part or "const" in part:
@@ -227,9 +271,25 @@ def is_ours(kind: type[Any]) -> bool:
     return kind.__module__.startswith("polypod.")
 
 
+NOTE = "<!-- Made by 'python docs/generated.py': change what it is made from, not this page. -->\n\n"
 PAGES: dict[str, Callable[[], str]] = {
     "robot-files.md": robot_files,
     "motion-files.md": motion_files,
     "commands.md": commands,
     "errata.md": errata,
 }
+
+
+def text_of(name: str) -> str:
+    """A page as its file holds it."""
+    return NOTE + PAGES[name]().rstrip("\n") + "\n"
+
+
+def main() -> None:
+    """Write the pages beside this file."""
+    for name in PAGES:
+        (Path(__file__).parent / name).write_text(text_of(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -12,7 +12,7 @@ import pytest
 
 import polypod as pp
 from polypod.bench import dynamics
-from polypod.bench.rows import Row, as_json, setting
+from polypod.bench.rows import BUILDING, Row, as_json, setting
 from polypod.bench.timing import take_turns
 
 
@@ -54,6 +54,15 @@ def test_a_peer_that_is_not_installed_is_a_row(
     rows = list(peers.missing("kim-ryu"))
     assert [row.name for row in rows] == ["Pinocchio"]
     assert "not installed" in rows[0].note
+
+
+def test_a_build_is_told_in_seconds_a_state_in_microseconds() -> None:
+    from polypod.cli.bench import _table
+
+    build, state = _table(BUILDING, [Row(BUILDING, "a", 1.5)]), _table("g", [Row("g", "b", 1.5e-6, median=2e-6)])
+    assert [(c.name, c.unit) for c in build.columns[1:3]] == [("best time a build", "s"), ("median", "s")]
+    assert [(c.name, c.unit) for c in state.columns[1:3]] == [("best time a state", "us"), ("median", "us")]
+    assert (build.rows[0][1], state.rows[0][1:3]) == ("1.5", ("1.5", "2"))
 
 
 def test_setting_and_json() -> None:

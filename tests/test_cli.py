@@ -150,10 +150,10 @@ def test_new_files_are_valid(here):
 BREAKS = [
     ("mass: 30.0", "mass: -30.0", "platform.mass", "greater than or equal to 0"),
     ("mass: 30.0", "mas: 30.0", "platform.mas", "Did you mean 'mass'"),
-    ("mass: 4.0", "mass: four", "legs.0.lower.mass", "must be a number, got 'four'"),
+    ("mass: 4.0", "mass: four", "leg_defaults.lower.mass", "must be a number, got 'four'"),
     ("[0.7, 0.7, 1.35]", "[0.7, 0.7, 1.55]", "platform.inertia", "breaks the triangle inequality"),
-    ("kind: UPS", "kind: UPPS", "legs.0.kind", "Did you mean .*'UPS'"),
-    ("[0.45, 0.85]", "[0.85, 0.45]", "legs.0.length", "from small to large"),
+    ("kind: UPS", "kind: UPPS", "leg_defaults.kind", "Did you mean .*'UPS'"),
+    ("[0.45, 0.85]", "[0.85, 0.45]", "leg_defaults.length", "from small to large"),
     ("[0.0, 0.0, 0.6]", "[0.0, 0.0]", "home.position", "3 numbers needed, got"),
     ("0.978147601, 0.0]", "0.578147601, 0.0]", "legs.0.axis", "must have length 1"),
     ("  - base: [0.4891, -0.1040, 0.0]", "  - base: [0.4891 -0.1040, 0.0]", "legs.0.base", "3 numbers needed"),

@@ -16,7 +16,9 @@ from polypod.cli.check import check
 from polypod.cli.new import template
 from polypod.description.advice import advice
 from polypod.description.files import located
-from polypod.errors import RobotFileError, StateError, UnphysicalWarning
+from polypod.errors import InputError, MotionFileError, RobotFileError, StateError, UnphysicalWarning
+from polypod.motions import loads_motion, make_task
+from polypod.study import study
 
 ROBOT, MOTION = template("robot", "my-hexapod"), template("motion", "lift")
 LEG_1 = ROBOT[ROBOT.index("  - base: [0.4891, -0.1040") : ROBOT.index("  - base: [0.4891, 0.1040")]
@@ -89,24 +91,46 @@ ROBOT_SLIPS = {
         "[0.7, 0.7, 1.35]", "[0,7, 0,7, 1,35]", "platform.inertia", r"got \[0, 7.*decimal point", "[0,7",
     ),
     "unit among defaults": (
-        "viscous: 50.0", "viscous: 50 N s/m", "legs.0.prismatic_friction.viscous", "in N s/m .*: 50 ", "50 N s/m",
+        "viscous: 50.0", "viscous: 50 N s/m", "leg_defaults.prismatic_friction.viscous", "in N s/m .*: 50$", "50 N s/m",
     ),
-    "kind in small letters": ("kind: UPS", "kind: ups", "legs.0.kind", "Did you mean 'UPS'", "kind: ups"),
+    "kind in small letters": ("kind: UPS", "kind: ups", "leg_defaults.kind", "Did you mean 'UPS'", "kind: ups"),
     "two equal legs": (LEG_2, LEG_1, "legs.1", "leg2 is the same as leg1", "axis: [0.207"),
     "singular home": ("0.0, 0.6]", "0.0, 0.0]", "home", r"is singular: at position \[0.0, 0.0, 0.0\]", "home:"),
     "axis of another length": ("[0.207911691, 0.978147601", "[0.3, 0.4", "legs.0.axis", r"write \[0.6, 0.8, 0", "[0.3"),
     "angles for a matrix": (
         "# rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "rotation: [0, 0, 0]", "home.rotation", "3 rows", "rotation:",
     ),
+    "degrees for a matrix": (
+        "# rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]", "rotation: [0, 0, 30 deg]", "home.rotation",
+        r"write 'angles: \[0, 0, 30 deg\]' instead", "rotation:",
+    ),
+    "both kinds of turn": (
+        "  # angles: [0.0, 0.0, 30 deg]", "  rotation: [[1, 0, 0], [0, 1, 0], [0, 0, 1]]\n  angles: [0.0, 0.0, 30 deg]",
+        "home.angles", "rotation or angles, not both", "  angles: [",
+    ),
+    "degrees for radians": ("# angles: [0.0, 0.0, 30 deg]", "angles: [0, 0, 30]", "home.angles", "'30 deg' if", "30]"),
+    "gravity as a number": ("[0.0, 0.0, -9.81]", "-9.81", "gravity", r"such as \[0, 0, -9.81\]", "gravity:"),
+    "no commas": (
+        "[0.2007, -0.2229, 0.0]", "[0.2007 -0.2229 0.0]", "legs.0.platform",
+        r"commas are missing: write \[0.2007, -0.2229, 0.0\]", "-0.2229",
+    ),
+    "no brackets": (
+        "[0.2007, -0.2229, 0.0]", "0.2007, -0.2229, 0.0", "legs.0.platform",
+        r"brackets are missing: write \[0.2007, -0.2229, 0.0\]", "-0.2229",
+    ),
+    "a colon in a text": (
+        "title: Gough-Stewart platform of 1 m", "title: Gough's platform: a test # mine", "",
+        'needs quotes: title: "Gough\'s platform: a test"$', "title:",
+    ),
     "no space after a colon": ("  mass: 30.0", "  mass:30.0", "", "a space is missing after the colon", "mass:30"),
     "a number for a name": ("name: my-hexapod", "name: 12", "name", "in quotes: '12'", "name: 12"),
     "nothing": ("name: my-hexapod", "name:", "name", "must be a text, got nothing", "name:"),
     "a number for a mapping": (
-        "{viscous: 50.0}", "50.0", "legs.0.prismatic_friction", "a mapping of viscous, coulomb, drag, got 50", "50.0",
+        "{viscous: 50.0}", "50.0", "leg_defaults.prismatic_friction", "of viscous, coulomb, drag, got 50", "50.0",
     ),
     "degrees without a unit": (
         "  # rotor_mass: 20.0", "  base_cone: {axis: [0.0, 0.0, 1.0], half_angle: 45}\n  # rotor_mass: 20.0",
-        "legs.0.base_cone.half_angle", "write '45 deg' if degrees are meant", "half_angle",
+        "leg_defaults.base_cone.half_angle", "write '45 deg' if degrees are meant", "half_angle",
     ),
 }  # fmt: skip
 
@@ -145,6 +169,10 @@ MOTION_SLIPS = {
     ),
     "beyond a singular pose": (
         "[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]", "trajectory.poses.1", "crosses a singular pose at t = 0.6", "-0.6]",
+    ),
+    "a path for a trajectory": (
+        "kind: poses", "kind: circle", "trajectory.kind", "circle is a kind of path.*kind: stack, parts:.*kind: axis",
+        "kind: circle",
     ),
     "too many samples": ("rate: 200", "rate: 1e9", "rate", "samples; at most", "rate: 1e9"),
 }  # fmt: skip
@@ -198,6 +226,28 @@ def test_numbers_in_powers_of_ten_are_numbers(here):
     path = "{kind: rest, point: [0, 0, 1e-3, 1e-2, 0, 0], duration: 1e0}"
     Path("a.yaml").write_text(f"name: a\ntrajectory: {{kind: euler, relative_to: home, path: {path}}}\n")
     assert check("a.yaml", "my-hexapod.yaml").ok
+
+
+@pytest.mark.parametrize(
+    ("path", "field", "message"),
+    [
+        (
+            "{kind: circle, centre: [0, 0, 0], radius: 0.1, normal: [0, 0, 1], rpm: 40}",
+            "trajectory.path",
+            r"got 3; .*\{kind: stack, parts: \[\{kind: circle, \.\.\.\}, "
+            r"\{kind: rest, point: \[0, 0, 0\], duration: 1.5\}\]\}$",
+        ),
+        ("{kind: rest, point: [0, 0], duration: 1}", "trajectory.path", "got 2$"),
+        ("{kind: poses}", "trajectory.path.kind", "poses is a kind of trajectory, not of path; paths: rest, line"),
+        ("{kind: circel}", "trajectory.path.kind", "Did you mean 'circle'"),
+    ],
+)
+def test_paths_where_they_do_not_belong(path, field, message):
+    with pytest.raises(MotionFileError) as caught:
+        loads_motion(f"name: a\ntrajectory: {{kind: euler, path: {path}}}\n")
+    (fault,) = caught.value.faults
+    assert fault.field == field
+    assert re.search(message, fault.message), fault.message
 
 
 def test_a_motion_that_starts_nowhere_near(here):
@@ -322,4 +372,77 @@ def test_whose_unphysical_numbers_they_are():
     text = ROBOT.replace("[0.7, 0.7, 1.35]", "[0.7, 0.7, 1.55]").replace("# check: none  ", "check: none #")
     own = told(lambda: pp.loads(text))
     assert "opts out of the check" in own.head
+    assert "has 1 body whose" in own.head
     assert "installation" not in str(own)
+
+
+def test_check_lists_all_odd_bodies_and_points_at_no_other_command():
+    told = polypod("check", "pedrammehr").stdout
+    assert "polypod check" not in told
+    for body in ("platform", "leg1.lower", "leg1.upper"):
+        assert told.count(f"warning: {body}.inertia ") == 1
+    assert told.count("(so in leg2, leg3, leg4, leg5, leg6)") == 2
+
+
+def test_names_of_the_library_are_taken(here):
+    for arguments, what in ((("kim-ryu",), "robot"), (("around-home", "--motion"), "motion")):
+        result = polypod("new", *arguments)
+        assert result.exit_code == 2
+        assert f"{arguments[0]!r} is a {what} of the library" in result.stderr
+        assert not Path(f"{arguments[0]}.yaml").exists()
+    assert polypod("new", "kim-ryu", "--motion").exit_code == 0  # a motion may be named like a robot
+
+
+def test_an_option_that_is_no_number_is_shown(here):
+    for asked in (("--rate", "abc"), ("--rate=abc",)):
+        result = polypod("run", *asked)
+        assert result.exit_code == 2
+        assert "'abc'" in result.stderr
+
+
+def test_every_group_has_an_example():
+    assert "Example: polypod export c kim-ryu" in polypod("export", "--help").stdout
+
+
+def test_a_published_motion_on_another_robot_is_told(here):
+    remark = "motion 'kim-ryu-circle' was published for robot 'kim-ryu'; 'low' is another"
+    text = ROBOT.replace("name: my-hexapod", "name: low").replace("[0.45, 0.85]", "[0.1, 2.0]")
+    Path("low.yaml").write_text(text)
+    checked = json.loads(polypod("check", "kim-ryu-circle", "--robot", "low.yaml", "--json").stdout)
+    assert remark in checked["remarks"]
+    assert remark in polypod("run", "low.yaml", "kim-ryu-circle", "--no-files").stderr
+    Path("again.yaml").write_text("name: again\ntrajectory: {kind: published, name: kim-ryu-circle}\n")
+    assert remark in polypod("run", "low.yaml", "again.yaml", "--no-files").stderr
+    assert "published for" not in polypod("run", "kim-ryu", "kim-ryu-circle", "--no-files").stderr
+    Path("low.yaml").write_text(text.replace("name: low", "name: kim-ryu-low"))  # named after it: a variant
+    assert "published for" not in polypod("run", "low.yaml", "kim-ryu-circle", "--no-files").stderr
+
+
+# -- from Python -----------------------------------------------------------------------------------------------------
+
+
+def test_a_study_takes_names_and_files(here):
+    Path("lift.yaml").write_text(MOTION.replace("rate: 200", "rate: 20"))
+    model = pp.Model("my-hexapod.yaml")
+    wanted = study(model, make_task(model, "lift.yaml"))
+    assert abs(wanted.force).max() > 10
+    for robot in ("my-hexapod.yaml", Path("my-hexapod.yaml"), model.robot, model):
+        for motion in ("lift.yaml", Path("lift.yaml")):
+            assert (study(robot, motion).force == wanted.force).all()
+    assert study("my-hexapod.yaml").task.name == "around-home"
+    Path("bad.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.0, 0.0, -0.6]"))
+    with pytest.raises(StateError, match=r"\(bad\.yaml, line \d+: trajectory\.poses\.1\)"):
+        study("my-hexapod.yaml", "bad.yaml")
+    for robot, motion, message in (
+        (3, "lift.yaml", "model: a polypod.Model or polypod.FlexibleModel is needed, got 3"),
+        (model, 3, "motion: a published motion's name or a motion file's path is needed, got 3"),
+    ):
+        with pytest.raises(InputError, match=re.escape(message)):
+            study(robot, motion)
+
+
+def test_a_task_for_a_flexible_platform_is_that_of_the_rigid_one(here):
+    Path("bendy.yaml").write_text(template("robot", "bendy", "flexible"))
+    model = pp.FlexibleModel("bendy.yaml")
+    task, wanted = make_task(model, "around-home", rate=20.0), make_task(model.rigid, "around-home", rate=20.0)
+    assert (task.motion.pose == wanted.motion.pose).all()

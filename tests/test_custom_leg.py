@@ -61,7 +61,7 @@ def test_the_kind_is_registered_and_read_from_files(example: ModuleType, model: 
     again = pp.load(path)
     assert again == model.robot
     assert isinstance(again.legs[0], example.RUS)
-    with pytest.raises(RobotFileError, match=r"line \d+: legs\.0\.rod_length: must be greater than 0, got -0\.5"):
+    with pytest.raises(RobotFileError, match=r"line \d+: leg_defaults\.rod_length: must be greater than 0, got -0\.5"):
         pp.loads(path.read_text().replace("rod_length: 0.5", "rod_length: -0.5"))
 
 

@@ -9,21 +9,27 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from polypod.cli import COMMANDS, GROUPS
 from polypod.description import LegData
 from polypod.description.robot import Robot
-from polypod.motions import MotionData
+from polypod.motions import MotionData, loads_motion
 from polypod.motions.paths import PathData
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "docs"))
+
+import generated  # noqa: E402
+
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_code_of_the_page_runs(page):
-    """All Python blocks of a page, in order, in one namespace; their asserts are the checks."""
+def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
+    """All Python blocks of a page, in order, in one namespace and an empty folder; their asserts are the checks."""
+    monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     known = dict(LegData.registry)
     namespace: dict[str, object] = {"__name__": "guide"}
@@ -36,6 +42,45 @@ def test_code_of_the_page_runs(page):
         LegData.registry.update(known)
     if page.stem in ("index", "leg-kinds"):
         assert len(blocks) == 2
+
+
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w.])")
+
+
+@pytest.mark.parametrize("name", generated.PAGES)
+def test_generated_pages_are_what_is_generated(name):
+    """The text exactly. Computed numbers to what they print, four digits, or any two that are rounding (below 1e-9)."""
+    written, made = (ROOT / "docs" / name).read_text(encoding="utf-8"), generated.text_of(name)
+    advice = f"docs/{name} is out of date; run: python docs/generated.py"
+    assert NUMBER.sub("#", written) == NUMBER.sub("#", made), advice
+    for old, new in zip(NUMBER.findall(written), NUMBER.findall(made), strict=True):
+        rounding = abs(float(old)) < 1e-9 and abs(float(new)) < 1e-9
+        assert old == new or rounding or float(old) == pytest.approx(float(new), rel=2e-3), f"{advice} ({old}, {new})"
+
+
+def test_links_of_the_guide_lead_somewhere():
+    """On disk as on the site: every page and picture that a page names is there, and every heading."""
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            path, _, heading = target.partition("#")
+            if "://" in target:
+                continue
+            linked = page.parent / path if path else page
+            assert linked.is_file(), f"{page.name}: {target}"
+            titles = re.findall(r"^#+ (.+)$", linked.read_text(encoding="utf-8"), re.MULTILINE) if heading else []
+            assert not heading or heading in [title.lower().replace(" ", "-") for title in titles], target
+
+
+def test_the_circle_of_the_guide_is_one(model_of):
+    """Constant distance from its centre, constant speed 2 pi r rpm/60, and the orientation of home."""
+    assert generated.CIRCLE in (ROOT / "docs" / "motion-files.md").read_text(encoding="utf-8")
+    robot = model_of("pedrammehr").robot
+    motion = loads_motion(generated.CIRCLE).task(robot).motion
+    away = motion.pose[:, :3, 3] - robot.home.position
+    assert np.linalg.norm(away, axis=1) == pytest.approx(0.05, rel=1e-12)
+    assert np.linalg.norm(motion.twist, axis=1) == pytest.approx(2 * np.pi * 0.05 * 40 / 60, rel=1e-12)
+    assert np.abs(motion.pose[:, :3, :3] - robot.home.matrix[:3, :3]).max() < 1e-15
+    assert motion.time[-1] == 1.5
 
 
 def test_the_guide_builds_without_warnings(tmp_path):

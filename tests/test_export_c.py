@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import warnings
+from dataclasses import replace
 from itertools import product
+from math import prod
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ import pytest
 import polypod as pp
 from polypod.errors import UnknownNameError
 from polypod.export import export_c
+from polypod.flexible import hexagon_modes
 from polypod.model.kernels import FUNCTIONS
 from polypod.motions import make_task
 
@@ -122,7 +125,7 @@ def test_a_bad_state_is_no_number_in_c_either(tmp_path):
 def test_header_names_every_array():
     name, header, source = export_c(model_of("kim-ryu"), "inverse_dynamics")
     assert name == "kim_ryu_inverse_dynamics"
-    for text in ("pose[4][4]", "twist[6]", "acceleration[6]", "wrench[6]", "force[6]", "quality[1]"):
+    for text in ("pose[16]", "twist[6]", "acceleration[6]", "wrench[6]", "force[6]", "quality[1]"):
         assert text in header
     assert 'extern "C"' in header
     includes = re.findall(r"#include [<\"](.*)[>\"]", source)
@@ -138,11 +141,13 @@ def test_header_explains_every_array_of_every_function():
         kernel = model.kernel(function, friction=friction)
         name, header, _ = export_c(model, function, friction)
         comment, _, code = header.partition("*/")
-        told = dict(re.findall(r"^ \*   (\w+(?:\[\d+\])+)\n((?: \*       .*\n)+)", comment, re.MULTILINE))
+        told = dict(re.findall(r"^ \*   (\w+\[\d+\])\n((?: \*       .*\n)+)", comment, re.MULTILINE))
         declared = re.findall(r"double \*(\w+)", code)
         assert [label.partition("[")[0] for label in told] == declared
         for label, port in zip(told, (*kernel.inputs, *kernel.outputs), strict=True):
-            assert label.endswith("".join(f"[{n}]" for n in port.shape or (1,)))
+            assert label.endswith(f"[{prod(port.shape)}]")
+            if len(port.shape) > 1:
+                assert f"{'x'.join(map(str, port.shape))} by rows: " in told[label]
             assert re.search(r"\[[^\]]+\]|as the input|laid out as the guess|1 if", told[label]), (function, label)
         assert max(map(len, header.splitlines())) <= 120
         assert f"cc -std=c99 -O2 main.c {name}.c -lm" in comment
@@ -156,11 +161,111 @@ def test_header_says_when_there_is_no_answer():
         "not an answer",
         "external wrench on the platform at the origin of {P}, base axes: force [N] first, then moment [N m]",
         "positive pushes towards a growing coordinate q",
-        "homogeneous 4x4 matrix by rows",
+        "4x4 by rows: platform frame {P} in the base frame {B}, homogeneous matrix",
+        "All arrays are flat, double[n]",
+        "The output converged is there for the dry friction in the joints",
         "with friction in its joints",
     ):
         assert text in header, text
     assert "converged" not in export_c(model_of("kim-ryu"), "inverse_dynamics", friction=False)[1]
+
+
+def flexible(**missing: None) -> pp.FlexibleModel:
+    return pp.FlexibleModel("long", replace(hexagon_modes(2, damping_ratio=0.02), **missing))
+
+
+def example(header: str) -> str:
+    """The main.c in a header's comment."""
+    _, _, after = header.partition(" * Example of a main.c, at home and at rest:\n *\n")
+    lines = after.partition("\n */")[0].splitlines()
+    assert all(line == " *" or line.startswith(" *     ") for line in lines)
+    return "\n".join(line[7:] for line in lines) + "\n"
+
+
+def run(folder, name: str, header: str, source: str, main: str, name_of_main: str = "main") -> list[str]:
+    """What a program prints that calls an exported function."""
+    for file, text in ((f"{name}.h", header), (f"{name}.c", source), (f"{name_of_main}.c", main)):
+        (folder / file).write_text(text)
+    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off"]
+    files = [str(folder / f"{name_of_main}.c"), str(folder / f"{name}.c")]
+    program = str(folder / name_of_main)
+    done = subprocess.run([COMPILER, *flags, *files, "-lm", "-o", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+
+
+STILL = np.zeros(6)
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("robot", "function", "wanted"),
+    [
+        ("kim-ryu", "inverse_dynamics", lambda m, home: m.inverse_dynamics(home, STILL, STILL)),
+        ("pedrammehr", "forward_kinematics", lambda m, home: home),
+        ("staicu", "jacobian", lambda m, home: m.jacobian(home)),
+        ("lopes", "direct_dynamics", lambda m, home: m.direct_dynamics(home, STILL, STILL)),
+        ("flexible", "inverse_dynamics", lambda m, home: m.inverse_dynamics(home, STILL, *np.zeros((2, 2)), STILL)),
+        ("flexible", "path_step", None),
+    ],
+)
+def test_the_example_compiles_and_prints_the_answer_at_home(robot, function, wanted, tmp_path):
+    model = flexible() if robot == "flexible" else model_of(robot)
+    name, header, source = export_c(model, function)
+    printed = np.array(run(tmp_path, name, header, source, example(header)), dtype=float)
+    assert max(map(len, header.splitlines())) <= 120
+    if wanted is None:  # from rest in h = 0.1 ms: a h^2/2 and a h, but for (omega h)^2 below 1e-3
+        rest = model.inverse_dynamics(model.robot.home.matrix, STILL, *np.zeros((2, 2)), STILL)
+        start = rest.elastic_acceleration
+        np.testing.assert_allclose(printed, np.concatenate([0.5e-8 * start, 1e-4 * start]), rtol=1e-3)
+        return
+    expected = wanted(model, model.robot.home.matrix)
+    expected = np.ravel(getattr(expected, "force", expected))
+    assert np.abs(printed - expected).max() <= ROUNDING * np.abs(expected).max()
+
+
+@needs_compiler
+def test_a_pose_of_rows_is_passed_as_the_header_says(tmp_path):
+    """double pose[4][4] itself is another type, which compilers refuse; &pose[0][0] is the flat array."""
+    model = model_of("kim-ryu")
+    name, header, source = export_c(model, "inverse_kinematics")
+    assert "of a double pose[4][4] pass &pose[0][0]" in " ".join(header.replace("\n *", " ").split())
+    main = f"""#include <stdio.h>
+#include "{name}.h"
+int main(void)
+{{
+    double pose[4][4] = {{{{1, 0, 0, 0}}, {{0, 1, 0, 0}}, {{0, 0, 1, 0.9}}, {{0, 0, 0, 1}}}}, q[6], quality[1];
+    {name}(&pose[0][0], q, quality);
+    for (int k = 0; k < 6; k++) printf("%.17g\\n", q[k]);
+    return 0;
+}}
+"""
+    printed = np.array(run(tmp_path, name, header, source, main), dtype=float)
+    home = np.eye(4)
+    home[2, 3] = 0.9
+    assert np.abs(printed - model.inverse_kinematics(home)).max() < ROUNDING
+
+
+def test_header_has_the_bound_of_the_residual():
+    """1e-12 of the robot's size, which the library takes as the platform's and the home position's together."""
+    model = model_of("pedrammehr")
+    _, header, _ = export_c(model, "forward_kinematics")
+    (bound,) = set(re.findall(r"residual\[0\] <= ([\d.e+-]+)\)", header))
+    size = np.mean([np.linalg.norm(leg.platform) for leg in model.robot.legs])
+    assert float(bound) == pytest.approx(1e-12 * (size + np.linalg.norm(model.robot.home.position)), rel=0.05)
+
+
+def test_header_refuses_loads_that_the_modes_have_no_shape_for():
+    def words(model):
+        return " ".join(export_c(model, "inverse_dynamics")[1].replace("\n *", " ").split())
+
+    assert "must be zero" not in words(flexible())
+    assert "The force must be zero: the platform's modes have no shape" in words(flexible(origin_shape=None))
+    assert "The moment must be zero" in words(flexible(origin_rotation=None))
+    both = flexible(origin_shape=None, origin_rotation=None)
+    assert "The force and the moment must be zero" in words(both)
+    with pytest.raises(pp.errors.InputError, match="give origin_shape"):  # what the library itself says
+        both.inverse_dynamics(both.robot.home.matrix, STILL, *np.zeros((2, 2)), STILL, [0, 0, 1, 0, 0, 0])
 
 
 def test_a_name_cannot_end_the_comment():

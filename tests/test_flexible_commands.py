@@ -5,11 +5,13 @@ from __future__ import annotations
 import ctypes
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import xarray as xr
+import yaml
 from typer.testing import CliRunner
 
 import polypod as pp
@@ -129,6 +131,37 @@ def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
     ):
         pp.simulate(model, duration=0.1, rate=100.0, step=0.01)
     assert pp.simulate(model, np.zeros(6), duration=0.001, rate=1000.0).attrs["ended"] == "duration reached"
+
+
+def test_run_of_a_frame_that_cannot_be_led_exactly(robot: Path, tmp_path: Path) -> None:
+    """Platform joints 5 cm above the plate: run says that the platform is taken not to vibrate, and why."""
+    document = yaml.safe_load(robot.read_text(encoding="utf-8"))
+    document["leg_defaults"]["length"] = [0.3, 1.2]
+    document["platform"]["plate"]["modes"] = 6
+    for leg in document["legs"]:
+        leg["platform"][2] = 0.05
+    stub = tmp_path / "stub.yaml"
+    stub.write_text(yaml.safe_dump(document), encoding="utf-8")
+    result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files"])
+    assert result.exit_code == 0, result.output
+    assert "taken not to vibrate, since leading the platform's frame exactly" in result.stderr
+    result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files", "--vibration"])
+    assert result.exit_code == 2
+    assert "a stiffer platform does not cure it" in result.stderr
+    result = CliRunner().invoke(app, ["run", str(robot), "--rate", "50", "--no-files", "--no-vibration"])
+    assert result.exit_code == 0, result.output
+    assert "taken not to vibrate, as asked for" in result.stderr
+
+
+def test_wrench_where_the_modes_have_no_shape(robot: Path) -> None:
+    """A simulation refuses it as the model does, at the start or when it comes."""
+    model = FlexibleModel(robot)
+    bare = FlexibleModel(model.robot, replace(model.modes, origin_shape=None))
+    push = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
+    with pytest.raises(pp.errors.InputError, match=r"wrench: got a force .* give origin_shape"):
+        pp.simulate(bare, duration=0.01, rate=1000.0, wrench=push)
+    with pytest.raises(pp.errors.PolypodError, match=r"give origin_shape \(at t = 0\.00"):
+        pp.simulate(bare, duration=0.01, rate=1000.0, wrench=lambda t, m: push if t > 0.0045 else 0 * push)
 
 
 def test_exported_c_is_the_kernel(robot: Path, tmp_path: Path) -> None:

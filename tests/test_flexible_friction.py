@@ -39,7 +39,7 @@ def rough(name: str) -> Robot:
 def test_dry_friction_as_point_masses(name: str) -> None:
     """Forces, elastic accelerations and pushes where loads, found on the tree, repeat."""
     robot = rough(name)
-    model = FlexibleModel(robot, random_modes(robot))
+    model = FlexibleModel(robot, random_modes(robot), friction_width=1e-6)
     oracle = LumpedRobot(robot, model.modes)
     for s in random_states(robot, COUNT, 4):
         force, bent, pushes = oracle.dry_inverse(s)
@@ -63,7 +63,7 @@ def test_dry_friction_as_point_masses(name: str) -> None:
 def test_joint_wrenches_as_on_the_tree(name: str) -> None:
     """The loads of every joint, from wrenches that the library gives by name."""
     robot = rough(name)
-    model = FlexibleModel(robot, random_modes(robot))
+    model = FlexibleModel(robot, random_modes(robot), friction_width=1e-6)
     oracle = LumpedRobot(robot, model.modes)
     for s in random_states(robot, COUNT, 2, seed=5):
         oracle.dry_inverse(s)
@@ -100,7 +100,8 @@ def test_stiff_platform_has_the_rigid_friction() -> None:
     wanted = reference.reactions(s.pose, s.twist, s.acceleration)
     errors = []
     for factor in (1e4, 1e6):
-        model = FlexibleModel(robot, start.modes.with_stiffness(factor * start.modes.stiffness))
+        stiff = start.modes.with_stiffness(factor * start.modes.stiffness)
+        model = FlexibleModel(robot, stiff, friction_width=1e-6)  # as the rigid model's
         found = model.reactions(s.pose, s.twist, calm_shape(model, s), 0 * s.rate, s.acceleration)
         errors.append([np.abs(found.force - wanted.force).max() / np.abs(wanted.force).max()])
         for leg, joints in wanted.legs.items():

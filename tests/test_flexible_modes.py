@@ -611,6 +611,7 @@ nodes: |  # numbers as in the mesh
   30 0 0 0 1.5
   10 1 0 0 2.0
   20 0 1 0 0.5   # comment
+  40 1 1 0 1.0
 modes:
 - stiffness: 1e3
   damping_ratio: 0.1
@@ -618,9 +619,10 @@ modes:
     10 0 0 1 0.1 0.2 0.3
     20 0 0 2 0.4 0.5 0.6
     30 0 0 3 0.7 0.8 0.9
+    40 0 0 -1 0 0 0
 - stiffness: 20
   damping_ratio: 0.2
-  shape: [[30, 1, 0, 0, 0, 0, 0], [20, 2, 0, 0, 0, 0, 0], [10, 4, 0, 0, 0, 0, 0]]
+  shape: [[30, 1, 0, 0, 0, 0, 0], [20, 2, 0, 0, 0, 0, 0], [10, 4, 0, 0, 0, 0, 0], [40, 0, 0, 0, 0, 0, 0]]
 attachments:
 - {name: left, node: 20}
 - {name: right, position: [0.5, 0, 0], shape: [[0, 0, 2], [3, 0, 0]], rotation: [[0, 1, 0], [0, 0, 1]]}
@@ -632,10 +634,10 @@ def test_file_by_hand(tmp_path: Path) -> None:
     path = tmp_path / "small.yml"
     path.write_text(SMALL)
     modes = load_modes(path)
-    np.testing.assert_array_equal(modes.nodes, [[0, 0, 0], [1, 0, 0], [0, 1, 0]])
-    np.testing.assert_array_equal(modes.masses, [1.5, 2.0, 0.5])
-    np.testing.assert_array_equal(modes.shapes[:, 2, 0], [3, 1, 2])
-    np.testing.assert_array_equal(modes.shapes[:, 0, 1], [1, 4, 2])
+    np.testing.assert_array_equal(modes.nodes, [[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 1, 0]])
+    np.testing.assert_array_equal(modes.masses, [1.5, 2.0, 0.5, 1.0])
+    np.testing.assert_array_equal(modes.shapes[:, 2, 0], [3, 1, 2, -1])
+    np.testing.assert_array_equal(modes.shapes[:, 0, 1], [1, 4, 2, 0])
     np.testing.assert_array_equal(modes.stiffness, [1000, 20])
     assert modes.attachment_names == ("left", "right")
     np.testing.assert_array_equal(modes.attachments, [[0, 1, 0], [0.5, 0, 0]])
@@ -668,6 +670,11 @@ def test_file_by_hand(tmp_path: Path) -> None:
         ("[0.5, 0, 0]", "[0.5, 0, 9]", "point 'right' .* is off the mesh"),
         ("free: false", "free: true", "orthogonal|at most"),
         ("modes:\n", "modes: [\n", "not YAML"),
+        ("origin: {node: 30}", "origin: {node: 10}", "origin.node: stands 1 m from the origin of the platform frame"),
+        ("origin: {node: 30}", "origin: {name: q}", "origin.node: missing"),
+        ("40 0 0 -1 ", "40 0 0 0 ", "shapes: a combination of them is a rigid motion"),
+        ("format: polypod-modes 1", "legs: []", "this is a robot file"),
+        ("format: polypod-modes 1", "trajectory: {}", "this is a motion file"),
         (SMALL, "- 1", "a mode file is a mapping, got list"),
     ],
 )

@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 import polypod as pp
 from compare import assert_close
 from polypod.description import Robot
-from polypod.errors import InputError, StateError, UnphysicalWarning
+from polypod.errors import InputError, StateError, UnphysicalWarning, UnstableBendingError
 from polypod.flexible import FlexibleModel, hexagon_modes
 from polypod.motions import Task, make_task
 from polypod.study import study
@@ -135,6 +135,99 @@ def test_a_shape_that_runs_away_is_told_with_its_time() -> None:
     assert 0 < caught.value.time < 2.0
 
 
+def test_dry_friction_at_the_usual_width() -> None:
+    """Forces settle as the step is halved, and bending takes a small part of them; too long a step is refused."""
+    robot = rough("kim-ryu")
+    model = FlexibleModel(robot, _plate(np.array([leg.platform for leg in robot.legs])))
+    trajectory = there_and_back(robot, 0.02)
+    times = trajectory.times(41)
+    found = model.follow(trajectory, times)
+    finer = model.follow(trajectory, times, step=found.step / 2)
+    # at rest, in the middle and at both ends, all joints turn about within the law's width
+    assert_close(found.force[None], finer.force[None], 1e-4)
+    rigid = model.rigid.inverse_dynamics(found.motion.pose, found.motion.twist, found.motion.acceleration)
+    assert np.abs(found.force - rigid).max() < 0.02 * np.abs(rigid).max()
+    narrow = FlexibleModel(robot, model.modes, friction_width=1e-6)
+    with pytest.raises(InputError, match=r"times: .* steps are needed.* widen friction_width"):
+        narrow.follow(trajectory, times)
+    with pytest.raises(InputError, match=r"step: got 0.0001 s, but dry friction .* leave it out"):
+        narrow.follow(trajectory, times, step=1e-4)
+    with pytest.raises(InputError, match="friction_width: the exact sign of dry friction"):
+        FlexibleModel(robot, model.modes, friction_width=0.0).follow(trajectory, times)
+
+
+def test_steady_shape_with_friction_does_not_accelerate() -> None:
+    robot = rough("kim-ryu")
+    model = FlexibleModel(robot, _plate(np.array([leg.platform for leg in robot.legs])))
+    rng = np.random.default_rng(3)
+    pose = displaced(robot.home.matrix, 0.01 * rng.normal(size=6))
+    twist, acceleration, wrench = 0.3 * rng.normal(size=6), rng.normal(size=6), rng.normal(size=6)
+    bent, force = model.steady_shape(pose, twist, acceleration, wrench)
+    answer = model.inverse_dynamics(pose, twist, bent, 0 * bent, acceleration, wrench)
+    assert_close(answer.force[None], force[None], 1e-9)
+    assert np.abs(answer.elastic_acceleration).max() < 1e-8 * np.abs(model.modes.stiffness * bent).max()
+    assert np.abs(force - model.steady_shape(pose, twist, acceleration, wrench, friction=False).force).max() > 0.1
+
+
+def test_a_frame_that_cannot_be_led_exactly() -> None:
+    """pedrammehr's heavy pods leave a mode little mass of its own, however stiff the plate."""
+    robot = loaded("pedrammehr")
+    model = FlexibleModel(robot, _plate(np.array([leg.platform for leg in robot.legs])))
+    trajectory = there_and_back(robot, 0.01)
+    times = trajectory.times(21)
+    # by hand: the inverse model's elastic equations about the shape at rest
+    home, still = robot.home.matrix, np.zeros(6)
+    bent = model.static_equilibrium(home).elastic
+    step = 1e-6
+    rows = [
+        (a - b) / (2 * step)
+        for a, b in (
+            (
+                model.inverse_dynamics(home, still, bent + s * e, 0 * bent, still).elastic_acceleration
+                for s in (step, -step)
+            )
+            for e in np.eye(3)
+        )
+    ]
+    growth = np.sqrt(np.linalg.eigvals(np.array(rows).T).astype(complex)).real.max()
+    assert growth > 100  # of q'' = G q: flutter, or a stiffness of the wrong sign
+    with pytest.raises(UnstableBendingError, match=r"unstable by itself .*stiffer platform does not cure it") as caught:
+        model.follow(trajectory, times)
+    assert caught.value.time is not None
+    path = model.follow(trajectory, times, vibration=False)
+    answer = model.inverse_dynamics(
+        path.motion.pose, path.motion.twist, path.elastic, 0 * path.elastic, path.motion.acceleration
+    )
+    assert_close(path.force[None], answer.force[None], 1e-8)
+    done = study(model, Task.of("nod", trajectory, 50.0))
+    assert done.bending is not None
+    assert "unstable by itself" in done.bending.steady
+    assert_close(sum(done.parts.values())[None], done.force[None], 1e-12)
+    with pytest.raises(UnstableBendingError):
+        study(model, Task.of("nod", trajectory, 50.0), vibration=True)
+
+
+def test_without_vibration_as_asked(model: FlexibleModel) -> None:
+    """A slow motion bends the platform as steadily as one without vibration."""
+    trajectory = there_and_back(model.robot, 0.02, duration=4.0)
+    times = trajectory.times(41)
+    shaking, steady = (model.follow(trajectory, times, vibration=v) for v in (True, False))
+    assert_close(steady.elastic[None], shaking.elastic[None], 5e-3)
+    assert steady.step == 0.0
+    done = study(model, Task.of("slow", trajectory, 10.0), vibration=False)
+    assert done.bending is not None
+    assert done.bending.steady == "as asked for"
+
+
+def test_a_mode_that_the_load_does_not_bend() -> None:
+    """Without weight nothing bends: zero but for rounding is an answer."""
+    robot = loaded("lopes").model_copy(update={"gravity": (0.0, 0.0, 0.0)})
+    points = np.array([leg.platform for leg in robot.legs])
+    model = FlexibleModel(robot, _plate(points))
+    rest = model.static_equilibrium(robot.home.matrix)
+    assert np.abs(rest.elastic).max() < 1e-12
+
+
 def test_bad_arguments(model: FlexibleModel) -> None:
     trajectory = there_and_back(model.robot)
     with pytest.raises(InputError, match="times: at least two growing times"):
@@ -143,8 +236,24 @@ def test_bad_arguments(model: FlexibleModel) -> None:
         model.follow(trajectory, [0.0, 0.1], step=0.0)
     with pytest.raises(InputError, match="elastic: 3 finite numbers are needed"):
         model.follow(trajectory, [0.0, 0.1], elastic=[0.0])
-    with pytest.raises(InputError, match=r"fastest mode asks for .* steps"):
+    with pytest.raises(InputError, match=r"times: 1e\+08 steps are needed"):
         model.follow(trajectory, [0.0, 0.1], step=1e-9)
+    with pytest.raises(InputError, match=r"step: got 0.01 s, but the platform's fastest mode .* leave it out"):
+        model.follow(trajectory, [0.0, 0.1], step=0.01)
+    with pytest.raises(InputError, match="times: numbers"):
+        model.follow(trajectory, "abc")
+    with pytest.raises(InputError, match=r"trajectory: a polypod\.trajectories\.Trajectory is needed, got NoneType"):
+        model.follow(None, [0.0, 0.1])  # type: ignore[arg-type]
+    with pytest.raises(InputError, match=r"wrench: finite numbers of shape \(2, 6\) are needed"):
+        model.follow(trajectory, [0.0, 0.1], lambda motion: np.zeros((3, 6)))
+
+
+def test_long_intervals_are_cut(model: FlexibleModel) -> None:
+    """One interval of more steps than a block gives what many short ones give."""
+    trajectory = there_and_back(model.robot)
+    one = model.follow(trajectory, [0.0, 0.3], friction=False, step=2.5e-5)
+    many = model.follow(trajectory, np.linspace(0.0, 0.3, 13), friction=False, step=2.5e-5)
+    assert_close(one.elastic[-1:], many.elastic[-1:], 1e-9)
 
 
 # --- studies -------------------------------------------------------------------------------------------------------

@@ -125,6 +125,16 @@ def test_written_and_read_again_is_the_same_robot(tmp_path: Path, source: str) -
         assert pp.loads(pp.dumps(robot)) == robot
 
 
+def test_modes_of_namesakes_stay_apart(tmp_path: Path) -> None:
+    """a.yaml and a.yml are two robots with a mode file each."""
+    platforms = [FlexiblePlatform(modes=hexagon_modes(n)) for n in (1, 3)]
+    one, two = (loaded("long").model_copy(update={"platform": platform}) for platform in platforms)
+    pp.save(one, tmp_path / "a.yaml")
+    pp.save(two, tmp_path / "a.yml")
+    assert loaded(str(tmp_path / "a.yaml")) == one
+    assert loaded(str(tmp_path / "a.yml")) == two
+
+
 def test_models_go_to_other_processes() -> None:
     model = FlexibleModel(read({"kind": "flexible", "plate": {**HEXAGON, "modes": 2}}), friction_width=1e-3)
     again = pickle.loads(pickle.dumps(model))

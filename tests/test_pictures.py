@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import io
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
 from mpl_toolkits.mplot3d import proj3d
 
+import polypod as pp
 from polypod import plots
-from polypod.motions import Task, make_task
+from polypod.cli.new import template
+from polypod.models import model_of as any_model
+from polypod.models import rigid_of
+from polypod.motions import Task, loads_motion, make_task
+from polypod.plots import scene
+from polypod.plots.lines import without_dips
 from polypod.plots.skeleton import skeleton
+from polypod.plots.style import figure as figure_of
 from polypod.study import study
 from polypod.trajectories import Motion
 
@@ -156,3 +164,145 @@ def test_reactions_that_are_zero_or_open_say_so(model_of):
     assert "slider hinge of bar1" in title.replace("\n", " ")
     _, _, labels = words("pedrammehr")
     assert "moment [µN m]" in labels  # in place of a power of ten above the panel
+
+
+# -- labels ------------------------------------------------------------------------------------------------------------
+
+
+def test_names_stay_off_the_numbers_of_the_axes(model):
+    figure = plots.robot_picture(model.robot)
+    figure.canvas.draw()
+    (axes,) = figure.axes
+    numbers = [t.label1 for axis in (axes.xaxis, axes.yaxis, axes.zaxis) for t in axis.get_major_ticks()]
+    boxes = [text.get_window_extent() for text in numbers if text.get_text()]
+    assert len(boxes) > 3
+    for name in axes.texts:
+        assert not any(name.get_window_extent().overlaps(box) for box in boxes), name.get_text()
+
+
+@pytest.mark.parametrize("name", ["kim-ryu", "lopes", "staicu"])
+def test_names_are_at_the_same_places_in_all_panels(model_of, name):
+    figure = plots.instants(studied(model_of(name)))
+    figure.canvas.draw()
+    places = []
+    for axes in figure.axes:
+        corner = axes.transAxes.transform((0.0, 0.0))
+        boxes = [text.get_window_extent() for text in axes.texts if text.get_text()]
+        places.append([0.5 * (box.min + box.max) - corner for box in boxes])
+    for other in places[1:]:
+        # pixels; the panels are of one size
+        np.testing.assert_allclose(other, places[0], atol=1.0)
+
+
+def test_a_box_has_all_its_edges(model):
+    (axes,) = plots.robot_picture(model.robot).axes
+    assert all(axis.pane.get_closed() for axis in (axes.xaxis, axes.yaxis, axes.zaxis))
+
+
+def test_a_plate_is_drawn_by_its_outline():
+    robot = pp.loads(template("robot", "bendy", "flexible"))
+    corners = np.array(robot.platform.plate.outline)
+    turned = np.array([[0.0, -1.0, 0.0, 0.1], [1.0, 0.0, 0.0, 0.2], [0.0, 0.0, 1.0, 0.6], [0.0, 0.0, 0.0, 1.0]])
+    lines = skeleton(robot, turned[None])
+    wanted = np.column_stack([0.1 - corners[:, 1], 0.2 + corners[:, 0], np.full(len(corners), 0.6)])
+    np.testing.assert_allclose(lines.outline[0], wanted, atol=1e-15)
+    assert lines.platform.shape == (1, 6, 3)  # the joints, as before
+    assert skeleton(robot.rigid, turned[None]).outline is None
+    axes = figure_of(5.0, 5.0, fitted=False).add_subplot(projection="3d")
+    with patch.object(scene, "Poly3DCollection", wraps=scene.Poly3DCollection) as polygons:
+        scene.draw(axes, robot, lines, 0, None, 7.0)
+    assert any(np.array_equal(call.args[0][0], lines.outline[0]) for call in polygons.call_args_list)
+
+
+# -- limits ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def coned():
+    """A hexapod that leaves some of its lengths and cones, and one kind of limit only."""
+    text = template("robot", "hexapod")
+    cones = (
+        "  base_cone: {axis: [0, 0, 1], half_angle: 31 deg}\n  platform_cone: {axis: [0, 0, 1], half_angle: 35 deg}\n"
+    )
+    both = text.replace("  length: [0.45, 0.85]", f"{cones}  length: [0.45, 0.8]")
+    made = []
+    for document in (both, text):
+        model = pp.Model(pp.loads(document))
+        motion = template("motion", "up").replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, 0.2]")
+        made.append(study(model, loads_motion(motion).task(model.robot, 100.0)))
+    return made
+
+
+def test_limits_of_several_kinds_are_bands_and_those_that_are_left_are_named(coned):
+    result = coned[0]
+    figure = plots.conditioning(result)
+    axes = figure.axes[2]
+    kinds = ["length", "universal joint cone", "spherical joint cone"]
+    entries = {text.get_text() for text in figure.legends[0].get_texts()}
+    assert entries == {f"{kind}, all legs" for kind in kinds}
+    limits = result.limits
+    used = 100 * (limits.value - limits.low) / (limits.high - limits.low)
+    left = {name for k, name in enumerate(limits.names) if (used[:, k] > 100).any() or (used[:, k] < 0).any()}
+    assert 1 < len(left) < 18
+    named = set()
+    for text in axes.texts:
+        legs, _, rest = text.get_text().partition(": ")
+        kind = next(kind for kind in kinds if rest.startswith(kind))
+        of_kind = {leg for leg, name in limits.names if name == kind}
+        named |= {(leg, kind) for leg in (of_kind if legs == "all legs" else legs.split(", "))}
+    assert named == left
+    # the parts outside are thick
+    thick = [line for line in axes.lines if line.get_linewidth() == 3.0]
+    assert len(thick) == len(left)
+    for line in thick:
+        drawn = line.get_ydata()[np.isfinite(line.get_ydata())]
+        assert len(drawn)
+        assert ((drawn > 100) | (drawn < 0)).all()
+    assert "distance to" in figure.axes[1].get_ylabel()
+
+
+@pytest.mark.parametrize("case", [0, 1])
+def test_words_of_the_conditioning_are_on_the_paper_and_apart(coned, case):
+    figure = plots.conditioning(coned[case])
+    figure.canvas.draw()
+    (told,) = figure.legends
+    texts = [*figure.axes[2].texts, *told.get_texts(), *(axes.yaxis.label for axes in figure.axes)]
+    boxes = [text.get_window_extent() for text in texts]
+    for k, box in enumerate(boxes):
+        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1, texts[k].get_text()
+        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1, texts[k].get_text()
+        assert not any(box.overlaps(other) for other in boxes[:k]), texts[k].get_text()
+
+
+# -- curves ------------------------------------------------------------------------------------------------------------
+
+
+def test_single_samples_of_dry_friction_are_gaps():
+    size = np.array([0.0, 1.0, 1.1, 0.02, 1.2, 1.3, 0.9, 0.5, 0.1, 0.0, 0.1, 0.4, 1.0, 0.0])
+    shown = without_dips(size)
+    assert np.flatnonzero(np.isnan(shown)).tolist() == [0, 3, 13]  # what passes zero in several samples stays
+    assert np.array_equal(shown[~np.isnan(shown)], size[~np.isnan(shown)])
+    smooth = np.abs(np.sin(np.linspace(0, 6.3, 200)))
+    assert np.array_equal(without_dips(smooth), smooth)
+
+
+def test_a_bent_platform_in_the_prefix_of_simulations(tmp_path):
+    path = tmp_path / "bendy.yaml"
+    path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")
+    model = any_model(path)
+    result = study(model, make_task(rigid_of(model), rate=50.0))
+    figure = plots.bending(result)
+    above, below = figure.axes
+    assert above.get_ylabel() == "attachment points [µm]"
+    assert below.get_ylabel() == "platform's origin [µm]"
+    assert below.get_legend().get_title().get_text() == "x and y: zero, not drawn"
+    assert [line.get_label() for line in below.lines if len(line.get_xdata()) > 2] == ["z"]
+    largest = np.linalg.norm(result.bending.deflection, axis=-1).max()
+    assert max(line.get_ydata().max() for line in above.lines) == largest
+    assert above.yaxis.get_major_formatter()(2e-6, 0) == "2"
+    title = plots.shares(result)._suptitle.get_text()
+    assert "not drawn, below 0.5 % of the largest force: " in title
+    for name in ("bending", "external"):
+        peak = np.abs(result.parts[name]).max()
+        assert peak < 5e-3 * np.abs(result.force).max()
+        assert f"{name} (" in title

@@ -15,10 +15,10 @@ import polypod as pp
 from polypod.control import ComputedTorque, Springs
 from polypod.errors import InputError
 from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.plots.axes import power_of
 from polypod.plots.skeleton import skeleton
 from polypod.plots.style import INK
 from polypod.simulation import animation, load_result, plots, save_result, simulate
-from polypod.simulation.axes import power_of
 from polypod.simulation.wireframe import bent_skeleton
 from polypod.trajectories import published
 

@@ -99,24 +99,33 @@ class StateError(PolypodError, ArithmeticError):
         super().__init__(message)
 
 
+class UnstableBendingError(StateError):
+    """Leading a flexible platform's frame exactly along a motion is unstable by itself.
+
+    The shape that each instant bends the platform to (``vibration=False``) exists all the same.
+    """
+
+
 class UnphysicalWarning(UserWarning):
     """A robot was loaded whose inertia no real body can have (the file opted out of the check).
 
     Attributes
     ----------
-    head : what is the matter, without the list of bodies
+    what : what is the matter
+    head : the same, with the command that lists the bodies
+    bodies : which bodies, and what of each cannot be
     """
 
-    def __init__(self, head: str, bodies: str = "") -> None:
-        self.head = head
-        super().__init__(head, bodies)
+    def __init__(self, what: str, head: str = "", bodies: Sequence[str] = ()) -> None:
+        self.what, self.head, self.bodies = what, head or what, tuple(bodies)
+        super().__init__(what, self.head, self.bodies)
 
     def __str__(self) -> str:
-        return ": ".join(filter(None, self.args))
+        return ": ".join(filter(None, (self.head, "; ".join(self.bodies[:3]))))
 
 
 class ImplausibleWarning(UserWarning):
-    """Numbers that are allowed but hardly meant, such as a robot of a kilometre (millimetres?)."""
+    """What is allowed but hardly meant, such as a robot of a kilometre (millimetres?) or a nearly singular home."""
 
 
 class StateWarning(UserWarning):

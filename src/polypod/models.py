@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .description import Robot, load
 from .description.files import located
+from .errors import InputError
 from .model import Model
 
 if TYPE_CHECKING:
@@ -28,4 +29,8 @@ def model_of(robot: Robot | str | Path) -> Model | FlexibleModel:
 
 def rigid_of(model: Model | FlexibleModel) -> Model:
     """A model of the same robot on a platform that does not bend."""
-    return model if isinstance(model, Model) else model.rigid
+    if isinstance(model, Model):
+        return model
+    if not hasattr(model, "rigid"):
+        raise InputError(f"model: a polypod.Model or polypod.FlexibleModel is needed, got {model!r}")
+    return model.rigid

@@ -121,12 +121,18 @@ def bending(study: Study) -> str | None:
 
 
 def summary(study: Study) -> dict[str, Any]:
-    """What else a designer looks at first: duration, peaks over all actuators, conditioning."""
+    """What else a designer looks at first: duration, peaks over all actuators, conditioning.
+
+    The total power is that of all actuators at once: the largest that they give, and the largest that they take up,
+    negative; 0 if they never do.
+    """
+    total = study.power.sum(axis=1)
     return {
         "duration_s": float(study.time[-1]),
         "samples": float(len(study.time)),
         "peak_force_N": float(np.abs(study.force).max()),
-        "peak_total_power_W": float(study.power.sum(axis=1).max()),
+        "peak_total_power_W": float(max(total.max(), 0.0)),
+        "peak_total_braking_power_W": float(min(total.min(), 0.0)),
         "worst_condition_number": float(study.conditioning.condition.max()),
         "smallest_distance_to_singularity": float(study.conditioning.distance.min()),
         "indeterminate_reactions": list(study.indeterminate),

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..kernels import Kernel
 from ..model import Model
-from .rows import Row
+from .rows import BUILDING, Row
 from .states import states
 from .timing import take_turns
 
@@ -114,7 +114,7 @@ def build_costs(robots: tuple[str, ...]) -> Iterator[Row]:
                 )
                 seconds, megabytes = json.loads(done.stdout)
                 note = "" if megabytes is None else f"{megabytes:.0f} MB more memory"
-                yield Row("building a model", f"{robot}, {when}", seconds, note=note)
+                yield Row(BUILDING, f"{robot}, {when}", seconds, note=note)
 
 
 def compile_growth(model: Model) -> list[Point]:

@@ -10,11 +10,15 @@ from typing import Any
 
 from ..kernels import machine
 
+BUILDING = "building a model"
+"""The group of rows whose time is that of a build, not of a state."""
+
 
 @dataclass(frozen=True)
 class Row:
     """One measurement: best time for each state, its ratio to the reference row, how far its answer is from ours.
 
+    In the group :data:`BUILDING` the time is that of a build.
     ``note`` says why there is no time (a peer that is not installed, an answer that differs too much).
     """
 

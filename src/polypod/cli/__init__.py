@@ -8,6 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any
 
 import typer
@@ -20,7 +21,7 @@ COMMANDS = {
     "run": "Actuator forces, powers, reactions, limits and conditioning of a robot along a motion.",
     "papers": "Figures, claims and errata of the papers the library is built from, with the number that decides each.",
     "simulate": "A robot under a controller that follows a motion: tracking error, forces, energies, events.",
-    "list": "The robots that come with polypod, the papers' motions, and the leg kinds.",
+    "list": "The robots that come with polypod, the papers' motions, kinds of legs and platforms.",
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
     "new": "Write a commented robot file (a valid hexapod) or motion file to start from.",
@@ -47,7 +48,20 @@ class _Later(TyperCommand):
     """Stands for a command until its arguments are read."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
+        given = list(args)
+        try:
+            return load_command(str(self.name)).make_context(info_name, args, parent, **extra)
+        except typer.BadParameter as error:
+            error.message += _got(error, given)
+            raise
+
+
+def _got(error: typer.BadParameter, args: list[str]) -> str:
+    """What an option was given that it does not take, where the message does not say."""
+    names = getattr(error.param, "opts", ())
+    pairs = [*pairwise(args), *((name, value) for name, _, value in (one.partition("=") for one in args))]
+    value = next((value for name, value in pairs if name in names), None)
+    return "" if value is None or value in error.message else f", got {value!r}"
 
 
 app = typer.Typer(

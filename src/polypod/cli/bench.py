@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from ..tables import table
+from ..tables import Table, table
 from .terminal import note, out, show_json, show_table, told, working
+
+if TYPE_CHECKING:
+    from ..bench import Row
 
 EXAMPLE = "Example: polypod bench --quick"
 
@@ -38,33 +41,40 @@ def command(
     if json_:
         show_json(as_json(rows, where))
         return
+    for group in dict.fromkeys(row.group for row in rows):
+        show_table(_table(group, [row for row in rows if row.group == group]))
+    out().print(escape(f"\n{where.processor}, {where.features}; Python {where.python}; {json.dumps(where.versions)}"))
+    if any("not installed" in version for version in where.versions.values()):
+        note("some peers are missing: python3 -m pip install 'polypod[bench]'")
+
+
+def _table(group: str, rows: list[Row]) -> Table:
+    """Rows of a group; the time of a state in microseconds, of a build in seconds."""
+    from ..bench.rows import BUILDING
+
+    head, unit, scale = ("best time a build", "s", 1.0) if group == BUILDING else ("best time a state", "us", 1e6)
     columns = [
         ("what", ""),
-        ("best time a state", "us"),
-        ("median", "us"),
+        (head, unit),
+        ("median", unit),
         ("operations", ""),
         ("ratio", ""),
         ("difference", ""),
         ("note", ""),
     ]
-    for group in dict.fromkeys(row.group for row in rows):
-        lines = [
-            (
-                row.name,
-                "" if row.seconds is None else f"{1e6 * row.seconds:.4g}",
-                "" if row.median is None else f"{1e6 * row.median:.4g}",
-                "" if row.operations is None else f"{row.operations:,}",
-                "" if row.ratio is None else f"{row.ratio:.3g}x",
-                "" if row.difference is None else f"{row.difference:.1e}",
-                row.note,
-            )
-            for row in rows
-            if row.group == group
-        ]
-        show_table(table(group, columns, lines))
-    out().print(escape(f"\n{where.processor}, {where.features}; Python {where.python}; {json.dumps(where.versions)}"))
-    if any("not installed" in version for version in where.versions.values()):
-        note("some peers are missing: python3 -m pip install 'polypod[bench]'")
+    lines = [
+        (
+            row.name,
+            "" if row.seconds is None else f"{scale * row.seconds:.4g}",
+            "" if row.median is None else f"{scale * row.median:.4g}",
+            "" if row.operations is None else f"{row.operations:,}",
+            "" if row.ratio is None else f"{row.ratio:.3g}x",
+            "" if row.difference is None else f"{row.difference:.1e}",
+            row.note,
+        )
+        for row in rows
+    ]
+    return table(group, columns, lines)
 
 
 def _draw(robot: str, path: Path) -> None:

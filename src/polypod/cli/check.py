@@ -15,7 +15,7 @@ from ..description import library, load
 from ..description.documents import parse, read
 from ..description.faults import line_of
 from ..description.files import located
-from ..errors import Fault, FileError, InputError, PolypodError, StateError, UnknownNameError
+from ..errors import Fault, FileError, InputError, PolypodError, StateError, UnknownNameError, UnphysicalWarning
 from ..model import Model
 from ..models import model_of, rigid_of
 from ..motions import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
@@ -117,9 +117,14 @@ def _robot(report: Report) -> None:
     report.remarks += [f"at home {text}" for text in (at_home.violations() if at_home.names else [])]
     if unsaid:
         report.remarks.append(f"{len(unsaid)} of {len(listed)} parameters have no source, such as {unsaid[0]}")
-    report.warnings = [str(w.message) for w in caught]
+    report.warnings = list(dict.fromkeys(text for w in caught for text in _told(w.message)))
     if not isinstance(made, Model):
         _flexible(report, made)
+
+
+def _told(warning: Warning | str) -> list[str]:
+    """A warning with all that it speaks of; bodies that cannot be one by one."""
+    return [warning.what, *warning.bodies] if isinstance(warning, UnphysicalWarning) else [str(warning)]
 
 
 def _flexible(report: Report, model: FlexibleModel) -> None:
@@ -152,7 +157,11 @@ def _motion(report: Report, robot: str | None) -> None:
         report.faults = [Fault("robot", str(error).removeprefix("robot: "), line)]
         return
     try:
-        _try(report, model, make_task(rigid_of(model), report.file if path is None else path))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            task = make_task(model, report.file if path is None else path)
+        _try(report, model, task)
+        report.remarks += [str(w.message) for w in caught]
     except (InputError, StateError) as error:
         report.faults = [Fault("", str(error)) if path is None else motion_fault(path, error)]
 

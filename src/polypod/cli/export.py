@@ -14,7 +14,7 @@ from ..report import write_whole
 from .terminal import out, told, working
 
 EXAMPLE = "Example: polypod export c kim-ryu inverse_dynamics --out firmware"
-app = typer.Typer(no_args_is_help=True, help="Write model functions for other programs.")
+app = typer.Typer(no_args_is_help=True, help="Write model functions for other programs.", epilog=EXAMPLE)
 
 
 def export(

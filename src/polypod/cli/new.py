@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
+from ..description import library
 from ..errors import InputError
+from ..motions import AROUND_HOME, PUBLISHED
 from ..report import write_whole
 from .terminal import out, told
 
@@ -42,6 +44,11 @@ def new(
     if motion and flexible:
         raise InputError("--flexible: is about a robot's platform; leave it out for a motion file")
     kind = "motion" if motion else "robot"
+    taken = (*PUBLISHED, AROUND_HOME) if motion else library()
+    if name in taken:
+        raise InputError(
+            f"name: {name!r} is a {kind} of the library; results go by names, so choose another, such as 'my-{name}'"
+        )
     path = Path(f"{name}.yaml") if out is None else Path(out)
     write_whole(path, template(kind, name, "flexible" if flexible else "rigid").encode(), force)
     return path

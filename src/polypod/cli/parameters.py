@@ -12,7 +12,6 @@ from ..description import Friction, Robot
 from ..description.quantities import Range, unit_of
 from ..legs import Leg
 from ..mechanism import Mechanism
-from ..symbols.vectors import Frame
 
 # Friction's units by the joint it is in: of a slide, and of a joint that turns.
 _FRICTION_UNITS = {
@@ -36,7 +35,7 @@ class Parameter(NamedTuple):
 
 def parameters(robot: Robot) -> list[Parameter]:
     """All parameters of a robot; ``legs.*`` stands for a value that every leg has."""
-    slides = [_slides(leg) for leg in robot.legs]
+    slides = [leg.friction_joints() if isinstance(leg, Leg) else {} for leg in robot.legs]
     alike: dict[str, list[Parameter]] = defaultdict(list)
     for path in robot.numbers():
         one = _parameter(robot, path, slides)
@@ -46,15 +45,6 @@ def parameters(robot: Robot) -> list[Parameter]:
         every = pattern.startswith("legs.*.") and len(same) == len(robot.legs)
         shared = every and len({str(p[1:]) for p in same}) == 1
         found += [same[0]._replace(path=pattern)] if shared else same
-    return found
-
-
-def _slides(leg: Any) -> dict[str, set[bool]]:
-    """For each friction field of a leg whether it is that of slides (True), of joints that turn (False), or both."""
-    found: dict[str, set[bool]] = defaultdict(set)
-    if isinstance(leg, Leg):
-        for joint in leg.place(Frame.symbols("tip")).joints:
-            found[joint.friction].add(joint.kind == "prismatic")
     return found
 
 
@@ -79,7 +69,7 @@ def mobility(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _parameter(robot: Robot, path: str, slides: list[dict[str, set[bool]]]) -> Parameter:
+def _parameter(robot: Robot, path: str, slides: list[dict[str, set[str]]]) -> Parameter:
     """Value, unit and source at a dotted path, and whether the file gives it or anything around it does not."""
     value: Any = robot
     unit, given, is_range = "", True, False
@@ -91,7 +81,8 @@ def _parameter(robot: Robot, path: str, slides: list[dict[str, set[bool]]]) -> P
             given = given and part in value.model_fields_set
             if isinstance(value, Friction) and parts[0] == "legs":
                 kinds = slides[int(parts[1])].get(parts[2], set())
-                unit = _FRICTION_UNITS[part][0 if True in kinds else 1] if len(kinds) == 1 else unit
+                both = "prismatic" in kinds and len(kinds) > 1
+                unit = _FRICTION_UNITS[part]["prismatic" not in kinds] if kinds and not both else unit
             value = getattr(value, part)
         else:
             value = value[int(part)] if isinstance(value, tuple) else value[part]

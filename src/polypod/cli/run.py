@@ -67,11 +67,12 @@ def run(
     force: bool = False,
     files: bool = True,
     progress: Step = lambda step: None,
+    vibration: bool | None = None,
 ) -> tuple[Study, Path | None]:
     """Study a robot along a motion and write its results folder; returns the study and the folder.
 
     ``robot`` and ``motion`` are names or files; without them the library's first example runs. ``rate`` in samples a
-    second overrides the motion's own.
+    second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.study.study`.
     """
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:
@@ -84,7 +85,7 @@ def run(
     if files:
         check_target(target, force, FILES)
     with located_motion(task_name):
-        result = study(model, task, friction, progress)
+        result = study(model, task, friction, progress, vibration)
     if files:
         write_results(result, target, force, progress)
     return result, target if files else None
@@ -101,11 +102,15 @@ def command(
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing results folder.")] = False,
     files: Annotated[bool, typer.Option(help="Write the results folder.")] = True,
+    vibration: Annotated[
+        bool | None,
+        typer.Option(help="A flexible platform vibrates along the motion. Where it can, if not given."),
+    ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Actuator forces, powers, reactions, limits and conditioning of a robot along a motion."""
     with working("running") as progress:
-        result, target = run(robot, motion, out_folder, rate, friction, force, files, progress)
+        result, target = run(robot, motion, out_folder, rate, friction, force, files, progress, vibration)
     if json_:
         show_json(report_data(result, target))
         return
@@ -116,7 +121,8 @@ def command(
     show_table(actuators(result).only(_COLUMNS))
     facts, broken = summary(result), limits(result)
     console.print(
-        f"\nLargest total power {facts['peak_total_power_W']:.4g} W. Condition number at most "
+        f"\nAll actuators together: largest driving power {facts['peak_total_power_W']:.4g} W, largest braking power "
+        f"{-facts['peak_total_braking_power_W'] + 0.0:.4g} W. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
         f"{facts['smallest_distance_to_singularity']:.4g}."
     )

@@ -6,22 +6,17 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
-from rich.markup import escape
 
 from ..errors import InputError, PolypodError, UnknownNameError, UnphysicalWarning
 from ..model import Model
 from ..models import model_of, rigid_of
-from ..motions import PUBLISHED, load_motion, located_motion, published
-from ..motions.published import default_motion
-from ..motions.tasks import AROUND_HOME, around_home
+from ..motions import located_motion, make_task
 from ..report.folder import check_target, whole_folder
-from ..tables import table
-from ..trajectories import Path as CoordinatePath
 from ..trajectories import Trajectory
 from .run import resolve
-from .terminal import note, out, show_json, show_table, told, working
+from .simulated import extent, show, summary, usual
+from .terminal import INTERRUPTED, Step, note, show_json, told, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -48,45 +43,49 @@ def simulate(
     """Simulate a robot that follows a motion; ``mass`` is the factor by which the controller misjudges all masses.
 
     Without a ``controller`` it is computed torque; that of the joints for a flexible platform, since feedback of the
-    platform's pose acts through what bends between it and the actuators and soon shakes it.
+    platform's pose acts through what bends between it and the actuators and soon shakes it. The wrench of a motion
+    file pushes on the platform; the controller does not know of it.
     """
     from ..control import scaled_masses
+    from ..simulation import SimulationError
     from ..simulation import simulate as run
+    from ..simulation.judgement import judged, needed_force, pushed
 
     name, wanted = resolve(robot, motion)
     model = model_of(name)
+    rigid = rigid_of(model)
     with located_motion(wanted):
-        trajectory = _trajectory(rigid_of(model), wanted)
+        task = make_task(rigid, wanted)
+        if not isinstance(model, Model) and task.wrench is not None:
+            model.check_wrench(task.wrench)
+    trajectory, wrench = task.trajectory, pushed(task)
+    assert trajectory is not None  # a motion that is named or in a file has one
     believed = model if mass == 1.0 else model_of(scaled_masses(model.robot, mass, mass))
-    return run(
-        model,
-        _controller(controller or _usual(model), believed, trajectory, rate, compensation),
-        duration=trajectory.duration,
-        rate=rate,
-        delay=delay,
-        saturation=saturation,
-        friction=friction,
-        progress=progress,
-    )
+    law = controller or usual(not isinstance(model, Model))
+    about = {"motion": task.name, "controller": law, "duration": trajectory.duration}
+    about["wrench"] = "none" if wrench is None else "of the motion"
 
+    def whole(result: xr.Dataset) -> xr.Dataset:
+        until = float(result.time[-1]) if len(result.time) else 0.0
+        return judged(result, rigid, needed_force(rigid, trajectory, wrench, until, friction), about)
 
-def _trajectory(model: Model, motion: str | None) -> Trajectory:
-    name = motion or default_motion(model.robot.name) or AROUND_HOME
-    if name == AROUND_HOME:
-        return around_home(model)
-    if name not in PUBLISHED:
-        return load_motion(Path(name)).trajectory.trajectory(model.robot)
-    made = published(name)
-    if isinstance(made, CoordinatePath):
-        from ..mechanism import Freedoms
-        from ..motions.platform import CoordinateMotion
-
-        return CoordinateMotion(made.duration, made, Freedoms(model.robot))
-    return made
-
-
-def _usual(model: Model | FlexibleModel) -> str:
-    return "computed-torque" if isinstance(model, Model) else "joint-computed-torque"
+    try:
+        result = run(
+            model,
+            _controller(law, believed, trajectory, rate, compensation),
+            duration=trajectory.duration,
+            wrench=wrench,
+            rate=rate,
+            delay=delay,
+            saturation=saturation,
+            friction=friction,
+            progress=progress,
+        )
+    except SimulationError as error:
+        if error.result is not None:
+            error.result = whole(error.result)
+        raise
+    return whole(result)
 
 
 def _controller(
@@ -140,77 +139,52 @@ def command(
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     if out_folder is not None:
         check_target(out_folder, force, FILES)
-    failed: PolypodError | None = None
+    stopped: PolypodError | None = None
     try:
         result = simulate(robot, motion, controller, rate, mass, delay, saturation, friction, compensation)
     except SimulationError as error:
         if error.result is None:
             raise
-        failed, result = error, error.result
+        stopped, result = error, error.result
     if out_folder is not None:
-        with working("writing"):
-            write(result, out_folder, force, animation)
+        with working("writing") as progress:
+            write(result, out_folder, force, animation, progress)
+    facts = summary(result, saturation)
     if json_:
-        show_json(summary(result))
+        show_json(facts)
     else:
-        _print(result, out_folder)
-    if failed is not None:
-        raise failed
+        show(facts, out_folder)
+    for text in facts["notes"]:
+        note(text)
+    if facts["ended"].startswith("interrupted"):
+        raise typer.Exit(INTERRUPTED)
+    if stopped is None and not facts["completed"]:
+        stopped = PolypodError(f"the simulation {extent(facts)}: {facts['ended']}")
+    if stopped is not None:
+        raise stopped
 
 
-def write(result: xr.Dataset, target: Path, force: bool = False, animation: bool = False) -> None:
+def write(
+    result: xr.Dataset,
+    target: Path,
+    force: bool = False,
+    animation: bool = False,
+    progress: Step = lambda step: None,
+) -> None:
     """Write the result as netCDF, its figures and, if wanted, a moving picture."""
     from ..simulation import plots, save_result
     from ..simulation.animation import animate
 
     with whole_folder(target, force, FILES) as folder:
+        progress("simulation.nc")
         save_result(result, folder / "simulation.nc")
         for name in ("tracking", "forces", "energies", *(["bending"] if "deflection" in result else [])):
+            progress(f"figure {name}")
             getattr(plots, name)(result).savefig(folder / f"{name}.png")
         if animation:
+            progress("moving picture")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnphysicalWarning)
-                animate(result, folder / "motion.gif")
-
-
-def summary(result: xr.Dataset) -> dict[str, Any]:
-    """What ``--json`` prints."""
-    from ..simulation import events
-
-    error = np.abs(result["error"].values)
-    return {
-        "robot": result.attrs["robot"],
-        "ended": result.attrs["ended"],
-        "simulated_s": float(result.time[-1]) if len(result.time) else 0.0,
-        "largest_position_error_m": float(error[:, :3].max(initial=0.0)),
-        "largest_rotation_error_rad": float(error[:, 3:].max(initial=0.0)),
-        "largest_force_N": dict(
-            zip(result.leg.values.tolist(), np.abs(result["force"].values).max(axis=0).tolist(), strict=True)
-        ),
-        "work_of_actuators_J": float(result["work_actuators"][-1]),
-        "lost_in_friction_J": float(result["work_friction"][-1]),
-        "energy_residual_J": float(np.abs(result["energy_residual"]).max()),
-        "events": [event._asdict() for event in events(result)],
-    }
-
-
-def _print(result: xr.Dataset, target: Path | None) -> None:
-    facts = summary(result)
-    console = out()
-    console.print(f"[bold]{escape(facts['robot'])}[/]: {escape(facts['ended'])}\n")
-    rows = [(leg, value) for leg, value in facts["largest_force_N"].items()]
-    show_table(table("Peak", [("leg", ""), ("force", "N")], rows))
-    console.print(
-        f"\nLargest error {facts['largest_position_error_m']:.3g} m and {facts['largest_rotation_error_rad']:.3g} rad. "
-        f"Work of the actuators {facts['work_of_actuators_J']:.4g} J, lost in friction "
-        f"{facts['lost_in_friction_J']:.4g} J, unaccounted for {facts['energy_residual_J']:.1e} J."
-    )
-    for event in facts["events"][:10]:
-        where = f"{event['leg']}: " if event["leg"] else ""
-        note(f"{event['kind']} at t = {event['time']:.6g} s: {where}{event['text']}")
-    if len(facts["events"]) > 10:
-        note(f"and {len(facts['events']) - 10} more events")
-    if target is not None:
-        console.print(f"Results: {escape(str(target))}")
-    else:
-        console.print("Nothing was written; --out FOLDER keeps results and figures.")
+                animate(
+                    result, folder / "motion.gif", progress=lambda k, n: progress(f"moving picture, frame {k} of {n}")
+                )

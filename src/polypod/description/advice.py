@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 _WRITTEN = re.compile(r"\s*(?P<number>[-+]?(?=[.,]?\d)[\d.,]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,].*?)?\s*")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
@@ -46,6 +47,29 @@ def advice(text: str, unit: str) -> str:
         return f"write a plain number in {unit}"
     values, point = [f"{factor * float(number):.12g}" for number in numbers], " with a decimal point" if comma else ""
     return f"write a plain number in {meant}{point}: {' or '.join(values)}"
+
+
+def list_advice(value: Any, count: int) -> str:
+    """What to write instead of a list of ``count`` numbers that is none; empty if none can be told.
+
+    >>> list_advice(["0.2 -0.3 0.0"], 3)
+    'commas are missing: write [0.2, -0.3, 0.0]'
+    >>> list_advice(-9.81, 3)
+    'write them in brackets, such as [0, 0, -9.81]'
+    """
+    items = value if isinstance(value, (list, tuple)) else [value]
+    if all(type(item) in (int, float) for item in items):
+        if not isinstance(value, (list, tuple)):
+            zeros = "0, " * (count - 1)
+            return f"write them in brackets, such as [{zeros}{value}]" if count == 3 else ""
+        # [0,7, 0,7] is a list of four whole numbers: a guess at what was meant
+        whole = len(items) > count and any(type(item) is int for item in items)
+        return "numbers have a decimal point, a comma starts the next one" if whole else ""
+    numbers = [part for item in items for part in str(item).replace(",", " ").split()]
+    if len(numbers) != count or not all(_is_number(part) for part in numbers):
+        return ""
+    lacking = "brackets are missing" if isinstance(value, str) else "commas are missing"
+    return f"{lacking}: write [{', '.join(numbers)}]"
 
 
 def _readings(number: str) -> list[str]:

@@ -28,6 +28,19 @@ def read(path: Path, error: type[FileError]) -> str:
 _GLUED = re.compile(r"\s*(?:- )?[A-Za-z_][\w-]*:[^\s/]")
 
 
+_TWO_COLONS = re.compile(
+    r"\s*(?:- )?(?P<key>[A-Za-z_][\w-]*): +(?P<text>[^\s'\"\[{&*!|>%@`#].*?:(?: .*?)?)(?: #.*)?\s*"
+)
+
+
+def _colon_in_text(mark: Any, text: str) -> str:
+    """How a line such as 'title: a: b' is written right; empty if it is none."""
+    lines = text.splitlines()
+    found = _TWO_COLONS.fullmatch(lines[mark.line]) if mark.line < len(lines) else None
+    quote = "'" if found and "'" not in found["text"] else '"'
+    return f"{found['key']}: {quote}{found['text']}{quote}" if found else ""
+
+
 def _syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
     """Where a document stops being YAML, and the usual slip behind it."""
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
@@ -36,6 +49,8 @@ def _syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
     if context == "while scanning a simple key":  # found out only at the next key: the line without a colon is meant
         mark = getattr(error, "context_mark", mark)
         problem += " after the key"
+    elif problem == "mapping values are not allowed here" and mark and (text_ := _colon_in_text(mark, text)):
+        problem = f"a text with a colon in it needs quotes: {text_}"
     elif problem == "mapping values are not allowed here":
         problem += " (is a colon missing in the line before, or the indentation off?)"
     elif "cannot start any token" in problem and "\\t" in problem:

@@ -40,7 +40,7 @@ _BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
 def validation_faults(
     error: ValidationError, document: dict[str, Any], node: yaml.Node | None, models: Models | None = None
 ) -> list[Fault]:
-    """Faults of a document that is no robot; one that comes from ``leg_defaults`` is told once, not once a leg.
+    """Faults of a document that is no robot; one that stands in ``leg_defaults`` is told there, once.
 
     ``models`` finds the data class of a mapping at a place of the document; a robot's unless given.
     """
@@ -48,6 +48,7 @@ def validation_faults(
     alike: dict[tuple[str | int | None, ...], list[Fault]] = defaultdict(list)
     for details, location in _leaves(error, ()):
         location, message = _words(details, location, document, models or _model_at)
+        location = _written(location, lines)
         fault = Fault(".".join(map(str, location)), message, _line(location, lines))
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
         missing = message.startswith(("missing", "unknown")) and location[:1] == ("legs",) and len(location) == 3
@@ -60,8 +61,9 @@ def validation_faults(
             faults += same
         else:
             first = same[0]
-            others = f"{len(same) - 1} other leg{'s' if len(same) > 2 else ''}"
-            faults.append(Fault(first.field, f"{first.message} (and in {others})", first.line))
+            others = f" (and in {len(same) - 1} other leg{'s' if len(same) > 2 else ''})"
+            shared = first.field.startswith("leg_defaults.")  # each leg's, as anyone sees
+            faults.append(Fault(first.field, first.message + ("" if shared else others), first.line))
     return faults
 
 
@@ -119,7 +121,7 @@ def _words(error: Any, location: Location, document: dict[str, Any], models: Mod
     if error["type"] == "value_error":
         blamed = _BLAMED.fullmatch(message)
         if blamed is None:
-            return location, message
+            return location, message + _angles_meant(location, error["input"])
         parts = tuple(int(part) if part.isdigit() else part for part in blamed[1].split("."))
         return (*location, *parts), blamed[2]
     got = error["ctx"]["text"] if error["type"] == "number_text" else error["input"]
@@ -131,6 +133,13 @@ def _words(error: Any, location: Location, document: dict[str, Any], models: Mod
         wanted += _fields_of(location, document, models)
     instead = _instead(error["type"], got, unit)
     return location, f"{wanted}, got {_short(got)}{'; ' if instead else ''}{instead}"
+
+
+def _angles_meant(location: Location, got: Any) -> str:
+    """Three angles where home needs a matrix."""
+    if location != ("home", "rotation") or not isinstance(got, list) or any(isinstance(row, list) for row in got):
+        return ""
+    return f"; write 'angles: [{', '.join(map(str, got))}]' instead if angles are meant" if len(got) == 3 else ""
 
 
 def _instead(kind: str, got: Any, unit: str) -> str:
@@ -198,12 +207,16 @@ def _short(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
+def _written(location: Location, lines: dict[Location, int]) -> Location:
+    """Where a leg's field stands in the file: at the leg, or among the defaults."""
+    defaults: Location = ("leg_defaults", *location[2:])
+    of_leg = location[:1] == ("legs",) and len(location) > 2 and location[:3] not in lines
+    return defaults if of_leg and defaults[:2] in lines else location
+
+
 def _line(location: Location, lines: dict[Location, int]) -> int | None:
-    """Line of a field, or of the nearest that holds it. A leg's field stands at the leg or among the defaults."""
-    if location[:1] == ("legs",) and len(location) > 2 and location[:3] not in lines:
-        defaults: Location = ("leg_defaults", *location[2:])
-        if defaults[:2] in lines:
-            location = defaults
+    """Line of a field, or of the nearest that holds it."""
+    location = _written(location, lines)
     return next((lines[location[:n]] for n in range(len(location), -1, -1) if location[:n] in lines), None)
 
 

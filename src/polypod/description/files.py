@@ -20,10 +20,9 @@ from .documents import parse, read
 from .faults import line_of, structure_faults, validation_faults
 from .flexible import FlexiblePlatform
 from .modes import save_modes
+from .plausible import implausible
 from .robot import Robot
 
-# No parallel robot built is larger [m].
-_PLAUSIBLE = 50.0
 _LIBRARY = resources.files(__package__) / "robots"
 
 
@@ -89,25 +88,36 @@ def loads(text: str, origin: str = "text", folder: str | Path = ".") -> Robot:
         robot = Robot.model_validate(document, context={"folder": Path(folder)})
     except ValidationError as error:
         raise RobotFileError(origin, validation_faults(error, document, node)) from error
-    far = robot.farthest
-    if far > _PLAUSIBLE:
-        warnings.warn(
-            f"robot {robot.name!r} reaches {far:.4g} m from an origin; numbers are in metres: are these millimetres?",
-            ImplausibleWarning,
-            stacklevel=3,
-        )
+    for text in implausible(robot):
+        warnings.warn(text, ImplausibleWarning, stacklevel=3)
     if robot.unphysical:
-        listed = "; ".join(f"{path}.inertia {problem}" for path, problem in list(robot.unphysical.items())[:3])
-        ours = origin == _in_library(robot.name)
-        why = (
-            ". Its paper prints them so and they are kept as printed; nothing is wrong with your installation (the "
-            f"guide's errata page tells more, 'polypod check {robot.name}' lists them)"
-            if ours
-            else ", and its file opts out of the check ('check: none')"
-        )
-        head = f"robot {robot.name!r} has {len(robot.unphysical)} bodies whose inertia no real body can have"
-        warnings.warn(UnphysicalWarning(head + why, listed), stacklevel=3)
+        count = f"{len(robot.unphysical)} {'body' if len(robot.unphysical) == 1 else 'bodies'}"
+        what = f"robot {robot.name!r} has {count} whose inertia no real body can have"
+        lists = ""
+        if origin == _in_library(robot.name):
+            what += (
+                ". Its paper prints them so and they are kept as printed; nothing is wrong with your installation. The "
+                "guide's errata page (docs/errata.md) tells more"
+            )
+            lists = f", 'polypod check {robot.name}' lists them"
+        else:
+            what += ", and its file opts out of the check ('check: none')"
+        warnings.warn(UnphysicalWarning(what, what + lists, _listed(robot)), stacklevel=3)
     return robot
+
+
+def _listed(robot: Robot) -> list[str]:
+    """Bodies that cannot be, and why; those of several legs that are alike in one sentence."""
+    legs = {leg.name for leg in robot.legs}
+    alike: dict[tuple[str, str], list[str]] = {}
+    for path, problem in robot.unphysical.items():
+        owner, _, name = path.partition(".")
+        alike.setdefault((name if owner in legs else path, problem), []).append(path)
+    told = []
+    for (_, problem), (first, *others) in alike.items():
+        too = f" (so in {', '.join(path.partition('.')[0] for path in others)})" if others else ""
+        told.append(f"{first}.inertia {problem}{too}")
+    return told
 
 
 def dumps(robot: Robot, modes: str | None = None) -> str:
@@ -133,16 +143,17 @@ def dumps(robot: Robot, modes: str | None = None) -> str:
 def save(robot: Robot, path: str | Path) -> None:
     """Write a robot file that :func:`load` reads back to the same robot; whole or not at all.
 
-    Modes of a flexible platform go to a mode file beside it, ``NAME-modes.npz``.
+    Modes of a flexible platform go to a mode file beside it, ``NAME-modes.npz`` for ``NAME.yaml``.
     """
     path = Path(path)
-    modes = None
-    if isinstance(robot.platform, FlexiblePlatform) and robot.platform.modes is not None:
-        modes = f"{path.stem}-modes.npz"
-        save_modes(robot.platform.modes, path.with_name(modes))
+    own = robot.platform.modes if isinstance(robot.platform, FlexiblePlatform) else None
+    # the whole name where it ends otherwise: NAME.yml must not take the modes of NAME.yaml
+    beside = f"{path.stem if path.suffix == '.yaml' else path.name}-modes.npz"
     partial = path.with_name(path.name + ".partial")
     try:
-        partial.write_text(dumps(robot, modes), encoding="utf-8")
+        partial.write_text(dumps(robot, None if own is None else beside), encoding="utf-8")
+        if own is not None:
+            save_modes(own, path.with_name(beside))
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

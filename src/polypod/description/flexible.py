@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import yaml
 from pydantic import (
+    BeforeValidator,
     ConfigDict,
     Field,
     PlainValidator,
@@ -26,8 +27,23 @@ from .modes.tables import to_text
 from .quantities import Data, Length, Mass, Number, Position
 
 KINDS = ("rigid", "flexible")
-# Points of modes and legs come from different files; a tenth of a millimetre on a metre is the same point.
+# Points of modes and legs come from different files; a ten-thousandth of the platform's size is the same point.
 _SAME_POINT = 1e-4
+
+
+def _pair(value: Any) -> Any:
+    if isinstance(value, (list, tuple)) and len(value) == 2:
+        return value
+    raise ValueError(f"a corner is 2 numbers [x, y] in the plane of the plate, got {value!r}")
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError(f"a whole number is needed, got {value!r}")
+    return value
+
+
+Corner = Annotated[tuple[Number, Number], BeforeValidator(_pair)]
 
 
 class PlateData(Data):
@@ -37,12 +53,12 @@ class PlateData(Data):
     bending modes are kept, ``damping_ratio`` that of each.
     """
 
-    outline: Annotated[tuple[tuple[Number, Number], ...], Field(json_schema_extra={"unit": "m"})]
+    outline: Annotated[tuple[Corner, ...], Field(json_schema_extra={"unit": "m"})]
     thickness: Length
     young: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "Pa"})]
     poisson: Annotated[Number, Field(gt=-1, lt=0.5, json_schema_extra={"unit": "1"})]
     density: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "kg/m^3"})]
-    modes: Annotated[int, Field(ge=1, le=100)] = 10
+    modes: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=100)] = 10
     damping_ratio: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "1"})] = 0.0
 
     @model_validator(mode="after")
@@ -139,10 +155,10 @@ class FlexiblePlatform(Body):
             return [f"{len(points)} attachment points are needed, one for each leg, got {len(ends)}"]
         gaps = np.linalg.norm(np.array(points) - ends, axis=1)
         return [
-            f"attachment point {end.tolist()} is {gap:.3g} m from the platform joint of {name} {list(point)}; give the "
-            "points in the order of the legs"
+            f"attachment point {end.tolist()} is {gap:.3g} m from the platform joint of {name} {list(point)}; was the "
+            "joint moved, or are the points not in the order of the legs?"
             for name, point, end, gap in zip(names, points, ends, gaps, strict=True)
-            if gap > _SAME_POINT * max(1.0, float(np.linalg.norm(point)))
+            if gap > _SAME_POINT * float(np.abs(points).max())
         ]
 
 
@@ -152,6 +168,8 @@ def parse_platform(value: Any, info: ValidationInfo) -> Any:
         return value
     if not isinstance(value, dict):
         return Body.model_validate(value)
+    if "kind" not in value and {"plate", "modes"} & set(value):
+        raise ValueError("kind: missing: 'kind: flexible' goes with a plate or modes")
     kind = value.get("kind", "rigid")
     if kind == "rigid":
         return Body.model_validate({name: item for name, item in value.items() if name != "kind"}, context=info.context)

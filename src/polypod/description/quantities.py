@@ -14,6 +14,11 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from .advice import list_advice
+
+ROUNDING = 1e-3
+"""How far the length of a unit vector may be from one. Three digits after the point change it by 0.9e-3 at most."""
+
 
 class Data(BaseModel):
     """Frozen, validated data; unknown fields are faults."""
@@ -43,16 +48,11 @@ def list_of(count: int, what: str, rows: bool = False) -> Callable[[Any], Any]:
         value = value.tolist() if isinstance(value, np.ndarray) else value
         wrong = not isinstance(value, (list, tuple)) or len(value) != count
         if wrong or (rows and not all(isinstance(item, (list, tuple, np.ndarray)) for item in value)):
-            raise ValueError(f"{what} needed, got {value!r}{_decimal_commas(value, count)}")
+            instead = list_advice(value, count)
+            raise ValueError(f"{what} needed, got {value!r}{'; ' if instead else ''}{instead}")
         return value
 
     return check
-
-
-def _decimal_commas(value: Any, count: int) -> str:
-    """[0,7, 0,7] is a list of four whole numbers: a guess at what was meant, if it can be one."""
-    whole = isinstance(value, list) and len(value) > count and any(type(item) is int for item in value)
-    return "; numbers have a decimal point, a comma starts the next one" if whole else ""
 
 
 Number = Annotated[float, BeforeValidator(_number)]
@@ -61,9 +61,9 @@ Matrix3 = Annotated[tuple[Triple, Triple, Triple], BeforeValidator(list_of(3, "3
 
 
 def _unit_vector(value: Triple) -> Triple:
-    """A direction must be of length one to 1e-6; the rest of the rounding is removed."""
+    """A direction must be of length one to the rounding of its digits, which is removed."""
     length = math.hypot(*value)
-    if not abs(length - 1.0) <= 1e-6:
+    if not abs(length - 1.0) <= ROUNDING:
         kind = "is zero" if length == 0 else f"has length {length:.9g}"
         instead = "" if length == 0 else f"; write {[float(f'{x / length:.9g}') for x in value]}"
         raise ValueError(f"a direction must have length 1, got {list(value)}, which {kind}{instead}")
@@ -106,9 +106,10 @@ def _symmetric(value: Matrix3) -> Matrix3:
 
 
 def _rotation(value: Matrix3) -> Matrix3:
-    """A rotation must be one to 1e-6; the nearest one is taken (polar decomposition)."""
+    """A rotation must be one to the rounding of its digits; the nearest one is taken (polar decomposition)."""
     matrix = np.array(value)
-    if np.abs(matrix.T @ matrix - np.eye(3)).max() > 1e-6 or np.linalg.det(matrix) < 0:
+    # a column that is longer by e changes R^T R by 2 e
+    if np.abs(matrix.T @ matrix - np.eye(3)).max() > 2 * ROUNDING or np.linalg.det(matrix) < 0:
         raise ValueError(f"not a rotation matrix: orthonormal columns and determinant +1 needed, got {matrix.tolist()}")
     left, _, right = np.linalg.svd(matrix)
     exact = left @ right
@@ -124,8 +125,9 @@ def _ordered(value: tuple[float, float]) -> tuple[float, float]:
     return value
 
 
-def _unit(unit: str, **limits: Any) -> Any:
-    return Field(json_schema_extra={"unit": unit}, **limits)
+def _unit(unit: str, form: str = "", **limits: Any) -> Any:
+    """The schema's words on a quantity: its unit, and how it is written where its type does not tell."""
+    return Field(json_schema_extra={"unit": unit, **({"form": form} if form else {})}, **limits)
 
 
 def unit_of(field: FieldInfo) -> str:
@@ -143,15 +145,17 @@ def _unit_in(annotation: Any) -> str:
     return next((unit for part in get_args(annotation) if (unit := _unit_in(part))), "")
 
 
+_TENSOR = _unit("kg m^2", "3 principal moments, or 3 rows of 3 numbers")
 Position = Annotated[Triple, _unit("m")]
 Acceleration = Annotated[Triple, _unit("m/s^2")]
 Direction = Annotated[Triple, AfterValidator(_unit_vector), _unit("1")]
 Rotation = Annotated[Matrix3, AfterValidator(_rotation), _unit("1")]
-Tensor = Annotated[Matrix3, BeforeValidator(_tensor), AfterValidator(_symmetric), _unit("kg m^2")]
+Tensor = Annotated[Matrix3, BeforeValidator(_tensor), AfterValidator(_symmetric), _TENSOR]
 Mass = Annotated[Number, _unit("kg", ge=0)]
 Moment = Annotated[Number, _unit("kg m^2", ge=0)]
 Length = Annotated[Number, _unit("m", gt=0)]
 Angle = Annotated[float, BeforeValidator(_angle), _unit("rad")]
+Angles = Annotated[tuple[Angle, Angle, Angle], BeforeValidator(list_of(3, "3 angles")), _unit("rad")]
 Range = Annotated[tuple[Number, Number], BeforeValidator(list_of(2, "2 numbers")), AfterValidator(_ordered), _unit("m")]
 HalfAngle = Annotated[Angle, Field(gt=0, le=math.pi)]
 

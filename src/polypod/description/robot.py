@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_validator
 
+from ..errors import InputError
 from .body import Body
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
-from .quantities import Acceleration, Data, Direction, Frozen, Position, Rotation
+from .quantities import Acceleration, Angles, Data, Direction, Frozen, Position, Rotation, unit_of
 
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
 
@@ -31,14 +32,43 @@ class Freedom(Data):
 
 
 class Pose(Data):
-    """Position and rotation of the platform frame {P} in the base frame {B}."""
+    """Position and rotation of the platform frame {P} in the base frame {B}.
+
+    ``rotation`` has the axes of {P} as columns. ``angles`` may be given instead, in the order of the robot's ``euler``;
+    the robot turns them into ``rotation``.
+    """
 
     position: Position = (0.0, 0.0, 0.0)
     rotation: Rotation = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    angles: Angles | None = None
+
+    @model_validator(mode="after")
+    def _one_rotation(self) -> Pose:
+        if self.angles is None:
+            return self
+        if "rotation" in self.model_fields_set:
+            raise ValueError("angles: give rotation or angles, not both")
+        for angle in self.angles:
+            if abs(angle) > np.pi + 1e-9:
+                raise ValueError(
+                    f"angles: at most half a turn (3.1416 rad), got {angle:g} rad; "
+                    f"write '{angle:g} deg' if degrees are meant"
+                )
+        return self
+
+    def turned(self, convention: str) -> Pose:
+        """The same pose with ``rotation`` for ``angles`` in an order such as ``ZYX`` (capitals: about moving axes)."""
+        if self.angles is None:
+            return self
+        turns = [_rotation(a * np.eye(3)["xyz".index(k)]) for k, a in zip(convention.lower(), self.angles, strict=True)]
+        first, second, third = turns if convention.isupper() else turns[::-1]
+        return Pose.model_validate({"position": self.position, "rotation": first @ second @ third})
 
     @property
     def matrix(self) -> NDArray[np.float64]:
         """Homogeneous matrix (4, 4)."""
+        if self.angles is not None:
+            raise InputError("angles: their order is the robot's 'euler'; use turned(order) or give rotation")
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
         return matrix
@@ -91,6 +121,7 @@ class Robot(Data):
                 "euler: three of xyz (fixed axes) or XYZ (moving axes), no two neighbours the same, needed, "
                 f"got {self.euler!r}"
             )
+        self.__dict__["home"] = self.home.turned(self.euler)
         if self.platform.mass == 0.0:
             raise ValueError("platform.mass: must be positive, got 0")
         names = [leg.name for leg in self.legs]
@@ -160,7 +191,7 @@ class Robot(Data):
         """Largest coordinate of home and of any point of the legs [m]."""
         points = [self.home.position]
         for leg in self.legs:
-            values = (getattr(leg, field) for field in type(leg).model_fields)
+            values = (getattr(leg, name) for name, field in type(leg).model_fields.items() if unit_of(field) == "m")
             points += [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
         return float(np.abs(np.array(points)).max())
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from ..legs.contract import SMALLEST_MARGIN
+import numpy as np
+
 from ..model import Model
 from ..symbols.expression import Port
+from .example import LEAST, main_file
 
 if TYPE_CHECKING:
     from ..flexible import FlexibleModel
 
-LEAST = f"{SMALLEST_MARGIN:g}".replace("e-0", "e-")
 WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "bias", "reactions", "path_step")
 _WITH_SOLVE = ("inverse_dynamics", "direct_dynamics", "reactions", "forward_kinematics", "path_step")
 _WIDTH = 110
@@ -37,8 +39,8 @@ _ABOUT = {
     "path_step": "elastic coordinates after a step of classical RK4, the motion of the platform's frame given",
 }
 _INPUTS = {
-    "pose": "platform frame {P} in the base frame {B}, homogeneous 4x4 matrix by rows: rotation R in columns 0 to 2 "
-    "of rows 0 to 2, position of the origin of {P} [m] in column 3, last row 0 0 0 1",
+    "pose": "platform frame {P} in the base frame {B}, homogeneous matrix: rotation R in columns 0 to 2 of rows 0 to "
+    "2, position of the origin of {P} [m] in column 3, last row 0 0 0 1",
     "twist": "velocity of the origin of {P} [m/s], then angular velocity [rad/s], base axes",
     "acceleration": "acceleration of the origin of {P} [m/s^2], then angular acceleration [rad/s^2], base axes",
     "wrench": "external wrench on the platform at the origin of {P}, base axes: force [N] first, then moment [N m], "
@@ -69,8 +71,8 @@ _OUTPUTS = {
     "exceeded [m or 1]. Rows: {conditions}",
     "values": "an unused 0, then {limits} [m; an angle in a joint's cone as its cosine]",
     "pose": "the pose found, laid out as the guess",
-    "residual": "largest difference between q and the coordinates of the pose found [m]; above 1e-12 of the robot's "
-    "size there is no answer",
+    "residual": "largest difference between q and the coordinates of the pose found [m]; above {residual} there "
+    "is no answer: test !(residual[0] <= {residual})",
     "steps": "iterations taken [1]",
     "quality": "smallest margin of the state [1]: {margin}. Below "
     f"{LEAST}, or not a number, there is no answer: test !(quality[0] > {LEAST})",
@@ -95,7 +97,8 @@ _SOLVED = (
     "of the legs' conditions and of the linear solve, about 1 in a good state and 0 where a leg no longer closes or "
     "the equations are singular"
 )
-_BODY = "pose of this body's frame in the base frame, 4x4 by rows as the input"
+_BODY = "pose of this body's frame in the base frame, as the input"
+_CONVERGED = "The output converged is there for the dry friction in the joints; without friction there is none."
 
 
 def comment(
@@ -110,19 +113,23 @@ def comment(
     for label, port in inputs:
         guess = "where the iteration starts, near the pose wanted: " if label == "pose" and "q" in dict(inputs) else ""
         rows = _THREE if function == "path_step" and len(port.shape) > 1 else ""
-        lines += _entry(label, port, guess + rows + _INPUTS[port.name])
+        lines += _entry(label, port, guess + rows + _INPUTS[port.name] + (_unknown(model) if label == "wrench" else ""))
     lines += ["", "Output:"]
     told = _OUTPUTS if isinstance(model, Model) else _OUTPUTS | _FLEXIBLE
     for label, port in outputs:
         lines += _entry(label, port, told.get(port.name, _BODY).format_map(known))
     for note in (
-        f"SI units and radians. Arrays lie by rows without gaps and must not overlap. Legs: {', '.join(model.legs)}.",
+        *([_CONVERGED] if "converged" in dict(outputs) else []),
+        "All arrays are flat, double[n]: matrices by rows without gaps; of a double pose[4][4] pass &pose[0][0]. They "
+        f"must not overlap. SI units and radians. Legs: {', '.join(model.legs)}.",
         "Input is not checked: the pose must be one and every number finite. Nothing is kept between calls and no "
         "memory is allocated, so several threads may call at once.",
         "C99 (the header serves C++ too) with the mathematics library. Compile with",
     ):
         lines += ["", *_wrapped(note)]
     lines.append(f"    cc -std=c99 -O2 main.c {name}.c -lm -o main")
+    lines += ["", "Example of a main.c, at home and at rest:", ""]
+    lines += [f"    {line}" for line in main_file(model, name, inputs, outputs, known["residual"])]
     # a name in the robot's file must not end the comment
     body = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /")
     return f"/*\n{body}\n */"
@@ -133,8 +140,20 @@ def _wrapped(text: str, indent: str = "") -> Iterator[str]:
 
 
 def _entry(label: str, port: Port, text: str) -> Iterator[str]:
-    yield f"  {label}{''.join(f'[{length}]' for length in port.shape) or '[1]'}"
-    yield from _wrapped(text, "      ")
+    yield f"  {label}[{prod(port.shape)}]"
+    rows = f"{'x'.join(map(str, port.shape))} by rows: " if len(port.shape) > 1 else ""
+    yield from _wrapped(rows + text, "      ")
+
+
+def _unknown(model: Model | FlexibleModel) -> str:
+    """What a wrench may not have: loads for which the modes of a flexible platform have no shape at its origin."""
+    if isinstance(model, Model):
+        return ""
+    shapes = {"force": model.modes.origin_shape, "moment": model.modes.origin_rotation}
+    missing = [part for part, shape in shapes.items() if shape is None]
+    if not missing:
+        return ""
+    return f". The {' and the '.join(missing)} must be zero: the platform's modes have no shape for it at the origin"
 
 
 def _facts(model: Model | FlexibleModel) -> dict[str, str]:
@@ -142,9 +161,12 @@ def _facts(model: Model | FlexibleModel) -> dict[str, str]:
     from ..mechanism import Mechanism
 
     legs = Mechanism(model.robot.rigid).legs
+    arms = [np.linalg.norm(leg.platform) for leg in model.robot.legs]
+    size = (float(np.mean(arms)) or 1.0) + float(np.linalg.norm(model.robot.home.position))  # as the library judges
     freedoms = ", ".join(f.name for f in model.robot.freedoms)
     return {
         "P": "{P}", "B": "{B}",
+        "residual": f"{1e-12 * size:.2g}",
         "u": f"u are the rates of {freedoms}" if freedoms else "u is the twist: linear velocity, then angular",
         "joints": ", ".join(f"{leg.name} {joint.name}" for leg in legs for joint in leg.placement.joints),
         "conditions": "; ".join(f"{leg.name}: {c.name}" for leg in legs for c in leg.placement.conditions),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
 
 from ..description.modes import Modes
 from ..formulations.dry_friction import DryFriction, joint_loads, repeated
@@ -33,6 +34,12 @@ class FlexibleDynamics:
     def body(self) -> FlexibleBody:
         """The platform."""
         return FlexibleBody(self.modes)
+
+    @cached_property
+    def scale(self) -> float:
+        """An elastic coordinate that moves an attachment point by the platform's size: what rounding is relative to."""
+        size = np.linalg.norm(self.modes.attachments, axis=1).mean() or 1.0
+        return float(size / (np.abs(self.modes.attachment_shapes).max() or 1.0))
 
     def robot(
         self, x: FlexibleInputs, acceleration: ca.SX, friction: bool, loads: Loads | None = None

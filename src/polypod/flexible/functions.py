@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import casadi as ca
 
+from ..formulations.dry_friction import DryFriction, joint_loads
+from ..formulations.friction import Loads, has_dry_friction
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.linear import solve_general
 from ..symbols.vectors import dot
@@ -131,37 +133,57 @@ def energy(dynamics: FlexibleDynamics) -> Expression:
     )
 
 
-def steady_shape(dynamics: FlexibleDynamics, steps: int = 200) -> Iteration:
+def steady_shape(dynamics: FlexibleDynamics, friction: bool, dry: DryFriction, steps: int = 200) -> Iteration:
     """Elastic coordinates that stay as they are at a motion, and forces: q -> q - K^-1 (residual), until they repeat.
 
-    State: q (N), forces (n), change, steps, done.
+    Loads that dry friction depends on are iterated with them. State: q (N), forces (n), loads, converged, steps, done.
     """
     x = dynamics.inputs()
-    robot = dynamics.robot(x, x.acceleration.symbols, False)
+    loads = None
+    if friction and has_dry_friction(dynamics.mechanism):
+        loads = Loads.symbols(dynamics.mechanism, dry.law)
+    held = loads.port.symbols if loads is not None and loads.port is not None else ca.SX(0, 1)
+    robot = dynamics.robot(x, x.acceleration.symbols, friction, loads)
     push, bend = robot.external
     rigid_rows, elastic_rows = robot.rows
     force = solve_general(rigid_rows.T, robot.demand[0] - push).x
     residual = robot.demand[1] - bend - elastic_rows.T @ force
-    n, legs = dynamics.body.count, len(dynamics.mechanism.legs)
-    state = ca.SX.sym("state", n + legs + 3)
-    held = [x.elastic_rate.symbols, x.elastic.symbols]
-    calm = [ca.SX.zeros(n), state[:n]]
-    force, residual = ca.substitute([force, residual], held, calm)
+    n, legs, k = dynamics.body.count, len(dynamics.mechanism.legs), held.numel()
+    fresh = ca.SX(0, 1)
+    if k:
+        wrenches = robot.joint_wrenches(force, ca.SX.zeros(n))
+        fresh = joint_loads(dynamics.mechanism, wrenches, [leg.leg for leg in robot.legs])
+    total = force + robot.actuator_friction if friction else force
+    state = ca.SX.sym("state", n + legs + k + 3)
+    old = [x.elastic_rate.symbols, x.elastic.symbols, held]
+    new = [ca.SX.zeros(n), state[:n], state[n + legs : n + legs + k]]
+    total, residual, fresh = ca.substitute([total, residual, fresh], old, new)
     move = residual / ca.DM(dynamics.body.stiffness)
-    largest, change = ca.SX(0), ca.SX(0)
-    for k in range(n):
-        largest = ca.fmax(largest, ca.fabs(state[k]))
-        change = ca.fmax(change, ca.fabs(move[k]))
-    count = state[n + legs + 1]
-    converged = change <= 1e-14 * largest + 1e-300
-    lost = ca.logic_not(change <= 1e300)
-    done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= steps)
-    step = ca.vertcat(state[:n] - move, force, change, count + 1, done)
+    still, near, lost = _repeats(state[:n], move, dynamics.scale)
+    if k:
+        same, alike, gone = _repeats(new[2], fresh - new[2], 0.0)
+        still, near, lost = ca.logic_and(still, same), ca.logic_and(near, alike), ca.logic_or(lost, gone)
+    count = state[n + legs + k + 1]
+    done = ca.logic_or(ca.logic_or(still, lost), count + 1 >= steps)
+    step = ca.vertcat(state[:n] - move, total, fresh, near, count + 1, done)
     outputs = (
         port("elastic", state[:n]),
         port("force", state[n : n + legs]),
-        port("change", state[n + legs], ()),
+        port("converged", state[n + legs + k], ()),
         port("steps", count, ()),
     )
-    start = ca.SX.zeros(n + legs + 3)
+    start = ca.SX.zeros(n + legs + k + 3)
     return Iteration("steady_shape", (x.pose, x.twist, x.acceleration, x.wrench), outputs, state, start, step)
+
+
+def _repeats(values: ca.SX, change: ca.SX, scale: float) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Whether values repeat to rounding, well enough for an answer, and whether any is no number.
+
+    Relative to the largest of them, or to ``scale`` where all are zero but for rounding.
+    """
+    largest, most = ca.SX(0), ca.SX(0)
+    for i in range(values.numel()):
+        largest = ca.fmax(largest, ca.fabs(values[i]))
+        most = ca.fmax(most, ca.fabs(change[i]))
+    still = most <= 1e-14 * largest + 1e-16 * scale + 1e-300
+    return still, most <= 1e-10 * largest + 1e-12 * scale, ca.logic_not(most <= 1e300)

@@ -30,9 +30,12 @@ _PLAIN: dict[str, Callable[[FlexibleDynamics], Expression | Iteration]] = {
     "limited": functions.limited,
     "system": functions.system,
     "energy": functions.energy,
+}
+_WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "reactions", "path_step", "steady_shape")
+_INTEGRATED: dict[str, Callable[[FlexibleDynamics, bool, DryFriction], Iteration]] = {
+    "path_step": path_step,
     "steady_shape": functions.steady_shape,
 }
-_WITH_FRICTION = ("inverse_dynamics", "direct_dynamics", "reactions", "path_step")
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
 
 
@@ -83,8 +86,8 @@ class FlexibleKernels:
             return _PLAIN[name](dynamics)
         if friction:
             self.check_friction()
-        if name == "path_step":
-            return path_step(dynamics, friction, self.dry)
+        if name in _INTEGRATED:
+            return _INTEGRATED[name](dynamics, friction, self.dry)
         if friction and has_dry_friction(dynamics.mechanism):
             return dynamics.with_dry_friction(name, self.dry)
         made: Callable[[bool], Expression] = getattr(dynamics, name)

@@ -14,6 +14,7 @@ from ..description import Robot, load
 from ..description.modes import Modes
 from ..errors import InputError, StateError
 from ..formulations.dry_friction import DryFriction
+from ..formulations.friction import has_dry_friction
 from ..kernels import Kernel
 from ..mechanism import Freedoms
 from ..model import Conditioning, LimitReport, Model
@@ -39,7 +40,9 @@ class FlexibleModel:
     The state is the pose and twist of the platform's floating frame, base axes, and the elastic coordinates and rates
     (..., N). ``robot`` is one whose file has a flexible platform; ``modes`` are another platform for any robot, their
     attachment points the legs'. An external ``wrench`` acts on the body's own point at the origin, which the
-    deformation displaces. ``errors``, ``friction_width`` and ``friction_coupling`` as in :class:`polypod.Model`.
+    deformation displaces. ``errors``, ``friction_width`` and ``friction_coupling`` as in :class:`polypod.Model`, but
+    for the width of 0.01 m/s or rad/s: joints of a platform that vibrates turn about at any instant, and integration
+    must resolve that.
     """
 
     def __init__(
@@ -47,7 +50,7 @@ class FlexibleModel:
         robot: Robot | str | Path,
         modes: Modes | None = None,
         *,
-        friction_width: float = 1e-6,
+        friction_width: float = 1e-2,
         friction_coupling: Literal["implicit", "explicit"] = "implicit",
     ) -> None:
         dry = DryFriction.of(friction_width, friction_coupling)
@@ -135,6 +138,27 @@ class FlexibleModel:
         rows = np.hstack([-inverse * self.modes.stiffness, -inverse * self.modes.generalized_damping])
         system = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), rows])
         return float(np.abs(np.linalg.eigvals(system)).max())
+
+    def rubbing(self, pose: PoseLike, elastic: ArrayLike) -> float:
+        """Largest rate [1/s] at which dry friction changes the motion of the robot at rest; 0 if it has none.
+
+        The spectral radius of d(acceleration)/d(rate) by central differences within the law's width.
+        """
+        dry = self.kernels.dry
+        if not has_dry_friction(self.kernels.mechanism):
+            return 0.0
+        if dry.law.width == 0.0:
+            return np.inf
+        n = self.modes.count
+        shapes = float(np.abs(self.modes.attachment_shapes).max())
+        reach = 1e-3 * dry.law.width / np.array([1.0] * 3 + [self._size] * 3 + [shapes] * n)
+        rates = np.concatenate([np.diag(reach), -np.diag(reach)])
+        found = self.direct_dynamics(
+            pose, rates[:, :6], elastic, rates[:, 6:], np.zeros(len(self.legs)), errors="raise"
+        )
+        moved = np.hstack(found)
+        slopes = (moved[: 6 + n] - moved[6 + n :]).T / (2 * reach)
+        return float(np.abs(np.linalg.eigvals(slopes)).max())
 
     # -- dynamics --------------------------------------------------------------------------------------------------
 
@@ -225,13 +249,18 @@ class FlexibleModel:
 
     def static_equilibrium(self, pose: PoseLike, wrench: ArrayLike | None = None) -> Equilibrium:
         """The platform's shape at rest and the forces that hold it: start simulations here, not at zero."""
-        return self._steady("static_equilibrium", pose, _REST, _REST, wrench)
+        return self._steady("static_equilibrium", pose, _REST, _REST, wrench, False)
 
     def steady_shape(
-        self, pose: PoseLike, twist: ArrayLike, acceleration: ArrayLike, wrench: ArrayLike | None = None
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
     ) -> Equilibrium:
         """The shape that a motion bends the platform to if it does not vibrate (no elastic rate or acceleration)."""
-        return self._steady("steady_shape", pose, twist, acceleration, wrench)
+        return self._steady("steady_shape", pose, twist, acceleration, wrench, friction)
 
     def follow(
         self,
@@ -243,6 +272,7 @@ class FlexibleModel:
         elastic: ArrayLike | None = None,
         elastic_rate: ArrayLike | None = None,
         step: float | None = None,
+        vibration: bool = True,
         progress: Callable[[float], None] = lambda time: None,
     ) -> FlexiblePath:
         """Forces along a motion of the platform frame, and how the platform bends meanwhile (Long, section 6).
@@ -250,9 +280,11 @@ class FlexibleModel:
         ``wrench`` gives the external wrench (n, 6) for a motion of n states. The platform starts in the shape that the
         first instant's motion bends it to, unless ``elastic`` (N,) says otherwise. The elastic coordinates are
         integrated by RK4 in steps that the robot's fastest mode allows, or of ``step`` [s] at most. ``progress`` is
-        told the time reached. A shape that runs away is a :class:`~polypod.errors.StateError` that says when.
+        told the time reached. A shape that runs away is a :class:`~polypod.errors.StateError` that says when; so is a
+        robot whose frame cannot be led exactly, however stiff its platform. Without ``vibration`` the platform has the
+        steady shape of every instant, which every robot has.
         """
-        return follow(self, trajectory, times, wrench, friction, elastic, elastic_rate, step, progress)
+        return follow(self, trajectory, times, wrench, friction, elastic, elastic_rate, step, vibration, progress)
 
     def kernel(self, name: str, friction: bool = False) -> Kernel:
         """The bare compiled function, as :meth:`polypod.Model.kernel`."""
@@ -295,27 +327,40 @@ class FlexibleModel:
         return found
 
     def _steady(
-        self, name: str, pose: PoseLike, twist: ArrayLike, acceleration: ArrayLike, wrench: ArrayLike | None
+        self,
+        name: str,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None,
+        friction: bool,
     ) -> Equilibrium:
         if not np.all(self.modes.stiffness > 0):
             raise InputError(f"{name}: every mode needs a positive stiffness")
         arguments = [Argument("pose", pose, (4, 4)), Argument("twist", twist, (6,))]
         arguments += [Argument("acceleration", acceleration, (6,)), self._wrench(wrench)]
         states = self._calls.checked(arguments)
-        elastic, force, change, _ = self.kernels.get("steady_shape")(*states.rows)
-        bad = ~(change <= 1e-10 * np.abs(elastic).max(axis=1, initial=1e-300))
+        elastic, force, converged, _ = self.kernels.get("steady_shape", friction)(*states.rows)
         # a shape larger than the platform solves the equations of small deflections and means nothing
         with np.errstate(invalid="ignore"):
-            bad |= ~(np.linalg.norm(self.deflection(elastic), axis=-1).max(axis=-1) < self._size)
+            small = np.linalg.norm(self.deflection(elastic), axis=-1).max(axis=-1) < self._size
+        bad = ~((converged != 0) & small)
         result = Equilibrium(states.restore(elastic), states.restore(force))
         if bad.any():
-            raise StateError(
-                f"{name}: no equilibrium found for {int(bad.sum())} of {len(bad)} poses; the platform is "
-                "too soft for its load there, or the pose is out of reach or singular",
-                np.flatnonzero(bad),
-                result=result,
-            )
+            index = np.flatnonzero(bad)
+            poses = np.ascontiguousarray(np.broadcast_to(states.rows[0], (states.size, 4, 4))[index])
+            raise self._no_shape(name, poses, index, states.size, result)
         return result
+
+    def _no_shape(self, name: str, poses: Array, index: NDArray[np.int64], of: int, result: Equilibrium) -> StateError:
+        """Why there is no shape: the undeformed robot is out of reach or singular, or the platform is too soft."""
+        reason = "the platform is too soft for its load there: it would bend by more than its own size, or buckles"
+        try:
+            self._calls.call("inverse_kinematics", self._place(poses, np.zeros(self.modes.count)), "raise")
+        except StateError as error:
+            reason = error.reasons[0]
+        told = f"no shape of the platform found for {len(index)} of {of} poses" if of > 1 else "no shape found"
+        return StateError(f"{name}: {told}: {reason}", index, [reason] * len(index), result)
 
 
 def _rebuilt(robot: Robot, width: float, coupling: Literal["implicit", "explicit"]) -> FlexibleModel:

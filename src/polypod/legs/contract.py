@@ -142,6 +142,14 @@ class Leg(LegData):
         tips = [(pose[:3, 3] + pose[:3, :3] @ np.array(self.platform), pose[:3, :3]) for pose in poses]
         return Assembly(self.place(tip), tip).faults(tips)
 
+    def friction_joints(self) -> dict[str, set[str]]:
+        """For each friction field of the leg the kinds of the joints that have it."""
+        found: dict[str, set[str]] = {}
+        for joint in self.place(Frame.symbols("tip")).joints:
+            if joint.friction:
+                found.setdefault(joint.friction, set()).add(joint.kind)
+        return found
+
     @abstractmethod
     def place(self, tip: Frame) -> Placement:
         """The leg for the platform's frame at the attachment point ``tip`` (base axes)."""

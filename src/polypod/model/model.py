@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..description import Robot, load
 from ..description.files import located
-from ..errors import Fault, InputError, RobotFileError, UnknownNameError
+from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError
 from ..formulations.dry_friction import DryFriction
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
@@ -26,6 +27,11 @@ from .results import Code, Conditioning, Energy, ForwardKinematics, LimitReport,
 
 Array = NDArray[np.float64]
 _NO_WRENCH = np.zeros(6)
+WORST_HOME = 1e3
+"""Condition number of the Jacobian above which a home pose is hardly meant."""
+_NEAR_SINGULAR = (
+    "Are platform and base alike and parallel, or do two legs share both joints? Move or turn home, or move joints"
+)
 
 
 class Model:
@@ -71,7 +77,15 @@ class Model:
             self._refuse_a_singular_home()
 
     def _refuse_a_singular_home(self) -> None:
-        if self.conditioning(self.robot.home.matrix).distance > SMALLEST_MARGIN:
+        home = self.conditioning(self.robot.home.matrix)
+        if home.distance > SMALLEST_MARGIN:
+            if home.condition > WORST_HOME:
+                warnings.warn(
+                    f"robot {self.robot.name!r} is nearly singular at home: condition number {home.condition:.4g}, "
+                    f"{WORST_HOME:g} at most is usual; forces there are large and mean little. {_NEAR_SINGULAR}",
+                    ImplausibleWarning,
+                    stacklevel=3,
+                )
             return
         seen: list[dict[str, Any]] = []
         for number, leg in enumerate(self.robot.legs):
@@ -84,8 +98,7 @@ class Model:
         field = "home" if "home" in self.robot.model_fields_set else "legs"
         message = (
             f"the home pose is singular: at position {list(self.robot.home.position)} the platform can move with all "
-            "actuators locked. Are platform and base alike and parallel, or do two legs share both joints? Move or "
-            "turn home, or move joints"
+            f"actuators locked. {_NEAR_SINGULAR}"
         )
         raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message)])
 

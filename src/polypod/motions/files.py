@@ -52,7 +52,7 @@ def located_motion(motion: str | Path | None) -> Iterator[None]:
     try:
         yield
     except (InputError, StateError) as error:
-        if motion is None or not Path(motion).is_file():
+        if not isinstance(motion, (str, Path)) or not Path(motion).is_file():
             raise
         fault = motion_fault(motion, error)
         if isinstance(error, StateError):  # the file is in order, this robot cannot follow it

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, ConfigDict, Field, ValidationInfo
 
-from ..description.quantities import Angle, Data, angle_text
+from ..description.quantities import Data, angle_text
 from ..errors import UnknownNameError
 
 Array = NDArray[np.float64]
@@ -35,6 +35,10 @@ def _numbers_or_none(value: Any) -> Any:
 
 
 Numbers = Annotated[Any, BeforeValidator(_numbers), Field(json_schema_extra={"unit": "m, rad"})]
+Velocities = Annotated[Any, BeforeValidator(_numbers), Field(json_schema_extra={"unit": "m/s, rad/s"})]
+Accelerations = Annotated[Any, BeforeValidator(_numbers), Field(json_schema_extra={"unit": "m/s^2, rad/s^2"})]
+Phases = Annotated[Any, BeforeValidator(_numbers), Field(json_schema_extra={"unit": "rad"})]
+Coefficients = Annotated[Any, BeforeValidator(_numbers), Field(json_schema_extra={"unit": "m/s^j, rad/s^j"})]
 Seconds = Annotated[float, Field(json_schema_extra={"unit": "s"})]
 Times = Annotated[Any, BeforeValidator(_numbers), Field(json_schema_extra={"unit": "s"})]
 MaybeNumbers = Annotated[Any, BeforeValidator(_numbers_or_none), Field(json_schema_extra={"unit": "m, rad"})]
@@ -58,11 +62,10 @@ class Part(Data, Generic[Built]):
             cls.registry[kind] = cls
 
 
-def parser(base: type[Part[Any]], shorthand: Callable[[Any], Any] = lambda value: value) -> Callable[..., Any]:
-    """A validator that reads a part by its ``kind``."""
+def parser(base: type[Part[Any]], elsewhere: Callable[[str], str] = lambda kind: "") -> Callable[..., Any]:
+    """A validator that reads a part by its ``kind``; ``elsewhere`` says where an unknown kind belongs, if anywhere."""
 
     def parse(value: Any, info: ValidationInfo) -> Any:
-        value = shorthand(value)
         if isinstance(value, base):
             return value
         known = tuple(base.registry)
@@ -71,7 +74,10 @@ def parser(base: type[Part[Any]], shorthand: Callable[[Any], Any] = lambda value
         kind = value.get("kind")
         if kind is None:
             raise ValueError(f"kind: missing: a {base.what} needs one of {', '.join(known)}")
-        if kind not in base.registry:
+        if not isinstance(kind, str) or kind not in base.registry:
+            belongs = elsewhere(str(kind))
+            if belongs:
+                raise ValueError(f"kind: {kind} is {belongs}")
             raise ValueError(f"kind: {UnknownNameError(f'{base.what} kind', str(kind), known)}")
         return base.registry[kind].model_validate(value, context=info.context)
 
@@ -83,4 +89,17 @@ def folder_of(info: ValidationInfo) -> Path:
     return Path((info.context or {}).get("folder", "."))
 
 
-__all__ = ["Angle", "MaybeNumbers", "MaybeTimes", "Numbers", "Part", "Seconds", "Times", "folder_of", "parser"]
+__all__ = [
+    "Accelerations",
+    "Coefficients",
+    "MaybeNumbers",
+    "MaybeTimes",
+    "Numbers",
+    "Part",
+    "Phases",
+    "Seconds",
+    "Times",
+    "Velocities",
+    "folder_of",
+    "parser",
+]

@@ -12,7 +12,20 @@ from .. import trajectories as tr
 from ..description.quantities import Number, Position, Triple
 from ..errors import InputError
 from .laws import QUINTIC, Law
-from .parts import MaybeNumbers, MaybeTimes, Numbers, Part, Seconds, Times, folder_of, parser
+from .parts import (
+    Accelerations,
+    Coefficients,
+    MaybeNumbers,
+    MaybeTimes,
+    Numbers,
+    Part,
+    Phases,
+    Seconds,
+    Times,
+    Velocities,
+    folder_of,
+    parser,
+)
 from .tables import table_field
 
 Duration = Annotated[Seconds, Field(gt=0)]
@@ -40,7 +53,14 @@ class PathData(Part[tr.Path]):
         """The path that the data stand for."""
 
 
-AnyPath = Annotated[SerializeAsAny[PathData], BeforeValidator(parser(PathData))]
+def _not_a_path(kind: str) -> str:
+    """What is meant by a kind of trajectory where a path is needed."""
+    from .platform import PlatformData
+
+    return f"a kind of trajectory, not of path; paths: {', '.join(PathData.registry)}" * (kind in PlatformData.registry)
+
+
+AnyPath = Annotated[SerializeAsAny[PathData], BeforeValidator(parser(PathData, _not_a_path))]
 
 
 class Rest(PathData, kind="rest"):
@@ -107,8 +127,8 @@ class Through(_Table, kind="through"):
 class Spline(_Table, kind="spline"):
     """Quintic spline through all points without a stop; ``velocities`` and ``accelerations`` at both ends."""
 
-    velocities: Numbers = (0.0, 0.0)
-    accelerations: Numbers = (0.0, 0.0)
+    velocities: Velocities = (0.0, 0.0)
+    accelerations: Accelerations = (0.0, 0.0)
 
     def build(self, info: ValidationInfo) -> tr.Path:
         return tr.spline(*self.table(info), self.velocities, self.accelerations)
@@ -119,22 +139,25 @@ class Hermite(PathData, kind="hermite"):
 
     points: Numbers
     times: Times
-    velocities: Numbers
-    accelerations: Numbers
+    velocities: Velocities
+    accelerations: Accelerations
 
     def build(self, info: ValidationInfo) -> tr.Path:
         return tr.hermite(self.points, self.times, self.velocities, self.accelerations)
 
 
 class Circle(PathData, kind="circle"):
-    """A circle at constant speed, ``rpm`` turns a minute, right-handed about ``normal``."""
+    """A circle at constant speed, ``rpm`` turns a minute, right-handed about ``normal``: three coordinates.
+
+    It starts from the centre in the direction ``start`` (x unless given) and lasts 60 turns/rpm seconds.
+    """
 
     centre: Position
     radius: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "m"})]
-    normal: Triple
-    rpm: Number
-    turns: Annotated[Number, Field(gt=0)] = 1.0
-    start: Triple | None = None
+    normal: Annotated[Triple, Field(json_schema_extra={"unit": "1"})]
+    rpm: Annotated[Number, Field(json_schema_extra={"unit": "1/min"})]
+    turns: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "1"})] = 1.0
+    start: Annotated[Triple, Field(json_schema_extra={"unit": "1"})] | None = None
 
     def build(self, info: ValidationInfo) -> tr.Path:
         return tr.circle(self.centre, self.radius, self.normal, self.rpm, self.turns, self.start)
@@ -146,7 +169,7 @@ class Sine(PathData, kind="sine"):
     amplitude: Numbers
     frequency: Annotated[Numbers, Field(json_schema_extra={"unit": "Hz"})]
     duration: Duration
-    phase: Numbers = 0.0
+    phase: Phases = 0.0
     offset: Numbers = 0.0
 
     def build(self, info: ValidationInfo) -> tr.Path:
@@ -157,7 +180,7 @@ class Sine(PathData, kind="sine"):
 class Polynomial(PathData, kind="polynomial"):
     """Sum of c_j t^j; ``coefficients`` by growing power, each a number or one a coordinate."""
 
-    coefficients: Numbers
+    coefficients: Coefficients
     duration: Duration
 
     def build(self, info: ValidationInfo) -> tr.Path:
@@ -168,9 +191,9 @@ class ConstantAccelerations(PathData, kind="constant_accelerations"):
     """Constant acceleration from each time to the next."""
 
     start: Numbers
-    accelerations: Numbers
+    accelerations: Accelerations
     times: Times
-    velocity: Numbers = 0.0
+    velocity: Velocities = 0.0
 
     def build(self, info: ValidationInfo) -> tr.Path:
         return tr.constant_accelerations(self.start, self.accelerations, self.times, self.velocity)

@@ -14,14 +14,14 @@ from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unu
 
 from .. import trajectories as tr
 from ..description import Robot
-from ..description.quantities import Angle, Data, Direction, Position, list_of
+from ..description.quantities import Angles, Data, Direction, Position
 from ..description.quantities import Rotation as RotationMatrix
 from ..errors import InputError, UnknownNameError
 from ..mechanism import Freedoms
 from ..model.freedoms import platform_motion
 from .laws import QUINTIC, Law
 from .parts import Array, Part, Seconds, folder_of, parser
-from .paths import AnyPath
+from .paths import AnyPath, PathData
 from .published import PUBLISHED, published
 from .tables import table_field
 
@@ -93,10 +93,18 @@ class Euler(_Placed, kind="euler"):
     def _six(self) -> Euler:
         if self.path.path.shape != (6,):
             got = _count(self.path.path)
-            raise ValueError(f"path: needs six coordinates, x y z and three angles, got {got}")
+            raise ValueError(f"path: needs six coordinates, x y z and three angles, got {got}{self._stacked(got)}")
         if self.convention is not None:
             tr.euler_motion(self.path.path, self.convention)
         return self
+
+    def _stacked(self, count: int) -> str:
+        """How a path of positions alone is made one of six coordinates."""
+        if count != 3:
+            return ""
+        kind, duration = self.path.kind, self.path.path.duration
+        rest = f"{{kind: rest, point: [0, 0, 0], duration: {duration:.12g}}}"
+        return f"; for angles that stay write path: {{kind: stack, parts: [{{kind: {kind}, ...}}, {rest}]}}"
 
     def absolute(self, robot: Robot) -> tr.Trajectory:
         return tr.euler_motion(self.path.path, self.convention or robot.euler)
@@ -125,7 +133,7 @@ class Waypoint(Data):
 
     time: Seconds
     position: Position
-    angles: Annotated[tuple[Angle, Angle, Angle], BeforeValidator(list_of(3, "3 angles"))] = (0.0, 0.0, 0.0)
+    angles: Angles = (0.0, 0.0, 0.0)
 
     @model_validator(mode="after")
     def _no_more_than_half_a_turn(self) -> Waypoint:
@@ -247,4 +255,19 @@ class _Made:
     path: tr.Path
 
 
-AnyTrajectory = Annotated[PlatformData, BeforeValidator(parser(PlatformData)), Field()]
+def _not_a_trajectory(kind: str) -> str:
+    """Where a kind of path belongs that stands for the whole motion."""
+    if kind not in PathData.registry:
+        return ""
+    rest = "{kind: rest, point: [0, 0, 0], duration: ...}"
+    if kind in ("stack", "piecewise", "sum"):
+        use = f"trajectory: {{kind: euler, path: {{kind: {kind}, ...}}}}"
+    else:
+        use = f"trajectory: {{kind: euler, path: {{kind: stack, parts: [{{kind: {kind}, ...}}, {rest}]}}}}"
+    return (
+        f"a kind of path, which a trajectory takes inside: {use} for a position with angles that stay, or position: "
+        f"{{kind: {kind}, ...}} in kind: axis. Kinds of trajectory: {', '.join(PlatformData.registry)}"
+    )
+
+
+AnyTrajectory = Annotated[PlatformData, BeforeValidator(parser(PlatformData, _not_a_trajectory)), Field()]

@@ -2,42 +2,57 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
 
 from .. import trajectories as tr
-from ..errors import InputError, UnknownNameError
+from ..errors import ImplausibleWarning, InputError, UnknownNameError
 from ..mechanism import Freedoms
 from ..model import Model
+from ..models import rigid_of
 from .files import load_motion
 from .motion import Task
 from .parts import Array
-from .platform import CoordinateMotion
+from .platform import CoordinateMotion, Published
 from .published import PUBLISHED, default_motion, published
+
+if TYPE_CHECKING:
+    from ..flexible import FlexibleModel
 
 AROUND_HOME = "around-home"
 _REACH = 0.1  # of the platform's size, and in rad
 _SPAN = 0.5  # s from one pose to the next
 
 
-def make_task(model: Model, motion: str | Path | None = None, rate: float | None = None) -> Task:
+def make_task(model: Model | FlexibleModel, motion: str | Path | None = None, rate: float | None = None) -> Task:
     """The task for a robot: ``motion`` is a motion file, a published name, ``around-home``, or None for the default.
+
+    A published motion on a robot that neither is the paper's nor is named after it is told by a warning.
 
     >>> task = make_task(Model("kim-ryu"), rate=100.0)
     >>> task.name, len(task.time)
     ('kim-ryu-circle', 151)
     """
+    model = rigid_of(model)
+    if motion is not None and not isinstance(motion, (str, Path)):
+        raise InputError(f"motion: a published motion's name or a motion file's path is needed, got {motion!r}")
     name = str(motion) if motion is not None else default_motion(model.robot.name) or AROUND_HOME
     path = Path(name)
     if isinstance(motion, Path) or path.suffix or path.name != name:
-        return load_motion(path).task(model.robot, rate)
+        read = load_motion(path)
+        if isinstance(read.trajectory, Published):
+            _remark_on_another_robot(read.trajectory.name, model.robot.name)
+        return read.task(model.robot, rate)
     if name == AROUND_HOME:
         return Task.of(name, around_home(model), rate)
     if name not in PUBLISHED:
         beside = [name + end for end in (".yaml", ".yml") if Path(name + end).is_file()]
         raise UnknownNameError("motion", name, (*beside, *PUBLISHED, AROUND_HOME))
+    _remark_on_another_robot(name, model.robot.name)
     made = published(name)
     if isinstance(made, tr.Path):
         count = made.shape[0]
@@ -48,6 +63,13 @@ def make_task(model: Model, motion: str | Path | None = None, rate: float | None
             )
         made = CoordinateMotion(made.duration, made, Freedoms(model.robot))
     return Task.of(name, made, rate)
+
+
+def _remark_on_another_robot(motion: str, robot: str) -> None:
+    meant = PUBLISHED[motion].robot
+    if robot != meant and not robot.startswith(f"{meant}-"):
+        text = f"motion {motion!r} was published for robot {meant!r}; {robot!r} is another"
+        warnings.warn(text, ImplausibleWarning, stacklevel=3)
 
 
 def around_home(model: Model) -> tr.Trajectory:

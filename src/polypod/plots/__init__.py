@@ -17,19 +17,24 @@ from .lines import conditioning, forces, reactions, shares, speeds
 from .scene import robot_picture
 
 FIGURES = {
-    "robot": (instants, "The robot at key instants of the motion, in one scale; dashed: path of the platform's origin"),
+    "robot": (instants, "The robot at key instants of the motion, in one scale; red: path of the platform's origin"),
     "forces": (forces, "Actuator forces, positive where they push towards growing coordinates"),
     "speeds": (
         speeds,
         "Speed and power of the actuators; power is positive where they drive, negative where they brake",
     ),
-    "shares": (shares, "What each actuator's force is for; the parts add up to the total, the broad grey band"),
+    "shares": (shares, "What each actuator's force is for; all parts add up to the total, the broad grey band"),
     "conditioning": (
         conditioning,
-        "Condition number and smallest singular value of the scaled Jacobian, 0 where the robot is singular; if limits "
-        "are given, the place of each limited quantity in its range, the grey band",
+        "Condition number of the scaled Jacobian and distance to singularity, its smallest singular value, 0 where the "
+        "robot is singular; if limits are given, the place of each limited quantity in its range, the grey band, with "
+        "several kinds of limits from the lowest to the highest leg of each; legs that leave the range are named",
     ),
-    "reactions": (reactions, "Size of the force and of the moment in every joint"),
+    "reactions": (
+        reactions,
+        "Size of the force and of the moment in every joint; a moment of dry friction has a gap where it changes sign "
+        "or the joint rests",
+    ),
     "bending": (
         bending,
         "How the platform bends: displacement of the points where the legs are attached, and of the platform's own "

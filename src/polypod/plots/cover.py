@@ -21,12 +21,12 @@ def cover(study: Study) -> Figure:
     """
     made = figure(_WIDTH, _HEIGHT, fitted=False)
     peak = int(np.abs(study.force).max(axis=1).argmax())
-    robot, motion = study.model.robot, study.task.motion
+    robot, motion = study.robot, study.task.motion
     lines = skeleton(robot, motion.pose[peak][None])
     left = made.add_axes((0.0, 0.0, 0.4, 1.0), projection="3d")
     draw(left, robot, lines, 0, motion.pose[:, :3, 3], 7.0)
     room = _LEFT - 2 * PAD, _HEIGHT - 0.4
-    ink = settle(made, left, robot, lines, 0, room, 8.0)
+    ink = settle(made, left, robot, lines, room, 8.0)
     put(made, left, ink, PAD + 0.5 * (room[0] - ink.width), 0.3 + 0.5 * (room[1] - ink.height))
     note = "; z points down" if points_down(robot) else ""
     handle = left.plot([], [], [], **PATH_STYLE)[0]

@@ -54,7 +54,7 @@ def _title(names: list[str], time: float) -> str:
 
 def instants(study: Study) -> Figure:
     """The robot at the key instants of a motion, all in one scale, with the path of the platform's origin."""
-    robot, chosen = study.model.robot, key_instants(study)
+    robot, chosen = study.robot, key_instants(study)
     order = list(chosen)
     lines = skeleton(robot, study.task.motion.pose[order])
     path = study.task.motion.pose[:, :3, 3]
@@ -64,7 +64,7 @@ def instants(study: Study) -> Figure:
     for k, axes in enumerate(panels):
         draw(axes, robot, lines, k, path, 6.0)
         room = _WIDTH - 4 * PAD, _HEIGHT
-        inks.append(settle(made, axes, robot, lines, k, room, 6.5, inks[0].side if inks else None))
+        inks.append(settle(made, axes, robot, lines, room, 6.5, inks[0].side if inks else None))
     height = max(ink.height for ink in inks)
     head, foot = 0.1 + 0.15 * max(title.count("\n") + 1 for title in chosen.values()), 0.24
     made.set_size_inches(sum(ink.width + 4 * PAD for ink in inks), height + head + foot)

@@ -19,42 +19,54 @@ _DISTANCES = (7.0, 10.0, 14.0, 19.0)  # points from the anchor to the label's ed
 _SAMPLES = np.linspace(0.0, 1.0, 60)[:, None]
 
 
-def label_legs(axes: Any, names: list[str], lines: Skeleton, k: int, size: float) -> None:
-    """Write the legs' names beside their first joints or the ends of their rails at pose k; ``size`` in points.
+def label_legs(axes: Any, names: list[str], lines: Skeleton, size: float) -> None:
+    """Write the legs' names beside their joints on the base or the ends of their rails; ``size`` in points.
 
     Every leg takes the place with the fewest points of lines and of earlier labels under its name, then the nearest,
-    then the one farthest out.
+    then the one farthest out. Lines at all poses of the skeleton count and names stand by what does not move, so that
+    pictures of several poses have them in the same places. Names from an earlier call go.
     """
+    for text in list(axes.texts):
+        text.remove()
     axes.apply_aspect()
-    drawn = [(leg, _on_screen(axes, segment)) for leg, segment in _segments(lines, k)]
+    count = len(lines.joints)
+    drawn = [(leg, _on_screen(axes, segment)) for k in range(count) for leg, segment in _segments(lines, k)]
     ink = np.concatenate([points for _, points in drawn])
     edges = np.concatenate([_on_screen(axes, segment) for segment in _edges(axes)])
-    roots = _on_screen(axes, lines.roots[k])
+    numbers = _numbers(axes)
+    roots = _on_screen(axes, lines.roots[0])
     middle = roots.mean(axis=0)
     taken: list[tuple[Array, Array]] = []
     for number, name in enumerate(names):
         half = np.array([0.29 * size * len(name) + 1.0, 0.42 * size])
         own = np.concatenate([points for leg, points in drawn if leg == number])
         others = np.concatenate([roots[:0], *(points for leg, points in drawn if leg not in (number, None))])
-        anchors = [roots[number]]
-        for rail in lines.rails:
-            if rail.leg == number:
-                anchors += list(_on_screen(axes, rail.ends))
-        best: tuple[float, Array] | None = None
-        for anchor, angle, distance in product(anchors, _DIRECTIONS, _DISTANCES):
+        places = [end for rail in lines.rails if rail.leg == number for end in _along(rail.ends)] or [
+            lines.roots[0, number]
+        ]
+        anchors = [(place, _on_screen(axes, place[None])[0]) for place in places]
+        best: tuple[float, Array, Array, Array] | None = None
+        for (place, anchor), angle, distance in product(anchors, _DIRECTIONS, _DISTANCES):
             way = np.array([np.cos(angle), np.sin(angle)])
             centre = anchor + way * (distance + np.abs(way) @ half - 4.0)
-            covered = _under(ink, centre, half) + 0.3 * _under(edges, centre, half)
-            clashes = sum(bool((np.abs(other - centre) < half + extent + 1.0).all()) for other, extent in taken)
+            covered = _under(ink, centre, half) / count + 0.3 * _under(edges, centre, half)
+            others_there = [*taken, *numbers]
+            clashes = sum(bool((np.abs(other - centre) < half + extent + 1.0).all()) for other, extent in others_there)
             # a name nearer to another leg would be taken for that leg's
             doubt = max(_gap(own, centre, half) - _gap(others, centre, half) + 5.0, 0.0)
             outward = (anchor - middle) @ way / max(float(np.linalg.norm(anchor - middle)), 1e-9)
             cost = 4.0 * covered + 200.0 * clashes + 3.0 * doubt + 0.5 * distance - 3.0 * outward
             if best is None or cost < best[0]:
-                best = cost, centre
+                best = cost, centre, anchor, place
         assert best is not None
-        taken.append((best[1], half))
-        _write(axes, name, roots[number], best[1], size, lines.roots[k][number])
+        _, centre, anchor, place = best
+        taken.append((centre, half))
+        _write(axes, name, anchor, centre, size, place)
+
+
+def _along(ends: Array) -> Array:
+    """Ends and middle of a rail (3, 3)."""
+    return np.stack([ends[0], ends.mean(axis=0), ends[1]])
 
 
 def _under(points: Array, centre: Array, half: Array) -> float:
@@ -81,9 +93,20 @@ def _segments(lines: Skeleton, k: int) -> list[tuple[int | None, Array]]:
     """Points along everything that is drawn, a line (60, 3) each, with the number of its leg if it is one's."""
     ends: list[tuple[int | None, Array]] = [(bone.leg, bone.ends[k]) for bone in lines.bones]
     ends += [(rail.leg, rail.ends) for rail in lines.rails]
-    ring = lines.platform[k]
+    ring = lines.platform[k] if lines.outline is None else lines.outline[k]
     ends += [(None, ring[[i, i - 1]]) for i in range(len(ring))]
     return [(leg, a + _SAMPLES * (b - a)) for leg, (a, b) in ends]
+
+
+def _numbers(axes: Any) -> list[tuple[Array, Array]]:
+    """Middle and half of the size of the axes' numbers and labels on paper [point]; known once they are drawn."""
+    axes.figure.canvas.draw()
+    texts = []
+    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
+        texts += [axis.label, *(tick.label1 for tick in axis.get_major_ticks() if tick.label1.get_text())]
+    boxes = [text.get_window_extent() for text in texts]
+    scale = 72.0 / axes.figure.dpi
+    return [(scale * 0.5 * (box.min + box.max), scale * 0.5 * (box.max - box.min)) for box in boxes]
 
 
 def _edges(axes: Any) -> list[Array]:

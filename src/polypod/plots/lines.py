@@ -8,12 +8,19 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
+from ..model.results import LimitReport
 from ..study import Study
+from .axes import PREFIXES, power_of, prefixed
+from .limits import draw_limits
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
 
+Array = NDArray[np.float64]
 _TIME = "time [s]"
 _NOTHING = 1e-9  # N or N m; less is rounding
+_DIP = 0.15  # of the largest; a jump within a sample that is less is a steep line
+_NEGLIGIBLE = 5e-3  # of the largest force
 
 
 def forces(study: Study) -> Figure:
@@ -48,8 +55,9 @@ def shares(study: Study) -> Figure:
     legs = study.model.legs
     made, grid = _grid(len(legs), share_y=True)
     scale = max(float(np.abs(study.force).max()), 1e-300)
-    # a share below a ten-thousandth of the largest force is a line on the axis, and its place in the legend misleads
-    parts = {name: part for name, part in study.parts.items() if np.abs(part).max() > 1e-4 * scale}
+    # less is a line on the axis, as thick as what it shows, and its place in the legend misleads
+    peaks = {name: float(np.abs(part).max()) for name, part in study.parts.items()}
+    parts = {name: part for name, part in study.parts.items() if peaks[name] > _NEGLIGIBLE * scale}
     for k, (leg, axes) in enumerate(zip(legs, grid, strict=False)):
         # the total as a broad band behind: a part that is nearly all of it stays visible
         axes.plot(study.time, study.force[:, k], label="total", color="#CFCFCF", linewidth=4.5, solid_capstyle="butt")
@@ -60,8 +68,8 @@ def shares(study: Study) -> Figure:
         dress(axes, _TIME, "force [N]", leg)
     _inner_labels_off(grid, len(legs))
     legend(made, grid[0])
-    missing = [name for name in study.parts if name not in parts]
-    note = f"\nnot drawn, below 0.01 % of the largest force: {', '.join(missing)}" if missing else ""
+    missing = [f"{name} ({_size(peaks[name], 'N')})" for name in study.parts if name not in parts]
+    note = f"\nnot drawn, below {100 * _NEGLIGIBLE:g} % of the largest force: {', '.join(missing)}" if missing else ""
     made.suptitle(f"{_title(study, 'what the forces are for')}{note}", fontsize=10, x=0.01, ha="left", color=INK)
     return made
 
@@ -69,23 +77,27 @@ def shares(study: Study) -> Figure:
 def conditioning(study: Study) -> Figure:
     """Condition number and distance to singularity along the path, and how much of each limited range is used."""
     limits = study.limits
-    made = figure(7.2, 6.6 if limits.names else 4.8)
-    rows = made.subplots(3 if limits.names else 2, 1, sharex=True)
+    made = figure(7.2, 7.0 if limits.names else 4.8)
+    ratios = [1, 1, 1.4][: 3 if limits.names else 2]
+    rows = made.subplots(len(ratios), 1, sharex=True, height_ratios=ratios)
     rows[0].plot(study.time, study.conditioning.condition, color=COLOURS[0], linewidth=1.6)
     rows[1].plot(study.time, study.conditioning.distance, color=COLOURS[1], linewidth=1.6)
     for axes, values in zip(rows, study.conditioning, strict=False):
         axes.set_ylim(0.0, 1.1 * float(np.max(values)))
     dress(rows[0], "", "condition number [1]", _title(study, "distance to singularity and to limits"))
-    dress(rows[1], "", "smallest singular value [1]")
+    dress(rows[1], "", "distance to\nsingularity [1]")
     if limits.names:
-        used = 100 * (limits.value - limits.low) / (limits.high - limits.low)
-        for k, (leg, name) in enumerate(limits.names):
-            rows[2].plot(study.time, used[:, k], label=f"{leg} {name}", **leg_line(k))
-        rows[2].axhspan(0.0, 100.0, color="#F0F0F0", zorder=0)
-        dress(rows[2], "", "place in allowed range [%]")
-        legend(made, rows[2], 4)
+        draw_limits(rows[2], study.time, limits)
+        dress(rows[2], "", f"{_kind(limits)}place\nin allowed range [%]")
+        legend(made, rows[2], 6)
     rows[-1].set_xlabel(_TIME, fontsize=9)
     return made
+
+
+def _kind(limits: LimitReport) -> str:
+    """What is limited and a colon, if it is one kind of quantity."""
+    kinds = {name for _, name in limits.names}
+    return f"{kinds.pop()}: " if len(kinds) == 1 else ""
 
 
 def reactions(study: Study) -> Figure:
@@ -96,6 +108,7 @@ def reactions(study: Study) -> Figure:
     made = figure(7.2, 1.2 + 1.75 * len(names))
     grid = made.subplots(len(names), 2, sharex=True, squeeze=False)
     handles: dict[str, Any] = {}
+    dips = 0
     for row, joint in zip(grid, names, strict=True):
         for axes, side, label, unit in zip(row, (0, 1), ("force", "moment"), ("N", "N m"), strict=True):
             sizes = {}
@@ -106,12 +119,15 @@ def reactions(study: Study) -> Figure:
                     if size.max() >= _NOTHING or np.isfinite(vectors).all():  # an open moment is not a line at zero
                         sizes[k] = size
             largest = max((float(size.max()) for size in sizes.values()), default=0.0)
-            factor, prefix = _prefix(largest)
             for k, size in sizes.items():
-                handles[study.model.legs[k]] = axes.plot(study.time, size / factor, **leg_line(k))[0]
-            dress(axes, "", f"{label} [{prefix}{unit}]", joint)
-            axes.set_ylim(0.0, 1.05 * largest / factor if largest >= _NOTHING else 1.0)
-            if largest < _NOTHING:
+                shown = without_dips(size) if side else size
+                dips += int(np.isnan(shown).sum())
+                handles[study.model.legs[k]] = axes.plot(study.time, shown, **leg_line(k))[0]
+            dress(axes, "", f"{label} [{unit}]", joint)
+            axes.set_ylim(0.0, 1.05 * largest if largest >= _NOTHING else 1.0)
+            if largest >= _NOTHING:
+                prefixed(axes.yaxis, label, unit)
+            else:
                 text = "zero" if sizes else "left open by inner stresses"
                 axes.set_yticks([0.0] if sizes else [])
                 axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=8, color=INK)
@@ -122,16 +138,30 @@ def reactions(study: Study) -> Figure:
         handlelength=2.8,
     )  # fmt: skip
     note = " (the part that is determined)" if study.indeterminate else ""
+    note += "; gaps: a joint turns about or rests, and dry friction is 0 for an instant" if dips else ""
     note += f"; left open by inner stresses and not drawn: {', '.join(lost)}" if lost else ""
     made.suptitle(fill(_title(study, f"joint reactions{note}"), 90), fontsize=10, x=0.01, ha="left", color=INK)
     return made
 
 
-def _prefix(largest: float) -> tuple[float, str]:
-    """Factor and letter of the unit that keeps a figure's numbers free of powers of ten."""
-    if largest >= 0.1 or largest < _NOTHING:
-        return 1.0, ""
-    return (1e-3, "m") if largest >= 1e-4 else (1e-6, "µ")
+def without_dips(size: Array) -> Array:
+    """Sizes (n,) with no number at single samples, first and last included, far below their neighbours.
+
+    Dry friction's moment turns about within a sample; a line down to it and up again says nothing of its size. What
+    passes zero in more than one sample stays.
+    """
+    if len(size) < 3:
+        return size
+    beside = np.minimum(np.append(np.inf, size[:-1]), np.append(size[1:], np.inf))
+    return np.where((size < 0.5 * beside) & (beside - size > _DIP * size.max()), np.nan, size)
+
+
+def _size(value: float, unit: str) -> str:
+    """A number with the prefix that suits it."""
+    if value == 0.0:
+        return "none"
+    power = power_of(value)
+    return f"{value / 10.0**power:.2g} {PREFIXES.get(power, f'1e{power} ')}{unit}"
 
 
 def _title(study: Study, what: str) -> str:

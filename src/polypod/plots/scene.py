@@ -18,7 +18,8 @@ from .style import COLOURS, FAINT, INK, figure
 from .view import best_view
 
 Array = NDArray[np.float64]
-PATH_STYLE: dict[str, Any] = {"color": INK, "linewidth": 1.1, "linestyle": (0, (3, 1))}
+# Thin and whole: a path about home comes back on itself, and dashes of its ways there and back make a blot.
+PATH_STYLE: dict[str, Any] = {"color": "#B00020", "linewidth": 0.8}
 PAD = 0.06  # inch
 
 
@@ -31,7 +32,7 @@ def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = N
     draw(axes, robot, lines, 0, None, 7.0)
     head = " ".join(text for text in (robot.name if title is None else title, _note(robot)) if text)
     room = 0.28 if head else 0.0
-    ink = settle(made, axes, robot, lines, 0, (size - 2 * PAD, size - 2 * PAD - room), 8.0)
+    ink = settle(made, axes, robot, lines, (size - 2 * PAD, size - 2 * PAD - room), 8.0)
     made.set_size_inches(ink.width + 2 * PAD, ink.height + 2 * PAD + room)
     put(made, axes, ink, PAD, PAD)
     made.text(0.02, 1.0 - PAD / made.get_figheight(), head, va="top", fontsize=10, color=INK)
@@ -39,7 +40,7 @@ def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = N
 
 
 def settle(
-    made: Figure, axes: Any, robot: Robot, lines: Skeleton, k: int, room: tuple[float, float], letters: float,
+    made: Figure, axes: Any, robot: Robot, lines: Skeleton, room: tuple[float, float], letters: float,
     side: float | None = None,
 ) -> Ink:  # fmt: skip
     """Name the legs in letters of a size [point] and make the picture as large as its room (width, height) [inch].
@@ -50,11 +51,17 @@ def settle(
         side = side_within(made, axes, *room)
     width, height = made.get_size_inches()
     axes.set_position((0.0, 0.0, side / width, side / height))
-    label_legs(axes, [leg.name for leg in robot.legs], lines, k, letters)
+    names = [leg.name for leg in robot.legs]
+    label_legs(axes, names, lines, letters)
     ink = measure(made, axes, side)
     scale = min(room[0] / ink.width, room[1] / ink.height, 1.0)
-    # the names may stick out a little: the rest shrinks, the letters stay
-    return ink if scale == 1.0 else measure(made, axes, side * (1.0 - 1.15 * (1.0 - scale)))
+    if scale == 1.0:
+        return ink
+    # the names stick out a little: the rest shrinks, the letters stay and find their places anew
+    side *= 1.0 - 1.15 * (1.0 - scale)
+    axes.set_position((0.0, 0.0, side / width, side / height))
+    label_legs(axes, names, lines, letters)
+    return measure(made, axes, side)
 
 
 def _note(robot: Robot) -> str:
@@ -81,7 +88,9 @@ def draw(axes: Any, robot: Robot, lines: Skeleton, k: int, path: Array | None, t
             axes.plot(*np.stack([start, middle], axis=1), color=colour, linewidth=4.0, solid_capstyle="butt")
         axes.plot(*np.stack([start, end], axis=1), color=colour, linewidth=1.8)
     axes.scatter(*lines.joints[k].T, color=INK, s=6, depthshade=False)
-    _plate(axes, lines.platform[k], COLOURS[5], 0.45)
+    _plate(
+        axes, lines.platform[k] if lines.outline is None else lines.outline[k], COLOURS[5], 0.45, lines.outline is None
+    )
     points = _extent(lines)
     if path is not None:
         axes.plot(*path.T, **PATH_STYLE)
@@ -90,17 +99,18 @@ def draw(axes: Any, robot: Robot, lines: Skeleton, k: int, path: Array | None, t
     best_view(axes, lines)
 
 
-def _plate(axes: Any, points: Array, colour: str, alpha: float) -> None:
-    """A polygon through points, in order about their middle in the plane that fits them best."""
+def _plate(axes: Any, points: Array, colour: str, alpha: float, unordered: bool = True) -> None:
+    """A polygon through points; unordered ones in order about their middle in the plane that fits them best."""
     middle = points.mean(axis=0)
     _, _, plane = np.linalg.svd(points - middle)
     u, v = (points - middle) @ plane[0], (points - middle) @ plane[1]
-    ring = points[np.argsort(np.arctan2(v, u))]
+    ring = points[np.argsort(np.arctan2(v, u))] if unordered else points
     axes.add_collection3d(Poly3DCollection([ring], facecolor=colour, edgecolor=INK, alpha=alpha, linewidth=0.8))
 
 
 def _extent(lines: Skeleton) -> Array:
     parts = [lines.joints.reshape(-1, 3), lines.platform.reshape(-1, 3), *(rail.ends for rail in lines.rails)]
+    parts += [] if lines.outline is None else [lines.outline.reshape(-1, 3)]
     return np.concatenate(parts)
 
 
@@ -130,6 +140,7 @@ def _frame(axes: Any, robot: Robot, points: Array, tick_size: float) -> None:
         axis.pane.set_facecolor("white")
         axis.label.set_clip_on(False)
         axis.pane.set_edgecolor("#DDDDDD")
+        axis.pane.set_closed(True)  # else one edge of the box is missing
         axis._axinfo["grid"].update(color="#EBEBEB", linewidth=0.5)
 
 

@@ -37,7 +37,8 @@ class Rail:
 class Skeleton:
     """Lines and points of a robot at n poses, base frame [m]; ``ground`` are joints that stay in the base.
 
-    ``roots`` (n, legs, 3) are the joints that each leg starts from: on the base, or on its rail.
+    ``roots`` (n, legs, 3) are the joints that each leg starts from: on the base, or on its rail. ``platform`` (n, legs,
+    3) are the joints on the platform, ``outline`` (n, m, 3) is the edge of one that is a plate, in order.
     """
 
     bones: tuple[Bone, ...]
@@ -46,6 +47,7 @@ class Skeleton:
     platform: Array
     ground: Array
     roots: Array
+    outline: Array | None = None
 
 
 def skeleton(robot: Robot, poses: Array) -> Skeleton:
@@ -82,7 +84,21 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
             first, second = max(combinations(own, 2), key=lambda pair: float(np.abs(pair[0] - pair[1]).max()))
             bones.append(Bone(number, np.stack([first, second], axis=1), body in moving))
     fixed = np.array(ground).reshape(-1, 3)
-    return Skeleton(tuple(bones), tuple(rails), np.stack(joints, axis=1), platform, fixed, np.stack(roots, axis=1))
+    return Skeleton(
+        tuple(bones), tuple(rails), np.stack(joints, axis=1), platform, fixed, np.stack(roots, axis=1),
+        _outline(robot, poses),
+    )  # fmt: skip
+
+
+def _outline(robot: Robot, poses: Array) -> Array | None:
+    """Edge (n, m, 3) of a platform that is a plate."""
+    plate = getattr(robot.platform, "plate", None)  # only a flexible platform may have one
+    if plate is None:
+        return None
+    flat = np.array(plate.outline, dtype=np.float64)
+    edge = np.column_stack([flat, np.zeros(len(flat))])
+    moved: Array = np.einsum("nij,kj->nki", poses[:, :3, :3], edge) + poses[:, None, :3, 3]
+    return moved
 
 
 def _rail(robot: Robot, number: int, slider: Array, axis: Array, q: Array) -> Rail:

@@ -52,9 +52,10 @@ def leg_line(number: int) -> dict[str, Any]:
 
 
 def legend(figure_: Figure, axes: Axes, columns: int = 6) -> None:
-    """One legend for the whole figure, below it."""
+    """One legend for the whole figure, below it, read in rows: Matplotlib fills columns."""
     handles, labels = axes.get_legend_handles_labels()
+    order = [k for column in range(columns) for k in range(column, len(labels), columns)]
     figure_.legend(
-        handles, labels, loc="outside lower center", ncols=min(columns, len(labels)), fontsize=8, frameon=False,
-        handlelength=2.8,
+        [handles[k] for k in order], [labels[k] for k in order], loc="outside lower center",
+        ncols=min(columns, len(labels)), fontsize=8, frameon=False, handlelength=2.8,
     )  # fmt: skip

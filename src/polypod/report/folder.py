@@ -58,7 +58,9 @@ def check_target(target: Path, force: bool, ours: Collection[str]) -> None:
     if strange:
         raise InputError(f"output folder {target}: holds {strange[0]!r}, which is no result of polypod; name another")
     if not force:
-        raise InputError(f"output folder {target}: exists; add --force to replace it, or name another")
+        raise InputError(
+            f"output folder {target}: exists; add --force to replace it, or --out FOLDER to write elsewhere"
+        )
 
 
 def write_whole(path: Path, content: bytes, force: bool = True) -> None:

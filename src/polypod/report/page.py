@@ -55,20 +55,22 @@ def notes(study: Study) -> list[str]:
             + "; ".join(study.indeterminate)
             + "."
         )
-    return told + large_bending(study) + near_singularity(study)
+    return told + bending_notes(study) + near_singularity(study)
 
 
-def large_bending(study: Study) -> list[str]:
-    """A sentence if the platform bends by more than small-deflection theory is good for."""
+def bending_notes(study: Study) -> list[str]:
+    """Sentences if the platform was taken not to vibrate, or bends by more than small-deflection theory is good for."""
     if study.bending is None:
         return []
+    told = [f"The platform is taken not to vibrate, {study.bending.steady}."] if study.bending.steady else []
     size = float(np.mean([np.linalg.norm(leg.platform) for leg in study.robot.legs]))
     most = float(np.linalg.norm(study.bending.deflection, axis=-1).max())
     if most <= LARGE_BENDING * size:
-        return []
+        return told
     return [
+        *told,
         f"The platform bends by {1e3 * most:.3g} mm, {100 * most / size:.3g} % of its size: its shapes are linear and "
-        "hold for small deflections."
+        "hold for small deflections.",
     ]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -32,11 +33,13 @@ def animate(
     speed: float = 1.0,
     size: float = 4.0,
     force: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Path:
     """Write a moving picture of a simulation to a ``.gif`` (Pillow) or ``.mp4`` (needs ffmpeg) file.
 
     ``speed`` 0.1 is ten times slower than life. The robot is that of the result unless given. The attachment points of
-    a flexible platform are drawn where its deflection, not enlarged, has them.
+    a flexible platform are drawn where its deflection, not enlarged, has them. ``progress`` is called with the number
+    of each frame that is drawn, from 1, and how many there are.
     """
     target = Path(path)
     if target.suffix not in (".gif", ".mp4"):
@@ -59,7 +62,10 @@ def animate(
     draw = _Wireframe(axes, lines, poses[:, :3, 3], points_down(drawn))
     moving = FuncAnimation(made, lambda k: draw.frame(k, float(times[k])), frames=len(times), interval=1000 / fps)
     writer: Any = PillowWriter(fps=fps) if target.suffix == ".gif" else FFMpegWriter(fps=fps)
-    moving.save(target, writer=writer, dpi=100)
+    moving.save(
+        target, writer=writer, dpi=100,
+        progress_callback=None if progress is None else lambda k, count: progress(k + 1, count),
+    )  # fmt: skip
     return target
 
 

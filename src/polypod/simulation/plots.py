@@ -11,8 +11,8 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from ..errors import InputError
-from ..plots.style import COLOURS, DASHES, INK, dress, figure, leg_line
-from .axes import prefixed
+from ..plots.axes import prefixed
+from ..plots.style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
 from .result import events
 
 # What marks an event of each kind: words, and dashes that tell one kind from another.
@@ -36,7 +36,7 @@ def tracking(result: xr.Dataset, title: str | None = None) -> Figure:
         below.plot(result.time, error[:, 3 + k], **leg_line(k))
     _dress(above, "position error", "m", title or f"{result.attrs['robot']}: tracking error")
     _dress(below, "rotation error", "rad", last=True)
-    _legend(made, above)
+    legend(made, above)
     return made
 
 
@@ -56,7 +56,7 @@ def comparison(results: Mapping[str, xr.Dataset], title: str, logarithmic: bool 
             axes.set_yscale("log")
     _dress(above, "position error", "m", title, scaled=not logarithmic)
     _dress(below, "rotation error", "rad", last=True, scaled=not logarithmic)
-    _legend(made, above, 5)
+    legend(made, above, 5)
     return made
 
 
@@ -70,7 +70,7 @@ def forces(result: xr.Dataset, title: str | None = None) -> Figure:
     unit = result["force"].attrs["units"]
     _dress(above, "actuator force", unit, title or f"{result.attrs['robot']}: forces and power")
     _dress(below, "actuator power", "W", last=True)
-    _legend(made, above)
+    legend(made, above)
     _mark_events(result, above, below)
     return made
 
@@ -99,7 +99,7 @@ def energies(result: xr.Dataset, title: str | None = None) -> Figure:
     _dress(above, "change since the start", "J", f"{title or result.attrs['robot'] + ': energies'}{note}")
     _dress(below, "residual", "J", last=True)
     drawn = len(changes) - len(small)
-    _legend(made, above, drawn if drawn <= 4 else ceil(drawn / 2))
+    legend(made, above, drawn if drawn <= 4 else ceil(drawn / 2))
     return made
 
 
@@ -114,7 +114,7 @@ def bending(result: xr.Dataset, title: str | None = None) -> Figure:
     _dress(axes, "deflection", "m", title or f"{result.attrs['robot']}: deflection of the attachment points", last=True)
     if size.any():
         axes.set_ylim(bottom=0.0)
-    _legend(made, axes)
+    legend(made, axes)
     return made
 
 
@@ -166,16 +166,6 @@ def _dress(axes: Any, label: str, unit: str, title: str = "", last: bool = False
     if scaled:
         prefixed(axes.yaxis, label, unit)
         axes.axhline(0.0, color=INK, linewidth=0.6, zorder=1.6)  # after: its rounded place would count as data
-
-
-def _legend(made: Figure, labelled: Any, columns: int = 6) -> None:
-    """The figure's legend below it, read in rows: matplotlib fills columns."""
-    handles, labels = labelled.get_legend_handles_labels()
-    order = [k for column in range(columns) for k in range(column, len(labels), columns)]
-    made.legend(
-        [handles[k] for k in order], [labels[k] for k in order], loc="outside lower center",
-        ncols=min(columns, len(labels)), fontsize=8, frameon=False, handlelength=2.8,
-    )  # fmt: skip
 
 
 def _drawstyle(result: xr.Dataset) -> str:

@@ -14,6 +14,7 @@ from ..errors import InputError, StateError
 from ..model.arguments import PoseLike, pose_matrix
 from ..model.checks import check_poses
 from ..model.freedoms import check_motion, check_pose_freedom
+from ..steps import DECAY, PHASE, STABLE
 from ..trajectories import Trajectory
 from .actuators import Actuators
 from .chart import pack, rebased
@@ -36,8 +37,6 @@ Array = NDArray[np.float64]
 # More rows than these are a slip of a digit rather than a wish.
 MOST_SAMPLES = 20_000_000
 STEP = 1e-3
-# Of a mode's rate times the step: what RK4 stands (2.8 for an undamped mode), and what it follows well.
-STABLE, FINE = 2.7, 0.4
 
 
 def simulate(
@@ -100,7 +99,10 @@ def simulate(
     place = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
     how = method or (FIXED if rate is not None else "DOP853")
     integrator = Integrator(how, _step(step, system, place) if how == FIXED else step or STEP, rtol, atol)
-    force_source, wrench_source = Source("force", force, system.legs), Source("wrench", wrench, AXES)
+    force_source, wrench_source = (
+        Source("force", force, system.legs),
+        Source("wrench", wrench, AXES, system.parts.check_wrench),
+    )
     _check_sampling(force_source, wrench_source, rate, delay)
     watches = chosen(events, system, friction, singularity, size_of(model.robot))
     for watch in watches:
@@ -174,14 +176,18 @@ class _Timing:
 
 
 def _step(step: float | None, system: System, place: Place) -> float:
-    """The step of RK4; one at which the fastest mode would blow up is refused."""
-    fastest = system.parts.fastest(_pose(place), place.state[18 : 18 + system.modes]) if system.modes else 0.0
+    """The step of RK4; one at which a flexible platform's fastest mode or dry friction would blow up is refused."""
+    if not system.modes:
+        return STEP if step is None else step
+    mode, rubbing = system.parts.fastest(_pose(place), place.state[18 : 18 + system.modes])
     if step is None:
-        return STEP if fastest * STEP <= FINE else FINE / fastest
+        return min(STEP, PHASE / mode, DECAY / max(rubbing, 1e-300))
+    fastest = max(mode, rubbing)
     if fastest * step > STABLE:
+        cause = "dry friction, by friction_width of the model," if rubbing > mode else "the platform's fastest mode"
         raise InputError(
-            f"step: got {step:g} s, but the platform's fastest mode ({fastest:.4g} rad/s) needs at most "
-            f"{STABLE / fastest:.3g} s with RK4; leave step out, or keep fewer modes"
+            f"step: got {step:g} s, but {cause} ({fastest:.4g} 1/s) needs at most {STABLE / fastest:.3g} s with RK4; "
+            "leave step out"
         )
     return step
 

@@ -34,8 +34,11 @@ def measured(place: Place, modes: int) -> Measurement:
 class Source:
     """A constant (n,), or a function or controller of time and measurement whose answers are checked."""
 
-    def __init__(self, name: str, signal: Signal, labels: tuple[str, ...]) -> None:
-        self.name, self._labels = name, labels
+    def __init__(
+        self, name: str, signal: Signal, labels: tuple[str, ...], check: Callable[[Array], None] | None = None
+    ) -> None:
+        """``check`` raises for rows (n, k) that the model cannot take."""
+        self.name, self._labels, self._check = name, labels, check
         self.remembers = isinstance(signal, ControllerWithMemory)
         self.constant: Array | None = None
         self._function: Any = signal
@@ -43,6 +46,8 @@ class Source:
         self._started = False
         if not callable(signal) and not self.remembers:
             self.constant = self._constant(np.zeros(len(labels)) if signal is None else signal)
+            if check is not None:
+                check(self.constant[None])
 
     def _constant(self, value: Any) -> Array:
         try:
@@ -81,6 +86,11 @@ class Source:
                 f"{self.name}: got {array[bad]} for {self._labels[bad]} at t = {time:.6g} s; finite numbers are needed",
                 time,
             )
+        if self._check is not None:
+            try:
+                self._check(array[None])
+            except InputError as error:
+                raise SimulationError(f"{error} (at t = {time:.6g} s)", time) from error
         return array
 
     def _answer(self, time: float, measurement: Measurement) -> ArrayLike:

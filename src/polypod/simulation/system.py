@@ -73,8 +73,9 @@ class Parts(NamedTuple):
     ``dynamics`` gives it in symbols; ``recipe`` makes what determines them, or None, and spares making them when
     compiled before. ``energy`` takes poses, twists, elastic coordinates and rates of n states; ``hold`` gives the
     elastic coordinates and actuator forces at rest in a pose; ``deflection`` the displacements (n, legs, 3) [m] of the
-    attachment points, platform axes, for elastic coordinates (n, N); a rigid platform has none. ``fastest`` is the
-    largest rate [rad/s] of the elastic coordinates at a pose and shape.
+    attachment points, platform axes, for elastic coordinates (n, N); a rigid platform has none. ``fastest`` gives the
+    largest rates [1/s] of vibration and of dry friction at a pose and shape; ``check_wrench`` raises for external
+    wrenches (n, 6) that act where the modes have no shape.
     """
 
     dynamics: Callable[[], Dynamics]
@@ -83,7 +84,8 @@ class Parts(NamedTuple):
     energy: Callable[[Array, Array, Array, Array], Energies]
     hold: Callable[[Array], tuple[Array, Array]]
     deflection: Callable[[Array], Array] | None = None
-    fastest: Callable[[Array, Array], float] = lambda pose, elastic: 0.0
+    fastest: Callable[[Array, Array], tuple[float, float]] = lambda pose, elastic: (0.0, 0.0)
+    check_wrench: Callable[[Array], None] | None = None
 
 
 class System:

@@ -70,6 +70,7 @@ def flexible_system(model: FlexibleModel, friction: bool) -> System:
         lambda *state: Energies(*model.energy(*state)),
         lambda pose: tuple(model.static_equilibrium(pose)),  # type: ignore[arg-type, return-value]
         model.deflection,
-        model.fastest,
+        lambda pose, elastic: (model.fastest(pose, elastic), model.rubbing(pose, elastic) if friction else 0.0),
+        model.check_wrench,
     )
     return System(model.robot, model.modes.count, parts)

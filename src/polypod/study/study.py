@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -13,7 +14,8 @@ from ..description import Robot
 from ..errors import StateError
 from ..model import Conditioning, LimitReport, Model
 from ..model.reactions import Reactions
-from ..motions import Task
+from ..models import model_of, rigid_of
+from ..motions import Task, located_motion, make_task
 
 if TYPE_CHECKING:
     from ..flexible import FlexibleModel
@@ -79,25 +81,46 @@ class Study:
 
 
 def study(
-    model: Model | FlexibleModel, task: Task, friction: bool = True, progress: Progress = lambda step: None
+    model: Model | FlexibleModel | Robot | str | Path,
+    task: Task | str | Path | None = None,
+    friction: bool = True,
+    progress: Progress = lambda step: None,
+    vibration: bool | None = None,
 ) -> Study:
     """Inverse dynamics of a robot along a task.
 
+    The robot may be a model, a robot, a library name or a file; the task a task, a published motion's name, a motion
+    file, or None for the robot's own motion.
+
     A motion that leaves the workspace is a :class:`~polypod.errors.StateError` that names leg, amount and time; so is
     one that crosses a singular pose, between samples too.
-    ``progress`` is told what is done next.
+    ``progress`` is told what is done next. A flexible platform vibrates along the motion, unless ``vibration`` says
+    that it does not or its frame cannot be led exactly (see :func:`polypod.study.flexible.flexible_study`).
 
     >>> from polypod.motions import make_task
     >>> model = Model("kim-ryu")
     >>> done = study(model, make_task(model, "kim-ryu-circle", rate=20.0))
     >>> done.force.shape, sorted(done.parts)
     ((31, 6), ['Coriolis', 'external', 'friction', 'gravity', 'inertia'])
+    >>> study("kim-ryu", "kim-ryu-circle").force.shape
+    (301, 6)
     """
+    made = model_of(model) if isinstance(model, (Robot, str, Path)) else model
+    rigid_of(made)  # refuses what is no model
+    if isinstance(task, Task):
+        return _study(made, task, friction, progress, vibration)
+    with located_motion(task):
+        return _study(made, make_task(made, task), friction, progress, vibration)
+
+
+def _study(
+    model: Model | FlexibleModel, task: Task, friction: bool, progress: Progress, vibration: bool | None
+) -> Study:
     if isinstance(model, Model):
         return rigid_study(model, task, friction, progress)
     from .flexible import flexible_study
 
-    return flexible_study(model, task, friction, progress)
+    return flexible_study(model, task, friction, progress, vibration)
 
 
 def rigid_study(model: Model, task: Task, friction: bool, progress: Progress) -> Study:

@@ -78,6 +78,25 @@ def independent(generalized_mass: Array) -> None:
         )
 
 
+def independent_of_rigid(nodes: Array, masses: Array, shapes: Array) -> None:
+    """Raise if a combination of the shapes is a rigid motion: the mass matrix would be singular."""
+    arms = nodes - masses @ nodes / masses.sum()
+    turns = np.cross(np.eye(3)[None, :, :], arms[:, None, :])  # (n, axis, 3)
+    rigid = np.concatenate([np.tile(np.eye(3), (len(nodes), 1, 1)), turns], axis=1).transpose(0, 2, 1)
+    columns = (np.sqrt(masses)[:, None, None] * np.concatenate([rigid, shapes], axis=2)).reshape(
+        -1, 6 + shapes.shape[2]
+    )
+    gram = columns.T @ columns
+    scale = np.sqrt(np.diag(gram))
+    if (scale[:6] > 0).all():
+        least = float(np.linalg.eigvalsh(gram / np.outer(scale, scale))[0])
+        if least <= _LEAST:
+            raise InputError(
+                "shapes: a combination of them is a rigid motion of the body (smallest eigenvalue of the scaled masses "
+                f"{least:.3g}, must exceed {_LEAST:.3g}); the frame has these motions already, leave them out"
+            )
+
+
 def orthogonal_to_each_other(generalized_mass: Array, tolerance: float) -> None:
     """Raise unless |m_ij| <= tolerance sqrt(m_ii m_jj) for i != j."""
     scale = np.sqrt(np.diag(generalized_mass))

@@ -84,6 +84,9 @@ def modes_of(data: Any) -> Modes:
     """Modes from the mapping that a mode file holds."""
     if not isinstance(data, dict):
         raise InputError(f"a mode file is a mapping, got {type(data).__name__}")
+    for mark, kind in (("trajectory", "motion"), ("legs", "robot")):
+        if mark in data:
+            raise InputError(f"this is a {kind} file; a mode file has nodes, modes and attachments")
     try:
         document = Document.model_validate(data)
     except ValidationError as error:

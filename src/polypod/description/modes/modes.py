@@ -74,6 +74,7 @@ class Modes:
         checks.body(self.nodes, self.masses, count, self.free)
         generalized_mass = self.generalized_mass
         checks.independent(generalized_mass)
+        checks.independent_of_rigid(self.nodes, self.masses, self.shapes)
         if self.free:
             checks.orthogonal_to_rigid(self.nodes, self.masses, self.shapes, self.tolerance)
             checks.orthogonal_to_each_other(generalized_mass, self.tolerance)

@@ -82,7 +82,7 @@ def from_document(document: Document) -> Modes:
         raise InputError("attachments: some have a rotation shape and others none; give it for all or for none")
     origin: tuple[Any, Any, Any] = (None, None, None)
     if document.origin is not None:
-        origin = _point("origin", document.origin, row, columns[:, :3], shapes, rotations, count)
+        origin = _origin(document.origin, row, columns[:, :3], shapes, rotations, count)
     return Modes(
         nodes=columns[:, :3],
         masses=columns[:, 3],
@@ -101,6 +101,23 @@ def from_document(document: Document) -> Modes:
         reach=document.reach,
         title=document.title,
     )
+
+
+def _origin(
+    point: Point, row: dict[int, int], nodes: Array, shapes: Array, rotations: Array | None, count: int
+) -> tuple[Array | None, Array | None, Array | None]:
+    """Shapes at the origin of {P}, which must be there."""
+    if point.node is None and point.shape is None and point.rotation is None:
+        raise InputError("origin.node: missing; give the number of a node, or shape and rotation; or leave origin out")
+    found = _point("origin", point, row, nodes, shapes, rotations, count)
+    away = 0.0 if found[0] is None else float(np.linalg.norm(found[0]))
+    if away > 1e-6 * float(np.abs(nodes).max()):
+        field = "position" if point.node is None else "node"
+        raise InputError(
+            f"origin.{field}: stands {away:.3g} m from the origin of the platform frame; give what is at the origin, "
+            "or leave origin out"
+        )
+    return found
 
 
 def _damping(modes: Sequence[Mode], kind: str) -> Array | None:
