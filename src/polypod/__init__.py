@@ -6,7 +6,9 @@
 array([0.3221, 0.322 , 0.3222, 0.3222, 0.322 , 0.3221])
 """
 
+import sys
 from importlib import import_module
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
@@ -18,8 +20,7 @@ if TYPE_CHECKING:
     from .model import Model
     from .simulation import simulate
 
-# What is public, and the module it comes from; empty for a module itself. Each is loaded when it is asked for:
-# CasADi, LLVM and SciPy take their time, which 'polypod --version' need not wait for.
+# What is public, and the module it comes from; empty for a module itself. Each is loaded when it is asked for.
 _HOME = {
     "Body": "description",
     "FlexibleModel": "flexible",
@@ -51,6 +52,12 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_HOME})
+
+
+# CasADi, LLVM and SciPy take half a second to load: 'polypod --version' need not wait for them, but a program that
+# imports polypod has them from then on, so that its first model is not late.
+if PurePath(next(iter(sys.argv), "")).stem != "polypod":
+    __getattr__("Model")
 
 
 __all__ = [
