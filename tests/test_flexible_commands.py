@@ -23,6 +23,8 @@ from polypod.cli.run import run
 from polypod.cli.simulate import simulate
 from polypod.export import export_c
 from polypod.flexible import FlexibleModel
+from polypod.flexible.linear import fastest
+from polypod.flexible.platforms import large_bending
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +61,19 @@ def test_check_of_a_platform_too_soft(robot: Path, tmp_path: Path) -> None:
     assert report.ok
     assert not report.clean
     assert "too soft for its load" in report.warnings[-1]
+
+
+def test_check_of_a_plate_that_bends_by_more_than_it_is_thick(robot: Path, tmp_path: Path) -> None:
+    thin = tmp_path / "thin.yaml"
+    thin.write_text(
+        robot.read_text(encoding="utf-8").replace("thickness: 0.012", "thickness: 0.0005"), encoding="utf-8"
+    )
+    report = check(thin)
+    assert report.ok
+    assert "more than the plate's thickness of 0.5 mm" in report.warnings[-1]
+    model = FlexibleModel(robot)
+    assert large_bending(model, np.zeros((6, 3))) == []
+    assert "% of its size" in large_bending(FlexibleModel(model.robot.rigid, model.modes), np.full((6, 3), 0.1))[0]
 
 
 def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
@@ -123,9 +138,9 @@ def test_simulation_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -
 
 def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
     model = FlexibleModel(robot)
-    fastest = model.fastest(model.robot.home.matrix, np.zeros(2))
+    rate = fastest(model, model.robot.home.matrix, np.zeros(2))
     # alone the modes are slower or as fast: the legs' inertia at the platform is not massless, the frame recoils
-    assert fastest > 0.5 * model.modes.frequencies.max()
+    assert rate > 0.5 * model.modes.frequencies.max()
     with pytest.raises(
         pp.errors.InputError, match=r"step: got 0.01 s, but the platform's fastest mode .* leave step out"
     ):
@@ -142,6 +157,8 @@ def test_run_of_a_frame_that_cannot_be_led_exactly(robot: Path, tmp_path: Path) 
         leg["platform"][2] = 0.05
     stub = tmp_path / "stub.yaml"
     stub.write_text(yaml.safe_dump(document), encoding="utf-8")
+    assert "its frame cannot be led exactly" in check(stub).remarks[-1]
+    assert "led exactly" not in check(robot).remarks[-1]
     result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files"])
     assert result.exit_code == 0, result.output
     assert "taken not to vibrate, since leading the platform's frame exactly" in result.stderr

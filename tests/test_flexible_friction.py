@@ -10,7 +10,7 @@ import polypod as pp
 from compare import assert_close
 from flexible_oracle import FlexibleState, LumpedRobot
 from polypod.description import Friction, Robot
-from polypod.errors import StateError, StateWarning
+from polypod.errors import InputError, StateError, StateWarning
 from polypod.flexible import FlexibleModel
 from test_flexible_dynamics import COUNT, bent_by, loaded, random_modes, random_states, rigid, stacked
 
@@ -123,6 +123,20 @@ def test_power_that_dry_friction_takes() -> None:
     lost = float(result["work_friction"][-1])
     assert lost > 0.01 * float(result["energy_kinetic"][0])
     assert float(np.abs(result["energy_residual"]).max()) < 1e-7 * lost
+
+
+def test_simulation_steps_follow_dry_friction() -> None:
+    """At rest friction changes sign within the width: the step is chosen by it, too long a one and width 0 refused."""
+    robot = rough("kim-ryu")
+    model = FlexibleModel(robot, random_modes(robot), friction_width=1e-4)
+    hold = model.static_equilibrium(robot.home.matrix).force
+    with pytest.raises(InputError, match=r"step: got 0.001 s, but dry friction, by friction_width of the model"):
+        pp.simulate(model, hold, duration=0.01, rate=500.0, step=1e-3)
+    result = pp.simulate(model, hold, duration=0.02, rate=500.0)
+    # held by the forces of its equilibrium it stays: chatter would be of the size of friction over mass times the step
+    assert np.abs(result["twist"]).max() < 1e-6
+    with pytest.raises(InputError, match="friction_width: the exact sign"):
+        pp.simulate(FlexibleModel(robot, model.modes, friction_width=0.0), hold, duration=0.01, rate=500.0)
 
 
 def test_friction_too_strong_gives_no_force() -> None:

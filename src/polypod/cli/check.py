@@ -129,14 +129,20 @@ def _told(warning: Warning | str) -> list[str]:
 
 def _flexible(report: Report, model: FlexibleModel) -> None:
     """What the platform's modes are, and how it bends under the robot's weight at home."""
+    from ..flexible.linear import growth
+    from ..flexible.platforms import large_bending
+
     low, high = (float(f) / (2 * np.pi) for f in (model.modes.frequencies.min(), model.modes.frequencies.max()))
     told = f"flexible platform: {model.modes.count} modes of {low:.4g} to {high:.4g} Hz"
     try:
         bent = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
-    except StateError as error:
+    except (InputError, StateError) as error:
         report.warnings.append(f"at home {error}")
     else:
+        report.warnings += large_bending(model, bent)
         told += f"; at home it bends by up to {1e3 * float(np.linalg.norm(bent, axis=-1).max()):.4g} mm at rest"
+        if growth(model, model.robot.home.matrix) > 1.0:
+            told += "; its frame cannot be led exactly, so that 'polypod run' takes it not to vibrate"
     report.remarks.append(told)
 
 

@@ -1,4 +1,4 @@
-"""The elastic equations of a robot whose frame is led along a motion, linearised: how fast, and whether stable.
+"""The elastic equations of a robot, linearised: how fast they are, and whether its frame can be led exactly.
 
 With the frame's acceleration given, the inverse model makes q'' a function of q and qdot. Its eigenvalues say how long
 a step may be. They also say whether the frame can be led exactly at all: where the effective mass of a mode, what is
@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..formulations.friction import has_dry_friction
+from ..model.arguments import PoseLike, pose_matrix
 from ..trajectories import Motion
 
 if TYPE_CHECKING:
@@ -66,3 +67,49 @@ def _eigenvalues(
     ).elastic_acceleration
     slopes = (found[: 2 * n] - found[2 * n :]).T / (2 * reach)
     return np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]])).astype(np.complex128)
+
+
+def growth(model: FlexibleModel, pose: PoseLike) -> float:
+    """Rate [1/s] at which a shape error grows if the frame is held exactly in a pose; not above 0 if it decays.
+
+    Forces that a controller makes from what it measures are another matter.
+    """
+    still = np.zeros((1, 6))
+    motion = Motion(np.zeros(1), np.asarray(pose_matrix(pose), dtype=np.float64)[None], still, still)
+    bent = model.static_equilibrium(motion.pose[0]).elastic
+    return led_rates(model, motion, still, bent, False).growth
+
+
+def fastest(model: FlexibleModel, pose: PoseLike, elastic: ArrayLike) -> float:
+    """Largest rate [rad/s] of the elastic coordinates of the robot let go in one state: what a step must resolve.
+
+    The spectral radius of M^-1 K and M^-1 D as a first-order system, M that of the whole robot.
+    """
+    n = model.modes.count
+    mass = model.system(pose, _REST, elastic, np.zeros(n)).mass_matrix
+    inverse = np.linalg.inv(mass)[6:, 6:]
+    rows = np.hstack([-inverse * model.modes.stiffness, -inverse * model.modes.generalized_damping])
+    system = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), rows])
+    return float(np.abs(np.linalg.eigvals(system)).max())
+
+
+def rubbing(model: FlexibleModel, pose: PoseLike, elastic: ArrayLike) -> float:
+    """Largest rate [1/s] at which dry friction changes the motion of the robot held at rest; 0 if it has none.
+
+    The spectral radius of d(acceleration)/d(rate) by central differences within the law's width. Friction grows with
+    the joints' loads: forces that hold the robot against its weight make them.
+    """
+    dry = model.kernels.dry
+    if not has_dry_friction(model.kernels.mechanism):
+        return 0.0
+    if dry.law.width == 0.0:
+        return np.inf
+    n = model.modes.count
+    shapes = float(np.abs(model.modes.attachment_shapes).max())
+    reach = 1e-3 * dry.law.width / np.array([1.0] * 3 + [model.size] * 3 + [shapes] * n)
+    rates = np.concatenate([np.diag(reach), -np.diag(reach)])
+    force = model.static_equilibrium(pose).force
+    found = model.direct_dynamics(pose, rates[:, :6], elastic, rates[:, 6:], force, errors="raise")
+    moved = np.hstack(found)
+    slopes = (moved[: 6 + n] - moved[6 + n :]).T / (2 * reach)
+    return float(np.abs(np.linalg.eigvals(slopes)).max())

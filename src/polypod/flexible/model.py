@@ -14,7 +14,6 @@ from ..description import Robot, load
 from ..description.modes import Modes
 from ..errors import InputError, StateError
 from ..formulations.dry_friction import DryFriction
-from ..formulations.friction import has_dry_friction
 from ..kernels import Kernel
 from ..mechanism import Freedoms
 from ..model import Conditioning, LimitReport, Model
@@ -59,8 +58,9 @@ class FlexibleModel:
         self.modes = modes_of(self.robot)
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
         self.kernels = FlexibleKernels(self.robot, self.modes, dry)
-        self._size = float(np.mean([np.linalg.norm(leg.platform) for leg in self.robot.legs])) or 1.0
-        self._calls = Calls(self.kernels, Freedoms(self.kernels.robot), self._size)
+        # mean distance of the platform's joints from its origin [m]
+        self.size = float(np.mean([np.linalg.norm(leg.platform) for leg in self.robot.legs])) or 1.0
+        self._calls = Calls(self.kernels, Freedoms(self.kernels.robot), self.size)
 
     def __repr__(self) -> str:
         return f"FlexibleModel({self.robot.name!r}, modes={self.modes.count})"
@@ -118,7 +118,7 @@ class FlexibleModel:
 
     def conditioning(self, pose: PoseLike, elastic: ArrayLike) -> Conditioning:
         """Condition number of the frame's Jacobian and its distance to singularity, as :meth:`polypod.Model`'s."""
-        scale = np.repeat([1.0, 1 / self._size], 3)
+        scale = np.repeat([1.0, 1 / self.size], 3)
         return Conditioning.of(self.jacobian(pose, elastic, errors="nan") * scale)
 
     def deflection(self, elastic: ArrayLike) -> Array:
@@ -126,39 +126,6 @@ class FlexibleModel:
         rows = batch([Argument("elastic", elastic, (self.modes.count,))])
         bent = np.einsum("iak,nk->nia", self.modes.attachment_shapes, rows.rows[0])
         return rows.restore(bent)
-
-    def fastest(self, pose: PoseLike, elastic: ArrayLike) -> float:
-        """Largest rate [rad/s] of the elastic coordinates of the robot let go in one state: what a step must resolve.
-
-        The spectral radius of M^-1 K and M^-1 D as a first-order system, M that of the whole robot.
-        """
-        n = self.modes.count
-        mass = self.system(pose, _REST, elastic, np.zeros(n)).mass_matrix
-        inverse = np.linalg.inv(mass)[6:, 6:]
-        rows = np.hstack([-inverse * self.modes.stiffness, -inverse * self.modes.generalized_damping])
-        system = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), rows])
-        return float(np.abs(np.linalg.eigvals(system)).max())
-
-    def rubbing(self, pose: PoseLike, elastic: ArrayLike) -> float:
-        """Largest rate [1/s] at which dry friction changes the motion of the robot at rest; 0 if it has none.
-
-        The spectral radius of d(acceleration)/d(rate) by central differences within the law's width.
-        """
-        dry = self.kernels.dry
-        if not has_dry_friction(self.kernels.mechanism):
-            return 0.0
-        if dry.law.width == 0.0:
-            return np.inf
-        n = self.modes.count
-        shapes = float(np.abs(self.modes.attachment_shapes).max())
-        reach = 1e-3 * dry.law.width / np.array([1.0] * 3 + [self._size] * 3 + [shapes] * n)
-        rates = np.concatenate([np.diag(reach), -np.diag(reach)])
-        found = self.direct_dynamics(
-            pose, rates[:, :6], elastic, rates[:, 6:], np.zeros(len(self.legs)), errors="raise"
-        )
-        moved = np.hstack(found)
-        slopes = (moved[: 6 + n] - moved[6 + n :]).T / (2 * reach)
-        return float(np.abs(np.linalg.eigvals(slopes)).max())
 
     # -- dynamics --------------------------------------------------------------------------------------------------
 
@@ -343,7 +310,7 @@ class FlexibleModel:
         elastic, force, converged, _ = self.kernels.get("steady_shape", friction)(*states.rows)
         # a shape larger than the platform solves the equations of small deflections and means nothing
         with np.errstate(invalid="ignore"):
-            small = np.linalg.norm(self.deflection(elastic), axis=-1).max(axis=-1) < self._size
+            small = np.linalg.norm(self.deflection(elastic), axis=-1).max(axis=-1) < self.size
         bad = ~((converged != 0) & small)
         result = Equilibrium(states.restore(elastic), states.restore(force))
         if bad.any():

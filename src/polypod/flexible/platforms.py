@@ -1,13 +1,22 @@
-"""Which modes a robot's platform bends in."""
+"""Which modes a robot's platform bends in, and by how much it may."""
 
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..description import FlexiblePlatform, PlateData, Robot
 from ..description.modes import Modes
 from ..errors import InputError
 from .plate import plate_modes
+
+if TYPE_CHECKING:
+    from .model import FlexibleModel
+
+Array = NDArray[np.float64]
 
 
 def on_modes(robot: Robot, modes: Modes) -> Robot:
@@ -41,3 +50,20 @@ def modes_of(robot: Robot) -> Modes:
 def _computed(data: PlateData, joints: tuple[tuple[str, tuple[float, float, float]], ...]) -> Modes:
     names, points = zip(*joints, strict=True)
     return plate_modes(data.plate, points, data.modes, names=names, damping_ratio=data.damping_ratio)
+
+
+def large_bending(model: FlexibleModel, deflection: Array) -> list[str]:
+    """A sentence if deflections (..., n, 3) [m] are larger than linear shapes hold for; none if they are small.
+
+    A plate stiffens from about its thickness on, since its middle plane must stretch; any body is another one when
+    bent by a tenth of its size.
+    """
+    most = float(np.linalg.norm(deflection, axis=-1).max())
+    plate = model.robot.platform.plate if isinstance(model.robot.platform, FlexiblePlatform) else None
+    if plate is not None and plate.thickness < min(most, 0.1 * model.size):
+        limit = f"more than the plate's thickness of {1e3 * plate.thickness:.4g} mm, from which on a plate stiffens"
+    elif most > 0.1 * model.size:
+        limit = f"{100 * most / model.size:.3g} % of its size"
+    else:
+        return []
+    return [f"The platform bends by {1e3 * most:.3g} mm, {limit}: its shapes are linear and hold for less."]

@@ -14,9 +14,6 @@ from ..sizing import actuators, bearings, bending, limits
 from ..study import Study
 from ..tables import Table
 
-LARGE_BENDING = 0.1
-"""Part of the platform's size (mean distance of its joints from the origin) that it may bend by without a note."""
-
 Image = tuple[str, str, bytes]
 """Name, caption and PNG bytes of a figure."""
 
@@ -63,15 +60,9 @@ def bending_notes(study: Study) -> list[str]:
     if study.bending is None:
         return []
     told = [f"The platform is taken not to vibrate, {study.bending.steady}."] if study.bending.steady else []
-    size = float(np.mean([np.linalg.norm(leg.platform) for leg in study.robot.legs]))
-    most = float(np.linalg.norm(study.bending.deflection, axis=-1).max())
-    if most <= LARGE_BENDING * size:
-        return told
-    return [
-        *told,
-        f"The platform bends by {1e3 * most:.3g} mm, {100 * most / size:.3g} % of its size: its shapes are linear and "
-        "hold for small deflections.",
-    ]
+    from ..flexible.platforms import large_bending
+
+    return told + large_bending(study.bending.model, study.bending.deflection)
 
 
 def near_singularity(study: Study) -> list[str]:

@@ -180,6 +180,11 @@ def _step(step: float | None, system: System, place: Place) -> float:
     if not system.modes:
         return STEP if step is None else step
     mode, rubbing = system.parts.fastest(_pose(place), place.state[18 : 18 + system.modes])
+    if np.isinf(rubbing):
+        raise InputError(
+            "friction_width: the exact sign of dry friction (0) cannot be followed in fixed steps where a platform "
+            "vibrates; give the model a width greater than 0"
+        )
     if step is None:
         return min(STEP, PHASE / mode, DECAY / max(rubbing, 1e-300))
     fastest = max(mode, rubbing)

@@ -60,6 +60,7 @@ def rigid_system(model: Model, friction: bool) -> System:
 
 def flexible_system(model: FlexibleModel, friction: bool) -> System:
     """A robot whose platform bends; it holds itself in the shape of static equilibrium."""
+    from ..flexible.linear import fastest, rubbing
     from .flexible import BendingDynamics
 
     own = model.kernels
@@ -70,7 +71,7 @@ def flexible_system(model: FlexibleModel, friction: bool) -> System:
         lambda *state: Energies(*model.energy(*state)),
         lambda pose: tuple(model.static_equilibrium(pose)),  # type: ignore[arg-type, return-value]
         model.deflection,
-        lambda pose, elastic: (model.fastest(pose, elastic), model.rubbing(pose, elastic) if friction else 0.0),
+        lambda pose, elastic: (fastest(model, pose, elastic), rubbing(model, pose, elastic) if friction else 0.0),
         model.check_wrench,
     )
     return System(model.robot, model.modes.count, parts)
