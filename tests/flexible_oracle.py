@@ -7,6 +7,7 @@ in base axes the tree's velocity is N u, and all of dynamics is N^T (tree). Noth
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -46,7 +47,7 @@ class Solved(NamedTuple):
     basis: Array
 
 
-class TreeRobot:
+class TreeRobot(ABC):
     """A robot on a Pinocchio tree: a massless free frame, parts on joints from it that the modes tie, and the legs.
 
     ``tied`` are the parts' joints with their rates for a unit of each elastic rate (joint's freedoms, N), their
@@ -71,9 +72,9 @@ class TreeRobot:
         self.loads = np.zeros((len(robot.legs), 3))  # that dry friction goes by: slide, base, platform
         self.width = 1e-6
 
+    @abstractmethod
     def build(self) -> tuple[list[int], int]:
         """Add the parts; the frames that the legs' tips meet, and that of the origin."""
-        raise NotImplementedError
 
     def add(self, kind: Any, where: Array, body: pin.Inertia, rates: Array) -> int:
         """A part on a joint from the free frame, tied to the elastic rates; its own frame."""

@@ -89,6 +89,17 @@ def _angle(value: Any) -> Any:
     return angle_text(value, "an angle is a number in radians or a text such as '15 deg'")
 
 
+def _half_turn(value: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Angles of a pose; larger ones are degrees that lack their unit."""
+    for angle in value:
+        if abs(angle) > math.pi + 1e-9:
+            raise ValueError(
+                f"a pose is turned by at most half a turn (3.1416 rad), got {angle:g} rad; write '{angle:g} deg' if "
+                "degrees are meant"
+            )
+    return value
+
+
 def _tensor(value: Any) -> Any:
     """Three principal values stand for a diagonal matrix."""
     value = list_of(3, "3 principal moments or 3 rows of 3 numbers")(value)
@@ -155,7 +166,9 @@ Mass = Annotated[Number, _unit("kg", ge=0)]
 Moment = Annotated[Number, _unit("kg m^2", ge=0)]
 Length = Annotated[Number, _unit("m", gt=0)]
 Angle = Annotated[float, BeforeValidator(_angle), _unit("rad")]
-Angles = Annotated[tuple[Angle, Angle, Angle], BeforeValidator(list_of(3, "3 angles")), _unit("rad")]
+Angles = Annotated[
+    tuple[Angle, Angle, Angle], BeforeValidator(list_of(3, "3 angles")), AfterValidator(_half_turn), _unit("rad")
+]
 Range = Annotated[tuple[Number, Number], BeforeValidator(list_of(2, "2 numbers")), AfterValidator(_ordered), _unit("m")]
 HalfAngle = Annotated[Angle, Field(gt=0, le=math.pi)]
 

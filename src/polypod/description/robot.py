@@ -48,12 +48,6 @@ class Pose(Data):
             return self
         if "rotation" in self.model_fields_set:
             raise ValueError("angles: give rotation or angles, not both")
-        for angle in self.angles:
-            if abs(angle) > np.pi + 1e-9:
-                raise ValueError(
-                    f"angles: at most half a turn (3.1416 rad), got {angle:g} rad; "
-                    f"write '{angle:g} deg' if degrees are meant"
-                )
         return self
 
     def turned(self, convention: str) -> Pose:

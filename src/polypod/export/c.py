@@ -14,7 +14,7 @@ from ..kernels import Expression
 from ..model import Model
 from ..model.kernels import FUNCTIONS
 from ..symbols.expression import Iteration
-from ..symbols.graph import SELECT, Graph
+from ..symbols.graph import SELECT, Graph, unsupported
 from .header import comment
 
 if TYPE_CHECKING:
@@ -169,5 +169,5 @@ def _operation(op: int, x: Sequence[str]) -> str:
         SELECT: "{0} != 0.0 ? {1} : {2}",
     }  # fmt: skip
     if op not in forms:
-        raise NotImplementedError(f"operation {op} of CasADi has no C code yet")
+        raise unsupported(op, "C code")
     return forms[op].format(*x)

@@ -251,7 +251,8 @@ class FlexibleModel:
         robot whose frame cannot be led exactly, however stiff its platform. Without ``vibration`` the platform has the
         steady shape of every instant, which every robot has.
         """
-        return follow(self, trajectory, times, wrench, friction, elastic, elastic_rate, step, vibration, progress)
+        start = elastic, elastic_rate
+        return follow(self, trajectory, times, wrench, friction, start, step, vibration, progress)
 
     def kernel(self, name: str, friction: bool = False) -> Kernel:
         """The bare compiled function, as :meth:`polypod.Model.kernel`."""

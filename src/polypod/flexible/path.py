@@ -48,15 +48,14 @@ def follow(
     model: FlexibleModel,
     trajectory: Trajectory,
     times: ArrayLike,
-    wrench: Callable[[Motion], Array] | None = None,
-    friction: bool = True,
-    elastic: ArrayLike | None = None,
-    elastic_rate: ArrayLike | None = None,
-    step: float | None = None,
-    vibration: bool = True,
-    progress: Callable[[float], None] = lambda time: None,
+    wrench: Callable[[Motion], Array] | None,
+    friction: bool,
+    start: tuple[ArrayLike | None, ArrayLike | None],
+    step: float | None,
+    vibration: bool,
+    progress: Callable[[float], None],
 ) -> FlexiblePath:
-    """See :meth:`polypod.FlexibleModel.follow`."""
+    """What :meth:`polypod.FlexibleModel.follow` does; ``start`` are its elastic coordinates and rates."""
     t = _times(times)
     if not isinstance(trajectory, Trajectory):
         raise InputError(f"trajectory: a polypod.trajectories.Trajectory is needed, got {type(trajectory).__name__}")
@@ -65,6 +64,7 @@ def follow(
     if not vibration:
         return _steady(model, motion, loads, friction)
     first = motion.pose[0], motion.twist[0], motion.acceleration[0], loads[0]
+    elastic, elastic_rate = start
     bent = model.steady_shape(*first, friction).elastic if elastic is None else _row("elastic", elastic, model)
     rate = np.zeros_like(bent) if elastic_rate is None else _row("elastic_rate", elastic_rate, model)
     longest = float(np.diff(t).max())

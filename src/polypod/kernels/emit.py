@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import casadi as ca
 from llvmlite import ir
 
-from ..symbols.graph import SELECT, Graph
+from ..symbols.graph import SELECT, Graph, unsupported
 
 _I64 = ir.IntType(64)
 _F64 = ir.DoubleType()
@@ -116,7 +116,7 @@ class Emitter:
             return self.call(_INTRINSIC[op], x)
         if op in _LIBRARY:
             return self.each_lane(_LIBRARY[op], x)
-        raise NotImplementedError(f"operation {op} of CasADi has no machine code yet")
+        raise unsupported(op, "machine code")
 
     def truth(self, bits: ir.Value) -> ir.Value:
         """1.0 where a comparison holds, else 0.0."""

@@ -135,16 +135,6 @@ class Waypoint(Data):
     position: Position
     angles: Angles = (0.0, 0.0, 0.0)
 
-    @model_validator(mode="after")
-    def _no_more_than_half_a_turn(self) -> Waypoint:
-        for angle in self.angles:
-            if abs(angle) > math.pi + 1e-9:
-                raise ValueError(
-                    f"angles: a pose is turned by at most half a turn (3.1416 rad), got {angle:g} rad; "
-                    f"write '{angle:g} deg' if degrees are meant"
-                )
-        return self
-
 
 class Poses(_Placed, kind="poses"):
     """Through poses, with one law between each two, turning about one axis from pose to pose.

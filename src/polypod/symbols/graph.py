@@ -12,6 +12,8 @@ from typing import Any
 
 import casadi as ca
 
+from ..errors import InputError
+
 _NOT_ARITHMETIC = frozenset({ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST})
 _COMMUTATIVE = frozenset({ca.OP_ADD, ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX})
 # condition ? a : b, which CasADi writes as (c ? a : 0) + (!c ? b : 0).
@@ -159,3 +161,12 @@ def _pruned(lengths: tuple[int, ...], operations: list[Operation], outputs: list
             kept.append(Operation(step.op, arguments, step.source, step.constant))
         place[index] = merged[key]
     return Graph(lengths, tuple(kept), tuple(tuple(place[zero if i < 0 else i] for i in row) for row in outputs))
+
+
+def unsupported(op: int, code: str) -> InputError:
+    """What to say of an operation that a leg kind uses and generated ``code`` does not have."""
+    name = next((name for name, value in vars(ca).items() if name.startswith("OP_") and value == op), str(op))
+    return InputError(
+        f"operation {name} of CasADi has no {code}: say where the bodies are by arithmetic, roots, powers, "
+        "exponentials, logarithms, trigonometric and hyperbolic functions, minima, maxima and comparisons"
+    )
