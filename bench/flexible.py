@@ -18,13 +18,15 @@ import numpy as np
 
 import polypod as pp
 from polypod.errors import UnphysicalWarning
-from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.flexible import FlexibleModel
+from polypod.papers.long.hexagon import hexagon_modes
 
 COLD = """
 import os, time
 start = time.perf_counter()
 import numpy as np
-from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.flexible import FlexibleModel
+from polypod.papers.long.hexagon import hexagon_modes
 loaded = time.perf_counter()
 modes = hexagon_modes(10)
 made = time.perf_counter()

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import warnings
 
-from polypod.bench import growth
-from polypod.bench.dynamics import measure
+from bench import growth
+from bench.dynamics import measure
 from polypod.errors import UnphysicalWarning
 from polypod.model import Model
 

@@ -36,8 +36,8 @@ def mujoco(model: pp.Model, controller: ComputedTorque) -> tuple[float, float, f
     """Time [s], largest tracking error [m or rad], and how far the loops open [m]."""
     import mujoco as mj
 
-    from polypod.peers.mujoco import MujocoRobot
-    from polypod.peers.pinocchio import Oracle
+    from bench.peers.mujoco import MujocoRobot
+    from bench.peers.pinocchio import Oracle
 
     robot = MujocoRobot(model.robot, 1 / RATE)
     start = controller.reference.at(0.0)

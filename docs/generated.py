@@ -14,21 +14,10 @@ from pydantic import BaseModel
 
 from polypod import cli
 from polypod.cli.new import template, template_part
-from polypod.description import (
-    Body,
-    ConeLimit,
-    FlexiblePlatform,
-    Freedom,
-    Friction,
-    LegData,
-    PlateData,
-    Pose,
-    Robot,
-    library,
-    load,
-)
+from polypod.description import Body, ConeLimit, FlexiblePlatform, Freedom, Friction, LegData, PlateData, Pose, Robot
 from polypod.description.quantities import Data, unit_of
 from polypod.errors import UnphysicalWarning
+from polypod.files import library, load
 from polypod.motions import AROUND_HOME, PUBLISHED, MotionData
 from polypod.motions.laws import LawData
 from polypod.motions.paths import PathData

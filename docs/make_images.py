@@ -8,9 +8,10 @@ from pathlib import Path
 
 from PIL import Image
 
-from polypod import Model, plots
+from polypod import Model
 from polypod.motions import make_task
-from polypod.study import study
+from polypod.results import figures as plots
+from polypod.results.study import study
 
 HERE = Path(__file__).parent
 IMAGES = HERE / "images"

@@ -15,7 +15,8 @@ import numpy as np
 import polypod as pp
 from polypod.control import ComputedTorque, FlexibleComputedTorque, Reference
 from polypod.errors import UnphysicalWarning
-from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.flexible import FlexibleModel
+from polypod.papers.long.hexagon import hexagon_modes
 from polypod.simulation import natural_modes, simulate
 from polypod.trajectories import pose_motion
 
@@ -54,7 +55,7 @@ def main(folder: Path, duration: float = 1.0, picture: bool = True) -> dict[str,
 
 
 def _figure(results: dict) -> object:
-    from polypod.plots.style import dress, figure, leg_line, legend
+    from polypod.results.figures.style import dress, figure, leg_line, legend
 
     made = figure(7.2, 5.0)
     above, below = made.subplots(2, 1, sharex=True)

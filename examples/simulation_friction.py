@@ -30,7 +30,7 @@ def main(folder: Path, turns: float = 1.0, picture: bool = True) -> dict[str, fl
     numbers["lost [J]"] = float(results["compensated"].work_friction[-1])
     numbers["energy residual [J]"] = float(np.abs(results["compensated"].energy_residual).max())
     if picture:
-        from polypod.simulation import plots
+        from polypod.results.figures import simulation as plots
 
         folder.mkdir(parents=True, exist_ok=True)
         title = "kim-ryu, circle at 40 rpm, computed torque at 1 kHz"

@@ -42,7 +42,8 @@ def main(folder: Path, duration: float = 10.0, picture: bool = True) -> dict[str
     }
     folder.mkdir(parents=True, exist_ok=True)
     if picture:
-        from polypod.simulation import animation, plots
+        from polypod.results.figures import animation
+        from polypod.results.figures import simulation as plots
 
         plots.energies(result, "pedrammehr on springs, no friction").savefig(folder / "swing-energies.png")
         animation.animate(result.sel(time=slice(0, 1)), folder / "swing.gif", fps=20, speed=0.5, force=True)

@@ -52,7 +52,7 @@ def main(folder: Path, picture: bool = True) -> dict[str, float]:
         for wrong, result in runs.items():
             numbers[f"path {path}, 1 kHz, mass {wrong:+.0%}"] = float(np.abs(result.error).max())
     if picture:
-        from polypod.simulation import plots
+        from polypod.results.figures import simulation as plots
 
         folder.mkdir(parents=True, exist_ok=True)
         runs = {f"mass +{wrong:.0%}" if wrong else "exact model": r for wrong, r in results[3].items()}
@@ -65,7 +65,7 @@ def main(folder: Path, picture: bool = True) -> dict[str, float]:
 
 def mismatch_figure(results: dict[int, dict[float, xr.Dataset]]) -> Figure:
     """Largest position and rotation error against the error of the platform's mass, by path."""
-    from polypod.plots.style import dress, figure, leg_line, legend
+    from polypod.results.figures.style import dress, figure, leg_line, legend
 
     made = figure(7.2, 3.4)
     panels = made.subplots(1, 2)

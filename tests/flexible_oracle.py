@@ -16,11 +16,11 @@ import pinocchio as pin
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from bench.peers.pinocchio.chains import chain
+from bench.peers.pinocchio.closures import ALIGNED, Meeting
+from bench.peers.pinocchio.tree import Tree
 from polypod.description import Robot
 from polypod.flexible import Modes
-from polypod.peers.pinocchio.chains import chain
-from polypod.peers.pinocchio.closures import ALIGNED, Meeting
-from polypod.peers.pinocchio.tree import Tree
 
 Array = NDArray[np.float64]
 _MASSLESS = SimpleNamespace(mass=0.0, com=(0, 0, 0), inertia=np.zeros((3, 3)), about="com", frame="body")

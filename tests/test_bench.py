@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from polypod.bench import dynamics
-from polypod.bench.rows import BUILDING, Row, as_json, setting
-from polypod.bench.timing import take_turns
+from bench import dynamics
+from bench.rows import BUILDING, Row, as_json, setting
+from bench.timing import take_turns
 
 
 def test_rivals_take_turns_and_the_slower_is_slower() -> None:
@@ -57,7 +57,7 @@ def test_a_peer_that_is_not_installed_is_a_row(
 
 
 def test_a_build_is_told_in_seconds_a_state_in_microseconds() -> None:
-    from polypod.cli.bench import _table
+    from bench.command import _table
 
     build, state = _table(BUILDING, [Row(BUILDING, "a", 1.5)]), _table("g", [Row("g", "b", 1.5e-6, median=2e-6)])
     assert [(c.name, c.unit) for c in build.columns[1:3]] == [("best time a build", "s"), ("median", "s")]

@@ -15,10 +15,10 @@ from polypod.cli import app
 from polypod.cli.check import check
 from polypod.cli.new import template
 from polypod.description.advice import advice
-from polypod.description.files import located
 from polypod.errors import InputError, MotionFileError, RobotFileError, StateError, UnphysicalWarning
+from polypod.files.files import located
 from polypod.motions import loads_motion, make_task
-from polypod.study import study
+from polypod.results.study import study
 
 ROBOT, MOTION = template("robot", "my-hexapod"), template("motion", "lift")
 LEG_1 = ROBOT[ROBOT.index("  - base: [0.4891, -0.1040") : ROBOT.index("  - base: [0.4891, 0.1040")]

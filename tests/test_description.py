@@ -13,9 +13,10 @@ from pydantic import TypeAdapter, ValidationError
 from scipy.spatial.transform import Rotation as Turn
 
 import polypod as pp
-from polypod.description import Body, dumps
+from polypod.description import Body
 from polypod.description.quantities import Direction, Rotation
 from polypod.errors import RobotFileError, UnknownNameError, UnphysicalWarning
+from polypod.files import dumps
 
 ROBOTS = ("kim-ryu", "long", "lopes", "pedrammehr", "staicu")
 UNPHYSICAL = {"long": 12, "pedrammehr": 13}  # bodies: two a leg, and pedrammehr's platform
@@ -23,7 +24,7 @@ quiet = pytest.mark.filterwarnings("ignore::polypod.errors.UnphysicalWarning")
 
 
 def text_of(name):
-    return (resources.files("polypod.description") / "robots" / f"{name}.yaml").read_text(encoding="utf-8")
+    return (resources.files("polypod.files") / "robots" / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def test_these_are_the_library():

@@ -17,9 +17,9 @@ import pytest
 import polypod as pp
 from polypod.errors import UnknownNameError
 from polypod.export import export_c
-from polypod.flexible import hexagon_modes
 from polypod.model.kernels import FUNCTIONS
 from polypod.motions import make_task
+from polypod.papers.long.hexagon import hexagon_modes
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc, gcc, clang) on this machine")

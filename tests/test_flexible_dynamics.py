@@ -24,8 +24,9 @@ from flexible_oracle import Differences, FlexibleState, HingedRobot, LumpedRobot
 from oracle import with_random_bodies
 from polypod.description import Body, Friction, Robot
 from polypod.errors import InputError, StateError, StateWarning, UnphysicalWarning
-from polypod.flexible import FlexibleModel, Integrals, Modes, hexagon_modes, hexagon_points
-from polypod.papers import long_printed
+from polypod.flexible import FlexibleModel, Integrals, Modes
+from polypod.papers.long import printed as long_printed
+from polypod.papers.long.hexagon import hexagon_modes, hexagon_points
 from polypod.trajectories import Motion
 from states import displaced
 from user_legs import PSU
@@ -675,7 +676,8 @@ def test_both_stiffnesses_of_the_hexagon_are_offered() -> None:
 COLD = """
 import os, time
 import numpy as np
-from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.flexible import FlexibleModel
+from polypod.papers.long.hexagon import hexagon_modes
 model = FlexibleModel("long", hexagon_modes(10))
 still, calm = np.zeros(6), np.zeros(10)
 model.inverse_dynamics(model.robot.home.matrix, still, calm, calm, still)

@@ -15,23 +15,12 @@ from scipy.optimize import brentq
 from scipy.sparse import csc_array
 from scipy.special import iv, ivp, jv, jvp
 
-import polypod.flexible.eigen as eigen
+import polypod.plates.eigen as eigen
 from polypod.description.modes.outline import interior_angles, polygon
 from polypod.errors import InputError
-from polypod.flexible import (
-    Integrals,
-    Modes,
-    Plate,
-    compare_table_2,
-    hexagon_modes,
-    hexagon_plate,
-    hexagon_points,
-    load_modes,
-    plate_modes,
-    save_modes,
-    table_2_text,
-)
-from polypod.flexible.mesh import triangulate
+from polypod.flexible import Integrals, Modes, Plate, load_modes, plate_modes, save_modes
+from polypod.papers.long.hexagon import compare_table_2, hexagon_modes, hexagon_plate, hexagon_points, table_2_text
+from polypod.plates.mesh import triangulate
 
 GOLDEN = Path(__file__).parent / "data" / "golden" / "long-flexible.json"
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]) - 0.5

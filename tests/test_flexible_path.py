@@ -12,9 +12,10 @@ import polypod as pp
 from compare import assert_close
 from polypod.description import Robot
 from polypod.errors import InputError, StateError, UnphysicalWarning, UnstableBendingError
-from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.flexible import FlexibleModel
 from polypod.motions import Task, make_task
-from polypod.study import study
+from polypod.papers.long.hexagon import hexagon_modes
+from polypod.results.study import study
 from polypod.trajectories import Motion, Trajectory, pose_motion
 from states import displaced
 from test_flexible_friction import rough

@@ -16,7 +16,8 @@ from compare import assert_close
 from polypod.description import FlexiblePlatform, PlateData, Robot
 from polypod.description.modes.tables import to_text
 from polypod.errors import InputError, RobotFileError, UnphysicalWarning
-from polypod.flexible import FlexibleModel, Integrals, Modes, hexagon_modes, hexagon_points, plate_modes, save_modes
+from polypod.flexible import FlexibleModel, Integrals, Modes, plate_modes, save_modes
+from polypod.papers.long.hexagon import hexagon_modes, hexagon_points
 
 HEXAGON = {
     "outline": hexagon_points()[:, :2].round(15).tolist(),

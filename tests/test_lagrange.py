@@ -25,7 +25,7 @@ from oracle import with_random_bodies
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import lagrange, virtual_power
 from polypod.formulations.lagrange import PARTS, Lagrangian
-from polypod.formulations.lagrange_coordinates import euler_axes, motion_of
+from polypod.formulations.lagrange.coordinates import euler_axes, motion_of
 from polypod.legs import UPS, PlacedBody, Placement
 from polypod.mechanism import SIMPLIFICATIONS, Mechanism
 from polypod.symbols.vectors import Frame

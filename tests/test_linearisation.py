@@ -16,7 +16,8 @@ import states as sample
 from compare import derivative
 from polypod.control import Springs
 from polypod.errors import InputError
-from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.flexible import FlexibleModel
+from polypod.papers.long.hexagon import hexagon_modes
 from polypod.simulation import linearise, natural_modes, simulate
 from states import displaced
 

@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.control import scaled_masses
 from polypod.description import FlexiblePlatform, PlateData, Robot
-from polypod.flexible import FlexibleModel, hexagon_modes
-from polypod.flexible.hexagon import hexagon_plate
+from polypod.flexible import FlexibleModel
+from polypod.papers.long.hexagon import hexagon_modes, hexagon_plate
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from polypod.motions import PUBLISHED, load_motion, loads_motion, make_task, rea
 from polypod.motions.motion import Task
 from polypod.motions.paths import PathData
 from polypod.motions.platform import PlatformData
-from polypod.study import study
+from polypod.results.study import study
 from states import displaced, singular_pose
 
 

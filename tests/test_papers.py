@@ -16,8 +16,8 @@ from polypod.errors import InputError, UnknownNameError
 from polypod.papers import Claim, Erratum, Measure, PaperStudy, Verdict
 from polypod.papers.contract import at_least, at_most, recorded, stated
 from polypod.papers.report import steps, write_papers
-from polypod.plots.style import dress, figure
-from polypod.tables import table
+from polypod.results.figures.style import dress, figure
+from polypod.results.tables import table
 
 STUDIES = [papers.study(name) for name in papers.names()]
 LINES = [

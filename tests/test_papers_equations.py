@@ -10,15 +10,19 @@ import numpy as np
 import pytest
 
 from compare import assert_close, derivative
-from polypod.papers import kim_ryu_cases, kim_ryu_printed, pedrammehr_cases, pedrammehr_compact, pedrammehr_printed
 from polypod.papers.arrays import cross, dot, times
-from polypod.papers.kim_ryu_share import (
+from polypod.papers.kim_ryu import cases as kim_ryu_cases
+from polypod.papers.kim_ryu import printed as kim_ryu_printed
+from polypod.papers.kim_ryu.share import (
     angular_acceleration,
     angular_velocity,
     euler_accelerations,
     euler_rates,
     rotation,
 )
+from polypod.papers.pedrammehr import cases as pedrammehr_cases
+from polypod.papers.pedrammehr import compact as pedrammehr_compact
+from polypod.papers.pedrammehr import printed as pedrammehr_printed
 from polypod.papers.platform import Platform
 from polypod.trajectories import Motion
 from polypod.trajectories.published import pedrammehr_path

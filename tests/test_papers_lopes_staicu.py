@@ -13,9 +13,13 @@ import printed_staicu
 from compare import assert_close, derivative
 from polypod.formulations import FORMULATIONS
 from polypod.formulations.lagrange import Lagrangian
-from polypod.papers import lopes_cases, lopes_printed, operations, staicu_cases, staicu_printed
-from polypod.papers import lopes_data as lopes
-from polypod.papers import staicu_data as staicu
+from polypod.papers import operations
+from polypod.papers.lopes import cases as lopes_cases
+from polypod.papers.lopes import data as lopes
+from polypod.papers.lopes import printed as lopes_printed
+from polypod.papers.staicu import cases as staicu_cases
+from polypod.papers.staicu import data as staicu
+from polypod.papers.staicu import printed as staicu_printed
 from polypod.trajectories import Coordinates, Motion
 from polypod.trajectories.published import lopes_there_and_back
 

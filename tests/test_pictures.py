@@ -11,16 +11,16 @@ from matplotlib.image import imread
 from mpl_toolkits.mplot3d import proj3d
 
 import polypod as pp
-from polypod import plots
 from polypod.cli.new import template
 from polypod.models import model_of as any_model
 from polypod.models import rigid_of
 from polypod.motions import Task, loads_motion, make_task
-from polypod.plots import scene
-from polypod.plots.lines import without_dips
-from polypod.plots.skeleton import skeleton
-from polypod.plots.style import figure as figure_of
-from polypod.study import study
+from polypod.results import figures as plots
+from polypod.results.figures import scene
+from polypod.results.figures.lines import without_dips
+from polypod.results.figures.skeleton import skeleton
+from polypod.results.figures.style import figure as figure_of
+from polypod.results.study import study
 from polypod.trajectories import Motion
 
 

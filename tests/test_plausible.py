@@ -15,9 +15,9 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.cli.check import check
 from polypod.cli.new import template
-from polypod.description import library
-from polypod.description.plausible import implausible
 from polypod.errors import ImplausibleWarning
+from polypod.files import library
+from polypod.files.plausible import implausible
 
 RIGID, BENDY = template("robot", "r"), template("robot", "b", "flexible")
 OUTLINE = "[[0.25, -0.30], [0.25, 0.30], [0.05, 0.34], [-0.34, 0.10], [-0.34, -0.10], [0.05, -0.34]]"

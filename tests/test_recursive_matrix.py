@@ -24,8 +24,8 @@ from compare import assert_close
 from oracle import with_random_bodies
 from polypod.errors import InputError
 from polypod.formulations import recursive_matrix, virtual_power
-from polypod.formulations.elimination import Elimination
-from polypod.formulations.recursive_leg import RecursiveLeg, TipMotion
+from polypod.formulations.recursive_matrix.elimination import Elimination
+from polypod.formulations.recursive_matrix.leg import RecursiveLeg, TipMotion
 from polypod.legs import PRU, UPS
 from polypod.mechanism import Mechanism
 from polypod.symbols.vectors import skew
@@ -122,7 +122,7 @@ def test_slides_in_a_row_by_newton() -> None:
 
 def test_dry_friction_takes_given_loads() -> None:
     """Coulomb friction by the loads of the joints, here any numbers, equal to virtual power's."""
-    from polypod.formulations.friction import Law, Loads
+    from polypod.friction.joints import Law, Loads
 
     mechanism = mechanism_of("kim-ryu")
     loads = Loads.symbols(mechanism, Law())

@@ -19,13 +19,14 @@ import pytest
 import xarray as xr
 
 import polypod as pp
-from polypod import plots, sizing
 from polypod.cli.new import template
 from polypod.errors import InputError, StateError
 from polypod.motions import Task, loads_motion, make_task
-from polypod.report import FILES, whole_folder, write_results, write_whole
-from polypod.study import PARTS, dataset, study
-from polypod.tables import table
+from polypod.results import figures as plots
+from polypod.results import sizing
+from polypod.results.report import FILES, whole_folder, write_results, write_whole
+from polypod.results.study import PARTS, dataset, study
+from polypod.results.tables import table
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 

@@ -16,7 +16,7 @@ from polypod.cli import app
 from polypod.cli.new import template
 from polypod.cli.parameters import parameters
 from polypod.cli.words import euler, quantity
-from polypod.description import dumps
+from polypod.files import dumps
 
 
 def shown(*arguments: str) -> str:

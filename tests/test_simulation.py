@@ -18,7 +18,8 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.control import ComputedTorque, Measurement, Springs, scaled_masses
 from polypod.errors import InputError, UnknownNameError
-from polypod.flexible import FlexibleModel, hexagon_modes
+from polypod.flexible import FlexibleModel
+from polypod.papers.long.hexagon import hexagon_modes
 from polypod.simulation import (
     METHODS,
     InterruptedWarning,
@@ -345,8 +346,8 @@ def test_output_interval(model_of: ModelOf) -> None:
 def test_figures_and_animation(tracked: xr.Dataset, tmp_path: Path) -> None:
     from PIL import Image
 
-    from polypod.simulation import plots
-    from polypod.simulation.animation import animate
+    from polypod.results.figures import simulation as plots
+    from polypod.results.figures.animation import animate
 
     for draw in (plots.tracking, plots.forces, plots.energies):
         figure = draw(tracked)

@@ -14,12 +14,15 @@ from matplotlib.figure import Figure
 import polypod as pp
 from polypod.control import ComputedTorque, Springs
 from polypod.errors import InputError
-from polypod.flexible import FlexibleModel, hexagon_modes
-from polypod.plots.axes import power_of
-from polypod.plots.skeleton import skeleton
-from polypod.plots.style import INK
-from polypod.simulation import animation, load_result, plots, save_result, simulate
-from polypod.simulation.wireframe import bent_skeleton
+from polypod.flexible import FlexibleModel
+from polypod.papers.long.hexagon import hexagon_modes
+from polypod.results.figures import animation
+from polypod.results.figures import simulation as plots
+from polypod.results.figures.axes import power_of
+from polypod.results.figures.skeleton import skeleton
+from polypod.results.figures.style import INK
+from polypod.results.figures.wireframe import bent_skeleton
+from polypod.simulation import load_result, save_result, simulate
 from polypod.trajectories import published
 
 STILL = np.zeros(6)

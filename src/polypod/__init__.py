@@ -15,10 +15,11 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import control, errors, legs
-    from .description import Body, Robot, dumps, library, load, loads, save
+    from .description import Body, Robot
+    from .files import dumps, library, load, loads, save
     from .flexible import FlexibleModel
     from .model import Model
-    from .simulation import simulate
+    from .simulation.simulate import simulate
 
 # What is public, and the module it comes from; empty for a module itself. Each is loaded when it is asked for.
 _HOME = {
@@ -28,14 +29,14 @@ _HOME = {
     "Robot": "description",
     "control": "",
     "description": "",
-    "dumps": "description",
+    "dumps": "files",
     "errors": "",
     "legs": "",
-    "library": "description",
-    "load": "description",
-    "loads": "description",
+    "library": "files",
+    "load": "files",
+    "loads": "files",
     "model": "",
-    "save": "description",
+    "save": "files",
     "simulate": "simulation",
 }
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .description import Robot, load
-from .description.files import located
+from .description import Robot
 from .errors import InputError
+from .files import load
+from .files.files import located
 from .model import Model
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """An independent oracle: the robots as Pinocchio trees with loop closures, sharing only data with polypod."""
 
-from polypod.peers.pinocchio import ImpossibleError, OpenTree, Oracle
+from bench.peers.pinocchio import ImpossibleError, OpenTree, Oracle
 
 from .sampling import State, states, with_random_bodies
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from bench.peers.pinocchio import ImpossibleError, Oracle
+from bench.peers.pinocchio.tree import Array
 from polypod.description import Body
-from polypod.peers.pinocchio import ImpossibleError, Oracle
-from polypod.peers.pinocchio.tree import Array
 
 
 class State(NamedTuple):

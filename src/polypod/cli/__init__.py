@@ -25,7 +25,6 @@ COMMANDS = {
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
     "new": "Write a commented robot file (a valid hexapod) or motion file to start from.",
-    "bench": "Operations and times of the compiled functions beside Pinocchio and MuJoCo, answers compared first.",
 }
 GROUPS = {"export": "Write model functions for other programs."}
 _FILES = {"list": "catalogue"}  # a module named list would hide Python's own

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ..description import Body, FlexiblePlatform, LegData, library, load
+from ..description import Body, FlexiblePlatform, LegData
 from ..description.flexible import KINDS
 from ..errors import UnphysicalWarning
+from ..files import library, load
 from ..motions import AROUND_HOME, PUBLISHED
-from ..tables import table
+from ..results.tables import table
 from .terminal import out, show_json, show_table, told
 
 EXAMPLE = "Example: polypod list --json"

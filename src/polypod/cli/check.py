@@ -11,18 +11,18 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..description import library, load
-from ..description.documents import parse, read
-from ..description.faults import line_of
-from ..description.files import located
 from ..errors import Fault, FileError, InputError, PolypodError, StateError, UnknownNameError, UnphysicalWarning
+from ..files import library, load
+from ..files.documents import parse, read
+from ..files.faults import line_of
+from ..files.files import located
 from ..model import Model
 from ..models import model_of, rigid_of
 from ..motions import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
-from ..report import near_singularity
-from ..sizing import limits
-from ..study import study
-from ..tables import Table
+from ..results.report import near_singularity
+from ..results.sizing import limits
+from ..results.study import study
+from ..results.tables import Table
 from .parameters import parameters
 from .terminal import err, fail, out, show_json, show_table, told, working
 

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from ..export import export_c
 from ..models import model_of
-from ..report import write_whole
+from ..results.report import write_whole
 from .terminal import out, told, working
 
 EXAMPLE = "Example: polypod export c kim-ryu inverse_dynamics --out firmware"

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..description import library
 from ..errors import InputError
+from ..files import library
 from ..motions import AROUND_HOME, PUBLISHED
-from ..report import write_whole
+from ..results.report import write_whole
 from .terminal import out, told
 
 EXAMPLE = "Example: polypod new my-hexapod, then polypod check my-hexapod.yaml"

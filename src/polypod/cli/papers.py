@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..papers import names, study
-from ..tables import table
+from ..results.tables import table
 from .terminal import Step, err, out, show_json, show_table, told
 
 if TYPE_CHECKING:

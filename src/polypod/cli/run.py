@@ -8,13 +8,13 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..description.documents import parse, read
 from ..errors import InputError, MotionFileError, RobotFileError
+from ..files.documents import parse, read
 from ..models import model_of, rigid_of
 from ..motions import PUBLISHED, load_motion, located_motion, make_task
-from ..report import FILES, check_target, notes, write_results
-from ..sizing import actuators, bearings, bending, limits, summary
-from ..study import Study, study
+from ..results.report import FILES, check_target, notes, write_results
+from ..results.sizing import actuators, bearings, bending, limits, summary
+from ..results.study import Study, study
 from .terminal import Step, note, out, show_json, show_table, told, working
 
 DEFAULT_ROBOT = "pedrammehr"
@@ -72,7 +72,7 @@ def run(
     """Study a robot along a motion and write its results folder; returns the study and the folder.
 
     ``robot`` and ``motion`` are names or files; without them the library's first example runs. ``rate`` in samples a
-    second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.study.study`.
+    second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.results.study`.
     """
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:

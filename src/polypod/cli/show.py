@@ -10,11 +10,12 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..description import Robot, load
-from ..description.files import located
+from ..description import Robot
+from ..files import load
+from ..files.files import located
 from ..model import Model
-from ..report import write_whole
-from ..tables import table
+from ..results.report import write_whole
+from ..results.tables import table
 from .parameters import mobility, parameters
 from .terminal import out, show_json, show_table, told, working
 from .words import euler, place, quantity, source
@@ -80,7 +81,7 @@ def _moving_mass(model: Model) -> float:
 
 def picture(robot: Robot, path: Path) -> None:
     """Write a picture of the robot at home (PNG, SVG or PDF by the name's ending)."""
-    from ..plots import robot_picture
+    from ..results.figures import robot_picture
 
     buffer = io.BytesIO()
     kind = path.suffix.lower().lstrip(".") or "png"

@@ -12,7 +12,7 @@ from ..errors import InputError, PolypodError, UnknownNameError, UnphysicalWarni
 from ..model import Model
 from ..models import model_of, rigid_of
 from ..motions import located_motion, make_task
-from ..report.folder import check_target, whole_folder
+from ..results.report.folder import check_target, whole_folder
 from ..trajectories import Trajectory
 from .run import resolve
 from .simulated import extent, show, summary, usual
@@ -172,8 +172,9 @@ def write(
     progress: Step = lambda step: None,
 ) -> None:
     """Write the result as netCDF, its figures and, if wanted, a moving picture."""
-    from ..simulation import plots, save_result
-    from ..simulation.animation import animate
+    from ..results.figures import simulation as plots
+    from ..results.figures.animation import animate
+    from ..simulation import save_result
 
     with whole_folder(target, force, FILES) as folder:
         progress("simulation.nc")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.markup import escape
 
-from ..tables import table
+from ..results.tables import table
 from .terminal import note, out, show_table
 
 if TYPE_CHECKING:

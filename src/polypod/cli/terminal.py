@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ..errors import PolypodError, UnphysicalWarning
-from ..tables import Table
+from ..results.tables import Table
 
 Arguments = ParamSpec("Arguments")
 Step = Callable[[str], None]

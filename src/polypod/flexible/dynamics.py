@@ -13,9 +13,9 @@ import casadi as ca
 import numpy as np
 
 from ..description.modes import Modes
-from ..formulations.dry_friction import DryFriction, joint_loads, repeated
-from ..formulations.friction import Loads
 from ..formulations.newton_euler import joint_axes
+from ..friction.dry import DryFriction, joint_loads, repeated
+from ..friction.joints import Loads
 from ..mechanism import Mechanism
 from ..symbols.expression import Expression, Iteration, port
 from ..symbols.linear import SymmetricFactor, solve_general

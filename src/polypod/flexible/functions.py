@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..formulations.dry_friction import DryFriction, joint_loads
-from ..formulations.friction import Loads, has_dry_friction
+from ..friction.dry import DryFriction, joint_loads
+from ..friction.joints import Loads, has_dry_friction
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.linear import solve_general
 from ..symbols.vectors import dot

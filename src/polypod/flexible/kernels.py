@@ -13,8 +13,8 @@ import numpy as np
 from ..description import Robot
 from ..description.modes import Modes
 from ..errors import InputError, UnknownNameError
-from ..formulations.dry_friction import DryFriction
-from ..formulations.friction import friction_of, has_dry_friction
+from ..friction.dry import DryFriction
+from ..friction.joints import friction_of, has_dry_friction
 from ..kernels import Expression, Iteration, Kernel
 from ..mechanism import Mechanism
 from ..model.kernels import recipe

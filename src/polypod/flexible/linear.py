@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..formulations.friction import has_dry_friction
+from ..friction.joints import has_dry_friction
 from ..model.arguments import PoseLike, pose_matrix
 from ..trajectories import Motion
 

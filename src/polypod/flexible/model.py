@@ -10,10 +10,11 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..description import Robot, load
+from ..description import Robot
 from ..description.modes import Modes
 from ..errors import InputError, StateError
-from ..formulations.dry_friction import DryFriction
+from ..files import load
+from ..friction.dry import DryFriction
 from ..kernels import Kernel
 from ..mechanism import Freedoms
 from ..model import Conditioning, LimitReport, Model

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..formulations.dry_friction import DryFriction, joint_loads, settled
-from ..formulations.friction import Loads, has_dry_friction
+from ..friction.dry import DryFriction, joint_loads, settled
+from ..friction.joints import Loads, has_dry_friction
 from ..symbols.expression import Iteration, Port, port
 from .dynamics import FlexibleDynamics
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..description import FlexiblePlatform, PlateData, Robot
 from ..description.modes import Modes
 from ..errors import InputError
-from .plate import plate_modes
+from ..plates.plate import plate_modes
 
 if TYPE_CHECKING:
     from .model import FlexibleModel

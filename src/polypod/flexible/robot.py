@@ -13,8 +13,8 @@ import casadi as ca
 import numpy as np
 
 from ..description.modes import Modes
-from ..formulations.friction import JointFriction, Loads
 from ..formulations.newton_euler import leg_wrenches
+from ..friction.joints import JointFriction, Loads
 from ..mechanism import Attached, Mechanism
 from ..mechanism.free_bodies import FreeBodies, Wrench
 from ..mechanism.inputs import Inputs

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ..friction.joints import Loads
 from ..mechanism import Mechanism
 from ..symbols.expression import Expression
 from . import lagrange, newton_euler, recursive_matrix, virtual_power
-from .friction import Loads
 
 Formulation = Callable[[Mechanism, bool, Loads | None], Expression]
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import casadi as ca
 
+from ..friction.joints import Loads, actuator_friction, joint_forces
 from ..mechanism import Attached, Mechanism, Motion
 from ..mechanism.inputs import Inputs
 from ..symbols.expression import Expression, port
 from ..symbols.linear import solve_general, solve_symmetric
 from ..symbols.vectors import dot
-from .friction import Loads, actuator_friction, joint_forces
 
 
 def generalized_force(

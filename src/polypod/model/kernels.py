@@ -8,12 +8,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import metadata, resources
+from pathlib import Path
 
 from ..description import Robot
 from ..errors import InputError, UnknownNameError
-from ..formulations import FORMULATIONS, dry_friction, newton_euler, virtual_power
-from ..formulations.dry_friction import DryFriction
-from ..formulations.friction import Loads, has_dry_friction, loaded_joints
+from ..formulations import FORMULATIONS, newton_euler, virtual_power
+from ..friction import dry as dry_friction
+from ..friction.dry import DryFriction
+from ..friction.joints import Loads, has_dry_friction, loaded_joints
 from ..kernels import Expression, Iteration, Kernel
 from ..mechanism import Mechanism, Simplification, kinematics
 
@@ -30,6 +32,8 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
 }
 _WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions")
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
+_SOURCES = ("symbols", "legs", "mechanism", "formulations", "friction", "description", "flexible")
+"""Folders whose code makes graphs: a change there makes every kernel anew."""
 _PACKAGE = __package__.partition(".")[0]
 
 
@@ -119,9 +123,8 @@ def _source_digest() -> bytes:
     """Fingerprint of the code that makes graphs."""
     digest = hashlib.sha256()
     root = resources.files(_PACKAGE)
-    for folder in ("symbols", "legs", "mechanism", "formulations", "description", "description/modes", "flexible"):
-        for file in sorted((root / folder).iterdir(), key=lambda f: f.name):
-            if file.name.endswith(".py"):
-                digest.update(file.read_bytes())
+    for folder in _SOURCES:
+        for file in sorted(Path(str(root / folder)).rglob("*.py")):
+            digest.update(file.read_bytes())
     digest.update((root / "model" / "kernels.py").read_bytes())
     return digest.digest()

@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..description import Robot, load
-from ..description.files import located
+from ..description import Robot
 from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError
-from ..formulations.dry_friction import DryFriction
+from ..files import load
+from ..files.files import located
+from ..friction.dry import DryFriction
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Freedoms, Simplification

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ..description.documents import parse, read
-from ..description.faults import Location, line_of, structure_faults, validation_faults
 from ..description.quantities import Data
 from ..errors import Fault, InputError, MotionFileError, StateError
+from ..files.documents import parse, read
+from ..files.faults import Location, line_of, structure_faults, validation_faults
 from .laws import LawData
 from .motion import MotionData
 from .parts import Part

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ..description.documents import read
 from ..errors import Fault, InputError, MotionFileError
+from ..files.documents import read
 
 Array = NDArray[np.float64]
 _HEADER = re.compile(r"\s*(?P<name>[^\[\]]*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")

@@ -1,6 +1,6 @@
 """Papers as programs: each paper's figures, claims and errata, computed again and put side by side.
 
-A study is a module of this package with a ``STUDY``; a line of ``MODULES`` makes it known.
+A paper is a folder of this package whose ``study`` module has a ``STUDY``; a line of ``MODULES`` makes it known.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def study(name: str) -> PaperStudy:
     """The study of a paper by name; its module is imported when first asked for."""
     if name not in MODULES:
         raise UnknownNameError("paper", name, names())
-    found = import_module(f".{MODULES[name]}", __package__).STUDY
+    found = import_module(f".{MODULES[name]}.study", __package__).STUDY
     assert isinstance(found, PaperStudy)
     return found
 

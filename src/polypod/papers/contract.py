@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from ..tables import Table
+from ..results.tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

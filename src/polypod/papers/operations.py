@@ -8,17 +8,17 @@ from functools import cache
 
 import numpy as np
 
-from ..description import library, load
 from ..errors import UnphysicalWarning
+from ..files import library, load
 from ..formulations import FORMULATIONS
 from ..formulations.lagrange import matrices
-from ..formulations.lagrange_parts import PARTS
+from ..formulations.lagrange.parts import PARTS
 from ..kernels import Expression
 from ..mechanism import Mechanism, Simplification
 from ..model import Model
-from ..tables import Table, table
-from . import lopes_cases
+from ..results.tables import Table, table
 from .contract import Measure
+from .lopes import cases as lopes_cases
 
 STATES = 4096
 REWRITTEN = "recorded here; a rewritten formulation may move it a little"

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from html import escape
 from importlib import resources
 
-from ..report.page import figure_html, table_html
-from ..tables import short
+from ..results.report.page import figure_html, table_html
+from ..results.tables import short
 from .contract import Claim, Erratum, Measure, Verdict
 from .report import Outcome
 
@@ -64,7 +64,7 @@ tolerance. Made by polypod {escape(__version__)}.</footer>
 
 def _style() -> str:
     """The style sheet of the report of a run, so that both look alike."""
-    template = (resources.files(f"{__package__.partition('.')[0]}.report") / "template.html").read_text(
+    template = (resources.files(f"{__package__.partition('.')[0]}.results.report") / "template.html").read_text(
         encoding="utf-8"
     )
     return template.partition("<style>")[2].partition("</style>")[0]

@@ -8,7 +8,7 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ..plots.style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
+from ..results.figures.style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
 from .arrays import Array
 
 TIME = "time [s]"

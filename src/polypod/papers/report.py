@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..report.folder import check_target, whole_folder
-from ..tables import Table, table
+from ..results.report.folder import check_target, whole_folder
+from ..results.tables import Table, table
 from . import names, study
 from .contract import Claim, Erratum, Measure, PaperStudy
 

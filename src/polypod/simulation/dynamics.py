@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..description import Robot
 from ..errors import InputError
 from ..formulations import newton_euler, virtual_power
-from ..formulations.dry_friction import DryFriction, joint_loads
-from ..formulations.friction import JointFriction, Loads, actuator_friction, has_dry_friction
+from ..friction.dry import DryFriction, joint_loads
+from ..friction.joints import JointFriction, Loads, actuator_friction, has_dry_friction
 from ..mechanism import Attached, Freedoms, Mechanism, Motion
 from ..mechanism.inputs import Inputs
 from ..symbols.linear import SymmetricFactor

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, UnknownNameError
-from ..formulations.friction import friction_of
+from ..friction.joints import friction_of
 from .dynamics import scaled_basis
 from .integrators import Leap
 from .system import Place, System

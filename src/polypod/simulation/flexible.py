@@ -8,7 +8,7 @@ import casadi as ca
 
 from ..flexible.kernels import FlexibleKernels
 from ..flexible.robot import FlexibleRobot
-from ..formulations.friction import Loads, has_dry_friction
+from ..friction.joints import Loads, has_dry_friction
 from ..symbols.vectors import dot
 from .dynamics import Dynamics, Rates, Sensed, sensed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..formulations.dry_friction import settled
+from ..friction.dry import settled
 from ..kernels import Expression, Iteration, Port, port
 from .chart import Layout, pose_of, tidy, turn_rate
 from .dynamics import Dynamics, Rates

@@ -114,7 +114,7 @@ def events(result: xr.Dataset) -> list[Event]:
 
 def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
     """Write a result as netCDF 3 (any reader of the format opens it); an existing file needs ``force``."""
-    from ..report.folder import write_whole
+    from ..results.report.folder import write_whole
 
     content = result.to_netcdf(engine="scipy", format="NETCDF3_64BIT")
     write_whole(Path(path), bytes(content), force)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..description import Robot, dumps
+from ..description import Robot
+from ..files import dumps
 from ..kernels import Call, Expression, Iteration, Kernel
 from ..legs import Joint
 from ..mechanism import Freedoms, Mechanism

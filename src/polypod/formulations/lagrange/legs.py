@@ -1,0 +1,166 @@
+"""Kinetic and potential energies of a leg's bodies, and its matrices in its own coordinates.
+
+Every energy is K = 1/2 zdot^T M zdot with constant M and zdot = B(t) tdot: the velocity of a centre of mass, the
+angular velocity of a body in its own axes, or the rate of an actuated coordinate. A leg's coordinates t are its tip's
+place (and the platform's axes where it uses them), so that a leg needs derivatives by three variables only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import casadi as ca
+import numpy as np
+
+from ...legs import PlacedBody
+from ...mechanism import LegModel
+from ...symbols.vectors import dot, skew, total
+from .parts import christoffel, symmetric
+
+
+@dataclass(frozen=True)
+class Term:
+    """One quadratic term of a body's kinetic energy, 1/2 (B tdot)^T M (B tdot), and the part it belongs to.
+
+    ``coriolis`` is its V where that is not (76) of its inertia B^T M B.
+    """
+
+    body: str
+    part: str
+    velocity: ca.SX
+    weight: ca.DM
+    coriolis: ca.SX | None = None
+
+    def kinetic(self, rate: ca.SX) -> ca.SX:
+        """The term's energy at the rates tdot."""
+        z = self.velocity @ rate
+        return 0.5 * ca.dot(z, self.weight @ z)
+
+
+@dataclass(frozen=True)
+class Weight:
+    """Potential energy of a body, -m g . c of the leg's coordinates, and what it takes to hold it, -m B^T g."""
+
+    body: str
+    part: str
+    potential: ca.SX
+    force: ca.SX
+
+
+def carriers(leg: LegModel) -> tuple[str, ...]:
+    """Names of what carries energy in a leg: its bodies, and masses that move with a coordinate."""
+    placement = leg.placement
+    return (*(body.name for body in placement.bodies), *(item.name for item in placement.inertances))
+
+
+class LegEnergies:
+    """Energies of a leg's bodies as functions of its coordinates ``t`` and rates ``rate``."""
+
+    def __init__(self, leg: LegModel, gravity: ca.SX) -> None:
+        self.leg, self.t = leg, leg.inputs
+        self.rate = ca.SX.sym("rate", self.t.numel())
+        self.terms: list[Term] = []
+        self.weights: list[Weight] = []
+        self._turning: dict[tuple[int, ...], ca.SX] = {}
+        # What hangs on the base by a slide moves only along the actuated coordinate.
+        sliders = {j.child for j in leg.placement.joints if j.kind == "prismatic" and j.parent == "base"}
+        for body in leg.placement.bodies:
+            part = "actuators" if body.name in sliders else "translating links"
+            centre = body.frame.origin + body.frame.axes @ ca.DM(body.inertia.com)
+            spinless = bool(leg.carried) and body.along is not None
+            terms = self._without_spin(body) if spinless else self._terms(body, part, centre)
+            weight = -body.inertia.mass * gravity
+            self.terms += terms if body.has_inertia else []
+            self.weights.append(Weight(body.name, part, dot(weight, centre), terms[0].velocity.T @ weight))
+        for item in leg.placement.inertances:
+            self.terms.append(Term(item.name, "actuators", ca.jacobian(item.coordinate, self.t), ca.DM(item.mass)))
+
+    def _terms(self, body: PlacedBody, part: str, centre: ca.SX) -> list[Term]:
+        """Translation of the centre of mass, Lopes (42)-(48), and rotation about it, (51)-(62)."""
+        tensor = _tensor(body)
+        terms = [Term(body.name, part, ca.jacobian(centre, self.t), body.inertia.mass * ca.DM.eye(3))]
+        if tensor.nnz() and not body.frame.axes.is_constant():
+            terms.append(Term(body.name, "rotating links", self._angular(body.frame.axes), tensor))
+        return terms
+
+    def _angular(self, axes: ca.SX) -> ca.SX:
+        """W(t) with W tdot the angular velocity in body axes: omega_1 = e2dot . e3 and so on round."""
+        key = tuple(axes[k].element_hash() for k in range(9))
+        if key not in self._turning:
+            slopes = [ca.jacobian(axes[:, k], self.t) for k in range(3)]
+            rows = [axes[:, (k + 2) % 3].T @ slopes[(k + 1) % 3] for k in range(3)]
+            self._turning[key] = ca.vertcat(*rows)
+        return self._turning[key]
+
+    def _without_spin(self, body: PlacedBody) -> list[Term]:
+        """A link along n whose angular velocity is taken as n x ndot, Lopes (58)-(60).
+
+        That is no rate of coordinates (the link's axes turn otherwise), so V is that of quasi-velocities: with
+        omega = W tdot and r from the frame's origin to the centre of mass, m B^T (d(Jo)/dt - r~ dW/dt - omega~ r~ W)
+        with B = Jo - r~ W, and W^T (I dW/dt + ((S omega)~ - I omega~) W) with S = tr(I)/2 1 - I.
+        """
+        assert body.along is not None
+        axes, mass, tensor = body.frame.axes, body.inertia.mass, _tensor(body)
+        n, r = axes[:, body.along], axes @ ca.DM(body.inertia.com)
+        slope, arm = ca.jacobian(n, self.t), ca.jacobian(body.frame.origin, self.t)
+        turn, turn_change = (skew(n) @ x for x in (slope, self._along(slope)))
+        omega, lever = turn @ self.rate, skew(r)
+        velocity = arm - lever @ turn
+        change = self._along(arm) - lever @ turn_change - skew(omega) @ lever @ turn
+        inertia = axes @ tensor @ axes.T
+        gyration = skew(0.5 * ca.trace(inertia) * omega - inertia @ omega) - inertia @ skew(omega)
+        rotary = turn.T @ (inertia @ turn_change + gyration @ turn)
+        return [
+            Term(body.name, "translating links", velocity, mass * ca.DM.eye(3), mass * (velocity.T @ change)),
+            Term(body.name, "rotating links", axes.T @ turn, tensor, rotary),
+        ]
+
+    def _along(self, matrix: ca.SX) -> ca.SX:
+        """Time derivative of a matrix of t."""
+        return ca.reshape(ca.jtimes(ca.vec(matrix), self.t, self.rate), *matrix.shape)
+
+    def matrices(self, parts: Sequence[str]) -> ca.Function:
+        """I, V and G of some parts of the leg in its own coordinates, of (t, tdot); V by (76)-(79)."""
+        size = self.t.numel()
+        coriolis = ca.SX.zeros(size, size)
+        # Bodies that share their axes share one angular velocity: their tensors add.
+        merged: dict[int, tuple[ca.SX, ca.DM, bool]] = {}
+        for term in self.terms:
+            if term.part in parts:
+                known = merged.get(id(term.velocity))
+                weight = term.weight + (known[1] if known else ca.DM(*term.weight.shape))
+                merged[id(term.velocity)] = term.velocity, weight, term.coriolis is None
+                coriolis = coriolis if term.coriolis is None else coriolis + term.coriolis
+        inertia = ca.SX.zeros(size, size)
+        slopes = [ca.SX.zeros(size, size) for _ in range(size)]
+        for velocity, weight, holonomic in merged.values():
+            momentum = weight @ velocity
+            inertia = inertia + symmetric(velocity.T @ momentum)
+            change = ca.jacobian(ca.vec(velocity), self.t)
+            for k in range(size) if holonomic else ():
+                half = ca.reshape(change[:, k], *velocity.shape).T @ momentum
+                slopes[k] = slopes[k] + symmetric(half + half.T)
+        gravity = total([w.force for w in self.weights if w.part in parts], (size, 1))
+        results = [inertia, coriolis + christoffel(slopes, self.rate), gravity]
+        return ca.Function("leg", [self.t, self.rate], ca.cse([ca.densify(r) for r in results]))
+
+    def by_body(self) -> ca.Function:
+        """Kinetic and potential energies of the leg's bodies in the order of :func:`carriers`, of (t, tdot)."""
+        names = carriers(self.leg)
+        kinetic = [total([x.kinetic(self.rate) for x in self.terms if x.body == name], (1, 1)) for name in names]
+        potential = [total([x.potential for x in self.weights if x.body == name], (1, 1)) for name in names]
+        return ca.Function("energies", [self.t, self.rate], [ca.vertcat(*kinetic), ca.vertcat(*potential)])
+
+    def coordinate_slope(self) -> ca.Function:
+        """dq/dt of the actuated coordinate, a column."""
+        slope = ca.gradient(self.leg.placement.coordinate, self.t)
+        return ca.Function("slope", [self.t], [ca.densify(slope)])
+
+
+def _tensor(body: PlacedBody) -> ca.DM:
+    """Central inertia in body axes, zeros left out."""
+    tensor = body.inertia.central_inertia
+    # The rounding of turned axes must not keep a moment alive that is zero (a rod's about itself).
+    tensor[np.abs(tensor) < 1e-15 * np.abs(tensor).max(initial=1e-300)] = 0.0
+    return ca.sparsify(ca.DM(tensor))

@@ -1,0 +1,5 @@
+"""Recursive matrix relations (Staicu)."""
+
+from .dynamics import inverse_dynamics
+
+__all__ = ["inverse_dynamics"]

@@ -1,0 +1,1 @@
+"""Kim and Ryu: HexaSlide by Newton-Euler, with friction."""

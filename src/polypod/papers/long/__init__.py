@@ -1,0 +1,1 @@
+"""Long, Khalil and Martinet: a flexible platform."""

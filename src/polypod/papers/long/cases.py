@@ -1,0 +1,239 @@
+"""Long, Khalil and Martinet: the plate, the robot on it, and the simulations of section 6, computed once each.
+
+Along the desired path the N elastic coordinates are all there is to integrate: Runge and Kutta's method of fourth
+order with fixed steps; half the step changes the elastic coordinates by 2e-8 of their size.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+import numpy as np
+from scipy.integrate import solve_ivp  # type: ignore[import-untyped, unused-ignore]
+
+from ...description import Body, Robot
+from ...errors import UnphysicalWarning
+from ...files import load
+from ...flexible import FlexibleModel, Integrals, Modes
+from ...model import Model
+from ...trajectories import Motion
+from ...trajectories.published import long_example
+from ..arrays import Array, peak_ratio, skew, times
+from . import printed as eq
+from .hexagon import TABLE_2_STIFFNESS, hexagon_modes
+
+Stiffness = Literal["table-2", "computed"]
+Start = Literal["equilibrium", "zero"]
+SAMPLE = 2.5e-3
+"""Between two rows of a result [s]."""
+
+THICKNESS = 0.015
+_STEP = 0.5e-3
+_NO_WRENCH = np.zeros((1, 6))
+
+
+@cache
+def robot() -> Robot:
+    """The robot of Tables 3 and 4."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnphysicalWarning)
+        return load("long")
+
+
+@cache
+def modes(stiffness: Stiffness = "table-2", damping_ratio: float = 0.4) -> Modes:
+    """Ten modes of the hexagon, with Table 2's stiffness or that computed with them."""
+    found = replace(_computed(), damping_ratio=np.full(10, damping_ratio))
+    return found if stiffness == "computed" else found.with_stiffness(TABLE_2_STIFFNESS)
+
+
+@cache
+def _computed() -> Modes:
+    return hexagon_modes(10)
+
+
+@cache
+def model(stiffness: Stiffness = "table-2", damping_ratio: float = 0.4, times_stiffer: float = 1.0) -> FlexibleModel:
+    """The robot on them."""
+    found = modes(stiffness, damping_ratio)
+    return FlexibleModel(robot(), found.with_stiffness(times_stiffer * found.stiffness))
+
+
+@cache
+def rigid() -> Model:
+    """The same robot on the same plate, which does not bend."""
+    plate = Integrals.of(modes())
+    data = {"mass": plate.mass, "inertia": tuple(map(tuple, plate.inertia)), "about": "origin"}
+    return Model(robot().model_copy(update={"platform": Body.model_validate(data)}))
+
+
+def home() -> Array:
+    """The pose of Table 4 (4, 4)."""
+    return robot().home.matrix
+
+
+@dataclass(frozen=True)
+class Run:
+    """A simulation: the desired motion, elastic coordinates and rates (T, N), actuator forces (T, 6)."""
+
+    motion: Motion
+    elastic: Array
+    rate: Array
+    force: Array
+
+    @property
+    def time(self) -> Array:
+        """Times (T,) [s]."""
+        return self.motion.time
+
+    @property
+    def state(self) -> tuple[Array, Array, Array, Array]:
+        """Arguments of the model's functions."""
+        return self.motion.pose, self.motion.twist, self.elastic, self.rate
+
+    def every(self, count: int) -> eq.State:
+        """One state in ``count``, for the paper's equations."""
+        return eq.State(Motion(*(part[::count] for part in self.motion)), self.elastic[::count], self.rate[::count])
+
+
+@cache
+def run(
+    stiffness: Stiffness = "table-2", start: Start = "equilibrium", damping_ratio: float = 0.4, step: float = _STEP
+) -> Run:
+    """Fig. 3 with the inverse model: forces and elastic coordinates for the desired motion."""
+    trajectory = long_example()
+    times = trajectory.times(round(trajectory.duration / SAMPLE) + 1)
+    elastic = None if start == "equilibrium" else np.zeros(modes().count)
+    found = model(stiffness, damping_ratio).follow(trajectory, times, friction=False, elastic=elastic, step=step)
+    return Run(found.motion, found.elastic, found.elastic_rate, found.force)
+
+
+def path(count: int) -> Motion:
+    """The desired motion at evenly spaced times."""
+    trajectory = long_example()
+    return trajectory.at(trajectory.times(count))
+
+
+@dataclass(frozen=True)
+class Followed:
+    """What the direct model did: the frame's pose (T, 4, 4), acceleration (T, 6) and elastic coordinates (T, N)."""
+
+    pose: Array
+    acceleration: Array
+    elastic: Array
+
+
+@cache
+def followed(feedback: bool, step: float = 1e-3) -> Followed:
+    """Fig. 3 with both models: the direct one is integrated, driven by the inverse one's forces.
+
+    With ``feedback`` the inverse model takes the simulated state, as in Fig. 3; without it the desired one, so that
+    nothing holds the simulated robot on its path.
+    """
+    robot_, n = model(), modes().count
+    inverse, direct = robot_.kernel("inverse_dynamics"), robot_.kernel("direct_dynamics")
+    trajectory = long_example()
+    steps = round(trajectory.duration / step)
+    _, pose, twist, acceleration = map(np.ascontiguousarray, trajectory.at(trajectory.times(2 * steps + 1)))
+    rest = robot_.static_equilibrium(home()).elastic
+    accelerations: dict[int, Array] = {}
+
+    def slope(y: Array, at: int) -> Array:
+        now, speed = y[None, :16].reshape(1, 4, 4), y[None, 16:22].copy()
+        elastic, rate = y[None, 22 : 22 + n].copy(), y[None, 22 + n : 22 + 2 * n].copy()
+        rows = slice(at, at + 1)
+        if feedback:
+            state = now.copy(), speed, elastic, rate
+        else:
+            desired = y[None, 22 + 2 * n :]
+            state = pose[rows], twist[rows], desired[:, :n].copy(), desired[:, n:].copy()
+        force, wanted, _ = inverse(*state, acceleration[rows], _NO_WRENCH)
+        moved, bent, _ = direct(now.copy(), speed, elastic, rate, force, _NO_WRENCH)
+        accelerations[at] = moved[0]  # the last call at a time is that of the state kept
+        turn = np.zeros((4, 4))
+        turn[:3, :3], turn[:3, 3] = skew(speed[0, 3:]) @ now[0, :3, :3], speed[0, :3]
+        return np.concatenate([turn.ravel(), moved[0], rate[0], bent[0], y[22 + 3 * n :], wanted[0]])
+
+    y = np.concatenate([pose[0].ravel(), twist[0], rest, np.zeros(n), rest, np.zeros(n)])
+    rows = [y]
+    for k in range(steps):
+        first = slope(y, 2 * k)
+        second = slope(y + 0.5 * step * first, 2 * k + 1)
+        third = slope(y + 0.5 * step * second, 2 * k + 1)
+        fourth = slope(y + step * third, 2 * k + 2)
+        y = y + step / 6 * (first + 2 * second + 2 * third + fourth)
+        frame = y[:16].reshape(4, 4)  # a view: the rotation stays one, to rounding
+        frame[:3, :3] = frame[:3, :3] @ (1.5 * np.eye(3) - 0.5 * frame[:3, :3].T @ frame[:3, :3])
+        rows.append(y)
+    slope(y, 2 * steps)
+    found = np.array(rows)
+    felt = np.array([accelerations[2 * k] for k in range(steps + 1)])
+    return Followed(found[:, :16].reshape(-1, 4, 4), felt, found[:, 22 : 22 + n])
+
+
+@dataclass(frozen=True)
+class Fall:
+    """The robot let go: times (T,) and kinetic, gravity's and elastic energy (T,) [J]."""
+
+    time: Array
+    kinetic: Array
+    potential: Array
+    elastic: Array
+
+    @property
+    def drift(self) -> Array:
+        """Change of the sum over the largest kinetic energy, (T,)."""
+        total = self.kinetic + self.potential + self.elastic
+        drift: Array = (total - total[0]) / self.kinetic.max()
+        return drift
+
+
+@cache
+def fall(duration: float = 0.2, tolerance: float = 1e-10) -> Fall:
+    """No damping and no actuation: from static equilibrium in the pose of Table 4 the robot falls and vibrates."""
+    robot_, n = model(damping_ratio=0.0), modes().count
+    kernel = robot_.kernel("direct_dynamics")
+
+    def slope(t: float, y: Array) -> Array:
+        now, speed = y[None, :16].reshape(1, 4, 4), y[None, 16:22].copy()
+        elastic, rate = y[None, 22 : 22 + n].copy(), y[None, 22 + n :].copy()
+        moved, bent, _ = kernel(now.copy(), speed, elastic, rate, _NO_WRENCH, _NO_WRENCH)
+        turn = np.zeros((4, 4))
+        turn[:3, :3], turn[:3, 3] = skew(speed[0, 3:]) @ now[0, :3, :3], speed[0, :3]
+        return np.concatenate([turn.ravel(), moved[0], rate[0], bent[0]])
+
+    start = np.concatenate([home().ravel(), np.zeros(6), robot_.static_equilibrium(home()).elastic, np.zeros(n)])
+    found = solve_ivp(slope, (0.0, duration), start, method="DOP853", rtol=tolerance, atol=tolerance, first_step=1e-4)
+    y = found.y.T
+    energy = robot_.energy(y[:, :16].reshape(-1, 4, 4), y[:, 16:22], y[:, 22 : 22 + n], y[:, 22 + n :])
+    return Fall(found.t, *energy)
+
+
+@cache
+def system(*equations: str) -> eq.System:
+    """(41)-(49) along the path, with equations taken at their word."""
+    return eq.system(modes(), states(), frozenset(equations))
+
+
+def states() -> eq.State:
+    """States of the run, 20 ms apart."""
+    return run().every(8)
+
+
+@cache
+def forces(*equations: str) -> Array:
+    """Actuator forces along the path by the paper's equations (T, 6) [N]."""
+    return system(*equations).inverse(states().motion.acceleration)[0]
+
+
+def error(*equations: str) -> float:
+    """Largest force error along the path over the largest force if equations are taken at their word [%]."""
+    return 100 * peak_ratio(forces(*equations) - forces(), forces())
+
+
+def at_points(shapes: Array, elastic: Array) -> Array:
+    """Deformation (T, ..., 3) in platform axes at points with shapes (..., 3, N)."""
+    return np.moveaxis(times(shapes[..., None, :, :], elastic), -2, 0)

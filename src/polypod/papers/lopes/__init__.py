@@ -1,0 +1,1 @@
+"""Lopes: Lagrange, complete and simplified."""

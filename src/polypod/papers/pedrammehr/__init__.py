@@ -1,0 +1,1 @@
+"""Pedrammehr et al.: the general 6-UPS robot."""

@@ -1,0 +1,165 @@
+"""Pedrammehr, Mahboubkhah and Khani, equations (1)-(51) but (41)-(43): as printed, and corrected, in plain arrays.
+
+What is wrong as printed runs here only. Arrays are (T, 6, 3): times, pods, components in the base frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...trajectories import Motion
+from ..arrays import Array, cross, dot, norm, outer, times, turned, unit
+from ..platform import Platform
+from .data import Parameters
+
+
+@dataclass(frozen=True)
+class Pods:
+    """Pod kinematics (1)-(30): lengths (T, 6, 1), axes and vectors (T, 6, 3), T (T, 6, 3, 3)."""
+
+    q: Array
+    ell: Array
+    ldot: Array
+    lddot: Array
+    n: Array
+    u: Array
+    v: Array
+    c: Array
+    T: Array
+    omega_n: Array
+    alpha_n: Array
+    omega_u: Array
+    omega_v: Array
+    omega: Array
+    alpha: Array
+    L_d: Array
+    L_u: Array
+    Lddot_d: Array
+    Lddot_u: Array
+
+
+def pods(p: Parameters, at: Platform, spin: bool = True) -> Pods:
+    """Kinematics of the pods with (21), (25) corrected; ``spin=False`` is the simplified omega.n = alpha.n = 0."""
+    q = times(at.R, p.a)  # (3)
+    L = at.position + q - p.b
+    ell = norm(L)
+    n = L / ell
+    Ldot = at.velocity + cross(at.omega, q)
+    turn = cross(at.omega, cross(at.omega, q))
+    Lddot = at.acceleration + cross(at.alpha, q) + turn
+    u = np.broadcast_to(p.u, n.shape)
+    v = unit(cross(u, n))
+    c = cross(u, v)
+    ldot = dot(Ldot, n)  # (8)
+    omega_n = cross(n, Ldot) / ell  # (16)
+    omega_u = -dot(Ldot - ldot * n, v) / (ell * dot(n, c))  # (13)
+    omega_v = dot(Ldot - ldot * n, u) / (ell * dot(n, c))  # (14)
+    omega = omega_u * u + omega_v * v if spin else omega_n  # (12)
+    lddot = dot(Lddot, n) + dot(Ldot, cross(omega_n, n))  # (9) with Ldot, Lddot put together
+    alpha_n = cross(n, Lddot - cross(omega, cross(omega, ell * n)) - 2 * ldot * cross(omega, n)) / ell  # (23)
+    alpha = alpha_n + alpha_t(u, n, c, alpha_n, omega_u, omega_v) * n if spin else alpha_n  # (22)
+    T = np.stack([n, v, cross(n, v)], axis=-1)  # (28)
+    L_d, L_u = times(T, p.L_do), L + times(T, p.L_uo)  # (26), (27)
+    Lddot_d = cross(alpha, L_d) + cross(omega, cross(omega, L_d))  # (29)
+    Lddot_u = cross(alpha, L_u) + cross(omega, cross(omega, L_u)) + 2 * ldot * cross(omega, n) + lddot * n  # (30)
+    return Pods(
+        q, ell, ldot, lddot, n, u, v, c, T, omega_n, alpha_n, omega_u, omega_v, omega, alpha, L_d, L_u, Lddot_d, Lddot_u
+    )
+
+
+def alpha_t(u: Array, n: Array, c: Array, alpha_n: Array, omega_u: Array, omega_v: Array) -> Array:
+    """(25) corrected: alpha_t = [(alpha_n.u)(u.n) + omega_u omega_v (c.n)] / (1 - (u.n)^2)."""
+    un = dot(u, n)
+    result: Array = (dot(alpha_n, u) * un + omega_u * omega_v * dot(c, n)) / (1 - un * un)
+    return result
+
+
+def alpha_by_axes(k: Pods, at: Platform, printed: bool) -> Array:
+    """alpha by (18)-(21); as printed (21) multiplies omega_u omega_v with a vector, its c_i is missing."""
+    Lddot = at.acceleration + cross(at.alpha, k.q) + cross(at.omega, cross(at.omega, k.q))
+    product = k.omega_u * k.omega_v * k.ell
+    term = product * (k.n if printed else cross(k.c, k.n))
+    pull = Lddot - term - cross(k.omega, cross(k.omega, k.ell * k.n)) - 2 * k.ldot * cross(k.omega, k.n) - k.lddot * k.n
+    reach = k.ell * dot(k.n, k.c)
+    result: Array = -dot(pull, k.v) / reach * k.u + dot(pull, k.u) / reach * k.v + k.omega_u * k.omega_v * k.c
+    return result
+
+
+def alpha_t_printed(k: Pods) -> Array:
+    """(25) as printed: (alpha_n.u)(u.n)/(1 - (u.n)^2) - omega_u omega_v."""
+    un = dot(k.u, k.n)
+    result: Array = dot(k.alpha_n, k.u) * un / (1 - un * un) - k.omega_u * k.omega_v
+    return result
+
+
+def bracket(mass: float, arm: Array) -> Array:
+    """Parallel-axis term of (32), (33), (50): m (r.r 1 - r r^T)."""
+    result: Array = mass * (dot(arm, arm)[..., None] * np.eye(3) - outer(arm, arm))
+    return result
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What a model takes: pods that spin, the universal joint's moment along c or n, parallel-axis terms as printed."""
+
+    spin: bool = True
+    moment: str = "c"
+    shifted_pods: bool = False
+    shifted_platform: bool = False
+
+
+PRINTED = Choices(shifted_pods=True, shifted_platform=True)
+CORRECTED = Choices()
+CLASSIC = Choices(spin=False, moment="n")
+
+
+def pod_tensor(p: Parameters, k: Pods, shifted: bool) -> Array:
+    """I_d + I_u: T I_o T^T, or (32), (33) as printed with the bracket of base-frame components inside."""
+    local = p.I_do + p.I_uo
+    if shifted:
+        local = local + bracket(p.m_d, k.L_d) + bracket(p.m_u, k.L_u)
+    return turned(k.T, local)
+
+
+def pod_moment(p: Parameters, k: Pods, at: Platform, tensor: Array) -> Array:
+    """N_i, (36)."""
+    return (
+        cross(p.m_u * k.L_u, k.Lddot_u - p.G)
+        + cross(p.m_d * k.L_d, k.Lddot_d - p.G)
+        + times(tensor, k.alpha)
+        + cross(k.omega, times(tensor, k.omega))
+        + p.C_s * (k.omega - at.omega)
+        + p.C_u * k.omega
+    )
+
+
+def passive_force(p: Parameters, k: Pods, at: Platform, choices: Choices) -> Array:
+    """F_i + F_act n_i, (40): what a pod asks of the platform apart from its actuator."""
+    N = pod_moment(p, k, at, pod_tensor(p, k, choices.shifted_pods))
+    along = p.m_u * dot(k.n, k.Lddot_u - p.G) + p.C_p * k.ldot
+    moment = k.c if choices.moment == "c" else k.n
+    across: Array = cross(N, k.n) - dot(N, k.n) * cross(moment, k.n) / dot(moment, k.n)
+    return along * k.n + across / k.ell
+
+
+def actuator_forces(p: Parameters, k: Pods, at: Platform, passive: Array, shifted: bool) -> Array:
+    """F_act (T, 6) from the platform's equations (45), (49) without external wrench."""
+    r = times(at.R, p.r_o)
+    tensor = p.I_po + (bracket(p.m_p, r) if shifted else 0.0)
+    I_p = turned(at.R, tensor)
+    weight = p.m_p * (at.acceleration + cross(at.alpha, r) + cross(at.omega, cross(at.omega, r)) - p.G)  # (46)
+    force = weight - at.force + passive.sum(axis=1, keepdims=True)
+    moment = cross(r, weight) - at.moment + times(I_p, at.alpha) + cross(at.omega, times(I_p, at.omega))
+    moment = moment + (cross(k.q, passive) - p.C_s * (k.omega - at.omega)).sum(axis=1, keepdims=True)
+    matrix = np.concatenate([k.n, cross(k.q, k.n)], axis=-1).swapaxes(-1, -2)
+    solution: Array = np.linalg.solve(matrix, np.concatenate([force, moment], axis=-1).swapaxes(-1, -2))
+    return solution[..., 0]
+
+
+def forces(p: Parameters, motion: Motion, choices: Choices) -> Array:
+    """Actuator forces (T, 6) by (36), (40), (45), (49) with the given choices."""
+    at = Platform.of(motion)
+    k = pods(p, at, choices.spin)
+    return actuator_forces(p, k, at, passive_force(p, k, at, choices), choices.shifted_platform)

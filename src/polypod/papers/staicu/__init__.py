@@ -1,0 +1,1 @@
+"""Staicu et al.: three freedoms, recursive matrices."""

@@ -1,5 +1,0 @@
-"""Robots as Pinocchio trees with loop closures; shares nothing but data with polypod's own mechanics."""
-
-from .oracle import ImpossibleError, OpenTree, Oracle
-
-__all__ = ["ImpossibleError", "OpenTree", "Oracle"]

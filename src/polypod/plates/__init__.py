@@ -1,0 +1,5 @@
+"""Elastic modes of plates by finite elements."""
+
+from .plate import plate_modes
+
+__all__ = ["plate_modes"]

@@ -1,0 +1,1 @@
+"""Results along a motion: studies, tables, figures, reports."""
