@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from polypod.cli.terminal import note, out, show_json, show_table, told, working
+from polypod.cli.terminal import note, out, report_errors, show_json, show_table, working
 from polypod.results.tables import Table, table
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 EXAMPLE = "Example: python -m bench --quick"
 
 
-@told
+@report_errors
 def command(
     robots: Annotated[
         list[str] | None,

@@ -3,7 +3,7 @@
 Answers are compared before times are taken: our forces with Pinocchio's closed loop, other engines' with ours, and
 accelerations with those the forces were made from; a difference above ``WRONG`` gets no ratio. Pinocchio's `rnea` on
 the open tree alone is a lower bound of what any tree-based inverse dynamics needs; the closed loop is written as well
-as a Python user would.
+as a Python user would. C compiled for this machine (:mod:`bench.compiled`) is what an expert would build instead.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from bench.compiled import rivals as rivals_in_c
 from bench.rows import Row
 from bench.states import Array, States, states
 from bench.timing import Timing, take_turns
@@ -96,7 +97,7 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
     one = [np.ascontiguousarray(a[:1]) for a in (pose, twist, acceleration)]
     for formulation in FORMULATIONS:
         try:
-            kernel = model.kernel("inverse_dynamics", formulation=formulation)
+            kernel = model.kernel("inverse_dynamics", False, formulation)
         except InputError as error:
             yield Row(group, f"kernel, {formulation}", note=str(error))
             continue
@@ -120,6 +121,13 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
         bound = kernel.bind(*one, none, out=alone)
         bound()
         add(f"bound kernel, {formulation}, one state", bound, 1, difference=_difference(alone[0], truth))
+    for rival in rivals_in_c(model, "inverse_dynamics"):
+        many, single = [np.empty((BATCH, 6)), np.empty(BATCH)], [np.empty((1, 6)), np.empty(1)]
+        for arrays, out, count in (([pose, twist, acceleration, none], many, BATCH), ([*one, none], single, 1)):
+            call = rival.bound(arrays, out)
+            call()
+            size = "1 thread" if count > 1 else "one state"
+            add(f"{rival.name}, {size}", call, count, difference=_difference(out[0][:1], truth))
     checked = partial(model.inverse_dynamics, pose, twist, acceleration, friction=False)
     add(
         "checked call, batch, 1 thread",
@@ -165,7 +173,7 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
 
 def _direct(model: Model, at: States, peers: Peers, seconds: float) -> Iterator[Row]:
     group = f"{model.robot.name}: direct dynamics"
-    kernel = model.kernel("direct_dynamics")
+    kernel = model.kernel("direct_dynamics", False)
     none = np.zeros((1, 6))
     out = [np.empty((BATCH, 6)), np.empty(BATCH)]
     kernel(at.pose, at.twist, at.force, none, out=out, threads=1)
@@ -178,6 +186,12 @@ def _direct(model: Model, at: States, peers: Peers, seconds: float) -> Iterator[
     per_call = dict.fromkeys(rivals, BATCH)
     counts, off = {"kernel, 1 thread": kernel.operations}, {"kernel, 1 thread": _difference(out[0], at.acceleration)}
     off |= {name: _difference(checked(), at.acceleration) for name in rivals if name.startswith("checked")}
+    for rival in rivals_in_c(model, "direct_dynamics"):
+        other = [np.empty((BATCH, 6)), np.empty(BATCH)]
+        name = f"{rival.name}, 1 thread"
+        rivals[name], per_call[name] = rival.bound([at.pose, at.twist, at.force, none], other), BATCH
+        rivals[name]()
+        off[name] = _difference(other[0], at.acceleration)
     reference = None
     if peers.oracle is not None:
         import pinocchio as pin

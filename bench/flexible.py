@@ -18,23 +18,22 @@ import numpy as np
 
 import polypod as pp
 from polypod.errors import UnphysicalWarning
-from polypod.flexible import FlexibleModel
 from polypod.papers.long.hexagon import hexagon_modes
 
 COLD = """
 import os, time
 start = time.perf_counter()
 import numpy as np
-from polypod.flexible import FlexibleModel
+import polypod as pp
 from polypod.papers.long.hexagon import hexagon_modes
 loaded = time.perf_counter()
 modes = hexagon_modes(10)
 made = time.perf_counter()
-model = FlexibleModel("long", modes)
-still, calm, home = np.zeros(6), np.zeros(10), model.robot.home.matrix
-model.inverse_dynamics(home, still, calm, calm, still)
+model = pp.Model(pp.load("long").on_modes(modes))
+still, home = np.zeros(6), model.robot.home.matrix
+model.inverse_dynamics(home, still, still)
 inverse = time.perf_counter()
-model.direct_dynamics(home, still, calm, calm, still)
+model.direct_dynamics(home, still, still)
 end = time.perf_counter()
 used = os.times()
 for name, taken in (("import", loaded - start), ("modes", made - loaded), ("inverse", inverse - made),
@@ -68,14 +67,14 @@ def main() -> None:
     print(f"One core, {n} states, robot {robot.name}: time of a state [us], operations, ratio to the rigid robot")
     base = {}
     for name in ("inverse_dynamics", "direct_dynamics"):
-        kernel = rigid.kernel(name)
+        kernel = rigid.kernel(name, False)
         base[name] = best(lambda kernel=kernel: kernel(pose, twist, force, wrench, threads=1))
         print(f"  {name:17s} rigid     {1e6 * base[name] / n:7.3f} {kernel.operations:7d}")
     for count in (5, 10):
-        model = FlexibleModel(robot, hexagon_modes(count))
+        model = pp.Model(robot.on_modes(hexagon_modes(count)))
         elastic, rate = 0.01 * rng.normal(size=(n, count)), 0.5 * rng.normal(size=(n, count))
         for name, floor in base.items():
-            kernel = model.kernel(name)
+            kernel = model.kernel(name, False)
             taken = best(lambda k=kernel, q=elastic, v=rate: k(pose, twist, q, v, force, wrench, threads=1))
             ratio = taken / floor
             print(f"  {name:17s} {count:2d} modes  {1e6 * taken / n:7.3f} {kernel.operations:7d}  {ratio:5.1f} times")

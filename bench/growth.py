@@ -9,18 +9,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from bench.rows import BUILDING, Row
 from bench.states import states
 from bench.timing import take_turns
+from polypod.files import load
 from polypod.kernels import Kernel
 from polypod.model import Model
-
-if TYPE_CHECKING:
-    from polypod.flexible import FlexibleModel
 
 _BUILD = """
 import json, sys, time, warnings
@@ -75,7 +73,7 @@ def threads(model: Model, size: int = 100_000) -> list[Point]:
     at = states(model, 8192)
     reps = -(-size // 8192)
     rows = [np.tile(a, (reps,) + (1,) * (a.ndim - 1))[:size] for a in at[:3]]
-    kernel, none = model.kernel("inverse_dynamics"), np.zeros((1, 6))
+    kernel, none = model.kernel("inverse_dynamics", False), np.zeros((1, 6))
     out = [np.empty((size, 6)), np.empty(size)]
     counts = range(1, (os.cpu_count() or 1) + 1)
     rivals = {str(n): (lambda n=n: kernel(*rows, none, out=out, threads=n)) for n in counts}
@@ -85,19 +83,19 @@ def threads(model: Model, size: int = 100_000) -> list[Point]:
 
 def mode_growth(counts: tuple[int, ...] = (1, 3, 5, 9, 15)) -> list[Point]:
     """Time of one state of the flexible direct dynamics against the number of modes."""
-    from polypod.flexible import FlexibleModel
     from polypod.papers.long.hexagon import hexagon_modes
 
-    return [Point(count, _flexible_seconds(FlexibleModel("long", hexagon_modes(count)))) for count in counts]
+    robot = load("long")
+    return [Point(count, _flexible_seconds(Model(robot.on_modes(hexagon_modes(count))))) for count in counts]
 
 
-def _flexible_seconds(model: FlexibleModel, n: int = 4096) -> float:
+def _flexible_seconds(model: Model, n: int = 4096) -> float:
     draw, count = np.random.default_rng(0), model.modes.count
-    kernel = model.kernel("direct_dynamics")
+    kernel = model.kernel("direct_dynamics", False)
     pose = np.tile(model.robot.home.matrix, (n, 1, 1))
     twist, force = draw.normal(size=(2, n, 6))
-    bent, none = 1e-4 * draw.normal(size=(n, count)), np.zeros((1, 6))
-    call = {"call": lambda: kernel(pose, twist, bent, bent, force, none, threads=1)}
+    shape, none = 1e-4 * draw.normal(size=(n, count)), np.zeros((1, 6))
+    call = {"call": lambda: kernel(pose, twist, shape, shape, force, none, threads=1)}
     return take_turns(call, 0.3, 3)["call"].best / n
 
 
@@ -120,20 +118,21 @@ def build_costs(robots: tuple[str, ...]) -> Iterator[Row]:
 
 def compile_growth(model: Model) -> list[Point]:
     """Seconds to make machine code against operations, for the functions of a robot (nothing cached)."""
+    from llvmlite import ir
+
     from polypod.kernels import machine
-    from polypod.kernels.emit import emit_graph
-    from polypod.symbols.expression import Expression
+    from polypod.kernels.function import add_function
 
     points = []
     for name in ("inverse_kinematics", "jacobian", "mass_matrix", "inverse_dynamics", "direct_dynamics"):
-        kernel: Kernel = model.kernel(name)
-        expression = kernel.expression
-        assert isinstance(expression, Expression)
-        graph = expression.graph
+        kernel: Kernel = model.kernel(name, False)
+        program = kernel.expression.program
         taken = []
         for _ in range(3):
             start = time.perf_counter()
-            machine.compile_module(emit_graph(graph, "trial", machine.vector_width()))
+            module = ir.Module("trial")
+            add_function(module, "trial", program, machine.vector_width())
+            machine.compile_module(module)
             taken.append(time.perf_counter() - start)
-        points.append(Point(graph.count, min(taken)))
+        points.append(Point(kernel.operations, min(taken)))
     return sorted(points)

@@ -1,33 +1,56 @@
-"""The machine's floating-point peak, measured by a kernel made the same way: the yardstick for all others."""
+"""The machine's floating-point peak, measured by code of the same generator: the yardstick for all kernels."""
 
 from __future__ import annotations
 
 import casadi as ca
 import numpy as np
+from llvmlite import ir
 
 from bench.timing import take_turns
-from polypod.kernels import Expression, Kernel, Port, port
+from polypod.kernels import machine
+from polypod.kernels.block import Block, Signature, strided
+from polypod.kernels.function import add_function
+from polypod.symbols.graph import Graph, Operation
+from polypod.symbols.program import Program
 
-_CHAINS, _LENGTH = 100, 16
+# Two fused products and sums a cycle, each ready after four or five: ten chains keep a core busy, and with a and b
+# they still fit the sixteen registers of machines without 512-bit vectors.
+_CHAINS, _LENGTH = 12, 100
 
 
-def _products_and_sums() -> Expression:
-    """Many short independent chains x <- x a + b: a core looks ahead over a dozen of them, which hides the latency."""
-    inputs = ca.SX.sym("x", 4)
-    a, b = inputs[0], inputs[1]
-    chains = [inputs[2] + k * inputs[3] for k in range(_CHAINS)]
+def _products_and_sums() -> Graph:
+    """Independent chains x <- x a + b, a step of each in turn: total of all of (a, b, first, gap).
+
+    Written by hand because the order counts: CasADi would put each chain's steps one after the other.
+    """
+    operations = [Operation(ca.OP_INPUT, source=(0, k)) for k in range(4)]
+    a, b, first, gap = range(4)
+
+    def add(op: int, *arguments: int) -> int:
+        operations.append(Operation(op, arguments))
+        return len(operations) - 1
+
+    chains = [first]
+    while len(chains) < _CHAINS:
+        chains.append(add(ca.OP_ADD, chains[-1], gap))
     for _ in range(_LENGTH):
-        chains = [x * a + b for x in chains]
+        chains = [add(ca.OP_ADD, add(ca.OP_MUL, x, a), b) for x in chains]
     total = chains[0]
     for x in chains[1:]:
-        total = total + x
-    return Expression("peak", (Port("x", inputs, (4,)),), (port("total", total, ()),))
+        total = add(ca.OP_ADD, total, x)
+    return Graph((4,), tuple(operations), ((total,),))
 
 
 def peak(seconds: float = 0.5) -> float:
-    """Operations a second of one core, products and sums counted one each."""
-    kernel = Kernel(_products_and_sums)
-    n = 4096
-    x, out = np.full((n, 4), 0.5), [np.empty(n)]
-    best = take_turns({"peak": lambda: kernel(x, out=out, threads=1)}, seconds)["peak"].best
-    return kernel.operations * n / best
+    """Operations a second of one core, products and sums counted one each, also where one instruction does both."""
+    graph = _products_and_sums()
+    module = ir.Module("peak")
+    add_function(module, "peak", Program(None, graph), machine.vector_width())
+    code = machine.Linked(machine.compile_module(module))
+    function = code.function("peak")
+    n = 1024
+    x, total = np.full((n, 4), 0.5), np.empty(n)
+    arrays = strided(x, Signature("x", (4,)), None), strided(total, Signature("total", ()), None, written=True)
+    words = Block(1, n, arrays).words()
+    address = words.buffer_info()[0]
+    return graph.count * n / take_turns({"peak": lambda: function(address)}, seconds)["peak"].best

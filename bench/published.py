@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from bench.rows import Row
 from bench.timing import take_turns
 from polypod.model import Model
-from polypod.trajectories import published
+from polypod.motion import Published
 
 
 def rows(seconds: float = 0.5) -> Iterator[Row]:
     """Kim-Ryu's 601 steps with and without link inertia, Pedrammehr's three paths, Lopes' Table 1."""
     group = "the papers' own figures"
-    circle = published.kim_ryu_circle(rpm=40)
-    at = circle.at(circle.times(601))
+    circle = Published(name="kim-ryu-circle")
+    at = circle.at(circle.even_times(601))
     full, light = Model("kim-ryu"), Model("kim-ryu", simplify="massless-links")
     calls = {
         "Kim-Ryu, 601 steps with link inertia": lambda: full.inverse_dynamics(
@@ -27,11 +27,11 @@ def rows(seconds: float = 0.5) -> Iterator[Row]:
     times = take_turns(calls, seconds)
     printed = dict(zip(calls, ("16.59 s", "8.52 s"), strict=True))
     for (name, timing), model in zip(times.items(), (full, light), strict=True):
-        count = model.kernel("inverse_dynamics").operations
+        count = model.kernel("inverse_dynamics", False).operations
         yield Row(group, name, timing.best, count, note=f"the paper: {printed[name]} (MATLAB, Pentium III 650)")
     pods = Model("pedrammehr")
-    moves = [published.pedrammehr_path(k) for k in (1, 2, 3)]
-    motions = [move.at(move.times(601)) for move in moves]
+    moves = [Published(name=f"pedrammehr-path-{k}") for k in (1, 2, 3)]
+    motions = [move.at(move.even_times(601)) for move in moves]
     all_paths = {
         "path": lambda: [pods.inverse_dynamics(m.pose, m.twist, m.acceleration) for m in motions],
     }
@@ -47,6 +47,6 @@ def rows(seconds: float = 0.5) -> Iterator[Row]:
         yield Row(
             group,
             f"Lopes, complete model, {formulation}",
-            operations=lopes.kernel("inverse_dynamics", formulation=formulation).operations,
+            operations=lopes.kernel("inverse_dynamics", False, formulation).operations,
             note="the paper's Table 1: 62,706 operations for I and V",
         )

@@ -18,8 +18,8 @@ import numpy as np
 import polypod as pp
 from polypod.control import ComputedTorque, Measurement
 from polypod.errors import UnphysicalWarning
+from polypod.motion import Published
 from polypod.simulation import simulate
-from polypod.trajectories import published
 
 ROUNDS = 7
 DURATION, RATE = 1.0, 1000.0
@@ -67,7 +67,7 @@ def main() -> None:
     """Print both."""
     warnings.simplefilter("ignore", UnphysicalWarning)
     model = pp.Model("pedrammehr")
-    controller = ComputedTorque(model, published.pedrammehr_path(3), friction=False)
+    controller = ComputedTorque(model, Published(name="pedrammehr-path-3"), friction=False)
     ours(model, controller)
     runs = [ours(model, controller) for _ in range(ROUNDS)]
     times = [run[0] for run in runs]

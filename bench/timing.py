@@ -1,4 +1,4 @@
-"""Times that can be compared: all rivals in one process, taking turns, best and median of many rounds."""
+"""Times that can be compared: all rivals in one process, taking turns, best and median of many short bursts."""
 
 from __future__ import annotations
 
@@ -15,22 +15,31 @@ class Timing(NamedTuple):
     median: float
 
 
+# Short enough that most bursts pass without another process in between, long enough for the clock.
+_BURST = 2e-4
+
+
 def take_turns(rivals: Mapping[str, Callable[[], object]], seconds: float = 1.0, rounds: int = 7) -> dict[str, Timing]:
-    """Time each rival in turn, ``rounds`` times; each turn repeats the call for its share of ``seconds``."""
+    """Time each rival in turn, ``rounds`` times; a turn is bursts of calls for its share of ``seconds``."""
     share = seconds / (rounds * max(len(rivals), 1))
     repeats: dict[str, int] = {}
     for name, call in rivals.items():
         call()
-        start = time.perf_counter()
-        call()
-        once = max(time.perf_counter() - start, 1e-7)
-        repeats[name] = max(1, int(share / once))
+        repeats[name] = max(1, int(_BURST / max(_time(call, 1), 1e-7)))
     times: dict[str, list[float]] = {name: [] for name in rivals}
     for _ in range(rounds):
         for name, call in rivals.items():
-            count = repeats[name]
-            start = time.perf_counter()
-            for _ in range(count):
-                call()
-            times[name].append((time.perf_counter() - start) / count)
+            end = time.perf_counter() + share
+            while True:
+                times[name].append(_time(call, repeats[name]))
+                if time.perf_counter() >= end:
+                    break
     return {name: Timing(min(values), median(values)) for name, values in times.items()}
+
+
+def _time(call: Callable[[], object], count: int) -> float:
+    """Mean time of one call [s]."""
+    start = time.perf_counter()
+    for _ in range(count):
+        call()
+    return (time.perf_counter() - start) / count

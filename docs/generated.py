@@ -3,27 +3,27 @@ errata from the papers' studies. ``python docs/generated.py`` writes them; a tes
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
-from polypod import cli
+from polypod import cli, papers
 from polypod.cli.new import template, template_part
 from polypod.description import Body, ConeLimit, FlexiblePlatform, Freedom, Friction, LegData, PlateData, Pose, Robot
 from polypod.description.quantities import Data, unit_of
+from polypod.description.units import UNITS as ALL_UNITS
 from polypod.errors import UnphysicalWarning
 from polypod.files import library, load
-from polypod.motions import AROUND_HOME, PUBLISHED, MotionData
-from polypod.motions.laws import LawData
-from polypod.motions.paths import PathData
-from polypod.motions.platform import PlatformData, Waypoint
-from polypod.motions.tables import UNITS
-from polypod.motions.wrench import WrenchData
+from polypod.motion import AROUND_HOME, PUBLISHED, Law, MotionFile, PathKind, TrajectoryKind, Waypoint, Wrench
+from polypod.motion.contract import INTERVALS
+from polypod.motion.sampling import MOST_SAMPLES
+from polypod.motion.tables import UNITS
+from polypod.papers import Measure
+from polypod.papers.shared.page import shown
 
 CIRCLE = """name: circle
 rate: 200 # samples a second
@@ -48,10 +48,10 @@ _SECTIONS = {
     "Friction": "[friction](#friction)",
     "ConeLimit": "[cone limit](#cone-limit)",
     "LegData": "[leg](#legs)",
-    "PlatformData": "[trajectory](#trajectories)",
-    "PathData": "[path](#paths)",
-    "WrenchData": "[wrench](#wrench), or six numbers",
-    "LawData": "[time law](#time-law), or its kind",
+    "trajectory": "[trajectory](#trajectories)",
+    "path": "[path](#paths)",
+    "wrench": "[wrench](#wrenches), or six numbers",
+    "time law": "[time law](#time-laws), or its kind",
     "Waypoint": "[waypoint](#waypoint)",
 }
 """What readers call the classes of the schema, and where they stand."""
@@ -63,9 +63,10 @@ def robot_files() -> str:
     return "\n".join(
         [
             "# Robot files\n",
-            "A robot file is YAML, in SI units and radians; an angle may be written as a text such as `15 deg`. "
-            "What all legs share goes to `leg_defaults`; a leg overrides it field by field. `polypod check FILE` tells "
-            "every fault with its line. This page is made from the schema that the files are checked with.\n",
+            "A robot file is YAML (1.2), in SI units and radians; a field of one unit also takes a text such as "
+            f"`60 mm`, `15 deg` or `2 kg` (units: {', '.join(f'`{unit}`' for unit in ALL_UNITS)}). "
+            "What all legs share goes to `leg_defaults`; a leg overrides it field by field. `polypod check FILE` lists "
+            "every fault with its line. This page comes from the schema that checks the files.\n",
             "## A file to start from\n",
             "`polypod new my-hexapod` writes:\n",
             "```yaml",
@@ -111,21 +112,43 @@ def motion_files() -> str:
             "```\n",
             "To turn meanwhile, put another path of three angles in place of the rest.\n",
             "## Tables\n",
-            "A `csv` file has a header with `time` first; a column may state its unit in brackets, "
-            f"one of {', '.join(f'`{unit}`' for unit in UNITS)}, and is in SI units without.\n",
+            "A `csv` file has a header with `time` first. Columns are known by their names, in any order:\n",
+            "| table | columns after `time` |\n|---|---|\n"
+            "| poses | `x`, `y`, `z` and `a1`, `a2`, `a3` (in the order of the convention), or `roll`, `pitch`, `yaw` "
+            "(R = Rz(yaw) Ry(pitch) Rx(roll)) |\n"
+            "| path in `euler` | `x`, `y`, `z`, `a1`, `a2`, `a3`, or those of its part of a `stack` |\n"
+            "| path in `axis` | `x`, `y`, `z` of the position; `angle` |\n"
+            "| path in `coordinates` | the names of the robot's freedoms |\n"
+            "| wrench | `fx`, `fy`, `fz`, `mx`, `my`, `mz` |\n",
+            "A column may state its unit in brackets and is in SI units without: "
+            f"{'; '.join(f'{quantity} {_code(units)}' for quantity, units in UNITS.items())}. "
+            "Another name, or a unit that measures something else, is refused.\n",
+            "All tables of one motion have one clock: the motion starts at the first row of the path's table, whatever "
+            "time that row states, and a wrench's table is shifted by the same time. Tables of a `stack` start at the "
+            "same time. A wrench that lies wholly outside the motion is refused.\n",
+            "## Samples\n",
+            "A motion is judged at its samples: `rate` a second, evenly, both ends included. Whatever the rate, the "
+            "points of the motion (poses, points of a path, joints of pieces) and the rows of a wrench's table within "
+            f"it are among them, and a curve has at least {INTERVALS} intervals between samples ({INTERVALS} a period "
+            "if it is a sine or a circle; fewer between points that are many). Where the rate gives fewer, samples are "
+            f"added there alone. A motion that would need more than {MOST_SAMPLES:,} samples is refused.\n",
             "## Published motions\n",
             "| name | robot | what it is |\n|---|---|---|",
             *(f"| `{name}` | `{entry.robot}` | {entry.title} |" for name, entry in PUBLISHED.items()),
             f"| `{AROUND_HOME}` | any | each freedom in turn, there and back about home (published by no paper) |",
             "\n## Fields\n",
-            section("Motion", MotionData, 3),
-            section("Wrench", WrenchData, 3),
-            section("Time law", LawData, 3),
+            section("Motion", MotionFile, 3),
             section("Waypoint", Waypoint, 3),
             "## Trajectories\n",
-            *(section(f"Trajectory kind {name}", kind, 3, name) for name, kind in PlatformData.registry.items()),
+            *(section(f"Trajectory kind {name}", kind, 3, name) for name, kind in kinds(TrajectoryKind)),
             "## Paths\n",
-            *(section(f"Path kind {name}", kind, 3, name) for name, kind in PathData.registry.items()),
+            *(section(f"Path kind {name}", kind, 3, name) for name, kind in kinds(PathKind)),
+            "## Time laws\n",
+            "A law is written by its kind alone (`law: cosine`), or as a mapping if it has numbers.\n",
+            *(section(f"Time law {name}", kind, 3, name) for name, kind in kinds(Law)),
+            "## Wrenches\n",
+            "The `kind` may be left out: `value` is a constant wrench, `values` or `csv` a table.\n",
+            *(section(f"Wrench kind {name}", kind, 3, name) for name, kind in kinds(Wrench)),
         ]
     )
 
@@ -158,31 +181,25 @@ def errata() -> str:
     parts = [
         "# Errata of the papers\n",
         "Equations that are wrong as printed never run in the library. Here is each that was found, its right form, a "
-        "proof in a line, and what the slip costs, computed when this page was made.\n",
+        "proof in a line, and what the slip costs, computed when this page was written. Numbers marked *recorded* have "
+        "no source but this library.\n",
     ]
     parts += _inertias()
-    count = 0
-    try:
-        papers = importlib.import_module("polypod.papers")
-    except ModuleNotFoundError:
-        papers = None
-    for name in papers.names() if papers else ():
-        try:
-            study = papers.study(name)
-        except ModuleNotFoundError:
-            continue
+    for name in papers.names():
+        study = papers.study(name)
         parts += [f"## {name}\n", f"{study.reference}\n"]
-        for make in study.erratum_makers:
+        for make in study.errata:
             erratum = make()
-            count += 1
             parts += [f"### {erratum.equation}\n"]
             parts += [f"- **Printed:** {erratum.printed}", f"- **Right:** {erratum.corrected}"]
             parts += [f"- **Proof:** {erratum.proof}", f"- **Effect:** {erratum.effect}"]
-            parts += [f"- {m.label}: {m.value:.4g} {m.unit}" for m in erratum.measured]
+            parts += [f"- {m.label}: {shown(m)} {m.unit}{_recorded(m)}" for m in erratum.measured]
             parts += [""]
-    if not count:
-        parts.append("No study of a paper is part of this version yet.\n")
     return "\n".join(parts)
+
+
+def _recorded(measure: Measure) -> str:
+    return " (*recorded*)" if measure.is_recorded else ""
 
 
 def _inertias() -> list[str]:
@@ -224,7 +241,7 @@ def section(title: str, model: type[BaseModel], level: int, kind: str = "") -> s
 def type_name(part: dict[str, Any], schema: dict[str, Any]) -> str:
     """A JSON schema in a few words."""
     if "form" in part:
-        return str(part["form"])
+        return _SECTIONS.get(str(part["form"]), str(part["form"]))
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
         return _SECTIONS.get(name, name)
@@ -253,6 +270,15 @@ def _default(value: Any) -> str:
 
 def _prose(model: type[BaseModel]) -> str:
     return inspect.cleandoc(model.__doc__ or "").replace("``", "`").replace("|", "\\|")
+
+
+def kinds(family: type[Any]) -> list[tuple[str, type[Any]]]:
+    """The kinds of a family that come with the library."""
+    return [(name, kind) for name, kind in sorted(family.registry.items()) if is_ours(kind)]
+
+
+def _code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def is_ours(kind: type[Any]) -> bool:

@@ -9,9 +9,9 @@ from pathlib import Path
 from PIL import Image
 
 from polypod import Model
-from polypod.motions import make_task
+from polypod.motion import make_task
 from polypod.results import figures as plots
-from polypod.results.study import study
+from polypod.results import study
 
 HERE = Path(__file__).parent
 IMAGES = HERE / "images"

@@ -1,28 +1,32 @@
 """A leg kind of your own: RUS, a motor's crank and a rod, six of which make a Hexa robot.
 
 The package has no such leg. This file gives it one: the data of the leg as fields, and in ``place`` where its crank,
-its rod and its joints are when the platform is somewhere. Everything else is derived: the motors' angles, speeds and
-torques, the mass matrix, simulation. Robot files may say ``kind: RUS`` as soon as this class exists.
+its rod and its joints are when the platform is somewhere, and which joint the motor drives. Everything else is derived:
+the motors' speeds and torques, the mass matrix, simulation. Robot files may say ``kind: RUS`` as soon as this class
+exists.
 
     python custom_leg.py
 """
+
+from typing import Literal
 
 import casadi as ca
 import numpy as np
 
 import polypod as pp
 from polypod.description import Body, Friction
-from polypod.description.quantities import Direction, Length, Position
-from polypod.legs import Condition, Joint, Leg, PlacedBody, Placement
+from polypod.description.quantities import Direction, Length, Moment, Position
+from polypod.legs import Actuator, Condition, Joint, Leg, PlacedBody, Placement
 from polypod.symbols.vectors import Frame, columns, cross, dot, norm, vector
 
 
 class RUS(Leg, kind="RUS"):
     """A crank turning about ``axis`` at ``base``, and a rod from its end (universal joint) to the platform (spherical).
 
-    The actuated coordinate is the crank's angle from ``start``, a direction square to ``axis``. ``side`` +1 or -1 picks
-    one of the two angles that reach a point. Crank frame: origin at the motor, x along the crank, z = axis. Rod frame:
-    origin at the universal joint, x along the rod n, y = axis x n/|axis x n|.
+    The actuated coordinate is the crank's angle from ``start``, a direction square to ``axis``. ``side`` 1 or -1 picks
+    one of the two angles that reach a point. ``rotor`` is the motor's inertia, turning with the crank. Crank frame:
+    origin at the motor, x along the crank, z = axis. Rod frame: origin at the universal joint, x along the rod n,
+    y = axis x n/|axis x n|.
     """
 
     base: Position
@@ -32,7 +36,8 @@ class RUS(Leg, kind="RUS"):
     rod_length: Length
     crank: Body
     rod: Body
-    side: float = 1.0
+    side: Literal[1, -1] = 1
+    rotor: Moment = 0.0
     motor_friction: Friction = Friction()
 
     def place(self, tip: Frame) -> Placement:
@@ -59,7 +64,6 @@ class RUS(Leg, kind="RUS"):
         too_far = ca.sqrt((reach - a) ** 2 + z * z) - l
         too_near = l - ca.sqrt((reach + a) ** 2 + z * z)
         return Placement(
-            coordinate=ca.atan2(sine, cosine),
             bodies=(
                 PlacedBody("crank", Frame(vector(self.base), columns(c, cross(h, c), h)), self.crank),
                 PlacedBody("rod", Frame(elbow, columns(n, y_rod, cross(n, y_rod))), self.rod, 0, tip.origin, l),
@@ -69,6 +73,7 @@ class RUS(Leg, kind="RUS"):
                 Joint("universal", "universal", "crank", "rod", elbow, (h, y_rod)),
                 Joint("spherical", "spherical", "rod", "platform", tip.origin),
             ),
+            actuators=(Actuator("motor", "motor", ca.atan2(sine, cosine), "rad", rotor=self.rotor),),
             conditions=(
                 Condition(
                     "the platform joint is out of reach of crank and rod",
@@ -99,6 +104,7 @@ def hexa() -> pp.Robot:
                 "platform": (0.12 * np.cos(corner), 0.12 * np.sin(corner), 0.0),
                 "crank": {"mass": 0.5, "com": (0.08, 0.0, 0.0), "inertia": (1e-4, 2e-3, 2e-3)},
                 "rod": {"mass": 0.2, "com": (0.25, 0.0, 0.0), "inertia": (1e-5, 4.2e-3, 4.2e-3)},
+                "rotor": 2e-3,
                 "motor_friction": {"viscous": 0.01},
             }
         )

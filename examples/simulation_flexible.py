@@ -13,12 +13,12 @@ from pathlib import Path
 import numpy as np
 
 import polypod as pp
-from polypod.control import ComputedTorque, FlexibleComputedTorque, Reference
+from polypod.analysis import natural_modes
+from polypod.control import ComputedTorque, Reference
 from polypod.errors import UnphysicalWarning
-from polypod.flexible import FlexibleModel
+from polypod.motion import Poses
 from polypod.papers.long.hexagon import hexagon_modes
-from polypod.simulation import natural_modes, simulate
-from polypod.trajectories import pose_motion
+from polypod.simulation import simulate
 
 RATE = 2000.0
 MOVE = [0.05, -0.02, 0.05]  # m, in 0.2 s
@@ -29,13 +29,13 @@ def main(folder: Path, duration: float = 1.0, picture: bool = True) -> dict[str,
     warnings.simplefilter("ignore", UnphysicalWarning)
     rigid = pp.Model("long")
     printed = hexagon_modes(9)
-    model = FlexibleModel("long", printed.with_stiffness(4 * printed.stiffness))
+    model = pp.Model(pp.load("long").on_modes(printed.with_stiffness(4 * printed.stiffness)))
     home = rigid.robot.home.matrix
     away = home.copy()
     away[:3, 3] += MOVE
-    reference = Reference(pose_motion([home, away], [0.0, 0.2]), RATE)
+    reference = Reference(Poses.through([home, away], [0.0, 0.2]), RATE)
     controllers = {
-        "elastic state known": FlexibleComputedTorque(model, reference, kp=100.0, kd=20.0),
+        "elastic state known": ComputedTorque(model, reference, kp=100.0, kd=20.0),
         "elastic state ignored": ComputedTorque(rigid, reference, kp=100.0, kd=20.0),
     }
     results, numbers = {}, {}
@@ -46,7 +46,7 @@ def main(folder: Path, duration: float = 1.0, picture: bool = True) -> dict[str,
         numbers[f"{name}: vibration"] = float(np.ptp(after.elastic.values[:, 0]))
     numbers["stiff plate: lowest frequency [Hz]"] = float(natural_modes(model, home, 1e9).frequency[0])
     numbers["printed plate: lowest frequency [Hz]"] = float(
-        natural_modes(FlexibleModel("long", printed), home, 1e9).frequency[0]
+        natural_modes(pp.Model(pp.load("long").on_modes(printed)), home, 1e9).frequency[0]
     )
     if picture:
         folder.mkdir(parents=True, exist_ok=True)

@@ -12,19 +12,20 @@ import numpy as np
 
 import polypod as pp
 from polypod.control import ComputedTorque
+from polypod.motion import Published
 from polypod.simulation import events, simulate
-from polypod.trajectories import published
 
 
 def main(folder: Path, turns: float = 1.0, picture: bool = True) -> dict[str, float]:
     """Largest errors with and without compensation, the number of reversals, and the energy lost."""
     # the sign of a rate is taken over 1 mm/s, so that steps of 0.5 ms can follow it
     model = pp.Model("kim-ryu", friction_width=1e-3)
-    reference = published.kim_ryu_circle(40.0, turns)
+    reference = Published(name="kim-ryu-circle")
+    duration = turns * reference.duration
     results = {}
     for name, friction in (("compensated", True), ("not compensated", False)):
         controller = ComputedTorque(model, reference, kp=400.0, kd=40.0, friction=friction)
-        results[name] = simulate(model, controller, duration=reference.duration, rate=1000, step=5e-4)
+        results[name] = simulate(model, controller, duration=duration, rate=1000, step=5e-4)
     numbers = {name: float(np.abs(result.error[:, :3]).max()) for name, result in results.items()}
     numbers["reversals"] = len([e for e in events(results["compensated"]) if e.kind == "reversal"])
     numbers["lost [J]"] = float(results["compensated"].work_friction[-1])

@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 
 import polypod as pp
+from polypod.analysis import natural_modes
 from polypod.control import Springs
 from polypod.errors import UnphysicalWarning
-from polypod.simulation import natural_modes, simulate
+from polypod.simulation import simulate
 
 STIFFNESS = 2e5  # N/m
 TWIST = [0.1, 0.1, 0.05, 0.1, -0.1, 0.1]  # pushed off home with this

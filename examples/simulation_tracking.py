@@ -17,15 +17,15 @@ from matplotlib.figure import Figure
 import polypod as pp
 from polypod.control import ComputedTorque, scaled_masses
 from polypod.errors import UnphysicalWarning
+from polypod.motion import Published
 from polypod.simulation import simulate
-from polypod.trajectories import published
 
 WRONG = (0.0, 0.05, 0.1, 0.2, 0.4)
 
 
 def exact(model: pp.Model, path: int) -> float:
     """Largest tracking error [m or rad] with the exact model and continuous control."""
-    reference = published.pedrammehr_path(path)
+    reference = Published(name=f"pedrammehr-path-{path}")
     duration, speed = reference.duration, 0.08 if path == 2 else 0.8
     # where the trapezoids' accelerations jump: ends of the ramps of the line and of the turn
     breaks = [t for way in (np.hypot(0.2, 0.2), 0.4) for t in (duration - way / speed, way / speed)]
@@ -38,7 +38,7 @@ def exact(model: pp.Model, path: int) -> float:
 def sampled(model: pp.Model, path: int, wrong: float) -> xr.Dataset:
     """Control at 1 kHz by a model whose platform is heavier by a fraction."""
     believed = pp.Model(scaled_masses(model.robot, platform=1 + wrong)) if wrong else model
-    controller = ComputedTorque(believed, published.pedrammehr_path(path))
+    controller = ComputedTorque(believed, Published(name=f"pedrammehr-path-{path}"))
     return simulate(model, controller, duration=controller.reference.trajectory.duration, rate=1000)
 
 

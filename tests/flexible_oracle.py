@@ -19,8 +19,7 @@ from scipy.spatial.transform import Rotation
 from bench.peers.pinocchio.chains import chain
 from bench.peers.pinocchio.closures import ALIGNED, Meeting
 from bench.peers.pinocchio.tree import Tree
-from polypod.description import Robot
-from polypod.flexible import Modes
+from polypod.description import Modes, Robot
 
 Array = NDArray[np.float64]
 _MASSLESS = SimpleNamespace(mass=0.0, com=(0, 0, 0), inertia=np.zeros((3, 3)), about="com", frame="body")
@@ -36,6 +35,11 @@ class FlexibleState(NamedTuple):
     acceleration: Array
     wrench: Array
     force: Array
+
+    @property
+    def shape(self) -> dict[str, Array]:
+        """The platform's shape and how it changes, as a model's calls take them."""
+        return {"elastic": self.elastic, "elastic_rate": self.rate}
 
 
 class Solved(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +11,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.formulations import FORMULATIONS, virtual_power
+from polypod.formulations import FORMULATIONS, newton_euler, virtual_power
+from polypod.friction import Loads
+from polypod.friction.laws import Exact
 from polypod.mechanism import Mechanism, kinematics
 
 Array = NDArray[np.float64]
@@ -101,54 +104,73 @@ def with_bodies(leg: Any, function: Any, **fields: Any) -> Any:
 
 
 class Interpreted:
-    """A robot's functions in CasADi's interpreter, one state at a time, made when first used."""
+    """A robot's functions in CasADi's interpreter, one state at a time, made when first used.
 
-    def __init__(self, robot: pp.Robot) -> None:
+    With ``friction`` forces hold it; dry friction has the exact direction, and the loads of Coulomb friction are given.
+    """
+
+    def __init__(self, robot: pp.Robot, simplify: Any = None) -> None:
         self.robot = robot
-        self.mechanism = Mechanism(robot)
+        self.mechanism = Mechanism(robot, simplify)
+        self._made: dict[Any, Any] = {}
 
-    def _call(self, expression: Any, *values: Any) -> Any:
-        results = expression.function.call([np.asarray(v, dtype=float).ravel() for v in values])
-        outputs = [np.array(r).reshape(p.shape) for r, p in zip(results, expression.outputs, strict=True)]
-        return outputs[0] if len([p for p in expression.outputs if p.name != "quality"]) == 1 else outputs
-
-    @cached_property
-    def _forces(self) -> dict[str, Any]:
-        return {}
-
-    def inverse_dynamics(self, *state: Any, formulation: str = "virtual-power") -> Array:
-        """Forces without friction of pose, twist, acceleration and wrench."""
-        if formulation not in self._forces:
-            self._forces[formulation] = FORMULATIONS[formulation](self.mechanism, False, None)
-        return self._call(self._forces[formulation], *state)
-
-    @cached_property
-    def _direct(self) -> Any:
-        return virtual_power.direct_dynamics(self.mechanism, False)
-
-    def direct_dynamics(self, *state: Any) -> Array:
-        """Acceleration without friction of pose, twist, force and wrench."""
-        return self._call(self._direct, *state)
+    def call(self, key: Any, build: Callable[[], Any], *values: Any, **named: Any) -> dict[str, Array]:
+        """Outputs by name of an expression at values in the order of its inputs, or by their names."""
+        if key not in self._made:
+            self._made[key] = build()
+        expression = self._made[key]
+        names = [p.name for p in expression.inputs]
+        default = {p.name: np.ones(p.shape) if p.name == "weights" else np.zeros(p.shape) for p in expression.inputs}
+        given = default | dict(zip(names, values, strict=False)) | named
+        rows = [np.asarray(given[name], dtype=float).ravel() for name in names]
+        rows += [self.mechanism.numbers.values] if expression.parameters else []
+        results = expression.function.call(rows)
+        return {p.name: np.array(r).reshape(p.shape) for p, r in zip(expression.outputs, results, strict=True)}
 
     @cached_property
-    def _mass(self) -> Any:
-        return virtual_power.mass(self.mechanism)
+    def loads(self) -> Loads:
+        """Loads of joints with Coulomb friction, and the exact direction of dry friction."""
+        return Loads.symbols(self.mechanism, Exact())
+
+    def inverse_dynamics(
+        self, *state: Any, formulation: str = "virtual-power", friction: bool = False, **named: Any
+    ) -> Array:
+        """Forces of pose, twist, acceleration and wrench."""
+
+        def build() -> Any:
+            return FORMULATIONS[formulation](self.mechanism, friction, self.loads if friction else None)
+
+        return self.call((formulation, friction), build, *state, **named)["force"]
+
+    def reactions(self, *state: Any, friction: bool = False, **named: Any) -> dict[str, Array]:
+        """Wrenches (j, 6) of all joints and forces of pose, twist, acceleration and wrench."""
+
+        def build() -> Any:
+            return newton_euler.reactions(self.mechanism, friction, self.loads if friction else None)
+
+        return self.call(("reactions", friction), build, *state, **named)
+
+    def direct_dynamics(self, *state: Any, friction: bool = False, **named: Any) -> Array:
+        """Acceleration of pose, twist, force and wrench."""
+
+        def build() -> Any:
+            return virtual_power.direct_dynamics(self.mechanism, friction, self.loads if friction else None)
+
+        return self.call(("direct", friction), build, *state, **named)["acceleration"]
 
     def mass_matrix(self, pose: Any) -> Array:
-        return self._call(self._mass, pose)
+        return self.call("mass", lambda: virtual_power.mass(self.mechanism), pose)["mass_matrix"]
 
-    @cached_property
-    def _energy(self) -> Any:
-        return virtual_power.energy(self.mechanism)
+    def bias(self, *state: Any) -> Array:
+        return self.call("bias", lambda: virtual_power.bias(self.mechanism, False), *state)["bias"]
 
     def energy(self, pose: Any, twist: Any) -> float:
         """Kinetic and potential energy together."""
-        kinetic, potential, *_ = self._call(self._energy, pose, twist)
-        return float(kinetic + potential)
-
-    @cached_property
-    def _jacobian(self) -> Any:
-        return kinematics.jacobian(self.mechanism)
+        found = self.call("energy", lambda: virtual_power.energy(self.mechanism), pose, twist)
+        return float(found["kinetic"] + found["potential"])
 
     def jacobian(self, pose: Any) -> Array:
-        return self._call(self._jacobian, pose)
+        return self.call("jacobian", lambda: kinematics.jacobian(self.mechanism), pose)["jacobian"]
+
+    def inverse_kinematics(self, pose: Any) -> Array:
+        return self.call("q", lambda: kinematics.inverse_kinematics(self.mechanism), pose)["q"]

@@ -46,6 +46,16 @@ def size_of(robot: pp.Robot) -> float:
     return float(max(np.linalg.norm(leg.platform) for leg in robot.legs))
 
 
+def with_friction(robot: pp.Robot, seed: int = 0, **largest: float) -> pp.Robot:
+    """A robot whose joints all have friction of the kinds given: random coefficients up to the largest of each."""
+    rng, legs = np.random.default_rng(seed), []
+    for leg in robot.legs:
+        fields = [name for name, value in leg if isinstance(value, Friction)]
+        new = {n: Friction(**{kind: most * rng.uniform(0.5, 1.0) for kind, most in largest.items()}) for n in fields}
+        legs.append(leg.model_copy(update=new))
+    return robot.model_copy(update={"legs": tuple(legs)})
+
+
 def friction_needs_reactions(robot: pp.Robot) -> bool:
     """Whether friction depends on reactions, and through them on the acceleration: then there is no bias with it."""
     frictions = [value for leg in robot.legs for _, value in leg if isinstance(value, Friction)]
@@ -79,7 +89,9 @@ def with_motion(model: pp.Model, poses: Array, rng: np.random.Generator, speed: 
     """Poses with random motions of the robot's freedoms, wrenches and forces."""
     axes, n = basis(model.robot), len(poses)
     twist, acceleration = (scale * rng.normal(size=(n, axes.shape[1])) @ axes.T for scale in (speed, 5.0 * speed**2))
-    return States(poses, twist, acceleration, 30 * rng.normal(size=(n, 6)), 80 * rng.normal(size=(n, len(model.legs))))
+    return States(
+        poses, twist, acceleration, 30 * rng.normal(size=(n, 6)), 80 * rng.normal(size=(n, len(model.actuators)))
+    )
 
 
 def easy(model: pp.Model, count: int, seed: int = 0) -> States:

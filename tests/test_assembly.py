@@ -1,4 +1,4 @@
-"""Legs must hang together, data stay as they are, and joints keep their names whatever order they are told in."""
+"""Legs must hang together, data stay as they are, and joints keep their names whatever order they are stated in."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from states import easy
 
 
 class Shuffled(PUS, kind="shuffled PUS"):
-    """A PUS leg whose joints are told in another order."""
+    """A PUS leg whose joints are stated in another order."""
 
     def place(self, tip: Frame) -> Placement:
         placement = super().place(tip)

@@ -25,21 +25,25 @@ def good_arguments(model: pp.Model) -> dict[str, Any]:
     s = sample.easy(model, 3)
     m = basis(model.robot).shape[1]
     arguments = s._asdict() | {"q": model.inverse_kinematics(s.pose), "guess": s.pose}
+    arguments |= {name: np.zeros((3, len(model.actuators))) for name in ("qdot", "qddot")}
     return arguments | {name: np.zeros((3, m)) for name in ("x", "xdot", "xddot")}
 
 
 def array_arguments(method: str) -> list[str]:
     """Names of a method's array arguments."""
     taken = inspect.signature(getattr(pp.Model, method)).parameters
-    known = {"pose", "twist", "acceleration", "wrench", "force", "q", "guess", "x", "xdot", "xddot"}
+    known = {"pose", "twist", "acceleration", "wrench", "force", "q", "guess", "x", "xdot", "xddot", "qdot", "qddot"}
     return [name for name in taken if name in known]
 
 
+# Methods of flexible robots have tests of their own, and methods that take names instead of arrays.
+ELSEWHERE = {"deflection", "static_equilibrium", "steady_shape", "kernel", "casadi", "parameters", "derivatives"}
 METHODS = [
     name
     for name in dir(pp.Model)
     if not name.startswith("_") and callable(getattr(pp.Model, name)) and array_arguments(name)
 ]
+METHODS = [name for name in METHODS if name not in ELSEWHERE]
 SIX = [name for name in METHODS if name not in ("coordinates", "motion")]
 # A robot with six freedoms and one with three.
 PAIRS = [("lopes", name) for name in SIX] + [("staicu", name) for name in METHODS]
@@ -80,9 +84,11 @@ def wrong_kinds(value: Any) -> dict[str, Any]:
 
 
 def test_all_methods_are_here() -> None:
-    assert set(METHODS) == {
-        name for name in dir(pp.Model) if not name.startswith("_") and callable(getattr(pp.Model, name))
-    } - {"kernel"}
+    assert (
+        set(METHODS)
+        == {name for name in dir(pp.Model) if not name.startswith("_") and callable(getattr(pp.Model, name))}
+        - ELSEWHERE
+    )
 
 
 @each_method
@@ -162,14 +168,13 @@ def test_a_pose_must_be_one(robot: str, what: str, model_of: Any) -> None:
             model.inverse_kinematics(batch)
 
 
-def test_poses_written_with_nine_digits_pass(model: pp.Model) -> None:
+def test_poses_printed_with_seven_digits_pass(model: pp.Model) -> None:
+    """As logs have them; they are made exact, so that dynamics sees a rotation."""
     pose = sample.easy(model, 1).pose[0]
-    rounded = pose.round(9)
-    if model.robot.freedoms:
-        rounded[:3, 3] = pose[:3, 3]
-    np.testing.assert_allclose(model.inverse_kinematics(rounded), model.inverse_kinematics(pose), atol=1e-8)
+    rounded = pose.round(7)
+    np.testing.assert_allclose(model.inverse_kinematics(rounded), model.inverse_kinematics(pose), atol=1e-6)
     with pytest.raises(InputError, match="not a rotation matrix"):
-        model.inverse_kinematics(pose + 1e-6 * np.eye(4, k=1))
+        model.inverse_kinematics(pose + 1e-5 * np.eye(4, k=1))
 
 
 # -- names and options -----------------------------------------------------------------------------------------------

@@ -115,7 +115,9 @@ def test_a_singular_pose_is_told(model: pp.Model) -> None:
         with pytest.raises(StateError, match="the pose is singular"):
             solve(pose, twist, ZERO)
     without_warning(lambda: model.jacobian(pose))
-    acceleration = without_warning(lambda: model.direct_dynamics(pose, twist, np.ones(len(model.legs)), friction=False))
+    acceleration = without_warning(
+        lambda: model.direct_dynamics(pose, twist, np.ones(len(model.actuators)), friction=False)
+    )
     assert np.isfinite(acceleration).all()
     # A little aside there is an answer, and the conditioning says how near the singularity is.
     aside = displaced(pose, 1e-4 * way / np.linalg.norm(way))
@@ -211,10 +213,10 @@ def test_the_error_carries_what_the_call_would_return(robot: str, model_of: Any)
     s = sample.easy(model, 4)
     pose = s.pose.copy()
     pose[1] = bad_states(model)[1]
-    arguments = s._asdict() | {"pose": pose, "friction": False}
+    arguments = s._asdict() | {"pose": pose, "friction": False, "qdot": s.force, "qddot": s.force}
     for method in METHODS:
         parameters = inspect.signature(getattr(model, method)).parameters
-        if "errors" not in parameters or method == "forward_kinematics":
+        if "errors" not in parameters or method in ("forward_kinematics", "derivatives", "regressor"):
             continue
         taken = {name: value for name, value in arguments.items() if name in parameters}
         quiet = without_warning(lambda m=method, t=taken: getattr(model, m)(**t, errors="nan"))
@@ -255,7 +257,7 @@ def test_forward_kinematics_codes(robot: str, model_of: Any) -> None:
     model = model_of(robot)
     home = model.robot.home.matrix
     q = np.tile(model.inverse_kinematics(home), (4, 1))
-    q[1] += 40.0 * (1 + np.arange(len(model.legs)))
+    q[1] += 40.0 * (1 + np.arange(len(model.actuators)))
     guess = np.tile(home, (4, 1, 1))
     guess[2] = bad_states(model)[1]
     found = without_warning(lambda: model.forward_kinematics(q, guess, full_output=True))

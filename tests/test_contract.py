@@ -1,12 +1,11 @@
 """The contract of every library robot with every formulation: what must hold whatever way the numbers are made.
 
-A new robot or formulation is in these tests as soon as it is registered. A formulation that does not apply to a robot
-stands in ``REFUSED`` and must say so.
+A new robot or formulation is in these tests as soon as it is registered; every formulation applies to every library
+robot. Robots of other leg kinds, and what does not apply to them, are in ``test_actuators``.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
@@ -23,10 +22,6 @@ from polypod.symbols.vectors import Frame
 from states import SmoothMotion, basis, displaced, friction_needs_reactions, size_of
 
 ROBOTS = pp.library()
-# (formulation, robot): why it does not apply. The call raises InputError.
-REFUSED: dict[tuple[str, str], str] = {}
-# The same for friction only.
-REFUSED_WITH_FRICTION: dict[tuple[str, str], str] = {}
 
 # Forces of two formulations differ by rounding, magnified by the condition of J (below 1e3 here): 4e-15 is reached.
 TOLERANCE = 1e-12
@@ -44,14 +39,8 @@ class Case(NamedTuple):
     formulation: str
     friction: bool
 
-    @property
-    def refused(self) -> bool:
-        pair = (self.formulation, self.robot)
-        return pair in REFUSED or (self.friction and pair in REFUSED_WITH_FRICTION)
 
-
-ALL_CASES = [Case(r, f, friction) for r in ROBOTS for f in FORMULATIONS for friction in (False, True)]
-CASES = [case for case in ALL_CASES if not case.refused]
+CASES = [Case(r, f, friction) for r in ROBOTS for f in FORMULATIONS for friction in (False, True)]
 
 
 def label(case: Case) -> str:
@@ -80,30 +69,6 @@ def forces(model_of: Callable[[str], pp.Model]) -> Callable[..., Any]:
 def solve(jacobian: Any, generalized: Any) -> Any:
     """J^-T times rows of generalized forces."""
     return np.linalg.solve(np.swapaxes(jacobian, -1, -2), generalized[..., None])[..., 0]
-
-
-# -- nothing is missing ----------------------------------------------------------------------------------------------
-
-
-def test_every_robot_and_formulation_is_here() -> None:
-    assert {(c.robot, c.formulation) for c in ALL_CASES} == {(r, f) for r in pp.library() for f in FORMULATIONS}
-    for formulation in FORMULATIONS:
-        assert any(c.formulation == formulation for c in CASES), f"{formulation} applies to no robot"
-    for table in (REFUSED, REFUSED_WITH_FRICTION):
-        for formulation, robot in table:
-            assert formulation in FORMULATIONS
-            assert robot in ROBOTS
-
-
-def test_what_is_refused_says_so(model_of: Callable[[str], pp.Model]) -> None:
-    zero = np.zeros(6)
-    for case in ALL_CASES:
-        if case.refused:
-            model = model_of(case.robot)
-            with pytest.raises(InputError, match=re.escape(case.formulation)):
-                model.inverse_dynamics(
-                    model.robot.home.matrix, zero, zero, friction=case.friction, formulation=case.formulation
-                )
 
 
 # -- forces ----------------------------------------------------------------------------------------------------------

@@ -14,19 +14,23 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.control import (
+    CONTROLLERS,
     ComputedTorque,
     JointComputedTorque,
     JointPD,
     Measurement,
     Reference,
     Springs,
+    controller,
+    default_controller,
     sampled_gains,
     scaled_masses,
 )
-from polypod.errors import InputError
-from polypod.simulation import simulate
-from polypod.trajectories import pose_motion, published
-from states import displaced
+from polypod.errors import InputError, StateError, UnknownNameError
+from polypod.motion import Poses, Published
+from polypod.papers.long.hexagon import hexagon_modes
+from polypod.simulation import SimulationError, simulate
+from states import basis, displaced, easy, singular_pose
 
 Array = NDArray[np.float64]
 ModelOf = Callable[[str], pp.Model]
@@ -46,7 +50,7 @@ def example(name: str) -> ModuleType:
 def rest(model: pp.Model, duration: float = 1.0) -> Reference:
     """Standing at home."""
     home = model.robot.home.matrix
-    return Reference(pose_motion([home, home], [0.0, duration]))
+    return Reference(Poses.through([home, home], [0.0, duration]))
 
 
 def measured(model: pp.Model, pose: Array, twist: Array) -> Measurement:
@@ -54,7 +58,7 @@ def measured(model: pp.Model, pose: Array, twist: Array) -> Measurement:
 
 
 def test_computed_torque_is_inverse_dynamics_of_the_corrected_acceleration(model_of: ModelOf) -> None:
-    model, path = model_of("pedrammehr"), published.pedrammehr_path(3)
+    model, path = model_of("pedrammehr"), Published(name="pedrammehr-path-3")
     kp, kd = np.arange(100.0, 700.0, 100.0), np.arange(10.0, 70.0, 10.0)
     controller = ComputedTorque(model, path, kp, kd)
     wanted, shift = path.at(0.2), np.array([0.01, -0.02, 0.005, 0.1, -0.2, 0.15])
@@ -72,7 +76,7 @@ def test_encoders_suffice_for_the_same_force_on_the_path(
     model_of: ModelOf, controller: type[ComputedTorque] | type[JointComputedTorque]
 ) -> None:
     """On the wanted motion both give the force of inverse dynamics, one of them from q and qdot alone."""
-    model, path = model_of("kim-ryu"), published.kim_ryu_circle()
+    model, path = model_of("kim-ryu"), Published(name="kim-ryu-circle")
     made, at = controller(model, path), path.at(0.3)
     seen = measured(model, at.pose, at.twist)
     if isinstance(made, JointComputedTorque):
@@ -112,7 +116,7 @@ def test_joint_computed_torque_decays_in_the_joints(model_of: ModelOf) -> None:
 @pytest.mark.parametrize("velocity", ["measured", "differences"])
 def test_joint_computed_torque_tracks(model_of: ModelOf, velocity: str) -> None:
     model = model_of("pedrammehr")
-    controller = JointComputedTorque(model, published.pedrammehr_path(3), velocity=velocity)  # type: ignore[arg-type]
+    controller = JointComputedTorque(model, Published(name="pedrammehr-path-3"), velocity=velocity)  # type: ignore[arg-type]
     result = simulate(model, controller, duration=0.6, rate=1000)
     assert result.attrs["ended"] == "duration reached"
     assert np.abs(result.error).max() < 5e-4
@@ -123,7 +127,7 @@ def test_joint_pd_holds_exactly_and_follows(model_of: ModelOf) -> None:
     kp, kd = sampled_gains(model, model.robot.home.matrix, 1000.0)
     still = simulate(model, JointPD(model, rest(model), kp, kd), duration=0.2, rate=1000)
     assert np.abs(still.error).max() < 1e-12
-    path = published.lopes_there_and_back()
+    path = Published(name="lopes-there-and-back")
     moving = simulate(model, JointPD(model, path, kp, kd), duration=path.duration, rate=1000)
     # what gravity compensation leaves over is carried by an error of inertia force / kp
     inertia = np.abs(moving.force.values - still.force.values[0]).max()
@@ -134,21 +138,17 @@ def test_joint_pd_holds_exactly_and_follows(model_of: ModelOf) -> None:
 
 def test_lower_mobility(model_of: ModelOf) -> None:
     """Controllers and simulation of a robot of three freedoms stay in them."""
-    from polypod.mechanism import Freedoms
-    from polypod.motions.platform import CoordinateMotion
-
     model = model_of("staicu")
-    path = published.staicu_path()
-    motion = CoordinateMotion(path.duration, path, Freedoms(model.robot))
-    for controller in (ComputedTorque(model, motion), JointComputedTorque(model, motion)):
-        result = simulate(model, controller, duration=0.5, rate=1000)
+    motion = Published(name="staicu-path").for_model(model)
+    for law in (ComputedTorque(model, motion), JointComputedTorque(model, motion)):
+        result = simulate(model, law, duration=0.5, rate=1000)
         assert np.abs(result.error).max() < 5e-4
         x = model.coordinates(result.pose.values)
         assert np.abs(model.motion(x).pose - result.pose.values).max() < 1e-12
 
 
 def test_reference_table_is_exact_and_rests_after_its_end() -> None:
-    path = published.pedrammehr_path(3)
+    path = Published(name="pedrammehr-path-3")
     reference = Reference(path, 1000.0)
     for time in (0.0, 0.123, 0.1234567, 0.6):
         for got, wanted in zip(reference.at(time), path.at(time)[1:], strict=True):
@@ -162,16 +162,93 @@ def test_reference_table_is_exact_and_rests_after_its_end() -> None:
         assert np.array_equal(part, [reference.at(t)[k] for t in times.tolist()])
 
 
-def test_scaled_masses_scale_the_mass_matrix(model_of: ModelOf) -> None:
-    for name in ("pedrammehr", "long", "staicu"):
-        model = model_of(name)
-        home = model.robot.home.matrix
-        double = pp.Model(scaled_masses(model.robot, 2.0, 2.0))
-        assert np.allclose(double.mass_matrix(home), 2 * model.mass_matrix(home), rtol=1e-12)
-        assert np.allclose(double.gravity(home), 2 * model.gravity(home), rtol=1e-12)
-        platform = pp.Model(scaled_masses(model.robot, 2.0)).mass_matrix(home) - model.mass_matrix(home)
-        if not model.robot.freedoms:
-            assert np.allclose(platform[:3, :3], model.robot.platform.mass * np.eye(3), atol=1e-9)
+# -- no nonsense -----------------------------------------------------------------------------------------------------
+
+
+def joint_force(law: JointComputedTorque, time: float, seen: Measurement) -> Array:
+    return np.asarray(law.step(law.start(time, seen), time, seen)[0])
+
+
+def test_no_force_at_a_singular_pose(model: pp.Model) -> None:
+    """Forces are not determined there: the kernel's number (up to 1e19 N) is no command."""
+    pose, _ = singular_pose(model)
+    twist = 0.1 * basis(model.robot)[:, 0]
+    with pytest.raises(StateError, match=r"inverse_dynamics: no answer. the pose is singular") as caught:
+        ComputedTorque(model, rest(model))(0.3, measured(model, pose, twist))
+    assert caught.value.time == 0.3
+    with pytest.raises(StateError, match=r"found no pose|singular") as caught:
+        joint_force(JointComputedTorque(model, rest(model), guess=pose), 0.3, measured(model, pose, twist))
+    assert caught.value.time == 0.3
+
+
+def test_no_force_out_of_reach_names_the_leg(model_of: ModelOf) -> None:
+    model = model_of("lopes")
+    pose = displaced(model.robot.home.matrix, np.array([0.9, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    with pytest.raises(StateError, match=r"leg\d: the platform joint is farther from the rail"):
+        ComputedTorque(model, rest(model))(0.0, Measurement(NONE, NONE, pose, np.zeros(6), NONE, NONE))
+
+
+def test_no_force_from_friction_that_does_not_converge(model_of: ModelOf) -> None:
+    """Friction coefficients of metres: loads grow without end."""
+    data = model_of("kim-ryu").robot.model_dump()
+    for leg in data["legs"]:
+        leg["spherical_friction"] = leg["universal_friction"] = {"coulomb": 3.0}
+    model = pp.Model(pp.Robot.model_validate(data))
+    at = easy(model, 1, seed=25).at(0)
+    seen = measured(model, at.pose, at.twist)
+    with pytest.raises(StateError, match="the friction iteration did not converge"):
+        ComputedTorque(model, rest(model))(0.0, seen)
+    with pytest.raises(StateError, match="the friction iteration did not converge"):
+        joint_force(JointComputedTorque(model, rest(model), guess=at.pose), 0.0, seen)
+    assert np.isfinite(ComputedTorque(model, rest(model), friction=False)(0.0, seen)).all()
+    with pytest.raises(SimulationError, match=r"no answer at t = 0 s: the friction iteration did not converge"):
+        simulate(model, np.zeros(6), duration=0.1, twist=at.twist, rate=1000)
+
+
+def test_no_force_of_a_flexible_robot_names_the_leg() -> None:
+    """The third leg lies along the axis of its universal joint."""
+    model = pp.Model(pp.load("long").on_modes(hexagon_modes(2)))
+    pose, leg = model.robot.home.matrix.copy(), model.robot.legs[2]
+    at, axis, arm = (np.array(getattr(leg, name)) for name in ("base", "axis", "platform"))
+    pose[:3, 3] = at + 0.8 * axis - pose[:3, :3] @ arm
+    still, bent = np.zeros(6), np.zeros(model.modes.count)
+    law = ComputedTorque(model, Reference(Poses.through([pose, pose], [0.0, 1.0])))
+    with pytest.raises(StateError, match=r"inverse_dynamics: no answer. leg3: "):
+        law(0.0, Measurement(NONE, NONE, pose, still, bent, bent))
+
+
+def test_a_simulation_ends_with_time_and_leg_where_its_controller_has_no_force(model_of: ModelOf) -> None:
+    """A sensor that is 0.9 m off from 10 ms on."""
+    model = model_of("lopes")
+    law = ComputedTorque(model, rest(model))
+    off = np.array([0.9, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+    def misled(time: float, seen: Measurement) -> Array:
+        return law(time, seen if time < 0.01 else seen._replace(pose=displaced(seen.pose, off)))
+
+    with pytest.raises(SimulationError, match=r"force: failed at t = 0\.01 s: .*leg\d: the platform joint") as caught:
+        simulate(model, misled, duration=0.1, rate=1000)
+    assert caught.value.time == 0.01
+    assert caught.value.result is not None
+    assert len(caught.value.result.time) == 11
+
+
+# -- the registry ----------------------------------------------------------------------------------------------------
+
+
+def test_every_registered_controller_follows(model_of: ModelOf) -> None:
+    path, model = Published(name="lopes-there-and-back"), model_of("lopes")
+    for name, kind in CONTROLLERS.items():
+        if kind.elastic:
+            with pytest.raises(InputError, match=f"{name} is for a flexible platform"):
+                controller(name, model, path)
+            continue
+        result = simulate(model, controller(name, model, path), duration=0.05, rate=1000)
+        assert result.attrs["ended"] == "duration reached"
+        assert np.abs(result.error).max() < 1e-3
+    assert {default_controller(False), default_controller(True)} <= set(CONTROLLERS)
+    with pytest.raises(UnknownNameError, match="Did you mean 'joint-pd'"):
+        controller("joint-pid", model, path)
 
 
 def test_springs_force_is_the_slope_of_their_energy() -> None:
@@ -184,7 +261,7 @@ def test_springs_force_is_the_slope_of_their_energy() -> None:
 
 
 def test_bad_arguments(model_of: ModelOf) -> None:
-    model, path = model_of("pedrammehr"), published.pedrammehr_path(3)
+    model, path = model_of("pedrammehr"), Published(name="pedrammehr-path-3")
     with pytest.raises(InputError, match=r"kp: a number or an array of 6"):
         ComputedTorque(model, path, kp=[1.0, 2.0])
     with pytest.raises(InputError, match=r"kd: finite numbers of at least 0"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -20,18 +19,12 @@ from polypod.description.leg import LegData
 from polypod.errors import RobotFileError, StateError
 from polypod.formulations import FORMULATIONS
 from states import SmoothMotion, displaced
-
-EXAMPLE = Path(__file__).parents[1] / "examples" / "custom_leg.py"
+from user_legs import EXAMPLE, custom_leg
 
 
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("custom_leg", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return custom_leg()
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +45,22 @@ def test_the_example_runs() -> None:
     assert np.isfinite(numbers).all()
     # The motion is periodic: the last row is the first.
     assert np.array_equal(numbers[0, 1:], numbers[-1, 1:])
+
+
+def test_motors_are_rotary(model: pp.Model) -> None:
+    assert {(a.joint, a.unit, a.force_unit, a.rate_unit) for a in model.actuators} == {("motor", "rad", "N m", "rad/s")}
+    assert [a.name for a in model.actuators] == [f"leg{k}" for k in range(1, 7)]
+
+
+def test_the_rotor_turns_with_its_crank(example: ModuleType, model: pp.Model) -> None:
+    """Each motor's own torque grows by its rotor's inertia times the crank's angular acceleration."""
+    s = sample.easy(model, 6)
+    without = tuple(leg.model_copy(update={"rotor": 0.0}) for leg in model.robot.legs)
+    extra = model.inverse_dynamics(*s[:4]) - pp.Model(
+        model.robot.model_copy(update={"legs": without})
+    ).inverse_dynamics(*s[:4])
+    wanted = 2e-3 * model.accelerations(*s[:3])
+    assert_close(extra, wanted, 1e-11, np.abs(model.inverse_dynamics(*s[:4])).max(axis=1))
 
 
 def test_the_kind_is_registered_and_read_from_files(example: ModuleType, model: pp.Model, tmp_path: Path) -> None:

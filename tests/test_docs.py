@@ -15,8 +15,7 @@ import pytest
 from polypod.cli import COMMANDS, GROUPS
 from polypod.description import LegData
 from polypod.description.robot import Robot
-from polypod.motions import MotionData, loads_motion
-from polypod.motions.paths import PathData
+from polypod.motion import MotionFile, PathKind, loads_motion
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "docs"))
@@ -74,12 +73,12 @@ def test_links_of_the_guide_lead_somewhere():
 def test_the_circle_of_the_guide_is_one(model_of):
     """Constant distance from its centre, constant speed 2 pi r rpm/60, and the orientation of home."""
     assert generated.CIRCLE in (ROOT / "docs" / "motion-files.md").read_text(encoding="utf-8")
-    robot = model_of("pedrammehr").robot
-    motion = loads_motion(generated.CIRCLE).task(robot).motion
-    away = motion.pose[:, :3, 3] - robot.home.position
+    model = model_of("pedrammehr")
+    motion = loads_motion(generated.CIRCLE).task(model).motion
+    away = motion.pose[:, :3, 3] - model.robot.home.position
     assert np.linalg.norm(away, axis=1) == pytest.approx(0.05, rel=1e-12)
     assert np.linalg.norm(motion.twist, axis=1) == pytest.approx(2 * np.pi * 0.05 * 40 / 60, rel=1e-12)
-    assert np.abs(motion.pose[:, :3, :3] - robot.home.matrix[:3, :3]).max() < 1e-15
+    assert np.abs(motion.pose[:, :3, :3] - model.robot.home.matrix[:3, :3]).max() < 1e-15
     assert motion.time[-1] == 1.5
 
 
@@ -94,7 +93,7 @@ def test_the_guide_builds_without_warnings(tmp_path):
     for kind in ("UPS", "PUS", "PRU", "PRPaR"):
         assert f"Leg kind {kind}" in robot
     motion = (tmp_path / "motion-files" / "index.html").read_text(encoding="utf-8")
-    for name in (*MotionData.model_fields, *(f"Path kind {kind}" for kind in PathData.registry)):
+    for name in (*MotionFile.model_fields, *(f"Path kind {kind}" for kind in PathKind.registry)):
         assert name in motion
     commands = (tmp_path / "commands" / "index.html").read_text(encoding="utf-8")
     for name in (*COMMANDS, *(f"{group} " for group in GROUPS)):

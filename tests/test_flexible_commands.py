@@ -23,9 +23,10 @@ from polypod.cli.new import new
 from polypod.cli.run import run
 from polypod.cli.simulate import simulate
 from polypod.export import export_c
-from polypod.flexible import FlexibleModel
-from polypod.flexible.linear import fastest
-from polypod.flexible.platforms import large_bending
+from polypod.export.c import functions
+from polypod.platforms.modes import large_deflection
+from polypod.results import robot_of
+from polypod.simulation.elastic_rates import spectral_radius
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +39,7 @@ def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def told(*arguments: str) -> str:
+def output(*arguments: str) -> str:
     result = CliRunner().invoke(app, list(arguments))
     assert result.exit_code == 0, result.output
     return result.stdout
@@ -47,11 +48,11 @@ def told(*arguments: str) -> str:
 def test_check_tells_modes_and_sag(robot: Path) -> None:
     report = check(robot)
     assert report.clean
-    model = FlexibleModel(robot)
+    model = pp.Model(robot)
     bent = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
     sag = 1e3 * np.linalg.norm(bent, axis=-1).max()
     low, high = model.modes.frequencies / (2 * np.pi)
-    wanted = f"flexible platform: 2 modes of {low:.4g} to {high:.4g} Hz; at home it bends by up to {sag:.4g} mm at rest"
+    wanted = f"flexible platform: 2 modes of {low:.4g} to {high:.4g} Hz; at rest at home it bends by up to {sag:.4g} mm"
     assert report.remarks[-1] == wanted
 
 
@@ -72,43 +73,42 @@ def test_check_of_a_plate_that_bends_by_more_than_it_is_thick(robot: Path, tmp_p
     report = check(thin)
     assert report.ok
     assert "more than the plate's thickness of 0.5 mm" in report.warnings[-1]
-    model = FlexibleModel(robot)
-    assert large_bending(model, np.zeros((6, 3))) == []
-    assert "% of its size" in large_bending(FlexibleModel(model.robot.rigid, model.modes), np.full((6, 3), 0.1))[0]
+    model = pp.Model(robot)
+    assert large_deflection(model.robot, np.zeros((6, 3)), model.size) == []
+    assert "% of its size" in large_deflection(model.robot.rigid, np.full((6, 3), 0.1), model.size)[0]
 
 
 def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
     result, folder = run(str(robot), out=tmp_path / "out", rate=50.0)
     assert folder is not None
-    assert result.bending is not None
     with xr.open_dataset(folder / "results.nc") as data:
         assert data["deflection"].dims == ("time", "leg", "axis")
         assert data["deflection"].attrs["units"] == "m"
-        np.testing.assert_array_equal(data["elastic"], result.bending.elastic)
-        assert pp.loads(data.attrs["robot_file"]) == result.robot
+        np.testing.assert_array_equal(data["elastic"], result.elastic)
+        assert pp.loads(data.attrs["robot_file"]) == robot_of(result)
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert '<figure id="bending">' in page
     assert "flexible, 2 modes" in page
     assert (folder / "figures" / "bending.png").stat().st_size > 10_000
-    printed = told("run", str(robot), "--rate", "50", "--no-files")
+    printed = output("run", str(robot), "--rate", "50", "--no-files")
     assert "Platform: flexible, 2 modes" in printed
-    facts = json.loads(told("run", str(robot), "--rate", "50", "--no-files", "--json"))
-    size = np.linalg.norm(result.bending.deflection, axis=-1).max()
+    facts = json.loads(output("run", str(robot), "--rate", "50", "--no-files", "--json"))
+    size = np.linalg.norm(result.deflection.values, axis=-1).max()
     assert facts["summary"]["largest_deflection_m"] == pytest.approx(size, rel=1e-12)
-    rigid = json.loads(told("run", "kim-ryu", "--rate", "20", "--no-files", "--json"))
+    rigid = json.loads(output("run", "kim-ryu", "--rate", "20", "--no-files", "--json"))
     assert rigid["summary"]["largest_deflection_m"] is None
 
 
 def test_show_lists_the_plate_and_its_modes(robot: Path, tmp_path: Path) -> None:
-    data = json.loads(told("show", str(robot), "--json", "--picture", str(tmp_path / "a.png")))
+    data = json.loads(output("show", str(robot), "--json", "--picture", str(tmp_path / "a.png")))
     assert data["platform"]["kind"] == "flexible"
-    wanted = FlexibleModel(robot).modes.frequencies / (2 * np.pi)
+    wanted = pp.Model(robot).modes.frequencies / (2 * np.pi)
     assert data["platform"]["frequencies_Hz"] == pytest.approx(wanted.tolist(), rel=1e-12)
     paths = {p["path"]: p for p in data["parameters"]}
     assert paths["platform.plate.young"]["unit"] == "Pa"
     assert paths["platform.plate.modes"]["value"] == 2
     assert "platform.mass" not in paths  # it follows from the plate
-    assert "Flexible platform of" in told("show", str(robot), "--no-draw")
+    assert "Flexible platform of" in output("show", str(robot), "--no-draw")
 
 
 @pytest.mark.parametrize("controller", ["elastic-computed-torque", "joint-pd", None])
@@ -130,7 +130,7 @@ def test_simulate(robot: Path, tmp_path: Path, controller: str | None) -> None:
 
 
 def test_simulation_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
-    told("simulate", str(robot), "around-home", "--out", str(tmp_path / "out"))
+    output("simulate", str(robot), "around-home", "--out", str(tmp_path / "out"))
     assert (tmp_path / "out" / "bending.png").stat().st_size > 10_000
     result = CliRunner().invoke(app, ["simulate", "kim-ryu", "--controller", "elastic-computed-torque"])
     assert result.exit_code == 2
@@ -138,10 +138,10 @@ def test_simulation_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -
 
 
 def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
-    model = FlexibleModel(robot)
-    rate = fastest(model, model.robot.home.matrix, np.zeros(2))
+    model = pp.Model(robot)
+    rate = spectral_radius(model, model.robot.home.matrix, np.zeros(2))
     # K q = w^2 M q of frame and modes by SciPy; a damping ratio of 0.02 hardly changes the size of a rate
-    mass = model.system(model.robot.home.matrix, np.zeros(6), np.zeros(2), np.zeros(2)).mass_matrix
+    mass = model.mass_matrix(model.robot.home.matrix)
     stiffness = np.diag(np.r_[np.zeros(6), model.modes.stiffness])
     assert rate == pytest.approx(np.sqrt(eigh(stiffness, mass, eigvals_only=True)[-1]), rel=1e-3)
     with pytest.raises(
@@ -160,11 +160,11 @@ def test_run_of_a_frame_that_cannot_be_led_exactly(robot: Path, tmp_path: Path) 
         leg["platform"][2] = 0.05
     stub = tmp_path / "stub.yaml"
     stub.write_text(yaml.safe_dump(document), encoding="utf-8")
-    assert "its frame cannot be led exactly" in check(stub).remarks[-1]
-    assert "led exactly" not in check(robot).remarks[-1]
+    assert "its frame cannot follow a motion exactly" in check(stub).remarks[-1]
+    assert "follow a motion exactly" not in check(robot).remarks[-1]
     result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files"])
     assert result.exit_code == 0, result.output
-    assert "taken not to vibrate, since leading the platform's frame exactly" in result.stderr
+    assert "taken not to vibrate, since making the platform's frame follow this motion exactly" in result.stderr
     result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files", "--vibration"])
     assert result.exit_code == 2
     assert "a stiffer platform does not cure it" in result.stderr
@@ -175,8 +175,8 @@ def test_run_of_a_frame_that_cannot_be_led_exactly(robot: Path, tmp_path: Path) 
 
 def test_wrench_where_the_modes_have_no_shape(robot: Path) -> None:
     """A simulation refuses it as the model does, at the start or when it comes."""
-    model = FlexibleModel(robot)
-    bare = FlexibleModel(model.robot, replace(model.modes, origin_shape=None))
+    model = pp.Model(robot)
+    bare = pp.Model(model.robot.on_modes(replace(model.modes, origin_shape=None)))
     push = np.array([0.0, 0.0, -100.0, 0.0, 0.0, 0.0])
     with pytest.raises(pp.errors.InputError, match=r"wrench: got a force .* give origin_shape"):
         pp.simulate(bare, duration=0.01, rate=1000.0, wrench=push)
@@ -185,7 +185,7 @@ def test_wrench_where_the_modes_have_no_shape(robot: Path) -> None:
 
 
 def test_exported_c_is_the_kernel(robot: Path, tmp_path: Path) -> None:
-    model = FlexibleModel(robot)
+    model = pp.Model(robot)
     rng = np.random.default_rng(0)
     pose = model.robot.home.matrix
     state = [pose, 0.3 * rng.normal(size=6), 1e-4 * rng.normal(size=2), 1e-2 * rng.normal(size=2)]
@@ -207,8 +207,8 @@ def test_exported_c_is_the_kernel(robot: Path, tmp_path: Path) -> None:
 
 
 def test_every_flexible_function_can_be_exported(robot: Path) -> None:
-    model = FlexibleModel(robot)
-    for function in model.kernels.names:
+    model = pp.Model(robot)
+    for function in functions(model):
         _, header, _ = export_c(model, function)
         assert "Output:" in header
     with pytest.raises(pp.errors.UnknownNameError, match="Did you mean 'steady_shape'"):

@@ -11,7 +11,6 @@ from compare import assert_close
 from flexible_oracle import FlexibleState, LumpedRobot
 from polypod.description import Friction, Robot
 from polypod.errors import InputError, StateError, StateWarning
-from polypod.flexible import FlexibleModel
 from test_flexible_dynamics import COUNT, bent_by, loaded, random_modes, random_states, rigid, stacked
 
 Array = NDArray[np.float64]
@@ -39,21 +38,21 @@ def rough(name: str) -> Robot:
 def test_dry_friction_as_point_masses(name: str) -> None:
     """Forces, elastic accelerations and pushes where loads, found on the tree, repeat."""
     robot = rough(name)
-    model = FlexibleModel(robot, random_modes(robot), friction_width=1e-6)
+    model = pp.Model(robot.on_modes(random_modes(robot)), friction_width=1e-6)
     oracle = LumpedRobot(robot, model.modes)
     for s in random_states(robot, COUNT, 4):
         force, bent, pushes = oracle.dry_inverse(s)
-        at = s.pose, s.twist, s.elastic, s.rate
-        answer = model.inverse_dynamics(*at, s.acceleration, s.wrench)
+        motion = s.pose, s.twist, s.acceleration, s.wrench
+        answer = model.inverse_dynamics(*motion, **s.shape)
         assert_close(answer.force[None], force[None], ROUNDING)
         assert_close(answer.elastic_acceleration[None], bent[None], ROUNDING)
-        found = model.reactions(*at, s.acceleration, s.wrench)
+        found = model.reactions(*motion, **s.shape)
         assert_close(found.on_platform[None], pushes[None], ROUNDING)
         assert_close(found.force[None], force[None], ROUNDING)
-        without = model.inverse_dynamics(*at, s.acceleration, s.wrench, friction=False)
+        without = model.inverse_dynamics(*motion, friction=False, **s.shape)
         assert np.abs(answer.force - without.force).max() > 1e-3 * np.abs(force).max()  # it is worth something
         # the same loads, found from the forces
-        direct = model.direct_dynamics(*at, force, s.wrench)
+        direct = model.direct_dynamics(s.pose, s.twist, force, s.wrench, **s.shape)
         both = np.concatenate(direct)
         assert_close(both[None], oracle.direct(s._replace(force=force), True)[None], ROUNDING)
         assert_close(direct.acceleration[None], s.acceleration[None], 1e-9)
@@ -63,11 +62,11 @@ def test_dry_friction_as_point_masses(name: str) -> None:
 def test_joint_wrenches_as_on_the_tree(name: str) -> None:
     """The loads of every joint, from wrenches that the library gives by name."""
     robot = rough(name)
-    model = FlexibleModel(robot, random_modes(robot), friction_width=1e-6)
+    model = pp.Model(robot.on_modes(random_modes(robot)), friction_width=1e-6)
     oracle = LumpedRobot(robot, model.modes)
     for s in random_states(robot, COUNT, 2, seed=5):
         oracle.dry_inverse(s)
-        found = model.reactions(s.pose, s.twist, s.elastic, s.rate, s.acceleration, s.wrench).legs
+        found = model.reactions(s.pose, s.twist, s.acceleration, s.wrench, **s.shape).legs
         for leg, loads in zip(robot.legs, oracle.loads, strict=True):
             joints = found[leg.name]
             assert np.linalg.norm(joints["universal"].force) == pytest.approx(loads[1], rel=ROUNDING)
@@ -78,12 +77,12 @@ def test_joint_wrenches_as_on_the_tree(name: str) -> None:
             assert across * (1 - ROUNDING) <= loads[0] <= np.sqrt(2) * across * (1 + ROUNDING)
 
 
-def calm_shape(model: FlexibleModel, s: FlexibleState) -> Array:
+def calm_shape(model: pp.Model, s: FlexibleState) -> Array:
     """Elastic coordinates that friction, too, leaves as they are: K q takes up what would accelerate them."""
     elastic = bent_by(model, s)
     for _ in range(10):
-        mass, _, jacobian = model.system(s.pose, s.twist, elastic, 0 * elastic)
-        bent = model.inverse_dynamics(s.pose, s.twist, elastic, 0 * elastic, s.acceleration).elastic_acceleration
+        mass, jacobian = model.mass_matrix(s.pose, elastic=elastic), model.jacobian(s.pose, elastic=elastic)
+        bent = model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=elastic).elastic_acceleration
         # the actuators balance what bending takes of the frame's six equations
         held = np.linalg.solve(np.swapaxes(jacobian[..., :6], 1, 2), mass[..., :6, 6:])
         own = mass[..., 6:, 6:] - np.swapaxes(jacobian[..., 6:], 1, 2) @ held
@@ -94,15 +93,15 @@ def calm_shape(model: FlexibleModel, s: FlexibleState) -> Array:
 def test_stiff_platform_has_the_rigid_friction() -> None:
     """Friction forces and every joint's wrench approach the rigid model's as one over the stiffness."""
     robot = rough("kim-ryu")
-    start = FlexibleModel(robot, random_modes(robot))
+    start = pp.Model(robot.on_modes(random_modes(robot)))
     s = stacked(random_states(robot, COUNT, 4))
     reference = rigid(start)
     wanted = reference.reactions(s.pose, s.twist, s.acceleration)
     errors = []
     for factor in (1e4, 1e6):
         stiff = start.modes.with_stiffness(factor * start.modes.stiffness)
-        model = FlexibleModel(robot, stiff, friction_width=1e-6)  # as the rigid model's
-        found = model.reactions(s.pose, s.twist, calm_shape(model, s), 0 * s.rate, s.acceleration)
+        model = pp.Model(robot.on_modes(stiff), friction_width=1e-6)  # as the rigid model's
+        found = model.reactions(s.pose, s.twist, s.acceleration, elastic=calm_shape(model, s))
         errors.append([np.abs(found.force - wanted.force).max() / np.abs(wanted.force).max()])
         for leg, joints in wanted.legs.items():
             for joint, reaction in joints.items():
@@ -116,7 +115,7 @@ def test_stiff_platform_has_the_rigid_friction() -> None:
 def test_power_that_dry_friction_takes() -> None:
     """A simulation's energy balance: actuators' work = change of energies + friction and damping, to integration."""
     robot = rough("kim-ryu")
-    model = FlexibleModel(robot, random_modes(robot), friction_width=1e-3)
+    model = pp.Model(robot.on_modes(random_modes(robot)), friction_width=1e-3)
     hold = model.static_equilibrium(robot.home.matrix)
     start = np.array([0.2, -0.1, 0.15, 0.3, 0.2, -0.2])  # moving, so that friction has its full size
     result = pp.simulate(model, hold.force, duration=0.02, twist=start, rtol=1e-10, atol=1e-12)
@@ -128,7 +127,7 @@ def test_power_that_dry_friction_takes() -> None:
 def test_simulation_steps_follow_dry_friction() -> None:
     """At rest friction changes sign within the width: the step is chosen by it, too long a one and width 0 refused."""
     robot = rough("kim-ryu")
-    model = FlexibleModel(robot, random_modes(robot), friction_width=1e-4)
+    model = pp.Model(robot.on_modes(random_modes(robot)), friction_width=1e-4)
     hold = model.static_equilibrium(robot.home.matrix).force
     with pytest.raises(InputError, match=r"step: got 0.001 s, but dry friction, by friction_width of the model"):
         pp.simulate(model, hold, duration=0.01, rate=500.0, step=1e-3)
@@ -136,7 +135,7 @@ def test_simulation_steps_follow_dry_friction() -> None:
     # held by the forces of its equilibrium it stays: chatter would be of the size of friction over mass times the step
     assert np.abs(result["twist"]).max() < 1e-6
     with pytest.raises(InputError, match="friction_width: the exact sign"):
-        pp.simulate(FlexibleModel(robot, model.modes, friction_width=0.0), hold, duration=0.01, rate=500.0)
+        pp.simulate(pp.Model(model.robot, friction_width=0.0), hold, duration=0.01, rate=500.0)
 
 
 def test_friction_too_strong_gives_no_force() -> None:
@@ -144,10 +143,10 @@ def test_friction_too_strong_gives_no_force() -> None:
     robot = loaded("kim-ryu")
     jam = {"spherical_friction": Friction(coulomb=3.0), "universal_friction": Friction(coulomb=3.0)}
     robot = robot.model_copy(update={"legs": tuple(leg.model_copy(update=jam) for leg in robot.legs)})
-    model = FlexibleModel(robot, random_modes(robot))
+    model = pp.Model(robot.on_modes(random_modes(robot)))
     s = stacked(random_states(robot, COUNT, 3))
     with pytest.warns(StateWarning, match="the friction iteration did not converge"):
-        answer = model.inverse_dynamics(s.pose, s.twist, s.elastic, s.rate, s.acceleration)
+        answer = model.inverse_dynamics(s.pose, s.twist, s.acceleration, **s.shape)
     assert np.isnan(answer.force).any()
     with pytest.raises(StateError, match="the friction iteration did not converge"):
-        model.inverse_dynamics(s.pose[0], s.twist[0], s.elastic[0], s.rate[0], s.acceleration[0])
+        model.inverse_dynamics(s.pose[0], s.twist[0], s.acceleration[0], elastic=s.elastic[0], elastic_rate=s.rate[0])

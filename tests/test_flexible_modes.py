@@ -16,10 +16,11 @@ from scipy.sparse import csc_array
 from scipy.special import iv, ivp, jv, jvp
 
 import polypod.plates.eigen as eigen
+from polypod.description import Integrals, Modes, Plate, load_modes, save_modes
 from polypod.description.modes.outline import interior_angles, polygon
 from polypod.errors import InputError
-from polypod.flexible import Integrals, Modes, Plate, load_modes, plate_modes, save_modes
-from polypod.papers.long.hexagon import compare_table_2, hexagon_modes, hexagon_plate, hexagon_points, table_2_text
+from polypod.papers.long.hexagon import compare_table_2, hexagon_modes, hexagon_plate, hexagon_points
+from polypod.plates import plate_modes
 from polypod.plates.mesh import triangulate
 
 GOLDEN = Path(__file__).parent / "data" / "golden" / "long-flexible.json"
@@ -156,7 +157,6 @@ def test_table_2(hexagon: Modes) -> None:
     # the finding: modes 14 to 16 of the table lie 9 % above the converged plate
     assert (deviations[7:] > 0.085).all()
     assert (deviations[7:] < 0.1).all()
-    assert "1310.581" in table_2_text(rows)
     both = hexagon_modes(10, "table-2")
     np.testing.assert_allclose(both.frequencies, [row.table_2 for row in rows], rtol=1e-6)  # the table's rounding
     np.testing.assert_allclose(both.generalized_damping[0], 2 * 0.4 * 188.7473, rtol=1e-6)

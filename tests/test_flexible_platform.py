@@ -13,11 +13,11 @@ import yaml
 
 import polypod as pp
 from compare import assert_close
-from polypod.description import FlexiblePlatform, PlateData, Robot
+from polypod.description import FlexiblePlatform, Integrals, Modes, PlateData, Robot, save_modes
 from polypod.description.modes.tables import to_text
 from polypod.errors import InputError, RobotFileError, UnphysicalWarning
-from polypod.flexible import FlexibleModel, Integrals, Modes, plate_modes, save_modes
 from polypod.papers.long.hexagon import hexagon_modes, hexagon_points
+from polypod.plates import plate_modes
 
 HEXAGON = {
     "outline": hexagon_points()[:, :2].round(15).tolist(),
@@ -59,13 +59,13 @@ def fault(platform: dict[str, Any], folder: Path | str = ".") -> str:
 
 def test_plate_of_a_file_has_the_modes_of_that_plate() -> None:
     with pytest.warns(UserWarning, match="10 modes cut the pair .*, 9 or 11 keep it"):
-        model = FlexibleModel(read({"kind": "flexible", "plate": HEXAGON}))
+        model = pp.Model(read({"kind": "flexible", "plate": HEXAGON}))
     wanted = hexagon_modes(10)
     assert model.modes.count == 10
     assert_close(model.modes.frequencies[None], wanted.frequencies[None], 1e-9)
     assert_close(model.modes.attachments, np.array([leg.platform for leg in model.robot.legs]), 1e-12)
     np.testing.assert_array_equal(model.modes.damping_ratio, 0.4)
-    assert FlexibleModel(read({"kind": "flexible", "plate": {**HEXAGON, "modes": 3}})).modes.count == 3
+    assert pp.Model(read({"kind": "flexible", "plate": {**HEXAGON, "modes": 3}})).modes.count == 3
 
 
 @pytest.mark.parametrize("suffix", [".yaml", ".npz"])
@@ -75,13 +75,13 @@ def test_mode_file_is_found_beside_the_robot_file(tmp_path: Path, suffix: str) -
     (tmp_path / "robot.yaml").write_text(text({"kind": "flexible", "modes": f"plate{suffix}"}), encoding="utf-8")
     robot = loaded(str(tmp_path / "robot.yaml"))
     assert robot.flexible
-    assert FlexibleModel(robot).modes == modes
+    assert pp.Model(robot).modes == modes
 
 
 def test_modes_may_stand_in_the_robot_file_itself() -> None:
     modes = hexagon_modes(2)
     robot = read({"kind": "flexible", "modes": yaml.safe_load(to_text(modes))})
-    assert FlexibleModel(robot).modes == modes
+    assert pp.Model(robot).modes == modes
 
 
 def test_rigid_may_be_said() -> None:
@@ -99,7 +99,7 @@ def test_example_file_is_the_papers_robot() -> None:
     assert robot.platform.mass == pytest.approx(rigid.platform.mass, rel=1e-12)
     assert all(robot.source_of(path) for path in robot.numbers())
     with pytest.warns(UserWarning, match="10 modes cut the pair"):
-        frequencies = FlexibleModel(robot).modes.frequencies
+        frequencies = pp.Model(robot).modes.frequencies
     # Table 2, modes 7 to 13; 14 to 16 are printed 9 % too high
     printed = [188.7473, 188.7475, 315.7169, 401.0187, 474.7468, 709.5586, 709.5814]
     np.testing.assert_allclose(frequencies[:7], printed, rtol=0.01)
@@ -137,11 +137,11 @@ def test_modes_of_namesakes_stay_apart(tmp_path: Path) -> None:
 
 
 def test_models_go_to_other_processes() -> None:
-    model = FlexibleModel(read({"kind": "flexible", "plate": {**HEXAGON, "modes": 2}}), friction_width=1e-3)
+    model = pp.Model(read({"kind": "flexible", "plate": {**HEXAGON, "modes": 2}}), friction_width=1e-3)
     again = pickle.loads(pickle.dumps(model))
     home = model.robot.home.matrix
     np.testing.assert_array_equal(again.static_equilibrium(home).force, model.static_equilibrium(home).force)
-    assert again.kernels.dry == model.kernels.dry
+    assert again.kernels.options == model.kernels.options
 
 
 # --- the undeformed body -------------------------------------------------------------------------------------------
@@ -168,14 +168,14 @@ def test_undeformed_hexagon_in_closed_form() -> None:
 
 def test_rigid_robot_is_the_stiff_limit() -> None:
     start = hexagon_modes(3)
-    stiff = FlexibleModel(loaded("long"), start.with_stiffness(1e8 * start.stiffness))
+    stiff = pp.Model(loaded("long").on_modes(start.with_stiffness(1e8 * start.stiffness)))
     home = stiff.robot.home.matrix
     rigid = stiff.rigid.inverse_dynamics(home, np.zeros(6), np.zeros(6))
     assert_close(stiff.static_equilibrium(home).force[None], rigid[None], 1e-8)
-    with pytest.raises(InputError, match=r"is flexible; use polypod.FlexibleModel\(robot\), or .*robot.rigid"):
-        pp.Model(stiff.robot)
-    with pytest.raises(InputError, match="the platform of 'long' is rigid; give modes, or a robot file with 'kind: fl"):
-        FlexibleModel("long")
+    with pytest.raises(InputError, match="elastic: the platform of 'long' is rigid"):
+        stiff.rigid.mass_matrix(home, elastic=np.zeros(3))
+    with pytest.raises(InputError, match="the platform of 'long' is rigid; give it modes"):
+        _ = stiff.rigid.modes
 
 
 # --- faults --------------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from compare import assert_close, derivative
-from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
 from states import displaced
 
@@ -19,8 +18,6 @@ ROBOTS = ("kim-ryu", "lopes", "pedrammehr", "staicu")
 STATES = {name: json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))["states"] for name in ROBOTS}
 # The answers are exact; what is computed is off by rounding times the condition of J (up to 40 here): 1e-14 is reached.
 TOLERANCE = 1e-12
-# (formulation, robot) where the formulation does not apply; it must say so.
-REFUSED: set[tuple[str, str]] = set()
 
 each_state = pytest.mark.parametrize(
     ("robot", "state"),
@@ -51,10 +48,6 @@ def test_forces(robot: str, state: dict[str, Any], formulation: str, model_of: A
     def call(friction: bool) -> Any:
         return model.inverse_dynamics(*motion_of(state), friction=friction, formulation=formulation)
 
-    if (formulation, robot) in REFUSED:
-        with pytest.raises(InputError, match=formulation):
-            call(False)
-        return
     check(call(False), state.get("force_no_friction", state["force"]))
     if robot == "pedrammehr":
         check(call(True), state["force"])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 import subprocess
 import sys
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -14,13 +17,13 @@ import pytest
 
 import polypod as pp
 from little_kernels import kernel_of, run
-from polypod.kernels import machine
+from polypod.kernels import machine, store
 
 FORCES = """
 import sys, warnings
 import numpy as np
 import polypod as pp
-from polypod.kernels import machine
+from polypod.kernels import machine, store
 if "no compiler" in sys.argv[1:]:
     def refuse(module):
         raise SystemExit("compiled again")
@@ -47,7 +50,7 @@ def test_a_second_process_uses_the_cache(tmp_path: Path) -> None:
     assert empty.stderr.strip().endswith("compiled again")
 
 
-def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
+def test_two_processes_may_write_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", FORCES],
@@ -64,7 +67,8 @@ def test_two_processes_may_write_at_once(tmp_path: Path) -> None:
         assert out.strip() == WANTED
     assert all(f.suffix == ".kernel" for f in tmp_path.iterdir())
     for file in tmp_path.iterdir():
-        assert machine.Compiled.from_bytes(file.read_bytes()) is not None
+        monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
+        assert machine.load(file.stem) is not None
 
 
 def twice(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
@@ -114,14 +118,14 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: p
     def full(*_: Any) -> None:
         raise OSError("no space left on device")
 
-    monkeypatch.setattr(machine.os, "replace", full)
+    monkeypatch.setattr(store.os, "replace", full)
     with pytest.warns(UserWarning, match="no space left"):
         twice(tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
-def test_the_cache_knows_a_robot_by_its_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another mass is another kernel; another title is not."""
+def test_the_cache_knows_a_robot_by_its_make_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another mass or title shares the kernels; a body whose moments vanish where others' do not is another make-up."""
     monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
     robot = pp.load("staicu")
 
@@ -134,11 +138,172 @@ def test_the_cache_knows_a_robot_by_its_numbers(tmp_path: Path, monkeypatch: pyt
     assert energy(robot.model_copy(update={"title": "another", "sources": {}})) == (first, count)
     body = robot.platform.model_copy(update={"mass": robot.platform.mass * (1 + 1e-15)})
     near, more = energy(robot.model_copy(update={"platform": body}))
-    assert more > count
+    assert more == count
     assert near == pytest.approx(first, rel=1e-14)
-    leg = robot.legs[0].model_copy(update={"slider": pp.Body(mass=5.0)})
+    leg = robot.legs[0].model_copy(update={"slider": pp.Body(mass=5.0, com=(0.0, 0.1, 0.0))})
     heavy, last = energy(robot.model_copy(update={"legs": (leg, *robot.legs[1:])}))
     assert last > more
     # q = 0 at home, so a slider has no potential there whatever its mass; the platform's does count.
     assert heavy == pytest.approx(first, abs=1e-12)
     assert energy(robot.model_copy(update={"gravity": (0.0, 0.0, -1.0)}))[0] == pytest.approx(first / 9.806, rel=1e-14)
+
+
+# --- where the cache is --------------------------------------------------------------------------------------
+
+ONLY_POSIX = pytest.mark.skipif(sys.platform == "win32", reason="Windows has neither XDG_CACHE_HOME nor user ids")
+
+
+@pytest.fixture
+def no_cache_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder of the test's own, no POLYPOD_CACHE, and a working folder that carries a ``polypod``."""
+    for name in ("POLYPOD_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    here = tmp_path / "downloaded"
+    (here / "polypod").mkdir(parents=True)
+    monkeypatch.chdir(here)
+    home = tmp_path / "home"
+    monkeypatch.setenv("HOME", str(home))
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    return tmp_path
+
+
+@pytest.fixture
+def no_home(no_cache_set: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Neither HOME nor an entry of the user in passwd, as in a container started with a bare user id."""
+    import pwd
+
+    def unknown(user: int) -> Any:
+        raise KeyError(user)
+
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    return no_cache_set
+
+
+@ONLY_POSIX
+def test_polypod_cache_goes_first(no_cache_set: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(no_cache_set / "xdg"))
+    assert store.store_folder() == no_cache_set / "xdg" / "polypod" or sys.platform == "darwin"
+    monkeypatch.setenv("POLYPOD_CACHE", str(no_cache_set / "chosen"))
+    assert store.store_folder() == no_cache_set / "chosen"
+    monkeypatch.setenv("POLYPOD_CACHE", "")
+    assert "chosen" not in str(store.store_folder())
+
+
+@ONLY_POSIX
+@pytest.mark.parametrize("variable", ["XDG_CACHE_HOME", "HOME"])
+@pytest.mark.parametrize("value", ["", ".", "caches", "./", "../downloaded"])
+def test_code_is_never_loaded_from_the_working_folder(
+    variable: str, value: str, no_cache_set: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    folder = store.store_folder()
+    assert folder.is_absolute()
+    assert not folder.resolve().is_relative_to(Path.cwd())
+
+
+@ONLY_POSIX
+def test_a_user_without_a_home_keeps_kernels_in_a_folder_of_its_own(
+    no_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = no_home / "temporary" / f"polypod-{os.getuid()}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel_of(lambda x: 2.0 * x + 0.125, (3,))
+    assert store.store_folder() == folder
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert [file.suffix for file in folder.iterdir()] == [".kernel"]
+
+
+def _open_to_all(folder: Path) -> None:
+    folder.mkdir()
+    folder.chmod(0o777)
+
+
+def _elsewhere(folder: Path) -> None:
+    (folder.parent / "elsewhere").mkdir()
+    folder.symlink_to(folder.parent / "elsewhere")
+
+
+@ONLY_POSIX
+@pytest.mark.parametrize("prepare", [_open_to_all, _elsewhere])
+def test_a_temporary_folder_that_others_may_write_is_not_used(prepare: Any, no_home: Path) -> None:
+    folder = no_home / "temporary" / f"polypod-{os.getuid()}"
+    prepare(folder)
+    with pytest.warns(UserWarning, match=r"not kept between runs: .*(written by others|is a link).*set POLYPOD_CACHE"):
+        doubled = kernel_of(lambda x: 2.0 * x + 0.125, (3,))
+    assert np.array_equal(doubled(np.ones((1, 3))), np.full((1, 3), 2.125))
+    assert not list(folder.iterdir())
+
+
+@ONLY_POSIX
+def test_a_temporary_folder_of_another_user_is_not_used(no_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = os.getuid() + 1
+    monkeypatch.setattr(os, "getuid", lambda: other)
+    folder = no_home / "temporary" / f"polypod-{other}"
+    folder.mkdir(mode=0o700)
+    with pytest.warns(UserWarning, match="belongs to another user"):
+        kernel_of(lambda x: 2.0 * x + 0.125, (3,))
+    assert not list(folder.iterdir())
+
+
+def _forged(file: Path) -> None:
+    """Other code under the same name, signed by somebody who has not the secret."""
+    content = file.read_bytes()
+    rest = content[17 + 32 :] + b"other code"
+    file.write_bytes(content[:17] + hashlib.sha256(rest).digest() + rest)
+
+
+def _writable_by_others(file: Path) -> None:
+    file.chmod(0o666)
+
+
+def _linked(file: Path) -> None:
+    moved = file.parent / "moved"
+    file.rename(moved)
+    file.symlink_to(moved)
+
+
+def _pipe(file: Path) -> None:
+    file.unlink()
+    os.mkfifo(file)
+
+
+@ONLY_POSIX
+@pytest.mark.parametrize("change", [_forged, _writable_by_others, _linked, _pipe])
+def test_code_that_others_may_have_written_is_not_run(
+    change: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = twice(tmp_path, monkeypatch)
+    (file,) = tmp_path.iterdir()
+    assert store.load(file.stem) is not None
+    change(file)
+    assert store.load(file.stem) is None
+    assert np.array_equal(twice(tmp_path, monkeypatch), wanted)
+
+
+@ONLY_POSIX
+def test_a_folder_from_elsewhere_does_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder whose files were signed with the secret of its maker."""
+    twice(tmp_path, monkeypatch)
+    (file,) = tmp_path.iterdir()
+    monkeypatch.setattr(store, "_secret", lambda: b"the reader's own secret")
+    assert store.load(file.stem) is None
+
+
+def test_what_was_used_longest_ago_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
+    for age, name in enumerate(("new", "old", "oldest")):
+        store.keep(name, b"x" * 1000)
+        os.utime(tmp_path / f"{name}.kernel", (1e9 - age, 1e9))
+    (tmp_path / "cut-off.partial").write_bytes(b"half")
+    os.utime(tmp_path / "cut-off.partial", (1e9, 1e9))
+    (tmp_path / "mine.txt").write_text("not a kernel")
+    assert store.load("old") == b"x" * 1000  # used now
+    store.prune(tmp_path, 2500)
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["mine.txt", "new.kernel", "old.kernel"]
+    assert store.contents().kernels == 2
+    assert store.clear().kernels == 2
+    assert [f.name for f in tmp_path.iterdir()] == ["mine.txt"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable
 
@@ -14,11 +15,11 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 import states as sample
 from compare import derivative
+from polypod.analysis import linearise, natural_modes
 from polypod.control import Springs
-from polypod.errors import InputError
-from polypod.flexible import FlexibleModel
+from polypod.errors import InputError, StateError
 from polypod.papers.long.hexagon import hexagon_modes
-from polypod.simulation import linearise, natural_modes, simulate
+from polypod.simulation import simulate
 from states import displaced
 
 Array = NDArray[np.float64]
@@ -133,7 +134,7 @@ def test_flexible_robot() -> None:
     """A of the flexible robot against differences, and its rigid limit."""
     warnings.simplefilter("ignore", pp.errors.UnphysicalWarning)
     modes = hexagon_modes(3)
-    model = FlexibleModel("long", modes)
+    model = pp.Model(pp.load("long").on_modes(modes))
     home, rng = model.robot.home.matrix, np.random.default_rng(0)
     elastic, force = model.static_equilibrium(home)
     twist, rate = 0.2 * rng.normal(size=6), 0.1 * rng.normal(size=3)
@@ -141,11 +142,12 @@ def test_flexible_robot() -> None:
 
     def rates(x: Array) -> Array:
         pose = displaced(home, x[:6])
-        return np.concatenate(model.direct_dynamics(pose, twist + x[9:15], elastic + x[6:9], rate + x[15:], force))
+        shape = {"elastic": elastic + x[6:9], "elastic_rate": rate + x[15:]}
+        return np.concatenate(model.direct_dynamics(pose, twist + x[9:15], force, **shape))
 
     wanted = _columns(rates, 18, 1e-3)
     assert np.abs(linear.a[9:] - wanted).max() < 1e-7 * np.abs(wanted).max()
-    stiff = FlexibleModel("long", modes.with_stiffness(1e9 * modes.stiffness))
+    stiff = pp.Model(pp.load("long").on_modes(modes.with_stiffness(1e9 * modes.stiffness)))
     rigid = natural_modes(pp.Model("long"), home, 1e6).frequency
     assert np.abs(natural_modes(stiff, home, 1e6).frequency[:6] / rigid - 1).max() < 1e-3
 
@@ -153,7 +155,7 @@ def test_flexible_robot() -> None:
 def test_the_printed_plate_buckles() -> None:
     """K of the flexible robot is the curvature of its energy, with leg lengths by hand; one direction falls."""
     modes, stiffness, h, count = hexagon_modes(5), 1e6, 3e-4, 5
-    model = FlexibleModel("long", modes)
+    model = pp.Model(pp.load("long").on_modes(modes))
     home = model.robot.home.matrix
     elastic, force = model.static_equilibrium(home)
     bases = np.array([leg.base for leg in model.robot.legs])  # type: ignore[attr-defined]
@@ -162,12 +164,12 @@ def test_the_printed_plate_buckles() -> None:
         tips = (modes.attachments + modes.attachment_shapes @ bent) @ pose[:3, :3].T + pose[:3, 3]
         return np.linalg.norm(tips - bases, axis=1)
 
-    rest, still, calm = lengths(home, elastic), np.zeros(6), np.zeros(count)
+    rest, still = lengths(home, elastic), np.zeros(6)
 
     def energy(x: Array) -> float:
         pose, bent = displaced(home, x[:6]), elastic + x[6:]
         stretch = lengths(pose, bent) - rest
-        stored = model.energy(pose, still, bent, calm)
+        stored = model.energy(pose, still, elastic=bent)
         return float(stored.potential + stored.elastic + (0.5 * stiffness * stretch**2 - force * stretch).sum())
 
     steps = h * np.eye(6 + count)
@@ -198,11 +200,54 @@ def test_python_control_takes_it(model_of: ModelOf) -> None:
     assert np.abs(response[:, 0, -1] - wanted).max() < 1e-5 * np.abs(wanted).max()
 
 
+def test_a_batch_is_its_states_one_by_one(model_of: ModelOf) -> None:
+    model = pp.Model(model_of("kim-ryu").robot, friction_width=0.3)
+    at = sample.easy(model, 4)
+    whole = linearise(model, at.pose.reshape(2, 2, 4, 4), at.twist.reshape(2, 2, 6), at.force.reshape(2, 2, 6))
+    modes = natural_modes(model, at.pose.reshape(2, 2, 4, 4))
+    for k in range(4):
+        one = linearise(model, at.pose[k], at.twist[k], at.force[k])
+        for name in ("a", "b", "e", "c", "drift"):
+            assert np.array_equal(getattr(whole, name)[divmod(k, 2)], getattr(one, name))
+        assert np.array_equal(modes.frequency[divmod(k, 2)], natural_modes(model, at.pose[k]).frequency)
+    empty = linearise(model, np.zeros((0, 4, 4)))
+    assert empty.a.shape == (0, 12, 12)
+    assert empty.drift.shape == (0, 12)
+    with pytest.raises(InputError, match="to_control: one linear model"):
+        whole.to_control()
+
+
+def test_what_is_differentiated_is_kept(model_of: ModelOf) -> None:
+    """A second state takes a small part of the first one's time, which builds and differentiates the robot."""
+    model = pp.Model(model_of("lopes").robot)
+    times = []
+    for _ in range(4):
+        start = time.perf_counter()
+        linearise(model, friction=False)
+        times.append(time.perf_counter() - start)
+    assert min(times[1:]) < 0.1 * times[0]
+
+
+def test_no_linear_model_where_there_is_no_answer(model_of: ModelOf) -> None:
+    model = model_of("lopes")
+    away = displaced(model.robot.home.matrix, np.array([0.9, 0, 0, 0, 0, 0]))
+    with pytest.raises(StateError, match=r"linearise: no answer\. leg\d: the platform joint is farther from the rail"):
+        linearise(model, away, force=np.zeros(6))
+    data = model_of("kim-ryu").robot.model_dump()
+    for leg in data["legs"]:
+        leg["spherical_friction"] = leg["universal_friction"] = {"coulomb": 3.0}
+    rough = pp.Model(pp.Robot.model_validate(data))
+    with pytest.raises(StateError, match=r"linearise: no answer\. the friction iteration did not converge"):
+        linearise(rough, twist=[0.1, 0.2, 0.1, 0.3, 0.2, 0.1])
+
+
 def test_bad_input(model_of: ModelOf) -> None:
     model = model_of("lopes")
-    with pytest.raises(InputError, match=r"force: 6 finite numbers"):
+    with pytest.raises(InputError, match=r"force: shape \(\.\.\., 6\) is needed, got \(1,\)"):
         linearise(model, force=[1.0])
-    with pytest.raises(InputError, match=r"pose: one pose"):
-        linearise(model, np.tile(np.eye(4), (2, 1, 1)))
+    with pytest.raises(InputError, match=r"pose: a 4x4 pose"):
+        linearise(model, np.eye(3))
+    with pytest.raises(InputError, match=r"wrench: finite numbers are needed, got nan"):
+        linearise(model, wrench=np.full(6, np.nan))
     with pytest.raises(InputError, match="stiffness"):
         natural_modes(model, stiffness=-1.0)

@@ -1,8 +1,11 @@
-"""Robots with other masses, on flexible platforms: their energies and mass matrices against sums over nodes."""
+"""Robots with other masses: every mass counts, in all models; flexible platforms against sums over their nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,9 +13,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+import user_legs
 from polypod.control import scaled_masses
 from polypod.description import FlexiblePlatform, PlateData, Robot
-from polypod.flexible import FlexibleModel
 from polypod.papers.long.hexagon import hexagon_modes, hexagon_plate
 
 Array = NDArray[np.float64]
@@ -31,6 +34,41 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return pp.load("long").model_copy(update={"platform": platform})
 
 
+ROBOTS: dict[str, Callable[[], Robot]] = {name: partial(pp.load, name) for name in pp.library()}
+ROBOTS |= {name: getattr(user_legs, name) for name in ("psu_robot", "crank_robot", "stage_robot", "idle_robot")}
+
+
+def ratio_of_masses(robot: Robot, changed: Robot, factor: float, **options: Any) -> None:
+    """Mass matrix and weight of a changed robot are ``factor`` times a robot's."""
+    home, plain, heavy = robot.home.matrix, pp.Model(robot, **options), pp.Model(changed, **options)
+    for of in ("mass_matrix", "gravity"):
+        wanted = factor * getattr(plain, of)(home)
+        # a product is exact to rounding; what is left is the rounding of the sums
+        assert np.abs(getattr(heavy, of)(home) - wanted).max() < 1e-13 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_all_masses_scale_the_mass_matrix_and_the_weight(name: str) -> None:
+    """Twice every mass is twice the inertia and weight; legs and platform apart add up to the same."""
+    robot = ROBOTS[name]()
+    double, home = scaled_masses(robot, 2.0, 2.0), robot.home.matrix
+    ratio_of_masses(robot, double, 2.0)
+    assert scaled_masses(double, 0.5, 0.5) == robot
+    mass = pp.Model(robot).mass_matrix(home)
+    platform, legs = (pp.Model(scaled_masses(robot, *f)).mass_matrix(home) - mass for f in ((2.0, 1.0), (1.0, 2.0)))
+    assert np.abs(platform + legs - mass).max() < 1e-12 * np.abs(mass).max()
+    if not robot.freedoms:
+        assert np.abs(platform[:3, :3] - robot.platform.mass * np.eye(3)).max() < 1e-11 * np.abs(mass).max()
+
+
+@pytest.mark.parametrize("ends", [None, (0.3, 0.5)])
+def test_masses_at_the_ends_of_links_scale_too(ends: tuple[float, float] | None) -> None:
+    """Where a file gives the two masses that stand for a link, they are masses like all others."""
+    robot = pp.load("lopes")
+    robot = robot.model_copy(update={"legs": tuple(leg.model_copy(update={"end_masses": ends}) for leg in robot.legs)})
+    ratio_of_masses(robot, scaled_masses(robot, 2.0, 2.0), 2.0, simplify="point-mass-links")
+
+
 def states(robot: Robot, count: int = 5) -> tuple[Array, Array, Array, Array]:
     rng = np.random.default_rng(3)
     pose = np.repeat(robot.home.matrix[None], count, axis=0)
@@ -40,9 +78,10 @@ def states(robot: Robot, count: int = 5) -> tuple[Array, Array, Array, Array]:
 
 
 def test_energies_scale_with_all_masses(robot: Robot) -> None:
-    model, heavy = FlexibleModel(robot), FlexibleModel(scaled_masses(robot, 1.7, 1.7))
-    at = states(robot)
-    plain, scaled = model.energy(*at), heavy.energy(*at)
+    model, heavy = pp.Model(robot), pp.Model(scaled_masses(robot, 1.7, 1.7))
+    pose, twist, elastic, rate = states(robot)
+    shape = {"elastic": elastic, "elastic_rate": rate}
+    plain, scaled = model.energy(pose, twist, **shape), heavy.energy(pose, twist, **shape)
     # masses are all that kinetic and potential energy are linear in: equal but for rounding
     assert np.allclose(scaled.kinetic, 1.7 * plain.kinetic, rtol=1e-12)
     assert np.allclose(scaled.potential, 1.7 * plain.potential, rtol=1e-12)
@@ -54,11 +93,11 @@ def test_energies_scale_with_all_masses(robot: Robot) -> None:
 
 def test_platform_alone_scales_by_its_nodes(robot: Robot) -> None:
     """What twice the platform's mass adds is sum m J^T J over its nodes, J = [1, -(R a)^, R Phi], a = r + Phi q."""
-    model, heavy = FlexibleModel(robot), FlexibleModel(scaled_masses(robot, platform=2.0))
-    at = states(robot)
-    added = heavy.system(*at).mass_matrix - model.system(*at).mass_matrix
+    model, heavy = pp.Model(robot), pp.Model(scaled_masses(robot, platform=2.0))
+    poses, _, shapes, _ = states(robot)
+    added = heavy.mass_matrix(poses, elastic=shapes) - model.mass_matrix(poses, elastic=shapes)
     modes = model.modes
-    for pose, elastic, got in zip(at[0], at[2], added, strict=True):
+    for pose, elastic, got in zip(poses, shapes, added, strict=True):
         turn = pose[:3, :3]
         total = np.zeros_like(got)
         for place, mass, shape in zip(modes.nodes, modes.masses, modes.shapes, strict=True):

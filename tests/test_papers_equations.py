@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from compare import assert_close, derivative
-from polypod.papers.arrays import cross, dot, times
+from polypod.motion import Motion, Published
 from polypod.papers.kim_ryu import cases as kim_ryu_cases
 from polypod.papers.kim_ryu import printed as kim_ryu_printed
-from polypod.papers.kim_ryu.share import (
+from polypod.papers.kim_ryu.link_inertia import (
     angular_acceleration,
     angular_velocity,
     euler_accelerations,
@@ -23,9 +23,8 @@ from polypod.papers.kim_ryu.share import (
 from polypod.papers.pedrammehr import cases as pedrammehr_cases
 from polypod.papers.pedrammehr import compact as pedrammehr_compact
 from polypod.papers.pedrammehr import printed as pedrammehr_printed
-from polypod.papers.platform import Platform
-from polypod.trajectories import Motion
-from polypod.trajectories.published import pedrammehr_path
+from polypod.papers.shared.arrays import cross, dot, times
+from polypod.papers.shared.platform import Platform
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 # Golden numbers are right to the last digit; the equations round through a 6 x 6 solve.
@@ -69,7 +68,7 @@ class TestPedrammehr:
     @pytest.mark.parametrize("axes", pedrammehr_cases.AXES)
     def test_angular_velocity_is_that_of_the_library_s_bodies(self, axes):
         # Path 2 between its jumps; differences of eighth order at 5 ms leave about 1e-13 of omega.
-        trajectory, t0 = pedrammehr_path(2), 1.7
+        trajectory, t0 = Published(name="pedrammehr-path-2"), 1.7
         model = pedrammehr_cases.model(axes)
 
         def turned(t: float) -> Any:
@@ -179,9 +178,7 @@ class TestKimRyu:
 
     @pytest.mark.parametrize("axes", kim_ryu_cases.AXES)
     def test_link_acceleration_is_the_rate_of_its_velocity(self, axes):
-        from polypod.trajectories.published import kim_ryu_acceleration
-
-        trajectory, p = kim_ryu_acceleration(), kim_ryu_cases.parameters(axes)
+        trajectory, p = Published(name="kim-ryu-acceleration"), kim_ryu_cases.parameters(axes)
 
         def spun(t: float) -> kim_ryu_printed.Legs:
             return kim_ryu_printed.legs(p, Platform.of(trajectory.at(np.array([1.0 + t]))), spin=True)

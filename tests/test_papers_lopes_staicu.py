@@ -13,15 +13,16 @@ import printed_staicu
 from compare import assert_close, derivative
 from polypod.formulations import FORMULATIONS
 from polypod.formulations.lagrange import Lagrangian
-from polypod.papers import operations
+from polypod.motion import Coordinates, Motion, Published
+from polypod.papers.kim_ryu import study as kim_ryu_study
 from polypod.papers.lopes import cases as lopes_cases
 from polypod.papers.lopes import data as lopes
+from polypod.papers.lopes import operations as lopes_operations
 from polypod.papers.lopes import printed as lopes_printed
+from polypod.papers.shared import operations
 from polypod.papers.staicu import cases as staicu_cases
 from polypod.papers.staicu import data as staicu
 from polypod.papers.staicu import printed as staicu_printed
-from polypod.trajectories import Coordinates, Motion
-from polypod.trajectories.published import lopes_there_and_back
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
 # Golden numbers are right to the last digit; the equations round through a 6 x 6 solve.
@@ -74,7 +75,7 @@ class TestLopes:
 
     def test_rates_and_spin_by_differences(self):
         """Of eighth order with steps of 5 ms on a path of 1 s: far below the tolerance."""
-        trajectory, q = lopes_there_and_back(1.0), lopes_cases.parameters()
+        trajectory, q = Published(name="lopes-there-and-back"), lopes_cases.parameters()
         for start in (0.2, 0.55, 1.3):
 
             def at(t: float, start: float = start) -> lopes.Path:
@@ -158,14 +159,14 @@ class TestOperations:
             assert all(0 < time < 1000 for time in times)
 
     def test_a_part_costs_less_than_the_whole(self):
-        *parts, whole = operations.lopes_table().rows
-        assert [row[0] for row in parts] == list(operations.TABLE_1)
+        *parts, whole = lopes_operations.operations_by_part().rows
+        assert [row[0] for row in parts] == list(lopes_operations.TABLE_1)
         for column in (1, 2, 3, 4):
             assert max(row[column] for row in parts) < whole[column] <= sum(row[column] for row in parts)
         assert whole[1:3] == (57765, 4941)
 
     def test_link_inertia_costs_something(self, monkeypatch):
-        monkeypatch.setattr(operations, "FORMULATIONS", ("virtual-power", "newton-euler"))
-        for _, full, weight, none, first, second in operations.link_inertia_table().rows:
+        monkeypatch.setattr(kim_ryu_study, "FORMULATIONS", ("virtual-power", "newton-euler"))
+        for _, full, weight, none, first, second in kim_ryu_study.operations_of_link_inertia().rows:
             assert full > weight >= none
             assert (first, second) == (full / weight, full / none)

@@ -12,16 +12,13 @@ from mpl_toolkits.mplot3d import proj3d
 
 import polypod as pp
 from polypod.cli.new import template
-from polypod.models import model_of as any_model
-from polypod.models import rigid_of
-from polypod.motions import Task, loads_motion, make_task
+from polypod.motion import Motion, Task, loads_motion, make_task
 from polypod.results import figures as plots
+from polypod.results import limit_report, study
 from polypod.results.figures import scene
-from polypod.results.figures.lines import without_dips
+from polypod.results.figures.reactions import without_dips
 from polypod.results.figures.skeleton import skeleton
 from polypod.results.figures.style import figure as figure_of
-from polypod.results.study import study
-from polypod.trajectories import Motion
 
 
 def pixels(figure):
@@ -111,13 +108,13 @@ def studied(model, rows=None):
 def test_a_closed_path_does_not_show_its_start_twice(model_of):
     result = studied(model_of("kim-ryu"))
     chosen = plots.key_instants(result)
-    last, pose = len(result.time) - 1, result.task.motion.pose
+    last, pose = len(result.time) - 1, result.pose.values
     assert len(chosen) == 3
     assert last not in chosen
     assert chosen[0].startswith("start and end\n")
-    peak = int(np.abs(result.force).max(axis=1).argmax())
-    leg = result.model.legs[int(np.abs(result.force[peak]).argmax())]
-    assert chosen[peak] == f"largest force ({leg})\nt = {result.time[peak]:.3g} s"
+    peak = int(np.abs(result.force.values).max(axis=1).argmax())
+    leg = result.actuator.values[int(np.abs(result.force.values[peak]).argmax())]
+    assert chosen[peak] == f"largest force ({leg})\nt = {result.time.values[peak]:.3g} s"
     assert any("worst conditioning" in title for title in chosen.values())
     for k in chosen:
         assert all(np.abs(pose[k] - pose[other]).max() > 1e-6 for other in chosen if other != k)
@@ -229,7 +226,7 @@ def coned():
     for document in (both, text):
         model = pp.Model(pp.loads(document))
         motion = template("motion", "up").replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, 0.2]")
-        made.append(study(model, loads_motion(motion).task(model.robot, 100.0)))
+        made.append(study(model, loads_motion(motion).task(model, 100.0)))
     return made
 
 
@@ -240,7 +237,7 @@ def test_limits_of_several_kinds_are_bands_and_those_that_are_left_are_named(con
     kinds = ["length", "universal joint cone", "spherical joint cone"]
     entries = {text.get_text() for text in figure.legends[0].get_texts()}
     assert entries == {f"{kind}, all legs" for kind in kinds}
-    limits = result.limits
+    limits = limit_report(result)
     used = 100 * (limits.value - limits.low) / (limits.high - limits.low)
     left = {name for k, name in enumerate(limits.names) if (used[:, k] > 100).any() or (used[:, k] < 0).any()}
     assert 1 < len(left) < 18
@@ -289,20 +286,20 @@ def test_single_samples_of_dry_friction_are_gaps():
 def test_a_bent_platform_in_the_prefix_of_simulations(tmp_path):
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")
-    model = any_model(path)
-    result = study(model, make_task(rigid_of(model), rate=50.0))
+    model = pp.Model(path)
+    result = study(model, make_task(model, rate=50.0))
     figure = plots.bending(result)
     above, below = figure.axes
     assert above.get_ylabel() == "attachment points [µm]"
     assert below.get_ylabel() == "platform's origin [µm]"
     assert below.get_legend().get_title().get_text() == "x and y: zero, not drawn"
     assert [line.get_label() for line in below.lines if len(line.get_xdata()) > 2] == ["z"]
-    largest = np.linalg.norm(result.bending.deflection, axis=-1).max()
+    largest = np.linalg.norm(result.deflection.values, axis=-1).max()
     assert max(line.get_ydata().max() for line in above.lines) == largest
     assert above.yaxis.get_major_formatter()(2e-6, 0) == "2"
     title = plots.shares(result)._suptitle.get_text()
     assert "not drawn, below 0.5 % of the largest force: " in title
     for name in ("bending", "external"):
-        peak = np.abs(result.parts[name]).max()
+        peak = np.abs(result.force_part.sel(part=name)).max()
         assert peak < 5e-3 * np.abs(result.force).max()
         assert f"{name} (" in title

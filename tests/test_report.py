@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import dataclasses
 import html
 import json
 import os
@@ -21,14 +20,18 @@ import xarray as xr
 import polypod as pp
 from polypod.cli.new import template
 from polypod.errors import InputError, StateError
-from polypod.motions import Task, loads_motion, make_task
+from polypod.motion import Task, loads_motion, make_task
+from polypod.results import PARTS, load_result, open_reactions, reactions, robot_of, sizing, study, violations
 from polypod.results import figures as plots
-from polypod.results import sizing
 from polypod.results.report import FILES, whole_folder, write_results, write_whole
-from polypod.results.study import PARTS, dataset, study
 from polypod.results.tables import table
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+def moving(result):
+    """Pose, twist and acceleration of a result."""
+    return tuple(result[name].values for name in ("pose", "twist", "acceleration"))
 
 
 def studied(name, motion=None, rate=50.0, friction=True):
@@ -51,20 +54,21 @@ def folder(result, tmp_path_factory):
 
 
 def test_parts_add_up(result):
-    assert tuple(result.parts) == PARTS
+    assert tuple(result.part.values) == PARTS
     # five differences of forces of up to 100 N
-    assert np.abs(sum(result.parts.values()) - result.force).max() < 1e-12
-    assert np.abs(result.parts["friction"]).max() > 1.0  # sliders with a friction coefficient of 0.2
-    assert (result.parts["external"] == 0.0).all()
+    assert np.abs(result.force_part.sum("part") - result.force).max() < 1e-12
+    assert np.abs(result.force_part.sel(part="friction")).max() > 1.0  # sliders with a friction coefficient of 0.2
+    assert (result.force_part.sel(part="external") == 0.0).all()
 
 
 def test_power_is_the_rate_of_energy():
     """Without friction the actuators' power is d(T + V)/dt, here by central differences along the motion."""
     done = studied("lopes", rate=400.0, friction=False)
-    energy = done.model.energy(done.task.motion.pose, done.task.motion.twist)
+    energy = pp.Model(robot_of(done)).energy(done.pose.values, done.twist.values)
     total = energy.kinetic + energy.potential
-    rate = (total[2:] - total[:-2]) / (done.time[2:] - done.time[:-2])
-    power = done.power.sum(axis=1)[1:-1]
+    time = done.time.values
+    rate = (total[2:] - total[:-2]) / (time[2:] - time[:-2])
+    power = done.power.values.sum(axis=1)[1:-1]
     # differences err by h^2/6 times the third derivative, (pi/1 s)^2 and its double near the ends: 2e-4 of the largest;
     # the acceleration of the there-and-back law jumps at nothing but the ends and half-way
     inner = np.ones(len(power), dtype=bool)
@@ -81,7 +85,7 @@ def test_actuator_table_against_closed_forms():
 
 def test_actuator_table_of_a_study(result):
     rows = sizing.actuators(result).records()
-    assert [row["leg"] for row in rows] == list(result.model.legs)
+    assert [row["actuator"] for row in rows] == result.actuator.values.tolist()
     for k, row in enumerate(rows):
         at = round(row["at"] * 50)
         assert abs(row["peak_force"]) == np.abs(result.force[:, k]).max()
@@ -93,12 +97,13 @@ def test_actuator_table_of_a_study(result):
 
 def test_driving_and_braking_power_of_all_actuators(result):
     """Forces with and against the speeds: all driving, all braking, and first one, then the other."""
-    along = np.abs(result.force) * np.sign(result.qdot)
-    total = (along * result.qdot).sum(axis=1)
+    force, speed = result.force.values, result.qdot.values
+    along = np.abs(force) * np.sign(speed)
+    total = (along * speed).sum(axis=1)
     turned = np.where(np.arange(len(total)) < len(total) // 2, 1.0, -1.0)
 
     def peaks(force):
-        facts = sizing.summary(dataclasses.replace(result, force=force))
+        facts = sizing.summary(result.assign(power=(result.power.dims, force * speed)))
         return facts["peak_total_power_W"], facts["peak_total_braking_power_W"]
 
     assert peaks(along) == (total.max(), 0.0)
@@ -110,7 +115,7 @@ def test_limits_that_a_motion_leaves(tmp_path):
     """Against the legs' lengths themselves: the distances between their joints, sample by sample."""
     Path(tmp_path / "r.yaml").write_text(template("robot", "hexapod"))
     model = pp.Model(tmp_path / "r.yaml")
-    task = loads_motion(template("motion", "up").replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, 0.2]")).task(model.robot)
+    task = loads_motion(template("motion", "up").replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, 0.2]")).task(model)
     done = study(model, task)
     rows = {row["leg"]: row for row in sizing.limits(done).records()}
     pose = task.motion.pose
@@ -127,7 +132,7 @@ def test_limits_that_a_motion_leaves(tmp_path):
             # evenly spaced samples: the share of samples, half of one apart at each border
             assert row["share_of_time_outside"] == pytest.approx(outside.mean(), abs=1.5 / len(length))
     assert 0 < len(rows) < 6
-    assert "t = 0.8 s" in done.violations[0]
+    assert "t = 0.8 s" in violations(done)[0]
     write_results(done, tmp_path / "out")
     lines = list(csv.reader((tmp_path / "out" / "limits.csv").read_text().splitlines()))
     assert len(lines) == 1 + len(rows)
@@ -146,8 +151,8 @@ def test_captions_tell_signs_and_axes(result, folder):
     still = np.zeros(6)
     force = hexapod.inverse_dynamics(hexapod.robot.home.matrix, still, still)
     assert (force > 0).all()  # platform above the base: every leg is pressed
-    motion, model = result.task.motion, result.model
-    found = model.reactions(motion.pose, motion.twist, motion.acceleration, friction=False)
+    model = pp.Model(robot_of(result))
+    found = model.reactions(*moving(result), friction=False)
     for k, leg in enumerate(model.robot.legs):
         slide = found.legs[leg.name]["slider"]
         assert (slide.parent, slide.child) == ("base", "slider")
@@ -158,9 +163,8 @@ def test_captions_tell_signs_and_axes(result, folder):
 
 def test_bearing_table(result):
     rows = {(row["leg"], row["joint"]): row for row in sizing.bearings(result).records()}
-    assert set(rows) == {(leg, joint) for leg in result.model.legs for joint in ("slider", "universal", "spherical")}
-    motion = result.task.motion
-    found = result.model.reactions(motion.pose, motion.twist, motion.acceleration)
+    assert set(rows) == {(leg, joint) for leg in result.leg.values for joint in ("slider", "universal", "spherical")}
+    found = pp.Model(robot_of(result)).reactions(*moving(result))
     for (leg, joint), row in rows.items():
         size = np.linalg.norm(found.legs[leg][joint].force, axis=-1)
         assert row["peak_force"] == pytest.approx(size.max(), rel=1e-14)
@@ -174,7 +178,7 @@ def test_open_reactions_stay_open():
     row = next(r for r in table_.records() if (r["leg"], r["joint"]) == ("A", "slider"))
     assert row["peak_force"] is None
     assert row["fz"] is not None
-    assert "A slider (force x" in done.indeterminate[0]
+    assert "A slider (force x" in open_reactions(done)[0]
     line = next(line for line in csv.reader(table_.csv().splitlines()) if line[:2] == ["A", "slider"])
     assert line[2] == ""
     assert plots.reactions(done).axes  # drawn from what is determined
@@ -186,7 +190,7 @@ def test_unreachable_motion_tells_leg_and_time():
         "name: far\ntrajectory: {kind: poses, relative_to: home, "
         "poses: [{time: 0, position: [0, 0, 0]}, {time: 1, position: [0, 0, 3]}]}"
     )
-    task = loads_motion(text).task(model.robot)
+    task = loads_motion(text).task(model)
     with pytest.raises(StateError, match=r"'far' leaves what the robot can do at t = 0\.\d+ s .*leg\d: "):
         study(model, task)
 
@@ -198,28 +202,30 @@ def test_external_wrench_is_a_part():
     done = study(model, Task("pushed", base.motion, wrench), friction=False)
     free = study(model, base, friction=False)
     # J^T f = -w for the external part
-    share = np.einsum("nji,nj->ni", model.jacobian(base.motion.pose), done.parts["external"])
+    share = np.einsum("nji,nj->ni", model.jacobian(base.motion.pose), done.force_part.sel(part="external"))
     assert np.abs(share + wrench).max() < 1e-12 * 20 * 4  # condition number below 4
-    assert np.abs(done.parts["inertia"] - free.parts["inertia"]).max() == 0.0
+    assert np.abs((done.force_part - free.force_part).sel(part="inertia")).max() == 0.0
 
 
 def test_netcdf_holds_everything(result, folder):
     with xr.open_dataset(folder / "results.nc") as data:
         assert data.attrs["robot"] == "kim-ryu"
-        assert pp.loads(data.attrs["robot_file"]) == result.model.robot
+        assert pp.loads(data.attrs["robot_file"]) == robot_of(result)
         assert np.array_equal(data.force.values, result.force)
-        assert np.array_equal(data.force.sel(leg="leg3").values, result.force[:, 2])
-        assert np.array_equal(data.pose.values, result.task.motion.pose)
+        assert np.array_equal(data.force.sel(actuator="leg3").values, result.force[:, 2])
+        assert np.array_equal(data.pose.values, result.pose.values)
         for name, variable in data.variables.items():
-            assert variable.attrs.get("units") or name in ("leg", "part", "component", "joint", "axis", "limit"), name
+            assert variable.attrs.get("units") or variable.dtype.kind in "SUO", name  # only texts have none
         joint = data.reaction_force.sel(joint="leg2.spherical")
-        assert np.array_equal(joint.values, result.reactions["leg2", "spherical"].force)
-    assert set(dataset(result).sizes) >= {"time", "leg", "part", "component", "joint", "limit"}
+        assert np.array_equal(joint.values, reactions(result)["leg2", "spherical"].force)
+    assert set(result.sizes) >= {"time", "actuator", "leg", "part", "component", "joint", "limit"}
+    again = load_result(folder / "results.nc")
+    xr.testing.assert_identical(again, result)
 
 
 def test_csv_tables(result, folder):
     rows = list(csv.reader((folder / "forces.csv").read_text().splitlines()))
-    assert rows[0] == ["time [s]", *(f"{leg} [N]" for leg in result.model.legs)]
+    assert rows[0] == ["time [s]", *(f"{leg} [N]" for leg in result.actuator.values)]
     numbers = np.array(rows[1:], dtype=float)
     assert np.array_equal(numbers[:, 0], result.time)  # written in full precision
     assert np.array_equal(numbers[:, 1:], result.force)

@@ -15,7 +15,7 @@ import polypod as pp
 from polypod.cli import app
 from polypod.cli.new import template
 from polypod.cli.parameters import parameters
-from polypod.cli.words import euler, quantity
+from polypod.cli.show_format import euler, quantity
 from polypod.files import dumps
 
 
@@ -121,7 +121,7 @@ def test_euler_words_are_scipys_meaning(convention):
     assert np.abs(product - wanted).max() < 1e-15 * 10  # two products of rotations
 
 
-def test_euler_convention_is_told(tmp_path):
+def test_euler_convention_is_reported(tmp_path):
     assert "Euler angles YXZ: about the moving y, then x, then z axis" in shown("kim-ryu")
     file = tmp_path / "mine.yaml"
     file.write_text(re.sub(r"(?m)^euler:.*\n", "", template("robot", "mine")))

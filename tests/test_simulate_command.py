@@ -16,9 +16,9 @@ import polypod as pp
 from polypod.cli import app
 from polypod.cli.new import template
 from polypod.cli.simulate import simulate, write
-from polypod.cli.simulated import summary
+from polypod.cli.simulate_format import summary
 from polypod.simulation import load_result
-from polypod.simulation.judgement import LARGE_ERROR, LARGE_FORCE, remarks
+from polypod.simulation.diagnostics import LARGE_ERROR, LARGE_FORCE, remarks
 
 
 def polypod(*arguments: str) -> Result:
@@ -113,7 +113,7 @@ def good(robot: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 def test_needed_forces_are_those_of_a_study(good: Any, robot: Path, tmp_path: Path) -> None:
     model = pp.Model(robot)
-    moved = pp.motions.load_motion(motion(tmp_path, 0.02)).task(model.robot, 200.0).motion
+    moved = pp.motion.load_motion(motion(tmp_path, 0.02)).task(model, 200.0).motion
     force = model.inverse_dynamics(moved.pose, moved.twist, moved.acceleration)
     # the times of the samples differ: at 200 a second a peak is known to some 1e-4
     np.testing.assert_allclose(good.needed_force.values, np.abs(force).max(axis=0), rtol=1e-3)
@@ -126,7 +126,7 @@ def test_large_errors_and_forces_are_remarked(good: Any) -> None:
         for factor, count in ((0.99, 0), (1.01, 1)):
             error = np.zeros_like(good.error.values)
             error[7, part] = factor * limit
-            assert len(remarks(good.assign(error=(("time", "axis"), error)))) == count
+            assert len(remarks(good.assign(error=(("time", "component"), error)))) == count
     needed = float(good.needed_force.max())
     for factor, count in ((0.99, 0), (1.01, 1)):
         force = good.force.copy(deep=True)

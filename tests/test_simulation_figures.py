@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 import polypod as pp
 from polypod.control import ComputedTorque, Springs
 from polypod.errors import InputError
-from polypod.flexible import FlexibleModel
+from polypod.motion import Published
 from polypod.papers.long.hexagon import hexagon_modes
 from polypod.results.figures import animation
 from polypod.results.figures import simulation as plots
@@ -23,7 +23,6 @@ from polypod.results.figures.skeleton import skeleton
 from polypod.results.figures.style import INK
 from polypod.results.figures.wireframe import bent_skeleton
 from polypod.simulation import load_result, save_result, simulate
-from polypod.trajectories import published
 
 STILL = np.zeros(6)
 
@@ -32,10 +31,10 @@ STILL = np.zeros(6)
 def bent() -> xr.Dataset:
     """Long's robot with a flexible platform, swinging on springs."""
     modes = hexagon_modes(3, damping_ratio=0.02)
-    model = FlexibleModel("long", modes.with_stiffness(4 * modes.stiffness))
+    model = pp.Model(pp.load("long").on_modes(modes.with_stiffness(4 * modes.stiffness)))
     home = model.robot.home.matrix
     rest = model.static_equilibrium(home)
-    hung = Springs(1e6, model.inverse_kinematics(home, rest.elastic), preload=rest.force)
+    hung = Springs(1e6, model.inverse_kinematics(home, elastic=rest.elastic), preload=rest.force)
     return simulate(model, hung, duration=0.1, twist=[0.1, 0.1, 0.2, 0, 0, 0.3], output=2e-3)
 
 
@@ -43,7 +42,7 @@ def bent() -> xr.Dataset:
 def circle() -> xr.Dataset:
     """Kim and Ryu's robot, whose joints turn about; its base frame's z axis points down."""
     model = pp.Model("kim-ryu", friction_width=1e-2)
-    return simulate(model, ComputedTorque(model, published.kim_ryu_circle()), duration=0.3, rate=1000)
+    return simulate(model, ComputedTorque(model, Published(name="kim-ryu-circle")), duration=0.3, rate=1000)
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +59,9 @@ def swing() -> xr.Dataset:
 
 def test_deflection_explains_the_lengths_of_the_legs(bent: xr.Dataset) -> None:
     """q = |p + R (a + d) - b|: actuated lengths come from the legs' own kinematics, not from the deflection."""
-    assert bent.deflection.dims == ("time", "leg", "direction")
+    assert bent.deflection.dims == ("time", "leg", "axis")
     assert bent.deflection.attrs["units"] == "m"
-    assert bent.direction.values.tolist() == ["x", "y", "z"]
+    assert bent.axis.values.tolist() == ["x", "y", "z"]
     robot = pp.loads(bent.attrs["robot_file"])
     ends = np.array([leg.platform for leg in robot.legs]) + bent.deflection.values
     pose = bent.pose.values
@@ -77,7 +76,7 @@ def test_deflection_survives_a_file_and_a_rigid_robot_has_none(
 ) -> None:
     assert load_result(save_result(bent, tmp_path / "run.nc")).identical(bent)
     assert "deflection" not in circle
-    assert "direction" not in circle.dims
+    assert "axis" not in circle.dims
 
 
 def test_bending(bent: xr.Dataset, circle: xr.Dataset) -> None:

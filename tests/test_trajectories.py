@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from functools import partial
 
 import numpy as np
 import pytest
@@ -12,9 +11,8 @@ from hypothesis import strategies as st
 from numpy.polynomial import Polynomial
 from scipy.spatial.transform import RigidTransform, Rotation, Slerp
 
-from polypod import trajectories as tr
+from polypod import motion as tr
 from polypod.errors import InputError
-from polypod.trajectories import published
 
 EPS = np.finfo(float).eps
 
@@ -55,24 +53,66 @@ def assert_derivatives(path, joints=()):
 
 
 PATHS = {
-    "constant speed": (tr.constant_speed(1.7), ()),
-    "quintic law": (tr.quintic(0.8), ()),
-    "cosine law": (tr.cosine(1.3), ()),
-    "trapezoid": (tr.trapezoid(duration=2.0, ramp=0.6), (0.6, 1.4)),
-    "triangle": (tr.trapezoid(duration=2.0, ramp=1.0), (1.0,)),
-    "line": (tr.line([1.0, -2.0, 0.5], [0.2, 1.0, 0.7], tr.quintic(1.1)), ()),
-    "through": (tr.through([[0, 1], [2, -1], [1.5, 0.3]], [0, 0.7, 2.0]), (0.7,)),
-    "through scalars": (tr.through([0.0, 2.0, 1.0], [0, 0.7, 2.0], tr.cosine), (0.7,)),
-    "spline": (tr.spline([[0, 1], [2, -1], [1.5, 0.3], [1, 1]], [0, 0.7, 1.1, 2], [[1, 2], [0, -1]]), (0.7, 1.1)),
-    "hermite": (tr.hermite([0.0, 1.0, 0.5], [0, 1, 1.5], [1.0, -2.0, 0.0], [3.0, 0.0, 1.0]), (1.0,)),
-    "circle": (tr.circle([0.1, 0.2, 0.3], 0.25, [1.0, 2.0, -2.0], 50.0, 1.5), ()),
-    "polynomial": (tr.polynomial([[1, 2], [0, -1], [3, 1], [0.5, 0]], 1.4), ()),
-    "sine": (tr.sine([0.4, 0.2], 4 * np.pi, 1.0, phase=[0.3, 0.0], offset=[1, 2]), ()),
-    "accelerations": (tr.constant_accelerations([1.0, 0.0], [[1, 2], [0, -3], [-1, 1]], [0, 1, 1.5, 3], 0.3), (1, 1.5)),
-    "stack": (tr.stack(tr.quintic(1.0), tr.sine(0.4, 4.0, 1.0), tr.rest([1.0, 2.0], 1.0)), ()),
-    "sum": (tr.sine(0.4, 4.0, 1.0) + tr.polynomial([1.0, 2.0, 3.0], 1.0), ()),
-    "piecewise": (tr.piecewise(tr.rest(0.0, 0.5), tr.cosine(1.0), tr.rest(1.0, 0.25)), (0.5, 1.5)),
-    "staicu": (published.staicu_path(), ()),
+    "constant speed": (tr.Line(start=0, end=1, duration=1.7, law="constant_speed"), ()),
+    "quintic law": (tr.Line(start=0, end=1, duration=0.8, law="quintic"), ()),
+    "cosine law": (tr.Line(start=0, end=1, duration=1.3, law="cosine"), ()),
+    "trapezoid": (tr.Line(start=0, end=1, duration=2.0, law=tr.Trapezoid(ramp=0.6)), (0.6, 1.4)),
+    "triangle": (tr.Line(start=0, end=1, duration=2.0, law=tr.Trapezoid(ramp=1.0)), (1.0,)),
+    "line": (tr.Line(start=[1.0, -2.0, 0.5], end=[0.2, 1.0, 0.7], duration=1.1, law="quintic"), ()),
+    "through": (tr.Through(points=[[0, 1], [2, -1], [1.5, 0.3]], times=[0, 0.7, 2.0]), (0.7,)),
+    "through scalars": (tr.Through(points=[0.0, 2.0, 1.0], times=[0, 0.7, 2.0], law="cosine"), (0.7,)),
+    "spline": (
+        tr.Spline(points=[[0, 1], [2, -1], [1.5, 0.3], [1, 1]], times=[0, 0.7, 1.1, 2], velocities=[[1, 2], [0, -1]]),
+        (0.7, 1.1),
+    ),
+    "hermite": (
+        tr.Hermite(
+            points=[0.0, 1.0, 0.5], times=[0, 1, 1.5], velocities=[1.0, -2.0, 0.0], accelerations=[3.0, 0.0, 1.0]
+        ),
+        (1.0,),
+    ),
+    "circle": (tr.Circle(centre=[0.1, 0.2, 0.3], radius=0.25, normal=[1.0, 2.0, -2.0], rpm=50.0, turns=1.5), ()),
+    "polynomial": (tr.Polynomial(coefficients=[[1, 2], [0, -1], [3, 1], [0.5, 0]], duration=1.4), ()),
+    "sine": (
+        tr.Sine(amplitude=[0.4, 0.2], frequency=2.0, duration=1.0, phase=[0.3, 0.0], offset=[1, 2]),
+        (),
+    ),
+    "accelerations": (
+        tr.ConstantAccelerations(
+            start=[1.0, 0.0], accelerations=[[1, 2], [0, -3], [-1, 1]], times=[0, 1, 1.5, 3], velocity=0.3
+        ),
+        (1, 1.5),
+    ),
+    "stack": (
+        tr.Stack(
+            parts=[
+                tr.Line(start=0, end=1, duration=1.0, law="quintic"),
+                tr.Sine(amplitude=0.4, frequency=4.0 / (2 * np.pi), duration=1.0),
+                tr.Rest(point=[1.0, 2.0], duration=1.0),
+            ]
+        ),
+        (),
+    ),
+    "sum": (
+        tr.Sum(
+            parts=[
+                tr.Sine(amplitude=0.4, frequency=4.0 / (2 * np.pi), duration=1.0),
+                tr.Polynomial(coefficients=[1.0, 2.0, 3.0], duration=1.0),
+            ]
+        ),
+        (),
+    ),
+    "piecewise": (
+        tr.Piecewise(
+            parts=[
+                tr.Rest(point=0.0, duration=0.5),
+                tr.Line(start=0, end=1, duration=1.0, law="cosine"),
+                tr.Rest(point=1.0, duration=0.25),
+            ]
+        ),
+        (0.5, 1.5),
+    ),
+    "staicu": (tr.PUBLISHED["staicu-path"].trajectory.path, ()),
 }
 
 
@@ -84,7 +124,7 @@ def test_path_derivatives_match_differences(name):
 @pytest.mark.parametrize("name", PATHS)
 def test_path_takes_any_batch_of_times(name):
     path, _ = PATHS[name]
-    t = path.times(6)
+    t = path.even_times(6)
     flat = path.at(t)
     for whole, block, one, none in zip(flat, path.at(t.reshape(2, 3)), path.at(t[4]), path.at([]), strict=True):
         np.testing.assert_array_equal(block.reshape(whole.shape), whole)
@@ -126,10 +166,10 @@ def test_acceleration_jumps_where_it_should_and_nothing_else_does(name, joint, e
 
 
 LAWS = {
-    "constant speed": tr.constant_speed,
-    "quintic": tr.quintic,
-    "cosine": tr.cosine,
-    "trapezoid": lambda duration: tr.trapezoid(duration=duration, ramp=duration / 3),
+    "constant speed": lambda duration: tr.Line(start=0, end=1, duration=duration, law="constant_speed"),
+    "quintic": lambda duration: tr.Line(start=0, end=1, duration=duration, law="quintic"),
+    "cosine": lambda duration: tr.Line(start=0, end=1, duration=duration, law="cosine"),
+    "trapezoid": lambda duration: tr.Line(start=0, end=1, duration=duration, law=tr.Trapezoid(ramp=duration / 3)),
 }
 
 
@@ -145,7 +185,7 @@ LAWS = {
 def test_laws_go_from_0_to_1_with_the_known_peaks(name, speed, acceleration):
     duration = 2.3
     law = LAWS[name](duration)
-    s, sdot, sddot = law.at(law.times(200001))
+    s, sdot, sddot = law.at(law.even_times(200001))
     np.testing.assert_allclose([s[0], s[-1]], [0.0, 1.0], rtol=0, atol=4 * EPS)
     assert (np.diff(s) > 0).all()
     # 200,001 times catch a smooth peak to (pi/4e5)^2 = 6e-11
@@ -156,7 +196,7 @@ def test_laws_go_from_0_to_1_with_the_known_peaks(name, speed, acceleration):
 
 
 def test_quintic_law_is_at_rest_exactly_at_both_ends():
-    _, sdot, sddot = tr.quintic(0.37).at([0.0, 0.37])
+    _, sdot, sddot = tr.Line(start=0, end=1, duration=0.37, law="quintic").at([0.0, 0.37])
     np.testing.assert_array_equal([sdot, sddot], 0.0)
 
 
@@ -165,14 +205,16 @@ def test_trapezoid_from_any_two_numbers_is_one_law(distance, duration, share):
     ramp = share * duration
     speed = distance / (duration - ramp)  # the area under the trapezoid
     t = duration * np.linspace(0, 1, 23)
-    by_ramp = tr.trapezoid(duration=duration, ramp=ramp)
-    by_speed = tr.trapezoid(duration=duration, speed=speed, distance=distance)
-    by_both = tr.trapezoid(ramp=ramp, speed=speed, distance=distance)
+    by_ramp = tr.Line(start=0, end=1, duration=duration, law=tr.Trapezoid(ramp=ramp))
+    by_speed = tr.Line(start=0, end=distance, duration=duration, law=tr.Trapezoid(speed=speed))
+    by_both = tr.Line(start=0, end=distance, law=tr.Trapezoid(ramp=ramp, speed=speed))
     np.testing.assert_allclose(by_both.duration, duration, rtol=1e-14)
-    way, _, _ = tr.line(0.0, distance, by_speed).at(t)
+    way = by_speed.at(t).x
     # duration - distance/speed cancels to the ramp, at least 1/50 of the duration: 50 eps, squared by the closed form
-    np.testing.assert_allclose(by_ramp.at(t).x, by_both.at(np.minimum(t, by_both.duration)).x, rtol=0, atol=1e-13)
-    np.testing.assert_allclose(by_ramp.at(t).x, by_speed.at(t).x, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        distance * by_ramp.at(t).x, by_both.at(np.minimum(t, by_both.duration)).x, rtol=0, atol=1e-13 * distance
+    )
+    np.testing.assert_allclose(distance * by_ramp.at(t).x, way, rtol=0, atol=1e-13 * distance)
     closed = speed * np.where(t < ramp, t**2 / (2 * ramp), np.where(t > duration - ramp, 0.0, t - ramp / 2)) + np.where(
         t > duration - ramp, distance - speed * (duration - t) ** 2 / (2 * ramp), 0.0
     )
@@ -186,9 +228,9 @@ def test_quintic_paths_reproduce_a_polynomial_of_degree_five():
     x, v, a = (exact.deriv(k)(t) if k else exact(t) for k in range(3))
     inner = np.linspace(0, 1.6, 41)
     for path in (
-        tr.hermite(x, t, v, a),
-        tr.spline(x, t, v[[0, -1]], a[[0, -1]]),
-        tr.polynomial(exact.coef, 1.6),
+        tr.Hermite(points=x, times=t, velocities=v, accelerations=a),
+        tr.Spline(points=x, times=t, velocities=v[[0, -1]], accelerations=a[[0, -1]]),
+        tr.Polynomial(coefficients=exact.coef, duration=1.6),
     ):
         for order, values in enumerate(path.at(inner)):
             expected = exact.deriv(order)(inner) if order else exact(inner)
@@ -198,17 +240,21 @@ def test_quintic_paths_reproduce_a_polynomial_of_degree_five():
 
 def test_through_and_spline_meet_their_points():
     points, t = np.array([[0.0, 1.0], [2.0, -1.0], [1.5, 0.3], [0.0, 0.0]]), [0.0, 0.7, 1.1, 2.0]
-    for path in (tr.through(points, t), tr.through(points, t, tr.cosine), tr.spline(points, t)):
+    for path in (
+        tr.Through(points=points, times=t),
+        tr.Through(points=points, times=t, law="cosine"),
+        tr.Spline(points=points, times=t),
+    ):
         np.testing.assert_allclose(path.at(t).x, points, rtol=0, atol=1e-14)
-    np.testing.assert_allclose(tr.through(points, t).at(t).xdot, 0.0, rtol=0, atol=1e-14)
-    ends = tr.spline(points, t).at([0.0, 2.0])
+    np.testing.assert_allclose(tr.Through(points=points, times=t).at(t).xdot, 0.0, rtol=0, atol=1e-14)
+    ends = tr.Spline(points=points, times=t).at([0.0, 2.0])
     np.testing.assert_allclose([ends.xdot, ends.xddot], 0.0, rtol=0, atol=1e-11)
-    assert np.abs(tr.spline(points, t).at(0.7).xdot).max() > 0.1  # a spline does not stop
+    assert np.abs(tr.Spline(points=points, times=t).at(0.7).xdot).max() > 0.1  # a spline does not stop
 
 
 def test_through_keeps_thousands_of_short_lines_apart():
     x = np.random.default_rng(1).normal(size=(3001, 3))
-    path = tr.through(x, np.arange(3001) * 0.01, tr.constant_speed)
+    path = tr.Through(points=x, times=np.arange(3001) * 0.01, law="constant_speed")
     middle = path.at((np.arange(3000) + 0.5) * 0.01)
     # times near 30 s are known to 4e-15 s, 4e-13 of a line; lines are a few units long
     np.testing.assert_allclose(middle.x, (x[1:] + x[:-1]) / 2, rtol=0, atol=1e-11)
@@ -219,9 +265,9 @@ def test_through_keeps_thousands_of_short_lines_apart():
     st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda n: np.linalg.norm(n) > 0.1), st.sampled_from([-50.0, 3.0, 50.0])
 )
 def test_circle_keeps_radius_plane_and_speed(normal, rpm):
-    path = tr.circle([1.0, 2.0, 3.0], 0.25, normal, rpm)
+    path = tr.Circle(centre=[1.0, 2.0, 3.0], radius=0.25, normal=normal, rpm=rpm)
     n, w = np.array(normal) / np.linalg.norm(normal), 2 * np.pi * rpm / 60
-    x, v, a = path.at(path.times(37))
+    x, v, a = path.at(path.even_times(37))
     r = x - [1.0, 2.0, 3.0]
     np.testing.assert_allclose(path.duration, 60 / abs(rpm), rtol=1e-14)
     # position is known to eps of the centre's 3 m
@@ -233,9 +279,13 @@ def test_circle_keeps_radius_plane_and_speed(normal, rpm):
 
 
 def test_circle_starts_where_asked():
-    np.testing.assert_allclose(tr.circle([0, 0, 1], 0.5, [0, 0, 1], 10).at(0).x, [0.5, 0, 1], atol=1e-16)
-    np.testing.assert_allclose(tr.circle([0, 0, 1], 0.5, [-2, 0, 0], 10).at(0).x, [0, 0.5, 1], atol=1e-16)
-    x = tr.circle([0, 0, 1], 0.5, [0, 0, 1], 10, start=[0, -3, 7]).at(0).x
+    np.testing.assert_allclose(
+        tr.Circle(centre=[0, 0, 1], radius=0.5, normal=[0, 0, 1], rpm=10).at(0).x, [0.5, 0, 1], atol=1e-16
+    )
+    np.testing.assert_allclose(
+        tr.Circle(centre=[0, 0, 1], radius=0.5, normal=[-2, 0, 0], rpm=10).at(0).x, [0, 0.5, 1], atol=1e-16
+    )
+    x = tr.Circle(centre=[0, 0, 1], radius=0.5, normal=[0, 0, 1], rpm=10, start=[0, -3, 7]).at(0).x
     np.testing.assert_allclose(x, [0, -0.5, 1], atol=1e-16)
 
 
@@ -281,9 +331,12 @@ def test_conventions_are_those_of_scipy():
 @settings(max_examples=25, deadline=None)
 @given(angle=vectors, rate=vectors, curvature=vectors)
 def test_euler_motion_in_every_convention(convention, angle, rate, curvature):
-    place = tr.polynomial([[1.0, 2.0, 3.0], [0.1, -0.2, 0.3], [1.0, 0.0, -1.0]], 0.5)
-    trajectory = tr.euler_motion(tr.stack(place, tr.polynomial([angle, rate, curvature / 2], 0.5)), convention)
-    t = trajectory.times(11)
+    place = tr.Polynomial(coefficients=[[1.0, 2.0, 3.0], [0.1, -0.2, 0.3], [1.0, 0.0, -1.0]], duration=0.5)
+    trajectory = tr.Euler(
+        path=tr.Stack(parts=[place, tr.Polynomial(coefficients=[angle, rate, curvature / 2], duration=0.5)]),
+        convention=convention,
+    )
+    t = trajectory.even_times(11)
     angles = angle + np.multiply.outer(t, rate) + np.multiply.outer(t**2, curvature / 2)
     motion = trajectory.at(t)
     expected = Rotation.from_euler(convention, angles).as_matrix()
@@ -297,8 +350,8 @@ def test_euler_motion_in_every_convention(convention, angle, rate, curvature):
 @given(angle=vectors, rate=vectors, acc=vectors)
 def test_euler_rates_of_kim_and_ryu(angle, rate, acc):
     """Kim and Ryu (2) and (3), the latter with second derivatives in all rows, [theta, Psi, phi] as YXZ."""
-    path = tr.polynomial(np.concatenate([np.zeros((3, 3)), [angle, rate, acc / 2]], axis=1), 1.0)
-    motion = tr.euler_motion(path, "YXZ").at(0.0)
+    path = tr.Polynomial(coefficients=np.concatenate([np.zeros((3, 3)), [angle, rate, acc / 2]], axis=1), duration=1.0)
+    motion = tr.Euler(path=path, convention="YXZ").at(0.0)
     (th, ps, _), (thd, psd, phd), (thdd, psdd, phdd) = angle, rate, acc
     c, s, C, S = np.cos(th), np.sin(th), np.cos(ps), np.sin(ps)
     omega = [psd * c + phd * s * C, thd - phd * S, -psd * s + phd * c * C]
@@ -312,12 +365,12 @@ def test_euler_rates_of_kim_and_ryu(angle, rate, acc):
 
 
 def test_axis_motion_is_a_turn_about_the_base_axis():
-    place = tr.line([0.0, 0.0, 1.0], [0.2, 0.1, 0.9], tr.quintic(1.2))
+    place = tr.Line(start=[0.0, 0.0, 1.0], end=[0.2, 0.1, 0.9], duration=1.2, law="quintic")
     start = Rotation.from_rotvec([0.3, -0.8, 0.4]).as_matrix()
-    angle = tr.line(-0.4, 1.1, tr.cosine(1.2))
-    tilted = tr.axis_motion(place, [1.0, -2.0, 0.5], angle, start)
+    angle = tr.Line(start=-0.4, end=1.1, duration=1.2, law="cosine")
+    tilted = tr.AxisTurn(position=place, axis=[1.0, -2.0, 0.5], angle=angle, rotation=start)
     assert_motion(tilted)
-    t = tilted.times(9)
+    t = tilted.even_times(9)
     axis = np.array([1.0, -2.0, 0.5]) / np.linalg.norm([1.0, -2.0, 0.5])
     expected = Rotation.from_rotvec(np.multiply.outer(angle.at(t).x, axis)).as_matrix() @ start
     np.testing.assert_allclose(tilted.at(t).pose[:, :3, :3], expected, rtol=0, atol=4e-15)
@@ -332,9 +385,9 @@ STATIONS = poses(
 )
 
 
-def test_pose_motion_meets_its_poses_at_rest():
+def test_a_motion_through_poses_rests_in_each():
     times = [0.0, 0.5, 0.7, 1.6]
-    trajectory = tr.pose_motion(STATIONS, times)
+    trajectory = tr.Poses.through(STATIONS, times)
     assert_motion(trajectory, joints=times[1:-1])
     motion = trajectory.at(times)
     np.testing.assert_allclose(motion.pose, STATIONS, rtol=0, atol=4e-15)
@@ -342,36 +395,36 @@ def test_pose_motion_meets_its_poses_at_rest():
     np.testing.assert_allclose(motion.acceleration, 0.0, rtol=0, atol=1e-12)
     between = trajectory.at(np.linspace(0.5, 0.7, 5))
     np.testing.assert_array_equal(between.twist, 0.0)  # the same pose twice is a rest
-    as_transform = tr.pose_motion(RigidTransform.from_matrix(STATIONS), times)
+    as_transform = tr.Poses.through(RigidTransform.from_matrix(STATIONS), times)
     np.testing.assert_allclose(as_transform.at([0.2, 1.0]).pose, trajectory.at([0.2, 1.0]).pose, rtol=0, atol=4e-15)
 
 
-def test_pose_motion_at_constant_speed_is_scipys_slerp():
+def test_poses_at_constant_speed_are_scipys_slerp():
     times = [0.0, 0.5, 0.7, 1.6]
     t = np.linspace(0, 1.6, 33)
-    motion = tr.pose_motion(STATIONS, times, tr.constant_speed).at(t)
+    motion = tr.Poses.through(STATIONS, times, "constant_speed").at(t)
     expected = Slerp(times, Rotation.from_matrix(STATIONS[:, :3, :3]))(t).as_matrix()
     np.testing.assert_allclose(motion.pose[:, :3, :3], expected, rtol=0, atol=1e-14)
 
 
 MOTIONS = {
-    "pedrammehr 1": (partial(published.pedrammehr_path, 1), ()),
-    "pedrammehr 2": (partial(published.pedrammehr_path, 2), (1.0, 5.0, 2.4644661, 3.5355339)),
-    "pedrammehr 3": (partial(published.pedrammehr_path, 3), (0.1, 0.5, 0.24644661, 0.35355339)),
-    "kim-ryu circle": (published.kim_ryu_circle, ()),
-    "kim-ryu acceleration": (published.kim_ryu_acceleration, (1.5,)),
-    "lopes": (published.lopes_there_and_back, ()),
-    "long": (published.long_example, (0.2, 0.7, 1.2, 1.7, 2.2)),
+    "pedrammehr 1": ("pedrammehr-path-1", ()),
+    "pedrammehr 2": ("pedrammehr-path-2", (1.0, 5.0, 2.4644661, 3.5355339)),
+    "pedrammehr 3": ("pedrammehr-path-3", (0.1, 0.5, 0.24644661, 0.35355339)),
+    "kim-ryu circle": ("kim-ryu-circle", ()),
+    "kim-ryu acceleration": ("kim-ryu-acceleration", (1.5,)),
+    "lopes": ("lopes-there-and-back", ()),
+    "long": ("long-example", (0.2, 0.7, 1.2, 1.7, 2.2)),
 }
 
 
 @pytest.mark.parametrize("name", MOTIONS)
 def test_published_motions(name):
-    make, joints = MOTIONS[name]
-    trajectory = make()
+    published, joints = MOTIONS[name]
+    trajectory = tr.Published(name=published)
     # sines of quintics that last a fifth of the whole have large ninth derivatives: 4e-12 seen, order 8 confirmed
     assert_motion(trajectory, joints, tolerance=1e-11 if name == "long" else 1e-12)
-    t = trajectory.times(6)
+    t = trajectory.even_times(6)
     whole = trajectory.at(t)
     again = pickle.loads(pickle.dumps(trajectory)).at(t.reshape(2, 3))
     for field, block, one, none in zip(whole, again, trajectory.at(t[4]), trajectory.at([]), strict=True):
@@ -382,7 +435,7 @@ def test_published_motions(name):
 
 
 def test_pedrammehr_path_1_needs_a_little_more_than_the_printed_speed():
-    trajectory = published.pedrammehr_path(1)
+    trajectory = tr.Published(name="pedrammehr-path-1")
     motion = trajectory.at([0.0, 2.5, 6.0])
     np.testing.assert_allclose(motion.twist, np.broadcast_to([0.5 / 6, 0, 0, 0, 0, 0], (3, 6)), rtol=1e-14)
     assert round(motion.twist[0, 0], 4) == 0.0833
@@ -392,7 +445,7 @@ def test_pedrammehr_path_1_needs_a_little_more_than_the_printed_speed():
 
 @pytest.mark.parametrize(("number", "scale"), [(2, 1.0), (3, 0.1)])
 def test_pedrammehr_paths_2_and_3_have_ramps_of_2_4645_and_1_s(number, scale):
-    trajectory = published.pedrammehr_path(number)
+    trajectory = tr.Published(name=f"pedrammehr-path-{number}")
     assert trajectory.duration == pytest.approx(6.0 * scale, rel=1e-15)
     around = np.array([0.9999, 1.0001, 2.4644, 2.4646]) * scale
     linear, angular = np.moveaxis(trajectory.at(around).acceleration[:, [0, 5]], 1, 0) * scale**2
@@ -417,7 +470,7 @@ def test_pedrammehr_paths_2_and_3_have_ramps_of_2_4645_and_1_s(number, scale):
     ],
 )  # fmt: skip
 def test_pedrammehr_states_computed_with_50_digits(number, t, x, cosine, sine, twist, acceleration):
-    motion = published.pedrammehr_path(number).at(t)
+    motion = tr.Published(name=f"pedrammehr-path-{number}").at(t)
     pose = [[cosine, -sine, 0, x], [sine, cosine, 0, 0], [0, 0, 1, x + 0.3], [0, 0, 0, 1]]
     # a few roundings; the ramp of 2.46 s is a difference of numbers twice as large
     np.testing.assert_allclose(motion.pose, pose, rtol=0, atol=4 * EPS)
@@ -446,8 +499,8 @@ def hexaslide_sliders(pose):
 
 @pytest.mark.parametrize("rpm", [20.0, 40.0, 60.0])
 def test_kim_ryu_circle(rpm):
-    trajectory = published.kim_ryu_circle(rpm)
-    motion = trajectory.at(trajectory.times(1001))
+    trajectory = tr.Published(name="kim-ryu-circle", pace=rpm / 40)
+    motion = trajectory.at(trajectory.even_times(1001))
     np.testing.assert_allclose(trajectory.duration, 60 / rpm, rtol=1e-15)
     np.testing.assert_allclose(np.linalg.norm(motion.twist[:, :3], axis=1), 0.1 * rpm * np.pi / 30, rtol=1e-14)
     np.testing.assert_array_equal(motion.twist[:, 3:], 0.0)
@@ -456,8 +509,8 @@ def test_kim_ryu_circle(rpm):
 
 
 def test_kim_ryu_acceleration():
-    trajectory = published.kim_ryu_acceleration()
-    motion = trajectory.at(trajectory.times(1001))
+    trajectory = tr.Published(name="kim-ryu-acceleration")
+    motion = trajectory.at(trajectory.even_times(1001))
     np.testing.assert_allclose(motion.acceleration[0], [0.1, 0.1, 0.1, 0.05, 0.05, 0.1], rtol=1e-15)
     np.testing.assert_allclose(motion.pose[-1, :3, 3], [0.225, 0.225, 0.925], rtol=1e-14)
     np.testing.assert_allclose(motion.twist[[0, -1]], 0.0, rtol=0, atol=1e-15)
@@ -471,8 +524,8 @@ def test_kim_ryu_acceleration():
 
 @pytest.mark.parametrize("half", [0.5, 1.0, 4.0])
 def test_lopes_there_and_back(half):
-    trajectory = published.lopes_there_and_back(half)
-    t = trajectory.times(2001)
+    trajectory = tr.Published(name="lopes-there-and-back", pace=1 / half)
+    t = trajectory.even_times(2001)
     motion = trajectory.at(t)
     s = (1 - np.cos(np.pi * t / half)) / 2  # there and back is one smooth function
     expected = np.array([0.0, 0.0, 2.0]) + np.multiply.outer(s, [-0.1, -0.2, 0.5])
@@ -489,7 +542,7 @@ def test_lopes_there_and_back(half):
 
 
 def test_staicu_path():
-    path = published.staicu_path()
+    path = tr.PUBLISHED["staicu-path"].trajectory.path
     x, xdot, xddot = path.at([0.0, 0.25, 1.0])
     assert round(xdot[0, 2], 2) == 5.03
     np.testing.assert_allclose(
@@ -502,13 +555,13 @@ def test_staicu_path():
 
 
 def test_long_example_rests_moves_and_rests():
-    trajectory = published.long_example()
+    trajectory = tr.Published(name="long-example")
     motion = trajectory.at(np.array([0.0, 0.1, 0.2, 2.2, 2.3, 2.5]))
     home = np.eye(4)
     home[:3, 3] = 0.25, np.sqrt(3) / 4, 1.0
     np.testing.assert_allclose(motion.pose, np.broadcast_to(home, (6, 4, 4)), rtol=0, atol=2e-15)
     np.testing.assert_allclose(motion.twist, 0.0, rtol=0, atol=1e-14)
-    moving = trajectory.at(trajectory.times(2501))
+    moving = trajectory.at(trajectory.even_times(2501))
     away = moving.pose[:, :3, 3] - home[:3, 3]
     turned = Rotation.from_matrix(moving.pose[:, :3, :3]).as_rotvec()
     assert np.abs(away).max() == pytest.approx(0.05, rel=1e-12)
@@ -520,88 +573,152 @@ def test_long_example_rests_moves_and_rests():
 
 
 def test_times_a_rounding_late_are_the_end_and_later_ones_are_errors():
-    path = tr.quintic(0.3)
+    path = tr.Line(start=0, end=1, duration=0.3, law="quintic")
     assert path.at(0.1 + 0.2).x == 1.0  # 0.30000000000000004
     with pytest.raises(InputError, match=r"t: times must lie in \[0, 0.3\] s, got 0.31 s \(1 of 3 outside\)"):
         path.at([0.0, 0.3, 0.31])
     with pytest.raises(InputError, match="got nan s"):
         path.at(np.nan)
     with pytest.raises(InputError, match=r"got -0\.1 s"):
-        published.lopes_there_and_back().at(-0.1)
+        tr.Published(name="lopes-there-and-back").at(-0.1)
 
 
-PLACE, TURN = tr.rest([0.0, 0.0, 1.0], 1.0), tr.quintic(1.0)
+PLACE, TURN = tr.Rest(point=[0.0, 0.0, 1.0], duration=1.0), tr.Line(start=0, end=1, duration=1.0, law="quintic")
+
+SIX = tr.Rest(point=np.zeros(6), duration=1.0)
+CIRCLE = {"centre": [0, 0, 0], "radius": 0.1, "normal": [0, 0, 1], "rpm": 1}
+
+
+def line(**fields):
+    """From 0 to 1, unless something else is said."""
+    return tr.Line(**{"start": 0.0, "end": 1.0, **fields})
+
 
 BAD = {
-    "negative duration": (lambda: tr.quintic(-1.0), r"duration: must be greater than 0 s, got -1"),
-    "zero duration": (lambda: tr.cosine(0.0), r"duration: .* got 0"),
-    "infinite duration": (lambda: tr.constant_speed(np.inf), r"duration: must be finite"),
-    "duration of two": (lambda: tr.rest(1.0, [1.0, 2.0]), r"duration: must be one number, got .*\(2,\)"),
-    "text": (lambda: tr.polynomial("a", 1.0), r"coefficients: must be numbers .* 'a'"),
-    "no coefficients": (lambda: tr.polynomial([], 1.0), r"coefficients: .* shape \(0,\)"),
+    "negative duration": (lambda: line(duration=-1.0), r"duration: must be greater than 0, got -1"),
+    "zero duration": (lambda: line(duration=0.0, law="cosine"), r"duration: .* got 0"),
+    "infinite duration": (lambda: line(duration=np.inf), r"duration: must be a finite number"),
+    "no duration": (lambda: line(), r"duration: missing, how long does it take"),
+    "duration of two": (
+        lambda: tr.Rest(point=1.0, duration=[1.0, 2.0]),
+        r"duration: must be a .*number, got \[1.0, 2.0\]",
+    ),
+    "text": (lambda: tr.Polynomial(coefficients="a", duration=1.0), r"coefficients: a number .* 'a'"),
+    "no coefficients": (lambda: tr.Polynomial(coefficients=[], duration=1.0), r"coefficients: .* shape \(0,\)"),
     "long ramp": (
-        lambda: tr.trapezoid(duration=2.0, ramp=1.1),
-        r"ramp: must be at most half the duration 2 s, got 1.1 s",
+        lambda: line(duration=2.0, law=tr.Trapezoid(ramp=1.1)),
+        r"law.ramp: must be at most half the duration 2 s, got 1.1 s",
     ),
-    "no ramp": (lambda: tr.trapezoid(duration=2.0, ramp=0.0), r"ramp: must be greater than 0 s"),
-    "ramp for speed": (lambda: tr.trapezoid(ramp=3.0, speed=1.0, distance=2.0), r"ramp: .* at most 2 s, got 3 s"),
+    "no ramp": (lambda: tr.Trapezoid(ramp=0.0), r"ramp: must be greater than 0"),
+    "ramp for speed": (
+        lambda: line(end=2.0, law=tr.Trapezoid(ramp=3.0, speed=1.0)),
+        r"law.ramp: .* at most 2 s, got 3 s",
+    ),
     "slow": (
-        lambda: tr.trapezoid(duration=6.0, speed=0.08, distance=0.5),
-        r"speed: .* greater than 0.0833.*, got 0.08",
+        lambda: line(end=0.5, duration=6.0, law=tr.Trapezoid(speed=0.08)),
+        r"law.speed: .* greater than 0.0833.*, got 0.08",
     ),
-    "fast": (lambda: tr.trapezoid(duration=2.0, speed=1.1), r"speed: .* at most 1 \(no cruise\), got 1.1"),
-    "one number": (lambda: tr.trapezoid(duration=2.0), r"exactly two of duration, ramp and speed"),
-    "three numbers": (lambda: tr.trapezoid(duration=2.0, ramp=0.5, speed=1.0), r"exactly two .* speed=1.0"),
-    "no distance": (lambda: tr.trapezoid(duration=2.0, speed=1.0, distance=0.0), r"distance: must be greater than 0"),
-    "knots fall": (lambda: tr.through([0, 1, 2], [0, 2, 1]), r"times: .* increase strictly, got \[0.0, 2.0, 1.0\]"),
-    "knots late": (lambda: tr.spline([0, 1], [1, 2]), r"times: must start at 0 s"),
-    "knots few": (lambda: tr.spline([0, 1], [0]), r"times: must be 2 times, two at least, got 1"),
-    "one point": (lambda: tr.through([0], [0]), r"times: must be 2 times, two at least, got 1"),
-    "no law": (lambda: tr.through([0, 1], [0, 1], lambda T: tr.rest(0.0, T)), r"law: must go from 0 to 1"),
-    "vector law": (lambda: tr.through([0, 1], [0, 1], lambda T: tr.rest([0.0], T)), r"law: must make a scalar path"),
-    "wrong law": (lambda: tr.through([0, 1], [0, 2], lambda T: tr.quintic(1.0)), r"law.*durations \[1.0, 2.0\]"),
-    "line ends": (lambda: tr.line([0, 1], [0, 1, 2], TURN), r"end: must have the shape \(2,\)"),
-    "line law": (lambda: tr.line([0, 1], [1, 1], PLACE), r"law: must be a scalar path, got one of shape \(3,\)"),
-    "zero radius": (lambda: tr.circle([0, 0, 0], 0.0, [0, 0, 1], 10), r"radius: must be greater than 0 m, got 0"),
-    "zero normal": (lambda: tr.circle([0, 0, 0], 0.1, [0, 0, 0], 10), r"normal: must be a vector other than zero"),
-    "zero rpm": (lambda: tr.circle([0, 0, 0], 0.1, [0, 0, 1], 0), r"rpm: must be other than 0"),
-    "flat centre": (lambda: tr.circle([0, 0], 0.1, [0, 0, 1], 1), r"centre: must have shape \(3\), got \(2,\)"),
-    "start": (
-        lambda: tr.circle([0, 0, 0], 0.1, [0, 0, 1], 1, start=[0, 0, 2]),
-        r"start: must not lie along the normal",
+    "fast": (
+        lambda: line(duration=2.0, law=tr.Trapezoid(speed=1.1)),
+        r"law.speed: .* at most 1 \(no cruise\), got 1.1",
     ),
-    "sine sizes": (lambda: tr.sine([1, 2], [1, 2, 3], 1.0), r"sine: .* amplitude \(2,\), angular_frequency \(3,\)"),
+    "one number": (lambda: line(law=tr.Trapezoid(ramp=0.5)), r"duration: .* exactly two of duration, ramp and speed"),
+    "no number": (lambda: tr.Trapezoid(), r"ramp: missing: a trapezoid needs a ramp or a speed"),
+    "three numbers": (
+        lambda: line(duration=2.0, law=tr.Trapezoid(ramp=0.5, speed=1.0)),
+        r"law: .* exactly two .* speed=1",
+    ),
+    "speed through points": (
+        lambda: tr.Through(points=[0, 1], times=[0, 2], law=tr.Trapezoid(speed=1.0)),
+        r"law.speed: the times of the points fix the speeds",
+    ),
+    "knots fall": (
+        lambda: tr.Through(points=[0, 1, 2], times=[0, 2, 1]),
+        r"times: .* increase strictly, got \[0.0, 2.0, 1.0\]",
+    ),
+    "knots late": (lambda: tr.Spline(points=[0, 1], times=[1, 2]), r"times: must start at 0 s"),
+    "knots few": (lambda: tr.Spline(points=[0, 1], times=[0]), r"times: must be 2 times, two at least, got 1"),
+    "one point": (lambda: tr.Through(points=[0], times=[0]), r"times: must be 2 times, two at least, got 1"),
+    "no times": (lambda: tr.Through(points=[0, 1]), r"times: missing: points and times, or csv, are required"),
+    "no law": (
+        lambda: tr.Through(points=[0, 1], times=[0, 1], law="septic"),
+        r"law.kind: unknown time law kind 'septic'",
+    ),
+    "a path for a law": (lambda: line(duration=1.0, law=PLACE), r"law: a time law is a mapping with a 'kind'"),
+    "line ends": (lambda: line(start=[0, 1], end=[0, 1, 2], duration=1.0), r"end: needs as many numbers as start"),
+    "zero radius": (lambda: tr.Circle(**CIRCLE | {"radius": 0.0}), r"radius: must be greater than 0, got 0"),
+    "zero normal": (lambda: tr.Circle(**CIRCLE | {"normal": [0, 0, 0]}), r"normal: must be a vector other than zero"),
+    "zero rpm": (lambda: tr.Circle(**CIRCLE | {"rpm": 0}), r"rpm: must be other than 0"),
+    "flat centre": (lambda: tr.Circle(**CIRCLE | {"centre": [0, 0]}), r"centre: 3 numbers needed, got \[0, 0\]"),
+    "start": (lambda: tr.Circle(**CIRCLE | {"start": [0, 0, 2]}), r"start: must not lie along the normal"),
+    "unknown field": (lambda: tr.Circle(**CIRCLE | {"center": [0, 0, 0]}), r"unknown field 'center'.*'centre'"),
+    "sine sizes": (
+        lambda: tr.Sine(amplitude=[1, 2], frequency=[1, 2, 3], duration=1.0),
+        r"amplitude: .* amplitude \(2,\), frequency \(3,\)",
+    ),
     "start size": (
-        lambda: tr.constant_accelerations(0.0, [[1, 2]], [0, 1]),
-        r"start, velocity: must have the shape \(2,\)",
+        lambda: tr.ConstantAccelerations(start=0.0, accelerations=[[1, 2]], times=[0, 1]),
+        r"start: must have the shape \(2,\)",
     ),
-    "hermite sizes": (lambda: tr.hermite([0, 1], [0, 1], [0, 0], [0]), r"hermite: .* accelerations \(1,\)"),
-    "spline ends": (lambda: tr.spline([0, 1], [0, 1], [0, 0, 0]), r"velocities: two values"),
-    "stack of none": (lambda: tr.stack(), r"stack: needs at least one path"),
-    "stack durations": (lambda: tr.stack(TURN, tr.quintic(2.0)), r"stack: .* durations \[1.0, 2.0\] s"),
-    "sum shapes": (lambda: PLACE + TURN, r"path sum: shapes must be equal, got \(3,\) and \(\)"),
-    "position jump": (lambda: tr.piecewise(TURN, TURN), r"position jumps by 1 between path 0 \(ends at 1.0\)"),
-    "velocity jump": (lambda: tr.piecewise(tr.constant_speed(2.0), tr.rest(1.0, 1.0)), r"velocity jumps by 0.5"),
+    "hermite sizes": (
+        lambda: tr.Hermite(points=[0, 1], times=[0, 1], velocities=[0, 0], accelerations=[0]),
+        r"accelerations: must have the shape \(2,\) of points, got \(1,\)",
+    ),
+    "spline ends": (lambda: tr.Spline(points=[0, 1], times=[0, 1], velocities=[0, 0, 0]), r"velocities: two values"),
+    "stack of none": (lambda: tr.Stack(parts=[]), r"parts: .* at least 1 item"),
+    "stack durations": (lambda: tr.Stack(parts=[TURN, line(duration=2.0)]), r"parts: .* durations \[1.0, 2.0\] s"),
+    "sum shapes": (lambda: tr.Sum(parts=[PLACE, TURN]), r"parts: must be of one shape, got shapes \[\(3,\), \(\)\]"),
+    "position jump": (
+        lambda: tr.Piecewise(parts=[TURN, TURN]),
+        r"parts.1: position jumps by 1 between path 0 \(ends at 1.0\)",
+    ),
+    "velocity jump": (
+        lambda: tr.Piecewise(parts=[line(duration=2.0, law="constant_speed"), tr.Rest(point=1.0, duration=1.0)]),
+        r"velocity jumps by 0.5",
+    ),
     "acceleration jump": (
-        lambda: tr.piecewise(tr.cosine(1.0), tr.rest(1.0, 1.0), continuity=2),
+        lambda: tr.Piecewise(parts=[line(duration=1.0, law="cosine"), tr.Rest(point=1.0, duration=1.0)], continuity=2),
         r"acceleration jumps by 4.93",
     ),
-    "continuity": (lambda: tr.piecewise(TURN, continuity=3), r"continuity: must be 0, 1 or 2, got 3"),
-    "convention": (lambda: tr.euler_motion(tr.rest(np.zeros(6), 1.0), "XyZ"), r"convention: .*xyz.*ZYZ, got 'XyZ'"),
-    "five coordinates": (lambda: tr.euler_motion(tr.rest(np.zeros(5), 1.0), "xyz"), r"path: .* got shape \(5,\)"),
-    "axis": (lambda: tr.axis_motion(PLACE, [0, 0, 0], TURN), r"axis: must be a vector other than zero"),
-    "axis paths": (lambda: tr.axis_motion(TURN, [0, 0, 1], TURN), r"position, angle: .* got \(\) and \(\)"),
-    "axis start": (lambda: tr.axis_motion(PLACE, [0, 0, 1], TURN, -np.eye(3)), r"rotation: .* determinants -1.0"),
-    "pose shape": (lambda: tr.pose_motion(np.eye(4), [0, 1]), r"poses: must have shape \(n, 4, 4\), got \(4, 4\)"),
-    "pose row": (lambda: tr.pose_motion([np.eye(4), np.ones((4, 4))], [0, 1]), r"poses: the last row must be 0 0 0 1"),
-    "pose skewed": (
-        lambda: tr.pose_motion([np.eye(4), np.diag([1, 2, 1, 1])], [0, 1]),
-        r"poses: rotation matrices .* up to 3",
+    "continuity": (lambda: tr.Piecewise(parts=[TURN], continuity=3), r"continuity: must be 0, 1 or 2, got 3"),
+    "convention": (lambda: tr.Euler(path=SIX, convention="XyZ"), r"convention: .*xyz.*ZYZ, got 'XyZ'"),
+    "no convention": (lambda: tr.Euler(path=SIX).at(0.0), r"convention: missing: the order of the angles"),
+    "no home": (
+        lambda: tr.Euler(path=SIX, convention="ZYX", relative_to="home").at(0.0),
+        r"relative_to: counts from a robot's home; .*for_model",
     ),
-    "half turn": (lambda: tr.pose_motion([np.eye(4), np.diag([1, -1, -1, 1])], [0, 1]), r"half a turn from 0 to 1"),
-    "path 4": (lambda: published.pedrammehr_path(4), r"number: must be 1, 2 or 3, got 4"),
-    "lopes": (lambda: published.lopes_there_and_back(-1.0), r"half: must be greater than 0 s"),
-    "count": (lambda: TURN.times(0), r"count: must be at least 1, got 0"),
+    "no robot": (lambda: tr.OwnCoordinates(path=SIX).at(0.0), r"path: coordinates of which robot"),
+    "five coordinates": (
+        lambda: tr.Euler(path=tr.Rest(point=np.zeros(5), duration=1.0), convention="xyz"),
+        r"path: needs six coordinates, x y z and three angles, got 5",
+    ),
+    "axis": (
+        lambda: tr.AxisTurn(position=PLACE, axis=[0, 0, 0], angle=TURN),
+        r"axis: must be a vector other than zero",
+    ),
+    "axis position": (lambda: tr.AxisTurn(position=TURN, axis=[0, 0, 1], angle=TURN), r"position: .* got shape \(\)"),
+    "axis angle": (lambda: tr.AxisTurn(position=PLACE, axis=[0, 0, 1], angle=PLACE), r"angle: .* got shape \(3,\)"),
+    "axis start": (
+        lambda: tr.AxisTurn(position=PLACE, axis=[0, 0, 1], angle=TURN, rotation=-np.eye(3)),
+        r"rotation: not a rotation matrix",
+    ),
+    "pose shape": (lambda: tr.Poses.through(np.eye(4), [0, 1]), r"poses: must have shape \(n, 4, 4\), got \(4, 4\)"),
+    "pose row": (
+        lambda: tr.Poses.through([np.eye(4), np.ones((4, 4))], [0, 1]),
+        r"poses: the last row must be 0 0 0 1",
+    ),
+    "pose skewed": (
+        lambda: tr.Poses.through([np.eye(4), np.diag([1, 2, 1, 1])], [0, 1]),
+        r"poses.1.rotation: not a rotation matrix",
+    ),
+    "half turn": (lambda: tr.Poses.through([np.eye(4), np.diag([1, -1, -1, 1])], [0, 1]), r"half a turn from 0 to 1"),
+    "two rotations": (
+        lambda: tr.Poses(poses=[{"time": 0, "position": [0, 0, 0], "angles": [0, 0, 1], "rotation_vector": [0, 0, 1]}]),
+        r"poses.0.rotation_vector: give one of angles, rotation and rotation_vector",
+    ),
+    "path 4": (lambda: tr.Published(name="pedrammehr-path-4"), r"name: unknown motion 'pedrammehr-path-4'"),
+    "backwards": (lambda: tr.Published(name="lopes-there-and-back", pace=-1.0), r"pace: must be greater than 0"),
+    "count": (lambda: TURN.even_times(0), r"count: must be at least 1, got 0"),
 }
 
 
@@ -613,12 +730,15 @@ def test_bad_input_is_named(name):
 
 
 def test_a_corner_at_speed_can_be_asked_for():
-    corner = tr.piecewise(tr.constant_speed(2.0), tr.rest(1.0, 1.0), continuity=0)
+    corner = tr.Piecewise(
+        parts=[tr.Line(start=0, end=1, duration=2.0, law="constant_speed"), tr.Rest(point=1.0, duration=1.0)],
+        continuity=0,
+    )
     np.testing.assert_array_equal(corner.at([1.0, 2.0, 2.5]).xdot, [0.5, 0.0, 0.0])
 
 
 def test_what_a_path_is_made_from_cannot_be_changed_later():
     points = np.array([[0.0, 1.0], [2.0, 3.0]])
-    path = tr.through(points, [0.0, 1.0])
+    path = tr.Through(points=points, times=[0.0, 1.0])
     points[:] = 9.0
     np.testing.assert_array_equal(path.at(0.0).x, [0.0, 1.0])

@@ -2,12 +2,19 @@
 
 Together they have what the library's legs do not: a spherical joint inside the leg, a platform joint that decides how a
 link spins, a driven crank, loops closed by a universal joint and by the base, drives with gears, a body fastened to
-another, slides in a row, a cross with inertia at the platform, joints told backwards.
+another, slides in a row, a slide beside its joint's line, a cross with inertia at the platform, joints stated from the
+platform to the base, no actuator, two actuators, more actuators than freedoms.
 """
 
 from __future__ import annotations
 
+import math
+import sys
+from collections.abc import Callable
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import casadi as ca
@@ -15,15 +22,27 @@ import numpy as np
 
 import polypod as pp
 from polypod.description import Body, Friction
-from polypod.description.quantities import Direction, Length, Position
-from polypod.legs import PRU, UPS, Condition, Inertance, Joint, Leg, PlacedBody, Placement
+from polypod.description.quantities import Direction, Length, Moment, Number, Position
+from polypod.legs import PRU, UPS, Actuator, Condition, Joint, Leg, PlacedBody, Placement
 from polypod.legs.rail import slide
 from polypod.symbols.vectors import Frame, columns, cross, dot, norm, unit, vector
 
 EYE = ca.SX(ca.DM.eye(3))
+EXAMPLE = Path(__file__).parents[1] / "examples" / "custom_leg.py"
 
 
-class PSU(Leg):
+def custom_leg() -> ModuleType:
+    """The example that has a leg kind of its own, loaded once (a kind has one class)."""
+    if "custom_leg" not in sys.modules:
+        spec = spec_from_file_location("custom_leg", EXAMPLE)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules["custom_leg"] = module_from_spec(spec)
+        spec.loader.exec_module(sys.modules["custom_leg"])
+    return sys.modules["custom_leg"]
+
+
+class PSU(Leg, kind="PSU"):
     """Slider, spherical joint, link, universal joint whose second axis is the platform's: it makes the link spin."""
 
     rail_start: Position
@@ -41,21 +60,22 @@ class PSU(Leg):
         first = unit(cross(second, at.n))
         link = Frame(at.point, columns(at.n, first, cross(at.n, first)))
         return Placement(
-            coordinate=at.q,
             bodies=(PlacedBody("slider", Frame(at.point, EYE), self.slider), PlacedBody("link", link, self.link)),
             joints=(
                 Joint("slider", "prismatic", "base", "slider", at.point, (rail,), "friction"),
                 Joint("spherical", "spherical", "slider", "link", at.point, (), "friction"),
                 Joint("universal", "universal", "link", "platform", tip.origin, (first, second), "friction"),
             ),
+            actuators=(Actuator("drive", "slider", at.q),),
             conditions=(at.condition,),
         )
 
 
-class CrankLeg(Leg):
+class CrankLeg(Leg, kind="crank"):
     """A crank driven by a rope, a follower beside it (a loop over the base), a rod with a clamp to the platform.
 
-    The crank also turns a flywheel through a universal joint (a loop in space) and a geared rotor.
+    The coordinate is the rope's length on a drum of radius ``drum``. The crank also turns a flywheel through a
+    universal joint (a loop in space), and the motor's ``rotor`` ``gear`` times as fast.
     """
 
     base: Position
@@ -70,9 +90,9 @@ class CrankLeg(Leg):
     follower: Body
     coupler: Body
     clamp: Body
-    rotor: float = 0.02
-    gear: float = 7.3
-    drum: float = 0.4
+    rotor: Moment = 0.02
+    gear: Number = 7.3
+    drum: Length = 0.4
     friction: Friction = Friction()
     coupling_friction: Friction = Friction()
 
@@ -117,10 +137,13 @@ class CrankLeg(Leg):
             ),
         )
         reach = Condition("the rod does not reach", 1 - share**2, share, "cosine")
-        return Placement(self.drum * q, bodies, joints, (reach,), (), (Inertance("rotor", self.gear * q, self.rotor),))
+        # rotor (gear qdot)^2/2 = m (drum qdot)^2/2
+        moving = self.rotor * (self.gear / self.drum) ** 2
+        rope = Actuator("rope", "crank", self.drum * q, "m", ratio=self.drum, rotor=moving)
+        return Placement(bodies=bodies, joints=joints, actuators=(rope,), conditions=(reach,))
 
 
-class Stage(Leg):
+class Stage(Leg, kind="stage"):
     """A slider on the base along ``first``, the platform on it along ``second``."""
 
     first: Direction
@@ -133,18 +156,17 @@ class Stage(Leg):
         a, c = vector(self.first), vector(self.second)
         q = dot(tip.origin, a)
         return Placement(
-            coordinate=q,
             bodies=(PlacedBody("slider", Frame(q * a, EYE), self.slider),),
             joints=(
                 Joint("driven", "prismatic", "base", "slider", q * a, (a,), "driven_friction"),
                 Joint("free", "prismatic", "slider", "platform", tip.origin, (c,), "free_friction"),
             ),
-            conditions=(),
+            actuators=(Actuator("drive", "driven", q),),
         )
 
 
-class IdleLeg(Leg):
-    """A leg between two spherical joints: nothing tells how its strut turns about itself."""
+class IdleLeg(Leg, kind="idle"):
+    """A leg between two spherical joints: nothing says how its strut turns about itself."""
 
     base: Position
     strut: Body
@@ -156,14 +178,13 @@ class IdleLeg(Leg):
         axes = columns(n, side, cross(n, side))
         bodies = [("lower", vector(self.base)), ("upper", tip.origin)]
         return Placement(
-            coordinate=norm(along),
             bodies=tuple(PlacedBody(name, Frame(point, axes), self.strut) for name, point in bodies),
             joints=(
                 Joint("ball", "spherical", "base", "lower", vector(self.base)),
                 Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,)),
                 Joint("spherical", "spherical", "upper", "platform", tip.origin),
             ),
-            conditions=(),
+            actuators=(Actuator("drive", "prismatic", norm(along)),),
         )
 
 
@@ -178,16 +199,123 @@ class CrossedPRU(PRU):
         first, second = universal.axes
         frame = Frame(tip.origin, columns(second, cross(first, second), first))
         spider = PlacedBody("spider", frame, self.cross_body)
-        return replace(placed, bodies=(*placed.bodies, spider), joints=(*inner, replace(universal, cross="spider")))
+        return replace(
+            placed, bodies=(*placed.bodies, spider), joints=(*inner, replace(universal, cross_body="spider"))
+        )
 
 
 class TurnedUPS(UPS):
-    """A UPS leg whose joints are told from the platform to the base."""
+    """A UPS leg whose joints are stated from the platform to the base: its slide's child moves against the length."""
 
     def place(self, tip: Frame) -> Placement:
         placed = super().place(tip)
         turned = [replace(j, parent=j.child, child=j.parent, axes=j.axes[::-1]) for j in reversed(placed.joints)]
-        return replace(placed, joints=tuple(turned))
+        (drive,) = placed.actuators
+        return replace(placed, joints=tuple(turned), actuators=(replace(drive, ratio=-1.0),))
+
+
+class ScrewUPS(UPS, kind="screw UPS"):
+    """A UPS leg behind a screw: the coordinate is the motor's angle 2 pi (l - ``shortest``)/``lead``.
+
+    ``rotor`` is the inertia that turns with the motor.
+    """
+
+    lead: Length
+    shortest: Length
+    rotor: Moment = 0.0
+
+    def place(self, tip: Frame) -> Placement:
+        placed = super().place(tip)
+        (slide,) = placed.actuators
+        ratio = 2 * math.pi / self.lead
+        motor = Actuator("motor", slide.joint, ratio * (slide.coordinate - self.shortest), "rad", ratio, self.rotor)
+        return replace(placed, actuators=(motor,))
+
+
+class PassiveUPS(UPS, kind="passive UPS"):
+    """A UPS leg that nothing drives."""
+
+    def place(self, tip: Frame) -> Placement:
+        return replace(super().place(tip), actuators=())
+
+
+class SwingLeg(Leg, kind="swing leg"):
+    """A universal joint in two hinges with a fork between them, a telescope, a spherical joint.
+
+    A motor swings the fork about ``axis`` from ``zero``; another drives the telescope.
+    """
+
+    base: Position
+    axis: Direction
+    zero: Direction
+    fork: Body
+    lower: Body
+    upper: Body
+    friction: Friction = Friction()
+    free_friction: Friction = Friction()
+
+    def place(self, tip: Frame) -> Placement:
+        u, x, base = vector(self.axis), vector(self.zero), vector(self.base)
+        along = tip.origin - base
+        n = unit(along)
+        v = unit(cross(u, n))
+        pod = columns(n, v, cross(n, v))
+        swing = ca.atan2(dot(v, cross(u, x)), dot(v, x))
+        return Placement(
+            bodies=(
+                PlacedBody("fork", Frame(base, columns(u, v, cross(u, v))), self.fork),
+                PlacedBody("lower", Frame(base, pod), self.lower),
+                PlacedBody("upper", Frame(tip.origin, pod), self.upper),
+            ),
+            joints=(
+                Joint("swing", "revolute", "base", "fork", base, (u,), "friction"),
+                Joint("tilt", "revolute", "fork", "lower", base, (v,), "free_friction"),
+                Joint("telescope", "prismatic", "lower", "upper", tip.origin, (n,), "friction"),
+                Joint("spherical", "spherical", "upper", "platform", tip.origin, (), "free_friction"),
+            ),
+            actuators=(
+                Actuator("swing", "swing", swing, "rad", rotor=0.03),
+                Actuator("telescope", "telescope", norm(along), rotor=1.5),
+            ),
+            conditions=(Condition("the telescope is in line with the fork", norm(cross(u, n)), dot(u, n), "cosine"),),
+        )
+
+
+class OffsetUPS(Leg, kind="offset UPS"):
+    """A UPS leg whose slide runs ``offset`` beside the line from its universal joint to its tip.
+
+    s^2 = |p - b|^2 - offset^2; with x = n along the slide and y the joint's second axis, p - b = s n + offset n x y.
+    """
+
+    base: Position
+    axis: Direction
+    offset: Length
+    lower: Body
+    upper: Body
+    friction: Friction = Friction()
+
+    def place(self, tip: Frame) -> Placement:
+        u, base = vector(self.axis), vector(self.base)
+        d = tip.origin - base
+        y = unit(cross(u, d))
+        across = cross(d, y)
+        s = ca.sqrt(dot(d, d) - self.offset * self.offset)
+        # in the plane square to y: d turned back by the angle whose tangent is offset/s
+        n = (s * d - self.offset * across) * (1 / dot(d, d))
+        axes = columns(n, y, cross(n, y))
+        return Placement(
+            bodies=(
+                PlacedBody("lower", Frame(base, axes), self.lower),
+                PlacedBody("upper", Frame(tip.origin, axes), self.upper),
+            ),
+            joints=(
+                Joint("universal", "universal", "base", "lower", base, (u, y), "friction"),
+                Joint("slide", "prismatic", "lower", "upper", tip.origin, (n,), "friction", (y, cross(n, y))),
+                Joint("spherical", "spherical", "upper", "platform", tip.origin, (), "friction"),
+            ),
+            actuators=(Actuator("slide", "slide", s),),
+            conditions=(Condition("the tip is nearer than the offset", s / norm(d), s, "m"),),
+        )
 
 
 def body(seed: int, mass: float = 0.7) -> Body:
@@ -309,3 +437,109 @@ def idle_robot() -> pp.Robot:
         )
 
     return _six(make, 0.8)
+
+
+def ups_fields(k: int, at_base: float, at_platform: float) -> dict[str, Any]:
+    """Data of the k-th UPS leg around a platform, without symmetry."""
+    return {
+        "name": f"leg{k + 1}",
+        "platform": tuple(_around(at_platform, 0.3, 0.02 * (k % 3))),
+        "base": tuple(_around(at_base, 0.6, 0.03 * (k % 2))),
+        "axis": tuple(_around(at_base + 1.3, 1.0)),
+        "lower": body(k),
+        "upper": body(10 + k),
+        "cross_inertia": 0.04,
+        "universal_friction": Friction(viscous=0.07),
+        "prismatic_friction": Friction(viscous=1.7),
+        "spherical_friction": Friction(viscous=0.05),
+    }
+
+
+# Rods with a point mass: functions of robots with such legs compile in a fraction of the time.
+RODS = {
+    "lower": Body(mass=1.5, com=(0.2, 0.0, 0.0)),
+    "upper": Body(mass=0.9, com=(-0.25, 0.0, 0.0)),
+    "cross_inertia": 0.0,
+    "universal_friction": Friction(),
+    "spherical_friction": Friction(),
+}
+
+
+def ups_robot(**fields: Any) -> pp.Robot:
+    """Six UPS legs with rotors of 6 kg."""
+    return _six(lambda *at: UPS(kind="UPS", rotor_mass=6.0, **ups_fields(*at) | fields), 0.8)
+
+
+LEAD = 0.012
+
+
+def screw_robot(**fields: Any) -> pp.Robot:
+    """The same with the motors' angles as coordinates: rotors of 6 (lead/2 pi)^2 kg m^2."""
+    rotor = 6.0 * (LEAD / (2 * math.pi)) ** 2
+    geared = {"kind": "screw UPS", "lead": LEAD, "shortest": 0.5, "rotor": rotor}
+    return _six(lambda *at: ScrewUPS(**geared, **ups_fields(*at) | fields), 0.8)
+
+
+def offset_robot() -> pp.Robot:
+    """Six legs with slides beside their line."""
+
+    def make(*at: Any) -> OffsetUPS:
+        fields = {k: v for k, v in ups_fields(*at).items() if k in OffsetUPS.model_fields}
+        return OffsetUPS(kind="offset UPS", offset=0.11, friction=FRICTION, **fields)
+
+    return _six(make, 0.8)
+
+
+def with_leg(robot: pp.Robot, leg: Leg) -> pp.Robot:
+    """A robot with one more leg."""
+    fields = {name: getattr(robot, name) for name in type(robot).model_fields}
+    return pp.Robot.model_validate(fields | {"legs": (*robot.legs, leg)})
+
+
+def passive_robot() -> pp.Robot:
+    """Six driven UPS legs and one that nothing drives."""
+    return with_leg(ups_robot(), PassiveUPS(kind="passive UPS", **ups_fields(6, 2.1, 1.4)))
+
+
+def redundant_robot(**fields: Any) -> pp.Robot:
+    """Seven driven UPS legs."""
+    return with_leg(ups_robot(**fields), UPS(kind="UPS", **ups_fields(6, 2.1, 1.4) | fields))
+
+
+def swing_robot() -> pp.Robot:
+    """Three legs with two actuators each."""
+    legs = []
+    for k in range(3):
+        at = 2 * np.pi / 3 * k
+        legs.append(
+            SwingLeg(
+                kind="swing leg",
+                name=f"leg{k + 1}",
+                platform=tuple(_around(at, 0.3)),
+                base=tuple(_around(at + 0.2, 0.7)),
+                axis=tuple(_around(at + 1.9, 1.0)),
+                zero=(0.0, 0.0, 1.0),
+                fork=body(k),
+                lower=body(10 + k),
+                upper=body(20 + k),
+                friction=FRICTION,
+                free_friction=Friction(viscous=0.09),
+            )
+        )
+    return pp.Robot.model_validate(
+        {"name": "swing", "home": {"position": (0.0, 0.0, 0.9)}, "platform": body(99, 3.0), "legs": legs}
+    )
+
+
+ROBOTS: dict[str, Callable[[], pp.Robot]] = {
+    "rotary RUS": lambda: custom_leg().hexa(),
+    "UPS behind screws": screw_robot,
+    "slides beside their lines": offset_robot,
+    "spherical joint inside": psu_robot,
+    "cranks and flywheels": crank_robot,
+    "slides in a row": stage_robot,
+    "two actuators a leg": swing_robot,
+    "a passive leg": passive_robot,
+    "seven actuators": redundant_robot,
+    "overconstrained": lambda: remade(pp.load("staicu"), PRU, CrossedPRU, cross_body=body(5)),
+}

@@ -14,30 +14,35 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import control, errors, legs
+    from . import analysis, control, errors, export, legs, motion, results, simulation
     from .description import Body, Robot
+    from .description.poses import pose
     from .files import dumps, library, load, loads, save
-    from .flexible import FlexibleModel
     from .model import Model
     from .simulation.simulate import simulate
 
 # What is public, and the module it comes from; empty for a module itself. Each is loaded when it is asked for.
 _HOME = {
     "Body": "description",
-    "FlexibleModel": "flexible",
     "Model": "model",
     "Robot": "description",
+    "analysis": "",
     "control": "",
     "description": "",
     "dumps": "files",
     "errors": "",
+    "export": "",
     "legs": "",
     "library": "files",
     "load": "files",
     "loads": "files",
     "model": "",
+    "motion": "",
+    "pose": "description.poses",
+    "results": "",
     "save": "files",
     "simulate": "simulation",
+    "simulation": "",
 }
 
 
@@ -63,16 +68,21 @@ if PurePath(next(iter(sys.argv), "")).stem != "polypod":
 
 __all__ = [
     "Body",
-    "FlexibleModel",
     "Model",
     "Robot",
+    "analysis",
     "control",
     "dumps",
     "errors",
+    "export",
     "legs",
     "library",
     "load",
     "loads",
+    "motion",
+    "pose",
+    "results",
     "save",
     "simulate",
+    "simulation",
 ]

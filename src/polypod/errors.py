@@ -1,6 +1,6 @@
-"""What polypod says when it has no answer.
+"""Errors and warnings of polypod.
 
-Every error carries the data it speaks of, so a program can act on it as well as a person.
+Every error carries its data, so that a program can act on it as well as a person.
 """
 
 from __future__ import annotations
@@ -9,6 +9,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
+
+
+def short_repr(value: Any) -> str:
+    """A value as a message quotes it: ``repr`` cut to 80 characters, ``nothing`` for None."""
+    text = "nothing" if value is None else repr(value)
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def near_names(name: str, known: Sequence[str]) -> list[str]:
+    """Up to three known names that a misspelt one may stand for, the nearest first; none if none is really near.
+
+    A name is near if its letters agree to 65 % (twice the common ones over both lengths), or if one starts with the
+    other; and only if it is nearly as near as the nearest.
+
+    >>> near_names("masss", ["mass", "com"]), near_names("max_force", ["platform_cone", "mass"])
+    (['mass'], [])
+    """
+    wanted, alike = name.lower(), {}
+    for k in known:
+        other = k.lower()
+        starts = min(len(wanted), len(other)) >= 3 and (wanted.startswith(other) or other.startswith(wanted))
+        alike[k] = max(SequenceMatcher(None, other, wanted[:200]).ratio(), 0.65 if starts else 0.0)
+    least = max(0.65, max(alike.values(), default=0.0) - 0.15)
+    return [k for k in sorted(alike, key=lambda k: -alike[k]) if alike[k] >= least][:3]
 
 
 class PolypodError(Exception):
@@ -30,12 +54,9 @@ class UnknownNameError(PolypodError, KeyError):
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
         self.name, self.known = name, tuple(known)
-        alike = {k: SequenceMatcher(None, k.lower(), str(name).lower()).ratio() for k in known}
-        # only what is nearly as close as the closest: a slip of one letter needs no second guess
-        least = max(0.5, max(alike.values(), default=0.0) - 0.15)
-        close = [k for k in sorted(alike, key=lambda k: -alike[k]) if alike[k] >= least][:3]
-        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
-        super().__init__(f"unknown {what} {name!r}.{hint} Known: {', '.join(known) or 'none'}.")
+        near = near_names(str(name), known)
+        hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+        super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {', '.join(known) or 'none'}.")
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -100,9 +121,9 @@ class StateError(PolypodError, ArithmeticError):
 
 
 class UnstableBendingError(StateError):
-    """Leading a flexible platform's frame exactly along a motion is unstable by itself.
+    """Prescribing the motion of a flexible platform's frame exactly is unstable.
 
-    The shape that each instant bends the platform to (``vibration=False``) exists all the same.
+    The steady shape of each instant (``vibration=False``) exists all the same.
     """
 
 
@@ -125,7 +146,7 @@ class UnphysicalWarning(UserWarning):
 
 
 class ImplausibleWarning(UserWarning):
-    """What is allowed but hardly meant, such as a robot of a kilometre (millimetres?) or a nearly singular home."""
+    """A number that is allowed but hardly meant, such as a robot of a kilometre, or a nearly singular home."""
 
 
 class StateWarning(UserWarning):

@@ -21,10 +21,11 @@ COMMANDS = {
     "run": "Actuator forces, powers, reactions, limits and conditioning of a robot along a motion.",
     "papers": "Figures, claims and errata of the papers the library is built from, with the number that decides each.",
     "simulate": "A robot under a controller that follows a motion: tracking error, forces, energies, events.",
-    "list": "The robots that come with polypod, the papers' motions, kinds of legs and platforms.",
+    "list": "Robots that come with polypod, published motions, kinds of legs and platforms.",
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
     "new": "Write a commented robot file (a valid hexapod) or motion file to start from.",
+    "cache": "The compiled functions that are kept between runs: where, how many, how large.",
 }
 GROUPS = {"export": "Write model functions for other programs."}
 _FILES = {"list": "catalogue"}  # a module named list would hide Python's own
@@ -34,17 +35,17 @@ def load_command(name: str) -> Any:
     """The command (or group) of a name with all its options, from its own module."""
     module = import_module(f".{_FILES.get(name, name)}", __name__)
     if name in GROUPS:
-        made: Any = get_group(module.app)
+        command: Any = get_group(module.app)
     else:
         alone = typer.Typer(add_completion=False)
         alone.command(name, help=COMMANDS[name], epilog=module.EXAMPLE)(module.command)
-        made = get_command(alone)
-    made.name = name
-    return made
+        command = get_command(alone)
+    command.name = name
+    return command
 
 
-class _Later(TyperCommand):
-    """Stands for a command until its arguments are read."""
+class _LazyCommand(TyperCommand):
+    """Stands for a command whose module is imported when its arguments are read."""
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         given = list(args)
@@ -56,7 +57,7 @@ class _Later(TyperCommand):
 
 
 def _got(error: typer.BadParameter, args: list[str]) -> str:
-    """What an option was given that it does not take, where the message does not say."""
+    """The value that an option refused, where the message does not quote it."""
     names = getattr(error.param, "opts", ())
     pairs = [*pairwise(args), *((name, value) for name, _, value in (one.partition("=") for one in args))]
     value = next((value for name, value in pairs if name in names), None)
@@ -71,7 +72,7 @@ app = typer.Typer(
     epilog="Example: polypod run",
 )
 for _name, _help in (COMMANDS | GROUPS).items():
-    app.command(_name, cls=_Later, help=_help)(lambda: None)
+    app.command(_name, cls=_LazyCommand, help=_help)(lambda: None)
 
 
 def _version(wanted: bool) -> None:

@@ -11,9 +11,9 @@ from ..description import Body, FlexiblePlatform, LegData
 from ..description.flexible import KINDS
 from ..errors import UnphysicalWarning
 from ..files import library, load
-from ..motions import AROUND_HOME, PUBLISHED
+from ..motion import AROUND_HOME, PUBLISHED
 from ..results.tables import table
-from .terminal import out, show_json, show_table, told
+from .terminal import out, report_errors, show_json, show_table
 
 EXAMPLE = "Example: polypod list --json"
 
@@ -43,9 +43,9 @@ def catalogue() -> dict[str, Any]:
     return {"robots": robots, "motions": motions, "leg_kinds": legs, "platform_kinds": platforms}
 
 
-@told
+@report_errors
 def command(json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False) -> None:
-    """The robots that come with polypod, the papers' motions, kinds of legs and platforms."""
+    """Robots that come with polypod, published motions, kinds of legs and platforms."""
     data = catalogue()
     if json_:
         show_json(data)

@@ -5,29 +5,25 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.markup import escape
 
+from ..description import Robot
 from ..errors import Fault, FileError, InputError, PolypodError, StateError, UnknownNameError, UnphysicalWarning
 from ..files import library, load
 from ..files.documents import parse, read
 from ..files.faults import line_of
-from ..files.files import located
+from ..files.robot_files import with_file_lines
 from ..model import Model
-from ..models import model_of, rigid_of
-from ..motions import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
+from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
+from ..results import limit_report, limits, study
 from ..results.report import near_singularity
-from ..results.sizing import limits
-from ..results.study import study
 from ..results.tables import Table
 from .parameters import parameters
-from .terminal import err, fail, out, show_json, show_table, told, working
-
-if TYPE_CHECKING:
-    from ..flexible import FlexibleModel
+from .terminal import err, fail, out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod check my-robot.yaml"
 
@@ -36,8 +32,8 @@ EXAMPLE = "Example: polypod check my-robot.yaml"
 class Report:
     """What a file is, what is wrong with it, what is worth knowing.
 
-    ``within_limits`` is about home for a robot, all along for a motion; None if a motion was tried on no robot.
-    ``broken`` has the limits that a motion leaves.
+    ``within_limits`` is about home for a robot, and the whole way for a motion; None for a motion without a robot.
+    ``broken`` lists the limits that a motion breaks.
     """
 
     file: str
@@ -63,13 +59,16 @@ class _AnyFileError(FileError):
     what = "robot or motion"
 
 
-def check(name: str | Path, robot: str | None = None) -> Report:
-    """Validate a robot or motion, a file or one of the library; a motion is tried on ``robot``, or on its own robot."""
+def check(name: str | Path, robot: str | None = None, sources: bool = False) -> Report:
+    """Validate a robot or motion, a file or one of the library; a motion is tried on ``robot``, or on its own robot.
+
+    With ``sources`` every parameter of a robot without a source is listed.
+    """
     report = Report(str(name), "file")
     try:
         report.kind = _kind(name)
         if report.kind == "robot":
-            _robot(report)
+            _robot(report, sources)
         else:
             _motion(report, robot)
     except FileError as error:
@@ -80,7 +79,7 @@ def check(name: str | Path, robot: str | None = None) -> Report:
 
 
 def _kind(name: str | Path) -> str:
-    """What is meant by a name: a robot or a motion, of the library or by what its file holds."""
+    """Whether a name stands for a robot or a motion: by the library, or by what its file holds."""
     path = Path(name)
     motions = (*PUBLISHED, AROUND_HOME)
     if isinstance(name, str) and not path.exists() and not path.suffix and path.name == name:
@@ -89,7 +88,7 @@ def _kind(name: str | Path) -> str:
             raise UnknownNameError("file, robot or motion", name, (*beside, *library(), *motions))
         return "robot" if name in library() else "motion"
     if isinstance(name, str) and name in library():
-        return "robot"  # as everywhere: a library name stays one, whatever lies beside
+        return "robot"  # as everywhere, a library name takes precedence over a file
     wanted = "a mapping such as 'name: my-hexapod' and more ('polypod new' writes one to start from)"
     document, _ = parse(read(path, _AnyFileError), str(path), _AnyFileError, wanted)
     if "trajectory" in document:
@@ -100,50 +99,57 @@ def _kind(name: str | Path) -> str:
     return "robot"
 
 
-def _robot(report: Report) -> None:
+def _robot(report: Report, sources: bool) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         robot = load(report.file)
-        with located(report.file):
-            made = model_of(robot)
-    model = rigid_of(made)
+        with with_file_lines(report.file):
+            model = Model(robot)
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
-    listed = parameters(robot)
-    unsaid = [p.path for p in listed if not p.source]
     condition = float(model.conditioning(robot.home.matrix).condition)
     report.remarks = [f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home"]
     at_home = model.limits(robot.home.matrix)
     report.within_limits = at_home.ok
     report.remarks += [f"at home {text}" for text in (at_home.violations() if at_home.names else [])]
-    if unsaid:
-        report.remarks.append(f"{len(unsaid)} of {len(listed)} parameters have no source, such as {unsaid[0]}")
-    report.warnings = list(dict.fromkeys(text for w in caught for text in _told(w.message)))
-    if not isinstance(made, Model):
-        _flexible(report, made)
+    report.remarks += _missing_sources(robot, sources)
+    report.warnings = list(dict.fromkeys(text for w in caught for text in _sentences(w.message)))
+    if robot.flexible:
+        _flexible(report, model)
 
 
-def _told(warning: Warning | str) -> list[str]:
-    """A warning with all that it speaks of; bodies that cannot be one by one."""
+def _missing_sources(robot: Robot, every: bool) -> list[str]:
+    """Parameters without a source; only asked for, or of a robot that gives the sources of others."""
+    listed = parameters(robot)
+    missing = [p.path for p in listed if not p.source]
+    if not missing or not (every or robot.sources):
+        return []
+    count = f"{len(missing)} of {len(listed)} parameters have no source"
+    return [f"{count}: {', '.join(missing)}" if every else f"{count}, such as {missing[0]}"]
+
+
+def _sentences(warning: Warning | str) -> list[str]:
+    """A warning in full; one about unphysical inertia names each body."""
     return [warning.what, *warning.bodies] if isinstance(warning, UnphysicalWarning) else [str(warning)]
 
 
-def _flexible(report: Report, model: FlexibleModel) -> None:
-    """What the platform's modes are, and how it bends under the robot's weight at home."""
-    from ..flexible.linear import growth
-    from ..flexible.platforms import large_bending
+def _flexible(report: Report, model: Model) -> None:
+    """Adds the platform's modes, and how far it bends under the robot's weight at home."""
+    from ..platforms.modes import large_deflection
+    from ..simulation.elastic_rates import growth
 
     low, high = (float(f) / (2 * np.pi) for f in (model.modes.frequencies.min(), model.modes.frequencies.max()))
-    told = f"flexible platform: {model.modes.count} modes of {low:.4g} to {high:.4g} Hz"
+    text = f"flexible platform: {model.modes.count} modes of {low:.4g} to {high:.4g} Hz"
     try:
-        bent = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
+        deflection = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
     except (InputError, StateError) as error:
         report.warnings.append(f"at home {error}")
     else:
-        report.warnings += large_bending(model, bent)
-        told += f"; at home it bends by up to {1e3 * float(np.linalg.norm(bent, axis=-1).max()):.4g} mm at rest"
+        report.warnings += large_deflection(model.robot, deflection, model.size)
+        largest = 1e3 * float(np.linalg.norm(deflection, axis=-1).max())
+        text += f"; at rest at home it bends by up to {largest:.4g} mm"
         if growth(model, model.robot.home.matrix) > 1.0:
-            told += "; its frame cannot be led exactly, so that 'polypod run' takes it not to vibrate"
-    report.remarks.append(told)
+            text += "; its frame cannot follow a motion exactly (unstable), so 'polypod run' leaves vibration out"
+    report.remarks.append(text)
 
 
 def _motion(report: Report, robot: str | None) -> None:
@@ -152,12 +158,12 @@ def _motion(report: Report, robot: str | None) -> None:
     own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
     name = robot or own
     if name is None:
-        report.remarks = [f"{report.file}: not tried on a robot; --robot ROBOT tells whether one can make it"]
+        report.remarks = [f"{report.file}: not tried on a robot; --robot ROBOT tries it on one"]
         return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the robot is not what is checked here
-            model = model_of(name)
+            model = Model(name)
     except PolypodError as error:
         line = None if robot or path is None else line_of("robot", parse(read(path, FileError), "", FileError, "")[1])
         report.faults = [Fault("robot", str(error).removeprefix("robot: "), line)]
@@ -172,27 +178,28 @@ def _motion(report: Report, robot: str | None) -> None:
         report.faults = [Fault("", str(error)) if path is None else motion_fault(path, error)]
 
 
-def _try(report: Report, model: Model | FlexibleModel, task: Task) -> None:
+def _try(report: Report, model: Model, task: Task) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = study(model, task)
-    report.within_limits, report.broken = result.limits.ok, limits(result)
-    verdict = "can make it" if result.limits.ok else "the legs close all along it, but limits are broken"
+    report.within_limits, report.broken = limit_report(result).ok, limits(result)
+    verdict = "can make it" if report.within_limits else "all poses are in reach, but limits are broken"
     length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
     report.remarks = [f"{task.name}: {length}, {model.robot.name}: {verdict}"]
     report.warnings = [*(str(w.message) for w in caught), *near_singularity(result)]
 
 
-@told
+@report_errors
 def command(
     file: Annotated[str, typer.Argument(help="Robot or motion file, or a name that 'polypod list' has.")],
     robot: Annotated[str | None, typer.Option(help="Robot to try a motion on.")] = None,
+    sources: Annotated[bool, typer.Option("--sources", help="List a robot's parameters without a source.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="End with 2 also for a broken limit or a warning.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Check a robot or motion, a file or one of the library; every fault with its line."""
     with working("checking"):
-        report = check(file, robot)
+        report = check(file, robot, sources)
     if json_:
         show_json(_data(report))
     elif report.ok:
@@ -232,7 +239,7 @@ def _print(report: Report) -> None:
 
 
 def _print_faults(report: Report) -> None:
-    """Each fault, and the line of the file it speaks of."""
+    """Print each fault and the line of the file it is about."""
     console = err()
     count = len(report.faults)
     console.print(f"[bold red]error:[/] {escape(report.file)}: {count} fault{'s' if count > 1 else ''}")

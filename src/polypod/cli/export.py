@@ -1,4 +1,4 @@
-"""``polypod export``: model functions for other programs."""
+"""``polypod export``: model functions for other programs, a command for each of :data:`polypod.export.EXPORTS`."""
 
 from __future__ import annotations
 
@@ -8,43 +8,55 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..export import export_c
-from ..models import model_of
-from ..results.report import write_whole
-from .terminal import out, told, working
+from ..errors import UnknownNameError
+from ..export import EXPORTS
+from ..files.whole import write_whole
+from ..model import Model
+from .terminal import out, report_errors, working
 
-EXAMPLE = "Example: polypod export c kim-ryu inverse_dynamics --out firmware"
-app = typer.Typer(no_args_is_help=True, help="Write model functions for other programs.", epilog=EXAMPLE)
+EXAMPLE = "Example: polypod export {} kim-ryu inverse_dynamics --out firmware"
+app = typer.Typer(
+    no_args_is_help=True, help="Write model functions for other programs.", epilog=EXAMPLE.format(next(iter(EXPORTS)))
+)
 
 
 def export(
-    robot: str, function: str = "inverse_dynamics", folder: str | Path = ".", friction: bool = True, force: bool = False
-) -> tuple[Path, Path]:
-    """Write NAME.h and NAME.c of a model function into a folder; returns their paths."""
-    model = model_of(robot)
-    name, header, source = export_c(model, function, friction)
-    paths = Path(folder) / f"{name}.h", Path(folder) / f"{name}.c"
+    kind: str,
+    robot: str,
+    function: str = "inverse_dynamics",
+    folder: str | Path = ".",
+    friction: bool = True,
+    force: bool = False,
+) -> list[Path]:
+    """Write the files of a model function into a folder; returns their paths."""
+    if kind not in EXPORTS:
+        raise UnknownNameError("export", kind, tuple(EXPORTS))
+    texts = EXPORTS[kind].files(Model(robot), function, friction)
+    paths = [Path(folder) / name for name in texts]
     for path in paths:
         if path.exists() and not force:
-            write_whole(path, b"", force=False)
-    for path, text in zip(paths, (header, source), strict=True):
+            write_whole(path, b"", force=False)  # says so before any file is written
+    for path, text in zip(paths, texts.values(), strict=True):
         write_whole(path, text.encode(), force)
     return paths
 
 
-@app.command("c", epilog=EXAMPLE)
-@told
-def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
-    function: Annotated[str, typer.Argument(help="Model function, such as inverse_dynamics.")] = "inverse_dynamics",
-    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the two files.")] = Path("."),
-    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
-) -> None:
-    """A self-contained C99 file and header of a model function; needs only the C mathematics library."""
-    with working("exporting"):
-        header, source = export(robot, function, folder, friction, force)
-    out().print(
-        f"Wrote {escape(str(header))} and {escape(str(source))}. The header says what goes in and out. Compile with: "
-        f"cc -std=c99 -O2 main.c {escape(str(source))} -lm"
-    )
+def _register(kind: str) -> None:
+    @app.command(kind, epilog=EXAMPLE.format(kind), help=EXPORTS[kind].about)
+    @report_errors
+    def command(
+        robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+        function: Annotated[str, typer.Argument(help="Model function, such as inverse_dynamics.")] = "inverse_dynamics",
+        folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
+        friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+        force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    ) -> None:
+        with working("exporting"):
+            paths = export(kind, robot, function, folder, friction, force)
+        source = escape(str(paths[-1]))
+        written = " and ".join(escape(str(path)) for path in paths)
+        out().print(f"Wrote {written}. {EXPORTS[kind].hint.format(source=source)}")
+
+
+for _kind in EXPORTS:
+    _register(_kind)

@@ -12,9 +12,9 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..files import library
-from ..motions import AROUND_HOME, PUBLISHED
+from ..motion import AROUND_HOME, PUBLISHED
 from ..results.report import write_whole
-from .terminal import out, told
+from .terminal import out, report_errors
 
 EXAMPLE = "Example: polypod new my-hexapod, then polypod check my-hexapod.yaml"
 _NAME = re.compile(r"[A-Za-z][\w-]*")
@@ -29,7 +29,7 @@ def template(kind: str, name: str, platform: str = "rigid") -> str:
 
 
 def template_part(name: str) -> str:
-    """Text of one of the pieces that templates are made of."""
+    """Text of a template or of a part that goes into one."""
     return (resources.files(__package__) / "templates" / f"{name}.yaml").read_text(encoding="utf-8")
 
 
@@ -46,19 +46,17 @@ def new(
     kind = "motion" if motion else "robot"
     taken = (*PUBLISHED, AROUND_HOME) if motion else library()
     if name in taken:
-        raise InputError(
-            f"name: {name!r} is a {kind} of the library; results go by names, so choose another, such as 'my-{name}'"
-        )
+        raise InputError(f"name: {name!r} is a {kind} of the library; choose another, such as 'my-{name}'")
     path = Path(f"{name}.yaml") if out is None else Path(out)
     write_whole(path, template(kind, name, "flexible" if flexible else "rigid").encode(), force)
     return path
 
 
-@told
+@report_errors
 def command(
     name: Annotated[str, typer.Argument(help="Name of the robot or motion.")] = "my-hexapod",
     motion: Annotated[bool, typer.Option("--motion", help="A motion file instead of a robot file.")] = False,
-    flexible: Annotated[bool, typer.Option("--flexible", help="A robot whose platform bends.")] = False,
+    flexible: Annotated[bool, typer.Option("--flexible", help="A robot with a flexible platform.")] = False,
     out_file: Annotated[Path | None, typer.Option("--out", "-o", help="File; NAME.yaml if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:

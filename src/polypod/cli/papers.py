@@ -15,10 +15,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ..papers import names, study
 from ..results.tables import table
-from .terminal import Step, err, out, show_json, show_table, told
+from .terminal import Step, err, out, report_errors, show_json, show_table
 
 if TYPE_CHECKING:
-    from ..papers.report import Outcome
+    from ..papers.shared.outcome import Outcome
 
 EXAMPLE = "Example: polypod papers kim-ryu --out kim-ryu-again"
 DEFAULT = Path("polypod-papers")
@@ -28,12 +28,12 @@ def papers(
     chosen: Sequence[str] = (), out: str | Path = DEFAULT, force: bool = False, progress: Step = lambda step: None
 ) -> list[Outcome]:
     """Run the studies of papers by name, all without one, and write their folder; returns what they found."""
-    from ..papers.report import write_papers
+    from ..papers.shared.report import write_papers
 
     return write_papers(chosen, Path(out), force, progress)
 
 
-@told
+@report_errors
 def command(
     chosen: Annotated[
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Papers by name; all without one.")
@@ -62,7 +62,7 @@ def _counts(outcome: Outcome) -> dict[str, Any]:
 
 
 def _summary(outcome: Outcome) -> dict[str, Any]:
-    from ..papers.report import claims_table, errata_table
+    from ..papers.shared.report import claims_table, errata_table
 
     return _counts(outcome) | {
         "claims": claims_table(outcome).records(),
@@ -77,12 +77,12 @@ def _bar(chosen: Sequence[str]) -> Iterator[Step]:
     if not console.is_terminal:
         yield lambda step: None
         return
-    from ..papers.report import steps
+    from ..papers.shared.report import steps
 
     total = steps(study(name) for name in (chosen or names()))
     parts = BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}")
     with Progress(*parts, console=console, transient=True) as bar:
         task = bar.add_task("starting", total=total)
         begun = count()
-        # told when a step begins, so that a long one (the first use of a robot compiles it) is named while it lasts
+        # shown when a step begins, so that a long one (the first use of a robot compiles it) is named while it lasts
         yield lambda step: bar.update(task, completed=next(begun), description=escape(step))

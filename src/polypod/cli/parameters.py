@@ -1,4 +1,4 @@
-"""Parameters of a robot: path, value, unit, source, whether the file gives it; what all legs share is told once."""
+"""Parameters of a robot: path, value, unit, source, whether the file gives it; what all legs share is one entry."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def parameters(robot: Robot) -> list[Parameter]:
     for path in robot.numbers():
         one = _parameter(robot, path, slides)
         alike[re.sub(r"^legs\.\d+\.", "legs.*.", path)].append(one)
-    found = []
+    listed = []
     for pattern, same in alike.items():
         every = pattern.startswith("legs.*.") and len(same) == len(robot.legs)
         shared = every and len({str(p[1:]) for p in same}) == 1
-        found += [same[0]._replace(path=pattern)] if shared else same
-    return found
+        listed += [same[0]._replace(path=pattern)] if shared else same
+    return listed
 
 
 def mobility(robot: Robot) -> dict[str, Any]:

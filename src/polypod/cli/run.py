@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from ..errors import InputError, MotionFileError, RobotFileError
+from ..errors import Fault, InputError, MotionFileError, RobotFileError
 from ..files.documents import parse, read
-from ..models import model_of, rigid_of
-from ..motions import PUBLISHED, load_motion, located_motion, make_task
+from ..model import Model
+from ..motion import PUBLISHED, load_motion, make_task, with_motion_lines
+from ..results import actuators, bearings, limit_report, limits, study, summary
 from ..results.report import FILES, check_target, notes, write_results
-from ..results.sizing import actuators, bearings, bending, limits, summary
-from ..results.study import Study, study
-from .terminal import Step, note, out, show_json, show_table, told, working
+from ..results.sizing import bending
+from .terminal import Step, note, out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 DEFAULT_ROBOT = "pedrammehr"
 EXAMPLE = "Example: polypod run kim-ryu kim-ryu-circle --out circle"
 _COLUMNS = (
-    "leg",
+    "actuator",
+    "unit",
+    "force unit",
     "peak force",
     "at",
     "rms force",
@@ -39,23 +44,18 @@ def is_motion_file(path: str | Path) -> bool:
 
 
 def resolve(robot: str | None, motion: str | None) -> tuple[str, str | None]:
-    """Robot and motion that are meant: a motion alone brings the robot it was made for."""
+    """Names of the robot and the motion; a motion alone brings the robot it belongs to."""
     if robot is None:
         return DEFAULT_ROBOT, motion
     if motion is None and robot in PUBLISHED:
-        return PUBLISHED[robot].robot, robot
+        return PUBLISHED[robot].robot or DEFAULT_ROBOT, robot
     if motion is None and Path(robot).suffix in (".yaml", ".yml") and is_motion_file(robot):
         meant = load_motion(robot).robot
         if meant is None:
-            raise MotionFileError(robot, [_unnamed()])
+            message = "missing: name a robot in the file, or run ROBOT MOTION"
+            raise MotionFileError(robot, [Fault("robot", message)])
         return meant, robot
     return robot, motion
-
-
-def _unnamed() -> Any:
-    from ..errors import Fault
-
-    return Fault("robot", "is a motion without a robot: name one in the file, or run ROBOT MOTION")
 
 
 def run(
@@ -68,8 +68,8 @@ def run(
     files: bool = True,
     progress: Step = lambda step: None,
     vibration: bool | None = None,
-) -> tuple[Study, Path | None]:
-    """Study a robot along a motion and write its results folder; returns the study and the folder.
+) -> tuple[xr.Dataset, Path | None]:
+    """Study a robot along a motion and write its results folder; returns the result and the folder.
 
     ``robot`` and ``motion`` are names or files; without them the library's first example runs. ``rate`` in samples a
     second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.results.study`.
@@ -78,20 +78,20 @@ def run(
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     progress("compiling the robot")
-    model = model_of(name)
-    with located_motion(task_name if rate is None else None):
-        task = make_task(rigid_of(model), task_name, rate)
+    model = Model(name)
+    with with_motion_lines(task_name if rate is None else None):
+        task = make_task(model, task_name, rate)
     target = Path("polypod-results") / model.robot.name / task.name if out is None else Path(out)
     if files:
         check_target(target, force, FILES)
-    with located_motion(task_name):
+    with with_motion_lines(task_name):
         result = study(model, task, friction, progress, vibration)
     if files:
         write_results(result, target, force, progress)
     return result, target if files else None
 
 
-@told
+@report_errors
 def command(
     robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
     motion: Annotated[str | None, typer.Argument(help="Published motion or motion file.")] = None,
@@ -115,39 +115,39 @@ def command(
         show_json(report_data(result, target))
         return
     console = out()
-    name = result.robot.name
-    duration = f"{result.time[-1]:.4g} s, {len(result.time)} samples"
-    console.print(f"[bold]{escape(name)}[/] on {escape(result.task.name)} ({duration})\n")
+    name = result.attrs["robot"]
+    duration = f"{result.time.values[-1]:.4g} s, {len(result.time)} samples"
+    console.print(f"[bold]{escape(name)}[/] on {escape(result.attrs['motion'])} ({duration})\n")
     show_table(actuators(result).only(_COLUMNS))
-    facts, broken = summary(result), limits(result)
+    facts, broken, report = summary(result), limits(result), limit_report(result)
     console.print(
         f"\nAll actuators together: largest driving power {facts['peak_total_power_W']:.4g} W, largest braking power "
         f"{-facts['peak_total_braking_power_W'] + 0.0:.4g} W. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
         f"{facts['smallest_distance_to_singularity']:.4g}."
     )
-    if result.bending is not None:
+    if "deflection" in result:
         console.print(f"Platform: {bending(result)}.")
     if broken.rows:
         console.print()
         show_table(broken)
-        console.print(f"\nLimits: {len(broken.rows)} of {len(result.limits.names)} broken.")
+        console.print(f"\nLimits: {len(broken.rows)} of {len(report.names)} are broken.")
     else:
-        console.print(f"Limits: {'kept' if result.limits.names else 'none in the robot file'}.")
+        console.print(f"Limits: {'all kept' if report.names else 'none in the robot file'}.")
     if target is not None:
         console.print(f"Results: {escape(str(target))} (open {escape(str(target / 'report.html'))})")
     for text in notes(result):
-        if "opts out" not in text:  # told when the robot was loaded
+        if "opts out" not in text:  # the warning on loading the robot said so
             note(text)
 
 
-def report_data(result: Study, target: Path | None) -> dict[str, Any]:
+def report_data(result: xr.Dataset, target: Path | None) -> dict[str, Any]:
     """What ``--json`` prints."""
     return {
-        "robot": result.robot.name,
-        "motion": result.task.name,
+        "robot": result.attrs["robot"],
+        "motion": result.attrs["motion"],
         "summary": summary(result),
-        "within_limits": result.limits.ok,
+        "within_limits": limit_report(result).ok,
         "limits": limits(result).records(),
         "actuators": actuators(result).records(),
         "bearings": bearings(result).records(),

@@ -6,26 +6,27 @@ import io
 from pathlib import Path
 from typing import Annotated, Any
 
+import casadi as ca
 import numpy as np
 import typer
 from rich.markup import escape
 
 from ..description import Robot
 from ..files import load
-from ..files.files import located
+from ..files.robot_files import with_file_lines
 from ..model import Model
 from ..results.report import write_whole
 from ..results.tables import table
 from .parameters import mobility, parameters
-from .terminal import out, show_json, show_table, told, working
-from .words import euler, place, quantity, source
+from .show_format import euler, place, quantity, source
+from .terminal import out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod show kim-ryu --picture kim-ryu.png"
 
 
 def describe(robot: Robot) -> dict[str, Any]:
     """What a robot is, as data: mobility, home, parameters with sources."""
-    model = Model(robot.rigid)
+    model = Model(robot)
     home = robot.home.matrix
     conditioning = model.conditioning(home)
     listed = parameters(robot)
@@ -34,11 +35,12 @@ def describe(robot: Robot) -> dict[str, Any]:
         "title": robot.title,
         "reference": robot.reference,
         "legs": [{"name": leg.name, "kind": leg.kind} for leg in robot.legs],
+        "actuators": [{"name": a.name, "leg": a.leg, "joint": a.joint, "unit": a.unit} for a in model.actuators],
         "mobility": mobility(robot),
-        "platform": _platform(robot),
+        "platform": _platform(model),
         "moving_mass_kg": _moving_mass(model),
         "home": {
-            "coordinates_m": model.inverse_kinematics(home),
+            "coordinates": model.inverse_kinematics(home),
             "condition_number": float(conditioning.condition),
             "distance_to_singularity": float(conditioning.distance),
         },
@@ -55,28 +57,26 @@ def describe(robot: Robot) -> dict[str, Any]:
     }
 
 
-def _platform(robot: Robot) -> dict[str, Any]:
-    """Kind and mass of the platform; modes of one that bends."""
-    told: dict[str, Any] = {"kind": "flexible" if robot.flexible else "rigid", "mass_kg": robot.platform.mass}
+def _platform(model: Model) -> dict[str, Any]:
+    """Kind and mass of the platform; modes of a flexible one."""
+    robot = model.robot
+    platform: dict[str, Any] = {"kind": "flexible" if robot.flexible else "rigid", "mass_kg": robot.platform.mass}
     if robot.flexible:
-        from ..flexible import FlexibleModel
-
-        modes = FlexibleModel(robot).modes
-        told |= {
+        modes = model.modes
+        platform |= {
             "modes_from": modes.title,
             "frequencies_Hz": (modes.frequencies / (2 * np.pi)).tolist(),
             "generalized_stiffness": modes.stiffness.tolist(),
             "damping_ratio": None if modes.damping_ratio is None else modes.damping_ratio.tolist(),
         }
-    return told
+    return platform
 
 
 def _moving_mass(model: Model) -> float:
     """Mass of all moving bodies [kg]."""
-    from ..mechanism import Mechanism
-
-    legs = (body.inertia.mass for leg in Mechanism(model.robot).legs for body in leg.placement.bodies)
-    return float(model.robot.platform.mass + sum(legs))
+    mechanism = model.kernels.mechanism
+    bodies = (body.moments.mass for leg in mechanism.placed for body in leg.placement.bodies)
+    return float(model.robot.platform.mass + mechanism.numbers.evaluate(sum(bodies, ca.SX(0)))[0, 0])
 
 
 def picture(robot: Robot, path: Path) -> None:
@@ -89,7 +89,7 @@ def picture(robot: Robot, path: Path) -> None:
     write_whole(path, buffer.getvalue())
 
 
-@told
+@report_errors
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
     picture_file: Annotated[
@@ -103,7 +103,7 @@ def command(
     with working("showing") as progress:
         progress("compiling the robot")
         described = load(robot)
-        with located(robot):
+        with with_file_lines(robot):
             data = describe(described)
         target = picture_file or Path("polypod-results") / f"{described.name}.png"
         if draw:
@@ -115,6 +115,14 @@ def command(
     _print(data)
     if draw:
         out().print(f"\nPicture: {escape(str(target))}")
+
+
+def _coordinates(data: dict[str, Any]) -> str:
+    """Coordinates at home with their unit, once if all have the same."""
+    texts, units = [f"{q:.4f}" for q in data["home"]["coordinates"]], [a["unit"] for a in data["actuators"]]
+    if len(set(units)) == 1:
+        return f"{' '.join(texts)} {units[0]}"
+    return ", ".join(map(" ".join, zip(texts, units, strict=True)))
 
 
 def _print(data: dict[str, Any]) -> None:
@@ -134,7 +142,7 @@ def _print(data: dict[str, Any]) -> None:
         f"{count['gruebler_kutzbach']}."
     )
     console.print(
-        f"At home: coordinates {' '.join(f'{q:.4f}' for q in home['coordinates_m'])} m, condition number "
+        f"At home: coordinates {_coordinates(data)}, condition number "
         f"{home['condition_number']:.4g}, distance to singularity {home['distance_to_singularity']:.4g}."
     )
     if data["platform"]["kind"] == "flexible":

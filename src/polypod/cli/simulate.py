@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..errors import InputError, PolypodError, UnknownNameError, UnphysicalWarning
+from ..control import CONTROLLERS, default_controller, scaled_masses
+from ..control import controller as controller_of
+from ..errors import InputError, PolypodError, UnphysicalWarning
 from ..model import Model
-from ..models import model_of, rigid_of
-from ..motions import located_motion, make_task
+from ..model.checks import check_wrench
+from ..motion import make_task, with_motion_lines
 from ..results.report.folder import check_target, whole_folder
-from ..trajectories import Trajectory
 from .run import resolve
-from .simulated import extent, show, summary, usual
-from .terminal import INTERRUPTED, Step, note, show_json, told, working
+from .simulate_format import extent, show, summary
+from .terminal import INTERRUPTED, Step, note, report_errors, show_json, working
 
 if TYPE_CHECKING:
     import xarray as xr
 
-    from ..flexible import FlexibleModel
-
 EXAMPLE = "Example: polypod simulate pedrammehr pedrammehr-path-3 --mass 1.2 --out heavy"
-CONTROLLERS = ("computed-torque", "joint-computed-torque", "joint-pd", "elastic-computed-torque")
 FILES = ("simulation.nc", "tracking.png", "forces.png", "energies.png", "bending.png", "motion.gif")
 
 
@@ -42,37 +40,34 @@ def simulate(
 ) -> xr.Dataset:
     """Simulate a robot that follows a motion; ``mass`` is the factor by which the controller misjudges all masses.
 
-    Without a ``controller`` it is computed torque; that of the joints for a flexible platform, since feedback of the
-    platform's pose acts through what bends between it and the actuators and soon shakes it. The wrench of a motion
-    file pushes on the platform; the controller does not know of it.
+    Without a ``controller`` it is :func:`polypod.control.default_controller`. The wrench of a motion file pushes on
+    the platform; the controller does not know of it.
     """
-    from ..control import scaled_masses
     from ..simulation import SimulationError
     from ..simulation import simulate as run
-    from ..simulation.judgement import judged, needed_force, pushed
+    from ..simulation.diagnostics import annotate, external_wrench, needed_force
 
     name, wanted = resolve(robot, motion)
-    model = model_of(name)
-    rigid = rigid_of(model)
-    with located_motion(wanted):
-        task = make_task(rigid, wanted)
-        if not isinstance(model, Model) and task.wrench is not None:
-            model.check_wrench(task.wrench)
-    trajectory, wrench = task.trajectory, pushed(task)
+    model = Model(name)
+    rigid = model.rigid
+    with with_motion_lines(wanted):
+        task = make_task(model, wanted)
+        check_wrench(model.robot, task.wrench)
+    trajectory, wrench = task.trajectory, external_wrench(task)
     assert trajectory is not None  # a motion that is named or in a file has one
-    believed = model if mass == 1.0 else model_of(scaled_masses(model.robot, mass, mass))
-    law = controller or usual(not isinstance(model, Model))
+    believed = model if mass == 1.0 else Model(scaled_masses(model.robot, mass, mass))
+    law = controller or default_controller(model.robot.flexible)
     about = {"motion": task.name, "controller": law, "duration": trajectory.duration}
     about["wrench"] = "none" if wrench is None else "of the motion"
 
     def whole(result: xr.Dataset) -> xr.Dataset:
         until = float(result.time[-1]) if len(result.time) else 0.0
-        return judged(result, rigid, needed_force(rigid, trajectory, wrench, until, friction), about)
+        return annotate(result, rigid, needed_force(rigid, trajectory, wrench, until, friction), about)
 
     try:
         result = run(
             model,
-            _controller(law, believed, trajectory, rate, compensation),
+            controller_of(law, believed, trajectory, rate, compensation),
             duration=trajectory.duration,
             wrench=wrench,
             rate=rate,
@@ -88,30 +83,7 @@ def simulate(
     return whole(result)
 
 
-def _controller(
-    name: str, model: Model | FlexibleModel, trajectory: Trajectory, rate: float, compensation: bool
-) -> Any:
-    """Controllers take a flexible platform as rigid, but for the one that measures its elastic state."""
-    from .. import control
-
-    if name == "elastic-computed-torque":
-        if isinstance(model, Model):
-            raise InputError(f"controller: {name} is for a flexible platform; {model.robot.name!r} has a rigid one")
-        from ..control.flexible_computed_torque import FlexibleComputedTorque
-
-        return FlexibleComputedTorque(model, trajectory, friction=compensation, rate=rate)
-    model = rigid_of(model)
-    if name == "computed-torque":
-        return control.ComputedTorque(model, trajectory, friction=compensation, rate=rate)
-    if name == "joint-computed-torque":
-        return control.JointComputedTorque(model, trajectory, friction=compensation, rate=rate)
-    if name == "joint-pd":
-        kp, kd = control.sampled_gains(model, trajectory.at(0.0).pose, rate)
-        return control.JointPD(model, trajectory, kp=kp, kd=kd, rate=rate)
-    raise UnknownNameError("controller", name, CONTROLLERS)
-
-
-@told
+@report_errors
 def command(
     robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
     motion: Annotated[str | None, typer.Argument(help="Published motion or motion file.")] = None,
@@ -172,16 +144,16 @@ def write(
     progress: Step = lambda step: None,
 ) -> None:
     """Write the result as netCDF, its figures and, if wanted, a moving picture."""
-    from ..results.figures import simulation as plots
+    from ..results.figures import SIMULATION_FIGURES, figures
     from ..results.figures.animation import animate
     from ..simulation import save_result
 
     with whole_folder(target, force, FILES) as folder:
         progress("simulation.nc")
         save_result(result, folder / "simulation.nc")
-        for name in ("tracking", "forces", "energies", *(["bending"] if "deflection" in result else [])):
+        for name, _, figure in figures(result, SIMULATION_FIGURES):
             progress(f"figure {name}")
-            getattr(plots, name)(result).savefig(folder / f"{name}.png")
+            figure.savefig(folder / f"{name}.png")
         if animation:
             progress("moving picture")
             with warnings.catch_warnings():

@@ -1,4 +1,7 @@
-"""How commands talk: tables and JSON on stdout, notes, progress and errors on stderr, exit code 0 or 2."""
+"""Output of commands: tables and JSON on stdout; notes, progress and errors on stderr; exit code 0 or 2.
+
+Texts of users are quoted as they are: markup is escaped, and ``:x:`` stays what it is (``emoji=False``).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, Literal, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec
 
 import typer
 from rich.console import Console
@@ -17,7 +20,9 @@ from rich.markup import escape
 from rich.table import Table as RichTable
 
 from ..errors import PolypodError, UnphysicalWarning
-from ..results.tables import Table
+
+if TYPE_CHECKING:
+    from ..results.tables import Table
 
 Arguments = ParamSpec("Arguments")
 Step = Callable[[str], None]
@@ -26,13 +31,13 @@ INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
 def out() -> Console:
-    """Console of results; made anew so that a redirected stdout is honoured. A pipe gets lines of any width."""
-    return Console(file=sys.stdout, highlight=False, soft_wrap=not sys.stdout.isatty())
+    """Console of results, a new one each time, since stdout may be redirected. A pipe gets lines of any width."""
+    return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def err() -> Console:
     """Console of notes, progress and errors."""
-    return Console(file=sys.stderr, highlight=False, soft_wrap=True)
+    return Console(file=sys.stderr, highlight=False, emoji=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
@@ -46,8 +51,8 @@ def fail(text: str) -> NoReturn:
     raise typer.Exit(2)
 
 
-def told(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """A command whose errors are sentences, not tracebacks, and whose warnings are notes."""
+def report_errors(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Decorator of a command: errors end it with a sentence, not a traceback, and warnings are printed as notes."""
 
     @wraps(command)
     def wrapped(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
@@ -86,7 +91,7 @@ def working(what: str) -> Iterator[Step]:
 
 def show_table(table: Table) -> None:
     """A table for reading; columns that are all texts are left-aligned."""
-    drawn = RichTable(title=table.title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+    drawn = RichTable(title=escape(table.title), title_justify="left", title_style="bold", box=None, pad_edge=False)
     with_units = any(column.unit for column in table.columns)
     for k, column in enumerate(table.columns):
         numbers = any(isinstance(row[k], float) for row in table.rows)
@@ -101,7 +106,7 @@ def show_table(table: Table) -> None:
         out().print(drawn)
     else:
         text = io.StringIO()
-        Console(file=text, width=_PIPE_WIDTH, highlight=False).print(drawn)
+        Console(file=text, width=_PIPE_WIDTH, highlight=False, emoji=False).print(drawn)
         print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
     if table.caption:
         out().print(escape(table.caption), style="dim")

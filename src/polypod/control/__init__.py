@@ -9,29 +9,22 @@ from .joint_computed_torque import JointComputedTorque
 from .joint_pd import JointPD, sampled_gains
 from .mismatch import scaled_masses
 from .reference import Reference, Target
+from .registry import CONTROLLERS, controller, default_controller
 from .springs import Springs
 
-
-def __getattr__(name: str) -> object:
-    """The controller of flexible robots brings their modes along: loaded when asked for."""
-    if name == "FlexibleComputedTorque":
-        from .flexible_computed_torque import FlexibleComputedTorque
-
-        return FlexibleComputedTorque
-    raise AttributeError(f"module 'polypod.control' has no attribute {name!r}")
-
-
 __all__ = [
+    "CONTROLLERS",
     "ComputedTorque",
     "Controller",
     "ControllerWithMemory",
-    "FlexibleComputedTorque",
     "JointComputedTorque",
     "JointPD",
     "Measurement",
     "Reference",
     "Springs",
     "Target",
+    "controller",
+    "default_controller",
     "sampled_gains",
     "scaled_masses",
 ]

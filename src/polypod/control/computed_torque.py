@@ -1,30 +1,31 @@
-"""Computed torque in the task space: inverse dynamics of the wanted acceleration, corrected by the pose's error.
-
-f = ID(pose, twist, a_d + K_d (u_d - u) + K_p e); with an exact model the error obeys e'' + K_d e' + K_p e = 0.
-"""
+"""Computed torque in the task space: the pose and twist of the platform are measured."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..kernels import Call
-from ..model import Model
-from ..trajectories import Trajectory
+from ..motion import Trajectory
 from .contract import Measurement
-from .feedback import feedback_kernel
-from .gains import gain
+from .law import ComputedTorqueLaw
+from .measured import PlatformMeasured
 from .reference import Reference, reference_of
 
 Array = NDArray[np.float64]
 
 
 class ComputedTorque:
-    """A step function (time, measurement) -> forces; it needs the measured pose and twist of the platform."""
+    """A step function (time, measurement) -> forces: the law with :class:`~.measured.PlatformMeasured`.
+
+    It needs the measured pose and twist of the platform, and the elastic state if its model has a flexible one (Long,
+    section 5.1: the floating frame follows exactly, whatever bends).
+    """
 
     def __init__(
         self,
-        model: Model,
+        model: Any,
         reference: Reference | Trajectory,
         kp: ArrayLike = 2500.0,
         kd: ArrayLike = 100.0,
@@ -39,28 +40,13 @@ class ComputedTorque:
         expects, ``rate`` the rate of control (see :class:`Reference`).
         """
         self.reference = reference_of(reference, rate)
-        self._gains = gain("kp", kp, 6), gain("kd", kd, 6)
-        self._wrench: Array = np.zeros(6) if wrench is None else np.asarray(wrench, dtype=np.float64)
-        self._feedback = Call(feedback_kernel())
-        self._dynamics = Call(model.kernel("inverse_dynamics", friction))
-        self._project: Array | None = None if model.robot.freedoms == () else projector(model)
+        self._law = ComputedTorqueLaw(model, PlatformMeasured(model, self.reference, kp, kd), friction, wrench)
 
     def __call__(self, time: float, measurement: Measurement) -> Array:
-        """Actuator forces (n,) [N]."""
-        pose, twist = measurement.pose, measurement.twist
-        acceleration = self._feedback(pose, twist, *self.reference.at(time), *self._gains)[0]
-        if self._project is not None:
-            acceleration = self._project @ acceleration
-        return self._dynamics(pose, twist, acceleration, self._wrench)[0].copy()
+        """Actuator forces (n,); a :class:`~polypod.errors.StateError` where the model has none."""
+        return self._law.step(None, time, measurement)[0]
 
 
-def projector(model: Model) -> Array:
-    """The part (6, 6) of an acceleration that a robot of fewer than six freedoms can make."""
-    columns = []
-    for freedom in model.robot.freedoms:
-        column = np.zeros(6)
-        column[slice(0, 3) if freedom.motion == "translation" else slice(3, 6)] = freedom.axis
-        columns.append(column)
-    basis = np.array(columns).T
-    result: Array = basis @ np.linalg.pinv(basis)
-    return result
+def follow(model: Any, trajectory: Trajectory, rate: float, friction: bool) -> ComputedTorque:
+    """The controller that follows a trajectory at a rate, with its usual gains."""
+    return ComputedTorque(model, trajectory, friction=friction, rate=rate)

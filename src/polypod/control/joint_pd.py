@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..model import Model
-from ..trajectories import Trajectory
+from ..motion import Trajectory
 from .contract import Measurement
 from .gains import gain
 from .reference import Reference, Tabulated, reference_of
@@ -60,3 +60,9 @@ class JointPD:
         """Actuator forces (n,) [N]."""
         q, qdot, weight = self._wanted.at(time)
         return weight + self._kp * (q - measurement.q) + self._kd * (qdot - measurement.qdot)
+
+
+def follow(model: Model, trajectory: Trajectory, rate: float, friction: bool) -> JointPD:
+    """The controller that follows a trajectory at a rate, with gains that suit its start; they bear friction."""
+    kp, kd = sampled_gains(model, trajectory.at(0.0).pose, rate)
+    return JointPD(model, trajectory, kp=kp, kd=kd, rate=rate)

@@ -2,36 +2,33 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from pydantic import BaseModel
 
-from ..description import Body, FlexiblePlatform, Robot
-from ..errors import InputError, UnphysicalWarning
+from ..description import FlexiblePlatform, Robot
+from ..description.quantities import unit_of
+from ..errors import InputError
+
+Described = TypeVar("Described", bound=BaseModel)
+INERTIAL = ("kg", "kg m^2")
+"""Units of the numbers that make a robot heavy; the schema states the unit of every quantity."""
 
 
 def scaled_masses(robot: Robot, platform: float = 1.0, legs: float = 1.0) -> Robot:
     """The robot with mass and inertia of its platform and of all that moves in its legs multiplied by factors.
 
-    All masses of a flexible platform's nodes are multiplied; its shapes, stiffness and generalized damping stay.
+    In legs these are all fields whose unit is kg or kg m^2; a leg kind of one's own must state it (``Mass``,
+    ``Moment``, ``Body``). All masses of a flexible platform's nodes are multiplied; its shapes, stiffness and
+    generalized damping stay.
     """
     for name, factor in (("platform", platform), ("legs", legs)):
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"{name}: a factor greater than 0 is needed, got {factor}")
-    data = robot.model_dump(exclude={"platform"})
-    data["platform"] = _platform(robot, platform)
-    for leg, numbers in zip(robot.legs, data["legs"], strict=True):
-        for field in type(leg).model_fields:
-            value = getattr(leg, field)
-            if isinstance(value, Body):
-                numbers[field] = _scaled(value, legs)
-            elif field in ("rotor_mass", "cross_inertia"):
-                numbers[field] = legs * value
-    with warnings.catch_warnings():  # the same oddities as the robot's own, already told
-        warnings.simplefilter("ignore", UnphysicalWarning)
-        return Robot.model_validate(data)
+    changed = {"platform": _platform(robot, platform), "legs": tuple(_scaled(leg, legs) for leg in robot.legs)}
+    return robot.model_copy(update=changed)
 
 
 def _platform(robot: Robot, factor: float) -> Any:
@@ -39,7 +36,7 @@ def _platform(robot: Robot, factor: float) -> Any:
         return _scaled(robot.platform, factor)
     if factor == 1.0:  # a plate stays a plate
         return robot.platform
-    from ..flexible.platforms import modes_of
+    from ..platforms.modes import modes_of
 
     modes = modes_of(robot)
     # a damping ratio would give another damping with other masses
@@ -47,8 +44,35 @@ def _platform(robot: Robot, factor: float) -> Any:
     return FlexiblePlatform(modes=replace(modes, masses=factor * modes.masses, damping=damping, damping_ratio=None))
 
 
-def _scaled(body: Body, factor: float) -> dict[str, object]:
-    numbers = body.model_dump()
-    numbers["mass"] = factor * body.mass
-    numbers["inertia"] = [[factor * entry for entry in row] for row in body.inertia]
-    return numbers
+def _scaled(data: Described, factor: float) -> Described:
+    """Data with every number of an inertial unit multiplied, however deep it stands.
+
+    A factor greater than zero leaves all that was checked when the data were read: no need to check again.
+    """
+    changed = {}
+    for name, field in type(data).model_fields.items():
+        value = getattr(data, name)
+        new = _multiplied(value, factor) if unit_of(field) in INERTIAL else _within(value, factor)
+        if new is not value:
+            changed[name] = new
+    return data.model_copy(update=changed)
+
+
+def _within(value: Any, factor: float) -> Any:
+    """Data inside a field that has no inertial unit of its own."""
+    if isinstance(value, BaseModel):
+        return _scaled(value, factor)
+    if isinstance(value, tuple) and any(isinstance(item, (BaseModel, tuple)) for item in value):
+        return tuple(_within(item, factor) for item in value)
+    if isinstance(value, dict) and any(isinstance(item, BaseModel) for item in value.values()):
+        return type(value)({key: _within(item, factor) for key, item in value.items()})
+    return value
+
+
+def _multiplied(value: Any, factor: float) -> Any:
+    """A number, or numbers in tuples and mappings; None stays."""
+    if isinstance(value, tuple):
+        return tuple(_multiplied(item, factor) for item in value)
+    if isinstance(value, dict):
+        return type(value)({key: _multiplied(item, factor) for key, item in value.items()})
+    return value if value is None else factor * value

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from ..trajectories import Motion, Trajectory
+from ..motion import Motion, Trajectory
 
 Array = NDArray[np.float64]
 

@@ -3,6 +3,7 @@
 from .body import Body
 from .flexible import FlexiblePlatform, PlateData
 from .leg import ConeLimit, Friction, LegData
+from .modes import Integrals, Modes, Plate, load_modes, save_modes
 from .robot import Freedom, Pose, Robot
 
 __all__ = [
@@ -11,8 +12,13 @@ __all__ = [
     "FlexiblePlatform",
     "Freedom",
     "Friction",
+    "Integrals",
     "LegData",
+    "Modes",
+    "Plate",
     "PlateData",
     "Pose",
     "Robot",
+    "load_modes",
+    "save_modes",
 ]

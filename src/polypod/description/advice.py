@@ -1,56 +1,47 @@
-"""Numbers written as people write them, with a unit or a decimal comma: what to write instead."""
+"""Numbers written as people write them, with a decimal comma or another unit: what to write instead."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
+from .units import SPELLINGS, UNITS
+
 _WRITTEN = re.compile(r"\s*(?P<number>[-+]?(?=[.,]?\d)[\d.,]+(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\d\s.,].*?)?\s*")
 _THOUSANDS = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?")
-_SPELLINGS = {"°": "deg", "degree": "deg", "degrees": "deg", "sec": "s", "meter": "m", "metre": "m", "kgs": "kg"}
-_SI = {"mm": (1e-3, "m"), "cm": (1e-2, "m"), "km": (1e3, "m"), "g": (1e-3, "kg"), "t": (1e3, "kg"), "ms": (1e-3, "s"),
-       "min": (60.0, "s"), "kN": (1e3, "N"), "kg mm^2": (1e-6, "kg m^2"), "Hz": (1.0, "1/s"), "MPa": (1e6, "Pa"),
-       "GPa": (1e9, "Pa")}  # fmt: skip
 
 
 def advice(text: str, unit: str) -> str:
-    """What to write instead of a text that is no number, for a field in ``unit``; empty if none can be told.
+    """What to write instead of a text that is no number, for a field in ``unit``; empty if nobody can know.
 
-    >>> advice("300 kg", "kg")
-    'write a plain number in kg without its unit: 300'
-    >>> advice("300,5", "kg")
-    'write a decimal point, not a comma: 300.5'
-    >>> advice("60,5 mm", "m")
-    'write a plain number in m with a decimal point: 0.0605'
+    >>> advice("300,5 g", "kg")
+    'write 300.5 g'
+    >>> advice("50 N s/m", "N s/m or N m s/rad")
+    'write a plain number in N s/m or N m s/rad: 50'
+    >>> advice("66 lb", "kg")
+    'write a number in kg, g or t'
     """
     written = _WRITTEN.fullmatch(text)
-    if written is None:
+    numbers = _readings(written["number"]) if written else []
+    if written is None or not numbers:
         return ""
-    numbers = _readings(written["number"])
-    if not numbers:
-        return ""
-    given = written["unit"] or ""
-    given = _SPELLINGS.get(given, given)
-    comma = "," in written["number"]
-    allowed = [] if unit in ("", "1") else re.split(r" or |, ", unit)
-    if given in ("deg", "rad") and "rad" in allowed:
-        return "write " + " or ".join(f"'{number} {given}'" for number in numbers)
+    given = SPELLINGS.get(written["unit"] or "", written["unit"] or "")
+    units = [] if unit in ("", "1") else re.split(r" or |, ", unit)
+    factor, meant = UNITS.get(given, (1.0, given))
     if not given:
-        return f"write a decimal point, not a comma: {' or '.join(numbers)}" if comma else ""
-    if not allowed:  # a pure number, or a place of which the unit is not known here
-        return f"write a plain number{'' if unit else ' in SI units'}"
-    if given in allowed:
-        point = " with a decimal point and" if comma else ""
-        return f"write a plain number in {given}{point} without its unit: {' or '.join(numbers)}"
-    factor, meant = _SI.get(given, (1.0, ""))
-    if meant not in allowed:
-        return f"write a plain number in {unit}"
-    values, point = [f"{factor * float(number):.12g}" for number in numbers], " with a decimal point" if comma else ""
-    return f"write a plain number in {meant}{point}: {' or '.join(values)}"
+        return "write " + " or ".join(numbers) if "," in text else ""
+    if [meant] == units or (given in ("deg", "rad") and "rad" in units):  # a field of one unit, and every angle
+        return "write " + " or ".join(f"{number} {given}" for number in numbers)
+    if meant in units:
+        return f"write a plain number in {unit}: {' or '.join(f'{factor * float(n):.12g}' for n in numbers)}"
+    known = [name for name, (_, si) in UNITS.items() if [si] == units]
+    if known:
+        return f"write a number in {' or '.join(filter(None, (', '.join(known[:-1]), known[-1])))}"
+    return f"write a plain number{f' in {unit}' if units else '' if unit else ' in SI units'}"
 
 
 def list_advice(value: Any, count: int) -> str:
-    """What to write instead of a list of ``count`` numbers that is none; empty if none can be told.
+    """What to write instead of a list of ``count`` numbers that is none; empty if nobody can know.
 
     >>> list_advice(["0.2 -0.3 0.0"], 3)
     'commas are missing: write [0.2, -0.3, 0.0]'
@@ -60,8 +51,7 @@ def list_advice(value: Any, count: int) -> str:
     items = value if isinstance(value, (list, tuple)) else [value]
     if all(type(item) in (int, float) for item in items):
         if not isinstance(value, (list, tuple)):
-            zeros = "0, " * (count - 1)
-            return f"write them in brackets, such as [{zeros}{value}]" if count == 3 else ""
+            return f"write them in brackets, such as [{'0, ' * (count - 1)}{value}]" if count == 3 else ""
         # [0,7, 0,7] is a list of four whole numbers: a guess at what was meant
         whole = len(items) > count and any(type(item) is int for item in items)
         return "numbers have a decimal point, a comma starts the next one" if whole else ""
@@ -73,7 +63,7 @@ def list_advice(value: Any, count: int) -> str:
 
 
 def _readings(number: str) -> list[str]:
-    """What a number with commas may mean, spelt with a point: 1,000 is a thousand or one."""
+    """What a number with commas may mean, written with a point: 1,000 is a thousand or one."""
     readings = [number.replace(",", ".")] if number.count(",") <= 1 and not ("," in number and "." in number) else []
     if _THOUSANDS.fullmatch(number):
         readings.append(number.replace(",", ""))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ..errors import UnknownNameError
@@ -53,6 +55,14 @@ class LegData(Data):
         if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
             raise TypeError(f"leg kind {kind!r} is already {old.__module__}.{old.__qualname__}; choose another name")
         LegData.registry[kind] = cls
+
+    def actuator_names(self) -> tuple[str, ...]:
+        """Names of the leg's actuators; leg kinds know, plain data do not."""
+        return ()
+
+    def coordinate_rows(self, pose: Any) -> NDArray[np.float64]:
+        """dq/d(twist) (a, 6) of the leg's actuators at a pose (4, 4); leg kinds know, plain data do not."""
+        return np.zeros((0, 6))
 
     def closure_faults(self, position: Sequence[float], rotation: Any) -> list[str]:
         """Why the leg does not close when the platform is at a pose; leg kinds know, plain data do not."""

@@ -1,6 +1,6 @@
-"""Numbers of a robot file: checked, with their unit in the schema.
+"""Numbers of a file: checked, with their unit in the schema.
 
-SI units and radians; an angle may be written as a text such as ``15 deg``.
+SI units and radians; a field of one unit also takes a text such as ``60 mm`` or ``15 deg``.
 """
 
 from __future__ import annotations
@@ -10,20 +10,28 @@ from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
 import numpy as np
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
+from ..errors import short_repr
 from .advice import list_advice
+from .units import in_si
 
 ROUNDING = 1e-3
 """How far the length of a unit vector may be from one. Three digits after the point change it by 0.9e-3 at most."""
 
 
 class Data(BaseModel):
-    """Frozen, validated data; unknown fields are faults."""
+    """Frozen, validated data; unknown fields are faults, and numbers may be written with a unit."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _in_si(cls, value: Any, info: ValidationInfo) -> Any:
+        """Texts such as ``60 mm`` in a field of one unit; where the unit depends on more than the field, none."""
+        return in_si(value, unit_of(cls.model_fields[str(info.field_name)]))
 
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
@@ -49,7 +57,7 @@ def list_of(count: int, what: str, rows: bool = False) -> Callable[[Any], Any]:
         wrong = not isinstance(value, (list, tuple)) or len(value) != count
         if wrong or (rows and not all(isinstance(item, (list, tuple, np.ndarray)) for item in value)):
             instead = list_advice(value, count)
-            raise ValueError(f"{what} needed, got {value!r}{'; ' if instead else ''}{instead}")
+            raise ValueError(f"{what} needed, got {short_repr(value)}{'; ' if instead else ''}{instead}")
         return value
 
     return check
@@ -78,7 +86,7 @@ def angle_text(text: str, wanted: str) -> float:
     try:
         return float(number) * {"deg": math.pi / 180.0, "rad": 1.0, "": 1.0}[unit]
     except (ValueError, KeyError):
-        # The fault's words are found where the field and its unit are known.
+        # the message is written where the field and its unit are known
         raise PydanticCustomError("number_text", "{wanted}", {"wanted": wanted, "text": text}) from None
 
 
@@ -137,7 +145,7 @@ def _ordered(value: tuple[float, float]) -> tuple[float, float]:
 
 
 def _unit(unit: str, form: str = "", **limits: Any) -> Any:
-    """The schema's words on a quantity: its unit, and how it is written where its type does not tell."""
+    """Schema of a quantity: its unit, and how it is written where its type does not say."""
     return Field(json_schema_extra={"unit": unit, **({"form": form} if form else {})}, **limits)
 
 
@@ -174,7 +182,7 @@ HalfAngle = Annotated[Angle, Field(gt=0, le=math.pi)]
 
 
 class FrozenDict(dict[str, Any]):
-    """A mapping of a robot's data that cannot be changed: kernels are made from it later."""
+    """A mapping of a robot's data that cannot be changed, since models keep it."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise TypeError("a robot's data cannot be changed; make a changed copy with model_copy or a new file")

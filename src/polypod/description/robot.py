@@ -15,7 +15,9 @@ from ..errors import InputError
 from .body import Body
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
+from .modes import Modes
 from .quantities import Acceleration, Angles, Data, Direction, Frozen, Position, Rotation, unit_of
+from .undriven import undriven_motion
 
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
 
@@ -123,11 +125,8 @@ class Robot(Data):
             if name in names[:number]:
                 raise ValueError(f"legs.{number}.name: every leg needs a name of its own, got {names}")
         freedoms = len(self.freedoms) or 6
-        if len(self.legs) != freedoms:
-            raise ValueError(
-                f"legs: a robot of {freedoms} freedoms needs {freedoms} actuated legs, got {len(self.legs)}"
-            )
         _check_freedoms(self.freedoms)
+        self._check_actuators(freedoms)
         if isinstance(self.platform, FlexiblePlatform):
             if self.freedoms:
                 raise ValueError(
@@ -145,10 +144,26 @@ class Robot(Data):
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
         return self
 
+    def _check_actuators(self, freedoms: int) -> None:
+        """Raise if there are fewer actuators than freedoms, with the motion that nothing drives."""
+        count = sum(len(leg.actuator_names()) for leg in self.legs)
+        if count >= freedoms:
+            return
+        rows = [leg.coordinate_rows(self.home.matrix) for leg in self.legs]
+        basis = np.zeros((6, freedoms)) if self.freedoms else np.eye(6)
+        for k, freedom in enumerate(self.freedoms):
+            basis[3 * (freedom.motion == "rotation") :, k][:3] = freedom.axis
+        undriven = undriven_motion(np.concatenate([np.zeros((0, 6)), *rows]) @ basis, basis, self._size)
+        raise ValueError(f"legs: a robot of {freedoms} freedoms needs {freedoms} actuators, got {count}; {undriven}")
+
+    @property
+    def _size(self) -> float:
+        """Largest distance of an attachment point from the platform's origin [m]; 1 if all lie there."""
+        return max((float(np.linalg.norm(leg.platform)) for leg in self.legs), default=0.0) or 1.0
+
     def _around_home(self) -> list[NDArray[np.float64]]:
         """Home and a few poses near it that the robot's freedoms lead to."""
-        size = max(float(np.linalg.norm(leg.platform)) for leg in self.legs)
-        poses = [self.home.matrix]
+        size, poses = self._size, [self.home.matrix]
         for step in np.random.default_rng(0).uniform(-0.05, 0.05, (3, 6)):
             move, turn = step[:3], step[3:]
             if self.freedoms:
@@ -174,6 +189,18 @@ class Robot(Data):
             return self
         fields = {name: getattr(self.platform, name) for name in Body.model_fields}
         return self.model_copy(update={"platform": Body(**fields)})
+
+    def on_modes(self, modes: Modes) -> Robot:
+        """The same robot on a flexible platform with given modes, whose attachment points are the legs'."""
+        if not isinstance(modes, Modes):
+            raise InputError(f"modes: a polypod.description.Modes is needed, got {type(modes).__name__}")
+        if self.freedoms:
+            raise InputError(f"robot: {self.name!r} has {len(self.freedoms)} freedoms; a flexible platform needs six")
+        platform = FlexiblePlatform(modes=modes)
+        faults = platform.attachment_faults([leg.name for leg in self.legs], [leg.platform for leg in self.legs])
+        if faults:
+            raise InputError(f"modes: {faults[0]}")
+        return self.model_copy(update={"platform": platform})
 
     @property
     def unphysical(self) -> dict[str, str]:

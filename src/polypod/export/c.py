@@ -5,20 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import casadi as ca
 
 from ..errors import UnknownNameError
 from ..kernels import Expression
 from ..model import Model
-from ..model.kernels import FUNCTIONS
+from ..model.kernels import FUNCTIONS, Kernels
 from ..symbols.expression import Iteration
 from ..symbols.graph import SELECT, Graph, unsupported
 from .header import comment
-
-if TYPE_CHECKING:
-    from ..flexible import FlexibleModel
 
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
@@ -37,40 +34,62 @@ static inline double sign(double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; }
 """
 
 
-def export_c(
-    model: Model | FlexibleModel, function: str = "inverse_dynamics", friction: bool = True
-) -> tuple[str, str, str]:
+def export_c(model: Model, function: str = "inverse_dynamics", friction: bool = True) -> tuple[str, str, str]:
     """Name, header and source of a model function in C99.
 
     The C function takes a pointer to each input and output of one state, arrays by rows, SI units, and needs nothing
-    but the mathematics library. Every function of :data:`polypod.model.kernels.FUNCTIONS` can be exported, and of a
-    robot with a flexible platform every function of :data:`polypod.flexible.kernels.FUNCTIONS`.
+    but the mathematics library. The robot's numbers are constants in it. Every function of
+    :data:`polypod.model.kernels.FUNCTIONS` that the robot has can be exported.
 
     >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
     >>> name, source.splitlines()[0]
     ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')
     """
-    known = FUNCTIONS if isinstance(model, Model) else model.kernels.names
+    known = functions(model)
     if function not in known:
         raise UnknownNameError("model function", function, known)
-    expression = model.kernel(function, friction=friction).expression
-    name = re.sub(r"\W", "_", f"{model.robot.name}_{function}")
+    options = replace(model.kernels.options, specialise=True)
+    kernels = Kernels(model.robot, options)
+    expression = kernels.expression(kernels.mechanism, function, friction)
+    name = identifier(f"{model.robot.name}_{function}")
     head = _header(model, name, expression, friction)
     body = _plain(expression) if isinstance(expression, Expression) else _iterated(expression)
     source = f'#include "{name}.h"\n\n#include <math.h>\n\n{_HELPERS}\n{_prototype(name, expression)}\n{{\n{body}}}\n'
     return name, head, source
 
 
-def _header(model: Model | FlexibleModel, name: str, expression: Expression | Iteration, friction: bool) -> str:
+def c_files(model: Model, function: str, friction: bool) -> dict[str, str]:
+    """Header and source of a model function by file name."""
+    name, header, source = export_c(model, function, friction)
+    return {f"{name}.h": header, f"{name}.c": source}
+
+
+def functions(model: Model) -> tuple[str, ...]:
+    """Functions that a robot has: a rigid platform has no shape, coordinates do not tell how a flexible one moves."""
+    missing = ("twist", "acceleration") if model.robot.flexible else ("steady_shape",)
+    return tuple(name for name in FUNCTIONS if name not in missing)
+
+
+def identifier(text: str) -> str:
+    """A C name for a text.
+
+    >>> identifier("6-ups_jacobian"), identifier("kim-ryu_jacobian")
+    ('robot_6_ups_jacobian', 'kim_ryu_jacobian')
+    """
+    name = re.sub(r"\W", "_", text, flags=re.ASCII)
+    return name if name[:1].isalpha() else f"robot_{name.lstrip('_')}"
+
+
+def _header(model: Model, name: str, expression: Expression | Iteration, friction: bool) -> str:
     inputs, outputs = _names(expression)
-    told = comment(
+    head = comment(
         model, name, expression.name, friction, [*zip(inputs, expression.inputs, strict=True)],
         [*zip(outputs, expression.outputs, strict=True)],
     )  # fmt: skip
     guard = f"{name.upper()}_H"
     return "\n".join(
         [
-            told,
+            head,
             f"#ifndef {guard}\n#define {guard}\n",
             '#ifdef __cplusplus\nextern "C" {\n#endif\n',
             f"{_prototype(name, expression)};\n",
@@ -89,8 +108,8 @@ def _prototype(name: str, expression: Expression | Iteration) -> str:
 
 def _names(expression: Expression | Iteration) -> tuple[list[str], list[str]]:
     """C names of the inputs and outputs; an output that shares an input's name gets a suffix."""
-    inputs = [re.sub(r"\W", "_", port.name) for port in expression.inputs]
-    outputs = [re.sub(r"\W", "_", port.name) for port in expression.outputs]
+    inputs = [port.name for port in expression.inputs]
+    outputs = [port.name for port in expression.outputs]
     return inputs, [f"{label}_found" if label in inputs else label for label in outputs]
 
 
@@ -101,21 +120,25 @@ def _plain(expression: Expression) -> str:
 
 
 def _iterated(iteration: Iteration) -> str:
-    """start; do step while not done; finish. The state's last number is the flag."""
+    """What stays the same; start; do step while not done; finish. The state's last number is the flag."""
     names, results = _names(iteration)
-    start, step, finish = iteration.graphs
-    size = len(start.outputs[0])
+    program = iteration.program
+    assert program.loop is not None
+    before, (shared,) = _statements(program.body, lambda array, k: f"{names[array]}[{k}]", "a", "    ")
 
     def source(array: int, k: int) -> str:
-        return f"state[{k}]" if array == len(names) else f"{names[array]}[{k}]"
+        return shared[k] if array else f"state[{k}]"
 
-    first, initial = _statements(start, source, "a", "    ")
-    loop, moved = _statements(step, source, "b", "        ")
-    last, outputs = _statements(finish, source, "c", "    ")
-    lines = [f"    double state[{size}];\n", first]
+    first, initial = _statements(program.loop.start, source, "b", "    ")
+    loop, moved = _statements(program.loop.step, source, "c", "        ")
+    last, outputs = _statements(program.loop.finish, source, "d", "    ")
+    size = len(initial[0])
+    lines = [f"    double state[{size}];\n", before, first]
     lines += [f"    state[{k}] = {value};\n" for k, value in enumerate(initial[0])]
     lines += ["    do {\n", loop]
-    lines += [f"        state[{k}] = {value};\n" for k, value in enumerate(moved[0])]
+    # A new number may be another's old one: all are read before any is written.
+    lines += [f"        const double n{k} = {value};\n" for k, value in enumerate(moved[0])]
+    lines += [f"        state[{k}] = n{k};\n" for k in range(size)]
     lines += [f"    }} while (state[{size - 1}] == 0.0);\n", last, _stores(results, outputs, "    ")]
     return "".join(lines)
 

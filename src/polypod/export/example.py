@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import prod
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +13,12 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
 from ..symbols.expression import Port
 
-if TYPE_CHECKING:
-    from ..flexible import FlexibleModel
-
 LEAST = f"{SMALLEST_MARGIN:g}".replace("e-0", "e-")
-_STEP = 1e-4  # s, of a function that takes a step
 _A_LINE = 4  # numbers
 
 
 def main_file(
-    model: Model | FlexibleModel, name: str, inputs: Sequence[tuple[str, Port]], outputs: Sequence[tuple[str, Port]],
+    model: Model, name: str, inputs: Sequence[tuple[str, Port]], outputs: Sequence[tuple[str, Port]],
     residual: str,
 ) -> list[str]:  # fmt: skip
     """Lines of a main.c: the robot at home and at rest, the first output printed, 1 returned if there is no answer.
@@ -55,7 +51,7 @@ def main_file(
     ]
 
 
-def _declared(model: Model | FlexibleModel, label: str, port: Port) -> Iterator[str]:
+def _declared(model: Model, label: str, port: Port) -> Iterator[str]:
     """An input with its numbers, four to a line unless they are all zero."""
     values = np.ravel(_value(model, port))
     if not values.any():
@@ -71,11 +67,10 @@ def _declared(model: Model | FlexibleModel, label: str, port: Port) -> Iterator[
     yield "};"
 
 
-def _value(model: Model | FlexibleModel, port: Port) -> Any:
+def _value(model: Model, port: Port) -> Any:
     home = model.robot.home.matrix
     if port.name == "pose":
         return np.broadcast_to(home, port.shape)
     if port.name == "q":
-        still = () if isinstance(model, Model) else (np.zeros(model.modes.count),)
-        return model.inverse_kinematics(home, *still)
-    return _STEP if port.name == "step" else np.zeros(port.shape)
+        return model.inverse_kinematics(home)
+    return np.ones(port.shape) if port.name == "weights" else np.zeros(port.shape)

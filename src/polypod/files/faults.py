@@ -1,4 +1,4 @@
-"""What is wrong with a robot file, in its own words: field, what was got, what is allowed, line.
+"""Faults of a file, from pydantic's errors: field, what was got, what is allowed, line.
 
 A validator of several fields starts its message with the field it blames and a colon (``about: unknown name``);
 the fault is then reported at that field.
@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from typing import Any, get_args
+from collections.abc import Iterator
+from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
 from ..description.advice import advice
-from ..description.leg import LegData
-from ..description.quantities import Data, unit_of
-from ..description.robot import Robot
-from ..errors import Fault, UnknownNameError
+from ..errors import Fault, UnknownNameError, short_repr
+from .per_leg import and_others
+from .schema import NOWHERE, Location, Models, fields_of, robot_model_at, unit_at
 
-Location = tuple[str | int, ...]
-Models = Callable[[Location, dict[str, Any]], type[Data]]
+__all__ = ["Location", "line_of", "structure_faults", "validation_faults"]
+
 _WANTED = {
     "float_type": "must be a number",
     "float_parsing": "must be a number",
@@ -32,22 +31,20 @@ _WANTED = {
     "model_attributes_type": "must be a mapping",
     "invalid_key": "must be a text, as all names of fields",
 }
-_NOWHERE = (KeyError, IndexError, TypeError, AttributeError)
-"""What looking for a place raises where the schema has no mapping."""
 _BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
 
 
 def validation_faults(
     error: ValidationError, document: dict[str, Any], node: yaml.Node | None, models: Models | None = None
 ) -> list[Fault]:
-    """Faults of a document that is no robot; one that stands in ``leg_defaults`` is told there, once.
+    """Faults of a document that failed its validation; one in ``leg_defaults`` is reported there, once.
 
-    ``models`` finds the data class of a mapping at a place of the document; a robot's unless given.
+    ``models`` gives the data class of the mapping at a location of the document; a robot's unless given.
     """
     lines = dict(_lines(node, ()))
     alike: dict[tuple[str | int | None, ...], list[Fault]] = defaultdict(list)
     for details, location in _leaves(error, ()):
-        location, message = _words(details, location, document, models or _model_at)
+        location, message = _words(details, location, document, models or robot_model_at)
         location = _written(location, lines)
         fault = Fault(".".join(map(str, location)), message, _line(location, lines))
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
@@ -61,42 +58,24 @@ def validation_faults(
             faults += same
         else:
             first = same[0]
-            others = f" (and in {len(same) - 1} other leg{'s' if len(same) > 2 else ''})"
-            shared = first.field.startswith("leg_defaults.")  # each leg's, as anyone sees
-            faults.append(Fault(first.field, first.message + ("" if shared else others), first.line))
+            shared = first.field.startswith("leg_defaults.")  # clearly of every leg
+            faults.append(Fault(first.field, first.message + ("" if shared else and_others(len(same) - 1)), first.line))
     return faults
 
 
 def structure_faults(document: dict[str, Any], node: yaml.Node | None) -> list[Fault]:
     """Faults that must be known before the legs' defaults are spread."""
-    faults = list(_repeated_keys(node, ()))
     defaults = document.get("leg_defaults")
-    if not (defaults is None or isinstance(defaults, dict)):
-        line = _line(("leg_defaults",), dict(_lines(node, ())))
-        faults.append(Fault("leg_defaults", f"must be a mapping of fields of a leg, got {_short(defaults)}", line))
-    return faults
+    if defaults is None or isinstance(defaults, dict):
+        return []
+    message = f"must be a mapping of fields of a leg, got {short_repr(defaults)}"
+    return [Fault("leg_defaults", message, line_of("leg_defaults", node))]
 
 
 def line_of(field: str, node: yaml.Node | None) -> int | None:
     """Line of a dotted field (``trajectory.poses.2``) of a document, or of the nearest that holds it."""
     parts = tuple(int(part) if part.isdigit() else part for part in field.split(".")) if field else ()
     return _line(parts, dict(_lines(node, ())))
-
-
-def _repeated_keys(node: yaml.Node | None, path: Location) -> Iterator[Fault]:
-    """YAML lets the last of two equal keys win in silence; here it is a fault."""
-    if isinstance(node, yaml.MappingNode):
-        seen: dict[str, int] = {}
-        for key, value in node.value:
-            line = key.start_mark.line + 1
-            if key.value in seen:
-                field = ".".join(map(str, (*path, key.value)))
-                yield Fault(field, f"given twice, here and in line {seen[key.value]}", line)
-            seen[key.value] = line
-            yield from _repeated_keys(value, (*path, key.value))
-    elif isinstance(node, yaml.SequenceNode):
-        for number, value in enumerate(node.value):
-            yield from _repeated_keys(value, (*path, number))
 
 
 def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Location]]:
@@ -111,7 +90,7 @@ def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Loc
 
 
 def _words(error: Any, location: Location, document: dict[str, Any], models: Models) -> tuple[Location, str]:
-    """A pydantic error in the words of a robot file, and the field it is about."""
+    """The field that an error of pydantic is about, and its message."""
     message = error["msg"].removeprefix("Value error, ")
     if error["type"] == "missing":
         return location, "missing: this field is required"
@@ -124,87 +103,42 @@ def _words(error: Any, location: Location, document: dict[str, Any], models: Mod
             return location, message + _angles_meant(location, error["input"])
         parts = tuple(int(part) if part.isdigit() else part for part in blamed[1].split("."))
         return (*location, *parts), blamed[2]
-    got = error["ctx"]["text"] if error["type"] == "number_text" else error["input"]
+    got = error["ctx"]["text"] if error["type"] == "number_text" else _as_written(location, document, error["input"])
     wanted = _WANTED.get(error["type"], message.replace("Input should be", "must be"))
-    unit = _unit_at(location, document, models)
+    unit = unit_at(location, document, models)
     if error["type"] == "number_text" and "rad" not in unit:
         wanted = _WANTED["float_type"]  # no angle can stand there
     if wanted == "must be a mapping":
-        wanted += _fields_of(location, document, models)
+        wanted += fields_of(location, document, models)
     instead = _instead(error["type"], got, unit)
-    return location, f"{wanted}, got {_short(got)}{'; ' if instead else ''}{instead}"
+    return location, f"{wanted}, got {short_repr(got)}{'; ' if instead else ''}{instead}"
+
+
+def _as_written(location: Location, document: dict[str, Any], checked: Any) -> Any:
+    """The value as the file has it: ``181 deg``, where the value checked is in radians."""
+    value: Any = document
+    for part in location:
+        try:
+            value = value[part]
+        except NOWHERE:
+            return checked
+    return value if isinstance(value, str) and not isinstance(checked, str) else checked
 
 
 def _angles_meant(location: Location, got: Any) -> str:
-    """Three angles where home needs a matrix."""
+    """Advice for three angles where home needs a matrix."""
     if location != ("home", "rotation") or not isinstance(got, list) or any(isinstance(row, list) for row in got):
         return ""
     return f"; write 'angles: [{', '.join(map(str, got))}]' instead if angles are meant" if len(got) == 3 else ""
 
 
 def _instead(kind: str, got: Any, unit: str) -> str:
-    """What to write instead of a value, if one can tell."""
+    """What to write instead of a value, where that is clear."""
     if kind == "string_type" and isinstance(got, (int, float)):
         return f"write it in quotes: '{got}'"
     if kind == "less_than_equal" and unit == "rad" and isinstance(got, (int, float)):
         return f"write '{got:g} deg' if degrees are meant"
     return advice(got, unit) if isinstance(got, str) else ""
-
-
-def _fields_of(location: Location, document: dict[str, Any], models: Models) -> str:
-    """Which fields a mapping has that is no mapping in the file."""
-    try:
-        field = models(location[:-1], document).model_fields[str(location[-1])]
-    except _NOWHERE:
-        return ""
-    inside = _models(field.annotation)
-    return f" of {', '.join(inside[0].file_fields())}" if inside else ""
-
-
-def _unit_at(location: Location, document: dict[str, Any], models: Models) -> str:
-    """Unit of a number, from the nearest field around it that has one."""
-    for depth in reversed(range(len(location))):
-        try:
-            field = models(location[:depth], document).model_fields.get(str(location[depth]))
-        except _NOWHERE:
-            continue
-        if field is not None:
-            return unit_of(field)
-    return ""
-
-
-def _model_at(location: Location, document: dict[str, Any]) -> type[Data]:
-    """The data class of a mapping at a place of a robot file."""
-    model: type[Data] = Robot
-    value: Any = document
-    for depth, part in enumerate(location):
-        value = value[part]
-        if location[:1] == ("legs",) and depth == 1:
-            legs: Any = document["legs"]
-            model = LegData.registry[legs[part]["kind"]]
-        elif depth > 0 or part != "legs":
-            inside = [] if isinstance(part, int) else _models(model.model_fields[part].annotation)
-            model = _meant(inside, value) if inside else model
-    return model
-
-
-def _meant(models: list[type[Data]], value: Any) -> type[Data]:
-    """Which of several data classes a mapping is: the one whose ``kind`` it has, or the first."""
-    kind = value.get("kind") if isinstance(value, dict) else None
-    kinds = (m for m in models if "kind" in m.model_fields)
-    return next((m for m in kinds if m.model_fields["kind"].default == kind), models[0])
-
-
-def _models(annotation: Any) -> list[type[Data]]:
-    """The data classes an annotation speaks of."""
-    if isinstance(annotation, type) and issubclass(annotation, Data):
-        return [annotation]
-    return [model for part in get_args(annotation) for model in _models(part)]
-
-
-def _short(value: Any) -> str:
-    text = "nothing" if value is None else repr(value)
-    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _written(location: Location, lines: dict[Location, int]) -> Location:

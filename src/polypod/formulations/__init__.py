@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..friction.joints import Loads
+from ..friction import Loads
 from ..mechanism import Mechanism
 from ..symbols.expression import Expression
 from . import lagrange, newton_euler, recursive_matrix, virtual_power

@@ -3,132 +3,188 @@
 For every virtual motion the power of inertia, gravity, friction and external forces equals that of the actuators:
 J^T f = w with w the sum over platform and legs. A leg contributes sum_k (dc_k/dtip)^T W_k at its tip, where c_k are
 its moving vectors and W_k = sum_l J_kl cddot_l - gamma_k g.
+
+A flexible platform has N elastic coordinates beside the six of its frame; with the frame's acceleration given, their
+accelerations e'' are unknown too: J^T f = w + M_e e'' (Long (44)-(49), corrected).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import casadi as ca
 
-from ..friction.joints import Loads, actuator_friction, joint_forces
-from ..mechanism import Attached, Mechanism, Motion
-from ..mechanism.inputs import Inputs
+from ..friction import JointFriction, Loads, actuator_friction
+from ..mechanism import LegAtState, Mechanism
+from ..platforms import Inputs, PlatformState
 from ..symbols.expression import Expression, port
-from ..symbols.linear import solve_general, solve_symmetric
+from ..symbols.linear import SymmetricFactor
 from ..symbols.vectors import dot
+from .solution import Distribution, actuator_forces, motion_inputs
 
 
-def generalized_force(
-    mechanism: Mechanism, motion: Motion, attached: list[Attached], friction: bool, loads: Loads | None = None
-) -> ca.SX:
-    """w of J^T f = w for a motion without external wrench, a wrench of six at the origin of {P}, base axes."""
-    wrench = mechanism.platform.force(motion, mechanism.gravity)
-    for leg in attached:
-        model = leg.model
-        forces = model.inertia_forces(model.half_accelerations(leg.series), mechanism.gravity)
-        if friction:
-            extra, moment = joint_forces(leg, motion, loads)
-            forces = forces + extra
-            wrench = wrench + ca.vertcat(ca.SX.zeros(3), moment)
-        wrench = wrench + leg.wrench(model.pull_back(leg.values, forces))
-    return wrench
+@dataclass(frozen=True)
+class State:
+    """A robot at one state: platform, legs, friction."""
+
+    mechanism: Mechanism
+    platform: PlatformState
+    legs: list[LegAtState]
+    frictions: list[JointFriction]
+
+    @staticmethod
+    def of(mechanism: Mechanism, platform: PlatformState, friction: bool, loads: Loads | None) -> State:
+        """All legs attached to a platform's state."""
+        legs = mechanism.attach(platform)
+        return State(mechanism, platform, legs, [JointFriction.of(leg, friction, loads) for leg in legs])
+
+    def tip_force(self, number: int) -> ca.SX:
+        """Force on a leg's inputs that its inertia, weight and friction ask for, base axes: H_x of Long (40)."""
+        leg, model = self.legs[number], self.legs[number].model
+        forces = model.inertia_forces(model.half_accelerations(leg.series), self.mechanism.gravity)
+        if self.frictions[number].by_joint:
+            forces = forces + self.frictions[number].overcoming()[0]
+        return model.pull_back(leg.values, forces)
+
+    @cached_property
+    def demand(self) -> ca.SX:
+        """w (m + N) of J^T f = w for this motion, without wrench, elastic accelerations and driven friction."""
+        total = self.platform.demand
+        for number, leg in enumerate(self.legs):
+            total = total + leg.force(self.tip_force(number))
+            if self.frictions[number].by_joint:
+                total = total + self.frictions[number].overcoming()[1]
+        return self.platform.reduced(total)
+
+    @cached_property
+    def jacobian(self) -> ca.SX:
+        """J (n, m + N) with qdot = J u."""
+        return self.mechanism.jacobian(self.legs)
+
+    @cached_property
+    def mass(self) -> ca.SX:
+        """Mass matrix (m + N, m + N) of the whole robot."""
+        total = self.platform.inertia
+        for leg in self.legs:
+            total = total + self.platform.inertia_of(leg.number, leg.tip, leg.model.inertia(leg.values))
+        return self.platform.reduced_inertia(total)
+
+    @cached_property
+    def driven_friction(self) -> ca.SX:
+        """What overcomes friction in the actuated joints (n)."""
+        return actuator_friction(self.frictions)
+
+    def external(self, wrench: ca.SX) -> ca.SX:
+        """An external wrench as a generalized force (m + N)."""
+        return self.platform.reduced(self.platform.external(wrench))
+
+
+@dataclass(frozen=True)
+class InverseSolution:
+    """Actuator forces without those for driven friction, elastic accelerations (N), quality of the solve."""
+
+    force: ca.SX
+    elastic: ca.SX
+    quality: ca.SX
+
+
+def inverse_solution(state: State, wrench: ca.SX, distribution: Distribution | None = None) -> InverseSolution:
+    """Forces and elastic accelerations for a motion of the frame.
+
+    With elastic coordinates: e'' = M_ee^-1 (J_e^T f - w_e), (J_r^T - M_re M_ee^-1 J_e^T) f = w_r - M_re M_ee^-1 w_e.
+    """
+    need, m = state.demand - state.external(wrench), state.mechanism.platform.count
+    if not state.mechanism.platform.elastic:
+        solution = actuator_forces(state.jacobian, need, distribution)
+        return InverseSolution(solution.x, ca.SX(0, 1), solution.quality)
+    factor, coupling, rows = SymmetricFactor(state.mass[m:, m:]), state.mass[:m, m:], state.jacobian
+    spread = ca.horzcat(*[factor.solve(rows[i, m:].T) for i in range(rows.size1())])
+    rest = factor.solve(need[m:])
+    solution = actuator_forces(rows[:, :m] - (coupling @ spread).T, need[:m] - coupling @ rest, distribution)
+    return InverseSolution(solution.x, spread @ solution.x - rest, solution.quality)
 
 
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
-    """Actuator forces for a motion and an external wrench: J^T f = w - w_ext."""
-    x = Inputs(len(mechanism.legs))
-    motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, x.acceleration.symbols)
-    attached = mechanism.attach(motion)
-    demand = generalized_force(mechanism, motion, attached, friction, loads) - x.wrench.symbols
-    solution = solve_general(mechanism.jacobian(attached).T, mechanism.in_freedoms(demand))
-    force = solution.x
-    if friction:
-        force = force + actuator_friction(mechanism, attached, motion, loads)
+    """Actuator forces (and elastic accelerations) for a motion and an external wrench: J^T f = w - w_ext."""
+    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
+    state = State.of(mechanism, platform, friction, loads)
+    solution = inverse_solution(state, x.wrench.symbols, distribution)
+    force = solution.force + state.driven_friction if friction else solution.force
+    elastic = (port("elastic_acceleration", solution.elastic),) if mechanism.platform.elastic else ()
     return Expression(
         "inverse_dynamics",
-        (x.pose, x.twist, x.acceleration, x.wrench, *(loads.ports if loads else ())),
-        (port("force", force), port("quality", mechanism.quality(attached, solution.quality), ())),
+        motion_inputs(x, distribution, loads.ports if loads else ()),
+        (port("force", force), *elastic, port("quality", mechanism.quality(state.legs, solution.quality), ())),
+        mechanism.port,
     )
 
 
-def mass_matrix(mechanism: Mechanism, attached: list[Attached], axes: ca.SX) -> ca.SX:
-    """Inertia matrix of the whole robot with respect to its freedoms, (m, m), symmetric."""
-    total = mechanism.platform.matrix(axes)
-    for leg in attached:
-        total = total + leg.transported(leg.model.inertia(leg.values))
-    if mechanism.freedoms.full:
-        return total
-    basis = ca.DM(mechanism.freedoms.basis)
-    return basis.T @ total @ basis
-
-
 def mass(mechanism: Mechanism) -> Expression:
-    """The mass matrix as a function of the pose."""
-    x = Inputs()
-    zero = ca.SX.zeros(6)
-    motion = mechanism.freedoms.motion(x.pose.symbols, zero, zero)
-    attached = mechanism.attach(motion)
-    matrix = mass_matrix(mechanism, attached, motion.frame.axes)
-    quality = mechanism.quality(attached, ca.SX(1))
-    return Expression("mass_matrix", (x.pose,), (port("mass_matrix", matrix), port("quality", quality, ())))
+    """The mass matrix as a function of the place, base axes."""
+    x = mechanism.inputs()
+    state = State.of(mechanism, mechanism.platform.rest(x), False, None)
+    matrix = state.platform.to_base(state.platform.to_base(state.mass).T).T
+    outputs = port("mass_matrix", matrix), port("quality", mechanism.quality(state.legs), ())
+    return Expression("mass_matrix", x.place, outputs, mechanism.port)
 
 
 def bias(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Generalized force of Coriolis, centripetal, gravity and friction terms: M udot + bias = J^T f + S^T w_ext."""
-    x = Inputs(len(mechanism.legs))
-    motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, ca.SX.zeros(6))
-    attached = mechanism.attach(motion)
-    demand = mechanism.in_freedoms(generalized_force(mechanism, motion, attached, friction, loads))
-    if friction:
-        demand = demand + mechanism.jacobian(attached).T @ actuator_friction(mechanism, attached, motion, loads)
-    quality = mechanism.quality(attached, ca.SX(1))
-    return Expression("bias", (x.pose, x.twist), (port("bias", demand), port("quality", quality, ())))
+    x = mechanism.inputs()
+    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6)), friction, loads)
+    demand = state.demand + state.jacobian.T @ state.driven_friction if friction else state.demand
+    outputs = port("bias", state.platform.to_base(demand)), port("quality", mechanism.quality(state.legs), ())
+    return Expression("bias", x.state, outputs, mechanism.port)
+
+
+@dataclass(frozen=True)
+class DirectSolution:
+    """Acceleration of the frame (6, base axes), elastic accelerations (N), quality."""
+
+    acceleration: ca.SX
+    elastic: ca.SX
+    quality: ca.SX
+
+
+def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Loads | None) -> DirectSolution:
+    """Acceleration from actuator forces: M udot = J^T f + S^T w_ext - bias."""
+    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6)), friction, loads)
+    force = x.force.symbols - state.driven_friction if friction else x.force.symbols
+    push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.demand
+    m, size = mechanism.platform.count, push.numel()
+    # elastic coordinates first: their matrix is nearly diagonal and is eliminated at little cost
+    order = [*range(m, size), *range(m)]
+    factor = SymmetricFactor(state.mass[order, order])
+    solved = factor.solve(push[order])
+    change = ca.vertcat(solved[size - m :], solved[: size - m])
+    quality = mechanism.quality(state.legs, ca.sqrt(factor.quality_of(range(size - m, size))))
+    return DirectSolution(state.platform.acceleration(change), change[m:], quality)
 
 
 def direct_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
-    """Acceleration of the platform from actuator forces: M udot = J^T f + S^T w_ext - bias."""
-    x = Inputs(len(mechanism.legs))
-    acceleration, quality = direct_solution(mechanism, x, friction, loads)
+    """Acceleration of the platform from actuator forces."""
+    x = mechanism.inputs()
+    solution = direct_solution(mechanism, x, friction, loads)
+    elastic = (port("elastic_acceleration", solution.elastic),) if mechanism.platform.elastic else ()
     return Expression(
         "direct_dynamics",
-        (x.pose, x.twist, x.force, x.wrench, *(loads.ports if loads else ())),
-        (port("acceleration", acceleration), port("quality", quality, ())),
+        (*x.state, x.force, x.wrench, *(loads.ports if loads else ())),
+        (port("acceleration", solution.acceleration), *elastic, port("quality", solution.quality, ())),
+        mechanism.port,
     )
-
-
-def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Loads | None) -> tuple[ca.SX, ca.SX]:
-    """The platform's acceleration and the quality of its solution."""
-    motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, ca.SX.zeros(6))
-    attached = mechanism.attach(motion)
-    force = x.force.symbols
-    if friction:
-        force = force - actuator_friction(mechanism, attached, motion, loads)
-    demand = generalized_force(mechanism, motion, attached, friction, loads)
-    push = mechanism.jacobian(attached).T @ force + mechanism.in_freedoms(x.wrench.symbols - demand)
-    solution = solve_symmetric(mass_matrix(mechanism, attached, motion.frame.axes), push)
-    acceleration = solution.x if mechanism.freedoms.full else ca.DM(mechanism.freedoms.basis) @ solution.x
-    return acceleration, mechanism.quality(attached, ca.sqrt(solution.quality))
 
 
 def energy(mechanism: Mechanism) -> Expression:
-    """Kinetic and potential energy; the potential is -sum m g.r with r from the base frame's origin."""
-    x = Inputs()
-    motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, ca.SX.zeros(6))
-    platform, g = mechanism.platform, mechanism.gravity
-    twist = ca.vertcat(motion.v, motion.omega)
-    kinetic = 0.5 * ca.dot(twist, platform.matrix(motion.frame.axes) @ twist)
-    s, _ = platform.in_base(motion.frame.axes)
-    potential = -dot(g, platform.mass * motion.frame.origin + s)
-    attached = mechanism.attach(motion)
-    for leg in attached:
+    """Kinetic, potential and elastic energy; the potential is -sum m g.r with r from the base frame's origin."""
+    x = mechanism.inputs()
+    platform, legs = mechanism.moving(x, acceleration=False)
+    kinetic, potential, elastic = platform.energies()
+    for leg in legs:
         vectors, rates = leg.model.velocities(leg.series)
-        kinetic = kinetic + 0.5 * ca.dot(rates, rates @ ca.DM(leg.model.weights))
-        potential = potential - dot(g, vectors @ ca.DM(leg.model.loads) + ca.DM(leg.model.fixed_load))
-    return Expression(
-        "energy",
-        (x.pose, x.twist),
-        (
-            port("kinetic", kinetic, ()),
-            port("potential", potential, ()),
-            port("quality", mechanism.quality(attached, ca.SX(1)), ()),
-        ),
-    )
+        kinetic = kinetic + 0.5 * ca.dot(rates, rates @ leg.model.weights)
+        potential = potential - dot(mechanism.gravity, vectors @ leg.model.loads + leg.model.fixed_load)
+    outputs = [port("kinetic", kinetic, ()), port("potential", potential, ())]
+    outputs += [port("elastic_energy", elastic, ())] if mechanism.platform.elastic else []
+    return Expression("energy", x.state, (*outputs, port("quality", mechanism.quality(legs), ())), mechanism.port)

@@ -1,4 +1,4 @@
-"""Friction of a leg's joints at a state, as moments on bodies and forces on actuators.
+"""Friction of a leg's joints at a state, as forces and moments on bodies and what actuators must add.
 
 Each rotary joint resists its relative angular velocity w with (c + (k L + d)/|w|) w, L the load (its reaction force);
 each slide resists its rate the same way, L the sum of the normal forces' sizes (Kim-Ryu (30)-(31), corrected).
@@ -7,33 +7,19 @@ each slide resists its rate the same way, L the sum of the normal forces' sizes 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import casadi as ca
 
-from ..description import Friction
 from ..legs import Joint
-from ..mechanism import Attached, LegModel, Mechanism, Motion
+from ..mechanism import LegAtState, LegModel, Mechanism
+from ..mechanism.free_bodies import Wrench
+from ..mechanism.leg import PlacedLeg
 from ..symbols.expression import Port
-from ..symbols.vectors import total
+from ..symbols.vectors import absent, cross, dot, total
+from .laws import Law
 
 Key = tuple[str, str]
-
-
-@dataclass(frozen=True)
-class Law:
-    """How the sign of a rate is taken: smoothly over a stated width [m/s or rad/s], or exactly (width 0).
-
-    smooth: w/sqrt(w.w + width^2), short of 1 by (width/|w|)^2/2 at a rate w; exact: w/|w|, and 0 at rest.
-    """
-
-    width: float = 1e-6
-
-    def direction(self, rate: ca.SX) -> ca.SX:
-        """The unit vector (or sign) of a rate."""
-        square = ca.dot(rate, rate)
-        if self.width > 0:
-            return rate * (1 / ca.sqrt(square + self.width**2))
-        return rate * (1 / ca.fmax(ca.sqrt(square), 1e-150))
 
 
 @dataclass(frozen=True)
@@ -62,9 +48,41 @@ class Loads:
         return () if self.port is None else (self.port,)
 
 
-def friction_of(leg: LegModel, joint: Joint) -> Friction:
-    """The friction data of a joint; none if its leg kind has none."""
-    return getattr(leg.leg, joint.friction) if joint.friction else Friction()
+@dataclass(frozen=True)
+class Coefficients:
+    """Viscous, load-dependent and constant friction of one joint, numbers or symbols."""
+
+    viscous: Any = 0.0
+    coulomb: Any = 0.0
+    drag: Any = 0.0
+
+    @property
+    def none(self) -> bool:
+        """Whether the joint has no friction by the robot's make-up."""
+        return absent(self.viscous) and not self.dry
+
+    @property
+    def dry(self) -> bool:
+        """Whether a part does not vanish with the rate."""
+        return not (absent(self.coulomb) and absent(self.drag))
+
+    def resistance(self, rate: ca.SX, key: Key, loads: Loads | None) -> ca.SX:
+        """What overcomes friction at a rate: c w + (k L + d) w/|w|; without loads, only its viscous part."""
+        result = self.viscous * rate
+        if loads is not None and self.dry:
+            dry = ca.SX(self.drag)
+            if not absent(self.coulomb):
+                dry = dry + self.coulomb * loads.values[key]
+            result = result + dry * loads.law.direction(rate)
+        return result
+
+
+def friction_of(leg: LegModel | PlacedLeg, joint: Joint) -> Coefficients:
+    """The friction of a joint; none if its leg kind has none."""
+    if not joint.friction:
+        return Coefficients()
+    data = getattr(leg.leg, joint.friction)
+    return Coefficients(data.viscous, data.coulomb, data.drag)
 
 
 def loaded_joints(mechanism: Mechanism) -> list[Key]:
@@ -73,98 +91,133 @@ def loaded_joints(mechanism: Mechanism) -> list[Key]:
         (leg.name, joint.name)
         for leg in mechanism.legs
         for joint in leg.placement.joints
-        if friction_of(leg, joint).coulomb
+        if not absent(friction_of(leg, joint).coulomb)
     ]
+
+
+def has_friction(mechanism: Mechanism) -> bool:
+    """Whether any joint has friction at all."""
+    return any(not friction_of(leg, joint).none for leg in mechanism.placed for joint in leg.placement.joints)
 
 
 def has_dry_friction(mechanism: Mechanism) -> bool:
     """Whether any joint resists with a force that does not vanish with its rate."""
-    data = [friction_of(leg, joint) for leg in mechanism.legs for joint in leg.placement.joints]
-    return any(f.coulomb or f.drag for f in data)
+    return any(friction_of(leg, joint).dry for leg in mechanism.legs for joint in leg.placement.joints)
 
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Friction of one leg: moments ON its bodies (the platform among them), and what the actuator must add.
+    """Friction of one leg at a state.
 
-    ``by_joint`` are the moments ON each joint's child.
+    ``by_joint`` are the wrenches of passive joints ON their child, moments about the joint's point; ``points`` are
+    these points. ``at_actuators`` (a) is what the leg's actuators must add for the joints they drive. ``power`` [W] is
+    what all joints of the leg lose.
     """
 
-    on_bodies: dict[str, ca.SX]
-    by_joint: dict[str, ca.SX]
-    at_actuator: ca.SX
-
-    @property
-    def on_platform(self) -> ca.SX:
-        """Moment on the platform."""
-        return self.on_bodies.get("platform", ca.SX.zeros(3))
+    leg: LegAtState
+    by_joint: dict[str, Wrench]
+    points: dict[str, ca.SX]
+    at_actuators: ca.SX
+    power: ca.SX
 
     @staticmethod
-    def of(leg: Attached, motion: Motion, loads: Loads | None) -> JointFriction:
-        """All friction of a leg at a motion; without loads, only its viscous part."""
-        on_bodies: dict[str, ca.SX] = {}
-        by_joint: dict[str, ca.SX] = {}
-        actuator = ca.SX(0)
-        spins = _Spins(leg, motion)
-        for joint in leg.model.placement.joints:
+    def of(leg: LegAtState, friction: bool, loads: Loads | None) -> JointFriction:
+        """All friction of a leg; without loads, only its viscous part; none at all if not asked for."""
+        by_joint: dict[str, Wrench] = {}
+        points: dict[str, ca.SX] = {}
+        at_actuators, power = ca.SX.zeros(len(leg.model.actuators)), ca.SX(0)
+        for joint in leg.model.placement.joints if friction else ():
             data = friction_of(leg.model, joint)
-            if data == Friction():
+            if data.none:
                 continue
             key = (leg.model.name, joint.name)
-            if joint.kind == "prismatic":
-                actuator = actuator + _resistance(data, leg.rate, key, loads)
+            driven = [k for k, a in enumerate(leg.model.actuators) if a.joint == joint.name]
+            if driven:
+                k, ratio = driven[0], leg.model.actuators[driven[0]].ratio
+                at_actuators[k] = data.resistance(leg.rates[k] / ratio, key, loads) / ratio
+                power = power + at_actuators[k] * leg.rates[k]
                 continue
-            moment = -_resistance(data, spins[joint.child] - spins[joint.parent], key, loads)
-            by_joint[joint.name] = moment
-            on_bodies[joint.child] = on_bodies.get(joint.child, ca.SX.zeros(3)) + moment
-            on_bodies[joint.parent] = on_bodies.get(joint.parent, ca.SX.zeros(3)) - moment
-        return JointFriction(on_bodies, by_joint, actuator)
+            points[joint.name] = leg.at_tip(joint.point)
+            if joint.kind == "prismatic":
+                axis = leg.at_tip(joint.axes[0])
+                rate = dot(axis, _relative_velocity(leg, joint, points[joint.name]))
+                resistance = data.resistance(rate, key, loads)
+                by_joint[joint.name] = Wrench(-resistance * axis, ca.SX.zeros(3))
+            else:
+                rate = angular_velocity(leg, joint.child) - angular_velocity(leg, joint.parent)
+                resistance = data.resistance(rate, key, loads)
+                by_joint[joint.name] = Wrench(ca.SX.zeros(3), -resistance)
+            power = power + ca.dot(resistance, rate)
+        return JointFriction(leg, by_joint, points, at_actuators, power)
 
-    @staticmethod
-    def none() -> JointFriction:
-        """No friction."""
-        return JointFriction({}, {}, ca.SX(0))
+    def joint(self, name: str) -> Wrench:
+        """The wrench of a passive joint on its child; zero where it has no friction."""
+        return self.by_joint.get(name, Wrench(ca.SX.zeros(3), ca.SX.zeros(3)))
+
+    def on_body(self, body: str, about: ca.SX) -> Wrench:
+        """Sum of the friction on a body, moment about a point."""
+        force, moment = ca.SX.zeros(3), ca.SX.zeros(3)
+        for joint in self.leg.model.placement.joints:
+            sign = float(joint.child == body) - float(joint.parent == body)
+            if sign and joint.name in self.by_joint:
+                wrench = self.by_joint[joint.name].about(self.points[joint.name], about)
+                force, moment = force + sign * wrench.force, moment + sign * wrench.moment
+        return Wrench(force, moment)
+
+    @property
+    def on_platform(self) -> Wrench:
+        """On the platform, moment about the leg's tip."""
+        return self.on_body("platform", self.leg.tip.series[0])
+
+    def overcoming(self) -> tuple[ca.SX, ca.SX]:
+        """What overcomes it: forces (3, K) on the leg's moving vectors, generalized force (6 + N) on the platform."""
+        model = self.leg.model
+        vectors, _ = model.velocities(self.leg.series)
+        on_leg: list[ca.SX] = []
+        for joint in model.placement.joints:
+            if joint.name not in self.by_joint:
+                continue
+            wrench, point = self.by_joint[joint.name], self.points[joint.name]
+            for body, sign in ((joint.child, -1.0), (joint.parent, 1.0)):
+                if body in ("base", "platform"):
+                    continue
+                if joint.kind == "prismatic":
+                    on_leg.append(model.point_forces(body, vectors, point, sign * wrench.force))
+                else:
+                    on_leg.append(model.moment_forces(body, vectors, sign * wrench.moment))
+        wrench = self.on_platform
+        platform = self.leg.platform
+        pull = platform.moment(self.leg.number, -wrench.moment)
+        if not wrench.force.is_zero():
+            pull = pull + self.leg.force(-wrench.force)
+        return total(on_leg, (3, len(model.columns))), pull
 
 
-def joint_forces(leg: Attached, motion: Motion, loads: Loads | None = None) -> tuple[ca.SX, ca.SX]:
-    """What overcomes friction in rotary joints: forces (3, K) on the leg's moving vectors, moment on the platform."""
-    friction = JointFriction.of(leg, motion, loads)
-    model = leg.model
-    vectors, _ = model.velocities(leg.series)
-    on_leg = [
-        model.moment_forces(body, vectors, -moment)
-        for body, moment in friction.on_bodies.items()
-        if body not in ("base", "platform")
-    ]
-    return total(on_leg, (3, len(model.columns))), -friction.on_platform
+def angular_velocity(leg: LegAtState, body: str) -> ca.SX:
+    """Angular velocity of a body of a leg (``base`` and ``platform`` among them), base axes."""
+    if body == "base":
+        return ca.SX.zeros(3)
+    if body == "platform":
+        return leg.tip.spin
+    vectors, rates = leg.model.velocities(leg.series)
+    return leg.model.angular_velocity(body, vectors, rates)
 
 
-def actuator_friction(
-    mechanism: Mechanism, attached: list[Attached], motion: Motion, loads: Loads | None = None
-) -> ca.SX:
-    """What overcomes friction in the actuated slides (n) [N]."""
-    return ca.vertcat(*[JointFriction.of(leg, motion, loads).at_actuator for leg in attached])
+def _relative_velocity(leg: LegAtState, joint: Joint, point: ca.SX) -> ca.SX:
+    """Velocity of the child's point at a joint against that of the parent's, base axes."""
+    vectors, rates = leg.model.velocities(leg.series)
+
+    def velocity(body: str) -> ca.SX:
+        if body == "base":
+            return ca.SX.zeros(3)
+        if body == "platform":
+            place, rate, _ = leg.tip.series
+            return rate + cross(leg.tip.spin, point - place)
+        return leg.model.point_velocity(body, vectors, rates, point)
+
+    return velocity(joint.child) - velocity(joint.parent)
 
 
-def _resistance(data: Friction, rate: ca.SX, key: Key, loads: Loads | None) -> ca.SX:
-    """What overcomes friction at a rate."""
-    result = data.viscous * rate
-    if loads is not None and (data.coulomb or data.drag):
-        dry = ca.SX(data.drag)
-        if data.coulomb:
-            dry = dry + data.coulomb * loads.values[key]
-        result = result + dry * loads.law.direction(rate)
-    return result
-
-
-class _Spins(dict[str, ca.SX]):
-    """Angular velocities of a leg's bodies, computed when asked for."""
-
-    def __init__(self, leg: Attached, motion: Motion) -> None:
-        super().__init__({"base": ca.SX.zeros(3), "platform": motion.omega})
-        self._leg = leg
-
-    def __missing__(self, body: str) -> ca.SX:
-        vectors, rates = self._leg.model.velocities(self._leg.series)
-        self[body] = self._leg.model.angular_velocity(body, vectors, rates)
-        return self[body]
+def actuator_friction(frictions: list[JointFriction]) -> ca.SX:
+    """What overcomes friction in the actuated joints of all legs (n) [N or N m]."""
+    return ca.vertcat(*[friction.at_actuators for friction in frictions])

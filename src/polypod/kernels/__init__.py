@@ -2,7 +2,8 @@
 
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.graph import Graph
-from .call import Call
+from .block import Signature
+from .call import Call, CheckedCall
 from .kernel import Bound, Kernel
 
-__all__ = ["Bound", "Call", "Expression", "Graph", "Iteration", "Kernel", "Port", "port"]
+__all__ = ["Bound", "Call", "CheckedCall", "Expression", "Graph", "Iteration", "Kernel", "Port", "Signature", "port"]

@@ -2,135 +2,205 @@
 
 from __future__ import annotations
 
-import ctypes
-import os
+import copy
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
-from math import prod
-from typing import Any
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from ..symbols.expression import Expression, Iteration
-from ..symbols.graph import Graph
 from . import machine
-from .emit import emit_graph, emit_iteration
+from .block import Array, Block, Signature, Strided, address_of, common_rows, strided
+from .code import Code
+from .interpret import interpreted, row_of
+from .threads import cores, run_together
 
-Array = NDArray[np.float64]
-_ENTRY = "polypod_kernel"
 # A thread costs about 20 us to wake; below this much arithmetic for each it does not pay.
 _WORTH_A_THREAD = 2_000_000
 
 
 @dataclass(frozen=True)
-class Signature:
-    """Name of an array of a kernel and its shape for one state."""
+class _Design:
+    """Parameters and the numbers derived from them; ``count`` designs, None for one without an axis of its own."""
 
-    name: str
-    shape: tuple[int, ...]
+    values: Array
+    derived: Array
+    count: int | None
+    rows: bool
 
 
 class Kernel:
     """A compiled function of a batch of states.
 
     Call it with C-contiguous float64 arrays (n, *shape), one for each input, or (1, *shape) for a value that all
-    states share. Nothing is checked: for checked calls use :class:`polypod.Model`. ``operations`` counts the
-    arithmetic for one state (of one step for an iteration).
+    states share. Shapes are checked, values are not: for checked calls use :class:`polypod.Model`. ``operations``
+    counts the arithmetic for one state (of one round for an iteration).
+
+    A kernel with ``parameters`` is called through :meth:`at`, which prepares what depends on them alone. The answer for
+    a state does not depend on the batch it is in, to the bit.
     """
 
     def __init__(self, build: Callable[[], Expression | Iteration], recipe: bytes | None = None) -> None:
         """``build`` makes the expression; ``recipe``, if given, determines it and spares building it when cached."""
-        self._build = build
-        compiled = self._compiled(recipe)
-        self.name: str = compiled.about["name"]
-        self.operations: int = compiled.about["operations"]
-        self.iterative: bool = compiled.about["iterative"]
-        self.inputs = tuple(Signature(name, tuple(shape)) for name, shape in compiled.about["inputs"])
-        self.outputs = tuple(Signature(name, tuple(shape)) for name, shape in compiled.about["outputs"])
-        self._function: Callable[[int], None] = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(
-            machine.address(compiled.code, _ENTRY)
-        )
-
-    @cached_property
-    def expression(self) -> Expression | Iteration:
-        """What the kernel computes, in symbols."""
-        return self._build()
-
-    def _compiled(self, recipe: bytes | None) -> machine.Compiled:
-        width = machine.vector_width()
-        key = machine.key_of(recipe if recipe is not None else repr(self._graphs).encode(), width)
-        compiled = machine.load(key)
-        if compiled is None:
-            expression = self.expression
-            emit: Any = emit_graph if isinstance(expression, Expression) else emit_iteration
-            about = {
-                "name": expression.name,
-                "iterative": isinstance(expression, Iteration),
-                "operations": self._graphs[1 if isinstance(expression, Iteration) else 0].count,
-                "inputs": [(p.name, p.shape) for p in expression.inputs],
-                "outputs": [(p.name, p.shape) for p in expression.outputs],
-            }
-            compiled = machine.Compiled(about, machine.compile_module(emit(*self._graphs, _ENTRY, width)))
-            machine.keep(key, compiled)
-        return compiled
+        self._code = Code(build, recipe)
+        about = self._code.about
+        self.name: str = about["name"]
+        self.operations: int = about["operations"]
+        self.iterative: bool = about["iterative"]
+        self.inputs = tuple(Signature(name, tuple(shape)) for name, shape in about["inputs"])
+        self.outputs = tuple(Signature(name, tuple(shape)) for name, shape in about["outputs"])
+        self.parameters = None
+        if about["parameters"] is not None:
+            name, shape = about["parameters"]
+            self.parameters = Signature(name, tuple(shape))
+        self._cost: int = about["cost"]
+        self._design: _Design | None = None
 
     @property
-    def _graphs(self) -> tuple[Graph, ...]:
-        e = self.expression
-        return (e.graph,) if isinstance(e, Expression) else e.graphs
+    def expression(self) -> Expression | Iteration:
+        """What the kernel computes, in symbols."""
+        return self._code.expression
+
+    @property
+    def values(self) -> Array | None:
+        """The numbers given to :meth:`at`, (k,) or (D, k); None before."""
+        return None if self._design is None else self._design.values
+
+    def at(self, values: ArrayLike, rows: bool = False) -> Kernel:
+        """The kernel with numbers for its parameters: one design (k,) or D designs (D, k).
+
+        Of one design the results are (n, *shape). Of D designs they are (D, n, *shape), every design at every state;
+        an input is then (n, *shape) for all designs or (D, n, *shape), each n or 1. With ``rows`` every state has a
+        design of its own, values (n, k), and results are (n, *shape).
+
+        >>> from polypod.kernels import Expression, Kernel, Port, port
+        >>> import casadi as ca, numpy as np
+        >>> x, p = ca.SX.sym("x", 1), ca.SX.sym("p", 2)
+        >>> line = Expression("line", (Port("x", x, ()),), (port("y", p[0] * x + p[1], ()),), Port("p", p, (2,)))
+        >>> kernel = Kernel(lambda: line)
+        >>> kernel.at([2.0, 1.0])(np.array([0.0, 1.0]))
+        array([1., 3.])
+        >>> kernel.at([[2.0, 1.0], [3.0, 0.0]])(np.array([0.0, 1.0]))
+        array([[1., 3.],
+               [0., 3.]])
+        """
+        if self.parameters is None:
+            raise ValueError(f"{self.name}: this kernel has no parameters")
+        # A copy: results must not change when the caller's array does.
+        numbers = np.array(values, dtype=np.float64, order="C")
+        if numbers.ndim not in (1, 2) or numbers.shape[-1:] != self.parameters.shape or (rows and numbers.ndim == 1):
+            k = self.parameters.shape[0]
+            wanted = f"(n, {k})" if rows else f"({k},) or (D, {k})"
+            raise ValueError(f"{self.parameters.name}: an array {wanted} is needed, got {numbers.shape}")
+        table = numbers.reshape(-1, numbers.shape[-1])
+        derived = np.empty((len(table), self._code.about["derived"]))
+        if len(table):
+            given = strided(table, self.parameters, None)
+            made = strided(derived, Signature("derived", derived.shape[1:]), None, written=True)
+            block = Block(1, len(table), (given, made)).words()
+            self._code.prepare(block.buffer_info()[0])
+        clone = copy.copy(self)
+        clone._design = _Design(numbers, derived, len(table) if numbers.ndim == 2 and not rows else None, rows)
+        return clone
 
     def __call__(self, *arrays: Array, out: Sequence[Array] | None = None, threads: int | None = None) -> Any:
-        """Outputs as a tuple of arrays (n, *shape), or the one array if there is one output.
+        """Outputs as a tuple of arrays (n, *shape), or the one array if there is one output; see also :meth:`at`.
 
         ``threads`` None uses all cores (or ``POLYPOD_THREADS``) once the batch is large enough to gain from them.
         """
-        n = max((len(a) for a in arrays), default=1)
-        if any(len(a) == 0 for a in arrays):
-            n = 0
-        results = tuple(out) if out is not None else tuple(np.empty((n, *p.shape)) for p in self.outputs)
-        if n:
-            self._run(n, arrays, results, threads)
+        if threads is not None and threads < 1:
+            raise ValueError(f"threads: at least 1 is needed, got {threads}")
+        results, block = self._layout(arrays, out)
+        states = block.designs * block.n
+        if states:
+            if threads is None:
+                worth = states * self._cost // _WORTH_A_THREAD
+                threads = min(cores(), worth) if worth > 1 else 1
+            function = self._function(block.n)
+            if threads == 1:
+                words = block.words()  # named: it must outlive the call, which lets other threads run
+                function(words.buffer_info()[0])
+            else:
+                run_together(function, [part.words() for part in block.parts(threads, machine.vector_width())])
         return results if len(results) > 1 else results[0]
 
-    def _run(self, n: int, arrays: Sequence[Array], results: Sequence[Array], threads: int | None) -> None:
-        if threads is None:
-            threads = min(_cores(), max(1, n * self._cost // _WORTH_A_THREAD))
-        elif threads < 1:
-            raise ValueError(f"threads: at least 1 is needed, got {threads}")
-        if threads == 1:
-            block = self._block(n, arrays, results)  # named: it must outlive the call, which lets other threads run
-            self._function(_address(block))
-            return
-        width = machine.vector_width()
-        share = -(-n // threads // width) * width
-        parts = []
-        for start in range(0, n, share):
-            rows = slice(start, min(start + share, n))
-            inputs = [a if len(a) == 1 else a[rows] for a in arrays]
-            parts.append(self._block(rows.stop - start, inputs, [r[rows] for r in results]))
-        *others, own = parts
-        waiting = [_pool().submit(self._function, _address(block)) for block in others]
-        self._function(_address(own))
-        for part in waiting:
-            part.result()
+    def along(self, *arrays: Array, carry: tuple[str, str]) -> tuple[Array, ...]:
+        """Outputs (T, n, *shape) row after row of a log, for a kernel without a batch of designs.
 
-    @property
-    def _cost(self) -> int:
-        return self.operations * (5 if self.iterative else 1)
-
-    def _block(self, n: int, arrays: Sequence[Array], results: Sequence[Array]) -> NDArray[np.int64]:
-        words = [n]
-        for a in arrays:
-            words += [_address(a), int(len(a) > 1)]
-        words += [_address(r) for r in results]
-        return np.array(words, dtype=np.int64)
+        ``carry`` names an input and an output: the output of a row is the input of the next. That input's array is its
+        start (n, *shape), the others are (T, n, *shape). The n states of a row are evaluated side by side.
+        """
+        source, target = (
+            [s.name for s in part].index(name) for name, part in zip(carry, (self.inputs, self.outputs), strict=True)
+        )
+        _check_count("inputs", arrays, self.inputs)
+        rows, n = next(a.shape[:2] for k, a in enumerate(arrays) if k != source)
+        # Designs are evaluated in order: rows of the log stand in their place, and carried numbers one row further.
+        carried = np.empty((rows + 1, n, *self.inputs[source].shape))
+        carried[0] = arrays[source]
+        given = [
+            strided(carried[:-1] if k == source else a, s, rows)
+            for k, (a, s) in enumerate(zip(arrays, self.inputs, strict=True))
+        ]
+        n = common_rows(given, self.inputs, n)
+        if self._design is not None:
+            given.append((address_of(self._design.derived), 0, 0, 1))
+        out = [carried[1:] if k == target else np.empty((rows, n, *s.shape)) for k, s in enumerate(self.outputs)]
+        written = [strided(a, s, rows, written=True) for a, s in zip(out, self.outputs, strict=True)]
+        if rows and n:
+            words = Block(rows, n, (*given, *written)).words()
+            self._function(n)(words.buffer_info()[0])
+        return tuple(out)
 
     def bind(self, *arrays: Array, out: Sequence[Array]) -> Bound:
         """A call without arguments on these arrays, for control loops: write the inputs, call, read ``out``."""
-        return Bound(self, arrays, tuple(out))
+        return Bound(self, arrays, out)
+
+    def _function(self, n: int) -> Callable[[int], None]:
+        own = self._design is not None and self._design.rows
+        if n <= self._code.narrow and not (own and n > 1):
+            return self._code.few
+        return self._code.rows if own and n > 1 else self._code.batch
+
+    def _layout(self, arrays: Sequence[Array], out: Sequence[Array] | None) -> tuple[tuple[Array, ...], Block]:
+        """Results (new unless ``out`` is given) and the block of a call, checked."""
+        design = self._design
+        if design is None and self.parameters is not None:
+            raise ValueError(
+                f"{self.name}: this kernel has {self.parameters.shape[0]} parameters; call kernel.at(values) first"
+            )
+        _check_count("inputs", arrays, self.inputs)
+        designs = None if design is None else design.count
+        given = [strided(a, s, designs) for a, s in zip(arrays, self.inputs, strict=True)]
+        signatures = list(self.inputs)
+        if design is not None and self.parameters is not None:
+            given.append(self._derived(design))
+            signatures.append(self.parameters)
+        if out is None:
+            n = common_rows(given, signatures)
+            lead = (n,) if designs is None else (designs, n)
+            out = [np.empty((*lead, *s.shape)) for s in self.outputs]
+            written = [strided(a, s, designs, written=True) for a, s in zip(out, self.outputs, strict=True)]
+        else:
+            _check_count("outputs", out, self.outputs)
+            written = [strided(a, s, designs, written=True) for a, s in zip(out, self.outputs, strict=True)]
+            n = common_rows(given, signatures, written[0][3])
+            for (_, _, _, rows), signature in zip(written, self.outputs, strict=True):
+                if rows != n:
+                    raise ValueError(
+                        f"{signature.name}: {n} rows, as {self.outputs[0].name} has, are needed, got {rows}"
+                    )
+        return tuple(out), Block(1 if designs is None else designs, n, (*given, *written))
+
+    def _derived(self, design: _Design) -> Strided:
+        address, length = address_of(design.derived), design.derived.shape[1]
+        if design.rows:
+            rows = len(design.derived)
+            return address, 0 if rows == 1 else length, 0, rows
+        return address, 0, length, 1
 
     def interpreted(self, *arrays: Array) -> tuple[Array, ...]:
         """The same outputs from CasADi's interpreter: slow, and independent of the code generation.
@@ -138,66 +208,37 @@ class Kernel:
         For states without an answer the two may differ: CasADi's minimum skips what is not a number, the compiled one
         passes it on.
         """
-        n = max(len(a) for a in arrays)
-        rows = [np.broadcast_to(a, (n, *a.shape[1:])).reshape(n, -1) for a in arrays]
-        results = [np.empty((n, prod(p.shape))) for p in self.outputs]
-        for k in range(n):
-            values = self._interpret([row[k] for row in rows])
-            for result, value in zip(results, values, strict=True):
-                result[k] = np.array(value).ravel()
-        return tuple(r.reshape(n, *p.shape) for r, p in zip(results, self.outputs, strict=True))
-
-    def _interpret(self, row: list[Array]) -> Any:
-        if isinstance(self.expression, Expression):
-            return self.expression.function.call(row)
-        start, step, finish = self.expression.functions
-        (state,) = start.call(row)
-        while True:
-            (state,) = step.call([*row, state])
-            if float(state[-1]) != 0.0:
-                return finish.call([*row, state])
+        results, block = self._layout(arrays, None)
+        design = self._design
+        for place in np.ndindex((block.designs, block.n)):
+            values = [row_of(a, s, *place) for a, s in zip(arrays, self.inputs, strict=True)]
+            parameters = []
+            if design is not None:
+                parameters = [design.values.reshape(-1, design.values.shape[-1])[place[1 if design.rows else 0]]]
+            for result, value in zip(results, interpreted(self.expression, values, parameters), strict=True):
+                result.reshape(block.designs, block.n, -1)[place] = np.array(value).ravel()
+        return results
 
 
-class Bound:
-    """A kernel tied to fixed arrays; calling it evaluates them."""
+def _check_count(kind: str, arrays: Sequence[Array], signatures: Sequence[Signature]) -> None:
+    if len(arrays) != len(signatures):
+        names = ", ".join(s.name for s in signatures)
+        raise ValueError(f"{len(signatures)} {kind} are needed ({names}), got {len(arrays)}")
 
-    def __init__(self, kernel: Kernel, arrays: Sequence[Array], results: Sequence[Array]) -> None:
-        n = len(results[0])
-        for k, (a, p) in enumerate(zip([*arrays, *results], [*kernel.inputs, *kernel.outputs], strict=True)):
-            if a.dtype != np.float64 or not a.flags.c_contiguous or a.shape[1:] != p.shape:
-                raise ValueError(f"{p.name}: a C-contiguous float64 array (n, {p.shape}) is needed, got {a.shape}")
-            written = k >= len(arrays)
-            if len(a) != n and (written or len(a) != 1):
-                raise ValueError(f"{p.name}: {n} rows are needed{'' if written else ' (or 1)'}, got {len(a)}")
-            if written and not a.flags.writeable:
-                raise ValueError(f"{p.name}: results are written to this array, but it is read-only")
+
+class Bound(partial[None]):
+    """A kernel tied to fixed arrays; calling it evaluates them. (A partial call: the fastest that Python has.)"""
+
+    arrays: tuple[Array, ...]
+    results: tuple[Array, ...]
+    _kept: tuple[Any, ...]
+
+    def __new__(cls, kernel: Kernel, arrays: Sequence[Array], results: Sequence[Array]) -> Self:
+        """The arrays, one row for each state, are read and written by every call."""
+        _, block = kernel._layout(arrays, results)
+        words = block.words()
+        function = kernel._code.one if block.designs * block.n == 1 else kernel._function(block.n)
+        self = super().__new__(cls, function, words.buffer_info()[0])
         self.arrays, self.results = tuple(arrays), tuple(results)
-        self._block = kernel._block(len(results[0]), arrays, results)
-        self._at = _address(self._block)
-        self._function = kernel._function
-
-    def __call__(self) -> None:
-        self._function(self._at)
-
-
-def _address(array: NDArray[Any]) -> int:
-    """Where an array's numbers are; several times faster than ``array.ctypes.data``."""
-    return int(array.__array_interface__["data"][0])
-
-
-def _cores() -> int:
-    """Threads to use at most: ``POLYPOD_THREADS`` or the cores this process may run on."""
-    chosen = os.environ.get("POLYPOD_THREADS", "")
-    if chosen.isdigit() and int(chosen) > 0:
-        return int(chosen)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_cores(), thread_name_prefix="polypod")
-
-
-if hasattr(os, "register_at_fork"):
-    # A forked child has the pool's object but none of its threads.
-    os.register_at_fork(after_in_child=_pool.cache_clear)
+        self._kept = kernel, words  # the code, its derived numbers and the addresses live as long
+        return self

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
-import os
-import sys
-import tempfile
 import threading
-import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,8 +16,8 @@ import llvmlite
 from llvmlite import binding as llvm
 from llvmlite import ir
 
-_MAGIC = b"polypod-kernel-3\n"
-_ENGINES: list[llvm.ExecutionEngine] = []  # machine code lives as long as the process
+from . import store
+
 _LOCK = threading.Lock()
 
 
@@ -40,23 +38,22 @@ def vector_width() -> int:
     return 4 if "+avx" in features else 2
 
 
-def cache_folder() -> Path:
-    """Where object code is kept: ``POLYPOD_CACHE`` or the user's cache folder."""
-    chosen = os.environ.get("POLYPOD_CACHE")
-    if chosen:
-        return Path(chosen)
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "polypod" / "cache"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "polypod"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "polypod"
+@cache
+def narrow_width() -> int | None:
+    """Doubles in the vectors of a second code for a state or two; None where it would gain less than a tenth.
+
+    Operations on vectors of 8 take twice the time of narrower ones, divisions and roots four times; on vectors of 4
+    most take the same time as on one number.
+    """
+    return 2 if vector_width() == 8 else None
 
 
 @cache
 def _emitter_digest() -> bytes:
     """Changes when the code that writes machine code changes."""
     folder = Path(__file__).parent
-    files = [*folder.glob("*.py"), folder.parent / "symbols" / "graph.py", folder.parent / "symbols" / "expression.py"]
+    symbols = folder.parent / "symbols"
+    files = [*folder.glob("*.py"), *(symbols / f"{name}.py" for name in ("divide", "expression", "graph", "program"))]
     return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in sorted(files))
 
 
@@ -76,45 +73,26 @@ class Compiled:
     code: bytes
 
     def to_bytes(self) -> bytes:
-        """A file's content: magic, digest of the rest, length of the description, description, code."""
+        """Length of the description, description, code."""
         text = json.dumps(self.about).encode()
-        rest = len(text).to_bytes(8, "little") + text + self.code
-        return _MAGIC + hashlib.sha256(rest).digest() + rest
+        return len(text).to_bytes(8, "little") + text + self.code
 
     @staticmethod
-    def from_bytes(content: bytes) -> Compiled | None:
-        """None unless the content is whole."""
-        start = len(_MAGIC) + 32
-        rest = content[start:]
-        if content[: len(_MAGIC)] != _MAGIC or hashlib.sha256(rest).digest() != content[len(_MAGIC) : start]:
-            return None
-        length = int.from_bytes(rest[:8], "little")
-        return Compiled(json.loads(rest[8 : 8 + length]), rest[8 + length :])
+    def from_bytes(content: bytes) -> Compiled:
+        """From what :meth:`to_bytes` gave."""
+        length = int.from_bytes(content[:8], "little")
+        return Compiled(json.loads(content[8 : 8 + length]), content[8 + length :])
 
 
 def load(key: str) -> Compiled | None:
-    """A kernel from the cache; None if absent or damaged (then it is made anew)."""
-    try:
-        return Compiled.from_bytes((cache_folder() / f"{key}.kernel").read_bytes())
-    except OSError:
-        return None
+    """A kernel that was kept on disk; None if there is none."""
+    content = store.load(key)
+    return None if content is None else Compiled.from_bytes(content)
 
 
 def keep(key: str, compiled: Compiled) -> None:
-    """Write a kernel to the cache: complete under another name first, so no reader sees half a file."""
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, partial = tempfile.mkstemp(dir=folder, prefix=key[:16], suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(compiled.to_bytes())
-            os.replace(partial, folder / f"{key}.kernel")
-        except OSError:
-            Path(partial).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        warnings.warn(f"kernels are not kept between runs: {folder} cannot be written ({error})", stacklevel=2)
+    """Keep a kernel on disk."""
+    store.keep(key, compiled.to_bytes())
 
 
 def _target_machine() -> llvm.TargetMachine:
@@ -130,11 +108,19 @@ def compile_module(module: ir.Module) -> bytes:
     return bytes(_target_machine().emit_object(parsed))
 
 
-def address(code: bytes, name: str) -> int:
-    """Address of a function in object code, linked into this process."""
-    with _LOCK:
-        engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
-        engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-        engine.finalize_object()
-        _ENGINES.append(engine)
-        return int(engine.get_function_address(name))
+class Linked:
+    """Object code linked into this process, for as long as this object lives."""
+
+    def __init__(self, code: bytes) -> None:
+        with _LOCK:
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+            self._engine.finalize_object()
+
+    def function(self, name: str, short: bool = False) -> Callable[[int], None]:
+        """A function ``void name(int64 *block)``, called with the block's address. Keep this object as long.
+
+        A ``short`` call keeps the interpreter to itself: to let other threads run and come back takes longer.
+        """
+        kind = ctypes.PYFUNCTYPE if short else ctypes.CFUNCTYPE
+        return kind(None, ctypes.c_void_p)(int(self._engine.get_function_address(name)))

@@ -1,6 +1,7 @@
 """Leg kinds, one file each: where the bodies of a leg are for a given platform pose."""
 
-from .contract import Condition, Inertance, Joint, Leg, Limit, PlacedBody, Placement
+from .contract import Actuator, Condition, Joint, Limit, PlacedBody, Placement
+from .leg import Leg
 from .prpar import PRPaR
 from .pru import PRU
 from .pus import PUS
@@ -10,8 +11,8 @@ __all__ = [
     "PRU",
     "PUS",
     "UPS",
+    "Actuator",
     "Condition",
-    "Inertance",
     "Joint",
     "Leg",
     "Limit",

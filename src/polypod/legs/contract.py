@@ -1,21 +1,19 @@
-"""The contract of a leg kind: data of the leg, and one method that says where everything is.
+"""What a leg kind states: where its bodies and joints are, what is actuated, what must hold, what is limited.
 
-:meth:`Leg.place` is given the frame of the platform at the leg's attachment point, in symbols, and returns a
-:class:`Placement`: the actuated coordinate and the pose of each body and joint, in the base frame. Velocities,
+:meth:`polypod.legs.Leg.place` is given the frame of the platform at the leg's attachment point, in symbols, and
+returns a :class:`Placement`: the pose of each body and joint in the base frame, and what is actuated. Velocities,
 accelerations, Jacobians, forces and energies are derived from it by differentiation.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
-import numpy as np
 
-from ..description import Body, LegData
+from ..description import Body
+from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame
 
 # Below this margin an answer has lost half of its digits: there is none.
@@ -24,30 +22,49 @@ SMALLEST_MARGIN = 1e-7
 
 @dataclass(frozen=True)
 class PlacedBody:
-    """A body of the leg: its frame in the base and its inertia in that frame.
+    """A body of the leg: its frame in the base and its inertia (or the data of one) in that frame.
 
     For a link, ``along`` is the number of the axis that lies along it, and if its length is fixed ``end`` is its far
-    end and ``length`` that length [m]. ``on`` names the body it is fastened to, if no joint holds it. A body without
-    inertia still has its weight.
+    end and ``length`` that length [m], else 0. ``on`` names the body it is fastened to, if no joint holds it. A body
+    without inertia still has its weight.
     """
 
     name: str
     frame: Frame
-    inertia: Body
+    inertia: Body | Inertia
     along: int | None = None
     end: ca.SX | None = None
-    length: float = 0.0
+    length: Any = 0.0
     on: str = ""
     has_inertia: bool = True
 
+    @property
+    def moments(self) -> Inertia:
+        """Its inertia in symbols."""
+        return Inertia.of(self.inertia)
+
 
 @dataclass(frozen=True)
-class Inertance:
-    """A mass that moves with a coordinate only (a drive's rotor reflected to the joint) [kg]."""
+class Actuator:
+    """What drives a leg: its coordinate q as an expression, and the prismatic or revolute joint it acts in.
+
+    ``unit`` is that of the coordinate: ``m`` (its force is in N) or ``rad`` (its torque in N m). ``ratio`` is dq/ds,
+    what the coordinate moves for a unit of the joint's own displacement s [m or rad]: 1 for a direct drive, 2 pi/lead
+    for the motor's angle behind a screw. Forces are power-conjugate to q: the joint gets ``ratio`` times the force.
+    ``rotor`` is the inertia that moves with q [kg or kg m^2].
+    """
 
     name: str
+    joint: str
     coordinate: ca.SX
-    mass: float
+    unit: Literal["m", "rad"] = "m"
+    ratio: Any = 1.0
+    rotor: Any = 0.0
+
+    @property
+    def force_unit(self) -> Literal["N", "N m"]:
+        """Unit of the force or torque that it applies."""
+        return "N" if self.unit == "m" else "N m"
 
 
 @dataclass(frozen=True)
@@ -56,9 +73,9 @@ class Joint:
 
     ``kind`` is one of ``prismatic``, ``revolute``, ``universal``, ``spherical``; ``axes`` are its free
     directions: the slide, the hinge, or the two axes of the cross (the parent's first). ``point`` is its centre.
-    ``friction`` names the leg's field with its :class:`~polypod.description.Friction`; empty for none. A prismatic
-    joint is the actuated one; ``normals`` are the directions its guide carries load in. ``cross`` names the body
-    that is a universal joint's cross, if it has inertia.
+    ``friction`` names the leg's field with its :class:`~polypod.description.Friction`; empty for none. A joint is
+    passive unless an actuator names it; ``normals`` are the directions a slide's guide carries load in.
+    ``cross_body`` names the body that is a universal joint's cross, if it has inertia.
     """
 
     name: str
@@ -69,7 +86,7 @@ class Joint:
     axes: tuple[ca.SX, ...] = ()
     friction: str = ""
     normals: tuple[ca.SX, ...] = ()
-    cross: str = ""
+    cross_body: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,8 +98,8 @@ class Limit:
 
     name: str
     value: ca.SX
-    low: float
-    high: float
+    low: Any
+    high: Any
     unit: str
     angle: bool = False
 
@@ -92,64 +109,31 @@ class Condition:
     """What must be positive for the leg to close and move: ``margin`` is about 1 in a good pose, 0 at the edge.
 
     ``excess`` is by how much the pose is too far, in ``unit``, for the message when the margin is lost.
-    ``watched`` conditions are part of every state's quality; one whose loss makes another not a number need not be.
+    A condition that is ``in_quality`` is part of every state's quality; one whose loss makes another not a number need
+    not be.
     """
 
     name: str
     margin: ca.SX
     excess: ca.SX
     unit: str
-    watched: bool = True
+    in_quality: bool = True
 
 
 @dataclass(frozen=True)
 class Placement:
     """Where everything of one leg is, as functions of its tip: all that a leg kind states."""
 
-    coordinate: ca.SX
     bodies: tuple[PlacedBody, ...]
     joints: tuple[Joint, ...]
-    conditions: tuple[Condition, ...]
+    actuators: tuple[Actuator, ...]
+    conditions: tuple[Condition, ...] = ()
     limits: tuple[Limit, ...] = ()
-    inertances: tuple[Inertance, ...] = ()
 
+    def joint(self, name: str) -> Joint:
+        """A joint by its name."""
+        return next(joint for joint in self.joints if joint.name == name)
 
-class Leg(LegData):
-    """A leg kind: subclass with ``kind="NAME"``, add the data as fields, and say in ``place`` where it is.
-
-    Numeric fields read in ``place`` may be symbols instead of numbers, so use only arithmetic, ``casadi``
-    functions and :mod:`polypod.symbols.vectors` on them; nested :class:`~polypod.description.Body` and
-    :class:`~polypod.description.Friction` fields are always data.
-    """
-
-    def closure_faults(self, position: Sequence[float], rotation: Any) -> list[str]:
-        """Why the leg does not close when the platform is at a pose; empty if it does."""
-        axes = np.array(rotation, dtype=float)
-        origin = np.array(position, dtype=float) + axes @ np.array(self.platform)
-        placement = self.place(Frame(ca.SX(ca.DM(origin)), ca.SX(ca.DM(axes))))
-        for condition in placement.conditions:
-            margin, excess = (float(ca.DM(ca.simplify(value))) for value in (condition.margin, condition.excess))
-            if not margin > SMALLEST_MARGIN:
-                # What is lost after the first is only its consequence.
-                return [f"{condition.name} ({excess:.6g} {condition.unit})"]
-        return []
-
-    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
-        """What of the leg's bodies and joints does not hang together at poses (4, 4) around home."""
-        from .assembly import Assembly
-
-        tip = Frame.symbols("tip")
-        tips = [(pose[:3, 3] + pose[:3, :3] @ np.array(self.platform), pose[:3, :3]) for pose in poses]
-        return Assembly(self.place(tip), tip).faults(tips)
-
-    def friction_joints(self) -> dict[str, set[str]]:
-        """For each friction field of the leg the kinds of the joints that have it."""
-        found: dict[str, set[str]] = {}
-        for joint in self.place(Frame.symbols("tip")).joints:
-            if joint.friction:
-                found.setdefault(joint.friction, set()).add(joint.kind)
-        return found
-
-    @abstractmethod
-    def place(self, tip: Frame) -> Placement:
-        """The leg for the platform's frame at the attachment point ``tip`` (base axes)."""
+    def actuator_of(self, joint: str) -> Actuator | None:
+        """The actuator that drives a joint; None for a passive one."""
+        return next((a for a in self.actuators if a.joint == joint), None)

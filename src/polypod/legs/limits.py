@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
 
 import casadi as ca
 
@@ -11,7 +11,7 @@ from ..symbols.vectors import dot, vector
 from .contract import Limit
 
 
-def range_limit(name: str, value: ca.SX, allowed: tuple[float, float] | None) -> tuple[Limit, ...]:
+def range_limit(name: str, value: ca.SX, allowed: tuple[Any, Any] | None) -> tuple[Limit, ...]:
     """A length that must stay in a range [m]; none where none is given."""
     return () if allowed is None else (Limit(name, value, *allowed, "m"),)
 
@@ -21,4 +21,4 @@ def cone_limit(name: str, n: ca.SX, cone: ConeLimit | None, axes: ca.SX | None =
     if cone is None:
         return ()
     axis = vector(cone.axis) if axes is None else axes @ vector(cone.axis)
-    return (Limit(name, dot(n, axis), math.cos(cone.half_angle), 1.0, "rad", angle=True),)
+    return (Limit(name, dot(n, axis), ca.cos(cone.half_angle), 1.0, "rad", angle=True),)

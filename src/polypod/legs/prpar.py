@@ -10,7 +10,8 @@ from pydantic import model_validator
 from ..description import Body, Friction
 from ..description.quantities import Direction, Length, Position, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
-from .contract import Condition, Joint, Leg, PlacedBody, Placement
+from .contract import Actuator, Condition, Joint, PlacedBody, Placement
+from .leg import Leg
 from .limits import range_limit
 from .rail import guide, rail_by_its_ends, slide
 
@@ -70,7 +71,6 @@ class PRPaR(Leg, kind="PRPaR"):
         bars += [Joint("platform hinge", "revolute", "platform_bar", "platform", tip.origin, (e,), "platform_friction")]
         flat = Condition("the parallelogram is folded flat", openness, dot(e, at.n), "cosine")
         return Placement(
-            coordinate=at.q,
             bodies=(
                 PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
                 PlacedBody("slider_bar", Frame(at.point, short_axes), self.slider_bar),
@@ -79,6 +79,7 @@ class PRPaR(Leg, kind="PRPaR"):
                 PlacedBody("platform_bar", Frame(tip.origin, short_axes), self.platform_bar),
             ),
             joints=tuple(bars),
+            actuators=(Actuator("slider", "slider", at.q),),
             conditions=(at.condition, flat),
             limits=range_limit("rail", at.q, self.travel),
         )

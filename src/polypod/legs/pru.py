@@ -10,7 +10,8 @@ from pydantic import model_validator
 from ..description import Body, Friction
 from ..description.quantities import Direction, Length, Position, Range
 from ..symbols.vectors import Frame, columns, cross, vector
-from .contract import Joint, Leg, PlacedBody, Placement
+from .contract import Actuator, Joint, PlacedBody, Placement
+from .leg import Leg
 from .limits import range_limit
 from .rail import guide, rail_by_its_ends, slide
 
@@ -47,7 +48,6 @@ class PRU(Leg, kind="PRU"):
         second = tip.axes @ vector(self.platform_axis)
         rail = vector(self.rail_direction)
         return Placement(
-            coordinate=at.q,
             bodies=(
                 PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
                 PlacedBody(
@@ -64,6 +64,7 @@ class PRU(Leg, kind="PRU"):
                 Joint("hinge", "revolute", "slider", "link", at.point, (hinge,), "hinge_friction"),
                 Joint("universal", "universal", "link", "platform", tip.origin, (hinge, second), "universal_friction"),
             ),
+            actuators=(Actuator("slider", "slider", at.q),),
             conditions=(at.condition,),
             limits=range_limit("rail", at.q, self.travel),
         )

@@ -13,7 +13,8 @@ from pydantic import model_validator
 from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Length, Mass, Position, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
-from .contract import Condition, Joint, Leg, PlacedBody, Placement
+from .contract import Actuator, Condition, Joint, PlacedBody, Placement
+from .leg import Leg
 from .limits import cone_limit, range_limit
 from .rail import guide, rail_by_its_ends, slide
 
@@ -60,7 +61,6 @@ class PUS(Leg, kind="PUS"):
             "the link is in line with its universal joint's slider axis", alignment, dot(at.n, alpha), "cosine"
         )
         return Placement(
-            coordinate=at.q,
             bodies=(
                 PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),
                 PlacedBody(
@@ -72,6 +72,7 @@ class PUS(Leg, kind="PUS"):
                 Joint("universal", "universal", "slider", "link", at.point, (alpha, y), "universal_friction"),
                 Joint("spherical", "spherical", "link", "platform", tip.origin, (), "spherical_friction"),
             ),
+            actuators=(Actuator("slider", "slider", at.q),),
             conditions=(at.condition, aligned),
             limits=(
                 *range_limit("rail", at.q, self.travel),

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
-from ..symbols.vectors import dot, vector
+from ..symbols.vectors import cross, dot, unit, vector
 from .contract import Condition
 
 
@@ -48,11 +47,9 @@ def rail_by_its_ends(value: Any) -> Any:
 
 def guide(rail: ca.SX) -> tuple[ca.SX, ca.SX]:
     """Directions a rail's guide carries load in: u = (z x a)/|z x a| (x for a vertical rail) and v = a x u."""
-    a = np.array(ca.DM(rail)).ravel()
-    sideways = np.cross([0.0, 0.0, 1.0], a)
-    size = np.linalg.norm(sideways)
-    u = sideways / size if size > 1e-9 else np.cross(a, np.cross([1.0, 0.0, 0.0], a))
-    return vector(u / np.linalg.norm(u)), vector(np.cross(a, u / np.linalg.norm(u)))
+    vertical = rail[0].is_zero() and rail[1].is_zero()
+    u = vector((1.0, 0.0, 0.0)) if vertical else unit(cross(vector((0.0, 0.0, 1.0)), rail))
+    return u, cross(rail, u)
 
 
 def slide(tip: ca.SX, start: Any, direction: Any, length: Any, root: str) -> Slide:

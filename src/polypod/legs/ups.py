@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Moment, Position, Range
-from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
-from .contract import Condition, Inertance, Joint, Leg, PlacedBody, Placement
+from ..symbols.inertia import Inertia
+from ..symbols.vectors import Frame, absent, columns, cross, dot, norm, vector
+from .contract import Actuator, Condition, Joint, PlacedBody, Placement
+from .leg import Leg
 from .limits import cone_limit, range_limit
 
 
@@ -49,11 +51,11 @@ class UPS(Leg, kind="UPS"):
             PlacedBody("lower", Frame(vector(self.base), pod), self.lower, along=0),
             PlacedBody("upper", Frame(tip.origin, pod), self.upper, along=0),
         ]
-        if self.cross_inertia:
-            cross_body = Body.model_validate({"mass": 0.0, "inertia": (self.cross_inertia, 0.0, 0.0), "check": "none"})
-            bodies.insert(0, PlacedBody("cross", Frame(vector(self.base), columns(u, v, cross(u, v))), cross_body))
+        cross_body = "" if absent(self.cross_inertia) else "cross"
+        if cross_body:
+            spider = Inertia.about_first_axis(self.cross_inertia)
+            bodies.insert(0, PlacedBody("cross", Frame(vector(self.base), columns(u, v, cross(u, v))), spider))
         return Placement(
-            coordinate=length,
             bodies=tuple(bodies),
             joints=(
                 Joint(
@@ -64,13 +66,14 @@ class UPS(Leg, kind="UPS"):
                     vector(self.base),
                     (u, v),
                     "universal_friction",
-                    cross="cross" if self.cross_inertia else "",
+                    cross_body=cross_body,
                 ),
                 Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,), "prismatic_friction", (v, side)),
                 Joint("spherical", "spherical", "upper", "platform", tip.origin, (), "spherical_friction"),
             ),
+            actuators=(Actuator("prismatic", "prismatic", length, rotor=self.rotor_mass),),
             conditions=(
-                Condition("the base joint and the platform joint coincide", length, length, "m", watched=False),
+                Condition("the base joint and the platform joint coincide", length, length, "m", in_quality=False),
                 Condition("the leg is in line with its universal joint's base axis", alignment, dot(u, n), "cosine"),
             ),
             limits=(
@@ -78,5 +81,4 @@ class UPS(Leg, kind="UPS"):
                 *cone_limit("universal joint cone", n, self.base_cone),
                 *cone_limit("spherical joint cone", n, self.platform_cone, tip.axes),
             ),
-            inertances=(Inertance("rotor", length, self.rotor_mass),) if self.rotor_mass else (),
         )

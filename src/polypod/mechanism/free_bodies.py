@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import casadi as ca
 
 from ..errors import InputError
 from ..legs import Joint, Placement
 from ..symbols.vectors import cross, total
-from .mechanism import Attached
+from .mechanism import LegAtState
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class JointTree:
     """The joints of a leg as a tree from the base, and those that close loops (at least the platform's)."""
 
     def __init__(self, placement: Placement) -> None:
-        self.joints, self._bodies = placement.joints, placement.bodies
+        self.joints, self._bodies, self._actuators = placement.joints, placement.bodies, placement.actuators
         reached = {"base"}
         self.tree: list[Joint] = []
         self.cuts: list[Joint] = []
@@ -39,8 +40,8 @@ class JointTree:
             joint = next((j for j in waiting if j.parent in reached), None)
             if joint is None:
                 raise InputError(
-                    f"joints {[j.name for j in waiting]} do not hang on the base: tell each joint with the body nearer "
-                    "to the base as its parent"
+                    f"joints {[j.name for j in waiting]} do not hang on the base: state each joint with the body "
+                    "nearer to the base as its parent"
                 )
             waiting.remove(joint)
             if joint.child == "platform" or joint.child in reached:
@@ -50,85 +51,94 @@ class JointTree:
                 reached.add(joint.child)
 
     def beyond(self, joint: Joint) -> tuple[str, ...]:
-        """Bodies that a joint of the tree carries."""
+        """Bodies that a joint of the tree carries; its own cross is on the parent's side."""
         carried = [joint.child]
         for body in carried:
             carried += [j.child for j in self.tree if j.parent == body]
             carried += [b.name for b in self._bodies if b.on == body]
+            carried += [j.cross_body for j in self.joints if j.parent == body and j.cross_body]
         return tuple(carried)
 
     @cached_property
     def single_universal(self) -> bool:
-        """Whether the leg is base - ... - universal - ... - spherical: its tip force has one unknown component."""
+        """Whether the leg is a driven joint and a universal one in a row with a spherical joint at its tip.
+
+        Its tip force then has one unknown component.
+        """
         kinds = [joint.kind for joint in self.tree]
         chain = all(a.child == b.parent for a, b in zip(self.tree, self.tree[1:], strict=False))
         tip = [joint.kind for joint in self.cuts] == ["spherical"]
-        return chain and tip and kinds.count("universal") == 1 and len(kinds) == 2
+        if not (chain and tip and kinds.count("universal") == 1 and len(kinds) == 2):
+            return False
+        driven = next(joint for joint in self.tree if joint.kind != "universal")
+        return [actuator.joint for actuator in self._actuators] == [driven.name]
 
 
 class FreeBodies:
     """The bodies of one leg at one motion: forces that inertia and gravity ask for."""
 
-    def __init__(self, leg: Attached, gravity: ca.SX) -> None:
+    def __init__(self, leg: LegAtState, gravity: ca.SX) -> None:
         self.leg, self._gravity = leg, gravity
         model = leg.model
-        self.values, self.rates, self._half = model._series(leg.series)
+        self.values, self.rates, self._half = model.series(leg.series)
         self.tree = JointTree(model.placement)
         # The attachment point itself as a moving vector, if a body's origin lies there.
         self._tip = next((k for k, c in enumerate(model.columns) if ca.is_equal(c, model.inputs[:3], 1)), None)
 
-    def demand(self, bodies: Sequence[str], point: ca.SX) -> Wrench:
+    def required_wrench(self, bodies: Sequence[str], point: ca.SX) -> Wrench:
         """Sum over bodies of m (a - g) and of the rate of angular momentum about a point less the weight's moment.
 
         A body's axes e_k and origin o need the forces W_k = sum_l J_kl cddot_l - gamma_k g; the moment about the point
         is sum e_k x W_k + (o - point) x W_o.
         """
         force, moment = ca.SX.zeros(3), ca.SX.zeros(3)
-        for _, vector, push, is_origin in self._pushes(bodies):
-            force = force + push if is_origin else force
-            moment = moment + cross(vector - point if is_origin else vector, push)
+        for _, vector, need, is_origin in self._inertial_forces(bodies):
+            force = force + need if is_origin else force
+            moment = moment + cross(vector - point if is_origin else vector, need)
         return Wrench(force, moment)
 
     def force(self, bodies: Sequence[str]) -> ca.SX:
         """Sum over bodies of m (a - g)."""
-        return total([push for _, _, push, is_origin in self._pushes(bodies) if is_origin], (3, 1))
+        return total([force for _, _, force, is_origin in self._inertial_forces(bodies) if is_origin], (3, 1))
 
-    def pushes(
-        self, bodies: Sequence[str], axes: Sequence[object], point: ca.SX, scale: float = 1.0
+    def inertial_forces(
+        self, bodies: Sequence[str], axes: Sequence[object], point: ca.SX, scale: Any = 1.0
     ) -> tuple[list[ca.SX], ca.SX, ca.SX]:
         """Forces on given axes, at the tip, and the moment about a point of all others; times ``scale``."""
         keys = [self._key(axis) for axis in axes]
         on_axes = [ca.SX.zeros(3) for _ in keys]
         at_tip, rest = ca.SX.zeros(3), ca.SX.zeros(3)
-        for key, vector, push, is_origin in self._pushes(bodies, scale):
+        for key, vector, need, is_origin in self._inertial_forces(bodies, scale):
             if not is_origin and key in keys:
-                on_axes[keys.index(key)] = push
+                on_axes[keys.index(key)] = need
             elif is_origin and key == self._tip:
-                at_tip = push
+                at_tip = need
             else:
-                rest = rest + cross(vector - point if is_origin else vector, push)
+                rest = rest + cross(vector - point if is_origin else vector, need)
         return on_axes, at_tip, rest
 
-    def _pushes(self, bodies: Sequence[str], scale: float = 1.0) -> Iterator[tuple[object, ca.SX, ca.SX, bool]]:
+    def _inertial_forces(self, bodies: Sequence[str], scale: Any = 1.0) -> Iterator[tuple[object, ca.SX, ca.SX, bool]]:
         """(key, vector, force W on it, whether it is an origin) for the distinct vectors of some bodies."""
         vectors: dict[object, tuple[ca.SX, ca.SX, bool]] = {}
-        weights: dict[tuple[object, object], float] = {}
-        loads: dict[object, float] = {}
+        weights: dict[tuple[object, object], ca.SX] = {}
+        loads: dict[object, ca.SX] = {}
         for name in bodies:
             body = self.leg.model.vectors.bodies[name]
-            keys = [self._key(place) for place in body.places]
-            for k, (key, place) in enumerate(zip(keys, body.places, strict=True)):
-                vectors[key] = (self.vector(place), self._half_acceleration(place), k == 3)
-                loads[key] = loads.get(key, 0.0) + float(body.load[k])
+            keys = [self._key(ref) for ref in body.refs]
+            for k, (key, ref) in enumerate(zip(keys, body.refs, strict=True)):
+                vectors[key] = (self.vector(ref), self._half_acceleration(ref), k == 3)
+                loads[key] = loads.get(key, ca.SX(0)) + body.load[k]
                 for j, other in enumerate(keys):
-                    weights[key, other] = weights.get((key, other), 0.0) + float(body.weight[k, j])
+                    weights[key, other] = weights.get((key, other), ca.SX(0)) + body.weight[k, j]
         for key, (vector, _, is_origin) in vectors.items():
-            push = -scale * loads[key] * self._gravity
+            force = -(scale * loads[key]) * self._gravity
             for other, (_, half, _) in vectors.items():
-                push = push + 2 * scale * weights.get((key, other), 0.0) * half
-            yield key, vector, push, is_origin
+                weight = weights.get((key, other), ca.SX(0))
+                if not weight.is_zero():
+                    force = force + (2 * scale * weight) * half
+            yield key, vector, force, is_origin
 
-    def link_length(self, name: str) -> float:
+    def link_length(self, name: str) -> Any:
         """Length of a link if it is fixed, else 0."""
         return next(body.length for body in self.leg.model.placement.bodies if body.name == name)
 
@@ -144,7 +154,7 @@ class FreeBodies:
 
     def _key(self, place: object) -> object:
         if isinstance(place, ca.SX):
-            return tuple(float(x) for x in ca.DM(place).full().ravel())
+            return tuple(place[i].element_hash() if not place[i].is_constant() else float(place[i]) for i in range(3))
         return place
 
     def at_tip(self, expression: ca.SX) -> ca.SX:

@@ -2,91 +2,161 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 
-from ..symbols.expression import Expression, Iteration, port
-from ..symbols.linear import solve_general
-from ..symbols.vectors import dot, skew
-from .inputs import Inputs
-from .mechanism import Attached, Mechanism
+from ..legs.contract import SMALLEST_MARGIN
+from ..platforms import Freedoms, Inputs
+from ..platforms.motion import frame_of, pose_of
+from ..symbols.expression import Expression, Iteration, Port, port
+from ..symbols.linear import Solution, solve_general, solve_least_squares
+from ..symbols.singular_values import extreme_values
+from ..symbols.vectors import Frame, orthonormalised
+from .mechanism import LegAtState, Mechanism
 
-_NO_MOTION = ca.SX.zeros(6)
-
-
-def _at_rest(mechanism: Mechanism, pose: ca.SX) -> list[Attached]:
-    return mechanism.attach(mechanism.freedoms.motion(pose, _NO_MOTION, _NO_MOTION))
-
-
-def _coordinates(attached: list[Attached]) -> ca.SX:
-    return ca.vertcat(*[leg.values.y[-1] for leg in attached])
+FOUND = 1e-12
+"""Largest error of coordinates with which a pose counts as the one that has them, relative to the robot's size."""
 
 
 def inverse_kinematics(mechanism: Mechanism) -> Expression:
     """Actuated coordinates q of a pose, and the smallest margin of the legs' conditions."""
-    x = Inputs()
-    attached = _at_rest(mechanism, x.pose.symbols)
-    quality = mechanism.quality(attached, ca.SX(1))
-    return Expression(
-        "inverse_kinematics", (x.pose,), (port("q", _coordinates(attached)), port("quality", quality, ()))
-    )
+    x = mechanism.inputs()
+    _, legs = mechanism.resting(x)
+    outputs = port("q", mechanism.coordinates(legs)), port("quality", mechanism.quality(legs), ())
+    return Expression("inverse_kinematics", x.place, outputs, mechanism.port)
 
 
 def jacobian(mechanism: Mechanism) -> Expression:
-    """J with qdot = J u, (n, m)."""
-    x = Inputs()
-    attached = _at_rest(mechanism, x.pose.symbols)
-    quality = mechanism.quality(attached, ca.SX(1))
-    matrix = mechanism.jacobian(attached)
-    return Expression("jacobian", (x.pose,), (port("jacobian", matrix), port("quality", quality, ())))
+    """J with qdot = J u, (n, m + N), base axes."""
+    x = mechanism.inputs()
+    state, legs = mechanism.resting(x)
+    matrix = state.to_base(mechanism.jacobian(legs).T).T
+    return Expression(
+        "jacobian", x.place, (port("jacobian", matrix), port("quality", mechanism.quality(legs), ())), mechanism.port
+    )
+
+
+def conditioning(mechanism: Mechanism) -> Iteration:
+    """Condition number and smallest singular value of the Jacobian of rigid motions, rotations scaled by the size.
+
+    Where the legs do not close they are infinite and 0.
+    """
+    x = mechanism.inputs()
+    state, legs = mechanism.resting(x)
+    m = mechanism.platform.count
+    turns = ca.sum1(ca.fabs(ca.DM(Freedoms(mechanism.robot).basis[3:])))
+    scale = ca.horzcat(*[1 / mechanism.size if turns[k] > 0 else 1 for k in range(m)])
+    matrix = state.to_base(mechanism.jacobian(legs).T).T[:, :m]
+    values = extreme_values(matrix * ca.repmat(scale, matrix.size1(), 1))
+    smallest, largest, quality = values.smallest, values.largest, mechanism.quality(legs)
+    good = ca.logic_and(quality > SMALLEST_MARGIN, values.scale <= 1e300)
+    outputs = (
+        port("condition", ca.if_else(ca.logic_and(good, smallest > 0), largest / smallest, ca.inf), ()),
+        port("distance", ca.if_else(good, smallest, 0), ()),
+    )
+    return Iteration("conditioning", x.place, outputs, values.state, values.start, values.step, mechanism.port)
 
 
 def accelerations(mechanism: Mechanism) -> Expression:
     """Actuated coordinates, rates and accelerations of a motion, by Taylor series."""
-    x = Inputs()
-    motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, x.acceleration.symbols)
-    attached = mechanism.attach(motion)
-    series = [leg.model.coordinate_tape.taylor(*leg.series) for leg in attached]
+    x = mechanism.inputs()
+    elastic = (x.elastic_acceleration,) if mechanism.platform.elastic else ()
+    state = mechanism.platform.at(
+        x, x.twist.symbols, x.acceleration.symbols, x.elastic_acceleration.symbols if elastic else None
+    )
+    legs = mechanism.attach(state)
+    series = [leg.model.coordinate_tape.taylor(*leg.series) for leg in legs]
     q, rate, half = (ca.vertcat(*[s[order] for s in series]) for order in range(3))
-    quality = mechanism.quality(attached, ca.SX(1))
     return Expression(
         "accelerations",
-        (x.pose, x.twist, x.acceleration),
-        (port("q", q), port("qdot", rate), port("qddot", 2 * half), port("quality", quality, ())),
+        (*x.state, x.acceleration, *elastic),
+        (port("q", q), port("qdot", rate), port("qddot", 2 * half), port("quality", mechanism.quality(legs), ())),
+        mechanism.port,
     )
 
 
+def twist(mechanism: Mechanism) -> Expression:
+    """Twist of the platform from the rates of the actuated coordinates: J u = qdot."""
+    x = mechanism.inputs()
+    state, legs = mechanism.resting(x)
+    n = len(mechanism.actuators)
+    qdot = Port("qdot", ca.SX.sym("qdot", n), (n,))
+    solution = _solved(mechanism, legs, qdot.symbols)
+    outputs = (
+        port("twist", state.acceleration(solution.x)),
+        port("quality", mechanism.quality(legs, solution.quality), ()),
+    )
+    return Expression("twist", (*x.place, qdot), outputs, mechanism.port)
+
+
+def acceleration(mechanism: Mechanism) -> Expression:
+    """Acceleration of the platform from those of the actuated coordinates: J udot = qddot - Jdot u."""
+    x = mechanism.inputs()
+    state, legs = mechanism.moving(x, acceleration=False)
+    n = len(mechanism.actuators)
+    qddot = Port("qddot", ca.SX.sym("qddot", n), (n,))
+    drift = ca.vertcat(*[leg.accelerations for leg in legs])
+    solution = _solved(mechanism, legs, qddot.symbols - drift)
+    outputs = (
+        port("acceleration", state.acceleration(solution.x)),
+        port("quality", mechanism.quality(legs, solution.quality), ()),
+    )
+    return Expression("acceleration", (*x.state, qddot), outputs, mechanism.port)
+
+
+def found(mechanism: Mechanism, residual: ca.SX, quality: ca.SX) -> ca.SX:
+    """Whether forward kinematics ended in a pose that has the coordinates and is not singular."""
+    scale = mechanism.size + ca.norm_2(mechanism.numbers.home_position)
+    return ca.logic_and(residual <= FOUND * scale, quality > SMALLEST_MARGIN)
+
+
+def _solved(mechanism: Mechanism, legs: list[LegAtState], right: ca.SX) -> Solution:
+    """u of J u = right."""
+    solve = solve_least_squares if mechanism.redundant else solve_general
+    return solve(mechanism.jacobian(legs)[:, : mechanism.platform.count], right)
+
+
 def bodies(mechanism: Mechanism) -> Expression:
-    """Pose (4, 4) of every body of every leg; one output a body, named ``leg.body``, and the smallest margin."""
-    x = Inputs()
-    outputs = []
-    attached = _at_rest(mechanism, x.pose.symbols)
-    for leg in attached:
+    """Pose (b, 4, 4) of every body of every leg in the order of :func:`body_names`, and the smallest margin."""
+    x = mechanism.inputs()
+    _, legs = mechanism.resting(x)
+    frames = []
+    for leg in legs:
         for body in leg.model.placement.bodies:
-            matrix = ca.horzcat(body.frame.axes, body.frame.origin)
-            placed = leg.at_tip(matrix)
-            full = ca.vertcat(placed, ca.horzcat(ca.SX(1, 3), ca.SX(1)))
-            outputs.append(port(f"{leg.model.name}.{body.name}", full))
-    outputs.append(port("quality", mechanism.quality(attached, ca.SX(1)), ()))
-    return Expression("bodies", (x.pose,), tuple(outputs))
+            placed = leg.at_tip(ca.horzcat(body.frame.axes, body.frame.origin))
+            frames.append(ca.vertcat(ca.vec(placed.T), 0, 0, 0, 1))
+    outputs = (
+        port("bodies", ca.vertcat(*frames), (len(frames), 4, 4)),
+        port("quality", mechanism.quality(legs), ()),
+    )
+    return Expression("bodies", x.place, outputs, mechanism.port)
+
+
+def body_names(mechanism: Mechanism) -> tuple[str, ...]:
+    """``leg.body`` for every body of every leg."""
+    return tuple(f"{leg.name}.{body.name}" for leg in mechanism.legs for body in leg.placement.bodies)
 
 
 def margins(mechanism: Mechanism) -> Expression:
     """For every condition of every leg its margin and by how much it is exceeded, leg by leg (k, 2)."""
-    x = Inputs()
-    rows = []
-    for leg in _at_rest(mechanism, x.pose.symbols):
-        for condition in leg.model.placement.conditions:
-            rows.append(leg.at_tip(ca.horzcat(condition.margin, condition.excess)))
-    return Expression("margins", (x.pose,), (port("margins", ca.vertcat(*rows), (len(rows), 2)),))
+    x = mechanism.inputs()
+    rows = [
+        leg.at_tip(ca.horzcat(condition.margin, condition.excess))
+        for leg in mechanism.resting(x)[1]
+        for condition in leg.model.placement.conditions
+    ]
+    # A robot without conditions has one row that is never lost.
+    rows = rows or [ca.SX([[1.0, 0.0]])]
+    return Expression("margins", x.place, (port("margins", ca.vertcat(*rows), (len(rows), 2)),), mechanism.port)
 
 
 def limited(mechanism: Mechanism) -> Expression:
-    """Values of all limited quantities, leg by leg (k,); angles as cosines."""
-    x = Inputs()
-    values = [ca.SX(0)]
-    for leg in _at_rest(mechanism, x.pose.symbols):
-        values += [leg.at_tip(limit.value) for limit in leg.model.placement.limits]
-    return Expression("limited", (x.pose,), (port("values", ca.vertcat(*values)),))
+    """Values of all limited quantities (1 + k), leg by leg, angles as cosines; a zero leads as robots may have none."""
+    x = mechanism.inputs()
+    legs = mechanism.resting(x)[1]
+    values = [leg.at_tip(limit.value) for leg in legs for limit in leg.model.placement.limits]
+    return Expression("limited", x.place, (port("values", ca.vertcat(0, *values)),), mechanism.port)
 
 
 def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
@@ -96,23 +166,23 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     turn by Cayley's map, so they stay rotations. The last step is taken once more at the end, undamped: the error
     then is that of rounding. State: frame (12), delta (m), t, squared error, quality, steps, done.
     """
-    x = Inputs(len(mechanism.legs))
-    m = mechanism.freedoms.count
+    platform = mechanism.platform
+    x, m = mechanism.inputs(), platform.count
     state = ca.SX.sym("state", 12 + m + 5)
     frame, delta = state[:12], state[12 : 12 + m]
     t, error2, quality, count = (state[12 + m + k] for k in range(4))
-    scale = sum(float(ca.norm_2(leg.arm)) for leg in mechanism.legs) / len(mechanism.legs) + 1e-3
+    scale = mechanism.size + 1e-3
 
-    trial = _moved(mechanism, frame, t * delta)
-    attached = _at_rest(mechanism, trial)
-    error = x.q.symbols - _coordinates(attached)
-    solution = solve_general(mechanism.jacobian(attached), error)
+    trial = platform.displaced(_pose(frame), t * delta)
+    legs = _at(mechanism, x, trial)
+    error = x.q.symbols - mechanism.coordinates(legs)
+    solution = _solved(mechanism, legs, error)
     new_error2 = ca.dot(error, error)
     better = new_error2 < error2
     chosen = [
         ca.if_else(better, new, old)
         for new, old in (
-            (_entries(trial), frame),
+            (trial[:12], frame),
             (solution.x, delta),
             (ca.SX(1), 0.5 * t),
             (new_error2, error2),
@@ -124,12 +194,13 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     done = ca.logic_or(ca.logic_or(converged, stuck), count + 1 >= steps)
     step = ca.vertcat(*chosen, count + 1, done)
 
-    guess = _entries(mechanism.freedoms.frame_pose(x.pose.symbols))
+    guess = platform.nearest(x.pose.symbols)[:12]
     start = ca.vertcat(guess, ca.SX.zeros(m), 0, 1e300, 0, 0, 0)
-    last = _tidy(_moved(mechanism, frame, delta))
-    residual = x.q.symbols - _coordinates(_at_rest(mechanism, last))
+    end = frame_of(platform.displaced(_pose(frame), delta))
+    last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
+    residual = x.q.symbols - mechanism.coordinates(_at(mechanism, x, last))
     worst = ca.SX(0)
-    for k in range(len(mechanism.legs)):
+    for k in range(len(mechanism.actuators)):
         worst = ca.fmax(worst, ca.fabs(residual[k]))
     outputs = (
         port("pose", last, (4, 4)),
@@ -137,31 +208,26 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
         port("steps", count, ()),
         port("quality", quality, ()),
     )
-    return Iteration("forward_kinematics", (x.q, x.pose), outputs, state, start, step)
+    inputs = (x.q, *x.place)
+    return Iteration("forward_kinematics", inputs, outputs, state, start, step, mechanism.port)
 
 
-def _entries(pose: ca.SX) -> ca.SX:
-    """The twelve numbers of a row-major pose."""
-    return pose[:12]
+def forward_kinematics_along(mechanism: Mechanism) -> Iteration:
+    """Forward kinematics with the guess for the next row of a log, ``next``: the pose found, else the guess before."""
+    once = forward_kinematics(mechanism)
+    outputs = {p.name: p.symbols for p in once.outputs}
+    guess = next(p.symbols for p in once.inputs if p.name == "pose")
+    good = found(mechanism, outputs["residual"], outputs["quality"])
+    following = port("next", ca.if_else(good, outputs["pose"], guess), (4, 4))
+    return replace(once, name="forward_kinematics_along", outputs=(*once.outputs, following))
 
 
-def _moved(mechanism: Mechanism, frame: ca.SX, delta: ca.SX) -> ca.SX:
-    """A pose moved by a small displacement of the freedoms, as row-major 16.
-
-    R -> (1 + 2/(1 + a.a) (a~ + a~ a~)) R with a half the rotation vector (Cayley).
-    """
-    move = delta if mechanism.freedoms.full else ca.DM(mechanism.freedoms.basis) @ delta
-    rows = ca.reshape(frame, 4, 3).T
-    half = 0.5 * move[3:]
-    tilde = skew(half)
-    turn = ca.SX.eye(3) + (2 / (1 + dot(half, half))) * (tilde + tilde @ tilde)
-    moved = ca.horzcat(turn @ rows[:, :3], rows[:, 3] + move[:3])
-    return ca.vertcat(ca.vec(moved.T), 0, 0, 0, 1)
+def _pose(frame: ca.SX) -> ca.SX:
+    return ca.vertcat(frame, 0, 0, 0, 1)
 
 
-def _tidy(pose: ca.SX) -> ca.SX:
-    """The rounding of many small turns removed: R -> R (3 - R^T R)/2."""
-    rows = ca.reshape(pose[:12], 4, 3).T
-    axes = rows[:, :3]
-    axes = axes @ (1.5 * ca.SX.eye(3) - 0.5 * (axes.T @ axes))
-    return ca.vertcat(ca.vec(ca.horzcat(axes, rows[:, 3]).T), 0, 0, 0, 1)
+def _at(mechanism: Mechanism, given: Inputs, pose: ca.SX) -> list[LegAtState]:
+    """The legs at rest in a pose of symbols."""
+    x = mechanism.inputs()
+    x.pose, x.elastic = port("pose", pose, (4, 4)), given.elastic
+    return mechanism.resting(x)[1]

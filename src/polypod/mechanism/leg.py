@@ -8,63 +8,101 @@ are one vector; vectors that do not move drop out.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import casadi as ca
 
-from ..legs import Leg, Placement
+from ..errors import InputError
+from ..legs import Placement
+from ..parameters import Numbers
 from ..symbols.tape import Replay, Tape
 from ..symbols.vectors import Frame, cross, dot, skew
 from .simplify import Simplification, simplified
 from .vectors import MovingVectors
 
 
-class LegModel:
-    """The derived mechanics of one leg; its inputs are the tip's position, and the platform's axes if it uses them."""
+@dataclass(frozen=True)
+class PlacedLeg:
+    """A leg (with symbols for its numbers) and where everything of it is for a tip of symbols."""
 
-    def __init__(self, leg: Leg, simplify: Simplification | None = None) -> None:
-        self.leg = leg
-        self.name = leg.name
-        self.arm = ca.SX(ca.DM(leg.platform))
+    leg: Any
+    tip: Frame
+    placement: Placement
+
+    @staticmethod
+    def of(leg: Any) -> PlacedLeg:
+        """Place a leg; an error that helps if its kind decides by a number."""
         tip = Frame.symbols("tip")
-        self.placement: Placement = simplified(leg, leg.place(tip), simplify)
-        self.vectors = MovingVectors(self.placement, links_apart=simplify == "no-spin")
+        try:
+            return PlacedLeg(leg, tip, leg.place(tip))
+        except RuntimeError as error:
+            raise InputError(
+                f"{leg.name}: place() of {type(leg).__name__} fails with symbols for its numbers: {error}. It may not "
+                "decide by a number ('if self.x:'); ask polypod.symbols.vectors.absent(self.x), or decide by a text or "
+                "an integer"
+            ) from error
+
+
+class LegModel:
+    """The derived mechanics of one leg; its inputs are the tip's position, and the platform's axes if it uses them.
+
+    ``leg`` has symbols for its numbers; ``fixed`` are these symbols (k).
+    """
+
+    def __init__(self, placed: PlacedLeg, numbers: Numbers, simplify: Simplification | None = None) -> None:
+        leg, tip = placed.leg, placed.tip
+        self.leg, self.name, self.fixed = leg, leg.name, numbers.symbols
+        self.arm = ca.SX(leg.platform)
+        self.all_inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
+        self.placement: Placement = simplified(leg, placed.placement, simplify, numbers)
+        self.actuators = self.placement.actuators
+        self.vectors = MovingVectors(self.placement, self.all_inputs, links_apart=simplify == "no-spin")
         self.columns, self.weights, self.loads = self.vectors.columns, self.vectors.weights, self.vectors.loads
         self.fixed_load, self._axes = self.vectors.fixed_load, self.vectors.axes
-        self.carried = self.vectors.carried() if simplify == "no-spin" else {}
-        stacked = ca.vertcat(*self.columns, self.placement.coordinate)
+        self.spinless_axes = self.vectors.spinless_axes() if simplify == "no-spin" else {}
+        coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.actuators], ca.SX(0, 1))
+        stacked = ca.vertcat(*self.columns, coordinates)
         self.uses_axes = bool(ca.depends_on(stacked, ca.vec(tip.axes)))
-        self.inputs = ca.vertcat(tip.origin, ca.vec(tip.axes)) if self.uses_axes else tip.origin
-        self.all_inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
-        self.tape = Tape(self.inputs, stacked)
-        self.coordinate_tape = Tape(self.inputs, self.placement.coordinate)
+        self.inputs = self.all_inputs if self.uses_axes else tip.origin
+        self.tape = Tape(self.inputs, stacked, self.fixed)
+        self.coordinate_tape = Tape(self.inputs, coordinates, self.fixed)
 
     def at(self, x: ca.SX) -> Replay:
         """Values at the tip, for first derivatives."""
         return self.tape.values(x)
 
-    def coordinate_row(self, values: Replay) -> ca.SX:
-        """dq/dtip as a column."""
-        seed = ca.SX.zeros(3 * len(self.columns) + 1)
-        seed[-1] = 1
+    def vectors_of(self, values: ca.SX) -> ca.SX:
+        """The moving vectors (3, K) among the values of the tape."""
+        return ca.reshape(values[: 3 * len(self.columns)], 3, len(self.columns))
+
+    def coordinates_of(self, values: ca.SX) -> ca.SX:
+        """The actuated coordinates (a) among the values of the tape."""
+        return values[3 * len(self.columns) :]
+
+    def coordinate_row(self, values: Replay, number: int) -> ca.SX:
+        """dq/dtip of an actuator as a column."""
+        seed = ca.SX.zeros(3 * len(self.columns) + len(self.actuators))
+        seed[3 * len(self.columns) + number] = 1
         return values.adjoint(seed)
 
     def half_accelerations(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> ca.SX:
         """Half the second time derivatives of the moving vectors, (3, K), along the tip's motion."""
-        return self._series(series)[2]
+        return self.series(series)[2]
 
     def velocities(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX]:
         """The moving vectors and their first time derivatives, (3, K) each."""
-        values, rates, _ = self._series(series)
+        values, rates, _ = self.series(series)
         return values, rates
 
-    def _series(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
+    def series(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Taylor coefficients of the moving vectors, (3, K) each.
 
         Axes of links that are taken not to spin are carried by their link's direction n: omega = n x ndot,
         omegadot = n x nddot.
         """
-        count = len(self.columns)
-        zero, first, half = (ca.reshape(part[:-1], 3, count) for part in self.tape.taylor(*series))
-        for place, along in self.carried.items():
+        zero, first, half = (self.vectors_of(part) for part in self.tape.taylor(*series))
+        for place, along in self.spinless_axes.items():
             e, n = zero[:, place], zero[:, along]
             omega, half_alpha = cross(n, first[:, along]), cross(n, half[:, along])
             first[:, place] = cross(omega, e)
@@ -96,21 +134,43 @@ class LegModel:
                 forces[:, place] = force
         return forces
 
+    def point_forces(self, body: str, vectors: ca.SX, point: ca.SX, force: ca.SX) -> ca.SX:
+        """A force on a body's point as forces (3, K): f on its origin, (e_k . r) f on axes e_k, r from the origin."""
+        refs = self.vectors.bodies[body].refs
+        forces = ca.SX.zeros(3, len(self.columns))
+        origin = vectors[:, refs[3]] if isinstance(refs[3], int) else refs[3]
+        for k, ref in enumerate(refs):
+            if isinstance(ref, int):
+                lever = ca.SX(1) if k == 3 else dot(vectors[:, ref], point - origin)
+                forces[:, ref] = forces[:, ref] + lever * force
+        return forces
+
+    def point_velocity(self, body: str, vectors: ca.SX, rates: ca.SX, point: ca.SX) -> ca.SX:
+        """Velocity of a body's point: odot + sum_k (e_k . r) e_kdot with r from the body's origin."""
+        refs = self.vectors.bodies[body].refs
+        origin = vectors[:, refs[3]] if isinstance(refs[3], int) else refs[3]
+        velocity = ca.SX.zeros(3)
+        for k, ref in enumerate(refs):
+            if isinstance(ref, int):
+                lever = ca.SX(1) if k == 3 else dot(vectors[:, ref], point - origin)
+                velocity = velocity + lever * rates[:, ref]
+        return velocity
+
     def inertia_forces(self, half_accelerations: ca.SX, gravity: ca.SX) -> ca.SX:
         """Weights of the moving vectors in the virtual power: W_k = sum_l J_kl cddot_l - gamma_k g, (3, K)."""
-        return half_accelerations @ ca.DM(2 * self.weights) - gravity @ ca.DM(self.loads).T
+        return half_accelerations @ (2 * self.weights) - gravity @ self.loads.T
 
     def pull_back(self, values: Replay, forces: ca.SX) -> ca.SX:
         """Generalized force on the leg's inputs from forces (3, K) on the moving vectors."""
-        if self.carried:
+        if self.spinless_axes:
             forces = self._on_link_directions(values, forces)
-        return values.adjoint(ca.vertcat(ca.vec(forces), 0))
+        return values.adjoint(ca.vertcat(ca.vec(forces), ca.SX.zeros(len(self.actuators))))
 
     def _on_link_directions(self, values: Replay, forces: ca.SX) -> ca.SX:
         """Forces on carried axes as forces on their link's direction: delta e = (n x delta n) x e."""
-        vectors = ca.reshape(values.y[:-1], 3, len(self.columns))
+        vectors = self.vectors_of(values.y)
         moved = ca.SX(forces)
-        for place, along in self.carried.items():
+        for place, along in self.spinless_axes.items():
             moment = cross(vectors[:, place], forces[:, place])
             moved[:, along] = moved[:, along] + cross(moment, vectors[:, along])
             moved[:, place] = ca.SX.zeros(3)
@@ -118,16 +178,14 @@ class LegModel:
 
     def inertia(self, values: Replay) -> ca.SX:
         """Inertia matrix of the leg on its inputs: sum J_kl D_k^T D_l with D_k = dc_k/dtip; upper triangle filled."""
-        jacobian = values.jacobian()[:-1, :]
         count = len(self.columns)
-        vectors = ca.reshape(values.y[:-1], 3, count)
-        for place, along in self.carried.items():
+        jacobian = values.jacobian()[: 3 * count, :]
+        vectors = self.vectors_of(values.y)
+        for place, along in self.spinless_axes.items():
             turn = -skew(vectors[:, place]) @ skew(vectors[:, along])
             jacobian[3 * place : 3 * place + 3, :] = turn @ jacobian[3 * along : 3 * along + 3, :]
         n = self.tape.n_in
-        weighted = [
-            ca.reshape(ca.reshape(jacobian[:, j], 3, count) @ ca.DM(self.weights), 3 * count, 1) for j in range(n)
-        ]
+        weighted = [ca.reshape(ca.reshape(jacobian[:, j], 3, count) @ self.weights, 3 * count, 1) for j in range(n)]
         result = ca.SX.zeros(n, n)
         for i in range(n):
             for j in range(i, n):

@@ -2,29 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
 import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
 
 from ..description import Robot
 from ..errors import InputError
-from ..legs import Leg
+from ..legs import Actuator, Leg, Limit
+from ..parameters import Entry, Numbers
+from ..platforms import Inputs, Platform, PlatformState, Tip, platform_of
+from ..symbols.expression import Port
 from ..symbols.tape import Replay
-from ..symbols.vectors import cross, skew
-from .leg import LegModel
-from .platform import Freedoms, Inertia, Motion
+from .leg import LegModel, PlacedLeg
 from .simplify import Simplification
 
 
 @dataclass(frozen=True)
-class Attached:
-    """A leg at one state: the arm from {P}'s origin to its tip in base axes, its input series and its values."""
+class LegAtState:
+    """A leg at one state of the platform: its tip, its input series and its values."""
 
+    number: int
     model: LegModel
-    arm: ca.SX
-    series: tuple[ca.SX, ca.SX, ca.SX]
-    axes: ca.SX
+    platform: PlatformState
+    tip: Tip
+
+    @cached_property
+    def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients in time of the leg's inputs."""
+        if not self.model.uses_axes:
+            return self.tip.series
+        zero, first, half = (ca.vertcat(s, t) for s, t in zip(self.tip.series, self.tip.turning, strict=True))
+        return zero, first, half
+
+    @property
+    def arm(self) -> ca.SX:
+        """From the origin of {P} to the tip, base axes."""
+        return self.tip.arm
+
+    @property
+    def axes(self) -> ca.SX:
+        """The platform's axes at the tip."""
+        return self.tip.axes
 
     @cached_property
     def values(self) -> Replay:
@@ -32,101 +54,147 @@ class Attached:
         return self.model.at(self.series[0])
 
     @cached_property
-    def along(self) -> ca.SX:
-        """dq/d(inputs) as a column: the direction in which a force at the tip drives the actuator."""
-        return self.model.coordinate_row(self.values)
+    def coordinates(self) -> ca.SX:
+        """The leg's actuated coordinates (a)."""
+        return self.model.coordinates_of(self.values.y)
 
     @cached_property
-    def row(self) -> ca.SX:
-        """dq/d(twist), a column of six: the leg's row of the Jacobian."""
-        return self.wrench(self.along)
+    def slopes(self) -> list[ca.SX]:
+        """dq/d(inputs) of every actuator as a column: the direction in which a force at the tip drives it."""
+        return [self.model.coordinate_row(self.values, k) for k in range(len(self.model.actuators))]
 
     @cached_property
-    def rate(self) -> ca.SX:
-        """Rate of the actuated coordinate along the tip's motion."""
-        return ca.dot(self.along, self.series[1])
+    def rows(self) -> list[ca.SX]:
+        """dq/d(velocity) (6 + N) of every actuator: the leg's rows of the Jacobian before they are reduced."""
+        return [self.force(slope) for slope in self.slopes]
+
+    @cached_property
+    def rates(self) -> list[ca.SX]:
+        """Rates of the actuated coordinates along the tip's motion."""
+        return [ca.dot(slope, self.series[1]) for slope in self.slopes]
+
+    @cached_property
+    def accelerations(self) -> ca.SX:
+        """Second derivatives (a) of the actuated coordinates along the tip's motion."""
+        return 2 * self.model.coordinate_tape.taylor(*self.series)[2]
 
     @cached_property
     def margins(self) -> list[ca.SX]:
-        """Margins of the leg's watched conditions at this tip."""
-        return [self.at_tip(condition.margin) for condition in self.model.placement.conditions if condition.watched]
+        """Margins of the leg's conditions that count in a state's quality."""
+        return [self.at_tip(c.margin) for c in self.model.placement.conditions if c.in_quality]
 
     def at_tip(self, expression: ca.SX) -> ca.SX:
         """Any expression of the leg's placement, at this tip."""
-        here = ca.vertcat(self.series[0][:3], ca.vec(self.axes))
-        return ca.substitute(expression, self.model.all_inputs, here)
+        here = ca.vertcat(self.tip.series[0], ca.vec(self.tip.axes))
+        return ca.substitute(ca.SX(expression), self.model.all_inputs, here)
 
-    def wrench(self, force: ca.SX) -> ca.SX:
-        """Generalized force on the leg's inputs as a wrench at the origin of {P}, base axes."""
-        f = force[:3]
-        moment = cross(self.arm, f)
-        if self.model.uses_axes:
-            g = ca.reshape(force[3:], 3, 3)
-            for k in range(3):
-                moment = moment + cross(self.axes[:, k], g[:, k])
-        return ca.vertcat(f, moment)
-
-    def twist_map(self) -> ca.SX:
-        """d(inputs)/d(twist): [1, -arm~], and for the axes [0, -axis_k~]."""
-        rows = [ca.horzcat(ca.SX.eye(3), -skew(self.arm))]
-        if self.model.uses_axes:
-            rows += [ca.horzcat(ca.SX(3, 3), -skew(self.axes[:, k])) for k in range(3)]
-        return ca.vertcat(*rows)
-
-    def transported(self, inertia: ca.SX) -> ca.SX:
-        """An inertia matrix of the leg's inputs, with respect to the twist (6, 6)."""
-        if self.model.uses_axes:
-            carry = self.twist_map()
-            return carry.T @ inertia @ carry
-        # [A, -A r~; r~ A, -r~ A r~] with A symmetric: three products of 3x3 matrices are all it takes.
-        arm = skew(self.arm)
-        across = arm @ inertia
-        turn = -across @ arm
-        for i in range(3):
-            for j in range(i):
-                turn[i, j] = turn[j, i]
-        return ca.vertcat(ca.horzcat(inertia, across.T), ca.horzcat(across, turn))
+    def force(self, force: ca.SX) -> ca.SX:
+        """A generalized force on the leg's inputs as one on the platform (6 + N)."""
+        return self.platform.force(self.number, self.tip, force)
 
 
 class Mechanism:
     """Symbols of a robot; formulations read it, kernels never see it."""
 
-    def __init__(self, robot: Robot, simplify: Simplification | None = None) -> None:
+    def __init__(
+        self,
+        robot: Robot,
+        simplify: Simplification | None = None,
+        opened: Callable[[Entry], bool] = lambda entry: False,
+        specialise: bool = False,
+    ) -> None:
         self.robot, self.simplify = robot, simplify
-        self.freedoms = Freedoms(robot)
-        self.platform = Inertia.of(robot)
-        self.gravity = ca.SX(ca.DM(robot.gravity))
         for leg in robot.legs:
             if not isinstance(leg, Leg):
                 raise InputError(f"{leg.name}: the kind {leg.kind!r} has no place(); derive it from polypod.legs.Leg")
-        self.legs = [LegModel(leg, simplify) for leg in robot.legs if isinstance(leg, Leg)]
+        self.numbers = Numbers(robot, opened, specialise)
+        self.platform: Platform = platform_of(self.numbers)
 
-    def attach(self, motion: Motion) -> list[Attached]:
-        """Every leg at the platform's motion."""
-        attached = []
-        for leg in self.legs:
-            arm = motion.frame.axes @ leg.arm
-            series = motion.series(arm)
-            if leg.uses_axes:
-                turned = motion.axes_series()
-                zero, first, half = (ca.vertcat(s, t) for s, t in zip(series, turned, strict=True))
-                series = zero, first, half
-            attached.append(Attached(leg, arm, series, motion.frame.axes))
-        return attached
+    @cached_property
+    def placed(self) -> list[PlacedLeg]:
+        """Where everything of each leg is."""
+        return [PlacedLeg.of(leg) for leg in self.numbers.legs]
 
-    def jacobian(self, attached: list[Attached]) -> ca.SX:
-        """J with qdot = J u, (n, m)."""
-        rows = ca.horzcat(*[leg.row for leg in attached]).T
-        return rows if self.freedoms.full else rows @ ca.DM(self.freedoms.basis)
+    @cached_property
+    def legs(self) -> list[LegModel]:
+        """The legs in symbols, built when first needed: compiled functions do without."""
+        legs = [LegModel(placed, self.numbers, self.simplify) for placed in self.placed]
+        turning = next((leg for leg in legs if leg.uses_axes), None) if self.platform.elastic else None
+        if turning is not None:
+            raise InputError(
+                f"robot: {turning.name} ({turning.leg.kind}) turns with the platform's axes; a flexible platform needs "
+                "legs that end in a spherical joint"
+            )
+        return legs
 
-    def quality(self, attached: list[Attached], solve: ca.SX) -> ca.SX:
+    @cached_property
+    def actuators(self) -> list[tuple[int, Actuator]]:
+        """Every actuator with the number of its leg, in the order of coordinates and forces."""
+        return [(number, a) for number, leg in enumerate(self.placed) for a in leg.placement.actuators]
+
+    @property
+    def limits(self) -> list[tuple[str, Limit]]:
+        """Every limited quantity with the name of its leg."""
+        return [(placed.leg.name, limit) for placed in self.placed for limit in placed.placement.limits]
+
+    @cached_property
+    def limit_ranges(self) -> NDArray[np.float64]:
+        """Lowest and highest values (k, 2) of the limited quantities, for the robot's numbers; angles as cosines."""
+        rows = [ca.horzcat(limit.low, limit.high) for _, limit in self.limits]
+        return self.numbers.evaluate(ca.vertcat(*rows, ca.SX(0, 2)))
+
+    @property
+    def redundant(self) -> bool:
+        """Whether there are more actuators than freedoms."""
+        return len(self.actuators) > self.platform.count
+
+    @property
+    def gravity(self) -> ca.SX:
+        """Acceleration of gravity (3), base axes."""
+        return self.numbers.gravity
+
+    @cached_property
+    def size(self) -> ca.SX:
+        """Mean distance of the attachment points from the origin of {P} [m], what rotations are scaled by."""
+        arms = [ca.norm_2(leg.arm) for leg in self.legs if not leg.arm.is_zero()]
+        return sum(arms, ca.SX(0)) / len(self.legs) if arms else ca.SX(1)
+
+    @property
+    def port(self) -> Port | None:
+        """The numbers as inputs of a function."""
+        return self.numbers.port
+
+    def inputs(self) -> Inputs:
+        """Fresh symbols of a state."""
+        return self.platform.inputs(len(self.actuators))
+
+    def attach(self, platform: PlatformState) -> list[LegAtState]:
+        """Every leg at a state of the platform."""
+        return [LegAtState(k, leg, platform, platform.tip(k, leg.arm)) for k, leg in enumerate(self.legs)]
+
+    def moving(self, x: Inputs, acceleration: bool = True) -> tuple[PlatformState, list[LegAtState]]:
+        """Platform and legs at the motion of the inputs; without acceleration, at none."""
+        change = x.acceleration.symbols if acceleration else ca.SX.zeros(6)
+        state = self.platform.at(x, x.twist.symbols, change)
+        return state, self.attach(state)
+
+    def resting(self, x: Inputs) -> tuple[PlatformState, list[LegAtState]]:
+        """Platform and legs at rest in the place of the inputs."""
+        state = self.platform.rest(x)
+        return state, self.attach(state)
+
+    def coordinates(self, legs: list[LegAtState]) -> ca.SX:
+        """Actuated coordinates q (n)."""
+        return ca.vertcat(*[leg.coordinates for leg in legs])
+
+    def jacobian(self, legs: list[LegAtState]) -> ca.SX:
+        """J with qdot = J u, (n, m + N)."""
+        return legs[0].platform.reduced(ca.horzcat(*[row for leg in legs for row in leg.rows])).T
+
+    def quality(self, legs: list[LegAtState], solve: ca.SX | float = 1.0) -> ca.SX:
         """The smallest margin of a state: of its linear solve and of every leg's conditions; 1 is good, 0 is lost."""
-        smallest = solve
-        for leg in attached:
+        smallest = ca.SX(solve)
+        for leg in legs:
             for margin in leg.margins:
                 smallest = ca.fmin(smallest, margin)
         return smallest
-
-    def in_freedoms(self, wrench: ca.SX) -> ca.SX:
-        """Generalized force of the m freedoms from a wrench: S^T w."""
-        return wrench if self.freedoms.full else ca.DM(self.freedoms.basis.T) @ wrench

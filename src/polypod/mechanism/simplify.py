@@ -11,20 +11,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
-import numpy as np
+import casadi as ca
 
-from ..description import Body
 from ..errors import InputError, UnknownNameError
-from ..legs import Leg, PlacedBody, Placement
+from ..legs import PlacedBody, Placement
+from ..parameters import Numbers
+from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame
 
 Simplification = Literal["no-spin", "slender-links", "no-link-inertia", "massless-links", "point-mass-links"]
 SIMPLIFICATIONS: tuple[str, ...] = get_args(Simplification)
 
 
-def simplified(leg: Leg, placement: Placement, what: Simplification | None) -> Placement:
+def simplified(leg: Any, placement: Placement, what: Simplification | None, numbers: Numbers) -> Placement:
     """A leg's placement with its links (bodies that have an ``along`` axis) simplified."""
-    if what == "no-spin" and any(joint.cross for joint in placement.joints):
+    if what == "no-spin" and any(joint.cross_body for joint in placement.joints):
         raise InputError(
             f"no-spin: {leg.name} has a universal joint whose cross has inertia; how it turns contradicts a leg that "
             "does not spin"
@@ -40,46 +41,53 @@ def simplified(leg: Leg, placement: Placement, what: Simplification | None) -> P
         elif what == "no-link-inertia":
             bodies.append(replace(body, has_inertia=False))
         elif what == "massless-links":
-            bodies.append(replace(body, inertia=Body(mass=0.0)))
+            bodies.append(replace(body, inertia=Inertia.point_mass(0.0)))
         elif what == "slender-links":
-            bodies.append(replace(body, inertia=_slender(body.inertia, body.along)))
+            bodies.append(replace(body, inertia=_slender(body.moments, body.along)))
         else:
-            bodies += _point_masses(leg, body)
+            bodies += _point_masses(leg, body, numbers)
     return replace(placement, bodies=tuple(bodies))
 
 
-def _slender(inertia: Body, along: int) -> Body:
-    """The tensor without its part about the link's axis: (1 - n n^T) I (1 - n n^T)."""
-    keep = np.eye(3)
-    keep[along, along] = 0.0
-    tensor = keep @ inertia.central_inertia @ keep
-    return Body(mass=inertia.mass, com=inertia.com, inertia=_nested(tensor), check="none")
+def _slender(inertia: Inertia, along: int) -> Inertia:
+    """The central tensor without its part about the link's axis: (1 - n n^T) I (1 - n n^T)."""
+    keep = ca.SX.eye(3)
+    keep[along, along] = 0
+    tensor = ca.densify(keep @ inertia.central_tensor @ keep)
+    other = [k for k in range(3) if k != along]
+    moments = {k: tensor[k, k] for k in range(3)}
+    # C = tr(I)/2 1 - I, entry by entry so that what is zero by the robot's make-up stays so
+    central = ca.SX(3, 3)
+    for k in range(3):
+        a, b = (moments[j] for j in range(3) if j != k)
+        central[k, k] = 0.5 * (a + b - moments[k])
+    central[other[0], other[1]] = central[other[1], other[0]] = -tensor[other[0], other[1]]
+    com = inertia.com
+    return Inertia(inertia.mass, inertia.first, ca.densify(central + com @ inertia.first.T))
 
 
-def _point_masses(leg: Leg, body: PlacedBody) -> list[PlacedBody]:
+def _point_masses(leg: Any, body: PlacedBody, numbers: Numbers) -> list[PlacedBody]:
     """A link as two masses at its ends, which keep its mass and centre of mass unless the leg says otherwise."""
     if body.end is None:
         raise InputError(f"point-mass-links: {leg.name} ({leg.kind}) has no links of fixed length")
     assert body.along is not None
     chosen: Any = getattr(leg, "end_masses", None)
     if chosen is None:
-        share = body.inertia.com[body.along] / body.length
-        if not 0 <= share <= 1:
+        inertia = body.moments
+        share = inertia.com[body.along] / body.length
+        own = float(numbers.evaluate(share)[0, 0])
+        if not 0 <= own <= 1:
             raise InputError(
-                f"point-mass-links: {leg.name}.{body.name} has its centre of mass beyond its ends ({share:.3g} of its "
+                f"point-mass-links: {leg.name}.{body.name} has its centre of mass beyond its ends ({own:.3g} of its "
                 "length); two masses at the ends cannot keep it, give end_masses"
             )
-        chosen = (body.inertia.mass * (1 - share), body.inertia.mass * share)
+        chosen = (inertia.mass * (1 - share), inertia.mass * share)
     ends = (body.frame.origin, body.end)
     return [
         # The link itself stays, without mass: joints hang on it.
-        replace(body, inertia=Body(mass=0.0)),
+        replace(body, inertia=Inertia.point_mass(0.0)),
         *(
-            PlacedBody(f"{body.name} {side} mass", Frame(point, body.frame.axes), Body(mass=mass), on=body.name)
-            for side, point, mass in zip(("near", "far"), ends, chosen, strict=True)
+            PlacedBody(f"{body.name} {side} mass", Frame(point, body.frame.axes), Inertia.point_mass(m), on=body.name)
+            for side, point, m in zip(("near", "far"), ends, chosen, strict=True)
         ),
     ]
-
-
-def _nested(tensor: Any) -> Any:
-    return tuple(tuple(float(x) for x in row) for row in tensor)

@@ -1,6 +1,36 @@
 """The numeric face of a robot."""
 
+from .actuators import ActuatorInfo
+from .derivatives import Derivatives, Regressor
 from .model import Model
-from .results import Code, Conditioning, Energy, ForwardKinematics, LimitReport, PlatformMotion
+from .results import (
+    Code,
+    Conditioning,
+    DirectDynamics,
+    Distribution,
+    Energy,
+    Equilibrium,
+    FlexibleEnergy,
+    ForwardKinematics,
+    InverseDynamics,
+    LimitReport,
+    PlatformMotion,
+)
 
-__all__ = ["Code", "Conditioning", "Energy", "ForwardKinematics", "LimitReport", "Model", "PlatformMotion"]
+__all__ = [
+    "ActuatorInfo",
+    "Code",
+    "Conditioning",
+    "Derivatives",
+    "DirectDynamics",
+    "Distribution",
+    "Energy",
+    "Equilibrium",
+    "FlexibleEnergy",
+    "ForwardKinematics",
+    "InverseDynamics",
+    "LimitReport",
+    "Model",
+    "PlatformMotion",
+    "Regressor",
+]

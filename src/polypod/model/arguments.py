@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from functools import cache
+from math import prod
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +14,11 @@ from ..errors import InputError
 
 Array = NDArray[np.float64]
 PoseLike = Any
+_DOUBLE = np.dtype(np.float64)
+_OPTIONAL = frozenset({"wrench", "elastic", "elastic_rate", "elastic_acceleration", "weights", "preload"})
 
 
-@dataclass(frozen=True)
-class Argument:
+class Argument(NamedTuple):
     """One argument: its name, its value and its shape for one state."""
 
     name: str
@@ -24,8 +26,20 @@ class Argument:
     shape: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Batch:
+def is_given(name: str, given: Mapping[str, Any]) -> bool:
+    """Whether an argument is given; None stands for one that may be left out, and is an error for others."""
+    return name in given and (given[name] is not None or name not in _OPTIONAL)
+
+
+@cache
+def preset(name: str, shape: tuple[int, ...]) -> Array:
+    """What an argument is that is not given: zero, weights one. Not to be written to."""
+    value = np.ones(shape) if name == "weights" else np.zeros(shape)
+    value.flags.writeable = False
+    return value
+
+
+class Batch(NamedTuple):
     """Arguments as rows (n or 1, *shape) and the batch's own shape; () is one state."""
 
     shape: tuple[int, ...]
@@ -34,7 +48,7 @@ class Batch:
     @property
     def size(self) -> int:
         """Number of states."""
-        return int(np.prod(self.shape, dtype=int))
+        return prod(self.shape)
 
     def restore(self, result: Array) -> Array:
         """A result's rows with the batch's axes back."""
@@ -45,22 +59,26 @@ def batch(arguments: Sequence[Argument]) -> Batch:
     """Check shapes, broadcast leading axes, and make contiguous rows."""
     arrays = [_array(argument) for argument in arguments]
     leads = [a.shape[: a.ndim - len(argument.shape)] for a, argument in zip(arrays, arguments, strict=True)]
+    different = set(leads) - {()}
     try:
-        shape = np.broadcast_shapes(*leads)
+        # most calls have one shape of batch, and arguments that all its states share
+        shape = different.pop() if len(different) == 1 else np.broadcast_shapes(*different)
     except ValueError as error:
         listed = ", ".join(f"{argument.name} {a.shape}" for a, argument in zip(arrays, arguments, strict=True))
         raise InputError(f"batch axes do not fit together: {listed}") from error
     rows = []
     for array, lead, argument in zip(arrays, leads, arguments, strict=True):
-        if lead != shape and int(np.prod(lead, dtype=int)) != 1:
+        if lead != shape and prod(lead) != 1:
             array = np.broadcast_to(array, shape + argument.shape)
         rows.append(np.ascontiguousarray(array).reshape(-1, *argument.shape))
     return Batch(shape, tuple(rows))
 
 
 def _array(argument: Argument) -> Array:
-    value = argument.value
-    if argument.shape == (4, 4):
+    value, core = argument.value, argument.shape
+    if type(value) is np.ndarray and value.dtype is _DOUBLE and value.shape[value.ndim - len(core) :] == core:
+        return value
+    if core == (4, 4):
         value = pose_matrix(value, argument.name)
     try:
         array = np.asarray(value)
@@ -70,7 +88,6 @@ def _array(argument: Argument) -> Array:
         got = f"{type(value).__name__} of {array.dtype}"
         raise InputError(f"{argument.name}: an array of real numbers is needed, got {got}")
     array = array.astype(np.float64, copy=False)
-    core = argument.shape
     if array.shape[array.ndim - len(core) :] != core or array.ndim < len(core):
         wanted = ", ".join(["...", *map(str, core)])
         raise InputError(f"{argument.name}: shape ({wanted}) is needed, got {array.shape}")
@@ -86,7 +103,7 @@ def pose_matrix(pose: PoseLike, name: str = "pose") -> ArrayLike:
         raise InputError(f"{name}: an array of numbers is needed, got {type(pose).__name__}") from error
     if shape[-2:] == (3, 3):
         raise InputError(f"{name}: a 4x4 pose or a RigidTransform is needed, got a 3x3 rotation without position")
-    return matrix  # type: ignore[no-any-return]
+    return matrix
 
 
 def all_finite(array: Array) -> bool:

@@ -1,83 +1,227 @@
-"""How a model's functions are called: arguments checked, kernels run, states without an answer told."""
+"""How a model's functions are called: arguments checked, kernels run, states without an answer reported."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ..errors import InputError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
-from ..mechanism import Freedoms, Mechanism
-from .arguments import Argument, Batch, batch, first_not_finite
-from .checks import check_poses
+from ..mechanism import Mechanism
+from ..mechanism.verdict import BAD_INPUT
+from ..parameters.paths import Design
+from ..platforms import Freedoms
+from .arguments import Argument, Batch, batch, first_not_finite, is_given, preset
+from .checks import exact_poses
 from .diagnosis import Errors, check_policy, reasons, report
 from .freedoms import check_motion, check_pose_freedom
-from .single import SingleStates
+from .kernels import Kernels
+from .single import SingleStates, given_values
 
 Array = NDArray[np.float64]
 Answer = Callable[[list[Array]], Any]
+Notes = list[tuple[NDArray[np.bool_], str]]
 
 
 def first(results: list[Array]) -> Array:
+    """The first of a function's results."""
     return results[0]
 
 
-class Functions(Protocol):
-    """Compiled functions of one robot by name, ``margins`` among them, which says which leg is to blame."""
+@dataclass(frozen=True)
+class _Run:
+    """Outputs of a kernel by name, rows first, of a batch of states; and the function that explains lost margins."""
 
-    @property
-    def mechanism(self) -> Mechanism: ...
-
-    def get(self, name: str, friction: bool = False) -> Kernel: ...
+    shape: tuple[int, ...]
+    outputs: dict[str, Array]
+    margins: Callable[[NDArray[np.int64]], Array]
+    mechanism: Mechanism
 
 
 class Calls:
     """Checked calls into the compiled functions of one robot; ``size`` is its platform's [m]."""
 
-    def __init__(self, kernels: Functions, freedoms: Freedoms, size: float) -> None:
+    def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
         self._kernels, self._freedoms, self._size = kernels, freedoms, size
         self._singles = SingleStates()
 
+    def arguments(self, kernel: Kernel, given: Mapping[str, Any], names: Mapping[str, str] = {}) -> list[Argument]:
+        """The kernel's inputs in order, under the caller's own ``names``; what is not given is zero (weights: one)."""
+        result = []
+        for port in kernel.inputs:
+            value = given[port.name] if is_given(port.name, given) else preset(port.name, port.shape)
+            result.append(Argument(names.get(port.name, port.name), value, port.shape))
+        return result
+
     def checked(self, arguments: list[Argument]) -> Batch:
         """Arguments as rows; an error for what is no pose, not finite, or no motion of the robot."""
-        states = batch(arguments)
-        self.check_pose(states, 0, "pose")
-        # A number that no result depends on (a force that does no work, a speed along all rails) leaves no trace later.
-        first_not_finite(Batch(states.shape, states.rows[1:]), arguments[1:])
-        if not self._freedoms.full:
-            for argument, rows in zip(arguments, states.rows, strict=True):
-                if argument.name in ("twist", "acceleration"):
-                    check_motion(self._freedoms, rows, argument.name, bool(states.shape))
-        return states
+        return self._examined(batch(arguments), arguments)
 
-    def check_pose(self, states: Batch, position: int, name: str) -> None:
-        """Raise if an argument's rows are not poses the robot can take."""
-        check_poses(states.rows[position], name, bool(states.shape))
+    def _examined(self, states: Batch, arguments: list[Argument]) -> Batch:
+        rows = list(states.rows)
+        for k, argument in enumerate(arguments):
+            if argument.shape == (4, 4):
+                rows[k] = self.exact_pose(rows[k], argument.name, bool(states.shape))
+        # A number that no result depends on (a force that does no work, a speed along all rails) leaves no trace later.
+        others = [k for k, a in enumerate(arguments) if a.shape != (4, 4)]
+        first_not_finite(Batch(states.shape, tuple(rows[k] for k in others)), [arguments[k] for k in others])
         if not self._freedoms.full:
-            check_pose_freedom(self._freedoms, states.rows[position], name, bool(states.shape), self._size)
+            for argument, row in zip(arguments, rows, strict=True):
+                if argument.name in ("twist", "acceleration"):
+                    check_motion(self._freedoms, row, argument.name, bool(states.shape))
+        return Batch(states.shape, tuple(rows))
+
+    def exact_pose(self, rows: Array, name: str, batched: bool) -> Array:
+        """Poses (n, 4, 4) that the robot can take, the rounding of printed digits removed; an error for others."""
+        poses = exact_poses(rows, name, batched)
+        if not self._freedoms.full:
+            check_pose_freedom(self._freedoms, poses, name, batched, self._size)
+        return poses
+
+    def one(self, values: tuple[Any, ...], name: str, friction: Any = False, formulation: str = "virtual-power") -> Any:
+        """The first result of a function of one state the short way; None if :meth:`call` must look at it.
+
+        ``values`` are its first inputs. A flexible robot always takes the other way: its inputs stand in another order.
+        """
+        key = name, friction, formulation, len(values)
+        evaluate = self._singles.first.get(key)
+        if evaluate is None:
+            evaluate = _never
+            if not self._kernels.mechanism.platform.elastic:
+                kernel = self._kernels.get(name, friction, formulation, verdict=True)
+                evaluate = self._singles.get(kernel, len(values)).first
+            self._singles.first[key] = evaluate
+        return evaluate(*values)
 
     def call(
-        self, name: str, arguments: list[Argument], errors: Errors | None, answer: Answer = first, **options: Any
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        errors: Errors | None,
+        answer: Answer = first,
+        parameters: Mapping[str, ArrayLike] | None = None,
+        **options: Any,
     ) -> Any:
         """A function with the quality of each state, and whether its iteration converged, among its outputs.
 
         ``answer`` makes what the caller gets of the other outputs.
         """
         check_policy(errors)
-        kernel = self._kernels.get(name, **options)
-        if self._freedoms.full:
-            single = self._singles.get((name, *options.values()), kernel)([a.value for a in arguments])
-            if single is not None:
-                return answer(single)
-        states = self.checked(arguments)
-        outputs = dict(zip((p.name for p in kernel.outputs), kernel(*states.rows), strict=True))
-        bad = ~(outputs.pop("quality") > SMALLEST_MARGIN)
-        open_loop = outputs.pop("converged", None)
+        if parameters is not None:
+            return self._answered(name, self._of_designs(name, given, parameters, options), errors, answer)
+        kernel = self._kernels.get(name, **options, verdict=True)
+        return self.call_kernel(name, kernel, given, errors, answer)
+
+    def call_kernel(
+        self, name: str, kernel: Kernel, given: Mapping[str, Any], errors: Errors | None, answer: Answer = first
+    ) -> Any:
+        """The same for a kernel that has its numbers; its outputs end with the verdict on each state."""
+        values = given_values(kernel, given)
+        single = self._singles.get(kernel, len(values)).all(*values)
+        if single is not None:
+            return answer(single)
+        states, outputs = self.evaluated(kernel, given)
+        names = [p.name for p in kernel.inputs]
+
+        def margins(index: NDArray[np.int64]) -> Array:
+            ask = self._kernels.get("margins")
+            rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
+            return np.asarray(ask(*(np.ascontiguousarray(rows[p.name][index]) for p in ask.inputs)))
+
+        run = _Run(states.shape, outputs, margins, self._kernels.mechanism)
+        return self._answered(name, (run, []), errors, answer)
+
+    def evaluated(
+        self, kernel: Kernel, given: Mapping[str, Any], names: Mapping[str, str] = {}
+    ) -> tuple[Batch, dict[str, Array]]:
+        """States and outputs by name of a kernel with a verdict, which is 1 where there is no answer, else 0.
+
+        Only if a verdict asks for it are the inputs looked at one by one: an error then names the argument, by its name
+        among the caller's own ``names``, or poses printed with few digits are made exact.
+        """
+        arguments = self.arguments(kernel, given, names)
+        states = batch(arguments)
+        outputs = _by_name(kernel, kernel(*states.rows))
+        if outputs["verdict"].max(initial=0.0) >= BAD_INPUT:
+            states = self._examined(states, arguments)
+            outputs = _by_name(kernel, kernel(*states.rows))
+            # What was looked at is right: numbers too large for their sum, poses exact to the square of their digits.
+            outputs["verdict"] %= BAD_INPUT
+        return states, outputs
+
+    def _of_designs(
+        self, name: str, given: Mapping[str, Any], parameters: Mapping[str, ArrayLike], options: dict[str, Any]
+    ) -> tuple[_Run, Notes]:
+        """States broadcast against designs: every design at every state where the designs' axes lead."""
+        design = Design(self._kernels.robot, parameters)
+        kernel, mechanism = self._kernels.of_design(design, name, **options, verdict=True)
+        ask, _ = self._kernels.of_design(design, "margins")
+        values = design.rows(mechanism.numbers)
+        states = self.checked(self.arguments(kernel, given))
+        try:
+            shape = np.broadcast_shapes(states.shape, design.shape)
+        except ValueError as error:
+            raise InputError(
+                f"parameters: batch axes of designs {design.shape} do not fit those of the states {states.shape}; give "
+                "designs an axis of their own before them, (D, 1, ...)"
+            ) from error
+        outer = _leading(design.shape, shape)
+        names = [p.name for p in kernel.inputs]
+        bound = kernel.at(values, rows=outer is None) if kernel.parameters else kernel
+        if outer is not None:
+            rows = [_spread(row, states.shape, shape, outer) for row in states.rows]
+            raw = _tuple(bound(*rows))
+        else:
+            size = int(np.prod(shape, dtype=int))
+            place = np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
+            bound = kernel.at(values[place], rows=True)
+            rows = [_rows(row, states.shape, shape) for row in states.rows]
+            raw = _tuple(bound(*(np.ascontiguousarray(np.broadcast_to(r, (size, *r.shape[1:]))) for r in rows)))
+        cores = [p.shape for p in kernel.outputs]
+        outputs = {
+            p.name: np.ascontiguousarray(r).reshape(-1, *core)
+            for p, r, core in zip(kernel.outputs, raw, cores, strict=True)
+        }
+        del outputs["verdict"]  # on robots that can be; designs are looked at one by one
+        which = np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
+        notes = self._impossible(design, values, ask, which)
+
+        def margins(index: NDArray[np.int64]) -> Array:
+            given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(names, states.rows, strict=True)}
+            picked = [np.ascontiguousarray(given_rows[p.name][index]) for p in ask.inputs]
+            return np.asarray(ask.at(values[which[index]], rows=True)(*picked) if ask.parameters else ask(*picked))
+
+        return _Run(shape, outputs, margins, mechanism), notes
+
+    def _impossible(self, design: Design, values: Array, ask: Kernel, which: NDArray[np.int64]) -> Notes:
+        """Designs that no robot can have: bodies that cannot be, legs that do not close at home."""
+        notes = {k: f"design {k}: {text}" for k, text in design.reasons.items()}
+        homes = np.tile(self._kernels.robot.home.matrix, (design.count, 1, 1))
+        homes[:, :3, 3] = design.flat("home.position")
+        still = [homes if p.shape == (4, 4) else np.zeros((design.count, *p.shape)) for p in ask.inputs]
+        closed = np.asarray(ask.at(values, rows=True)(*still) if ask.parameters else ask(*still))
+        lost = ~(closed[..., 0] > SMALLEST_MARGIN).all(axis=-1)
+        for k in np.flatnonzero(lost).tolist():
+            text = reasons(self._kernels.mechanism, closed[k : k + 1])[0]
+            notes.setdefault(k, f"design {k} does not close at home: {text}")
+        return [(which == k, text) for k, text in notes.items()]
+
+    def _answered(self, name: str, found: tuple[_Run, Notes], errors: Errors | None, answer: Answer) -> Any:
+        """Results with NaN where there is no answer, and a word about it."""
+        run, notes = found
+        outputs = run.outputs
+        verdict, open_loop = outputs.pop("verdict", None), outputs.pop("converged", None)
+        bad: NDArray[np.bool_] = ~(outputs.pop("quality") > SMALLEST_MARGIN)
+        if verdict is not None and not verdict.any():
+            return answer([result.reshape(run.shape + result.shape[1:]) for result in outputs.values()])
+        for states, _ in notes:
+            bad |= states
         results = list(outputs.values())
-        notes: list[tuple[NDArray[np.bool_], str]] = []
         if open_loop is not None and not open_loop.all():
             adrift = ~bad & (open_loop == 0.0)
             notes.append(
@@ -85,52 +229,62 @@ class Calls:
             )
             bad |= adrift
         # Reactions that statics leaves open are NaN; the forces beside them tell whether there is an answer.
-        for result in results[-1:] if name == "reactions" else results:
+        for result in results[2:] if name == "reactions" else results:
             if not np.isfinite(result).all():
                 huge = ~bad & ~np.isfinite(result).all(axis=tuple(range(1, result.ndim)))
                 notes.append((huge, "the result is too large for a floating-point number"))
                 bad |= huge
-        return self._finish(name, arguments, states, results, bad, errors, answer, notes)
-
-    def _finish(
-        self,
-        name: str,
-        arguments: list[Argument],
-        states: Batch,
-        results: list[Array],
-        bad: NDArray[np.bool_],
-        errors: Errors | None,
-        answer: Answer,
-        notes: list[tuple[NDArray[np.bool_], str]],
-    ) -> Any:
         if bad.any():
             for result in results:
                 result[bad] = np.nan
-        answered = answer([states.restore(result) for result in results])
+        answered = answer([result.reshape(run.shape + result.shape[1:]) for result in results])
         if bad.any():
-            report(
-                name,
-                bad,
-                lambda index: self._reasons(arguments, states, index, notes),
-                answered,
-                bool(states.shape),
-                errors,
-            )
+            report(name, bad, lambda index: _explained(run, index, notes), answered, bool(run.shape), errors)
         return answered
 
-    def _reasons(
-        self,
-        arguments: list[Argument],
-        states: Batch,
-        index: NDArray[np.int64],
-        notes: list[tuple[NDArray[np.bool_], str]],
-    ) -> list[str]:
-        margins = self._kernels.get("margins")
-        given = {argument.name: rows for argument, rows in zip(arguments, states.rows, strict=True)}
-        places = [
-            np.ascontiguousarray(np.broadcast_to(given[p.name], (states.size, *p.shape))[index]) for p in margins.inputs
-        ]
-        told = reasons(self._kernels.mechanism, margins(*places))
-        for states_, note in notes:
-            told = [note if states_[k] else text for k, text in zip(index, told, strict=True)]
-        return told
+
+def _never(*values: Any) -> None:
+    """No short way."""
+
+
+def _explained(run: _Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
+    texts = reasons(run.mechanism, run.margins(index))
+    for states, note in notes:
+        texts = [note if states[k] else text for k, text in zip(index, texts, strict=True)]
+    return texts
+
+
+def _by_name(kernel: Kernel, results: Any) -> dict[str, Array]:
+    return dict(zip((p.name for p in kernel.outputs), _tuple(results), strict=True))
+
+
+def _tuple(results: Any) -> tuple[Array, ...]:
+    return results if isinstance(results, tuple) else (results,)
+
+
+def _leading(designs: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
+    """How many leading axes of a batch the designs take; None if they also vary along axes of the states."""
+    padded = (1,) * (len(shape) - len(designs)) + designs
+    last = max((k for k, size in enumerate(padded) if size != 1), default=-1)
+    return last + 1 if padded[: last + 1] == shape[: last + 1] else None
+
+
+def _spread(row: Array, states: tuple[int, ...], shape: tuple[int, ...], outer: int) -> Array:
+    """Rows of an input for kernels of several designs: (n, ...) for all of them, or (D, n, ...)."""
+    core = row.shape[1:]
+    if len(row) == 1:
+        return row
+    lead = (1,) * (len(shape) - len(states)) + states
+    full = row.reshape(*lead, *core)
+    if all(size == 1 for size in lead[:outer]):
+        inner = np.broadcast_to(full, (*(1,) * outer, *shape[outer:], *core))
+        return np.ascontiguousarray(inner).reshape(-1, *core)
+    every = np.broadcast_to(full, (*shape, *core))
+    return np.ascontiguousarray(every).reshape(int(np.prod(shape[:outer], dtype=int)), -1, *core)
+
+
+def _rows(row: Array, states: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+    """Rows of an input for every state of the broadcast batch."""
+    core = row.shape[1:]
+    full = np.broadcast_to(row, (int(np.prod(states, dtype=int)), *core)).reshape(*states, *core)
+    return np.broadcast_to(full, (*shape, *core)).reshape(-1, *core)

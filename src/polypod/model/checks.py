@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..description import Robot
 from ..errors import InputError
 from ..kernels import Expression, Kernel, Port, port
+from ..mechanism.verdict import EXACT
+from ..platforms.modes import modes_of
+from ..platforms.motion import frame_of, pose_of
+from ..symbols.vectors import Frame, orthonormalised
+from .arguments import Argument, batch
 
 Array = NDArray[np.float64]
-# Rotation matrices written with nine digits pass; a slip of a sign or a degree does not.
-ROTATION_TOLERANCE = 1e-8
+ROTATION_TOLERANCE = 1e-6
+"""Largest entry of R^T R - 1 that is taken for rounding: matrices printed with seven digits pass, slips do not."""
 
 
 @cache
 def rotation_kernel() -> Kernel:
-    """How far each pose of a batch is from a rigid displacement."""
+    """How far each pose of a batch is from a rigid displacement, and the pose made exact (to the square of that)."""
     return Kernel(_rotation_defect)
 
 
 def _rotation_defect() -> Expression:
     """Largest entry of R^T R - 1, plus 1 for a negative determinant or an infinite position, plus the last row's."""
     pose = ca.SX.sym("pose", 16)
-    axes = ca.vertcat(*[ca.horzcat(*[pose[4 * i + j] for j in range(3)]) for i in range(3)])
+    frame = frame_of(pose)
+    axes = frame.axes
     gram = axes.T @ axes - ca.SX.eye(3)
     worst = ca.SX(0)
     for i in range(3):
@@ -34,17 +42,19 @@ def _rotation_defect() -> Expression:
     row = ca.fabs(pose[12]) + ca.fabs(pose[13]) + ca.fabs(pose[14]) + ca.fabs(pose[15] - 1)
     finite = ca.fmax(ca.fmax(ca.fabs(pose[3]), ca.fabs(pose[7])), ca.fabs(pose[11])) <= np.finfo(float).max
     defect = worst + row + ca.logic_not(finite) + (ca.det(axes) < 0)
-    return Expression("rotation_defect", (Port("pose", pose, (4, 4)),), (port("defect", defect, ()),))
+    exact = ca.if_else(worst <= EXACT, pose, pose_of(Frame(frame.origin, orthonormalised(axes))))
+    outputs = port("exact", exact, (4, 4)), port("defect", defect, ())
+    return Expression("rotation_defect", (Port("pose", pose, (4, 4)),), outputs)
 
 
-def check_poses(poses: Array, name: str, batched: bool) -> None:
-    """Raise if a row of (n, 4, 4) is not a rigid displacement."""
+def exact_poses(poses: Array, name: str, batched: bool) -> Array:
+    """Poses (n, 4, 4) without the rounding of printed digits; an error if a row is no rigid displacement."""
     if not len(poses):
-        return
-    defect = rotation_kernel()(poses)
+        return poses
+    exact, defect = rotation_kernel()(poses)
     good = defect <= ROTATION_TOLERANCE
     if good.all():
-        return
+        return np.asarray(exact)
     state = int(np.argmin(good))
     where = f" of state {state}" if batched else ""
     matrix = poses[state]
@@ -59,3 +69,17 @@ def check_poses(poses: Array, name: str, batched: bool) -> None:
         f"{name}: not a rotation matrix{where}: {problem}; at most {ROTATION_TOLERANCE:g} is allowed "
         "(scipy.spatial.transform.Rotation.from_matrix finds the nearest one)"
     )
+
+
+def check_wrench(robot: Robot, wrench: Any) -> None:
+    """Raise for external wrenches (..., 6) that act where the modes of a flexible platform have no shape."""
+    if wrench is None or not robot.flexible:
+        return
+    modes = modes_of(robot)
+    values = batch([Argument("wrench", wrench, (6,))]).rows[0]
+    for part, field, numbers in (("force", "origin_shape", slice(3)), ("moment", "origin_rotation", slice(3, 6))):
+        if getattr(modes, field) is None and np.any(values[:, numbers] != 0):
+            raise InputError(
+                f"wrench: got a {part} at the platform's origin, where the modes have no shape for it, so that its "
+                f"elastic forces are not known; give {field}"
+            )

@@ -52,11 +52,11 @@ def report(
     policy = errors or ("warn" if batched else "raise")
     if policy == "nan":
         return
-    told = explain(index[:20])
-    shown = [f"state {k}: {text}" if batched else text for k, text in zip(index[:3].tolist(), told, strict=False)]
+    texts = explain(index[:20])
+    shown = [f"state {k}: {text}" if batched else text for k, text in zip(index[:3].tolist(), texts, strict=False)]
     head = f"{what}: no answer for {len(index)} of {len(bad)} states" if batched else f"{what}: no answer"
     more = "; and others" if len(index) > 3 else ""
     message = f"{head}. {'. '.join(shown)}{more}"
     if policy == "raise":
-        raise StateError(message, index, told, result)
+        raise StateError(message, index, texts, result)
     warnings.warn(message, StateWarning, stacklevel=4)

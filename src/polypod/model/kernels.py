@@ -1,4 +1,4 @@
-"""The functions of a model by name, built and compiled when first used."""
+"""The functions of a model by name, built and compiled when first used, shared by all robots of one make-up."""
 
 from __future__ import annotations
 
@@ -9,40 +9,62 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import metadata, resources
 from pathlib import Path
+from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from ..description import Robot
 from ..errors import InputError, UnknownNameError
-from ..formulations import FORMULATIONS, newton_euler, virtual_power
-from ..friction import dry as dry_friction
-from ..friction.dry import DryFriction
-from ..friction.joints import Loads, has_dry_friction, loaded_joints
+from ..formulations import FORMULATIONS, newton_euler, steady, virtual_power
+from ..formulations.dry_friction import DryFriction, with_loads
+from ..friction import Loads, friction_of, has_dry_friction, has_friction, loaded_joints
 from ..kernels import Expression, Iteration, Kernel
 from ..mechanism import Mechanism, Simplification, kinematics
+from ..mechanism.verdict import with_verdict
+from ..parameters.paths import Design
 
 _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "inverse_kinematics": kinematics.inverse_kinematics,
     "jacobian": kinematics.jacobian,
+    "conditioning": kinematics.conditioning,
     "accelerations": kinematics.accelerations,
+    "twist": kinematics.twist,
+    "acceleration": kinematics.acceleration,
     "bodies": kinematics.bodies,
     "margins": kinematics.margins,
     "limited": kinematics.limited,
     "forward_kinematics": kinematics.forward_kinematics,
+    "forward_kinematics_along": kinematics.forward_kinematics_along,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
 }
-_WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions")
+_WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)
-_SOURCES = ("symbols", "legs", "mechanism", "formulations", "friction", "description", "flexible")
+_SOURCES = ("symbols", "description", "legs", "parameters", "platforms", "mechanism", "friction", "formulations")
 """Folders whose code makes graphs: a change there makes every kernel anew."""
 _PACKAGE = __package__.partition(".")[0]
+_SHARED: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
+_LOCK = threading.RLock()
+
+
+class _Key(NamedTuple):
+    """A function of a robot and its choices."""
+
+    name: str
+    friction: bool
+    formulation: str
+    verdict: bool
 
 
 @dataclass(frozen=True)
 class Options:
-    """Choices of a model that are not the robot's: what is neglected, how dry friction is treated."""
+    """Choices of a model that are not the robot's: what is neglected, how dry friction is treated.
+
+    With ``specialise`` the robot's numbers are constants of its functions, which then are its own.
+    """
 
     simplify: Simplification | None = None
     dry: DryFriction = field(default_factory=DryFriction)
+    specialise: bool = False
 
 
 class Kernels:
@@ -51,80 +73,157 @@ class Kernels:
     def __init__(self, robot: Robot, options: Options) -> None:
         self.robot, self.options = robot, options
         self._lock = threading.RLock()
-        self._mechanism: Mechanism | None = None
-        self._made: dict[tuple[str, bool, str], Kernel] = {}
+        self.mechanism = self._mechanism(None)
+        self._known: dict[_Key, Kernel] = {}
+        self._used: dict[bytes, Kernel] = {}  # without numbers: they live as long as one robot that uses them
 
-    @property
-    def mechanism(self) -> Mechanism:
-        """The robot in symbols, made when first needed: cached kernels do without."""
+    def _mechanism(self, design: Design | None) -> Mechanism:
+        opened = design.opened if design is not None else lambda entry: False
+        return Mechanism(self.robot, self.options.simplify, opened, self.options.specialise)
+
+    def get(
+        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+    ) -> Kernel:
+        """The kernel of a function with the robot's numbers; ``friction`` and ``formulation`` where it takes them.
+
+        With ``verdict`` its outputs end with the verdict on each state (:mod:`polypod.mechanism.verdict`).
+        """
+        key = self._key(name, friction, formulation, verdict)
         with self._lock:
-            if self._mechanism is None:
-                self._mechanism = Mechanism(self.robot, self.options.simplify)
-            return self._mechanism
+            if key not in self._known:
+                kernel = self._shared(self.mechanism, key)
+                self._known[key] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
+            return self._known[key]
 
-    def get(self, name: str, friction: bool = False, formulation: str = "virtual-power") -> Kernel:
-        """The kernel of a function; ``friction`` and ``formulation`` where it takes them."""
+    def of_design(
+        self,
+        design: Design,
+        name: str,
+        friction: bool = False,
+        formulation: str = "virtual-power",
+        verdict: bool = False,
+    ) -> tuple[Kernel, Mechanism]:
+        """The kernel of a function without numbers, that takes those of a design, and the robot in its symbols."""
+        if self.options.specialise:
+            raise InputError("parameters: this model has its numbers built in (specialise=True); make one without")
+        mechanism = self._mechanism(design)
+        same = mechanism.numbers.structure == self.mechanism.numbers.structure
+        chosen = self.mechanism if same else mechanism
+        return self._shared(chosen, self._key(name, friction, formulation, verdict)), chosen
+
+    def expression(
+        self, mechanism: Mechanism, name: str, friction: bool = False, formulation: str = "virtual-power"
+    ) -> Expression | Iteration:
+        """A function in symbols."""
+        return self._expression(mechanism, self._key(name, friction, formulation, False))
+
+    def _key(self, name: str, friction: bool, formulation: str, verdict: bool) -> _Key:
         if name not in FUNCTIONS:
             raise UnknownNameError("kernel", name, FUNCTIONS)
         if formulation not in FORMULATIONS:
             raise UnknownNameError("formulation", formulation, tuple(FORMULATIONS))
-        friction = friction and name in _WITH_FRICTION
         formulation = formulation if name == "inverse_dynamics" else ""
-        key = (name, friction, formulation)
-        with self._lock:
-            if key not in self._made:
-                self._made[key] = Kernel(
-                    partial(self._expression, *key), recipe(self.robot, repr((key, self.options)).encode())
-                )
-            return self._made[key]
+        return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict)
 
-    def _expression(self, name: str, friction: bool, formulation: str) -> Expression | Iteration:
-        mechanism = self.mechanism
+    def _shared(self, mechanism: Mechanism, key: _Key) -> Kernel:
+        """The compiled function, from this process if another robot of the same make-up has it."""
+        if key.friction and not has_friction(mechanism):
+            key = key._replace(friction=False)  # the same function
+        return self.shared(partial(self._expression, mechanism, key), self._recipe(mechanism, key))
+
+    def shared(self, build: Callable[[], Expression | Iteration], recipe: bytes | None) -> Kernel:
+        """A function that ``recipe`` determines, compiled once for all robots that have it."""
+        if recipe is None:
+            return Kernel(build)
+        with _LOCK:
+            kernel = _SHARED.get(recipe)
+            if kernel is None:
+                kernel = _SHARED[recipe] = Kernel(build, recipe)
+            self._used[recipe] = kernel
+            return kernel
+
+    def recipe(self, what: str) -> bytes | None:
+        """All that determines the graph of a function made elsewhere of this robot; None if only the graph tells."""
+        return self._recipe(self.mechanism, _Key(what, True, "", False))
+
+    def _recipe(self, mechanism: Mechanism, key: _Key) -> bytes | None:
+        """All that determines a function's graph; None if that is known from the graph itself only.
+
+        Code outside the package cannot be fingerprinted with certainty (it may call anything), and functions that
+        choose by the robot's numbers which equations they solve differ between robots of one make-up.
+        """
+        own = any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in self.robot.legs)
+        if own or self.options.specialise or self._chooses(mechanism, key):
+            return None
+        parts = [mechanism.numbers.structure, repr((tuple(key), self.options)), metadata.version("casadi")]
+        return hashlib.sha256("\n".join(parts).encode() + _source_digest()).digest()
+
+    def _chooses(self, mechanism: Mechanism, key: _Key) -> bool:
+        if key.formulation == "recursive-matrix":
+            return True
+        free_bodies = key.name == "reactions" or key.formulation == "newton-euler"
+        return free_bodies and not mechanism.platform.elastic and not newton_euler.closed_form(mechanism)
+
+    def _expression(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
+        function = self._bare(mechanism, key)
+        return with_verdict(mechanism, function) if key.verdict else function
+
+    def _bare(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
+        name, friction, formulation, _ = key
         if name in _PLAIN:
             return _PLAIN[name](mechanism)
+        if friction:
+            check_rotations(mechanism)
+        if name == "steady_shape" and not mechanism.platform.elastic:
+            raise InputError(f"steady_shape: the platform of {self.robot.name!r} is rigid: it has one shape")
+        if name == "steady_shape":
+            return steady.steady_shape(mechanism, friction, self.options.dry)
+        make = partial(_function, mechanism, name, formulation, friction)
         if not friction or not has_dry_friction(mechanism):
-            return self._function(name, friction, formulation, None)
+            return make(None)
         if name == "bias":
             if loaded_joints(mechanism):
                 raise InputError(
                     "bias: dry friction depends on reactions and they on the acceleration; pass friction=False"
                 )
-            return virtual_power.bias(mechanism, friction, Loads(self.options.dry.law))
-        acceleration = None
-        if name == "direct_dynamics":
-            acceleration = lambda x, loads: virtual_power.direct_solution(mechanism, x, True, loads)[0]  # noqa: E731
-        make = partial(self._function, name, True, formulation)
-        return dry_friction.iterated(mechanism, self.options.dry, make, acceleration)
-
-    def _function(self, name: str, friction: bool, formulation: str, loads: Loads | None) -> Expression:
-        if name == "bias":
-            return virtual_power.bias(self.mechanism, friction, loads)
-        if name == "direct_dynamics":
-            return virtual_power.direct_dynamics(self.mechanism, friction, loads)
-        if name == "reactions":
-            return newton_euler.reactions(self.mechanism, friction, loads)
-        return FORMULATIONS[formulation](self.mechanism, friction, loads)
+            return make(Loads(self.options.dry.law))
+        return with_loads(mechanism, self.options.dry, make, direct=name == "direct_dynamics")
 
 
-def recipe(robot: Robot, more: bytes) -> bytes | None:
-    """All that determines a function's graph; None if a leg kind from elsewhere takes part.
+def _function(mechanism: Mechanism, name: str, formulation: str, friction: bool, loads: Loads | None) -> Expression:
+    if name == "bias":
+        return virtual_power.bias(mechanism, friction, loads)
+    if name == "direct_dynamics":
+        return virtual_power.direct_dynamics(mechanism, friction, loads)
+    if name == "reactions":
+        return newton_euler.reactions(mechanism, friction, loads)
+    return FORMULATIONS[formulation](mechanism, friction, loads)
 
-    Code outside the package cannot be fingerprinted with certainty (it may call anything), so such robots are
-    keyed by the graph itself.
-    """
-    if any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in robot.legs):
-        return None
-    data = robot.model_dump_json(exclude={"title", "reference", "sources"})
-    return b"\n".join([data.encode(), more, metadata.version("casadi").encode(), _source_digest()])
+
+def check_rotations(mechanism: Mechanism) -> None:
+    """Raise if joints on a flexible platform have friction and nothing is known of how it turns there."""
+    if not mechanism.platform.elastic or mechanism.platform.knows_rotations:
+        return
+    legs = [
+        leg.name
+        for leg in mechanism.legs
+        for joint in leg.placement.joints
+        if "platform" in (joint.parent, joint.child) and not friction_of(leg, joint).none
+    ]
+    if legs:
+        raise InputError(
+            f"friction: that of the platform's joints ({', '.join(legs)}) needs the rotation shapes at the "
+            "attachment points (attachment_rotations, or rotation in a mode file); give them or pass friction=False"
+        )
 
 
 @cache
 def _source_digest() -> bytes:
     """Fingerprint of the code that makes graphs."""
     digest = hashlib.sha256()
-    root = resources.files(_PACKAGE)
+    root = Path(str(resources.files(_PACKAGE)))
     for folder in _SOURCES:
-        for file in sorted(Path(str(root / folder)).rglob("*.py")):
+        for file in sorted((root / folder).rglob("*.py")):
             digest.update(file.read_bytes())
-    digest.update((root / "model" / "kernels.py").read_bytes())
+    digest.update(Path(__file__).read_bytes())
     return digest.digest()

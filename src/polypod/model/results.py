@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ..mechanism import Mechanism
 
 Array = NDArray[np.float64]
+ABOUT = ("quality", "converged", "verdict")
+"""Outputs of a kernel that say something about its results and are not among them."""
 
 
 class Energy(NamedTuple):
@@ -20,6 +22,45 @@ class Energy(NamedTuple):
 
     kinetic: Array
     potential: Array
+
+
+class InverseDynamics(NamedTuple):
+    """Actuator forces (..., n) [N or N m] and elastic accelerations (..., N) of a flexible robot."""
+
+    force: Array
+    elastic_acceleration: Array
+
+
+class DirectDynamics(NamedTuple):
+    """Acceleration of the platform frame (..., 6) and elastic accelerations (..., N) of a flexible robot."""
+
+    acceleration: Array
+    elastic_acceleration: Array
+
+
+class FlexibleEnergy(NamedTuple):
+    """Kinetic, gravity's and elastic energy [J]; gravity's is -sum m g.r from the base origin."""
+
+    kinetic: Array
+    potential: Array
+    elastic: Array
+
+
+class Equilibrium(NamedTuple):
+    """Elastic coordinates (..., N) that stay as they are, and the actuator forces (..., n) of that motion or rest."""
+
+    elastic: Array
+    force: Array
+
+
+class Distribution(NamedTuple):
+    """How more actuators than freedoms share their work: the forces nearest to ``preload`` in a weighted norm.
+
+    Forces f minimise sum w_i (f_i - p_i)^2; ``weights`` w (..., n) are one and ``preload`` p (..., n) zero if left out.
+    """
+
+    weights: Array | None = None
+    preload: Array | None = None
 
 
 class PlatformMotion(NamedTuple):
@@ -39,15 +80,6 @@ class Conditioning(NamedTuple):
 
     condition: Array
     distance: Array
-
-    @staticmethod
-    def of(scaled: Array) -> Conditioning:
-        """From Jacobians (..., n, m) whose rotations are scaled; one that is not finite is singular."""
-        lost: NDArray[np.bool_] = np.asarray(~np.isfinite(scaled).all(axis=(-2, -1)))
-        singular = np.linalg.svd(np.where(lost[..., None, None], 0.0, scaled), compute_uv=False)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            condition = np.where(lost, np.inf, singular[..., 0] / singular[..., -1])
-        return Conditioning(condition, np.asarray(singular[..., -1], dtype=np.float64))
 
 
 class Code(IntEnum):
@@ -94,14 +126,14 @@ class LimitReport:
     @staticmethod
     def of(mechanism: Mechanism, values: Array) -> LimitReport:
         """From the limited quantities (..., k) of a kernel, angles as cosines."""
-        limits = [(leg.name, limit) for leg in mechanism.legs for limit in leg.placement.limits]
-        low, high = (np.array([getattr(limit, side) for _, limit in limits]) for side in ("low", "high"))
+        limits = mechanism.limits
+        low, high = mechanism.limit_ranges.T.copy()
         angles = np.array([limit.angle for _, limit in limits], dtype=bool)
-        told = values.copy()
-        told[..., angles] = np.arccos(np.clip(values[..., angles], -1.0, 1.0))
+        reported = values.copy()
+        reported[..., angles] = np.arccos(np.clip(values[..., angles], -1.0, 1.0))
         low[angles], high[angles] = 0.0, np.arccos(low[angles])
         names = tuple((leg, limit.name) for leg, limit in limits)
-        return LimitReport(names, told, low, high, tuple(limit.unit for _, limit in limits))
+        return LimitReport(names, reported, low, high, tuple(limit.unit for _, limit in limits))
 
     @property
     def inside(self) -> NDArray[np.bool_]:
@@ -110,7 +142,7 @@ class LimitReport:
 
     @property
     def ok(self) -> bool:
-        """Whether all are."""
+        """Whether every quantity is within its range in every state."""
         return bool(self.inside.all())
 
     def violations(self, which: Callable[[int], str] = "state {}".format) -> list[str]:

@@ -1,4 +1,4 @@
-"""The short way for one state: fixed arrays, bound kernels, no batch bookkeeping.
+"""The short way for one state: fixed memory, bound kernels, no batch bookkeeping.
 
 A control loop calls with one state at a time; broadcasting and address look-ups would cost it more than the
 mechanics. Anything unusual (another shape, a pose that is none, a lost margin) takes the general way, which explains.
@@ -7,7 +7,7 @@ mechanics. Anything unusual (another shape, a pose that is none, a lost margin) 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
@@ -15,67 +15,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import Kernel
-from ..legs.contract import SMALLEST_MARGIN
-from .arguments import all_finite
-from .checks import ROTATION_TOLERANCE, rotation_kernel
+from .arguments import is_given, preset
+from .results import ABOUT
 
 Array = NDArray[np.float64]
+_ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 
 
 class SingleState:
-    """One function of one state, bound to arrays of the calling thread."""
+    """One function of one state with its first ``count`` inputs given, bound to memory of the calling thread.
 
-    def __init__(self, kernel: Kernel) -> None:
-        # One stretch of memory, so that one look tells whether all numbers of a state are finite.
+    The kernel's outputs end with the verdict on the state.
+    """
+
+    def __init__(self, kernel: Kernel, count: int) -> None:
+        # One stretch of memory, filled at once.
         lengths = [prod(p.shape) for p in kernel.inputs]
-        self._state = np.zeros(sum(lengths))
-        parts = np.split(self._state, np.cumsum(lengths)[:-1])
-        self._inputs = [part.reshape(1, *p.shape) for part, p in zip(parts, kernel.inputs, strict=True)]
-        self._outputs = [np.zeros((1, *p.shape)) for p in kernel.outputs]
-        self._shapes = [p.shape for p in kernel.inputs]
-        self._call = kernel.bind(*self._inputs, out=self._outputs)
-        self._rows = [a[0] for a in self._inputs]
-        self._defect = np.zeros(1)
-        self._check = rotation_kernel().bind(self._inputs[0], out=[self._defect])
-        names = [p.name for p in kernel.outputs]
-        self._quality = self._outputs[names.index("quality")]
-        self._converged = self._outputs[names.index("converged")] if "converged" in names else None
-        self._results = [
-            a for a, name in zip(self._outputs, names, strict=True) if name not in ("quality", "converged")
-        ]
-        # Reactions that statics leaves open are NaN; the forces, last, tell whether there is an answer.
-        self._flat = [a.reshape(-1) for a in self._results[-1 if kernel.name == "reactions" else 0 :]]
+        state = np.concatenate([preset(p.name, p.shape).ravel() for p in kernel.inputs])
+        parts = np.split(state, np.cumsum(lengths)[:-1])
+        inputs = [part.reshape(1, *p.shape) for part, p in zip(parts, kernel.inputs, strict=True)]
+        outputs = [np.zeros((1, *p.shape)) for p in kernel.outputs]
+        self._evaluate = kernel.bind(*inputs, out=outputs)
+        self._given = state.data.cast("B")[: 8 * sum(lengths[:count])]
+        self._shapes = [p.shape for p in kernel.inputs[:count]]
+        self._verdict = outputs[-1].data
+        named = zip(outputs, kernel.outputs, strict=True)
+        self._results = [a.reshape(p.shape) for a, p in named if p.name not in ABOUT]
+        self._first = self._results[0]
 
-    def __call__(self, values: Sequence[Any]) -> list[Array] | None:
-        """Results of the state; None if the general way must look at it."""
-        for row, value, shape in zip(self._rows, values, self._shapes, strict=True):
-            if type(value) is not np.ndarray or value.shape != shape or value.dtype != np.float64:
+    def first(self, *values: Any) -> Any:
+        """The first result of the state, a new array; None if the general way must look at it."""
+        shapes, k = self._shapes, 0
+        for value in values:  # counted by hand: zip takes longer than the rest
+            if type(value) is not _ARRAY or value.shape != shapes[k] or value.dtype is not _DOUBLE:
                 return None
-            row[...] = value
-        if not all_finite(self._state):
+            k += 1  # noqa: SIM113
+        try:
+            self._given[:] = b"".join(values)
+        except TypeError:  # not contiguous
             return None
-        self._check()
-        if not self._defect[0] <= ROTATION_TOLERANCE:
-            return None
-        self._call()
-        if not self._quality[0] > SMALLEST_MARGIN:
-            return None
-        if self._converged is not None and self._converged[0] == 0.0:
-            return None
-        for flat in self._flat:
-            if not all_finite(flat):
-                return None
-        return [a[0].copy() for a in self._results]
+        self._evaluate()
+        return None if self._verdict[0] else self._first.copy()
+
+    def all(self, *values: Any) -> list[Array] | None:
+        """All results of the state."""
+        return None if self.first(*values) is None else [a.copy() for a in self._results]
 
 
 class SingleStates(threading.local):
-    """The bound functions of one thread."""
+    """The bound functions of one thread; ``first`` are the callers' own short cuts to them."""
 
     def __init__(self) -> None:
-        self._made: dict[Any, SingleState] = {}
+        self.first: dict[Any, Callable[..., Any]] = {}
+        self._known: dict[tuple[Kernel, int], SingleState] = {}
 
-    def get(self, key: Any, kernel: Kernel) -> SingleState:
+    def get(self, kernel: Kernel, count: int) -> SingleState:
         """The bound form of a kernel, made when first used by this thread."""
-        if key not in self._made:
-            self._made[key] = SingleState(kernel)
-        return self._made[key]
+        if (kernel, count) not in self._known:
+            self._known[kernel, count] = SingleState(kernel, count)
+        return self._known[kernel, count]
+
+
+def given_values(kernel: Kernel, given: Mapping[str, Any]) -> list[Any]:
+    """Values for a kernel's inputs as far as they are given; presets stand for those left out before others."""
+    count = max((k + 1 for k, p in enumerate(kernel.inputs) if is_given(p.name, given)), default=0)
+    ports = kernel.inputs[:count]
+    return [given[p.name] if is_given(p.name, given) else preset(p.name, p.shape) for p in ports]

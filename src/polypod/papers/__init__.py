@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 
 from ..errors import UnknownNameError
-from .contract import Claim, Drawing, Erratum, Measure, PaperStudy, Verdict
+from .shared.contract import Claim, Drawing, Erratum, Measure, PaperStudy, Verdict
 
 MODULES: dict[str, str] = {
     "kim-ryu": "kim_ryu",
@@ -28,9 +28,9 @@ def study(name: str) -> PaperStudy:
     """The study of a paper by name; its module is imported when first asked for."""
     if name not in MODULES:
         raise UnknownNameError("paper", name, names())
-    found = import_module(f".{MODULES[name]}.study", __package__).STUDY
-    assert isinstance(found, PaperStudy)
-    return found
+    paper = import_module(f".{MODULES[name]}.study", __package__).STUDY
+    assert isinstance(paper, PaperStudy)
+    return paper
 
 
 __all__ = ["MODULES", "Claim", "Drawing", "Erratum", "Measure", "PaperStudy", "Verdict", "names", "study"]

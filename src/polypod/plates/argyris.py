@@ -1,9 +1,10 @@
 """The Argyris triangle: quintic polynomials, C1 across edges; tabulated for all triangles of a mesh at once.
 
 Unknowns: w, w_x, w_y, w_xx, w_xy, w_yy at each vertex, the normal derivative at the middle of each edge.
-scikit-fem has the same element in powers of global coordinates, which lose all digits on triangles that are
-small beside their distance from the origin (graded meshes); here each triangle has coordinates of its own, from
-its centre and in units of its size. That is also an order of magnitude faster.
+scikit-fem's ``ElementTriArgyris`` is the same element in powers of global coordinates. They lose all digits on
+triangles that are small beside their distance from the origin: on the graded mesh of an L-shaped plate a rigid mode
+gets the root 17 instead of 0 (first elastic root 65). Here each triangle has coordinates of its own, from its centre
+and in units of its size. Assembly and solution take a third of the time (0.4 s instead of 1.3 s on 384 triangles).
 """
 
 from __future__ import annotations

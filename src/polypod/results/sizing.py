@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import xarray as xr
 from numpy.typing import NDArray
 
-from .study import Study
+from .read import actuators as names
+from .read import groups, limit_report, open_reactions, reactions
 from .tables import Table, table
 
 Array = NDArray[np.float64]
 FORCES = (
     "Forces are positive along the growing coordinate: a UPS leg that pushes, a slider driven away from the start of "
-    "its rail."
+    "its rail, a motor that turns forwards."
 )
 REACTIONS = (
     "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
-    "The row of an actuated slide contains the actuator's force along its axis."
+    "The row of an actuated joint contains the actuator's force along, or torque about, its axis."
 )
 
 
@@ -38,30 +40,38 @@ def rms(time: Array, values: Array) -> Array:
     return result
 
 
-def actuators(study: Study) -> Table:
+def actuators(result: xr.Dataset) -> Table:
     """Peak and rms force, speed and power of each actuator, its travel, and when the force peaks.
 
     The peak force keeps its sign (positive pushes along the growing coordinate). Peak power is the largest that the
     drive gives; braking power is the largest that it takes up, negative; mean power is the average of what it gives.
-    The stroke is the highest coordinate less the lowest.
+    The stroke is the highest coordinate less the lowest. Units are those of the actuators, N and m or N m and rad; of
+    a robot with both kinds columns name those of each row.
     """
-    t, force, speed, power = study.time, study.force, study.qdot, study.power
+    t, q, force, speed, change, power = (
+        result[name].values for name in ("time", "q", "force", "qdot", "qddot", "power")
+    )
     peak = np.abs(force).argmax(axis=0)
+    place, push, mixed = result.q.attrs["units"], result.force.attrs["units"], len(groups(result)) > 1
     columns = [
-        ("leg", ""), ("peak force", "N"), ("at", "s"), ("rms force", "N"), ("peak speed", "m/s"), ("rms speed", "m/s"),
-        ("peak acceleration", "m/s^2"), ("peak power", "W"), ("braking power", "W"), ("mean driving power", "W"),
-        ("stroke", "m"), ("lowest coordinate", "m"), ("highest coordinate", "m"),
+        ("actuator", ""), *([("unit", ""), ("force unit", "")] if mixed else []), ("peak force", push), ("at", "s"),
+        ("rms force", push), ("peak speed", f"{place}/s"), ("rms speed", f"{place}/s"),
+        ("peak acceleration", f"{place}/s^2"), ("peak power", "W"), ("braking power", "W"), ("mean driving power", "W"),
+        ("stroke", place), ("lowest coordinate", place), ("highest coordinate", place),
     ]  # fmt: skip
     values = [
         force[peak, np.arange(len(peak))], t[peak], rms(t, force), np.abs(speed).max(axis=0), rms(t, speed),
-        np.abs(study.qddot).max(axis=0), np.maximum(power.max(axis=0), 0.0), np.minimum(power.min(axis=0), 0.0),
-        mean(t, np.maximum(power, 0.0)), np.ptp(study.q, axis=0), study.q.min(axis=0), study.q.max(axis=0),
+        np.abs(change).max(axis=0), np.maximum(power.max(axis=0), 0.0), np.minimum(power.min(axis=0), 0.0),
+        mean(t, np.maximum(power, 0.0)), np.ptp(q, axis=0), q.min(axis=0), q.max(axis=0),
     ]  # fmt: skip
-    rows = [(leg, *(float(value[k]) for value in values)) for k, leg in enumerate(study.model.legs)]
+    rows = []
+    for k, name in enumerate(names(result)):
+        units = [str(result[unit].values[k]) for unit in ("actuator_unit", "force_unit")] if mixed else []
+        rows.append((name, *units, *(float(value[k]) for value in values)))
     return table("Actuators", columns, rows, FORCES)
 
 
-def bearings(study: Study) -> Table:
+def bearings(result: xr.Dataset) -> Table:
     """Load cases of every joint's bearing: largest reaction force and moment, when, and the force's components then.
 
     The cubic mean force (average of |F|^3 over time, cube root) is what life ratings of rolling bearings ask for at
@@ -72,17 +82,17 @@ def bearings(study: Study) -> Table:
         ("leg", ""), ("joint", ""), ("peak force", "N"), ("at", "s"), ("fx", "N"), ("fy", "N"), ("fz", "N"),
         ("cubic mean force", "N"), ("peak moment", "N m"), ("moment peak at", "s"),
     ]  # fmt: skip
-    rows = []
-    for (leg, joint), (force, moment) in study.reactions.items():
+    rows, time = [], result.time.values
+    for (leg, joint), (force, moment) in reactions(result).items():
         size, turn = np.linalg.norm(force, axis=-1), np.linalg.norm(moment, axis=-1)
         top, twist = (int(np.linalg.norm(np.nan_to_num(a), axis=-1).argmax()) for a in (force, moment))
-        cubic = float(np.cbrt(mean(study.time, size[:, None] ** 3)[0]))
-        numbers = (size[top], study.time[top], *force[top], cubic, turn[twist], study.time[twist])
+        cubic = float(np.cbrt(mean(time, size[:, None] ** 3)[0]))
+        numbers = (size[top], time[top], *force[top], cubic, turn[twist], time[twist])
         rows.append((leg, joint, *map(float, numbers)))
     return table("Joint bearings", columns, rows, REACTIONS)
 
 
-def limits(study: Study) -> Table:
+def limits(result: xr.Dataset) -> Table:
     """The limits that the motion leaves: what is allowed, the worst value and when, and the share of time outside.
 
     One row for each limited quantity that leaves its range at any sample; no row if all are kept. The share is of the
@@ -92,51 +102,59 @@ def limits(study: Study) -> Table:
         ("leg", ""), ("limit", ""), ("allowed low", ""), ("allowed high", ""), ("worst value", ""), ("unit", ""),
         ("at", "s"), ("share of time outside", "1"),
     ]  # fmt: skip
-    found = study.limits
-    over = np.fmax(found.low - found.value, found.value - found.high)
-    over = np.where(np.isnan(found.value), np.inf, over)
-    share = mean(study.time, (~found.inside).astype(float))
+    report, time = limit_report(result), result.time.values
+    over = np.fmax(report.low - report.value, report.value - report.high)
+    over = np.where(np.isnan(report.value), np.inf, over)
+    share = mean(time, (~report.inside).astype(float))
     rows = []
-    for k, (leg, name) in enumerate(found.names):
+    for k, (leg, name) in enumerate(report.names):
         worst = int(over[:, k].argmax())
         if over[worst, k] > 0:
-            numbers = (found.low[k], found.high[k], found.value[worst, k])
-            told = (*map(float, numbers), found.units[k], float(study.time[worst]), float(share[k]))
-            rows.append((leg, name, *told))
+            numbers = map(float, (report.low[k], report.high[k], report.value[worst, k]))
+            rows.append((leg, name, *numbers, report.units[k], float(time[worst]), float(share[k])))
     return table("Limits that the motion leaves", columns, rows)
 
 
-def bending(study: Study) -> str | None:
+def bending(result: xr.Dataset) -> str | None:
     """A flexible platform in a sentence: its modes, and where and when it bends most; None if it is rigid."""
-    if study.bending is None:
+    if "deflection" not in result:
         return None
-    modes, size = study.bending.model.modes, np.linalg.norm(study.bending.deflection, axis=-1)
+    frequency, size = result["frequency"].values / (2 * np.pi), np.linalg.norm(result["deflection"].values, axis=-1)
     when, leg = np.unravel_index(int(size.argmax()), size.shape)
-    slowest, fastest = modes.frequencies.min() / (2 * np.pi), modes.frequencies.max() / (2 * np.pi)
-    count = "1 mode" if modes.count == 1 else f"{modes.count} modes"
+    count = "1 mode" if len(frequency) == 1 else f"{len(frequency)} modes"
     return (
-        f"flexible, {count} of {slowest:.4g} to {fastest:.4g} Hz; bends by up to {1e3 * size.max():.4g} mm "
-        f"({study.model.legs[leg]} at {study.time[when]:.4g} s)"
+        f"flexible, {count} of {frequency.min():.4g} to {frequency.max():.4g} Hz; bends by up to "
+        f"{1e3 * size.max():.4g} mm ({result.leg.values[leg]} at {result.time.values[when]:.4g} s)"
     )
 
 
-def summary(study: Study) -> dict[str, Any]:
+def by_unit(name: str, result: xr.Dataset, values: Array) -> dict[str, dict[str, float]]:
+    """A number of each actuator (n,) by the actuators' names, under ``name`` with the unit of their force."""
+    listed = names(result)
+    return {
+        f"{name}_{unit.replace(' ', '_')}": {listed[k]: float(values[k]) for k in numbers}
+        for (_, unit), numbers in groups(result).items()
+    }
+
+
+def summary(result: xr.Dataset) -> dict[str, Any]:
     """What else a designer looks at first: duration, peaks over all actuators, conditioning.
 
-    The total power is that of all actuators at once: the largest that they give, and the largest that they take up,
-    negative; 0 if they never do.
+    The peak force has its unit in its name, ``peak_force_N`` or ``peak_force_N_m``. The total power is that of all
+    actuators at once: the largest that they give, and the largest that they take up, negative; 0 if they never do.
     """
-    total = study.power.sum(axis=1)
+    total = result.power.values.sum(axis=1)
+    peaks = by_unit("peak_force", result, np.abs(result.force.values).max(axis=0))
     return {
-        "duration_s": float(study.time[-1]),
-        "samples": float(len(study.time)),
-        "peak_force_N": float(np.abs(study.force).max()),
+        "duration_s": float(result.time[-1]),
+        "samples": float(len(result.time)),
+        **{name: max(values.values()) for name, values in peaks.items()},
         "peak_total_power_W": float(max(total.max(), 0.0)),
         "peak_total_braking_power_W": float(min(total.min(), 0.0)),
-        "worst_condition_number": float(study.conditioning.condition.max()),
-        "smallest_distance_to_singularity": float(study.conditioning.distance.min()),
-        "indeterminate_reactions": list(study.indeterminate),
-        "largest_deflection_m": None if study.bending is None else _largest(study.bending.deflection),
+        "worst_condition_number": float(result.condition.max()),
+        "smallest_distance_to_singularity": float(result.distance.min()),
+        "indeterminate_reactions": open_reactions(result),
+        "largest_deflection_m": _largest(result.deflection.values) if "deflection" in result else None,
     }
 
 

@@ -1,23 +1,22 @@
-"""Direct dynamics forward in time, with controllers, events and an energy audit; linear models about a state."""
+"""Direct dynamics forward in time, with controllers, events and an energy audit."""
 
-from ..analysis.linear import LinearModel, NaturalModes, linearise, natural_modes
+from ..datasets import load_result, save_result
 from .errors import InterruptedWarning, SimulationError
 from .events import Event
+from .follow import FlexiblePath, follow
 from .integrators import METHODS
-from .result import events, load_result, save_result
+from .result import events
 from .simulate import simulate
 
 __all__ = [
     "METHODS",
     "Event",
+    "FlexiblePath",
     "InterruptedWarning",
-    "LinearModel",
-    "NaturalModes",
     "SimulationError",
     "events",
-    "linearise",
+    "follow",
     "load_result",
-    "natural_modes",
     "save_result",
     "simulate",
 ]

@@ -9,47 +9,73 @@ R = cay(a) R0 = (1 + 2/(1 + a.a) (a~ + a~ a~)) R0 and da/dt = (omega - a x omega
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..symbols.vectors import cross, dot, skew
+from ..symbols.vectors import cayley, cross, dot, orthonormalised
 
 Array = NDArray[np.float64]
 WORKS = ("actuators", "external", "friction")
+MARGINS = ("margin", "limit_margin", "singularity_bound")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the parts of states and charts are, for N elastic modes."""
+    """Where the parts of states, charts and rows of snapshots are, for N elastic modes and n actuators.
+
+    A row is a state followed by actuated coordinates and rates (n each) and the three numbers of ``MARGINS``.
+    """
 
     modes: int = 0
+    actuators: int = 0
 
-    @property
-    def state(self) -> int:
+    @cached_property
+    def row(self) -> dict[str, slice]:
+        """Parts of a row by name; those of a state come first: frame, twist, elastic, elastic_rate, work."""
+        return _slices(**self._state, q=self.actuators, qdot=self.actuators, margins=len(MARGINS))
+
+    @cached_property
+    def chart(self) -> dict[str, slice]:
+        """Parts of a chart by name."""
+        _, *rest = self._state.items()
+        return _slices(position=3, turn=3, **dict(rest))
+
+    @cached_property
+    def state_size(self) -> int:
         """Numbers of a state."""
-        return 21 + 2 * self.modes
+        return sum(self._state.values())
+
+    @cached_property
+    def chart_size(self) -> int:
+        """Numbers of a chart."""
+        return sum(part.stop - part.start for part in self.chart.values())
 
     @property
-    def chart(self) -> int:
-        """Numbers of a chart."""
-        return 15 + 2 * self.modes
-
-    def split(self, y: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
-        """Position, a, twist, elastic, elastic rate and work of a chart."""
+    def _state(self) -> dict[str, int]:
         n = self.modes
-        return y[:3], y[3:6], y[6:12], y[12 : 12 + n], y[12 + n : 12 + 2 * n], y[12 + 2 * n :]
+        return {"frame": 12, "twist": 6, "elastic": n, "elastic_rate": n, "work": len(WORKS)}
 
     def chart_of(self, x: ca.SX) -> tuple[ca.SX, ca.SX]:
         """Base rotation (9, by rows) and chart of a state, with a = 0."""
         rotation = ca.vertcat(*[x[4 * i + j] for i in range(3) for j in range(3)])
-        return rotation, ca.vertcat(x[3], x[7], x[11], ca.SX.zeros(3), x[12:])
+        return rotation, ca.vertcat(x[3], x[7], x[11], ca.SX.zeros(3), x[self.row["twist"].start :])
 
     def state_of(self, base: ca.SX, y: ca.SX) -> ca.SX:
         """The state at a chart about a base rotation (9, by rows)."""
-        axes = turn(y[3:6]) @ ca.reshape(base, 3, 3).T
-        return ca.vertcat(ca.vec(ca.horzcat(axes, y[:3]).T), y[6:])
+        axes = cayley(y[self.chart["turn"]]) @ ca.reshape(base, 3, 3).T
+        return ca.vertcat(ca.vec(ca.horzcat(axes, y[self.chart["position"]]).T), y[self.chart["twist"].start :])
+
+    def state(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Array:
+        """A state in numbers, without work done yet."""
+        return np.concatenate([pose[:3].ravel(), twist, elastic, elastic_rate, np.zeros(len(WORKS))])
+
+
+def _slices(**lengths: int) -> dict[str, slice]:
+    ends = np.cumsum([*lengths.values()]).tolist()
+    return {name: slice(end - length, end) for (name, length), end in zip(lengths.items(), ends, strict=True)}
 
 
 def pose_of(x: ca.SX) -> ca.SX:
@@ -57,28 +83,15 @@ def pose_of(x: ca.SX) -> ca.SX:
     return ca.vertcat(x[:12], 0, 0, 0, 1)
 
 
-def turn(a: ca.SX) -> ca.SX:
-    """Cayley's map (3, 3): the turn by 2 atan|a| about a."""
-    tilde = skew(a)
-    return ca.SX.eye(3) + (2 / (1 + dot(a, a))) * (tilde + tilde @ tilde)
-
-
 def turn_rate(a: ca.SX, omega: ca.SX) -> ca.SX:
     """da/dt at an angular velocity in base axes."""
     return 0.5 * (omega - cross(a, omega) + dot(a, omega) * a)
 
 
-def tidy(x: ca.SX) -> ca.SX:
+def tightened(x: ca.SX) -> ca.SX:
     """The rounding of many turns removed from a state: R -> R (3 - R^T R)/2."""
     rows = ca.reshape(x[:12], 4, 3).T
-    axes = rows[:, :3]
-    axes = axes @ (1.5 * ca.SX.eye(3) - 0.5 * (axes.T @ axes))
-    return ca.vertcat(ca.vec(ca.horzcat(axes, rows[:, 3]).T), x[12:])
-
-
-def pack(pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Array:
-    """A state from its parts, without work done yet."""
-    return np.concatenate([pose[:3].ravel(), twist, elastic, elastic_rate, np.zeros(len(WORKS))])
+    return ca.vertcat(ca.vec(ca.horzcat(orthonormalised(rows[:, :3]), rows[:, 3]).T), x[12:])
 
 
 def rebased(x: Array) -> tuple[Array, Array]:
@@ -87,8 +100,16 @@ def rebased(x: Array) -> tuple[Array, Array]:
     return np.ascontiguousarray(frame[:, :3]).ravel(), np.concatenate([frame[:, 3], np.zeros(3), x[12:]])
 
 
+def turned(base: Array, a: Array) -> Array:
+    """The rotation (3, 3) at a (3,) about a base rotation (9,), in numbers."""
+    x, y, z = a
+    tilde = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    result: Array = (np.eye(3) + (2 / (1 + a @ a)) * (tilde + tilde @ tilde)) @ base.reshape(3, 3)
+    return result
+
+
 def poses(x: Array) -> Array:
-    """Poses (..., 4, 4) of states (..., S)."""
+    """Poses (..., 4, 4) of states or rows (..., S)."""
     result = np.zeros((*x.shape[:-1], 4, 4))
     result[..., :3, :] = x[..., :12].reshape(*x.shape[:-1], 3, 4)
     result[..., 3, 3] = 1.0

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from ..errors import InputError, UnknownNameError
 from ..friction.joints import friction_of
 from .dynamics import scaled_basis
-from .integrators import Leap
-from .system import Place, System
+from .integrators import Step
+from .snapshot import Snapshot
+from .system import System
 
 Array = NDArray[np.float64]
 Action = Literal["stop", "log", "ignore"]
@@ -39,16 +40,16 @@ class Watch(ABC):
     def __init__(self, action: Action) -> None:
         self.action = action
 
-    def quiet(self, place: Place) -> bool:
-        """Whether nothing can have happened, told at little cost."""
+    def quiet(self, snapshot: Snapshot) -> bool:
+        """Whether nothing can have happened, known at little cost."""
         return False
 
     @abstractmethod
-    def values(self, place: Place) -> Array:
+    def values(self, snapshot: Snapshot) -> Array:
         """Numbers (k,), positive while nothing happens."""
 
     @abstractmethod
-    def told(self, number: int, place: Place) -> tuple[str, str]:
+    def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
         """Leg and words for the event of one of the numbers, at the state where it happened."""
 
 
@@ -59,26 +60,25 @@ class LimitWatch(Watch):
 
     def __init__(self, action: Action, system: System) -> None:
         super().__init__(action)
-        legs = system.parts.mechanism().legs
+        legs = system.mechanism.legs
         self._limits = [(leg.name, limit) for leg in legs for limit in leg.placement.limits]
-        self._low = np.array([limit.low for _, limit in self._limits])
-        self._high = np.array([limit.high for _, limit in self._limits])
+        self._low, self._high = system.mechanism.limit_ranges.T
 
-    def quiet(self, place: Place) -> bool:
-        """There is room to the nearest limit."""
-        return bool(place.room > 0)
+    def quiet(self, snapshot: Snapshot) -> bool:
+        """No limit is reached."""
+        return bool(snapshot.limit_margin > 0)
 
-    def values(self, place: Place) -> Array:
+    def values(self, snapshot: Snapshot) -> Array:
         """How far each quantity is inside its range, low ends first."""
-        return np.concatenate([place.limited - self._low, self._high - place.limited])
+        return np.concatenate([snapshot.limited - self._low, self._high - snapshot.limited])
 
-    def told(self, number: int, place: Place) -> tuple[str, str]:
+    def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
         """Which quantity reached which end."""
         count = len(self._limits)
         leg, limit = self._limits[number % count]
         if limit.angle:
-            return leg, f"{limit.name} reaches {np.arccos(np.clip(limit.low, -1, 1)):.6g} rad"
-        end = limit.low if number < count else limit.high
+            return leg, f"{limit.name} reaches {np.arccos(np.clip(self._low[number % count], -1, 1)):.6g} rad"
+        end = self._low[number % count] if number < count else self._high[number % count]
         return leg, f"{limit.name} reaches {end:.6g} {limit.unit}"
 
 
@@ -91,16 +91,16 @@ class SingularityWatch(Watch):
         super().__init__(action)
         self._basis, self._threshold = scaled_basis(system.freedoms, size), threshold
 
-    def quiet(self, place: Place) -> bool:
+    def quiet(self, snapshot: Snapshot) -> bool:
         """The lower bound of the distance is large enough."""
-        return bool(min(place.safety, place.margin) > self._threshold)
+        return bool(min(snapshot.singularity_bound, snapshot.margin) > self._threshold)
 
-    def values(self, place: Place) -> Array:
+    def values(self, snapshot: Snapshot) -> Array:
         """Distance and margin less the threshold."""
-        singular = np.linalg.svd(place.jacobian @ self._basis, compute_uv=False)
-        return np.array([singular[-1] - self._threshold, place.margin - self._threshold])
+        singular = np.linalg.svd(snapshot.jacobian @ self._basis, compute_uv=False)
+        return np.array([singular[-1] - self._threshold, snapshot.margin - self._threshold])
 
-    def told(self, number: int, place: Place) -> tuple[str, str]:
+    def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
         """How near."""
         what = ("distance to singularity", "smallest margin of a leg")[number]
         return "", f"{what} falls to {self._threshold:.6g}"
@@ -114,21 +114,22 @@ class ReversalWatch(Watch):
 
     def __init__(self, action: Action, system: System) -> None:
         super().__init__(action)
-        legs = system.parts.mechanism().legs
-        frictions = [friction_of(leg, joint) for leg, joint in zip(legs, system.actuated, strict=True)]
-        dry = [number for number, f in enumerate(frictions) if f.coulomb or f.drag]
-        self._which, self._legs = np.array(dry, dtype=int), system.legs
+        legs = system.mechanism.legs
+        driven = [(legs[number], actuator.joint) for number, actuator in system.mechanism.actuators]
+        frictions = [friction_of(leg, leg.placement.joint(name)) for leg, name in driven]
+        dry = [number for number, friction in enumerate(frictions) if friction.dry]
+        self._which, self._legs = np.array(dry, dtype=int), [actuator.name for actuator in system.actuators]
 
-    def quiet(self, place: Place) -> bool:
+    def quiet(self, snapshot: Snapshot) -> bool:
         """No joint has dry friction."""
         return not len(self._which)
 
-    def values(self, place: Place) -> Array:
+    def values(self, snapshot: Snapshot) -> Array:
         """Rates."""
-        rates: Array = place.qdot[self._which]
+        rates: Array = snapshot["qdot"][self._which]
         return rates
 
-    def told(self, number: int, place: Place) -> tuple[str, str]:
+    def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
         """Which leg."""
         return self._legs[self._which[number]], "the actuator changes direction and its friction changes sign"
 
@@ -156,42 +157,43 @@ def chosen(
     return watches
 
 
-class Watchman:
-    """Remembers the signs of all watches and tells the events of each leap in order of time."""
+class EventDetector:
+    """Remembers the signs of all watches and finds the events of each step in order of time."""
 
-    def __init__(self, watches: list[Watch], place: Place) -> None:
+    def __init__(self, watches: list[Watch], snapshot: Snapshot) -> None:
         self._watches = watches
-        self._signs = [np.sign(watch.values(place)) for watch in watches]
+        self._signs = [np.sign(watch.values(snapshot)) for watch in watches]
+        self._positive = [np.ones_like(signs) for signs in self._signs]
 
-    def events(self, leap: Leap) -> list[tuple[Event, Action, Place]]:
-        """Events within a leap."""
+    def events(self, step: Step) -> list[tuple[Event, Action, Snapshot]]:
+        """Events within a step."""
         found = []
         for number, watch in enumerate(self._watches):
-            if watch.quiet(leap.place):
+            if watch.quiet(step.snapshot):
                 if watch.falling:
-                    self._signs[number] = np.ones_like(self._signs[number])
+                    self._signs[number] = self._positive[number]
                 continue
-            old, values = self._signs[number], watch.values(leap.place)
+            old, values = self._signs[number], watch.values(step.snapshot)
             new = np.where(values == 0.0, old, np.sign(values))
             changed = (old > 0) & ~(values > 0) if watch.falling else (old * new < 0)
             for k in np.flatnonzero(changed).tolist():
-                time, place = _located(watch, k, leap)
-                found.append((Event(time, watch.kind, *watch.told(k, place)), watch.action, place))
+                time, snapshot = _located(watch, k, step)
+                found.append((Event(time, watch.kind, *watch.describe(k, snapshot)), watch.action, snapshot))
             # a rate that starts from rest has no sign to change until it has moved
             self._signs[number] = new
         return sorted(found, key=lambda event: event[0].time)
 
 
-def _located(watch: Watch, k: int, leap: Leap) -> tuple[float, Place]:
+def _located(watch: Watch, k: int, step: Step) -> tuple[float, Snapshot]:
     """When a number changes sign: by bracketing, to rounding of the time."""
     from scipy.optimize import brentq
 
     def value(time: float) -> float:
-        return float(watch.values(leap.within(time))[k])
+        return float(watch.values(step.within(time))[k])
 
-    low, high = leap.start, leap.end
+    low, high = step.start, step.end
     first, last = value(low), value(high)
     if not (np.isfinite(last) and first * last < 0):
-        return high, leap.place
+        return high, step.snapshot
     time = float(brentq(value, low, high, xtol=1e-14 * max(1.0, high), rtol=1e-14))
-    return time, leap.within(time)
+    return time, step.within(time)

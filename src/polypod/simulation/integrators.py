@@ -1,4 +1,4 @@
-"""Integrators: a span of time in leaps, each with its end and, for events, the states in between.
+"""Integrators: a span of time in steps, each with its end and, for events, the states in between.
 
 ``RK4`` has fixed steps; with constant force and wrench a whole span is one call of a kernel. The others are SciPy's,
 with tolerances, and start anew where the platform has turned by about a radian, so that the chart stays a good one.
@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError, UnknownNameError
-from ..legs.contract import SMALLEST_MARGIN
+from ..errors import InputError, StateError, UnknownNameError
+from ..symbols import integration
 from .chart import rebased
 from .errors import SimulationError
-from .sources import Source, measured
-from .system import Place, Stepper
+from .signals import Inputs
+from .snapshot import Snapshot
+from .system import Stepper
 
 Array = NDArray[np.float64]
 FIXED = "RK4"
@@ -29,56 +30,41 @@ _CHART = 0.546
 
 
 @dataclass(frozen=True)
-class Leap:
-    """From one accepted time to the next: its end, and the state at any time within (until the next leap)."""
+class Step:
+    """From one accepted time to the next: its end, and the state at any time within (until the next step)."""
 
     start: float
     end: float
-    place: Place
-    within: Callable[[float], Place]
+    snapshot: Snapshot
+    within: Callable[[float], Snapshot]
 
 
-@dataclass(frozen=True)
-class Field:
-    """The robot under a force and a wrench, which are asked for times within a span only."""
+def rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Array) -> Array:
+    """dy/dt under the inputs at a time; a state without an answer is a :class:`SimulationError`."""
+    try:
+        acting = inputs.constant
+        if acting is None:
+            acting = inputs.at(time, stepper.snapshot(base, y).measurement())
+        return stepper.rate(base, y, *acting)
+    except StateError as error:
+        raise no_answer(time, error) from error
 
-    stepper: Stepper
-    force: Source
-    wrench: Source
-    span: tuple[float, float] = (-np.inf, np.inf)
 
-    @property
-    def constant(self) -> bool:
-        """Whether neither depends on time or state."""
-        return self.force.constant is not None and self.wrench.constant is not None
-
-    def rate(self, time: float, base: Array, y: Array, trial: bool = False) -> Array:
-        """dy/dt; a state without an answer is a :class:`SimulationError`, or not a number if it is only a trial."""
-        rate, quality = self._rate(time, base, y)
-        if quality > SMALLEST_MARGIN:
-            return rate
-        if trial:
+def trial_rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Array) -> Array:
+    """dy/dt at a state that an integrator only tries: not a number where there is no answer."""
+    acting = inputs.constant
+    if acting is None:
+        snapshot = stepper.try_snapshot(base, y)
+        if snapshot is None:
             return np.full_like(y, np.nan)
-        raise lost(time)
-
-    def _rate(self, time: float, base: Array, y: Array) -> tuple[Array, float]:
-        force, wrench = self.force.constant, self.wrench.constant
-        if force is None or wrench is None:
-            place = self.stepper.place(base, y)
-            if not place.margin > SMALLEST_MARGIN:
-                return y, 0.0
-            sensed, inside = measured(place, self.stepper.modes), min(max(time, self.span[0]), self.span[1])
-            force, wrench = self.force.at(inside, sensed), self.wrench.at(inside, sensed)
-        return self.stepper.rate(base, y, force, wrench)
+        acting = inputs.at(time, snapshot.measurement())
+    found = stepper.try_rate(base, y, *acting)
+    return np.full_like(y, np.nan) if found is None else found
 
 
-def lost(time: float) -> SimulationError:
+def no_answer(time: float, error: StateError) -> SimulationError:
     """There is no acceleration at some state from here on."""
-    return SimulationError(
-        f"no answer at t = {time:.6g} s: a leg no longer closes or lines up with its joint, the step is too long for "
-        "the forces, or dry friction has no solution",
-        time,
-    )
+    return SimulationError(f"no answer at t = {time:.6g} s: {error.reasons[0]}", time)
 
 
 class Integrator:
@@ -92,79 +78,97 @@ class Integrator:
                 raise InputError(f"{name}: a number greater than 0 is needed, got {value}")
         self.method, self.step, self._tolerances = method, float(step), {"rtol": rtol, "atol": atol}
 
-    def leaps(self, field: Field, start: float, end: float, x: Array) -> Iterator[Leap]:
-        """Accepted steps from a state at ``start`` to ``end``."""
+    def steps(
+        self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Array, whole: bool = False
+    ) -> Iterator[Step]:
+        """Accepted steps from a state at ``start`` to ``end``.
+
+        With ``whole`` the steps of RK4 under constant inputs are one, which the compiled kernel takes at once.
+        """
         if self.method != FIXED:
-            yield from self._adaptive(field, start, end, x)
-        elif field.constant:
-            yield self._period(field, start, end, x)
-        else:
-            yield from self._fixed(field, start, end, x)
+            yield from self._adaptive(stepper, inputs, start, end, x)
+            return
+        acting = inputs.constant if whole else None
+        if acting is not None:
+            try:
+                step = self._period(stepper, *acting, start, end, x)
+            except StateError:  # again in single steps, which say when, at which leg and why
+                yield from self._fixed(stepper, inputs, start, end, x)
+            else:
+                yield step
+            return
+        yield from self._fixed(stepper, inputs, start, end, x)
 
-    def _period(self, field: Field, start: float, end: float, x: Array) -> Leap:
+    def _count(self, span: float) -> int:
+        return max(1, int(np.ceil(span / self.step * (1 - 1e-9))))
+
+    def _period(self, stepper: Stepper, force: Array, wrench: Array, start: float, end: float, x: Array) -> Step:
         """The whole span by the compiled kernel."""
-        force, wrench = field.force.constant, field.wrench.constant
-        assert force is not None
-        assert wrench is not None
 
-        def within(time: float) -> Place:
+        def within(time: float) -> Snapshot:
             span = time - start
             if not span > 0:
-                return field.stepper.place(*rebased(x))
-            count = max(1, int(np.ceil(span / self.step * (1 - 1e-9))))
-            place, quality = field.stepper.period(x, force, wrench, span / count, count)
-            if not (quality > SMALLEST_MARGIN and place.margin > SMALLEST_MARGIN):
-                raise lost(start)
-            return place
+                return stepper.snapshot(*rebased(x))
+            count = self._count(span)
+            return stepper.period(x, force, wrench, span / count, count)
 
-        return Leap(start, end, within(end), within)
+        return Step(start, end, within(end), within)
 
-    def _fixed(self, field: Field, start: float, end: float, x: Array) -> Iterator[Leap]:
-        """RK4 with force and wrench evaluated at every stage."""
-        count = max(1, int(np.ceil((end - start) / self.step * (1 - 1e-9))))
+    def _fixed(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Array) -> Iterator[Step]:
+        """RK4 step by step; force and wrench that are not constant are evaluated at every stage."""
+        count = self._count(end - start)
         for k in range(count):
             now, then = (start + (end - start) * part / count for part in (k, k + 1))
 
-            def within(time: float, now: float = now, x: Array = x) -> Place:
-                return _runge_kutta(field, now, time - now, x)
+            def within(time: float, now: float = now, x: Array = x) -> Snapshot:
+                if inputs.constant is not None:
+                    try:
+                        return stepper.period(x, *inputs.constant, time - now, 1)
+                    except StateError:
+                        pass  # stage by stage below, which says when, at which leg and why
+                base, y = rebased(x)
+                after = integration.RK4.advance(
+                    lambda time, y: rate(stepper, inputs, time, base, y), now, y, time - now
+                )
+                try:
+                    return stepper.snapshot(base, after)
+                except StateError as error:
+                    raise no_answer(time, error) from error
 
-            place = within(then)
-            yield Leap(now, then, place, within)
-            x = place.state
+            snapshot = within(then)
+            yield Step(now, then, snapshot, within)
+            x = snapshot.state
 
-    def _adaptive(self, field: Field, start: float, end: float, x: Array) -> Iterator[Leap]:
+    def _adaptive(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Array) -> Iterator[Step]:
         from scipy import integrate
 
         kind: Any = getattr(integrate, self.method)
         # explicit methods shorten a step whose trial is not a number; the others would choke on it
-        trial = self.method in ("RK45", "DOP853")
+        asked = trial_rate if self.method in ("RK45", "DOP853") else rate
         while start < end:
             base, y = rebased(x)
-            solver = kind(lambda t, y, base=base: field.rate(t, base, y, trial), start, y, end, **self._tolerances)
+            solver = kind(lambda t, y, b=base: asked(stepper, inputs, t, b, y), start, y, end, **self._tolerances)
             while solver.status == "running":
                 message = solver.step()
+                now = float(solver.t)
                 if solver.status == "failed":
-                    raise SimulationError(f"{self.method} failed at t = {solver.t:.6g} s: {message}", float(solver.t))
-                place = field.stepper.place(base, solver.y)
+                    rate(stepper, inputs, now, base, solver.y)  # says which leg if there is no answer right here
+                    nearest = stepper.nearest_loss(base, solver.y)
+                    raise SimulationError(f"{self.method} failed at t = {now:.6g} s: {message} {nearest}".strip(), now)
+                try:
+                    snapshot = stepper.snapshot(base, solver.y)
+                except StateError as error:
+                    raise no_answer(now, error) from error
 
                 # costs evaluations of its own, so only for those who ask before the next step
                 @cache
                 def between(solver: Any = solver) -> Any:
                     return solver.dense_output()
 
-                def within(time: float, between: Any = between, base: Array = base) -> Place:
-                    return field.stepper.place(base, between()(time))
+                def within(time: float, between: Any = between, base: Array = base) -> Snapshot:
+                    return stepper.snapshot(base, between()(time))
 
-                yield Leap(float(solver.t_old), float(solver.t), place, within)
-                if np.linalg.norm(solver.y[3:6]) > _CHART:
+                yield Step(float(solver.t_old), now, snapshot, within)
+                if np.linalg.norm(solver.y[stepper.layout.chart["turn"]]) > _CHART:
                     break
-            start, x = float(solver.t), place.state
-
-
-def _runge_kutta(field: Field, time: float, h: float, x: Array) -> Place:
-    base, y = rebased(x)
-    k1 = field.rate(time, base, y)
-    k2 = field.rate(time + h / 2, base, y + h / 2 * k1)
-    k3 = field.rate(time + h / 2, base, y + h / 2 * k2)
-    k4 = field.rate(time + h, base, y + h * k3)
-    return field.stepper.place(base, y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+            start, x = now, snapshot.state

@@ -10,25 +10,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..control.reference import Reference, reference_of
+from ..datasets import COMPONENTS
 from ..errors import InputError, StateError
+from ..mechanism.samples import platform_size
 from ..model.arguments import PoseLike, pose_matrix
-from ..model.checks import check_poses
+from ..model.checks import exact_poses
 from ..model.freedoms import check_motion, check_pose_freedom
-from ..steps import DECAY, PHASE, STABLE
-from ..trajectories import Trajectory
+from ..motion import Trajectory
+from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE
 from .actuators import Actuators
-from .chart import pack, rebased
-from .dynamics import size_of
+from .chart import rebased
 from .errors import InterruptedWarning, SimulationError
-from .events import Action, Watchman, chosen
-from .integrators import FIXED, Integrator
+from .events import Action, EventDetector, chosen
+from .integrators import FIXED, Integrator, no_answer
 from .progress import progress_bar
 from .record import Record
-from .result import AXES, dataset
+from .result import recorded
 from .run import Run, StoppedError
-from .sources import Signal, Source
-from .system import Place, Stepper, System
-from .systems import system_of
+from .signals import Signal, SignalLike, signal
+from .snapshot import Snapshot
+from .system import Stepper, System
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -41,14 +42,14 @@ STEP = 1e-3
 
 def simulate(
     model: Any,
-    force: Signal = None,
+    force: SignalLike = None,
     *,
     duration: float,
     pose: PoseLike | None = None,
     twist: ArrayLike | None = None,
     elastic: ArrayLike | None = None,
     elastic_rate: ArrayLike | None = None,
-    wrench: Signal = None,
+    wrench: SignalLike = None,
     rate: float | None = None,
     method: str | None = None,
     step: float | None = None,
@@ -68,7 +69,7 @@ def simulate(
 
     Parameters
     ----------
-    model : the robot, a :class:`polypod.Model` or :class:`polypod.FlexibleModel`
+    model : the robot, a :class:`polypod.Model`
     force : actuator forces (n,) [N]: numbers, a function ``(time, measurement) -> (n,)`` or a controller; None is zero
     duration : simulated time [s], from 0
     pose, twist : start; the start of the controller's reference if it has one, else home at rest
@@ -82,7 +83,7 @@ def simulate(
     saturation : largest force [N], a number, (n,), or (n, 2) low and high
     delay : time [s] from a sample to its force; what holds the start acts until the first arrives
     events : action (``stop``, ``log``, ``ignore``) by kind: ``limit`` and ``singularity`` stop and ``reversal`` (of
-        joints with dry friction) is logged unless told otherwise; ``singularity`` is the distance at which one is near
+        joints with dry friction) is logged by default; ``singularity`` is the distance at which one is near
     breaks : times [s] at which force or wrench jump; the integrator starts anew there (without a rate)
     output : interval [s] of the rows; None: every sample, or every accepted step
     reference : the motion wanted, for the tracking error; that of the controller unless given
@@ -92,42 +93,37 @@ def simulate(
     that is interrupted from the keyboard warns and returns what it has.
     """
     timing = _Timing(duration, rate, breaks, output)
-    system = system_of(model, friction)
+    system = System(model, friction)
     stepper = Stepper(system)
     actuators = Actuators(system.legs, saturation, delay)
     wanted = _reference(reference, force, rate)
-    place = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
+    start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
     how = method or (FIXED if rate is not None else "DOP853")
-    integrator = Integrator(how, _step(step, system, place) if how == FIXED else step or STEP, rtol, atol)
-    force_source, wrench_source = (
-        Source("force", force, system.legs),
-        Source("wrench", wrench, AXES, system.parts.check_wrench),
-    )
-    _check_sampling(force_source, wrench_source, rate, delay)
-    watches = chosen(events, system, friction, singularity, size_of(model.robot))
+    integrator = Integrator(how, _step(step, system, start) if how == FIXED else step or STEP, rtol, atol)
+    forces, wrenches = signal("force", force, system.legs), signal("wrench", wrench, COMPONENTS, system.check_wrench)
+    _check_sampling(forces, wrenches, rate, delay)
+    watches = chosen(events, system, friction, singularity, platform_size(model.robot))
     for watch in watches:
-        values = watch.values(place)
+        values = watch.values(start)
         if watch.falling and (~(values > 0)).any():
-            leg, text = watch.told(int(np.argmin(values > 0)), place)
+            leg, text = watch.describe(int(np.argmin(values > 0)), start)
             raise InputError(f"pose: the start is beyond what the robot may do: {f'{leg}: ' if leg else ''}{text}")
-    record = Record(system.layout.state, len(system.legs))
+    record = Record(system.layout)
     about = {
         "method": integrator.method,
         "rate": 0.0 if rate is None else float(rate),
         "friction": "yes" if friction else "no",
-        "conventions": "SI units, radians; base axes; twist and wrench at the platform origin, linear part first",
     }
 
     def result(ended: str) -> xr.Dataset:
-        return dataset(system, record, force, wanted, {**about, "ended": ended})
+        return recorded(system, record, force, wanted, {**about, "ended": ended})
 
     with progress_bar(timing.duration, progress) as advanced:
         run = Run(
-            stepper, integrator, force_source, wrench_source, actuators, Watchman(watches, place), record, place,
-            advanced,
+            stepper, integrator, forces, wrenches, actuators, EventDetector(watches, start), record, start, advanced
         )  # fmt: skip
         if delay:
-            actuators.hold(system.parts.hold(_pose(place))[1])
+            actuators.hold(system.hold(start.pose)[1])
         else:
             actuators.hold(np.zeros(len(system.legs)))
         try:
@@ -139,10 +135,11 @@ def simulate(
             event = stop.event
             where = f"{event.leg}: " if event.leg else ""
             return result(f"{event.kind} at t = {event.time:.6g} s: {where}{event.text}")
-        except SimulationError as error:
+        except (SimulationError, StateError) as error:
             run.keep()
-            error.result = result(str(error))
-            raise
+            ended = no_answer(run.time, error) if isinstance(error, StateError) else error
+            ended.result = result(str(ended))
+            raise ended from error.__cause__
         except KeyboardInterrupt:
             run.keep()
             text = f"interrupted at t = {run.time:.6g} s"
@@ -175,37 +172,37 @@ class _Timing:
                 raise InputError(f"output: at {rate:g} samples a second a multiple of {1 / rate:g} s, got {output}")
 
 
-def _step(step: float | None, system: System, place: Place) -> float:
+def _step(step: float | None, system: System, start: Snapshot) -> float:
     """The step of RK4; one at which a flexible platform's fastest mode or dry friction would blow up is refused."""
     if not system.modes:
         return STEP if step is None else step
-    mode, rubbing = system.parts.fastest(_pose(place), place.state[18 : 18 + system.modes])
-    if np.isinf(rubbing):
+    mode, friction = system.fastest_rates(start.pose, start["elastic"])
+    if np.isinf(friction):
         raise InputError(
             "friction_width: the exact sign of dry friction (0) cannot be followed in fixed steps where a platform "
             "vibrates; give the model a width greater than 0"
         )
     if step is None:
-        return min(STEP, PHASE / mode, DECAY / max(rubbing, 1e-300))
-    fastest = max(mode, rubbing)
-    if fastest * step > STABLE:
-        cause = "dry friction, by friction_width of the model," if rubbing > mode else "the platform's fastest mode"
+        return min(STEP, MAX_PHASE / mode, MAX_DECAY / max(friction, 1e-300))
+    fastest = max(mode, friction)
+    if fastest * step > MAX_STABLE:
+        cause = "dry friction, by friction_width of the model," if friction > mode else "the platform's fastest mode"
         raise InputError(
-            f"step: got {step:g} s, but {cause} ({fastest:.4g} 1/s) needs at most {STABLE / fastest:.3g} s with RK4; "
-            "leave step out"
+            f"step: got {step:g} s, but {cause} ({fastest:.4g} 1/s) needs at most {MAX_STABLE / fastest:.3g} s with "
+            "RK4; leave step out"
         )
     return step
 
 
-def _reference(reference: Reference | Trajectory | None, force: Signal, rate: float | None) -> Reference | None:
+def _reference(reference: Reference | Trajectory | None, force: SignalLike, rate: float | None) -> Reference | None:
     found = getattr(force, "reference", None) if reference is None else reference
     return reference_of(found, rate or 1000.0) if isinstance(found, (Reference, Trajectory)) else None
 
 
-def _check_sampling(force: Source, wrench: Source, rate: float | None, delay: float) -> None:
-    if wrench.remembers:
+def _check_sampling(force: Signal, wrench: Signal, rate: float | None, delay: float) -> None:
+    if wrench.has_memory:
         raise InputError("wrench: a function (time, measurement) is needed, got a controller with memory")
-    if rate is None and force.remembers:
+    if rate is None and force.has_memory:
         raise InputError("rate: a controller with memory needs one (samples a second)")
     if rate is None and delay:
         raise InputError(f"delay: only sampled forces are delayed; give a rate, got a delay of {delay} s without one")
@@ -219,33 +216,28 @@ def _start(
     elastic: ArrayLike | None,
     elastic_rate: ArrayLike | None,
     reference: Reference | None,
-) -> Place:
+) -> Snapshot:
     """The start state, checked: a pose the robot can take, motions it can make, legs that close."""
     system = stepper.system
     first = None if reference is None else reference.at(0.0)
     home: Array = model.robot.home.matrix if first is None else first.pose
     matrix = _numbers("pose", home if pose is None else pose_matrix(pose), (4, 4))
-    check_poses(matrix[None], "pose", False)
+    matrix = exact_poses(matrix[None], "pose", False)[0]
     given = (np.zeros(6) if first is None else first.twist) if twist is None else twist
     velocity = _numbers("twist", given, (6,))
     if not system.freedoms.full:
-        check_pose_freedom(system.freedoms, matrix[None], "pose", False, size_of(model.robot))
+        check_pose_freedom(system.freedoms, matrix[None], "pose", False, platform_size(model.robot))
         check_motion(system.freedoms, velocity[None], "twist", False)
     n = system.modes
     if not n and (elastic is not None or elastic_rate is not None):
-        raise InputError(f"elastic: {system.robot.name!r} is rigid; only a FlexibleModel has elastic coordinates")
+        raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")
     try:
-        if not n:
-            model.inverse_kinematics(matrix)  # says which leg does not close
-        at_rest = system.parts.hold(matrix)[0] if n and elastic is None else np.zeros(n)
+        at_rest = system.hold(matrix)[0] if n and elastic is None else np.zeros(n)
+        shape = _numbers("elastic", at_rest if elastic is None else elastic, (n,))
+        shape_rate = _numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
+        return stepper.snapshot(*rebased(system.layout.state(matrix, velocity, shape, shape_rate)))
     except StateError as error:
         raise InputError(f"pose: the robot cannot start there: {error}") from error
-    bent = _numbers("elastic", at_rest if elastic is None else elastic, (n,))
-    bending = _numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
-    place = stepper.place(*rebased(pack(matrix, velocity, bent, bending)))
-    if not (place.margin > 0 and np.isfinite(place.q).all()):
-        raise InputError("pose: the robot cannot start there: a leg does not close")
-    return place
 
 
 def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
@@ -256,7 +248,3 @@ def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     if array.shape != shape or not np.isfinite(array).all():
         raise InputError(f"{name}: finite numbers of shape {shape} are needed, got {array.tolist()}")
     return array
-
-
-def _pose(place: Place) -> Array:
-    return np.vstack([place.state[:12].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]])

@@ -1,63 +1,40 @@
-"""A model ready to be stepped in time: compiled rates, charts and periods behind one small face."""
+"""A model ready to be stepped in time: what a simulation asks of it, and its compiled rates, snapshots and periods."""
 
 from __future__ import annotations
 
 import hashlib
+import sys
 import threading
 from collections.abc import Callable
 from functools import cache, cached_property, partial
 from importlib import resources
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..description import Robot
+from ..control.checked import nearest_loss, why_no_answer
+from ..errors import InputError
 from ..files import dumps
-from ..kernels import Call, Expression, Iteration, Kernel
-from ..legs import Joint
-from ..mechanism import Freedoms, Mechanism
+from ..kernels import CheckedCall, Expression, Iteration, Kernel
+from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism import Mechanism
+from ..model import Model
+from ..model.checks import check_wrench
+from ..model.kernels import Kernels, check_rotations
+from ..platforms import Freedoms
 from . import kernels as graphs
-from .chart import Layout
+from .chart import Layout, turned
 from .dynamics import Dynamics
+from .elastic_rates import friction_rate, spectral_radius
+from .snapshot import Snapshot
 
 Array = NDArray[np.float64]
+_STILL = np.zeros(6)
 Graph = Callable[[Dynamics], Expression | Iteration]
-
-
-class Place:
-    """A state and what is known of the legs there; see :class:`polypod.simulation.dynamics.Sensed`."""
-
-    __slots__ = ("_legs", "_n", "_s", "margin", "room", "row", "safety")
-
-    def __init__(self, row: Array, legs: Array, state: int, actuators: int) -> None:
-        self.row, self._legs, self._s, self._n = row, legs, state, actuators
-        self.margin, self.room, self.safety = row[-3:].tolist()
-
-    @property
-    def state(self) -> Array:
-        """x (S,)."""
-        return self.row[: self._s]
-
-    @property
-    def q(self) -> Array:
-        """Actuated coordinates (n,)."""
-        return self.row[self._s : self._s + self._n]
-
-    @property
-    def qdot(self) -> Array:
-        """Their rates (n,)."""
-        return self.row[self._s + self._n : -3]
-
-    @property
-    def jacobian(self) -> Array:
-        """J (n, 6)."""
-        return self._legs[: 6 * self._n].reshape(self._n, 6)
-
-    @property
-    def limited(self) -> Array:
-        """Limited quantities (k,); angles as cosines."""
-        return self._legs[6 * self._n + 1 :]
+Derived = TypeVar("Derived")
 
 
 class Energies(NamedTuple):
@@ -68,119 +45,189 @@ class Energies(NamedTuple):
     elastic: Array
 
 
-class Parts(NamedTuple):
-    """What a system is made from.
+class CompiledDynamics:
+    """A robot's dynamics in symbols, functions compiled from them, safe in threads, and the robot as text."""
 
-    ``dynamics`` gives it in symbols; ``recipe`` makes what determines them, or None, and spares making them when
-    compiled before. ``energy`` takes poses, twists, elastic coordinates and rates of n states; ``hold`` gives the
-    elastic coordinates and actuator forces at rest in a pose; ``deflection`` the displacements (n, legs, 3) [m] of the
-    attachment points, platform axes, for elastic coordinates (n, N); a rigid platform has none. ``fastest`` gives the
-    largest rates [1/s] of vibration and of dry friction at a pose and shape; ``check_wrench`` raises for external
-    wrenches (n, 6) that act where the modes have no shape.
-    """
-
-    dynamics: Callable[[], Dynamics]
-    recipe: Callable[[], bytes | None]
-    mechanism: Callable[[], Mechanism]
-    energy: Callable[[Array, Array, Array, Array], Energies]
-    hold: Callable[[Array], tuple[Array, Array]]
-    deflection: Callable[[Array], Array] | None = None
-    fastest: Callable[[Array, Array], tuple[float, float]] = lambda pose, elastic: (0.0, 0.0)
-    check_wrench: Callable[[Array], None] | None = None
-
-
-class System:
-    """Compiled functions of a model, safe in threads; :class:`Stepper` calls them."""
-
-    def __init__(self, robot: Robot, modes: int, parts: Parts) -> None:
-        self.robot, self.modes, self.parts = robot, modes, parts
-        self.legs: tuple[str, ...] = tuple(leg.name for leg in robot.legs)
-        self.freedoms = Freedoms(robot)
-        self.layout = Layout(modes)
+    def __init__(self, kernels: Kernels, friction: bool) -> None:
+        self._own, self._friction = kernels, friction
         self._lock = threading.RLock()
-        self._kernels: dict[str, Kernel] = {}
+        self._kernels: dict[Graph, Kernel] = {}
+        self._derived: dict[Any, Any] = {}
 
     @cached_property
     def robot_file(self) -> str:
         """The robot as text, for results."""
-        return dumps(self.robot)
-
-    @cached_property
-    def actuated(self) -> tuple[Joint, ...]:
-        """The actuated joint of each leg: its slide, or the joint on the base where it has none."""
-        found = []
-        for leg in self.parts.mechanism().legs:
-            joints = leg.placement.joints
-            slides = [joint for joint in joints if joint.kind == "prismatic"]
-            found.append((slides or [joint for joint in joints if joint.parent == "base"])[0])
-        return tuple(found)
-
-    @cached_property
-    def units(self) -> tuple[str, str]:
-        """Units of actuated coordinates and forces."""
-        return ("m", "N") if all(joint.kind == "prismatic" for joint in self.actuated) else ("rad", "N m")
+        return dumps(self._own.robot)
 
     @cached_property
     def dynamics(self) -> Dynamics:
-        """The model in symbols."""
-        return self.parts.dynamics()
-
-    @cached_property
-    def _recipe(self) -> bytes | None:
-        made = self.parts.recipe()
-        return None if made is None else made + _source_digest()
+        """The robot in symbols."""
+        if self._friction:
+            check_rotations(self._own.mechanism)
+        return Dynamics(self._own.mechanism, self._own.options.dry, self._friction)
 
     def kernel(self, graph: Graph) -> Kernel:
-        """The compiled form of a function of the dynamics."""
+        """The compiled form of a function of the dynamics, made by a function of a module."""
         with self._lock:
-            name = graph.__name__
-            if name not in self._kernels:
-                recipe = None if self._recipe is None else name.encode() + self._recipe
-                self._kernels[name] = Kernel(partial(self._build, graph), recipe)
-            return self._kernels[name]
+            if graph not in self._kernels:
+                name = f"{graph.__module__}.{graph.__qualname__} {self._friction}"
+                origin = self._own.recipe(name)
+                recipe = None if origin is None else origin + _file(graph.__module__) + _source_digest()
+                kernel = self._own.shared(partial(self._build, graph), recipe)
+                self._kernels[graph] = kernel.at(self._own.mechanism.numbers.values) if kernel.parameters else kernel
+            return self._kernels[graph]
+
+    def derived(self, make: Callable[[Dynamics], Derived]) -> Derived:
+        """What a function makes of the dynamics, made once."""
+        with self._lock:
+            if make not in self._derived:
+                self._derived[make] = make(self.dynamics)
+            made: Derived = self._derived[make]
+            return made
 
     def _build(self, graph: Graph) -> Expression | Iteration:
         return graph(self.dynamics)
 
 
+_LOCK = threading.Lock()
+# Compiled functions live as long as their model; they must not hold it, or neither would ever go.
+_COMPILED: WeakKeyDictionary[Any, dict[bool, CompiledDynamics]] = WeakKeyDictionary()
+
+
+class System:
+    """What a simulation asks of a model; poses (n, 4, 4), twists (n, 6), elastic coordinates and rates (n, N)."""
+
+    def __init__(self, model: Model, friction: bool) -> None:
+        if not isinstance(model, Model):
+            raise InputError(f"model: a polypod.Model is needed, got {type(model).__name__}")
+        with _LOCK:
+            known = _COMPILED.setdefault(model, {})
+            self.compiled = known.setdefault(friction, CompiledDynamics(model.kernels, friction))
+        self.model, self.robot, self._friction = model, model.robot, friction
+        self.legs, self.actuators = model.legs, model.actuators
+        self.freedoms = Freedoms(self.robot)
+        self.modes = model.modes.count if model.robot.flexible else 0
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """The robot in symbols, made when first needed."""
+        return self.model.kernels.mechanism
+
+    def _elastic(self, **given: Array) -> dict[str, Any]:
+        """Keywords of a flexible robot's calls; none for a rigid one."""
+        return given if self.modes else {}
+
+    def energy(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Energies:
+        """Energies of n states."""
+        found = self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
+        return Energies(found.kinetic, found.potential, found.elastic if self.modes else np.zeros_like(found.kinetic))
+
+    def hold(self, pose: Array, wrench: Array | None = None) -> tuple[Array, Array]:
+        """Elastic coordinates (N,) and actuator forces (n,) at rest in a pose under an external wrench."""
+        if self.modes:
+            elastic, force = self.model.static_equilibrium(pose, wrench)
+            return elastic, force
+        return np.zeros(0), self.model.inverse_dynamics(pose, _STILL, _STILL, wrench, friction=False)
+
+    def mass_matrix(self, pose: Array, elastic: Array) -> Array:
+        """With respect to the freedoms' rates and the elastic rates (m + N, m + N)."""
+        return self.model.mass_matrix(pose, **self._elastic(elastic=elastic))
+
+    def deflection(self, elastic: Array) -> Array | None:
+        """Displacements (n, legs, 3) [m] of the attachment points, platform axes; None if the platform is rigid."""
+        return self.model.deflection(elastic) if self.modes else None
+
+    def fastest_rates(self, pose: Array, elastic: Array) -> tuple[float, float]:
+        """Largest rates [1/s] of vibration and of dry friction at a pose and shape, which fixed steps must follow."""
+        if not self.modes:
+            return 0.0, 0.0
+        friction = friction_rate(self.model, pose, elastic) if self._friction else 0.0
+        return spectral_radius(self.model, pose, elastic), friction
+
+    def check_wrench(self, wrench: Array) -> None:
+        """Raise for external wrenches (n, 6) that the model cannot take."""
+        check_wrench(self.robot, wrench)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where the parts of its states are."""
+        return Layout(self.modes, len(self.actuators))
+
+
 class Stepper:
-    """A system's functions on one state, for one simulation. Not to be shared between threads."""
+    """A system's functions on one state, for one simulation. Not to be shared between threads.
+
+    A state without an answer is a :class:`~polypod.errors.StateError` that names the leg; if it is only a ``trial``
+    of an integrator, it is None.
+    """
 
     def __init__(self, system: System) -> None:
-        self.system, self.modes = system, system.modes
-        self._size = system.layout.state, len(system.legs)
+        self.system, self.layout = system, system.layout
 
     @cached_property
-    def _place(self) -> Call:
-        return Call(self.system.kernel(graphs.place))
+    def _snapshot(self) -> CheckedCall:
+        return self._call(graphs.snapshot, self._why)
 
     @cached_property
-    def _rate(self) -> Call:
-        return Call(self.system.kernel(graphs.chart_rate))
+    def _rate(self) -> CheckedCall:
+        return self._call(graphs.chart_rate, self._why)
 
     @cached_property
-    def _period(self) -> Call:
-        return Call(self.system.kernel(graphs.period))
+    def _period(self) -> CheckedCall:
+        return self._call(graphs.period, lambda *_: "somewhere within the period")
 
-    def place(self, base: Array, y: Array) -> Place:
+    def _call(self, graph: Graph, explain: Callable[..., str]) -> CheckedCall:
+        return CheckedCall(self.system.compiled.kernel(graph), SMALLEST_MARGIN, explain)
+
+    def _why(self, base: Array, y: Array, *_: Array) -> str:
+        """Which leg fails at a chart."""
+        return why_no_answer(self.system.model, self._place(base, y))
+
+    def nearest_loss(self, base: Array, y: Array) -> str:
+        """Which leg is nearest to failing at a chart."""
+        return nearest_loss(self.system.model, self._place(base, y))
+
+    def _place(self, base: Array, y: Array) -> dict[str, Array]:
+        parts = self.layout.chart
+        pose = np.eye(4)
+        pose[:3, :3], pose[:3, 3] = turned(base, y[parts["turn"]]), y[parts["position"]]
+        return {"pose": pose, "elastic": y[parts["elastic"]]}
+
+    def snapshot(self, base: Array, y: Array) -> Snapshot:
         """State and legs at a chart y about a base rotation."""
-        row, legs = self._place(base, y)
-        return Place(row.copy(), legs.copy(), *self._size)
+        return self._kept(self._snapshot(base, y))
 
-    def rate(self, base: Array, y: Array, force: Array, wrench: Array) -> tuple[Array, float]:
-        """dy/dt (D,), and its quality: 0 or not a number where there is no answer."""
-        rate, quality = self._rate(base, y, force, wrench)
-        return rate.copy(), float(quality[0])
+    def try_snapshot(self, base: Array, y: Array) -> Snapshot | None:
+        """The same; None where there is no answer."""
+        found = self._snapshot.attempt(base, y)
+        return None if found is None else self._kept(found)
 
-    def period(self, x: Array, force: Array, wrench: Array, step: float, count: int) -> tuple[Place, float]:
-        """``count`` RK4 steps of length ``step`` [s] from a state, at constant force and wrench; and their quality."""
-        row, legs, quality = self._period(x, force, wrench, step, count)
-        return Place(row.copy(), legs.copy(), *self._size), float(quality[0])
+    def rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array:
+        """dy/dt (D,)."""
+        return self._rate(base, y, force, wrench)[0].copy()
+
+    def try_rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array | None:
+        """The same; None where there is no answer."""
+        found = self._rate.attempt(base, y, force, wrench)
+        return None if found is None else found[0].copy()
+
+    def period(self, x: Array, force: Array, wrench: Array, step: float, count: int) -> Snapshot:
+        """``count`` RK4 steps of length ``step`` [s] from a state, at constant force and wrench."""
+        return self._kept(self._period(x, force, wrench, step, count))
+
+    def _kept(self, found: tuple[Array, ...]) -> Snapshot:
+        return Snapshot(found[0].copy(), found[1].copy(), self.layout)
 
 
 @cache
 def _source_digest() -> bytes:
     """Fingerprint of the code that makes this package's graphs."""
     root = resources.files(__package__)
-    files = ("chart.py", "dynamics.py", "kernels.py", "flexible.py")
+    files = ("chart.py", "dynamics.py", "kernels.py")
     return hashlib.sha256(b"".join((root / name).read_bytes() for name in files)).digest()
+
+
+@cache
+def _file(module: str) -> bytes:
+    """Fingerprint of a module's code."""
+    return hashlib.sha256(Path(str(sys.modules[module].__file__)).read_bytes()).digest()

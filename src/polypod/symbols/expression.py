@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
 import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike
 
 from .graph import Graph
+from .program import Program
 
 
 @dataclass(frozen=True)
@@ -34,23 +37,44 @@ def port(name: str, value: ca.SX, shape: tuple[int, ...] | None = None) -> Port:
 
 @dataclass(frozen=True)
 class Expression:
-    """Inputs and outputs of one function of a state, in symbols."""
+    """Inputs and outputs of one function of a state, in symbols.
+
+    ``parameters`` are numbers p, shape (k,), that stay the same from state to state: a robot's geometry and inertia.
+    """
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
+    parameters: Port | None = None
 
     @cached_property
     def function(self) -> ca.Function:
-        """The CasADi function: the interpreted form of the kernel."""
+        """The CasADi function (inputs, p if there are parameters) -> outputs: the interpreted form of the kernel."""
+        given = [*self.inputs, *_optional(self.parameters)]
         shared = ca.cse([p.symbols for p in self.outputs])
-        names = [p.name for p in self.inputs], [p.name for p in self.outputs]
-        return ca.Function(self.name, [p.symbols for p in self.inputs], shared, *names)
+        names = [p.name for p in given], [p.name for p in self.outputs]
+        return ca.Function(self.name, [p.symbols for p in given], shared, *names)
 
     @cached_property
     def graph(self) -> Graph:
-        """The list of operations that is compiled."""
+        """All operations, parameters as the last input."""
         return Graph.of(self.function)
+
+    @cached_property
+    def program(self) -> Program:
+        """What is compiled."""
+        return Program.of(self.graph, self.parameters is not None)
+
+    def fixed(self, values: ArrayLike) -> Expression:
+        """The same function of the inputs alone, with these numbers (k,) for its parameters."""
+        if self.parameters is None:
+            return self
+        outputs = _substituted([p.symbols for p in self.outputs], self.parameters, values)
+        return replace(
+            self,
+            outputs=tuple(replace(p, symbols=x) for p, x in zip(self.outputs, outputs, strict=True)),
+            parameters=None,
+        )
 
 
 @dataclass(frozen=True)
@@ -58,6 +82,7 @@ class Iteration:
     """A function of a state found by iterating: start(inputs) -> state, step until done, finish -> outputs.
 
     The last number of the iteration's state is its ``done`` flag; a lane whose flag is set keeps its state.
+    ``parameters`` as in :class:`Expression`.
     """
 
     name: str
@@ -66,20 +91,48 @@ class Iteration:
     state: ca.SX
     start: ca.SX
     step: ca.SX
+    parameters: Port | None = None
 
     @cached_property
     def functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
-        """start, step and finish as CasADi functions."""
-        inputs = [p.symbols for p in self.inputs]
+        """start(inputs, p), step(inputs, state, p) and finish(inputs, state, p) as CasADi functions: interpreted."""
+        inputs, p = [p.symbols for p in self.inputs], [p.symbols for p in _optional(self.parameters)]
         finish = ca.cse([p.symbols for p in self.outputs])
         return (
-            ca.Function("start", inputs, [ca.densify(self.start)]),
-            ca.Function("step", [*inputs, self.state], ca.cse([ca.densify(self.step)])),
-            ca.Function("finish", [*inputs, self.state], finish),
+            ca.Function("start", [*inputs, *p], [ca.densify(self.start)]),
+            ca.Function("step", [*inputs, self.state, *p], ca.cse([ca.densify(self.step)])),
+            ca.Function("finish", [*inputs, self.state, *p], finish),
         )
 
     @cached_property
-    def graphs(self) -> tuple[Graph, Graph, Graph]:
-        """start, step and finish as lists of operations."""
-        start, step, finish = (Graph.of(function) for function in self.functions)
-        return start, step, finish
+    def program(self) -> Program:
+        """What is compiled: the parts share what they have in common, and rounds do not repeat what stays the same."""
+        given = [*(p.symbols for p in self.inputs), self.state, *(p.symbols for p in _optional(self.parameters))]
+        parts = [ca.densify(self.start), ca.densify(self.step), *(p.symbols for p in self.outputs)]
+        function = ca.Function(self.name, given, ca.cse(parts))
+        return Program.iterating(Graph.of(function), self.parameters is not None)
+
+    def fixed(self, values: ArrayLike) -> Iteration:
+        """The same function of the inputs alone, with these numbers (k,) for its parameters."""
+        if self.parameters is None:
+            return self
+        parts = [self.start, self.step, *(p.symbols for p in self.outputs)]
+        start, step, *outputs = _substituted(parts, self.parameters, values)
+        return replace(
+            self,
+            start=start,
+            step=step,
+            outputs=tuple(replace(p, symbols=x) for p, x in zip(self.outputs, outputs, strict=True)),
+            parameters=None,
+        )
+
+
+def _optional(parameters: Port | None) -> list[Port]:
+    return [] if parameters is None else [parameters]
+
+
+def _substituted(parts: list[ca.SX], parameters: Port, values: ArrayLike) -> list[ca.SX]:
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.shape != parameters.shape:
+        raise ValueError(f"{parameters.name}: numbers of shape {parameters.shape} are needed, got {numbers.shape}")
+    return list(ca.substitute(parts, [parameters.symbols], [ca.SX(ca.DM(numbers))]))

@@ -7,6 +7,7 @@ denominator become one reciprocal and products again.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,10 @@ class Graph:
     def count(self) -> int:
         """Arithmetic operations (additions, products, divisions, roots, comparisons, choices)."""
         return sum(step.op not in _NOT_ARITHMETIC for step in self.operations)
+
+    def only(self, outputs: Iterable[int]) -> Graph:
+        """The graph of some of the outputs."""
+        return _pruned(self.inputs, list(self.operations), [list(self.outputs[k]) for k in outputs])
 
     @staticmethod
     def of(function: ca.Function) -> Graph:

@@ -17,10 +17,11 @@ _ZERO = ca.SX(0)
 
 
 class Tape:
-    """A vector function y(x) recorded once; ``x`` and ``y`` are symbol columns."""
+    """A vector function y(x) recorded once; ``x`` and ``y`` are symbol columns, ``fixed`` symbols that do not move."""
 
-    def __init__(self, x: ca.SX, y: ca.SX) -> None:
-        self._function = ca.Function("tape", [x], [ca.densify(y)])
+    def __init__(self, x: ca.SX, y: ca.SX, fixed: ca.SX | None = None) -> None:
+        self._fixed = ca.SX(0, 1) if fixed is None else fixed
+        self._function = ca.Function("tape", [x, self._fixed], [ca.densify(y)])
         f = self._function
         self._steps = [
             (f.instruction_id(k), f.instruction_output(k), f.instruction_input(k), k) for k in range(f.n_instructions())
@@ -35,8 +36,10 @@ class Tape:
         work: dict[int, Series] = {}
         outputs: list[Series] = [(_ZERO, _ZERO, _ZERO)] * self.n_out
         for op, out, arguments, k in self._steps:
-            if op == ca.OP_INPUT:
+            if op == ca.OP_INPUT and arguments[0] == 0:
                 work[out[0]] = (x0[arguments[1]], x1[arguments[1]], x2[arguments[1]])
+            elif op == ca.OP_INPUT:
+                work[out[0]] = (self._fixed[arguments[1]], _ZERO, _ZERO)
             elif op == ca.OP_OUTPUT:
                 outputs[out[1]] = work[arguments[0]]
             elif op == ca.OP_CONST:
@@ -65,8 +68,10 @@ class Replay:
                 self._outputs[out[1]] = slot[arguments[0]]
                 continue
             parents: list[int] = []
-            if op == ca.OP_INPUT:
+            if op == ca.OP_INPUT and arguments[0] == 0:
                 result, place = x[arguments[1]], arguments[1]
+            elif op == ca.OP_INPUT:
+                result, place = tape._fixed[arguments[1]], -1
             elif op == ca.OP_CONST:
                 result, place = tape._constant(k), -1
             else:

@@ -15,6 +15,11 @@ def vector(value: Any) -> ca.SX:
     return value if isinstance(value, ca.SX) else ca.SX(ca.DM(np.asarray(value, dtype=float)))
 
 
+def absent(value: Any) -> bool:
+    """Whether a number is zero by the robot's make-up; a symbol is not, whatever its value may be."""
+    return bool(value.is_zero()) if isinstance(value, ca.SX) else value == 0
+
+
 def dot(a: ca.SX, b: ca.SX) -> ca.SX:
     """a . b"""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -58,6 +63,17 @@ def total(parts: Sequence[ca.SX], shape: tuple[int, int]) -> ca.SX:
     for part in parts:
         result = result + part
     return result
+
+
+def cayley(a: ca.SX) -> ca.SX:
+    """Cayley's rotation (3, 3) by 2 atan|a| about a: 1 + 2/(1 + a.a) (a~ + a~ a~), a rotation for every a."""
+    tilde = skew(a)
+    return ca.SX.eye(3) + (2 / (1 + dot(a, a))) * (tilde + tilde @ tilde)
+
+
+def orthonormalised(axes: ca.SX) -> ca.SX:
+    """Axes (3, 3) that are square but for rounding or a few printed digits, made square: R (3 - R^T R)/2."""
+    return axes @ (1.5 * ca.SX.eye(3) - 0.5 * (axes.T @ axes))
 
 
 @dataclass(frozen=True)

@@ -34,13 +34,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import yaml
 from pydantic import ValidationError
 
-from ...errors import InputError
+from ...errors import InputError, short_repr
+from ...yaml12 import YamlTextError, read_yaml
 from .modes import Modes
 from .tables import FORMAT, Document, from_document, to_text
 
+MAX_BYTES = 1_000_000_000
+"""Largest arrays that are read from an archive, together."""
 _Read = TypeVar("_Read")
 
 
@@ -49,6 +51,8 @@ def load_modes(path: str | Path) -> Modes:
     path = Path(path)
     read = _reader(path, {".npz": _read_archive, ".yaml": _read_text, ".yml": _read_text})
     try:
+        if path.exists() and not path.is_file():
+            raise InputError("not a regular file")
         return read(path)
     except OSError as error:
         raise InputError(f"{path}: the file cannot be read: {error.strerror or error}") from error
@@ -72,12 +76,12 @@ def _reader(path: Path, kinds: dict[str, _Read]) -> _Read:
 
 
 def _read_text(path: Path) -> Modes:
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C reader is ten times as fast, if there
     try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise InputError(f"not YAML text: {error}") from error
-    return modes_of(data)
+        return modes_of(read_yaml(path.read_text(encoding="utf-8"))[0])
+    except YamlTextError as error:
+        raise InputError(str(error)) from error
+    except UnicodeDecodeError as error:
+        raise InputError("not UTF-8 text; save it as UTF-8") from error
 
 
 def modes_of(data: Any) -> Modes:
@@ -100,8 +104,7 @@ def _fault(error: Any) -> str:
         return f"{field}: missing, this field is required"
     if error["type"] == "extra_forbidden":
         return f"{field}: unknown field; remove it or correct its spelling"
-    got = repr(error["input"])
-    return f"{field}: {error['msg']}, got {got if len(got) < 80 else got[:77] + '...'}"
+    return f"{field}: {error['msg']}, got {short_repr(error['input'])}"
 
 
 def _write_text(modes: Modes, path: Path) -> None:
@@ -110,6 +113,10 @@ def _write_text(modes: Modes, path: Path) -> None:
 
 def _read_archive(path: Path) -> Modes:
     try:
+        with zipfile.ZipFile(path) as members:
+            size = sum(member.file_size for member in members.infolist())
+        if size > MAX_BYTES:  # a few compressed kilobytes can hold gigabytes
+            raise InputError(f"its arrays take {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")
         with np.load(path, allow_pickle=False) as archive:
             data: dict[str, Any] = {name: archive[name] for name in archive.files}
     except (ValueError, zipfile.BadZipFile, EOFError) as error:

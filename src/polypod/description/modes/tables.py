@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
 from ...errors import InputError
+from ...yaml12 import to_yaml
 from .modes import Modes
 
 Array = NDArray[np.float64]
@@ -182,7 +182,7 @@ def to_text(modes: Modes) -> str:
     head: dict[str, Any] = {"format": FORMAT, "title": modes.title, "free": modes.free, "tolerance": modes.tolerance}
     if modes.reach is not None:
         head["reach"] = modes.reach
-    lines = [_yaml(head, flow=False), "nodes: |  # node, x, y, z [m], mass [kg]"]
+    lines = [to_yaml(head).rstrip("\n"), "nodes: |  # node, x, y, z [m], mass [kg]"]
     lines += _rows(np.column_stack([modes.nodes, modes.masses]), "  ")
     lines.append("modes:")
     for k in range(modes.count):
@@ -201,7 +201,7 @@ def to_text(modes: Modes) -> str:
     origin = _shapes(modes.origin_shape, modes.origin_rotation)
     if origin:
         tail["origin"] = origin
-    return "\n".join([*lines, _yaml(tail, flow=None)]) + "\n"
+    return "\n".join([*lines, to_yaml(tail, flow=None)])
 
 
 def _shapes(shape: Array | None, rotation: Array | None) -> dict[str, Any]:
@@ -211,9 +211,3 @@ def _shapes(shape: Array | None, rotation: Array | None) -> dict[str, Any]:
 
 def _rows(table: Array, indent: str) -> list[str]:
     return [f"{indent}{k} {' '.join(map(repr, row))}" for k, row in enumerate(table.tolist(), start=1)]
-
-
-def _yaml(data: dict[str, Any], flow: bool | None) -> str:
-    """Without flow every entry has its own line; with None the innermost lists are on one line."""
-    text: str = yaml.safe_dump(data, sort_keys=False, default_flow_style=flow, width=120, allow_unicode=True)
-    return text.rstrip("\n")

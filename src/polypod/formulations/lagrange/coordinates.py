@@ -6,10 +6,11 @@ import casadi as ca
 
 from ...description import Robot
 from ...errors import InputError, UnknownNameError
-from ...mechanism import Attached, Mechanism
-from ...mechanism.inputs import Inputs
+from ...mechanism import LegAtState, Mechanism
+from ...platforms.motion import pose_of
+from ...platforms.rigid import tip_map
 from ...symbols.expression import Expression, Port, port
-from ...symbols.vectors import skew
+from ...symbols.vectors import Frame, skew
 
 COORDINATES = ("base", "euler")
 
@@ -25,39 +26,37 @@ def known_coordinates(robot: Robot, coordinates: str) -> str:
 
 
 class State:
-    """Inputs, the platform's motion they mean, and for Euler angles T with twist = T xdot and its rate, (29)."""
+    """Inputs, the platform's state they mean, and for Euler angles T with twist = T xdot and its rate, (29)."""
 
     def __init__(self, mechanism: Mechanism, coordinates: str) -> None:
-        still = ca.SX.zeros(6)
+        still, x = ca.SX.zeros(6), mechanism.inputs()
         self.carry: tuple[ca.SX, ca.SX] | None = None
         if known_coordinates(mechanism.robot, coordinates) == "base":
-            x = Inputs()
             self.inputs: tuple[Port, ...] = (x.pose, x.twist)
-            self.motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, still)
+            self.platform = mechanism.platform.at(x, x.twist.symbols, still)
             return
         place, rate = ca.SX.sym("x", 6), ca.SX.sym("xdot", 6)
         self.inputs = (Port("x", place, (6,)), Port("xdot", rate, (6,)))
         axes, turning = euler_axes(mechanism.robot.euler, place[3:])
         carry = ca.diagcat(ca.SX.eye(3), turning)
         self.carry = carry, ca.jtimes(carry, place[3:], rate[3:])
-        pose = ca.vertcat(ca.vec(ca.horzcat(axes, place[:3]).T), 0, 0, 0, 1)
-        self.motion = mechanism.freedoms.motion(pose, carry @ rate, still)
+        x.pose = port("pose", pose_of(Frame(place[:3], axes)), (4, 4))
+        self.platform = mechanism.platform.at(x, carry @ rate, still)
 
 
 def motion_of(mechanism: Mechanism) -> Expression:
     """Pose (4, 4) and twist (6) of the platform from Euler coordinates and their rates."""
     state = State(mechanism, "euler")
-    frame = ca.horzcat(state.motion.frame.axes, state.motion.frame.origin)
-    pose = ca.vertcat(frame, ca.horzcat(ca.SX(1, 3), ca.SX(1)))
-    twist = ca.vertcat(state.motion.v, state.motion.omega)
-    return Expression("motion_of", state.inputs, (port("pose", pose), port("twist", twist)))
+    motion = state.platform.motion
+    outputs = port("pose", pose_of(motion.frame), (4, 4)), port("twist", ca.vertcat(motion.v, motion.omega))
+    return Expression("motion_of", state.inputs, outputs, mechanism.port)
 
 
-def tip_maps(leg: Attached, omega: ca.SX) -> tuple[ca.SX, ca.SX]:
+def tip_maps(leg: LegAtState, omega: ca.SX) -> tuple[ca.SX, ca.SX]:
     """C with tdot = C u for the twist u, and its time derivative: C = [1, -r~], Cdot = [0, -(omega x r)~]."""
     moving = [leg.arm, *([leg.axes[:, k] for k in range(3)] if leg.model.uses_axes else [])]
     rates = [ca.horzcat(ca.SX.zeros(3, 3), -skew(skew(omega) @ r)) for r in moving]
-    return leg.twist_map(), ca.vertcat(*rates)
+    return tip_map(leg.tip)[: 3 * len(moving), :], ca.vertcat(*rates)
 
 
 def euler_axes(convention: str, angles: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -7,15 +7,15 @@ place (and the platform's axes where it uses them), so that a leg needs derivati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from ...legs import PlacedBody
 from ...mechanism import LegModel
-from ...symbols.vectors import dot, skew, total
+from ...symbols.vectors import absent, dot, skew, total
 from .parts import christoffel, symmetric
 
 
@@ -29,7 +29,7 @@ class Term:
     body: str
     part: str
     velocity: ca.SX
-    weight: ca.DM
+    weight: ca.SX
     coriolis: ca.SX | None = None
 
     def kinetic(self, rate: ca.SX) -> ca.SX:
@@ -51,7 +51,8 @@ class Weight:
 def carriers(leg: LegModel) -> tuple[str, ...]:
     """Names of what carries energy in a leg: its bodies, and masses that move with a coordinate."""
     placement = leg.placement
-    return (*(body.name for body in placement.bodies), *(item.name for item in placement.inertances))
+    rotors = (actuator.name for actuator in placement.actuators if not absent(actuator.rotor))
+    return (*(body.name for body in placement.bodies), *(f"rotor of {name}" for name in rotors))
 
 
 class LegEnergies:
@@ -67,20 +68,22 @@ class LegEnergies:
         sliders = {j.child for j in leg.placement.joints if j.kind == "prismatic" and j.parent == "base"}
         for body in leg.placement.bodies:
             part = "actuators" if body.name in sliders else "translating links"
-            centre = body.frame.origin + body.frame.axes @ ca.DM(body.inertia.com)
-            spinless = bool(leg.carried) and body.along is not None
+            centre = body.frame.origin + body.frame.axes @ body.moments.com
+            spinless = bool(leg.spinless_axes) and body.along is not None
             terms = self._without_spin(body) if spinless else self._terms(body, part, centre)
-            weight = -body.inertia.mass * gravity
+            weight = -body.moments.mass * gravity
             self.terms += terms if body.has_inertia else []
             self.weights.append(Weight(body.name, part, dot(weight, centre), terms[0].velocity.T @ weight))
-        for item in leg.placement.inertances:
-            self.terms.append(Term(item.name, "actuators", ca.jacobian(item.coordinate, self.t), ca.DM(item.mass)))
+        for actuator in leg.placement.actuators:
+            if not absent(actuator.rotor):
+                slope = ca.jacobian(actuator.coordinate, self.t)
+                self.terms.append(Term(f"rotor of {actuator.name}", "actuators", slope, ca.SX(actuator.rotor)))
 
     def _terms(self, body: PlacedBody, part: str, centre: ca.SX) -> list[Term]:
         """Translation of the centre of mass, Lopes (42)-(48), and rotation about it, (51)-(62)."""
-        tensor = _tensor(body)
-        terms = [Term(body.name, part, ca.jacobian(centre, self.t), body.inertia.mass * ca.DM.eye(3))]
-        if tensor.nnz() and not body.frame.axes.is_constant():
+        tensor = body.moments.central_tensor
+        terms = [Term(body.name, part, ca.jacobian(centre, self.t), body.moments.mass * ca.SX.eye(3))]
+        if tensor.nnz() and ca.depends_on(body.frame.axes, self.t):
             terms.append(Term(body.name, "rotating links", self._angular(body.frame.axes), tensor))
         return terms
 
@@ -101,8 +104,8 @@ class LegEnergies:
         with B = Jo - r~ W, and W^T (I dW/dt + ((S omega)~ - I omega~) W) with S = tr(I)/2 1 - I.
         """
         assert body.along is not None
-        axes, mass, tensor = body.frame.axes, body.inertia.mass, _tensor(body)
-        n, r = axes[:, body.along], axes @ ca.DM(body.inertia.com)
+        axes, mass, tensor = body.frame.axes, body.moments.mass, body.moments.central_tensor
+        n, r = axes[:, body.along], axes @ body.moments.com
         slope, arm = ca.jacobian(n, self.t), ca.jacobian(body.frame.origin, self.t)
         turn, turn_change = (skew(n) @ x for x in (slope, self._along(slope)))
         omega, lever = turn @ self.rate, skew(r)
@@ -112,7 +115,7 @@ class LegEnergies:
         gyration = skew(0.5 * ca.trace(inertia) * omega - inertia @ omega) - inertia @ skew(omega)
         rotary = turn.T @ (inertia @ turn_change + gyration @ turn)
         return [
-            Term(body.name, "translating links", velocity, mass * ca.DM.eye(3), mass * (velocity.T @ change)),
+            Term(body.name, "translating links", velocity, mass * ca.SX.eye(3), mass * (velocity.T @ change)),
             Term(body.name, "rotating links", axes.T @ turn, tensor, rotary),
         ]
 
@@ -120,16 +123,21 @@ class LegEnergies:
         """Time derivative of a matrix of t."""
         return ca.reshape(ca.jtimes(ca.vec(matrix), self.t, self.rate), *matrix.shape)
 
-    def matrices(self, parts: Sequence[str]) -> ca.Function:
+    def _function(self, inputs: list[ca.SX], outputs: list[ca.SX]) -> Callable[..., Any]:
+        """A function of inputs whose numbers stay the leg's symbols."""
+        function = ca.Function("leg", [*inputs, self.leg.fixed], outputs)
+        return lambda *values: function(*values, self.leg.fixed)
+
+    def matrices(self, parts: Sequence[str]) -> Callable[..., Any]:
         """I, V and G of some parts of the leg in its own coordinates, of (t, tdot); V by (76)-(79)."""
         size = self.t.numel()
         coriolis = ca.SX.zeros(size, size)
         # Bodies that share their axes share one angular velocity: their tensors add.
-        merged: dict[int, tuple[ca.SX, ca.DM, bool]] = {}
+        merged: dict[int, tuple[ca.SX, ca.SX, bool]] = {}
         for term in self.terms:
             if term.part in parts:
                 known = merged.get(id(term.velocity))
-                weight = term.weight + (known[1] if known else ca.DM(*term.weight.shape))
+                weight = term.weight + (known[1] if known else ca.SX(*term.weight.shape))
                 merged[id(term.velocity)] = term.velocity, weight, term.coriolis is None
                 coriolis = coriolis if term.coriolis is None else coriolis + term.coriolis
         inertia = ca.SX.zeros(size, size)
@@ -143,24 +151,16 @@ class LegEnergies:
                 slopes[k] = slopes[k] + symmetric(half + half.T)
         gravity = total([w.force for w in self.weights if w.part in parts], (size, 1))
         results = [inertia, coriolis + christoffel(slopes, self.rate), gravity]
-        return ca.Function("leg", [self.t, self.rate], ca.cse([ca.densify(r) for r in results]))
+        return self._function([self.t, self.rate], ca.cse([ca.densify(r) for r in results]))
 
-    def by_body(self) -> ca.Function:
+    def by_body(self) -> Callable[..., Any]:
         """Kinetic and potential energies of the leg's bodies in the order of :func:`carriers`, of (t, tdot)."""
         names = carriers(self.leg)
         kinetic = [total([x.kinetic(self.rate) for x in self.terms if x.body == name], (1, 1)) for name in names]
         potential = [total([x.potential for x in self.weights if x.body == name], (1, 1)) for name in names]
-        return ca.Function("energies", [self.t, self.rate], [ca.vertcat(*kinetic), ca.vertcat(*potential)])
+        return self._function([self.t, self.rate], [ca.vertcat(*kinetic), ca.vertcat(*potential)])
 
-    def coordinate_slope(self) -> ca.Function:
-        """dq/dt of the actuated coordinate, a column."""
-        slope = ca.gradient(self.leg.placement.coordinate, self.t)
-        return ca.Function("slope", [self.t], [ca.densify(slope)])
-
-
-def _tensor(body: PlacedBody) -> ca.DM:
-    """Central inertia in body axes, zeros left out."""
-    tensor = body.inertia.central_inertia
-    # The rounding of turned axes must not keep a moment alive that is zero (a rod's about itself).
-    tensor[np.abs(tensor) < 1e-15 * np.abs(tensor).max(initial=1e-300)] = 0.0
-    return ca.sparsify(ca.DM(tensor))
+    def coordinate_slopes(self) -> Callable[..., Any]:
+        """dq/dt of the actuated coordinates, columns (t, a)."""
+        coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.leg.actuators], ca.SX(0, 1))
+        return self._function([self.t], [ca.densify(ca.jacobian(coordinates, self.t).T)])

@@ -48,7 +48,7 @@ def christoffel(slopes: Sequence[ca.SX], rate: ca.SX) -> ca.SX:
     return 0.5 * (change + u.T - u)
 
 
-def platform_matrices(mass: float, arm: ca.SX, tensor: ca.SX, gravity: ca.SX, twist: ca.SX) -> Matrices:
+def platform_matrices(mass: ca.SX, arm: ca.SX, tensor: ca.SX, gravity: ca.SX, twist: ca.SX) -> Matrices:
     """I, V and G of the platform with respect to its twist; Lopes (18)-(23), the centre at ``arm`` from the origin.
 
     ``tensor`` is the central inertia; both in base axes. Since a twist is not the rate of coordinates, V is found in

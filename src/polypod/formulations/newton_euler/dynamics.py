@@ -9,33 +9,35 @@ The platform's six equations give the six mu; the actuated joint's balance gives
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from ...friction.joints import JointFriction, Loads
+from ...friction import JointFriction, Loads
 from ...legs import Joint
-from ...mechanism import Attached, Mechanism, Motion
+from ...mechanism import LegAtState, Mechanism
 from ...mechanism.free_bodies import FreeBodies, JointTree, Wrench
-from ...mechanism.inputs import Inputs
+from ...platforms import PlatformState
 from ...symbols.expression import Expression, port
 from ...symbols.linear import solve_general
-from ...symbols.vectors import cross, dot
+from ...symbols.vectors import absent, cross, dot
+from .. import virtual_power
+from ..solution import Distribution, motion_inputs
 from . import overconstrained
 
 
 @dataclass(frozen=True)
 class LegBalance:
-    """A leg's tip force R on the platform, R = mu n + fixed, and what its joints need."""
+    """A leg's tip force R on the platform, R = mu n + fixed, and its friction."""
 
     bodies: FreeBodies
     n: ca.SX
     fixed: ca.SX
     friction: JointFriction
-    universal_moment: ca.SX
 
     @property
-    def leg(self) -> Attached:
+    def leg(self) -> LegAtState:
         """The leg at its state."""
         return self.bodies.leg
 
@@ -53,11 +55,6 @@ class Balance:
     force: ca.SX
     quality: ca.SX
 
-    @property
-    def attached(self) -> list[Attached]:
-        """The legs at the state."""
-        return [leg.leg for leg in self.legs]
-
 
 def universal_of(bodies: FreeBodies) -> Joint:
     """The leg's universal joint."""
@@ -65,51 +62,50 @@ def universal_of(bodies: FreeBodies) -> Joint:
 
 
 def closed_form(mechanism: Mechanism) -> bool:
-    """Whether every leg has one universal joint and a spherical tip; other robots need all bodies at once."""
-    return mechanism.freedoms.full and all(JointTree(leg.placement).single_universal for leg in mechanism.legs)
+    """Whether six legs have one universal joint and a spherical tip each; other robots need all bodies at once."""
+    simple = all(JointTree(leg.placement).single_universal for leg in mechanism.legs)
+    return simple and mechanism.platform.full and len(mechanism.legs) == 6
 
 
-def balance(mechanism: Mechanism, motion: Motion, wrench: ca.SX, friction: bool, loads: Loads | None = None) -> Balance:
+def balance(
+    mechanism: Mechanism, platform: PlatformState, wrench: ca.SX, friction: bool, loads: Loads | None = None
+) -> Balance:
     """Solve the free bodies of a whole robot at a motion."""
-    attached = mechanism.attach(motion)
-    legs = [_leg_balance(mechanism, leg, motion, friction, loads) for leg in attached]
-    need = mechanism.platform.force(motion, mechanism.gravity) - wrench
+    attached = mechanism.attach(platform)
+    legs = [_leg_balance(mechanism, leg, JointFriction.of(leg, friction, loads)) for leg in attached]
+    need = platform.demand - wrench
     lines = []
     for leg in legs:
-        arm = leg.leg.arm
-        need = need - leg.leg.wrench(leg.fixed) - ca.vertcat(ca.SX.zeros(3), leg.friction.on_platform)
-        lines.append(ca.vertcat(leg.n, cross(arm, leg.n)))
+        need = need - leg.leg.force(leg.fixed) - platform.moment(leg.leg.number, leg.friction.on_platform.moment)
+        lines.append(ca.vertcat(leg.n, cross(leg.leg.arm, leg.n)))
     solution = solve_general(ca.horzcat(*lines), need)
     forces = [_actuator_force(leg, solution.x[i]) for i, leg in enumerate(legs)]
     return Balance(legs, solution.x, ca.vertcat(*forces), mechanism.quality(attached, solution.quality))
 
 
-def _leg_balance(
-    mechanism: Mechanism, leg: Attached, motion: Motion, friction: bool, loads: Loads | None
-) -> LegBalance:
+def _leg_balance(mechanism: Mechanism, leg: LegAtState, friction: JointFriction) -> LegBalance:
     bodies = FreeBodies(leg, mechanism.gravity)
     joint = universal_of(bodies)
     centre = bodies.at_tip(joint.point)
     first, second = (bodies.at_tip(axis) for axis in joint.axes)
     link = LinkMoments.of(bodies, joint, centre)
-    rubbing = JointFriction.of(leg, motion, loads) if friction else JointFriction.none()
     # Friction in the joint and the platform's friction on the tip are moments the pod already gets.
-    extra = rubbing.on_platform - rubbing.by_joint.get(joint.name, ca.SX.zeros(3))
-    if joint.cross:
-        extra = extra + dot(first, bodies.demand([joint.cross], centre).moment) * first
+    extra = friction.on_platform.moment - friction.joint(joint.name).moment
+    if joint.cross_body:
+        extra = extra + dot(first, bodies.required_wrench([joint.cross_body], centre).moment) * first
     n = link.n
     along_n = link.along + dot(extra, n)
-    across_n = link.across + link.shorter * cross(extra, n)
+    across_n = link.across + link.inverse_length * cross(extra, n)
     if mechanism.simplify == "no-spin":
         # Without spin the joint's moment does no work only if it is along the link.
-        constraint, turned = along_n * n, ca.SX.zeros(3)
+        turned = ca.SX.zeros(3)
     else:
         # c = first x second, so c x n = (first . n) second - (second . n) first; a link's own axis is square to n.
         size = along_n / dot(first, cross(second, n))
-        constraint, turned = size * cross(first, second), (size * dot(first, n) * link.shorter) * second
+        turned = (size * dot(first, n) * link.inverse_length) * second
         if not link.square:
-            turned = turned - (size * dot(second, n) * link.shorter) * first
-    return LegBalance(bodies, n, turned - across_n, rubbing, constraint)
+            turned = turned - (size * dot(second, n) * link.inverse_length) * first
+    return LegBalance(bodies, n, turned - across_n, friction)
 
 
 @dataclass(frozen=True)
@@ -122,7 +118,7 @@ class LinkMoments:
     """
 
     n: ca.SX
-    shorter: ca.SX
+    inverse_length: ca.SX
     along: ca.SX
     across: ca.SX
     square: bool = False
@@ -135,23 +131,25 @@ class LinkMoments:
         if link.along is None:
             line = tip - centre
             n = line * (1 / ca.sqrt(dot(line, line)))
-            need = bodies.demand(bodies.tree.beyond(joint), centre).moment
-            shorter = 1 / dot(line, n)
-            return LinkMoments(n, shorter, dot(need, n), shorter * cross(need, n))
-        order = [link.places[(link.along + k) % 3] for k in range(3)]
-        n, e, f = (bodies.vector(place) for place in order)
-        fixed_length = bodies.link_length(joint.child)
+            need = bodies.required_wrench(bodies.tree.beyond(joint), centre).moment
+            inverse_length = 1 / dot(line, n)
+            return LinkMoments(n, inverse_length, dot(need, n), inverse_length * cross(need, n))
+        order = [link.refs[(link.along + k) % 3] for k in range(3)]
+        n, e, f = (bodies.vector(ref) for ref in order)
+        given: Any = bodies.link_length(joint.child)
+        fixed = not absent(given)
         # A known length divides the constant weights instead of the moments.
-        on_axes, on_tip, rest = bodies.pushes(bodies.tree.beyond(joint), order, centre, 1 / (fixed_length or 1.0))
-        length = fixed_length or dot(tip - centre, n)
+        scale = 1 / given if fixed else 1.0
+        on_axes, on_tip, rest = bodies.inertial_forces(bodies.tree.beyond(joint), order, centre, scale)
+        length = given if fixed else dot(tip - centre, n)
         p_n, p_e, p_f = on_axes[0] + length * on_tip, on_axes[1], on_axes[2]
         along = dot(p_e, f) - dot(p_f, e) + dot(rest, n)
         across = p_n - dot(p_n, n) * n - dot(p_e, n) * e - dot(p_f, n) * f + cross(rest, n)
-        shorter = ca.SX(1 / length)
+        inverse_length = ca.SX(1 / length)
         square = _is_own_axis(bodies, joint)
-        if fixed_length:
-            return LinkMoments(n, shorter, fixed_length * along, across, square)
-        return LinkMoments(n, shorter, along, shorter * across, square)
+        if fixed:
+            return LinkMoments(n, inverse_length, given * along, across, square)
+        return LinkMoments(n, inverse_length, along, inverse_length * across, square)
 
 
 def _is_own_axis(bodies: FreeBodies, joint: Joint) -> bool:
@@ -159,40 +157,43 @@ def _is_own_axis(bodies: FreeBodies, joint: Joint) -> bool:
     body = next(b for b in bodies.leg.model.placement.bodies if b.name == joint.child)
     second = joint.axes[1]
     others = [body.frame.axes[:, k] for k in range(3) if k != body.along]
-    return any(all(second[i].element_hash() == axis[i].element_hash() for i in range(3)) for axis in others)
+    return any(_same_direction(second, axis) for axis in others)
 
 
 def _actuator_force(leg: LegBalance, mu: ca.SX) -> ca.SX:
-    """Balance of all that the actuated joint carries, along its axis."""
-    tree = leg.bodies.tree
-    actuated = next(joint for joint in tree.tree if joint.kind != "universal")
-    axis = leg.bodies.at_tip(actuated.axes[0])
-    point = leg.bodies.at_tip(actuated.point)
-    rest = _rotor_force(leg.leg) + leg.friction.at_actuator
-    if actuated.kind == "revolute":
-        turn = leg.bodies.demand(tree.beyond(actuated), point).moment + cross(
+    """Balance of all that the actuated joint carries, along its axis; forces are conjugate to the coordinate."""
+    tree, actuator = leg.bodies.tree, leg.leg.model.actuators[0]
+    driven = next(joint for joint in tree.tree if joint.name == actuator.joint)
+    axis = leg.bodies.at_tip(driven.axes[0])
+    point = leg.bodies.at_tip(driven.point)
+    if driven.kind == "revolute":
+        turn = leg.bodies.required_wrench(tree.beyond(driven), point).moment + cross(
             leg.leg.series[0][:3] - point, leg.tip_force(mu)
         )
-        own = leg.friction.by_joint.get(actuated.name, ca.SX.zeros(3))
-        return dot(axis, turn + leg.friction.on_platform - own) + rest
-    force = leg.bodies.force(tree.beyond(actuated))
-    if tree.tree[0].kind == "universal":
-        # The slide lies along n: of the tip force only mu acts on it.
-        return dot(axis, force) + mu + rest
-    return dot(axis, force + leg.tip_force(mu)) + rest
+        in_joint = dot(axis, turn + leg.friction.on_platform.moment)
+    elif _same_direction(axis, leg.n):
+        # Of the tip force only mu acts along n.
+        in_joint = dot(axis, leg.bodies.force(tree.beyond(driven))) + mu
+    else:
+        in_joint = dot(axis, leg.bodies.force(tree.beyond(driven)) + leg.tip_force(mu))
+    force: ca.SX = in_joint / actuator.ratio + rotor_forces(leg.leg)[0] + leg.friction.at_actuators[0]
+    return force
 
 
-def _rotor_force(leg: Attached) -> ca.SX:
-    masses = sum(inertance.mass for inertance in leg.model.placement.inertances)
-    if not masses:
-        return ca.SX(0)
-    return 2 * masses * leg.model.coordinate_tape.taylor(*leg.series)[2]
+def _same_direction(a: ca.SX, b: ca.SX) -> bool:
+    """Whether two vectors are one expression."""
+    return all(a[i].element_hash() == b[i].element_hash() for i in range(3))
+
+
+def rotor_forces(leg: LegAtState) -> list[ca.SX]:
+    """What each actuator's rotor takes: its inertia times the coordinate's acceleration."""
+    return [ca.SX(0) if absent(a.rotor) else a.rotor * leg.accelerations[k] for k, a in enumerate(leg.model.actuators)]
 
 
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench."""
     full = reactions(mechanism, friction, loads)
-    return Expression("inverse_dynamics", full.inputs, full.outputs[2:])
+    return Expression("inverse_dynamics", full.inputs, full.outputs[2:], full.parameters)
 
 
 def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
@@ -200,15 +201,20 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
 
     Numbers that inner stresses leave open are NaN.
     """
-    x = Inputs(len(mechanism.legs))
-    pose, wrench = x.pose.symbols, x.wrench.symbols
-    motion = mechanism.freedoms.motion(pose, x.twist.symbols, x.acceleration.symbols)
-    if closed_form(mechanism):
-        solved = balance(mechanism, motion, wrench, friction, loads)
-        named, force, quality = joint_wrenches(solved), solved.force, solved.quality
+    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
+    elastic: tuple[Any, ...] = ()
+    if mechanism.platform.elastic:
+        solved = _on_flexible_platform(mechanism, x, friction, loads)
+        named, force, quality = solved.wrenches, solved.force, solved.quality
+        open_numbers = np.zeros((len(named), 6), dtype=bool)
+        elastic = (port("elastic_acceleration", solved.elastic),)
+    elif closed_form(mechanism):
+        rigid = balance(mechanism, platform, x.wrench.symbols, friction, loads)
+        named, force, quality = joint_wrenches(rigid), rigid.force, rigid.quality
         open_numbers = np.zeros((len(named), 6), dtype=bool)
     else:
-        general = overconstrained.balance(mechanism, pose, motion, wrench, friction, loads)
+        general = overconstrained.balance(mechanism, x, platform, friction, loads, distribution)
         named, force, quality = general.wrenches, general.force, general.quality
         open_numbers = ~general.determined
     rows = ca.vertcat(*[ca.horzcat(w.force.T, w.moment.T) for _, _, w in named])
@@ -216,14 +222,62 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
         rows[i, j] = np.nan
     return Expression(
         "reactions",
-        (x.pose, x.twist, x.acceleration, x.wrench, *(loads.ports if loads else ())),
+        motion_inputs(x, distribution, loads.ports if loads else ()),
         (
             port("wrenches", rows),
-            port("axes", joint_axes(mechanism.attach(motion))),
+            port("axes", joint_axes(mechanism.attach(platform))),
             port("force", force),
+            *elastic,
             port("quality", quality, ()),
         ),
+        mechanism.port,
     )
+
+
+@dataclass(frozen=True)
+class FlexibleBalance:
+    """Wrenches, actuator forces, elastic accelerations and quality of a robot on a flexible platform."""
+
+    wrenches: list[tuple[str, str, Wrench]]
+    force: ca.SX
+    elastic: ca.SX
+    quality: ca.SX
+
+
+def _on_flexible_platform(mechanism: Mechanism, x: Any, friction: bool, loads: Loads | None) -> FlexibleBalance:
+    """Forces by virtual power; every leg's free bodies with the elastic acceleration of its tip."""
+    still = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
+    state = virtual_power.State.of(mechanism, still, friction, loads)
+    solution = virtual_power.inverse_solution(state, x.wrench.symbols)
+    wrenches = flexible_wrenches(
+        mechanism, x, x.acceleration.symbols, solution.elastic, solution.force, friction, loads
+    )
+    force = solution.force + state.driven_friction if friction else solution.force
+    return FlexibleBalance(wrenches, force, solution.elastic, mechanism.quality(state.legs, solution.quality))
+
+
+def flexible_wrenches(
+    mechanism: Mechanism,
+    x: Any,
+    acceleration: ca.SX,
+    elastic: ca.SX,
+    force: ca.SX,
+    friction: bool,
+    loads: Loads | None,
+) -> list[tuple[str, str, Wrench]]:
+    """Every joint's wrench from a motion and the actuator forces without driven friction.
+
+    What an actuator gives and its leg does not need for itself pushes the platform: f_i of Long (39).
+    """
+    moving = mechanism.platform.at(x, x.twist.symbols, acceleration, elastic)
+    state = virtual_power.State.of(mechanism, moving, friction, loads)
+    result, number = [], 0
+    for leg in state.legs:
+        push = -state.tip_force(leg.number)
+        for slope in leg.slopes:
+            push, number = push + force[number] * slope, number + 1
+        result += leg_wrenches(FreeBodies(leg, mechanism.gravity), push, state.frictions[leg.number])
+    return result
 
 
 def joint_wrenches(solved: Balance) -> list[tuple[str, str, Wrench]]:
@@ -237,19 +291,20 @@ def joint_wrenches(solved: Balance) -> list[tuple[str, str, Wrench]]:
 def leg_wrenches(bodies: FreeBodies, tip_force: ca.SX, friction: JointFriction) -> list[tuple[str, str, Wrench]]:
     """The same for one leg that pushes the platform with a known force at its tip."""
     tip_point = bodies.leg.series[0][:3]
-    wrenches = {joint.name: Wrench(tip_force, friction.on_platform) for joint in bodies.tree.cuts}
+    on_platform = friction.on_platform.moment
+    wrenches = {joint.name: Wrench(tip_force, on_platform) for joint in bodies.tree.cuts}
     for joint in bodies.tree.tree:
         point = bodies.at_tip(joint.point)
-        carried = bodies.demand(bodies.tree.beyond(joint), point)
-        moment = carried.moment + cross(tip_point - point, tip_force) + friction.on_platform
+        carried = bodies.required_wrench(bodies.tree.beyond(joint), point)
+        moment = carried.moment + cross(tip_point - point, tip_force) + on_platform
         wrenches[joint.name] = Wrench(carried.force + tip_force, moment)
     return [(bodies.leg.model.name, joint.name, wrenches[joint.name]) for joint in bodies.tree.joints]
 
 
-def joint_axes(attached: list[Attached]) -> ca.SX:
+def joint_axes(legs: list[LegAtState]) -> ca.SX:
     """The free directions of every joint, one row of two vectors a joint (j, 6), zero where it has fewer."""
     rows = []
-    for leg in attached:
+    for leg in legs:
         for joint in leg.model.placement.joints:
             axes = [leg.at_tip(axis).T for axis in joint.axes]
             rows.append(ca.horzcat(*axes, ca.SX.zeros(1, 6 - 3 * len(axes))))

@@ -17,12 +17,16 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...friction.joints import JointFriction, Loads
+from ...friction import JointFriction, Loads
 from ...legs import Joint
-from ...mechanism import Attached, Mechanism, Motion
+from ...mechanism import LegAtState, Mechanism
 from ...mechanism.free_bodies import FreeBodies, Wrench
+from ...mechanism.samples import around_home
+from ...platforms import Inputs, PlatformState
 from ...symbols.linear import solve_general
-from ...symbols.vectors import cross, dot
+from ...symbols.vectors import absent, cross, dot
+from .. import virtual_power
+from ..solution import Distribution
 
 Array = NDArray[np.float64]
 
@@ -43,7 +47,7 @@ class GeneralBalance:
 class _LegUnknowns:
     """One leg with the unknowns of its loop-closing joints."""
 
-    def __init__(self, leg: Attached, gravity: ca.SX, friction: JointFriction) -> None:
+    def __init__(self, leg: LegAtState, gravity: ca.SX, friction: JointFriction) -> None:
         self.bodies, self.friction = FreeBodies(leg, gravity), friction
         self.leg, self.tree = leg, self.bodies.tree
         self.x: list[ca.SX] = []
@@ -51,16 +55,24 @@ class _LegUnknowns:
 
     def _constraint(self, joint: Joint) -> Wrench:
         """The wrench a joint can pass on to its child: three forces, and moments about the axes it blocks."""
-        force = ca.SX.sym(f"{self.leg.model.name}_{joint.name}_force", 3)
-        self.x.append(force)
+        x = ca.SX.sym(f"{self.leg.model.name}_{joint.name}_force", 2 if joint.kind == "prismatic" else 3)
+        self.x.append(x)
+        given = self.friction.joint(joint.name)
+        force = given.force + (x if joint.kind != "prismatic" else ca.SX.zeros(3))
+        moment = given.moment
         axes = [self.bodies.at_tip(axis) for axis in joint.axes]
         blocked: list[ca.SX] = []
         if joint.kind == "universal":
             blocked = [cross(axes[0], axes[1])]
+            moment = moment - self._of_cross(joint) * axes[0]
         elif joint.kind == "revolute":
             one = cross(axes[0], _not_along(axes[0]))
             blocked = [one, cross(axes[0], one)]
-        moment = self.friction.by_joint.get(joint.name, ca.SX.zeros(3))
+        if joint.kind == "prismatic":
+            # a slide passes no force along itself but friction; it blocks all turning
+            side = cross(axes[0], _not_along(axes[0]))
+            force = given.force + x[0] * side + x[1] * cross(axes[0], side)
+            blocked = [ca.SX.eye(3)[:, k] for k in range(3)]
         if blocked:
             sizes = ca.SX.sym(f"{self.leg.model.name}_{joint.name}_moment", len(blocked))
             self.x.append(sizes)
@@ -68,11 +80,18 @@ class _LegUnknowns:
                 moment = moment + sizes[k] * direction
         return Wrench(force, moment)
 
+    def _of_cross(self, joint: Joint) -> ca.SX:
+        """Moment about a universal joint's first axis that its cross takes before anything reaches the child."""
+        if not joint.cross_body:
+            return ca.SX(0)
+        need = self.bodies.required_wrench([joint.cross_body], self.bodies.at_tip(joint.point))
+        return dot(self.bodies.at_tip(joint.axes[0]), need.moment)
+
     def passed_on(self, joint: Joint) -> Wrench:
         """Wrench on a tree joint's child, moment about the joint's point."""
         point = self.bodies.at_tip(joint.point)
         beyond = self.tree.beyond(joint)
-        need = self.bodies.demand(beyond, point)
+        need = self.bodies.required_wrench(beyond, point)
         force, moment = need.force, need.moment
         for cut in self.tree.cuts:
             sign = float(cut.child in beyond) - float(cut.parent in beyond)
@@ -82,25 +101,37 @@ class _LegUnknowns:
         return Wrench(force, moment)
 
     def conditions(self) -> list[ca.SX]:
-        """Passive axes of tree joints pass on friction only."""
+        """Passive directions of tree joints pass on friction only."""
         rows = []
         for joint in self.tree.tree:
-            if joint.kind == "prismatic":
+            if self.leg.model.placement.actuator_of(joint.name) is not None:
                 continue
-            moment = self.passed_on(joint).moment - self.friction.by_joint.get(joint.name, ca.SX.zeros(3))
-            rows += [dot(self.bodies.at_tip(axis), moment) for axis in joint.axes]
+            rows += self._along_free(joint)
         return rows
 
-    def actuator_force(self) -> ca.SX:
-        """Force along the slide, with what the rotor and friction take."""
-        joint = next((j for j in self.tree.tree if j.kind == "prismatic"), None)
-        if joint is None:
-            raise InputError(
-                f"{self.leg.model.name}: an overconstrained leg without a slide has no newton-euler form here"
-            )
-        masses = sum(inertance.mass for inertance in self.leg.model.placement.inertances)
-        rotor = 2 * masses * self.leg.model.coordinate_tape.taylor(*self.leg.series)[2] if masses else ca.SX(0)
-        return dot(self.bodies.at_tip(joint.axes[0]), self.passed_on(joint).force) + rotor + self.friction.at_actuator
+    def _along_free(self, joint: Joint) -> list[ca.SX]:
+        """What a tree joint passes on along its free directions, without friction."""
+        passed, friction = self.passed_on(joint), self.friction.joint(joint.name)
+        axes = [self.bodies.at_tip(axis) for axis in joint.axes]
+        if joint.kind == "prismatic":
+            return [dot(axes[0], passed.force - friction.force)]
+        directions = axes if joint.kind != "spherical" else [ca.SX.eye(3)[:, k] for k in range(3)]
+        moments = [dot(axis, passed.moment - friction.moment) for axis in directions]
+        return [moments[0] + self._of_cross(joint), *moments[1:]]
+
+    def actuator_forces(self) -> list[ca.SX]:
+        """Force along each driven joint, with what the rotor and friction take, conjugate to the coordinate."""
+        forces = []
+        for k, actuator in enumerate(self.leg.model.actuators):
+            joint = next((j for j in self.tree.tree if j.name == actuator.joint), None)
+            if joint is None:
+                raise InputError(
+                    f"{self.leg.model.name}: joint {actuator.joint!r} is driven and closes a loop; state the joints so "
+                    "that a passive one closes it"
+                )
+            rotor = ca.SX(0) if absent(actuator.rotor) else actuator.rotor * self.leg.accelerations[k]
+            forces.append(self._along_free(joint)[0] / actuator.ratio + rotor + self.friction.at_actuators[k])
+        return forces
 
     def on_platform(self) -> Wrench:
         """Sum over the joints at the platform, moment about the origin of {P}."""
@@ -119,31 +150,43 @@ class _LegUnknowns:
 
 
 def balance(
-    mechanism: Mechanism, pose: ca.SX, motion: Motion, wrench: ca.SX, friction: bool, loads: Loads | None
+    mechanism: Mechanism,
+    x: Inputs,
+    platform: PlatformState,
+    friction: bool,
+    loads: Loads | None,
+    distribution: Distribution | None,
 ) -> GeneralBalance:
     """Solve the free bodies of a robot with legs of any kind."""
-    attached = mechanism.attach(motion)
-    legs = [
-        _LegUnknowns(leg, mechanism.gravity, JointFriction.of(leg, motion, loads) if friction else JointFriction.none())
-        for leg in attached
-    ]
-    x = ca.vertcat(*[part for leg in legs for part in leg.x])
+    attached = mechanism.attach(platform)
+    legs = [_LegUnknowns(leg, mechanism.gravity, JointFriction.of(leg, friction, loads)) for leg in attached]
+    unknowns = ca.vertcat(*[part for leg in legs for part in leg.x])
     rows = [row for leg in legs for row in leg.conditions()]
-    platform = mechanism.platform.force(motion, mechanism.gravity) - wrench
+    rest = platform.demand - platform.external(x.wrench.symbols)
     for leg in legs:
         pull = leg.on_platform()
-        platform = platform - ca.vertcat(pull.force, pull.moment)
-    residual = ca.vertcat(*rows, platform)
-    matrix, right = ca.jacobian(residual, x), -ca.substitute(residual, x, ca.SX.zeros(x.numel()))
+        rest = rest - ca.vertcat(pull.force, pull.moment)
+    forces = ca.vertcat(*[force for leg in legs for force in leg.actuator_forces()])
+    if distribution is not None:
+        # more actuators than freedoms: statics leaves their forces open, the distribution decides them
+        state = virtual_power.State.of(mechanism, platform, friction, loads)
+        chosen_forces = virtual_power.inverse_solution(state, x.wrench.symbols, distribution).force
+        rows.append(forces - (chosen_forces + state.driven_friction if friction else chosen_forces))
+    residual = ca.vertcat(*rows, rest)
+    zero = ca.SX.zeros(unknowns.numel())
+    matrix, right = ca.jacobian(residual, unknowns), -ca.substitute(residual, unknowns, zero)
     named = [item for leg in legs for item in leg.wrenches()]
     stacked = ca.vertcat(*[ca.vertcat(w.force, w.moment) for _, _, w in named])
-    samples = _samples(mechanism, pose, [matrix, ca.jacobian(stacked, x)])
-    chosen = _columns([a for a, _ in samples])
-    solution = solve_general(ca.densify(matrix[:, chosen]), right)
-    values = ca.SX.zeros(x.numel())
+    samples = _samples(mechanism, x, [matrix, ca.jacobian(stacked, unknowns)])
+    used = _rows([a for a, _ in samples])
+    if len(used) < matrix.size1():
+        owners = [leg.leg.model.name for leg in legs for row in leg.conditions()]
+        _refuse_contradictions(mechanism, x, matrix, right, owners)
+    chosen = _columns([a[used] for a, _ in samples])
+    solution = solve_general(ca.densify(matrix[used, chosen]), right[used])
+    values = ca.SX.zeros(unknowns.numel())
     values[chosen] = solution.x
-    forces = ca.vertcat(*[leg.actuator_force() for leg in legs])
-    solved_forces, solved = ca.substitute([forces, stacked], [x], [values])
+    solved_forces, solved = ca.substitute([forces, stacked], [unknowns], [values])
     wrenches = [
         (leg, joint, Wrench(solved[6 * k : 6 * k + 3], solved[6 * k + 3 : 6 * k + 6]))
         for k, (leg, joint, _) in enumerate(named)
@@ -154,30 +197,59 @@ def balance(
 
 def _not_along(axis: ca.SX) -> ca.SX:
     """A direction that is not along an axis (a constant one for hinges that do not move)."""
-    if axis.is_constant():
-        a = np.abs(np.array(ca.DM(axis)).ravel())
-        return ca.SX(ca.DM(np.eye(3)[int(a.argmin())]))
+    zeros = [k for k in range(3) if axis[k].is_zero()]
+    if zeros:
+        return ca.SX.eye(3)[:, zeros[0]]
     return ca.vertcat(axis[1], axis[2], axis[0]) + ca.DM([0.3, 0.5, 0.7])
 
 
-def _samples(mechanism: Mechanism, pose: ca.SX, expressions: list[ca.SX]) -> list[tuple[Array, Array]]:
+def _samples(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> list[tuple[Array, Array]]:
     """The matrices at a few poses around home, for choices that must hold in all of them."""
-    function = ca.Function("sample", [pose], [ca.densify(e) for e in expressions])
-    random = np.random.default_rng(0)
-    size = float(np.mean([np.linalg.norm(leg.leg.platform) for leg in mechanism.legs]))
+    inputs = [x.pose.symbols, mechanism.numbers.symbols]
+    function = ca.Function("sample", inputs, [ca.densify(e) for e in expressions])
     result = []
-    for _ in range(8):
-        move = mechanism.freedoms.basis @ random.uniform(-0.3, 0.3, mechanism.freedoms.count)
-        matrix = mechanism.freedoms.home.copy()
-        matrix[:3, 3] += size * move[:3]
-        turn = np.array([[0, -move[5], move[4]], [move[5], 0, -move[3]], [-move[4], move[3], 0]])
-        matrix[:3, :3] = scipy.linalg.expm(turn) @ matrix[:3, :3]
-        a, b = (np.array(value) for value in function(matrix.ravel()))
+    for pose in around_home(mechanism.robot, 8, 0.3):
+        a, b = (np.array(value) for value in function(pose.ravel(), mechanism.numbers.values))
         if np.isfinite(a).all() and np.isfinite(b).all():
             result.append((a, b))
     if not result:
         raise InputError(f"{mechanism.robot.name!r}: no pose near home closes; its free bodies cannot be analysed")
     return result
+
+
+def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right: ca.SX, owners: list[str]) -> None:
+    """Raise if equations that follow from others ask for something else: at random motions A x = b has no solution.
+
+    ``owners`` are the legs of the first equations.
+    """
+    given = [x.pose.symbols, x.twist.symbols, x.acceleration.symbols, x.wrench.symbols, mechanism.numbers.symbols]
+    # loads, weights and preloads: their values do not matter
+    others = [s for s in ca.symvar(right) if not ca.depends_on(ca.vertcat(*given), s)]
+    function = ca.Function("equations", [*given, ca.vertcat(*others)], [ca.densify(matrix), ca.densify(right)])
+    draw = np.random.default_rng(1)
+    for pose in around_home(mechanism.robot, 4, 0.3):
+        motion = [draw.normal(size=6) for _ in range(3)]
+        a, b = (np.array(v) for v in function(pose.ravel(), *motion, mechanism.numbers.values, np.ones(len(others))))
+        if not (np.isfinite(a).all() and np.isfinite(b).all()):
+            continue
+        left = np.abs(a @ np.linalg.lstsq(a, b, rcond=1e-9)[0] - b).ravel()
+        if left.max() > 1e-9 * np.abs(b).max():
+            worst = int(left.argmax())
+            leg = owners[worst] if worst < len(owners) else mechanism.robot.name
+            raise InputError(
+                f"newton-euler: {leg}: place() prescribes a motion that its joints leave free (a strut between two "
+                "spherical joints that turns about itself), and nothing gives the moment for it"
+            )
+
+
+def _rows(matrices: list[Array]) -> list[int]:
+    """Rows that are independent at all samples; the others follow from them."""
+    rank = max(int(np.linalg.matrix_rank(a, tol=1e-9 * np.abs(a).max())) for a in matrices)
+    if rank == matrices[0].shape[0]:
+        return list(range(rank))
+    picks = [sorted(scipy.linalg.qr(a.T, pivoting=True)[2][:rank].tolist()) for a in matrices]
+    worst = [min(np.linalg.svd(a[p], compute_uv=False)[-1] for a in matrices) for p in picks]
+    return picks[int(np.argmax(worst))]
 
 
 def _columns(matrices: list[Array]) -> list[int]:

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
-from ...errors import InputError
 from ...legs import Joint
-from ...mechanism import Freedoms, LegModel
+from ...mechanism import LegModel, Mechanism
 from ...symbols.vectors import cross, skew
 from .chains import Chain
 from .elimination import Elimination
 from .links import hinge_passing
 from .recursions import Acceleration, Velocity, velocities
-from .samples import Array, Samples, tidy
+from .samples import Array, Samples
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,8 @@ class Loop:
         arms = (chain.arm_to(one, joint), chain.arm_to(two, joint))
         if joint.kind == "spherical":
             return Loop((one, two), arms, axes[0].T @ axes[1], ca.SX(3, 0))
-        t, s = (chain.axis_in(k, joint) for k in (two, one))
-        square = np.linalg.svd(np.array(ca.DM(s)))[0][:, 1:]
-        return Loop((one, two), arms, hinge_passing(axes[1], axes[0], t, s), ca.SX(ca.DM(square)))
+        carriers, own = (chain.basis_in(k, joint) for k in (two, one))
+        return Loop((one, two), arms, hinge_passing(axes[1], axes[0], carriers, own), own[:, 1:])
 
     def velocity(self, moving: list[Velocity]) -> ca.SX:
         """Velocity of the first end against the second: of the joint's centre, and of rotation it does not allow."""
@@ -82,7 +80,7 @@ class Connectivity:
         self._loops = [Loop.of(chain, joint) for joint in chain.loops]
         unit = velocities(chain.links, ca.SX.eye(chain.count))
         end = [unit[last].v - skew(self.arm) @ unit[last].omega] + ([unit[last].omega] if chain.welded else [])
-        matrix = chain.samples.settled(ca.vertcat(*end, *[loop.velocity(unit) for loop in self._loops]))
+        matrix = chain.samples.fold_constants(ca.vertcat(*end, *[loop.velocity(unit) for loop in self._loops]))
         self._height = int(matrix.size1())
         self._rows = [i for i in range(self._height) if not matrix[i, :].is_zero()]
         self._matrix = matrix[self._rows, :]
@@ -112,34 +110,45 @@ class Connectivity:
         return bool(np.isfinite(self.unit_rates).all())
 
     @staticmethod
-    def of(model: LegModel, freedoms: Freedoms) -> Connectivity:
+    def of(model: LegModel, mechanism: Mechanism) -> Connectivity:
         """The conditions of a leg: by the place of its end alone if that is enough, else by its rotation too."""
-        samples = Samples(model, freedoms)
+        samples = Samples(model, mechanism)
         for welded in (False, True):
             chain = Chain(model, samples, welded)
-            if welded or chain.tip.kind != "prismatic":
-                found = Connectivity(chain)
-                if found.determined:
-                    return found
-        raise InputError(
-            f"recursive-matrix: leg {model.name!r}: the platform's motion does not determine the rates of its joints "
-            "(can a body turn idly?)"
+            # A slide at the platform, or a driven joint there, has its rate in the tree only.
+            if welded or not (chain.tip.kind == "prismatic" or chain.tip.name in chain.driven):
+                conditions = Connectivity(chain)
+                if conditions.determined:
+                    return conditions
+        raise chain.error(
+            "the platform's motion does not determine the rates of its joints (can a body turn idly?); use another "
+            "formulation, or let a joint hold the body"
         )
 
-    def joint_of(self, coordinate: ca.SX, what: str) -> tuple[int, float]:
-        """The joint whose rate is that of a coordinate, and by which factor: compared for the platform's freedoms."""
-        samples, inputs = self.chain.samples, self.chain.samples.inputs
-        turned = [ca.horzcat(ca.SX.zeros(3, 3), -skew(inputs[k : k + 3])) for k in (3, 6, 9)]
+    def drives(self) -> list[int]:
+        """The number of the rate that each actuator drives; checked against its coordinate at the samples."""
+        chain, samples = self.chain, self.chain.samples
+        turned = [ca.horzcat(ca.SX.zeros(3, 3), -skew(samples.inputs[k : k + 3])) for k in (3, 6, 9)]
         carry = samples.values(ca.vertcat(ca.SX(np.eye(3, 6)), *turned))
-        rate = (samples.values(ca.jacobian(coordinate, inputs)) @ carry @ samples.twists).ravel()
-        for joint in range(self.chain.count):
-            own = self.unit_rates[:, joint].ravel()
-            factor = float(rate @ own / (own @ own)) if own.any() else 0.0
-            if np.abs(rate - factor * own).max() <= 1e-9 * np.abs(rate).max():
-                return joint, float(tidy(np.array([factor]), 1.0))
-        raise InputError(
-            f"recursive-matrix: leg {self.chain.model.name!r}: {what} is not the motion of one of its joints"
-        )
+        kinds = {joint.name: joint.kind for joint in chain.model.placement.joints}
+        result = []
+        for actuator in chain.model.actuators:
+            if kinds.get(actuator.joint) not in ("prismatic", "revolute"):
+                driven = [name for name, kind in kinds.items() if kind in ("prismatic", "revolute")]
+                raise chain.error(
+                    f"actuator {actuator.name!r} acts in {actuator.joint!r}; it must name a prismatic or revolute "
+                    f"joint, one of {driven}"
+                )
+            (number,) = chain.rates_of(actuator.joint)
+            rate = samples.values(ca.jacobian(actuator.coordinate, samples.inputs)) @ carry @ samples.twists
+            own = samples.values(ca.SX(actuator.ratio)) * self.unit_rates[:, [number]]
+            if not np.abs(rate - own).max() <= 1e-9 * max(np.abs(rate).max(), np.abs(own).max()):
+                raise chain.error(
+                    f"the coordinate of actuator {actuator.name!r} does not change by its ratio times the displacement "
+                    f"of joint {actuator.joint!r}; state the ratio dq/ds and the joint that it drives"
+                )
+            result.append(number)
+        return result
 
     def rates(self, v: ca.SX, omega: ca.SX) -> ca.SX:
         """Relative velocities of all joints (14) from the tip's velocity and the platform's omega, base axes."""

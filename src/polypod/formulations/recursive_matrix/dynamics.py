@@ -8,71 +8,109 @@ J^T f = w. The platform is the last body of the last leg; the other legs end at 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import casadi as ca
 
 from ...errors import InputError
-from ...friction.joints import Loads
-from ...mechanism import Attached, Mechanism, Motion
-from ...mechanism.inputs import Inputs
+from ...friction import Loads
+from ...mechanism import LegAtState, Mechanism
+from ...platforms import PlatformState
+from ...platforms.motion import pose_of
 from ...symbols.expression import Expression, port
-from ...symbols.linear import solve_general
-from ...symbols.vectors import cross
-from .leg import RecursiveLeg, Resistance, TipMotion
+from ...symbols.vectors import Frame, cross
+from ..solution import Distribution, actuator_forces, motion_inputs
+from .leg import RecursiveLeg, TipMotion
 from .recursions import Acceleration, Load, inertia_load, turning
 
 _ZERO = ca.SX.zeros(3)
 
 
-def platform_load(mechanism: Mechanism, motion: Motion, leg: Attached, tip: TipMotion, wrench: ca.SX) -> Load:
+def platform_load(mechanism: Mechanism, platform: PlatformState, leg: LegAtState, wrench: ca.SX) -> Load:
     """What the platform needs at a leg's tip, base axes: (18) in its own axes, about the tip, less the wrench on it."""
-    axes, inertia, arm = motion.frame.axes, mechanism.platform, leg.model.arm
+    motion, inertia, arm = platform.motion, mechanism.numbers.platform, leg.model.arm
+    axes = motion.frame.axes
     first = inertia.first - inertia.mass * arm
     second = inertia.second - inertia.first @ arm.T - arm @ inertia.first.T + inertia.mass * arm @ arm.T
     tensor = ca.trace(second) * ca.SX.eye(3) - second
-    omega, epsilon = axes.T @ tip.omega, axes.T @ tip.alpha
-    moved = Acceleration(epsilon, axes.T @ (tip.a - mechanism.gravity), turning(omega, epsilon))
-    load = inertia_load(inertia.mass, first, tensor, omega, moved)
+    omega, epsilon = axes.T @ motion.omega, axes.T @ motion.alpha
+    lift = axes.T @ (2 * leg.tip.series[2] - mechanism.gravity)
+    load = inertia_load(inertia.mass, first, tensor, omega, Acceleration(epsilon, lift, turning(omega, epsilon)))
     force = axes @ load.force - wrench[:3]
     return Load(force, axes @ load.moment - wrench[3:] + cross(leg.arm, wrench[:3]))
 
 
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench: J^T f = w, all from the recursions."""
+    if mechanism.platform.elastic:
+        raise InputError("recursive-matrix: a flexible platform has a virtual-power form only")
     if mechanism.simplify == "no-spin":
         raise InputError("recursive-matrix: no-spin contradicts the joints, whose rates this formulation is made of")
-    x = Inputs(len(mechanism.legs))
-    motion = mechanism.freedoms.motion(x.pose.symbols, x.twist.symbols, x.acceleration.symbols)
-    attached = mechanism.attach(motion)
-    resistance = Resistance(loads) if friction else None
-    rows, demand = [], ca.SX.zeros(6)
+    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
+    attached = mechanism.attach(platform)
+    rows, demand, at_actuators = [], ca.SX.zeros(6), []
     for leg in attached:
-        tip = TipMotion(leg.series[1][:3], motion.omega, 2 * leg.series[2][:3], motion.alpha)
-        carried = platform_load(mechanism, motion, leg, tip, x.wrench.symbols) if leg is attached[-1] else None
-        force, moment, row_force, row_moment = _leg_at(mechanism, leg, tip, carried, resistance)
-        demand = demand + ca.vertcat(force, cross(leg.arm, force) + moment)
-        rows.append(ca.vertcat(row_force, cross(leg.arm, row_force) + row_moment))
-    matrix = mechanism.in_freedoms(ca.horzcat(*rows))
-    solution = solve_general(matrix, mechanism.in_freedoms(demand))
+        last = leg is attached[-1]
+        carried = platform_load(mechanism, platform, leg, x.wrench.symbols) if last else None
+        forces = _LegForces.at(mechanism, leg, platform, carried, friction, loads)
+        demand = demand + _at_origin(leg, forces.force, forces.moment)
+        rows += [_at_origin(leg, *row) for row in forces.rows]
+        at_actuators.append(forces.driven_friction)
+    solution = actuator_forces(platform.reduced(ca.horzcat(*rows)).T, platform.reduced(demand), distribution)
+    quality = mechanism.quality(attached, solution.quality)
+    if mechanism.port is not None:
+        quality = ca.fmin(quality, _quality_at_home(mechanism))
     return Expression(
         "inverse_dynamics",
-        (x.pose, x.twist, x.acceleration, x.wrench, *(loads.ports if loads else ())),
-        (port("force", solution.x), port("quality", mechanism.quality(attached, solution.quality), ())),
+        motion_inputs(x, distribution, loads.ports if loads else ()),
+        (port("force", solution.x + ca.vertcat(*at_actuators)), port("quality", quality, ())),
+        mechanism.port,
     )
 
 
-def _leg_at(
-    mechanism: Mechanism, leg: Attached, tip: TipMotion, carried: Load | None, resistance: Resistance | None
-) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
-    """Force and moment of a leg at its tip, and of its actuator's unit force, at this state."""
-    recursive, motion = RecursiveLeg(mechanism, leg.model), TipMotion.symbols()
-    load = Load(ca.SX.sym("F", 3), ca.SX.sym("M", 3))
-    outputs = [*recursive.power(motion, load if carried is not None else None, resistance), *recursive.row()]
-    symbols = [leg.model.all_inputs, motion.v, motion.omega, motion.a, motion.alpha, load.force, load.moment]
-    pressed = resistance.loads.ports if resistance is not None and resistance.loads is not None else ()
-    extra = [p.symbols for p in pressed]
-    function = ca.Function("leg", [*symbols, *extra], outputs)
-    here = ca.vertcat(leg.series[0][:3], ca.vec(leg.axes))
-    at = carried if carried is not None else Load(_ZERO, _ZERO)
-    values = [here, tip.v, tip.omega, tip.a, tip.alpha, at.force, at.moment]
-    force, moment, row_force, row_moment = function(*values, *extra)
-    return force, moment, row_force, row_moment
+@dataclass(frozen=True)
+class _LegForces:
+    """A leg at a state: force and moment that it needs at its tip, those of its actuators' unit forces, friction."""
+
+    force: ca.SX
+    moment: ca.SX
+    rows: list[tuple[ca.SX, ca.SX]]
+    driven_friction: ca.SX
+
+    @staticmethod
+    def at(
+        mechanism: Mechanism,
+        leg: LegAtState,
+        platform: PlatformState,
+        carried: Load | None,
+        friction: bool,
+        loads: Loads | None,
+    ) -> _LegForces:
+        """The leg's recursions in the symbols of its placement, then at the state."""
+        recursive, tip = RecursiveLeg(mechanism, leg.model), TipMotion.symbols()
+        need = Load(ca.SX.sym("F", 3), ca.SX.sym("M", 3))
+        moved = recursive.motion(tip)
+        power = recursive.power(tip, moved, need if carried is not None else None, friction, loads)
+        rows = [part for row in recursive.rows() for part in row]
+        symbols = [leg.model.all_inputs, tip.v, tip.omega, tip.a, tip.alpha, need.force, need.moment]
+        point, velocity, half = leg.tip.series
+        motion, load = platform.motion, carried if carried is not None else Load(_ZERO, _ZERO)
+        here = ca.vertcat(point, ca.vec(leg.axes))
+        values = [here, velocity, motion.omega, 2 * half, motion.alpha, load.force, load.moment]
+        outputs = [*power, recursive.driven_friction(moved, friction, loads), *rows]
+        force, moment, driven, *flat = ca.substitute(outputs, symbols, [ca.densify(value) for value in values])
+        return _LegForces(force, moment, list(zip(flat[::2], flat[1::2], strict=True)), driven)
+
+
+def _at_origin(leg: LegAtState, force: ca.SX, moment: ca.SX) -> ca.SX:
+    """A force at a leg's tip and a moment as a wrench at the origin of {P}, base axes."""
+    return ca.vertcat(force, cross(leg.arm, force) + moment)
+
+
+def _quality_at_home(mechanism: Mechanism) -> ca.SX:
+    """The smallest margin of the legs at home, where constants of a design are computed: a design must reach it."""
+    numbers = mechanism.numbers
+    x = mechanism.inputs()
+    x.pose = port("pose", pose_of(Frame(numbers.home_position, ca.densify(numbers.home_rotation))), (4, 4))
+    return mechanism.quality(mechanism.resting(x)[1])

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...friction.joints import Loads, friction_of
+from ...friction import Loads, friction_of
 from ...legs import Joint
 from ...mechanism import LegModel, Mechanism
 from ...symbols.vectors import cross, dot
@@ -46,10 +46,10 @@ class RecursiveLeg:
 
     def __init__(self, mechanism: Mechanism, model: LegModel) -> None:
         self.model = model
-        self.connectivity = Connectivity.of(model, mechanism.freedoms)
+        self.connectivity = Connectivity.of(model, mechanism)
         self.chain = self.connectivity.chain
         self._lift = -mechanism.gravity
-        self.drive, self.ratio = self.connectivity.joint_of(model.placement.coordinate, "its coordinate")
+        self.drives = self.connectivity.drives()
 
     def motion(self, tip: TipMotion) -> LegMotion:
         """(14), (11)-(12), (15) and (13), in this order."""
@@ -60,68 +60,89 @@ class RecursiveLeg:
         second = known.second_rates(tip.a + self._lift, tip.alpha, moving, bias, self._lift)
         return LegMotion(rates, second, moving, accelerations(links, moving, rates, second, self._lift))
 
-    def power(self, tip: TipMotion, carried: Load | None, resistance: Resistance | None) -> tuple[ca.SX, ca.SX]:
+    def power(
+        self, tip: TipMotion, moved: LegMotion, carried: Load | None, friction: bool, loads: Loads | None
+    ) -> tuple[ca.SX, ca.SX]:
         """Force at the tip and moment on the platform, base axes, with the virtual power of all joints of the leg (17).
 
         ``carried`` is what the platform needs at the tip, if it hangs on this leg. Of its moment the leg holds what
-        the platform's joint does not let turn; the rest works on the platform's own rotation.
+        the platform's joint does not let turn; the rest works on the platform's own rotation. Friction of the driven
+        joints is not among it.
         """
-        moved = self.motion(tip)
         links, on_platform = self.chain.links, _ZERO
-        loads = [own_load(*item, self._lift) for item in zip(links, moved.velocities, moved.accelerations, strict=True)]
+        needs = [own_load(*item, self._lift) for item in zip(links, moved.velocities, moved.accelerations, strict=True)]
         if carried is not None:
             held = carried.moment if self.chain.welded else _held(self.chain.tip, carried.moment)
             on_platform = carried.moment - held
-            self._push(loads, self.chain.last, carried.force, held)
-        forces = self._drives(moved)
-        if resistance is not None:
-            rubbed, moment = self._rub(resistance, loads, moved, tip.omega)
-            forces, on_platform = forces + rubbed, on_platform + moment
-        force, moment = self.connectivity.at_platform(forces + joint_forces(links, loads))
+            self._push(needs, self.chain.last, carried.force, held)
+        forces = self._rotors(moved)
+        if friction:
+            resisting, moment = self._friction(loads, needs, moved, tip.omega)
+            forces, on_platform = forces + resisting, on_platform + moment
+        force, moment = self.connectivity.at_platform(forces + joint_forces(links, needs))
         return force, moment + on_platform
 
-    def row(self) -> tuple[ca.SX, ca.SX]:
-        """The actuator's unit force as force and moment at the tip: the leg's row of J, from (14)."""
-        unit = ca.SX.zeros(self.chain.count)
-        unit[self.drive] = self.ratio
-        return self.connectivity.at_platform(unit)
+    def rows(self) -> list[tuple[ca.SX, ca.SX]]:
+        """Each actuator's unit force as force at the tip and moment: its row of J, from (14)."""
+        result = []
+        for number, actuator in zip(self.drives, self.model.actuators, strict=True):
+            unit = ca.SX.zeros(self.chain.count)
+            unit[number] = actuator.ratio
+            result.append(self.connectivity.at_platform(unit))
+        return result
 
-    def _push(self, loads: list[Load], place: int, force: ca.SX, moment: ca.SX) -> None:
+    def driven_friction(self, moved: LegMotion, friction: bool, loads: Loads | None) -> ca.SX:
+        """What overcomes friction in the driven joints (a), as forces of their actuators."""
+        result = ca.SX.zeros(len(self.drives))
+        done: set[int] = set()
+        for k, (number, actuator) in enumerate(zip(self.drives, self.model.actuators, strict=True)):
+            joint = next(joint for joint in self.model.placement.joints if joint.name == actuator.joint)
+            if friction and number not in done:
+                resistance = self._resistance(joint, moved.rates[number], loads)
+                result[k] = resistance / actuator.ratio
+            done.add(number)
+        return result
+
+    def _push(self, needs: list[Load], place: int, force: ca.SX, moment: ca.SX) -> None:
         """Add a force at the platform's joint and a moment, base axes, to what a body needs."""
         if place < 0:
             return
-        axes, load = self.chain.links[place].frame.axes, loads[place]
+        axes, need = self.chain.links[place].frame.axes, needs[place]
         own = axes.T @ force
-        loads[place] = Load(load.force + own, load.moment + axes.T @ moment + cross(self.connectivity.arm, own))
+        needs[place] = Load(need.force + own, need.moment + axes.T @ moment + cross(self.connectivity.arm, own))
 
-    def _drives(self, moved: LegMotion) -> ca.SX:
-        """What the inertances need of their joints: m ratio^2 times the joint's acceleration."""
+    def _rotors(self, moved: LegMotion) -> ca.SX:
+        """What the actuators' rotors need of their joints: rotor ratio^2 times the joint's acceleration."""
         forces = ca.SX.zeros(self.chain.count)
-        for inertance in self.model.placement.inertances:
-            joint, ratio = self.connectivity.joint_of(inertance.coordinate, f"the coordinate of {inertance.name!r}")
-            forces[joint] = forces[joint] + inertance.mass * ratio**2 * moved.second[joint]
+        for number, actuator in zip(self.drives, self.model.actuators, strict=True):
+            forces[number] = forces[number] + ca.SX(actuator.rotor) * actuator.ratio**2 * moved.second[number]
         return forces
 
-    def _rub(self, resistance: Resistance, loads: list[Load], moved: LegMotion, omega: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """Friction: forces of the joints in the tree on their rates; of the others, moments on both their bodies.
+    def _friction(self, loads: Loads | None, needs: list[Load], moved: LegMotion, omega: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """Passive joints: forces of those in the tree on their rates; of the others, moments on both their bodies.
 
         The free directions of a joint are square to each other, so its rates are components of its relative velocity.
         """
         forces, on_platform = ca.SX.zeros(self.chain.count), _ZERO
         for joint in self.model.placement.joints:
-            own = [link.rates for link in self.chain.links if link.joint == joint.name]
-            if len(own) == (2 if joint.kind == "universal" else 1):
-                places = [k for rates in own for k in range(rates.start, rates.stop)]
-                forces[places] = resistance(self.model, joint, moved.rates[places])
+            if joint.name in self.chain.driven or friction_of(self.model, joint).none:
+                continue
+            places = self.chain.rates_of(joint.name)
+            if len(places) == _FREEDOMS[joint.kind]:
+                forces[places] = self._resistance(joint, moved.rates[places], loads)
                 continue
             parent, child = (self._spin(name, moved, omega) for name in (joint.parent, joint.child))
-            moment = resistance(self.model, joint, child - parent)
+            moment = self._resistance(joint, child - parent, loads)
             for name, part in ((joint.parent, -moment), (joint.child, moment)):
                 if name == "platform":
                     on_platform = on_platform + part
                 else:
-                    self._push(loads, self.chain.places[name], _ZERO, part)
+                    self._push(needs, self.chain.places[name], _ZERO, part)
         return forces, on_platform
+
+    def _resistance(self, joint: Joint, rate: ca.SX, loads: Loads | None) -> ca.SX:
+        """Force or moment that overcomes a joint's friction, along every component of its rate."""
+        return friction_of(self.model, joint).resistance(rate, (self.model.name, joint.name), loads)
 
     def _spin(self, name: str, moved: LegMotion, omega: ca.SX) -> ca.SX:
         """Angular velocity of a body, base axes."""
@@ -131,20 +152,7 @@ class RecursiveLeg:
         return self.chain.links[place].frame.axes @ moved.velocities[place].omega if place >= 0 else _ZERO
 
 
-@dataclass(frozen=True)
-class Resistance:
-    """What overcomes friction at a joint's relative rate w: c w + (k L + d) w/|w|, L the load of the joint."""
-
-    loads: Loads | None
-
-    def __call__(self, leg: LegModel, joint: Joint, rate: ca.SX) -> ca.SX:
-        """Force or moment along every component of the rate."""
-        data = friction_of(leg, joint)
-        result = data.viscous * rate
-        if self.loads is None or not (data.coulomb or data.drag):
-            return result
-        load = data.coulomb * self.loads.values[leg.name, joint.name] if data.coulomb else 0.0
-        return result + (data.drag + load) * self.loads.law.direction(rate)
+_FREEDOMS = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 3}
 
 
 def _held(joint: Joint, moment: ca.SX) -> ca.SX:

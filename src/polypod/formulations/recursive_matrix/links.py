@@ -3,47 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from ...legs import PlacedBody
-from ...symbols.vectors import Frame
-from .samples import Array
+from ...symbols.vectors import Frame, columns, cross, unit
+from .samples import Constant, Samples
+
+# A rod's zero moment moved to its end and back is rounding; it must not keep a product alive.
+_ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
-class Bulk:
-    """Mass, first moment and inertia about a joint's centre A_k in body axes [kg, kg m, kg m^2].
+class LumpedInertia:
+    """Mass, first moment (3) and inertia tensor (3, 3) about a joint's centre A_k, body axes [kg, kg m, kg m^2].
 
     ``weight`` and ``weight_moment`` are mass and first moment of what has weight but no inertia.
     """
 
-    mass: float = 0.0
-    first: Array = field(default_factory=lambda: np.zeros(3))
-    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
-    weight: float = 0.0
-    weight_moment: Array = field(default_factory=lambda: np.zeros(3))
+    mass: ca.SX
+    first: ca.SX
+    tensor: ca.SX
+    weight: ca.SX
+    weight_moment: ca.SX
 
     @staticmethod
-    def of(bodies: Iterable[PlacedBody], frame: Frame, fixed: Callable[[ca.SX, bool], Array]) -> Bulk:
-        """All that is fastened to one frame; ``fixed`` evaluates a constant matrix, or a length where told so."""
-        mass, first, inertia = 0.0, np.zeros(3), np.zeros((3, 3))
-        weight, weight_moment = 0.0, np.zeros(3)
+    def of(
+        bodies: Iterable[PlacedBody], frame: Frame, fixed: Callable[[ca.SX, bool], ca.SX], samples: Samples
+    ) -> LumpedInertia:
+        """All that is fastened to one frame; ``fixed`` gives a constant matrix, or a length if so said.
+
+        With a body's axes T and origin r in the frame: s -> T s + m r,
+        Sigma -> T Sigma T^T + (T s) r^T + r (T s)^T + m r r^T, and the tensor is tr(Sigma) 1 - Sigma.
+        """
+        mass, first, second = ca.SX(0), ca.SX.zeros(3), ca.SX.zeros(3, 3)
+        weight, weight_moment = ca.SX(0), ca.SX.zeros(3)
         for body in bodies:
-            data = body.inertia
+            own = body.moments
             turn = fixed(frame.axes.T @ body.frame.axes, False)
-            com = fixed(frame.axes.T @ (body.frame.origin - frame.origin), True).ravel() + turn @ np.array(data.com)
+            offset = fixed(frame.axes.T @ (body.frame.origin - frame.origin), True)
+            turned = turn @ own.first
+            moment = turned + own.mass * offset
             if not body.has_inertia:
-                weight, weight_moment = weight + data.mass, weight_moment + data.mass * com
+                weight, weight_moment = weight + own.mass, weight_moment + moment
                 continue
-            mass, first = mass + data.mass, first + data.mass * com
-            central = turn @ data.central_inertia @ turn.T
-            inertia = inertia + central + data.mass * (com @ com * np.eye(3) - np.outer(com, com))
-        # Rounding (a rod's zero moment moved to its end and back) must not keep a product alive.
-        inertia[np.abs(inertia) < 1e-15 * np.abs(inertia).max()] = 0.0
-        return Bulk(mass, first, inertia, weight, weight_moment)
+            mass, first = mass + own.mass, first + moment
+            second = second + turn @ own.second @ turn.T + turned @ offset.T + offset @ moment.T
+        tensor = ca.trace(second) * ca.SX.eye(3) - second
+        largest = float(np.abs(samples.values(tensor)).max())
+        return LumpedInertia(mass, first, samples.snapped(tensor, _ROUNDING * largest, False), weight, weight_moment)
 
 
 @dataclass(frozen=True)
@@ -65,7 +75,7 @@ class Link:
     passing: ca.SX
     arm: ca.SX
     frame: Frame
-    bulk: Bulk
+    inertia: LumpedInertia
 
     @property
     def rates(self) -> slice:
@@ -73,28 +83,26 @@ class Link:
         return slice(self.first_rate, self.first_rate + int(self.free.size2()))
 
 
-def hinge_passing(before: ca.SX, after: ca.SX, t: ca.SX, s: ca.SX) -> ca.SX:
-    """Passing matrix of a hinge, axis t in the carrier's axes and s in its own, as Staicu's a^phi times constants (2).
+def hinge_passing(before: ca.SX, after: ca.SX, carriers: ca.SX, own: ca.SX) -> ca.SX:
+    """Passing matrix of a hinge as Staicu's a^phi times constants (2), from bases that begin with its axis.
 
-    a t = s; a t2 = cos s2 - sin s3; a t3 = sin s2 + cos s3 with (t, t2, t3) and (s, s2, s3) right-handed.
+    a t = s; a t2 = cos s2 - sin s3; a t3 = sin s2 + cos s3 with (t, t2, t3) the carrier's and (s, s2, s3) its own.
     """
     if before.is_constant():
         return after.T @ before
-    own, carriers = (_basis(np.array(ca.DM(axis)).ravel()) for axis in (s, t))
-    second = after @ ca.SX(ca.DM(own[:, 1]))
-    cosine = ca.dot(second, before @ ca.SX(ca.DM(carriers[:, 1])))
-    sine = ca.dot(second, before @ ca.SX(ca.DM(carriers[:, 2])))
+    second = after @ own[:, 1]
+    cosine, sine = ca.dot(second, before @ carriers[:, 1]), ca.dot(second, before @ carriers[:, 2])
     turn = ca.SX.eye(3)
     turn[1, 1], turn[1, 2], turn[2, 1], turn[2, 2] = cosine, sine, -sine, cosine
-    return ca.SX(ca.DM(own)) @ turn @ ca.SX(ca.DM(carriers.T))
+    return own @ turn @ carriers.T
 
 
-def _basis(axis: Array) -> Array:
+def basis(axis: Constant, samples: Samples) -> ca.SX:
     """A right-handed basis of columns that begins with a unit vector; coordinate axes stay coordinate axes."""
-    place = int(np.argmax(np.abs(axis)))
-    if abs(axis[place]) == 1.0:
-        second = np.roll(np.eye(3)[place], 1)
+    numbers = axis.numbers.ravel()
+    place = int(np.argmax(np.abs(numbers)))
+    if abs(numbers[place]) == 1.0 and axis.symbols.is_constant():
+        second = ca.SX(ca.DM(np.roll(np.eye(3)[place], 1)))
     else:
-        second = np.cross(axis, np.eye(3)[(place + 1) % 3])
-        second = second / np.linalg.norm(second)
-    return np.column_stack([axis, second, np.cross(axis, second)])
+        second = unit(cross(axis.symbols, ca.SX(ca.DM(np.eye(3)[(place + 1) % 3]))))
+    return samples.snapped(columns(axis.symbols, second, cross(axis.symbols, second)))

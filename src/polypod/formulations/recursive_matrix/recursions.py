@@ -13,7 +13,6 @@ import casadi as ca
 
 from ...symbols.vectors import cross, dot, skew
 from .links import Link
-from .samples import Array
 
 _ZERO = ca.SX.zeros(3)
 
@@ -95,25 +94,21 @@ def accelerations(
     return result
 
 
-def inertia_load(mass: float, first: ca.SX, inertia: ca.SX, omega: ca.SX, moved: Acceleration) -> Load:
+def inertia_load(mass: ca.SX, first: ca.SX, tensor: ca.SX, omega: ca.SX, moved: Acceleration) -> Load:
     """F_k0 = m gamma + B m r_C, M_k0 = m r_C x gamma + J eps + omega x J omega (18), about A_k."""
     force = mass * moved.gamma + moved.turning @ first
-    moment = cross(first, moved.gamma) + inertia @ moved.epsilon + cross(omega, inertia @ omega)
+    moment = cross(first, moved.gamma) + tensor @ moved.epsilon + cross(omega, tensor @ omega)
     return Load(force, moment)
 
 
 def own_load(link: Link, velocity: Velocity, moved: Acceleration, base: ca.SX) -> Load:
     """What inertia and weight of one body ask for, (18) lines 3-6."""
-    bulk = link.bulk
-    load = inertia_load(bulk.mass, _symbols(bulk.first), _symbols(bulk.inertia), velocity.omega, moved)
-    if not bulk.weight:
+    inertia = link.inertia
+    load = inertia_load(inertia.mass, inertia.first, inertia.tensor, velocity.omega, moved)
+    if inertia.weight.is_zero():
         return load
     lift = link.frame.axes.T @ base
-    return Load(load.force + bulk.weight * lift, load.moment + cross(_symbols(bulk.weight_moment), lift))
-
-
-def _symbols(numbers: Array) -> ca.SX:
-    return ca.SX(ca.DM(numbers))
+    return Load(load.force + inertia.weight * lift, load.moment + cross(inertia.weight_moment, lift))
 
 
 def joint_forces(links: Sequence[Link], loads: Sequence[Load]) -> ca.SX:

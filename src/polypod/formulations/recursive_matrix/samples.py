@@ -1,19 +1,24 @@
 """Constants in disguise: entries of a leg's expressions that stay the same wherever the platform goes.
 
-An axis seen from the body it is fixed to is constant, but its symbols do not say so. A few poses near home tell; what
-stays the same in all of them becomes a number, and the products of zeros and ones vanish from the graph.
+An axis seen from the body it is fixed to is constant, but its symbols do not say so. A few poses near home tell. What
+stays the same in all of them is taken at home, where it depends on the robot's numbers alone and is computed once a
+design; zeros and ones by the robot's make-up become numbers, and their products vanish from the graph.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ...errors import InputError
-from ...mechanism import Freedoms, LegModel
-from ...symbols.vectors import skew
+from ...mechanism import LegModel, Mechanism
+from ...mechanism.samples import around_home
+from ...platforms import Freedoms
+from ...symbols.vectors import Frame, skew
+from .designs import nearby_designs
 
 Array = NDArray[np.float64]
 
@@ -23,63 +28,106 @@ STILL = 1e-11
 NOTHING = 1e-13
 
 
+@dataclass(frozen=True)
+class Constant:
+    """A matrix that does not move: its value for the robot at hand, for decisions, and in symbols of the numbers."""
+
+    numbers: Array
+    symbols: ca.SX
+
+
 class Samples:
     """Tips (S, 12) of a leg at poses near home, and the tip's twists (S, 6, m) there for the robot's unit freedoms."""
 
-    def __init__(self, model: LegModel, freedoms: Freedoms, count: int = 4) -> None:
-        self.inputs = model.all_inputs
-        self._arm = np.array(ca.DM(model.arm)).ravel()
-        self._freedoms = freedoms
-        placement = model.placement
-        places = ca.horzcat(*[j.point for j in placement.joints], *[b.frame.origin for b in placement.bodies])
-        steps = np.random.default_rng(0).uniform(-1.0, 1.0, (count, freedoms.count))
-        self.length = 1.0
-        self.tips = self._moved(np.zeros((1, freedoms.count)))
-        self.length = float(np.linalg.norm(np.ptp(self.values(places)[0], axis=1)))
-        for size in 0.03 * 0.25 ** np.arange(5):
-            self.tips = self._moved(size * steps)
+    def __init__(self, model: LegModel, mechanism: Mechanism, count: int = 4) -> None:
+        self.inputs, self._numbers = model.all_inputs, mechanism.numbers
+        home = Frame(self._numbers.home_position, ca.densify(self._numbers.home_rotation))
+        self._arm = model.arm
+        self._home = ca.vertcat(home.origin + home.axes @ model.arm, ca.vec(home.axes))
+        self._designs = nearby_designs(self._numbers)
+        places = ca.horzcat(
+            *[joint.point for joint in model.placement.joints], *[body.frame.origin for body in model.placement.bodies]
+        )
+        span = np.ptp(self._at_designs(self.at_home(places))[0], axis=1)
+        self.length = float(np.linalg.norm(span))
+        for reach in 0.03 * 0.25 ** np.arange(5):
+            self._place(mechanism, count, float(reach))
             if np.isfinite(self.values(places)).all():
                 return
         raise InputError(f"recursive-matrix: {model.name} does not close around the home pose")
 
-    def _moved(self, steps: Array) -> Array:
-        """Tips after small displacements of the freedoms (S, m) from home, translations in units of the leg's size."""
-        tips, twists = [], []
-        home, basis = self._freedoms.home, self._freedoms.basis
-        for step in steps @ basis.T * np.repeat([self.length, 1.0], 3):
-            axes = Rotation.from_rotvec(step[3:]).as_matrix() @ home[:3, :3]
-            arm = axes @ self._arm
-            tips.append(np.concatenate([home[:3, 3] + step[:3] + arm, axes.ravel(order="F")]))
+    def _place(self, mechanism: Mechanism, count: int, reach: float) -> None:
+        """Tips of all designs, displaced alike from their homes, and the twists of the robot's own."""
+        freedoms, poses = Freedoms(mechanism.robot), around_home(mechanism.robot, count, reach)
+        homes, arms = self._at_designs(self._numbers.home_position), self._at_designs(self._arm)
+        self._tips = []
+        for home, arm in zip(homes - homes[0], arms, strict=True):
+            points = [pose[:3, 3] + (home + pose[:3, :3] @ arm).ravel() for pose in poses]
+            axes = [pose[:3, :3].ravel(order="F") for pose in poses]
+            self._tips.append(np.hstack([points, axes]))
+        twists = []
+        for pose in poses:
             carry = np.eye(6)
-            carry[:3, 3:] = -np.array(ca.DM(skew(ca.SX(ca.DM(arm)))))
-            twists.append(carry @ basis)
-        self.twists = np.array(twists)
-        return np.array(tips)
+            carry[:3, 3:] = -np.array(ca.DM(skew(ca.SX(ca.DM(pose[:3, :3] @ arms[0])))))
+            twists.append(carry @ freedoms.basis)
+        self.tips, self.twists = self._tips[0], np.array(twists)
 
     def values(self, expression: ca.SX) -> Array:
-        """The expression's values at all tips, (S, rows, columns)."""
-        function = ca.Function("values", [self.inputs], [ca.densify(expression)])
-        return np.array([np.array(function(tip)) for tip in self.tips])
+        """An expression of leg and numbers at all tips of the robot at hand, (S, rows, columns)."""
+        values: Array = self._at_tips(expression, 1)[0]
+        return values
 
-    def fixed(self, expression: ca.SX, scale: float = 1.0) -> Array | None:
-        """The value of a constant expression, to ``scale``; None if it moves."""
-        values = self.values(expression)
-        return tidy(values, scale) if np.ptp(values, axis=0).max() <= STILL * scale else None
+    def at_home(self, expression: ca.SX) -> ca.SX:
+        """The expression for the platform at home: one of the robot's numbers alone."""
+        return ca.densify(ca.substitute(ca.SX(expression), self.inputs, self._home))
 
-    def settled(self, expression: ca.SX) -> ca.SX:
-        """The expression with the entries that do not move as numbers."""
+    def fixed(self, expression: ca.SX, scale: float = 1.0) -> Constant | None:
+        """A constant expression, to ``scale``; None if it moves."""
         values = self.values(expression)
-        still, numbers = np.ptp(values, axis=0) <= STILL, tidy(values, 1.0)
-        result = ca.SX(ca.densify(expression))
+        if not np.ptp(values, axis=0).max() <= STILL * scale:
+            return None
+        return Constant(snap(values.mean(axis=0), NOTHING * scale), self.snapped(expression, NOTHING * scale))
+
+    def fold_constants(self, expression: ca.SX) -> ca.SX:
+        """The expression with the entries that do not move, in this and nearby designs, as constants."""
+        values = self._at_tips(expression, len(self._designs))
+        still = (np.ptp(values, axis=1) <= STILL).all(axis=0)
+        result, constant = ca.SX(ca.densify(expression)), self.snapped(expression)
         for i, j in np.argwhere(still).tolist():
-            result[i, j] = float(numbers[i, j])
+            result[i, j] = constant[i, j]
         return result
 
+    def snapped(self, expression: ca.SX, nothing: float = NOTHING, ones: bool = True) -> ca.SX:
+        """The expression at home with its zeros (and ones) by the robot's make-up as numbers.
 
-def tidy(values: Array, scale: float) -> Array:
-    """The mean of samples (S, ...), with the rounding off zeros and ones."""
-    mean: Array = np.array(values.mean(axis=0))
-    mean[np.abs(mean) < NOTHING * scale] = 0.0
-    whole = np.abs(np.abs(mean) - 1.0) < NOTHING
-    mean[whole] = np.sign(mean[whole])
-    return mean
+        Less than ``nothing`` counts as zero.
+        """
+        result = self.at_home(expression)
+        values = self._at_designs(result)
+        plain = snap(values, nothing, ones)
+        whole = (plain == 0.0) | (ones & (np.abs(plain) == 1.0))
+        agreed = whole.all(axis=0) & (np.ptp(plain, axis=0) == 0.0)
+        for i, j in np.argwhere(agreed).tolist():
+            result[i, j] = float(plain[0, i, j])
+        return result
+
+    def _at_tips(self, expression: ca.SX, designs: int) -> Array:
+        """(D, S, rows, columns) at the first designs."""
+        function = ca.Function("values", [self.inputs, self._numbers.symbols], [ca.densify(expression)])
+        rows = zip(self._designs[:designs], self._tips, strict=False)
+        return np.array([[np.array(function(tip, design)) for tip in tips] for design, tips in rows])
+
+    def _at_designs(self, expression: ca.SX) -> Array:
+        """An expression of the numbers alone at all designs, (D, rows, columns)."""
+        function = ca.Function("values", [self._numbers.symbols], [ca.densify(ca.SX(expression))])
+        return np.array([np.array(function(design)) for design in self._designs])
+
+
+def snap(values: Array, nothing: float, ones: bool = True) -> Array:
+    """Numbers with the rounding off zeros and ones."""
+    result: Array = np.array(values)
+    result[np.abs(result) < nothing] = 0.0
+    if ones:
+        whole = np.abs(np.abs(result) - 1.0) < NOTHING
+        result[whole] = np.sign(result[whole])
+    return result

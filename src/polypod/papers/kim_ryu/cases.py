@@ -9,13 +9,12 @@ import numpy as np
 from ...description import Friction, Robot
 from ...files import load
 from ...model import Model
-from ...trajectories import Motion
-from ...trajectories.published import kim_ryu_acceleration, kim_ryu_circle
-from ..arrays import Array, peak
-from ..platform import Platform
+from ...motion import Motion, Published
+from ..shared.arrays import Array, peak
+from ..shared.platform import Platform
 from . import printed as eq
 from .data import KINDS, Parameters
-from .share import rotation
+from .link_inertia import rotation
 
 SAMPLES = 601
 SPEEDS = (20, 40, 60)
@@ -34,19 +33,19 @@ ANGLES = np.array([0.1, -0.08, 0.15])
 
 
 @cache
-def robot(axes: str = "horizontal", rubbing: str = "all") -> Robot:
+def robot(axes: str = "horizontal", friction_in: str = "all") -> Robot:
     """The robot with a choice of alpha, and friction in all joints or in one kind of them."""
     base = load("kim-ryu")
-    quiet = {f"{kind}_friction": Friction() for kind in KINDS if rubbing not in ("all", kind)}
+    without = {f"{kind}_friction": Friction() for kind in KINDS if friction_in not in ("all", kind)}
     turn = [{"axis": leg.rail_direction} if axes == "rail" else {} for leg in base.legs]  # type: ignore[attr-defined]
-    legs = [leg.model_copy(update=quiet | new) for leg, new in zip(base.legs, turn, strict=True)]
+    legs = [leg.model_copy(update=without | new) for leg, new in zip(base.legs, turn, strict=True)]
     return Robot.model_validate(base.model_copy(update={"legs": tuple(legs)}).model_dump())
 
 
 @cache
-def model(axes: str = "horizontal", name: str = "exact", rubbing: str = "all") -> Model:
+def model(axes: str = "horizontal", name: str = "exact", friction_in: str = "all") -> Model:
     """A library model of it, the sign of friction taken exactly."""
-    return Model(robot(axes, rubbing), friction_width=0.0, **MODELS[name])  # type: ignore[arg-type]
+    return Model(robot(axes, friction_in), friction_width=0.0, **MODELS[name])  # type: ignore[arg-type]
 
 
 @cache
@@ -58,8 +57,8 @@ def parameters(axes: str = "horizontal") -> Parameters:
 @cache
 def motion(rpm: int) -> Motion:
     """The circle at a speed; 0 stands for the motion (33)."""
-    trajectory = kim_ryu_circle(rpm) if rpm else kim_ryu_acceleration()
-    return trajectory.at(trajectory.times(SAMPLES))
+    trajectory = Published(name="kim-ryu-circle", pace=rpm / 40) if rpm else Published(name="kim-ryu-acceleration")
+    return trajectory.at(trajectory.even_times(SAMPLES))
 
 
 @cache
@@ -74,11 +73,11 @@ def general_state() -> Motion:
 
 @cache
 def exact(
-    rpm: int, axes: str = "horizontal", name: str = "exact", friction: bool = False, rubbing: str = "all"
+    rpm: int, axes: str = "horizontal", name: str = "exact", friction: bool = False, friction_in: str = "all"
 ) -> Array:
     """Actuator forces (T, 6) by the library [N]."""
     _, pose, twist, acceleration = motion(rpm)
-    return model(axes, name, rubbing).inverse_dynamics(pose, twist, acceleration, friction=friction)
+    return model(axes, name, friction_in).inverse_dynamics(pose, twist, acceleration, friction=friction)
 
 
 @cache
@@ -98,9 +97,9 @@ def link_inertia(rpm: int) -> Array:
     return exact(rpm) - exact(rpm, name="no link inertia")
 
 
-def rubbing_force(rpm: int, kind: str) -> Array:
+def friction_force(rpm: int, kind: str) -> Array:
     """What friction in one kind of joint adds to the actuator forces (T, 6) [N]."""
-    return exact(rpm, friction=True, rubbing=kind) - exact(rpm)
+    return exact(rpm, friction=True, friction_in=kind) - exact(rpm)
 
 
 def share(part: Array, rpm: int) -> float:

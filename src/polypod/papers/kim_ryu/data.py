@@ -9,22 +9,22 @@ import numpy as np
 from ...description import Friction as JointFriction
 from ...description import Robot
 from ...legs.pus import PUS
-from ..arrays import Array, cross, unit
+from ..shared.arrays import Array, cross, unit
 
 KINDS = ("slider", "universal", "spherical")
 
 
 @dataclass(frozen=True)
-class Rub:
-    """Friction of a kind of joint: viscous coefficient c, and mu times the reaction."""
+class FrictionPair:
+    """Friction of a kind of joint: a viscous coefficient c, and mu, the factor of the reaction."""
 
     c: float = 0.0
     mu: float = 0.0
 
     @staticmethod
-    def of(friction: JointFriction) -> Rub:
-        """From the description."""
-        return Rub(friction.viscous, friction.coulomb)
+    def of(friction: JointFriction) -> FrictionPair:
+        """From the friction of a joint in a robot's description."""
+        return FrictionPair(friction.viscous, friction.coulomb)
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Parameters:
     I_p: Array
     I_l: Array
     g: Array
-    slider: Rub
-    universal: Rub
-    spherical: Rub
+    slider: FrictionPair
+    universal: FrictionPair
+    spherical: FrictionPair
 
     @staticmethod
     def of(robot: Robot) -> Parameters:
@@ -71,12 +71,12 @@ class Parameters:
             I_p=platform.central_inertia,
             I_l=one.link.central_inertia,
             g=np.array(robot.gravity),
-            slider=Rub.of(one.slider_friction),
-            universal=Rub.of(one.universal_friction),
-            spherical=Rub.of(one.spherical_friction),
+            slider=FrictionPair.of(one.slider_friction),
+            universal=FrictionPair.of(one.universal_friction),
+            spherical=FrictionPair.of(one.spherical_friction),
         )
 
     def only(self, *kinds: str) -> Parameters:
         """The same with friction in the named kinds of joints only."""
-        slider, universal, spherical = (getattr(self, kind) if kind in kinds else Rub() for kind in KINDS)
+        slider, universal, spherical = (getattr(self, kind) if kind in kinds else FrictionPair() for kind in KINDS)
         return replace(self, slider=slider, universal=universal, spherical=spherical)

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import Array, cross, dot, norm, outer, peak, peak_ratio, skew
-from ..contract import Erratum, Measure, at_most, recorded, stated
-from ..platform import Platform
-from . import cases as cases
+from ..shared.arrays import Array, cross, dot, norm, outer, peak, peak_ratio, skew
+from ..shared.contract import Erratum, Measure, at_most, recorded, stated
+from ..shared.platform import Platform
+from . import cases
 from . import printed as eq
-from .share import angular_acceleration, euler_accelerations, euler_rates, link_inertia_force, rotation
+from .link_inertia import angular_acceleration, euler_accelerations, euler_rates, link_inertia_force, rotation
 
 SPEED = "known as 48 % without its speed; 47, 45 and 45 % at 20, 40 and 60 rpm"
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from matplotlib.figure import Figure
 
-from ..panels import all_legs
-from . import cases as cases
+from ..shared.contract import Drawing
+from ..shared.panels import all_legs
+from . import cases
 from .data import KINDS
 
 
@@ -37,14 +37,20 @@ def link_inertia(rpm: int) -> Figure:
 def friction() -> Figure:
     """What friction in each kind of joint adds."""
     heads = {"slider": "(a) sliders", "universal": "(b) universal joints", "spherical": "(c) spherical joints"}
-    blocks = tuple((cases.rubbing_force(20, kind), "force [N]", heads[kind]) for kind in KINDS)
+    blocks = tuple((cases.friction_force(20, kind), "force [N]", heads[kind]) for kind in KINDS)
     return all_legs(cases.motion(20).time, blocks, "Additional actuator forces due to friction, circle at 20 rpm")
 
 
-ALL: tuple[tuple[str, str, Callable[[], Figure]], ...] = (
-    ("fig-07", "Fig. 7: circle at 40 rpm, exact forces and the slender link's error.", partial(slender_link, 40)),
-    ("fig-08", "Fig. 8: the motion (33), exact forces and the slender link's error.", partial(slender_link, 0)),
-    ("fig-09", "Fig. 9: total and link inertia forces at 20 rpm.", partial(link_inertia, 20)),
-    ("fig-10", "Fig. 10: total and link inertia forces at 60 rpm.", partial(link_inertia, 60)),
-    ("fig-11", "Fig. 11: friction in sliders, universal joints and spherical joints, each alone, at 20 rpm.", friction),
+ALL = (
+    Drawing(
+        "fig-07", "Fig. 7: circle at 40 rpm, exact forces and the slender link's error.", partial(slender_link, 40)
+    ),
+    Drawing("fig-08", "Fig. 8: the motion (33), exact forces and the slender link's error.", partial(slender_link, 0)),
+    Drawing("fig-09", "Fig. 9: total and link inertia forces at 20 rpm.", partial(link_inertia, 20)),
+    Drawing("fig-10", "Fig. 10: total and link inertia forces at 60 rpm.", partial(link_inertia, 60)),
+    Drawing(
+        "fig-11",
+        "Fig. 11: friction in sliders, universal joints and spherical joints, each alone, at 20 rpm.",
+        friction,
+    ),
 )

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...trajectories import Motion
-from ..arrays import Array, cross, direction, dot, norm, times, turned, unit
-from ..platform import Platform
+from ...motion import Motion
+from ..shared.arrays import Array, cross, direction, dot, norm, times, turned, unit
+from ..shared.platform import Platform
 from .data import Parameters
 
 Printed = frozenset[str]
@@ -82,13 +82,15 @@ class Friction(NamedTuple):
     f_p: Array
 
 
-def solve(p: Parameters, at: Platform, k: Legs, rub: Friction, moment: str = "n", printed: Printed = NOTHING) -> Forces:
+def solve(
+    p: Parameters, at: Platform, k: Legs, joints: Friction, moment: str = "n", printed: Printed = NOTHING
+) -> Forces:
     """(20)-(29) for given friction; ``moment`` says along what the universal joint holds the link, n or c."""
     a = np.broadcast_to(p.a, k.n.shape)
     spin_up = times(k.tensor, k.omegadot) + cross(k.omega, times(k.tensor, k.omega))
     carried = p.m_l * (k.acceleration * a + 0.5 * p.ell * k.nddot - p.g)
-    f_u = -rub.f_u if "(23)" in printed else rub.f_u
-    need = spin_up + 0.5 * p.ell * cross(k.n, carried) - f_u - rub.f_p
+    f_u = -joints.f_u if "(23)" in printed else joints.f_u
+    need = spin_up + 0.5 * p.ell * cross(k.n, carried) - f_u - joints.f_p
     c = k.c if moment == "c" else k.n
     across: Array = -cross(k.n, need - dot(need, k.n) / dot(c, k.n) * c) / p.ell  # (23), (24)
     if "(27)" in printed:
@@ -100,13 +102,13 @@ def solve(p: Parameters, at: Platform, k: Legs, rub: Friction, moment: str = "n"
     tensor = turned(at.R, p.I_p)
     force = p.m * (p.g - Gddot) + at.force - across.sum(axis=1, keepdims=True)
     spun = times(tensor, at.alpha) + cross(at.omega, times(tensor, at.omega))
-    moments = at.moment - cross(CG, at.force) - spun - (cross(GB, across) + rub.f_p).sum(axis=1, keepdims=True)
+    moments = at.moment - cross(CG, at.force) - spun - (cross(GB, across) + joints.f_p).sum(axis=1, keepdims=True)
     F_z = np.linalg.solve(lines(k, GB), np.concatenate([force, moments], axis=-1).swapaxes(-1, -2))  # (26)
     F_B = across + F_z * k.n  # (27)
     F_A = carried - F_B  # (28)
     load = F_A - p.m_s * p.g
     N = dot(p.u, load) * p.u + dot(p.v, load) * p.v
-    tau = p.m_s * (k.acceleration - dot(p.a, p.g)) - rub.f_s + dot(p.a, F_A)  # (21)
+    tau = p.m_s * (k.acceleration - dot(p.a, p.g)) - joints.f_s + dot(p.a, F_A)  # (21)
     return Forces(tau[..., 0], F_A, F_B, N)
 
 

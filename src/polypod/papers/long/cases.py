@@ -9,19 +9,19 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.integrate import solve_ivp  # type: ignore[import-untyped, unused-ignore]
 
-from ...description import Body, Robot
+from ...description import Body, Integrals, Modes, Robot
 from ...errors import UnphysicalWarning
 from ...files import load
-from ...flexible import FlexibleModel, Integrals, Modes
 from ...model import Model
-from ...trajectories import Motion
-from ...trajectories.published import long_example
-from ..arrays import Array, peak_ratio, skew, times
+from ...motion import Motion, Published
+from ...simulation import follow
+from ...symbols.integration import RK4
+from ..shared.arrays import Array, peak_ratio, skew, times
 from . import printed as eq
 from .hexagon import TABLE_2_STIFFNESS, hexagon_modes
 
@@ -56,10 +56,10 @@ def _computed() -> Modes:
 
 
 @cache
-def model(stiffness: Stiffness = "table-2", damping_ratio: float = 0.4, times_stiffer: float = 1.0) -> FlexibleModel:
+def model(stiffness: Stiffness = "table-2", damping_ratio: float = 0.4, times_stiffer: float = 1.0) -> Model:
     """The robot on them."""
     found = modes(stiffness, damping_ratio)
-    return FlexibleModel(robot(), found.with_stiffness(times_stiffer * found.stiffness))
+    return Model(robot().on_modes(found.with_stiffness(times_stiffer * found.stiffness)))
 
 
 @cache
@@ -90,9 +90,9 @@ class Run:
         return self.motion.time
 
     @property
-    def state(self) -> tuple[Array, Array, Array, Array]:
-        """Arguments of the model's functions."""
-        return self.motion.pose, self.motion.twist, self.elastic, self.rate
+    def shape(self) -> dict[str, Any]:
+        """The platform's shape and how it changes, as the model's functions take them."""
+        return self.every(1).shape
 
     def every(self, count: int) -> eq.State:
         """One state in ``count``, for the paper's equations."""
@@ -104,17 +104,17 @@ def run(
     stiffness: Stiffness = "table-2", start: Start = "equilibrium", damping_ratio: float = 0.4, step: float = _STEP
 ) -> Run:
     """Fig. 3 with the inverse model: forces and elastic coordinates for the desired motion."""
-    trajectory = long_example()
-    times = trajectory.times(round(trajectory.duration / SAMPLE) + 1)
+    trajectory = Published(name="long-example")
+    times = trajectory.even_times(round(trajectory.duration / SAMPLE) + 1)
     elastic = None if start == "equilibrium" else np.zeros(modes().count)
-    found = model(stiffness, damping_ratio).follow(trajectory, times, friction=False, elastic=elastic, step=step)
+    found = follow(model(stiffness, damping_ratio), trajectory, times, friction=False, elastic=elastic, step=step)
     return Run(found.motion, found.elastic, found.elastic_rate, found.force)
 
 
 def path(count: int) -> Motion:
     """The desired motion at evenly spaced times."""
-    trajectory = long_example()
-    return trajectory.at(trajectory.times(count))
+    trajectory = Published(name="long-example")
+    return trajectory.at(trajectory.even_times(count))
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,14 @@ def followed(feedback: bool, step: float = 1e-3) -> Followed:
     """
     robot_, n = model(), modes().count
     inverse, direct = robot_.kernel("inverse_dynamics"), robot_.kernel("direct_dynamics")
-    trajectory = long_example()
+    trajectory = Published(name="long-example")
     steps = round(trajectory.duration / step)
-    _, pose, twist, acceleration = map(np.ascontiguousarray, trajectory.at(trajectory.times(2 * steps + 1)))
+    _, pose, twist, acceleration = map(np.ascontiguousarray, trajectory.at(trajectory.even_times(2 * steps + 1)))
     rest = robot_.static_equilibrium(home()).elastic
     accelerations: dict[int, Array] = {}
 
-    def slope(y: Array, at: int) -> Array:
+    def slope(time: float, y: Array) -> Array:
+        at = round(2 * time / step)
         now, speed = y[None, :16].reshape(1, 4, 4), y[None, 16:22].copy()
         elastic, rate = y[None, 22 : 22 + n].copy(), y[None, 22 + n : 22 + 2 * n].copy()
         rows = slice(at, at + 1)
@@ -151,24 +152,20 @@ def followed(feedback: bool, step: float = 1e-3) -> Followed:
             desired = y[None, 22 + 2 * n :]
             state = pose[rows], twist[rows], desired[:, :n].copy(), desired[:, n:].copy()
         force, wanted, _ = inverse(*state, acceleration[rows], _NO_WRENCH)
-        moved, bent, _ = direct(now.copy(), speed, elastic, rate, force, _NO_WRENCH)
+        moved, bending, _ = direct(now.copy(), speed, elastic, rate, force, _NO_WRENCH)
         accelerations[at] = moved[0]  # the last call at a time is that of the state kept
         turn = np.zeros((4, 4))
         turn[:3, :3], turn[:3, 3] = skew(speed[0, 3:]) @ now[0, :3, :3], speed[0, :3]
-        return np.concatenate([turn.ravel(), moved[0], rate[0], bent[0], y[22 + 3 * n :], wanted[0]])
+        return np.concatenate([turn.ravel(), moved[0], rate[0], bending[0], y[22 + 3 * n :], wanted[0]])
 
     y = np.concatenate([pose[0].ravel(), twist[0], rest, np.zeros(n), rest, np.zeros(n)])
     rows = [y]
     for k in range(steps):
-        first = slope(y, 2 * k)
-        second = slope(y + 0.5 * step * first, 2 * k + 1)
-        third = slope(y + 0.5 * step * second, 2 * k + 1)
-        fourth = slope(y + step * third, 2 * k + 2)
-        y = y + step / 6 * (first + 2 * second + 2 * third + fourth)
+        y = RK4.advance(slope, k * step, y, step)
         frame = y[:16].reshape(4, 4)  # a view: the rotation stays one, to rounding
         frame[:3, :3] = frame[:3, :3] @ (1.5 * np.eye(3) - 0.5 * frame[:3, :3].T @ frame[:3, :3])
         rows.append(y)
-    slope(y, 2 * steps)
+    slope(steps * step, y)
     found = np.array(rows)
     felt = np.array([accelerations[2 * k] for k in range(steps + 1)])
     return Followed(found[:, :16].reshape(-1, 4, 4), felt, found[:, 22 : 22 + n])
@@ -200,15 +197,16 @@ def fall(duration: float = 0.2, tolerance: float = 1e-10) -> Fall:
     def slope(t: float, y: Array) -> Array:
         now, speed = y[None, :16].reshape(1, 4, 4), y[None, 16:22].copy()
         elastic, rate = y[None, 22 : 22 + n].copy(), y[None, 22 + n :].copy()
-        moved, bent, _ = kernel(now.copy(), speed, elastic, rate, _NO_WRENCH, _NO_WRENCH)
+        moved, bending, _ = kernel(now.copy(), speed, elastic, rate, _NO_WRENCH, _NO_WRENCH)
         turn = np.zeros((4, 4))
         turn[:3, :3], turn[:3, 3] = skew(speed[0, 3:]) @ now[0, :3, :3], speed[0, :3]
-        return np.concatenate([turn.ravel(), moved[0], rate[0], bent[0]])
+        return np.concatenate([turn.ravel(), moved[0], rate[0], bending[0]])
 
     start = np.concatenate([home().ravel(), np.zeros(6), robot_.static_equilibrium(home()).elastic, np.zeros(n)])
     found = solve_ivp(slope, (0.0, duration), start, method="DOP853", rtol=tolerance, atol=tolerance, first_step=1e-4)
     y = found.y.T
-    energy = robot_.energy(y[:, :16].reshape(-1, 4, 4), y[:, 16:22], y[:, 22 : 22 + n], y[:, 22 + n :])
+    shape: dict[str, Any] = {"elastic": y[:, 22 : 22 + n], "elastic_rate": y[:, 22 + n :]}
+    energy = robot_.energy(y[:, :16].reshape(-1, 4, 4), y[:, 16:22], **shape)
     return Fall(found.t, *energy)
 
 

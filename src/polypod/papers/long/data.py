@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Array
+from ..shared.arrays import Array
 
 JOINTS = np.array(
     [
@@ -23,9 +23,6 @@ BASE = np.array([[0.1, 0.3, 1.3, 1.0, -0.2, -0.7], [-0.2, -0.2, 0.4, 1.0, 0.9, 0
 _OFFSETS = BASE - BASE[0]
 GAMMA = np.arctan2(_OFFSETS[:, 1], _OFFSETS[:, 0])
 """gamma_1i of Table 1 if the base frame sits at b_1 with x towards b_2: the choice that closes Table 4 [rad]."""
-
-CENTRE = np.array([0.25, np.sqrt(3) / 4, 1.0])
-"""Centre of the level platform in the initial pose [m]."""
 
 GRAVITY = np.array([0.0, 0.0, -9.81])
 

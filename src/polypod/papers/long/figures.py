@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
 
 from ...results.figures.style import COLOURS, INK, dress, figure, leg_line, legend
-from ..arrays import Array
-from ..panels import TIME, all_legs
-from . import cases as cases
+from ..shared.arrays import Array
+from ..shared.contract import Drawing
+from ..shared.panels import TIME, all_legs
+from . import cases
 from .hexagon import compare_table_2
 
 AXES = ("x", "y", "z")
@@ -20,9 +20,9 @@ AXES = ("x", "y", "z")
 
 def _stack(time: Array, panels: tuple[tuple[Array, str, str], ...], title: str) -> Figure:
     """One panel below the other with curves for x, y and z."""
-    made = figure(7.2, 0.9 + 1.9 * len(panels))
-    made.suptitle(title, fontsize=10, x=0.01, ha="left", color=INK)
-    grid: Any = made.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+    drawn = figure(7.2, 0.9 + 1.9 * len(panels))
+    drawn.suptitle(title, fontsize=10, x=0.01, ha="left", color=INK)
+    grid: Any = drawn.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
     for axes, (values, ylabel, heading) in zip(grid, panels, strict=True):
         # the largest curve first: smaller ones would be hidden below it
         order = np.argsort(-np.abs(values).max(axis=0))
@@ -30,13 +30,13 @@ def _stack(time: Array, panels: tuple[tuple[Array, str, str], ...], title: str) 
             axes.plot(time, values[:, k], label=name, zorder=2.0 + 0.1 * list(order).index(k), **leg_line(k))
         dress(axes, "", ylabel, heading)
     grid[-1].set_xlabel(TIME, fontsize=9)
-    made.align_ylabels()
-    legend(made, grid[0])
-    return made
+    drawn.align_ylabels()
+    legend(drawn, grid[0])
+    return drawn
 
 
 def motion() -> Figure:
-    """The desired motion."""
+    """The desired motion of the platform frame, Fig. 3."""
     at = cases.run().motion
     turn = Rotation.from_matrix(at.pose[:, :3, :3]).as_rotvec()
     panels = (
@@ -98,12 +98,12 @@ def attachments() -> Figure:
     """Linear deformation at the six attachment points."""
     run, plate = cases.run(), cases.modes()
     found = 1e3 * cases.at_points(plate.attachment_shapes, run.elastic)
-    made = figure(8.4, 4.6)
-    made.suptitle(
+    drawn = figure(8.4, 4.6)
+    drawn.suptitle(
         "Linear deformation at the attachment points, platform axes (a thin plate bends along z only)",
         fontsize=10, x=0.01, ha="left", color=INK,
     )  # fmt: skip
-    grid: Any = made.subplots(2, 3, sharex=True, sharey=True)
+    grid: Any = drawn.subplots(2, 3, sharex=True, sharey=True)
     for k, axes in enumerate(grid.ravel()):
         axes.axhspan(
             -1e3 * cases.THICKNESS, 1e3 * cases.THICKNESS, color="#F0F0F0", zorder=0, label="± the plate's thickness"
@@ -111,15 +111,15 @@ def attachments() -> Figure:
         for j, name in enumerate(AXES):
             axes.plot(run.time, found[:, k, j], label=name, **leg_line(j))
         dress(axes, TIME if k > 2 else "", "deformation [mm]" if k % 3 == 0 else "", f"p$_{k + 1}$")
-    legend(made, grid[0, 0])
-    return made
+    legend(drawn, grid[0, 0])
+    return drawn
 
 
 def frequencies() -> Figure:
     """Table 2 against the converged plate."""
     rows = compare_table_2(cases.modes("computed"))
-    made = figure(7.2, 3.0)
-    axes = made.subplots()
+    drawn = figure(7.2, 3.0)
+    axes = drawn.subplots()
     modes = [row.mode for row in rows]
     axes.bar(modes, [100 * row.deviation for row in rows], color=COLOURS[0], width=0.6)
     axes.axhline(0.0, color=INK, linewidth=0.6)
@@ -131,32 +131,34 @@ def frequencies() -> Figure:
         "Frequencies of Table 2 against the converged thin plate",
     )
     axes.grid(False, axis="x")
-    return made
+    return drawn
 
 
 def energy() -> Figure:
     """Energies of the falling robot and the drift of their sum."""
     fall = cases.fall()
-    made = figure(7.2, 4.6)
-    made.suptitle("The robot let go at static equilibrium, no damping", fontsize=10, x=0.01, ha="left", color=INK)
-    above, below = made.subplots(2, 1, sharex=True)
+    drawn = figure(7.2, 4.6)
+    drawn.suptitle("The robot let go at static equilibrium, no damping", fontsize=10, x=0.01, ha="left", color=INK)
+    above, below = drawn.subplots(2, 1, sharex=True)
     parts = {"kinetic": fall.kinetic, "gravity's": fall.potential, "elastic": fall.elastic}
     for k, (name, values) in enumerate(parts.items()):
         above.plot(fall.time, values - values[0], label=name, **leg_line(k))
     below.plot(fall.time, 1e12 * fall.drift, color=COLOURS[3], linewidth=1.4, marker=".", markersize=3)
     dress(above, "", "change [J]", "(a) energies, change from the start")
     dress(below, TIME, "drift [10$^{-12}$]", "(b) change of their sum over the largest kinetic energy")
-    made.align_ylabels()
-    legend(made, above)
-    return made
+    drawn.align_ylabels()
+    legend(drawn, above)
+    return drawn
 
 
-ALL: tuple[tuple[str, str, Callable[[], Figure]], ...] = (
-    ("table-02", "Table 2: deviation of its frequencies from those of the converged plate.", frequencies),
-    ("fig-03", "Fig. 3: the motion asked for; the paper does not give its own.", motion),
-    ("fig-04", "Fig. 4: actuated prismatic joint forces, and what flexibility adds.", forces),
-    ("fig-05", "Fig. 5: rigid acceleration by the direct model and its error.", accelerations),
-    ("fig-06", "Fig. 6: deformation at the platform's origin.", origin),
-    ("fig-07", "Fig. 7: deformation at the attachment points, with the plate's thickness as a band.", attachments),
-    ("energy", "Truth check: energies of the robot let go, and the drift of their sum.", energy),
+ALL = (
+    Drawing("table-02", "Table 2: deviation of its frequencies from those of the converged plate.", frequencies),
+    Drawing("fig-03", "Fig. 3: the motion asked for; the paper does not give its own.", motion),
+    Drawing("fig-04", "Fig. 4: actuated prismatic joint forces, and what flexibility adds.", forces),
+    Drawing("fig-05", "Fig. 5: rigid acceleration by the direct model and its error.", accelerations),
+    Drawing("fig-06", "Fig. 6: deformation at the platform's origin.", origin),
+    Drawing(
+        "fig-07", "Fig. 7: deformation at the attachment points, with the plate's thickness as a band.", attachments
+    ),
+    Drawing("energy", "Truth check: energies of the robot let go, and the drift of their sum.", energy),
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -71,10 +70,3 @@ def compare_table_2(modes: Modes | None = None) -> tuple[Row, ...]:
     computed = (hexagon_modes() if modes is None else modes).frequencies
     pairs = zip(TABLE_2_FREQUENCY, computed.tolist(), strict=False)
     return tuple(Row(_FIRST_ELASTIC + i, table, own, table / own - 1.0) for i, (table, own) in enumerate(pairs))
-
-
-def table_2_text(rows: Iterable[Row]) -> str:
-    """The comparison as lines of text, deviation in percent."""
-    lines = ["mode  Table 2 [rad/s]  computed [rad/s]  deviation [%]"]
-    lines += [f"{r.mode:4d}  {r.table_2:15.3f}  {r.computed:16.3f}  {100 * r.deviation:+13.2f}" for r in rows]
-    return "\n".join(lines)

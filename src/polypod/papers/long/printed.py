@@ -7,12 +7,13 @@ first: (T, 6, 3) for legs. Everything is in base axes; (34) is turned there from
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from ...flexible import Integrals, Modes
-from ...trajectories import Motion
-from ..arrays import Array, cross, skew, times, turned
+from ...description import Integrals, Modes
+from ...motion import Motion
+from ..shared.arrays import Array, cross, skew, times, turned
 from .data import BASE, GAMMA, GRAVITY, LINKS, ROTOR, Link
 
 NOTHING: frozenset[str] = frozenset()
@@ -26,6 +27,11 @@ class State:
     motion: Motion
     elastic: Array
     rate: Array
+
+    @property
+    def shape(self) -> dict[str, Any]:
+        """The platform's shape and how it changes, as a model's functions take them."""
+        return {"elastic": self.elastic, "elastic_rate": self.rate}
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class System:
         return acceleration, self.bend(force, acceleration)
 
     def bend(self, force: Array, acceleration: Array) -> Array:
-        """(44)."""
+        """Elastic accelerations (T, N) from forces and the frame's acceleration, (44)."""
         push = times(self.J_e, force) - times(np.swapaxes(self.coupling, -1, -2), acceleration) - self.c_e
         return _solve(self.A_ee, push)
 
@@ -105,7 +111,7 @@ def jacobian(q: Array) -> Array:
 
 
 def jacobian_rate(q: Array, rate: Array) -> Array:
-    """Its time derivative."""
+    """Time derivative of :func:`jacobian`."""
     _, a1, a2, a11, a12, a22 = _direction(q)
     w1, w2, speed, length = rate[..., :1], rate[..., 1:2], rate[..., 2:], q[..., 2:]
     columns = (
@@ -155,7 +161,7 @@ def leg_inertia(q: Array, links: tuple[Link, ...] = LINKS) -> Array:
 
 
 def system(modes: Modes, s: State, printed: frozenset[str] = NOTHING, links: tuple[Link, ...] = LINKS) -> System:
-    """(11)-(49)."""
+    """Matrices of the whole robot in given states, (11)-(49); ``printed`` names equations taken as printed."""
     count, n = len(s.elastic), modes.count
     R, omega = s.motion.pose[:, :3, :3], s.motion.twist[:, 3:]
     shape = R[:, None] @ modes.attachment_shapes

@@ -7,9 +7,8 @@ from functools import cache
 from ...description import Body, Robot
 from ...files import load
 from ...model import Model
-from ...trajectories import Motion
-from ...trajectories.published import lopes_there_and_back
-from ..arrays import Array, peak_ratio
+from ...motion import Motion, Published
+from ..shared.arrays import Array, peak_ratio
 from . import printed as eq
 from .data import Parameters
 
@@ -46,8 +45,8 @@ def parameters() -> Parameters:
 @cache
 def motion(half: float = 1.0) -> Motion:
     """There and back, ``half`` s each way."""
-    trajectory = lopes_there_and_back(half)
-    return trajectory.at(trajectory.times(SAMPLES))
+    trajectory = Published(name="lopes-there-and-back", pace=1 / half)
+    return trajectory.at(trajectory.even_times(SAMPLES))
 
 
 @cache

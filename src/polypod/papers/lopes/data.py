@@ -12,8 +12,8 @@ from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unu
 
 from ...description import Robot
 from ...legs.pus import PUS
-from ...trajectories import Motion
-from ..arrays import Array, times
+from ...motion import Motion
+from ..shared.arrays import Array, times
 
 Numbers = NDArray[Any]
 """Real arrays, or complex ones while a derivative is taken."""

@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from ...trajectories import Motion
-from ..arrays import Array, norm, peak, peak_ratio, times
-from ..contract import Erratum, Measure, at_most, recorded, stated
-from . import cases as cases
+from ...motion import Motion
+from ..shared.arrays import Array, norm, peak, peak_ratio, times
+from ..shared.contract import Erratum, Measure, at_most, recorded, stated
+from . import cases
 from . import printed as eq
 from .data import Path
 

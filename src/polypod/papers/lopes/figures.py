@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from matplotlib.figure import Figure
 
-from ..panels import Block, all_legs, leg_panels
-from . import cases as cases
+from ..shared.contract import Drawing
+from ..shared.panels import Block, all_legs, leg_panels
+from . import cases
 
 
 def trajectories() -> Figure:
-    """Lengths of the actuators."""
+    """Lengths of the actuators along the path, Fig. 4."""
     _, pose, _, _ = at = cases.motion()
     blocks = ((cases.model().inverse_kinematics(pose), "length $l_i$ [m]", ""),)
     return all_legs(at.time, blocks, "Actuators' trajectories, P1 to P2 and back, 1 s each way", "actuator")
@@ -28,7 +27,7 @@ def forces() -> Figure:
     return leg_panels(cases.motion().time, blocks, title, "actuator")
 
 
-ALL: tuple[tuple[str, str, Callable[[], Figure]], ...] = (
-    ("fig-04", "Fig. 4: trajectories of the actuators.", trajectories),
-    ("fig-05", "Fig. 5: forces of the actuators, complete and simplified model, and the difference.", forces),
+ALL = (
+    Drawing("fig-04", "Fig. 4: trajectories of the actuators.", trajectories),
+    Drawing("fig-05", "Fig. 5: forces of the actuators, complete and simplified model, and the difference.", forces),
 )

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...trajectories import Motion
-from ..arrays import Array, cross, dot, times, turned
+from ...motion import Motion
+from ..shared.arrays import Array, cross, dot, times, turned
 from .data import Numbers, Parameters, Path, along, euler_map, matrix_of, rotation, solve
 
 Printed = frozenset[str]

@@ -12,10 +12,9 @@ from ...description import Body, Robot
 from ...errors import UnphysicalWarning
 from ...files import load
 from ...model import Model
-from ...trajectories import Motion
-from ...trajectories.published import pedrammehr_path
-from ..arrays import Array, cross, peak_ratio, unit
-from ..platform import Platform
+from ...motion import Motion, Published
+from ..shared.arrays import Array, cross, peak_ratio, unit
+from ..shared.platform import Platform
 from . import printed as eq
 from .compact import compact_forces
 from .data import Parameters
@@ -59,15 +58,15 @@ def robot(axes: str, slender: bool = False) -> Robot:
 
 @cache
 def model(axes: str, slender: bool = False) -> Model:
-    """Its model."""
+    """The library's model of :func:`robot`."""
     return Model(robot(axes, slender))
 
 
 @cache
 def motion(path: int) -> Motion:
-    """A path sampled evenly."""
-    trajectory = pedrammehr_path(path)
-    return trajectory.at(trajectory.times(SAMPLES))
+    """One of the three paths at evenly spaced times."""
+    trajectory = Published(name=f"pedrammehr-path-{path}")
+    return trajectory.at(trajectory.even_times(SAMPLES))
 
 
 @cache

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...trajectories import Motion
-from ..arrays import Array, cross, dot, outer, skew, times
-from ..platform import Platform
+from ...motion import Motion
+from ..shared.arrays import Array, cross, dot, outer, skew, times
+from ..shared.platform import Platform
 from .data import Parameters
 from .printed import Pods, actuator_forces, pod_tensor, pods
 
@@ -65,19 +65,19 @@ def printed_rest(p: Parameters, k: Pods, at: Platform, rate: bool, mended: bool 
     centripetal = cross(w, cross(w, k.L_u))
     lower = cross(w, cross(w, k.L_d)) if mended else centripetal
     gyroscopic = cross(w, times(tensor, w))
-    rub = p.C_u * w + p.C_s * (w - at.omega)
+    friction = p.C_u * w + p.C_s * (w - at.omega)
     along = p.m_u * dot(n, centripetal + turn - pod_turn - p.G) + p.C_p * k.ldot
     across = (
         cross(weight, n)
         + cross(n, p.m_u * S_u + p.m_d * S_d - times(tensor, S)) / ell
         + cross(cross(p.m_u * k.L_u, centripetal) + cross(p.m_d * k.L_d, lower), n)
         + 2 * k.ldot * p.m_u * cross(cross(k.L_u, cross(w, n)), n)
-        + cross(gyroscopic + rub, n)
+        + cross(gyroscopic + friction, n)
     )
     un = dot(k.u, n)
     product = k.omega_u * k.omega_v * (dot(k.c, n) / (1 - un * un) if mended else -1.0)
     spin = (dot(k.u, S) * un / (ell * (1 - un * un)) + product) * n
-    about = dot(weight - (p.m_u * S_u + p.m_d * S_d) / ell + times(tensor, spin) + gyroscopic + rub, n)
+    about = dot(weight - (p.m_u * S_u + p.m_d * S_d) / ell + times(tensor, spin) + gyroscopic + friction, n)
     result: Array = along * n + across / ell - about * _side(k) / ell
     return result
 

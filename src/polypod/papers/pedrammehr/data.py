@@ -8,7 +8,7 @@ import numpy as np
 
 from ...description import Robot
 from ...legs.ups import UPS
-from ..arrays import Array
+from ..shared.arrays import Array
 
 
 @dataclass(frozen=True)

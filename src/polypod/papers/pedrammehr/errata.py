@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import Array, dot, norm, peak_ratio, times, turned
-from ..contract import Erratum, Measure, at_most, recorded, stated
-from ..platform import Platform
-from . import cases as cases
+from ..shared.arrays import Array, dot, norm, peak_ratio, times, turned
+from ..shared.contract import Erratum, Measure, at_most, recorded, stated
+from ..shared.platform import Platform
+from . import cases
 from . import printed as eq
 from .compact import compact_forces, corrected_inertia, printed_inertia
 

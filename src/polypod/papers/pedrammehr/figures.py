@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from matplotlib.figure import Figure
 
-from ..arrays import norm
-from ..panels import Block, leg_panels
-from . import cases as cases
+from ..shared.arrays import norm
+from ..shared.contract import Drawing
+from ..shared.panels import Block, leg_panels
+from . import cases
 
 AXES = "tangential"
 
@@ -47,11 +47,11 @@ def pod_forces(path: int) -> Figure:
     return leg_panels(cases.motion(path).time, blocks, f"Path {path}: pod forces, u tangential")
 
 
-ALL: tuple[tuple[str, str, Callable[[], Figure]], ...] = (
-    ("fig-05", "Fig. 5: Path 1, angular velocities of the pods.", partial(turning, 1, "velocity")),
-    ("fig-06", "Fig. 6: Path 1, angular accelerations of the pods.", partial(turning, 1, "acceleration")),
-    ("fig-07", "Fig. 7: Path 2, angular velocities of the pods.", partial(turning, 2, "velocity")),
-    ("fig-08", "Fig. 8: Path 2, angular accelerations of the pods.", partial(turning, 2, "acceleration")),
-    ("fig-09", "Fig. 9: Path 2, pod forces and each model's error.", partial(pod_forces, 2)),
-    ("fig-10", "Fig. 10: Path 3, pod forces and each model's error.", partial(pod_forces, 3)),
+ALL = (
+    Drawing("fig-05", "Fig. 5: Path 1, angular velocities of the pods.", partial(turning, 1, "velocity")),
+    Drawing("fig-06", "Fig. 6: Path 1, angular accelerations of the pods.", partial(turning, 1, "acceleration")),
+    Drawing("fig-07", "Fig. 7: Path 2, angular velocities of the pods.", partial(turning, 2, "velocity")),
+    Drawing("fig-08", "Fig. 8: Path 2, angular accelerations of the pods.", partial(turning, 2, "acceleration")),
+    Drawing("fig-09", "Fig. 9: Path 2, pod forces and each model's error.", partial(pod_forces, 2)),
+    Drawing("fig-10", "Fig. 10: Path 3, pod forces and each model's error.", partial(pod_forces, 3)),
 )

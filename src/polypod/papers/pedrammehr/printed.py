@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...trajectories import Motion
-from ..arrays import Array, cross, dot, norm, outer, times, turned, unit
-from ..platform import Platform
+from ...motion import Motion
+from ..shared.arrays import Array, cross, dot, norm, outer, times, turned, unit
+from ..shared.platform import Platform
 from .data import Parameters
 
 

@@ -10,9 +10,8 @@ from ...description import Robot
 from ...files import load
 from ...model import Model, PlatformMotion
 from ...model.reactions import Reactions
-from ...trajectories import Coordinates
-from ...trajectories.published import staicu_path
-from ..arrays import Array, peak
+from ...motion import PUBLISHED, Coordinates, OwnCoordinates, Path
+from ..shared.arrays import Array, peak
 from . import printed as eq
 from .data import Parameters
 
@@ -21,7 +20,7 @@ SAMPLES = 1001
 
 @cache
 def model() -> Model:
-    """The library's model."""
+    """The library's model of the robot."""
     return Model(load("staicu"))
 
 
@@ -32,15 +31,23 @@ def parameters() -> Parameters:
 
 
 @cache
+def curve() -> Path:
+    """y, z, theta over the second, (5)."""
+    trajectory = PUBLISHED["staicu-path"].trajectory
+    assert isinstance(trajectory, OwnCoordinates)
+    return trajectory.path
+
+
+@cache
 def times() -> Array:
-    """Samples of the second."""
-    return staicu_path().times(SAMPLES)
+    """Evenly spaced times of the one second of (5) (T,) [s]."""
+    return curve().even_times(SAMPLES)
 
 
 @cache
 def path() -> Coordinates:
     """y, z, theta and their derivatives, (5)."""
-    return staicu_path().at(times())
+    return curve().at(times())
 
 
 @cache
@@ -57,7 +64,7 @@ def exact(formulation: str = "virtual-power") -> Array:
 
 @cache
 def reactions() -> Reactions:
-    """Joint reactions on (5)."""
+    """Joint reactions along (5), from Newton-Euler."""
     return model().reactions(*motion())
 
 
@@ -69,7 +76,7 @@ def error(*printed: str) -> float:
 def work() -> float:
     """Work of the actuators over the second [J], by a Gauss rule: the integrand is smooth, so that it is exact."""
     nodes, weights = np.polynomial.legendre.leggauss(60)
-    pose, twist, acceleration = model().motion(*staicu_path().at(0.5 * (nodes + 1)))
+    pose, twist, acceleration = model().motion(*curve().at(0.5 * (nodes + 1)))
     power = model().inverse_dynamics(pose, twist, acceleration) * model().rates(pose, twist)
     return float(0.5 * weights @ power.sum(axis=-1))
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...description import Body, Robot
 from ...legs.prpar import PRPaR
 from ...legs.pru import PRU
-from ..arrays import Array, times
+from ..shared.arrays import Array, times
 
 U1, U2, U3 = np.eye(3)
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])

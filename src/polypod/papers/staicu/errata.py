@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..arrays import norm, peak
-from ..contract import Erratum, Measure, at_most
-from . import cases as cases
+from ..shared.arrays import norm, peak
+from ..shared.contract import Erratum, Measure, at_most
+from . import cases
 from . import printed as eq
 
 ALONE = "largest force error on (5), this slip alone"

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from matplotlib.figure import Figure
 
 from ...results.figures.style import COLOURS, DASHES, INK, dress, figure, legend
-from ..panels import TIME
-from . import cases as cases
+from ..shared.contract import Drawing
+from ..shared.panels import TIME
+from . import cases
 from . import printed as eq
 
 SLIPS = ("(13) line 1", "(13) line 3")
@@ -22,19 +22,19 @@ def force(leg: int) -> Figure:
         "exact; equations corrected": cases.exact()[:, leg],
         "(13) as printed": eq.forces(cases.parameters(), cases.path(), frozenset(SLIPS))[:, leg],
     }
-    made = figure(7.2, 3.4)
-    axes = made.subplots()
+    drawn = figure(7.2, 3.4)
+    axes = drawn.subplots()
     for number, (label, values) in enumerate(curves.items()):
         style = {"color": COLOURS[number], "linestyle": DASHES[number], "linewidth": 1.6}
         axes.plot(cases.times(), values, label=label, **style)
     axes.axhline(0.0, color=INK, linewidth=0.6)
     dress(axes, TIME, "force [N]", f"Force of actuator {name} on one second of (5)")
-    legend(made, axes)
-    return made
+    legend(drawn, axes)
+    return drawn
 
 
-ALL: tuple[tuple[str, str, Callable[[], Figure]], ...] = (
-    ("fig-03", "Fig. 3: force of actuator A.", partial(force, 0)),
-    ("fig-04", "Fig. 4: force of actuator B.", partial(force, 1)),
-    ("fig-05", "Fig. 5: force of actuator C.", partial(force, 2)),
+ALL = (
+    Drawing("fig-03", "Fig. 3: force of actuator A.", partial(force, 0)),
+    Drawing("fig-04", "Fig. 4: force of actuator B.", partial(force, 1)),
+    Drawing("fig-05", "Fig. 5: force of actuator C.", partial(force, 2)),
 )

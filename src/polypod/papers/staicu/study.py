@@ -6,32 +6,15 @@ import numpy as np
 
 from ...formulations import FORMULATIONS
 from ...results.tables import Table, table
-from .. import operations as cost
-from ..arrays import peak, peak_ratio
-from ..contract import Claim, Measure, PaperStudy, Verdict, at_least, at_most, recorded, stated
-from . import cases as cases
-from . import errata as errata
-from . import figures as figures
+from ..shared import operations as cost
+from ..shared.arrays import peak, peak_ratio
+from ..shared.contract import Claim, Measure, PaperStudy, at_least, at_most, counted, recorded, stated
+from . import cases, errata, figures
 from . import printed as eq
 
-STUDY = PaperStudy(
-    "staicu",
-    "Matrix model in inverse dynamics of a 3-DOF spatial parallel manipulator",
-    "St. Staicu, Y.-W. Li, X.-J. Liu, J. Wang, L.-P. Wang",
-    (
-        "World frame: z up, y from A2 to B2, origin midway at the sliders' height for lambda = 0; the platform hangs "
-        "below. Forces are positive up. The short bars T2, T4 are massless, half their length b = 0.03 m drops out.",
-        "J_2 is about the slider's end of a link, its centre of mass at mid-link. For T3, T6, which lie along -y, the "
-        "first two moments change places.",
-        "J_3 is about C5 in the axes of T5, the centre of mass 0.069035 m from C5 towards P: a steel plate of the "
-        "density that fits the links has these moments there.",
-        f"One second of (5), {cases.SAMPLES} samples. Sizes of errata are largest force errors, each slip alone.",
-    ),
-)
 ROUNDING = "rounding"
 
 
-@STUDY.claim
 def corrected_recursions() -> Claim:
     """(6)-(18) against the library."""
     right = eq.forces(cases.parameters(), cases.path())
@@ -41,13 +24,12 @@ def corrected_recursions() -> Claim:
         "The recursive matrix relations with virtual powers give the actuator forces.",
         "no number",
         tuple(at_most(f"less {name}", off, "1", 1e-12, ROUNDING) for name, off in found.items()),
-        Verdict.CONFIRMED,
+        (),
         "With the errata corrected they equal all four formulations of the library. Differences over the largest "
         "force.",
     )
 
 
-@STUDY.claim
 def forces_of_the_figures() -> Claim:
     """Figs. 3-5: forces at known instants."""
     zero = np.zeros(3)
@@ -58,6 +40,7 @@ def forces_of_the_figures() -> Claim:
         "section 4, Figs. 3-5",
         "The forces of the three actuators for one second of platform's evolution.",
         "three curves",
+        (),
         (
             *(stated(f"at rest at home, {n}", float(f), "N", e) for n, f, e in zip("ABC", home, rest, strict=True)),
             *(stated(f"at t = 0 of (5), {n}", float(f), "N", e) for n, f, e in zip("ABC", start, moving, strict=True)),
@@ -66,13 +49,11 @@ def forces_of_the_figures() -> Claim:
                 for n, f, e in zip("ABC", largest, (118.5, 65.57, 89.72), strict=True)
             ),
         ),
-        Verdict.NOT_TESTABLE,
         "The copy at hand has no curves, and they depend on tensors whose reference points are not given. Forces "
         "expected at rest and at t = 0 come from a computation with fifty digits.",
     )
 
 
-@STUDY.claim
 def start_and_end() -> Claim:
     """(5) at t = 0 and 1."""
     lift = cases.model().inverse_kinematics(cases.motion().pose)
@@ -80,17 +61,12 @@ def start_and_end() -> Claim:
         "section 1, (5)",
         "The platform moves for one second along (5).",
         "lambda = 0 at home",
-        (
-            at_most("|lambda| at t = 0", peak(lift[0]), "m", 1e-15, ROUNDING),
-            at_most("|lambda| at t = 1 s", peak(lift[-1]), "m", 1e-15, ROUNDING),
-            stated("thetadot at t = 0", float(cases.path().xdot[0, 2]), "rad/s", "5.03"),
-        ),
-        Verdict.CONFIRMED,
+        tuple(at_most(f"|lambda| at t = {t} s", peak(lift[k]), "m", 1e-15, ROUNDING) for t, k in ((0, 0), (1, -1))),
+        (stated("thetadot at t = 0", float(cases.path().xdot[0, 2]), "rad/s", "5.03"),),
         "It starts and ends at home, but not at rest: the actuators would have to set the platform turning at once.",
     )
 
 
-@STUDY.claim
 def virtual_power() -> Claim:
     """Energy over the second."""
     pose, twist, _ = cases.motion()
@@ -100,16 +76,12 @@ def virtual_power() -> Claim:
         "section 4",
         "The virtual power of external, internal and inertia forces is null.",
         "null",
-        (
-            stated("work of the actuators over (5)", cases.work(), "J", "6.771799486"),
-            at_most("work less energy gained", abs(cases.work() / gained - 1), "1", 1e-12, ROUNDING),
-        ),
-        Verdict.CONFIRMED,
+        (at_most("work less energy gained", abs(cases.work() / gained - 1), "1", 1e-12, ROUNDING),),
+        (stated("work of the actuators over (5)", cases.work(), "J", "6.771799486"),),
         "The actuators' work is the energy gained, motion and height together.",
     )
 
 
-@STUDY.claim
 def symmetry() -> Claim:
     """y -> -y."""
     at = cases.path()
@@ -128,36 +100,34 @@ def symmetry() -> Claim:
                 ROUNDING,
             ),
         ),
-        Verdict.CONFIRMED,
+        (),
         "Difference over the largest force.",
     )
 
 
-@STUDY.claim
 def freedoms() -> Claim:
     """Wrenches that do no work."""
     forces = {}
     for name, wrench in (("f_x", 0), ("f_y", 1), ("f_z", 2), ("m_x", 3), ("m_y", 4), ("m_z", 5)):
         forces[name] = peak(cases.model().inverse_dynamics(*cases.motion(), np.eye(6)[wrench]) - cases.exact())
     idle = {name: forces[name] for name in ("f_x", "m_x", "m_z")}
+    known = {"f_y": 1.236, "f_z": 0.7430, "m_y": 13.29}
     return Claim(
         "abstract, section 1",
         "Two translational degrees of freedom and one rotational one.",
         "y, z, theta",
         (
             *(at_most(f"unit {name} on the platform", size, "N", 1e-12, "no work") for name, size in idle.items()),
-            *(
-                recorded(f"unit {name} on the platform", forces[name], "N", expected)
-                for name, expected in (("f_y", 1.236), ("f_z", 0.7430), ("m_y", 13.29))
-            ),
+            *(at_least(f"unit {name} on the platform", forces[name], "N", 0.1, "work") for name in known),
         ),
-        Verdict.CONFIRMED,
+        tuple(
+            recorded(f"unit {name} on the platform", forces[name], "N", expected) for name, expected in known.items()
+        ),
         "A force along x and moments about x and z are held by the joints: largest change of an actuator force on (5) "
         "for 1 N or 1 N m.",
     )
 
 
-@STUDY.claim
 def efficiency() -> Claim:
     """Operations and time of the formulations on this robot."""
     counts = {name: cost.operations("staicu", name) for name in FORMULATIONS}
@@ -169,22 +139,23 @@ def efficiency() -> Claim:
         "The new approach is far more efficient than Newton-Euler and Lagrange.",
         "far more efficient",
         (
-            cost.counted("recursive matrices", own, 587),
             at_least("Newton-Euler over recursive", counts["newton-euler"] / own, "times", 2.0, "far more"),
+            at_least("Lagrange over recursive", counts["lagrange"] / own, "times", 2.0, "far more"),
+            at_least("Newton-Euler over recursive on lopes", six, "times", 2.0, "far more"),
+        ),
+        (
+            counted("recursive matrices", own, 587),
             at_least("Lagrange over recursive", counts["lagrange"] / own, "times", 1.0, "more"),
-            at_most("Lagrange over recursive, at most", counts["lagrange"] / own, "times", 2.0, "not far more"),
             at_most("virtual power, derived, over recursive", counts["virtual-power"] / own, "times", 1.0, "less"),
             at_most("Newton-Euler over recursive on lopes", six, "times", 1.0, "less"),
             at_most("time for a state, slowest formulation", slowest, "us", 100.0, "far below a control period"),
         ),
-        Verdict.DIFFERS,
         "Here Newton-Euler takes over three times as many operations, because it also solves for the reactions of an "
         "overconstrained mechanism; Lagrange takes a third more. But virtual power derived from the bodies' places "
         "takes two thirds of the recursions, and on lopes, which is not overconstrained, so does Newton-Euler.",
     )
 
 
-@STUDY.claim
 def all_reactions() -> Claim:
     """What Newton-Euler leaves open."""
     found = cases.reactions()
@@ -198,6 +169,7 @@ def all_reactions() -> Claim:
         "conclusion 1",
         "Newton-Euler leads to all the forces and moments at the joints.",
         "all",
+        (at_most("left open", float(len(found.indeterminate)), "1", 0.0, "all"),),
         (
             Measure("mobility by Gruebler, 10 moving bodies", 6.0 * len(bodies) - held, "1", -3.0, 0.0, exact),
             Measure("numbers of 13 joints", float(numbers), "1", 78.0, 0.0, exact),
@@ -207,13 +179,11 @@ def all_reactions() -> Claim:
                 "forces less virtual power", peak_ratio(found.force - cases.exact(), found.force), "1", 1e-12, ROUNDING
             ),
         ),
-        Verdict.REFUTED,
         "The mechanism moves with three freedoms: six inner stresses are free, so that statics leaves the reactions "
         "in the table below open. The actuator forces are unique.",
     )
 
 
-@STUDY.claim
 def tensor_of_the_links() -> Claim:
     """J_2."""
     p = cases.parameters()
@@ -222,6 +192,7 @@ def tensor_of_the_links() -> Claim:
         "section 4",
         "J_2 = diag(0.0006, 0.0524, 0.0524) kg m^2.",
         "no reference point",
+        (),
         (
             Measure(
                 "over m L^2/3, a thin bar about its end", across / (p.m2 * p.L**2 / 3), "1", 1.0, 3e-3, "three digits"
@@ -230,12 +201,10 @@ def tensor_of_the_links() -> Claim:
                 "over m L^2/12, about its centre", across / (p.m2 * p.L**2 / 12), "1", 3.0, "no bar of this length"
             ),
         ),
-        Verdict.NOT_TESTABLE,
         "It must be about the end: no straight bar of length L has four times m L^2/12 about its centre.",
     )
 
 
-@STUDY.claim
 def tensor_of_the_platform() -> Claim:
     """J_3 about other points."""
     readings = {
@@ -248,22 +217,15 @@ def tensor_of_the_platform() -> Claim:
         "section 4",
         "J_3 = diag(0.0269, 0.0658, 0.0501) kg m^2.",
         "no reference point, no centre of mass",
+        (),
         tuple(
             recorded(f"{name}: largest change", peak(cases.other_platform(*reading) - cases.exact()), "N", e)
             for (name, reading), e in zip(readings.items(), expected, strict=True)
         ),
-        Verdict.NOT_TESTABLE,
         "Where it is about changes the forces, in two of three readings by more than all errata but one do.",
     )
 
 
-for make in errata.ALL:
-    STUDY.erratum(make)
-for name, caption, draw in figures.ALL:
-    STUDY.figure(name, caption)(draw)
-
-
-@STUDY.table
 def open_reactions() -> Table:
     """Joints and what of their reactions statics leaves open."""
     found = cases.reactions()
@@ -274,3 +236,34 @@ def open_reactions() -> Table:
             rows.append((leg, joint, reaction.kind, ", ".join(lost) or "none"))
     columns = [("leg", ""), ("joint", ""), ("kind", ""), ("open (base axes)", "")]
     return table("Joint reactions on (5) that inner stresses leave open", columns, rows)
+
+
+STUDY = PaperStudy(
+    "staicu",
+    "Matrix model in inverse dynamics of a 3-DOF spatial parallel manipulator",
+    "St. Staicu, Y.-W. Li, X.-J. Liu, J. Wang, L.-P. Wang",
+    (
+        "World frame: z up, y from A2 to B2, origin midway at the sliders' height for lambda = 0; the platform hangs "
+        "below. Forces are positive up. The short bars T2, T4 are massless, half their length b = 0.03 m drops out.",
+        "J_2 is about the slider's end of a link, its centre of mass at mid-link. For T3, T6, which lie along -y, the "
+        "first two moments change places.",
+        "J_3 is about C5 in the axes of T5, the centre of mass 0.069035 m from C5 towards P: a steel plate of the "
+        "density that fits the links has these moments there.",
+        f"One second of (5), {cases.SAMPLES} samples. Sizes of errata are largest force errors, each slip alone.",
+    ),
+    claims=(
+        corrected_recursions,
+        forces_of_the_figures,
+        start_and_end,
+        virtual_power,
+        symmetry,
+        freedoms,
+        efficiency,
+        all_reactions,
+        tensor_of_the_links,
+        tensor_of_the_platform,
+    ),
+    errata=errata.ALL,
+    tables=(open_reactions,),
+    figures=figures.ALL,
+)

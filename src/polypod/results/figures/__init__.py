@@ -1,58 +1,91 @@
-"""Figures of a study. Matplotlib is imported with this package only, so the rest of polypod does without it.
+"""Figures of results. Matplotlib is imported with this package only, so the rest of polypod does without it.
 
-Each function returns a ``matplotlib.figure.Figure``; :func:`figures` makes all that a report shows.
+Each figure is a function of a result, in a file of its own, that returns a ``matplotlib.figure.Figure``, and a line in
+:data:`FIGURES` (studies) or :data:`SIMULATION_FIGURES`; :func:`figures` draws all that a result has the data for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
 
+import xarray as xr
 from matplotlib.figure import Figure
 
-from ..study import Study
+from . import simulation
 from .bending import bending
+from .conditioning import conditioning
 from .cover import cover
+from .forces import forces
 from .instants import instants, key_instants
-from .lines import conditioning, forces, reactions, shares, speeds
+from .reactions import reactions
 from .scene import robot_picture
+from .shares import shares
+from .speeds import speeds
+
+
+class Drawing(NamedTuple):
+    """How a figure is drawn, what it shows, and the variable that a result must have for it."""
+
+    draw: Callable[[xr.Dataset], Figure]
+    caption: str
+    needs: str = "force"
+
 
 FIGURES = {
-    "robot": (instants, "The robot at key instants of the motion, in one scale; red: path of the platform's origin"),
-    "forces": (forces, "Actuator forces, positive where they push towards growing coordinates"),
-    "speeds": (
-        speeds,
-        "Speed and power of the actuators; power is positive where they drive, negative where they brake",
+    "robot": Drawing(
+        instants, "The robot at key instants of the motion, in one scale; red: path of the platform's origin"
     ),
-    "shares": (shares, "What each actuator's force is for; all parts add up to the total, the broad grey band"),
-    "conditioning": (
+    "forces": Drawing(forces, "Actuator forces, positive where they push towards growing coordinates"),
+    "speeds": Drawing(
+        speeds, "Speed and power of the actuators; power is positive where they drive, negative where they brake"
+    ),
+    "shares": Drawing(
+        shares,
+        "What each actuator's force is for; all parts add up to the total, the broad grey band",
+        "force_part",
+    ),
+    "conditioning": Drawing(
         conditioning,
         "Condition number of the scaled Jacobian and distance to singularity, its smallest singular value, 0 where the "
         "robot is singular; if limits are given, the place of each limited quantity in its range, the grey band, with "
         "several kinds of limits from the lowest to the highest leg of each; legs that leave the range are named",
+        "condition",
     ),
-    "reactions": (
+    "reactions": Drawing(
         reactions,
         "Size of the force and of the moment in every joint; a moment of dry friction has a gap where it changes sign "
         "or the joint rests",
+        "reaction_force",
     ),
-    "bending": (
+    "bending": Drawing(
         bending,
         "How the platform bends: displacement of the points where the legs are attached, and of the platform's own "
         "point at its origin, in platform axes",
+        "deflection",
     ),
+}
+SIMULATION_FIGURES = {
+    "tracking": Drawing(simulation.tracking, "Wanted less actual position and rotation", "error"),
+    "forces": Drawing(simulation.forces, "Actuator forces and their power; upright lines mark events"),
+    "energies": Drawing(
+        simulation.energies, "Energy stored, work done and lost, and what does not add up", "energy_residual"
+    ),
+    "bending": Drawing(simulation.bending, "Displacement of the points where the legs are attached", "deflection"),
 }
 
 
-def figures(study: Study) -> Iterator[tuple[str, str, Figure]]:
-    """Name, caption and figure of everything worth looking at in a study, one at a time."""
-    for name, (draw, caption) in FIGURES.items():
-        missing = {"reactions": not study.reactions, "bending": study.bending is None}
-        if not missing.get(name):
-            yield name, caption, draw(study)
+def figures(result: xr.Dataset, registry: Mapping[str, Drawing] = FIGURES) -> Iterator[tuple[str, str, Figure]]:
+    """Name, caption and figure of everything worth looking at in a result, one at a time."""
+    for name, drawing in registry.items():
+        if drawing.needs in result:
+            yield name, drawing.caption, drawing.draw(result)
 
 
 __all__ = [
     "FIGURES",
+    "SIMULATION_FIGURES",
+    "Drawing",
     "bending",
     "conditioning",
     "cover",

@@ -12,9 +12,9 @@ import xarray as xr
 from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 from numpy.typing import NDArray
 
+from ...datasets import robot_of
 from ...description import Robot
 from ...errors import InputError
-from ...files import loads
 from .scene import points_down
 from .skeleton import Skeleton, skeleton
 from .style import COLOURS, FAINT, INK, figure
@@ -53,7 +53,7 @@ def animate(
         raise InputError(f"fps, speed: numbers greater than 0 are needed, got {fps} and {speed}")
     rows = _rows(result.time.values, fps, speed)
     poses, times = result["pose"].values[rows], result.time.values[rows]
-    drawn = (_robot(result) if robot is None else robot).rigid  # lines ask for the bodies' places only
+    drawn = robot_of(result) if robot is None else robot
     if "deflection" in result:
         lines = bent_skeleton(drawn, poses, result["deflection"].values[rows])
     else:
@@ -68,16 +68,6 @@ def animate(
         progress_callback=None if progress is None else lambda k, count: progress(k + 1, count),
     )  # fmt: skip
     return target
-
-
-def _robot(result: xr.Dataset) -> Robot:
-    import warnings
-
-    from ...errors import UnphysicalWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnphysicalWarning)
-        return loads(result.attrs["robot_file"])
 
 
 def _rows(time: Array, fps: int, speed: float) -> NDArray[np.intp]:

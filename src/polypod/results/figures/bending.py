@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import numpy as np
+import xarray as xr
 from matplotlib.figure import Figure
 
 from ...errors import InputError
-from ..study import Study
 from .axes import prefixed
-from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
+from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend, title
 
 
-def bending(study: Study) -> Figure:
+def bending(result: xr.Dataset) -> Figure:
     """Displacement of the legs' attachment points, and of the platform's origin by axis [m], platform axes."""
-    if study.bending is None:
-        raise InputError(f"study: the platform of {study.robot.name!r} is rigid, nothing bends")
-    bent = study.bending
-    made = figure(7.2, 5.6 if bent.origin is not None else 3.8)
-    rows = made.subplots(2 if bent.origin is not None else 1, 1, sharex=True, squeeze=False).ravel().tolist()
-    for k, leg in enumerate(study.model.legs):
-        rows[0].plot(study.time, np.linalg.norm(bent.deflection[:, k], axis=-1), label=leg, **leg_line(k))
-    dress(rows[0], "", "", f"{study.robot.name}, {study.task.name}: how the platform bends")
+    if "deflection" not in result:
+        raise InputError(f"result: the platform of {result.attrs['robot']!r} is rigid, nothing bends")
+    origin = result["origin_deflection"].values if "origin_deflection" in result else None
+    made = figure(7.2, 5.6 if origin is not None else 3.8)
+    rows = made.subplots(2 if origin is not None else 1, 1, sharex=True, squeeze=False).ravel().tolist()
+    for k, leg in enumerate(map(str, result.leg.values)):
+        rows[0].plot(
+            result.time.values, np.linalg.norm(result.deflection.values[:, k], axis=-1), label=leg, **leg_line(k)
+        )
+    dress(rows[0], "", "", title(result, "how the platform bends"))
     prefixed(rows[0].yaxis, "attachment points", "m")
     rows[0].set_ylim(bottom=0.0)
     legend(made, rows[0])
-    if bent.origin is not None:
-        least = 1e-6 * float(np.abs(bent.origin).max())  # in-plane displacements of a plate are none
-        moves = [k for k in range(3) if np.abs(bent.origin[:, k]).max() > least]
+    if origin is not None:
+        least = 1e-6 * float(np.abs(origin).max())  # in-plane displacements of a plate are none
+        moves = [k for k in range(3) if np.abs(origin[:, k]).max() > least]
         for k in moves:
             style = {"color": COLOURS[k], "linestyle": DASHES[k], "linewidth": 1.6}
-            rows[1].plot(study.time, bent.origin[:, k], label="xyz"[k], **style)
+            rows[1].plot(result.time.values, origin[:, k], label="xyz"[k], **style)
         still = " and ".join("xyz"[k] for k in range(3) if k not in moves)
-        title = f"{still}: zero, not drawn" if still and moves else f"{still}: zero" if still else None
+        note = f"{still}: zero, not drawn" if still and moves else f"{still}: zero" if still else None
         dress(rows[1])
         prefixed(rows[1].yaxis, "platform's origin", "m")
         rows[1].axhline(0.0, color=INK, linewidth=0.6)  # after: it would count as data
-        rows[1].legend(fontsize=8, frameon=False, ncols=3, handlelength=2.8, title=title, title_fontsize=8)
+        rows[1].legend(fontsize=8, frameon=False, ncols=3, handlelength=2.8, title=note, title_fontsize=8)
     rows[-1].set_xlabel("time [s]", fontsize=9)
     return made

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import xarray as xr
 from matplotlib.figure import Figure
 
-from ..study import Study
+from ...datasets import robot_of
+from ..read import actuators
 from .fit import Ink, put
 from .scene import PAD, PATH_STYLE, draw, points_down, settle
 from .skeleton import skeleton
@@ -15,24 +17,24 @@ _PANELS = 3
 _WIDTH, _HEIGHT = 3.1, 3.1  # inches, at most, of a panel
 
 
-def key_instants(study: Study) -> dict[int, str]:
+def key_instants(result: xr.Dataset) -> dict[int, str]:
     """Samples worth seeing and what they are, at most three, no pose twice.
 
     Start and end, the largest actuator force, the worst conditioning, the pose farthest from the start, the fastest
     actuator, half-way, in this order. What falls on a pose that is already there is named with it.
     """
-    last = len(study.time) - 1
-    pose = study.task.motion.pose
-    leg = study.model.legs[int(np.abs(study.force).max(axis=0).argmax())]
+    time, pose, force = result.time.values, result.pose.values, np.abs(result.force.values)
+    last = len(time) - 1
+    most = actuators(result)[int(force.max(axis=0).argmax())]
     away = np.abs(pose - pose[0]).max(axis=(1, 2))
     wanted = [
         ("start", 0),
         ("end", last),
-        (f"largest force ({leg})", int(np.abs(study.force).max(axis=1).argmax())),
-        ("worst conditioning", int(study.conditioning.condition.argmax())),
+        (f"largest force ({most})", int(force.max(axis=1).argmax())),
+        ("worst conditioning", int(result.condition.values.argmax())),
         ("farthest from start", int(away.argmax())),
     ]
-    spare = [("fastest actuator", int(np.abs(study.qdot).max(axis=1).argmax())), ("half-way", last // 2)]
+    spare = [("fastest actuator", int(np.abs(result.qdot.values).max(axis=1).argmax())), ("half-way", last // 2)]
     near = 1e-6 * (float(away.max()) or 1.0)  # a closed path ends where it started but for rounding
     found: dict[int, list[str]] = {}
     for name, index in [*wanted, *spare]:
@@ -40,8 +42,8 @@ def key_instants(study: Study) -> dict[int, str]:
         if same is None and len(found) < _PANELS:
             found[index] = [name]
         elif same is not None and (name, index) in wanted:
-            found[same].append(name if same == index or name == "end" else f"{name} at {study.time[index]:.3g} s")
-    return {index: _title(names, float(study.time[index])) for index, names in sorted(found.items())}
+            found[same].append(name if same == index or name == "end" else f"{name} at {time[index]:.3g} s")
+    return {index: _title(names, float(time[index])) for index, names in sorted(found.items())}
 
 
 def _title(names: list[str], time: float) -> str:
@@ -52,12 +54,12 @@ def _title(names: list[str], time: float) -> str:
     return f"{between.join(listed)}\nt = {time:.3g} s"
 
 
-def instants(study: Study) -> Figure:
+def instants(result: xr.Dataset) -> Figure:
     """The robot at the key instants of a motion, all in one scale, with the path of the platform's origin."""
-    robot, chosen = study.robot, key_instants(study)
+    robot, chosen = robot_of(result), key_instants(result)
     order = list(chosen)
-    lines = skeleton(robot, study.task.motion.pose[order])
-    path = study.task.motion.pose[:, :3, 3]
+    lines = skeleton(robot, result.pose.values[order])
+    path = result.pose.values[:, :3, 3]
     made = figure(_WIDTH * len(order), _HEIGHT, fitted=False)
     panels = [made.add_axes((0.0, 0.0, 0.5, 0.5), projection="3d") for _ in order]
     inks: list[Ink] = []

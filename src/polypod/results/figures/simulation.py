@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from ...errors import InputError
 from ...simulation.result import events
+from ..read import actuators
 from .axes import prefixed
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
 
@@ -27,7 +28,7 @@ _NEGLIGIBLE = 1e-4
 
 
 def tracking(result: xr.Dataset, title: str | None = None) -> Figure:
-    """Wanted less actual position and rotation vector over time, by axis."""
+    """Wanted less actual position and rotation vector over time, by component."""
     _needs(result, "error", "simulate with a controller with a reference")
     made, (above, below) = _panels(5.0)
     error = result["error"].values
@@ -64,7 +65,7 @@ def forces(result: xr.Dataset, title: str | None = None) -> Figure:
     """Actuator forces and their power over time; upright lines mark events."""
     made, (above, below) = _panels(5.4)
     force, qdot = result["force"].values, result["qdot"].values
-    for k, leg in enumerate(result.leg.values.tolist()):
+    for k, leg in enumerate(actuators(result)):
         above.plot(result.time, force[:, k], label=leg, drawstyle=_drawstyle(result), **leg_line(k))
         below.plot(result.time, force[:, k] * qdot[:, k], **leg_line(k))
     unit = result["force"].attrs["units"]
@@ -94,8 +95,8 @@ def energies(result: xr.Dataset, title: str | None = None) -> Figure:
             style = {"color": COLOURS[k - 1], "linestyle": DASHES[k - 1], "linewidth": 2.1 - 0.15 * k}
             above.plot(result.time, line, label=name, **style)
     below.plot(result.time, result["energy_residual"], color=INK, linewidth=1.0)
-    told = [name for name in small if peaks[name] > 0]
-    note = f"\nnot drawn, below 0.01 % of the largest: {', '.join(told)}" if told else ""
+    named = [name for name in small if peaks[name] > 0]
+    note = f"\nnot drawn, below 0.01 % of the largest: {', '.join(named)}" if named else ""
     _dress(above, "change since the start", "J", f"{title or result.attrs['robot'] + ': energies'}{note}")
     _dress(below, "residual", "J", last=True)
     drawn = len(changes) - len(small)
@@ -105,7 +106,7 @@ def energies(result: xr.Dataset, title: str | None = None) -> Figure:
 
 def bending(result: xr.Dataset, title: str | None = None) -> Figure:
     """How far the attachment point of each leg is from where it is on the undeformed platform, over time [mm]."""
-    _needs(result, "deflection", "the platform is rigid and does not bend; simulate a polypod.FlexibleModel")
+    _needs(result, "deflection", "the platform is rigid and does not bend; simulate a robot with a flexible platform")
     made = figure(7.2, 3.8)
     axes = made.subplots()
     size = np.linalg.norm(result["deflection"].values, axis=-1)

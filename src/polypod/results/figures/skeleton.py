@@ -57,23 +57,23 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
     joints, ground, roots = [], [], []
     corners = np.array([leg.platform for leg in robot.legs])
     platform = np.einsum("nij,kj->nki", poses[:, :3, :3], corners) + poses[:, None, :3, 3]
-    for number, leg in enumerate(Mechanism(robot).legs):
+    # lines ask for the places of bodies only
+    for number, leg in enumerate(Mechanism(robot.rigid, specialise=True).legs):
         placed = leg.placement.joints
-        coordinate = leg.placement.coordinate
-        outputs = [coordinate, *(j.point for j in placed), *(j.axes[0] for j in placed if j.kind == "prismatic")]
+        outputs = [*(j.point for j in placed), *(j.axes[0] for j in placed if j.kind == "prismatic")]
         function = ca.Function("points", [leg.all_inputs], outputs)
         rows = [function(np.concatenate([tip, pose[:3, :3].ravel(order="F")])) for tip, pose in
                 zip(platform[:, number], poses, strict=True)]  # fmt: skip
         values = [np.array([np.array(row[k]).ravel() for row in rows]) for k in range(len(outputs))]
-        q, points = values[0][:, 0], dict(zip((j.name for j in placed), values[1:], strict=False))
-        slides = dict(zip((j.name for j in placed if j.kind == "prismatic"), values[1 + len(placed) :], strict=True))
+        points = dict(zip((j.name for j in placed), values, strict=False))
+        slides = dict(zip((j.name for j in placed if j.kind == "prismatic"), values[len(placed) :], strict=True))
         joints += list(points.values())
         roots.append(next((points[j.name] for j in placed if j.parent == "base"), joints[-len(points)]))
         for joint in placed:
             if joint.parent != "base":
                 continue
             if joint.kind == "prismatic":
-                rails.append(_rail(robot, number, points[joint.name], slides[joint.name], q))
+                rails.append(_rail(robot, number, points[joint.name], slides[joint.name]))
             else:
                 ground.append(points[joint.name][0])
         moving = {j.parent for j in placed if j.kind == "prismatic"}
@@ -101,11 +101,13 @@ def _outline(robot: Robot, poses: Array) -> Array | None:
     return moved
 
 
-def _rail(robot: Robot, number: int, slider: Array, axis: Array, q: Array) -> Rail:
-    """A rail from the leg's travel, or somewhat beyond what the slider uses."""
-    travel = getattr(robot.legs[number], "travel", None)
-    if travel is None:
-        spare = 0.15 * (np.ptp(q) + np.linalg.norm(np.ptp(slider, axis=0)) + 0.5)
-        travel = (float(q.min()) - spare, float(q.max()) + spare)
-    start = slider[0] - q[0] * axis[0]
-    return Rail(number, slider, np.array([start + value * axis[0] for value in travel]))
+def _rail(robot: Robot, number: int, slider: Array, axis: Array) -> Rail:
+    """A rail from the leg's travel, which counts from its start, or somewhat beyond what the slider uses."""
+    leg = robot.legs[number]
+    travel, start = getattr(leg, "travel", None), getattr(leg, "rail_start", None)
+    if travel is not None and start is not None:
+        return Rail(number, slider, np.array([np.array(start) + value * axis[0] for value in travel]))
+    used = (slider - slider[0]) @ axis[0]
+    spare = 0.15 * (2 * np.ptp(used) + 0.5)
+    ends = float(used.min()) - spare, float(used.max()) + spare
+    return Rail(number, slider, np.array([slider[0] + value * axis[0] for value in ends]))

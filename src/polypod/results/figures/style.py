@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import xarray as xr
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -18,6 +19,7 @@ DASHES: tuple[Any, ...] = (
     (0, (8, 2, 1, 2, 1, 2)),
 )
 INK, FAINT = "#222222", "#B8B8B8"
+TIME = "time [s]"
 PRINT_DPI = 160
 
 
@@ -59,3 +61,8 @@ def legend(figure_: Figure, axes: Axes, columns: int = 6) -> None:
         [handles[k] for k in order], [labels[k] for k in order], loc="outside lower center",
         ncols=min(columns, len(labels)), fontsize=8, frameon=False, handlelength=2.8,
     )  # fmt: skip
+
+
+def title(result: xr.Dataset, what: str) -> str:
+    """What a figure of a study shows, of which robot and motion."""
+    return f"{result.attrs['robot']}, {result.attrs['motion']}: {what}"

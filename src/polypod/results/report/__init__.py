@@ -1,6 +1,7 @@
 """Results on disk: a folder of data, tables, figures and one page to read."""
 
-from .folder import check_target, whole_folder, write_whole
+from ...files.whole import write_whole
+from .folder import check_target, whole_folder
 from .output import FILES, write_results
 from .page import near_singularity, notes, page
 

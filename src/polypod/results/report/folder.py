@@ -1,4 +1,4 @@
-"""Folders and files that appear whole or not at all, and never replace anything unasked."""
+"""Folders that appear whole or not at all, and never replace anything unasked."""
 
 from __future__ import annotations
 
@@ -61,21 +61,3 @@ def check_target(target: Path, force: bool, ours: Collection[str]) -> None:
         raise InputError(
             f"output folder {target}: exists; add --force to replace it, or --out FOLDER to write elsewhere"
         )
-
-
-def write_whole(path: Path, content: bytes, force: bool = True) -> None:
-    """A file that is complete when it appears; an existing one is replaced with ``force`` only."""
-    if path.exists() and not force:
-        raise InputError(f"{path}: exists; add --force to replace it, or name another")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-            os.chmod(partial, 0o644)
-            os.replace(partial, path)
-        finally:
-            Path(partial).unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from error

@@ -9,91 +9,103 @@ from importlib import resources
 from string import Template
 
 import numpy as np
+import xarray as xr
 
+from ...datasets import robot_of
+from ...mechanism.samples import platform_size
+from ..read import actuators as names
+from ..read import groups, limit_report, open_reactions
 from ..sizing import actuators, bearings, bending, limits
-from ..study import Study
 from ..tables import Table
 
 Image = tuple[str, str, bytes]
 """Name, caption and PNG bytes of a figure."""
 
 
-def page(study: Study, images: Sequence[Image], version: str) -> str:
+def page(result: xr.Dataset, images: Sequence[Image], version: str) -> str:
     """The report as HTML text with its figures inside."""
-    robot = study.robot
+    robot = robot_of(result)
     template = Template((resources.files(__package__) / "template.html").read_text(encoding="utf-8"))
-    tables = [table for table in (limits(study), actuators(study), bearings(study)) if table.rows]
+    tables = [table for table in (limits(result), actuators(result), bearings(result)) if table.rows]
     return template.substitute(
-        title=escape(f"{robot.name}: {study.task.name}"),
+        title=escape(f"{robot.name}: {result.attrs['motion']}"),
         robot_title=escape(robot.title or robot.name),
         reference=escape(robot.reference),
-        facts="\n".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in _facts(study)),
-        notes="\n".join(f'<p class="note">{escape(text)}</p>' for text in notes(study)),
+        facts="\n".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in _facts(result)),
+        notes="\n".join(f'<p class="note">{escape(text)}</p>' for text in notes(result)),
         tables="\n".join(table_html(table) for table in tables),
         figures="\n".join(figure_html(*image) for image in images),
-        sources=_sources(study),
+        sources=_sources(result),
         version=escape(version),
     )
 
 
-def notes(study: Study) -> list[str]:
+def notes(result: xr.Dataset) -> list[str]:
     """What a reader must know before trusting the numbers."""
-    told = []
-    if not study.limits.ok:
-        told.append(f"The motion leaves {_left(study)} limits of the robot: a real machine would stop. See the table.")
-    unphysical = study.model.robot.unphysical
+    found = []
+    if not limit_report(result).ok:
+        found.append(
+            f"The motion leaves {_left(result)} limits of the robot: a real machine would stop. See the table."
+        )
+    unphysical = robot_of(result).unphysical
     if unphysical:
         listed = "; ".join(f"{path} {problem}" for path, problem in list(unphysical.items())[:2])
         more = f" and {len(unphysical) - 2} more" if len(unphysical) > 2 else ""
-        told.append(f"The robot file opts out of the check of inertias no real body has: {listed}{more}.")
-    if study.indeterminate:
-        told.append(
+        found.append(f"The robot file opts out of the check of inertias no real body has: {listed}{more}.")
+    left_open = open_reactions(result)
+    if left_open:
+        found.append(
             "Inner stresses of this overconstrained robot leave these reactions open, so they are blank: "
-            + "; ".join(study.indeterminate)
+            + "; ".join(left_open)
             + "."
         )
-    return told + bending_notes(study) + near_singularity(study)
+    return found + bending_notes(result) + near_singularity(result)
 
 
-def bending_notes(study: Study) -> list[str]:
+def bending_notes(result: xr.Dataset) -> list[str]:
     """Sentences if the platform was taken not to vibrate, or bends by more than small-deflection theory is good for."""
-    if study.bending is None:
+    if "deflection" not in result:
         return []
-    told = [f"The platform is taken not to vibrate, {study.bending.steady}."] if study.bending.steady else []
-    from ...flexible.platforms import large_bending
+    from ...platforms.modes import large_deflection  # brings finite elements along
 
-    return told + large_bending(study.bending.model, study.bending.deflection)
+    vibrates, _, why = str(result.attrs["vibration"]).partition(", ")
+    found = [] if vibrates == "yes" else [f"The platform is taken not to vibrate, {why}."]
+    robot = robot_of(result)
+    return found + large_deflection(robot, result.deflection.values, platform_size(robot))
 
 
-def near_singularity(study: Study) -> list[str]:
+def near_singularity(result: xr.Dataset) -> list[str]:
     """A sentence if the motion comes near a singular pose."""
-    worst = float(study.conditioning.condition.max())
+    worst = float(result.condition.max())
     return [f"The path comes near a singularity: condition number up to {worst:.3g}."] if worst > 100 else []
 
 
-def _facts(study: Study) -> list[tuple[str, str]]:
-    force, power = study.force, study.power.sum(axis=1)
-    leg = int(np.abs(force).max(axis=0).argmax())
-    condition = study.conditioning.condition
-    state = "none given" if not study.limits.names else "kept" if study.limits.ok else f"{_left(study)} left"
+def _facts(result: xr.Dataset) -> list[tuple[str, str]]:
+    force, power, time = result.force.values, result.power.values.sum(axis=1), result.time.values
+    condition, report = result.condition.values, limit_report(result)
+    state = "none given" if not report.names else "kept" if report.ok else f"{_left(result)} left"
+    largest = []
+    for (_, unit), numbers in groups(result).items():
+        most = numbers[int(np.abs(force[:, numbers]).max(axis=0).argmax())]
+        largest.append(f"{np.abs(force[:, most]).max():.5g} {unit} in {names(result)[most]}")
     return [
-        ("Motion", f"{study.task.name}, {study.time[-1]:.4g} s, {len(study.time)} samples"),
-        ("Largest force", f"{np.abs(force).max():.5g} N in {study.model.legs[leg]}"),
+        ("Motion", f"{result.attrs['motion']}, {time[-1]:.4g} s, {len(time)} samples"),
+        ("Largest force", ", ".join(largest)),
         ("Largest total power", f"{power.max():.4g} W"),
         ("Condition number", f"{condition.min():.4g} to {condition.max():.4g}"),
         ("Limits", state),
-        ("Friction", "included" if study.friction else "left out"),
-        *_bending(study),
+        ("Friction", "included" if result.attrs["friction"] == "yes" else "left out"),
+        *_bending(result),
     ]
 
 
-def _bending(study: Study) -> list[tuple[str, str]]:
-    bent = bending(study)
+def _bending(result: xr.Dataset) -> list[tuple[str, str]]:
+    bent = bending(result)
     return [] if bent is None else [("Platform", bent)]
 
 
-def _left(study: Study) -> str:
-    return f"{len(limits(study).rows)} of {len(study.limits.names)}"
+def _left(result: xr.Dataset) -> str:
+    return f"{len(limits(result).rows)} of {len(limit_report(result).names)}"
 
 
 def table_html(table: Table) -> str:
@@ -122,10 +134,10 @@ def figure_html(name: str, caption: str, png: bytes) -> str:
     )
 
 
-def _sources(study: Study) -> str:
+def _sources(result: xr.Dataset) -> str:
     rows = "\n".join(
         f"<tr><td class='text'><code>{escape(path)}</code></td><td class='text'>{escape(text)}</td></tr>"
-        for path, text in study.model.robot.sources.items()
+        for path, text in robot_of(result).sources.items()
     )
     if not rows:
         return ""

@@ -1,0 +1,5 @@
+"""``python -m polypod``: the command line."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,48 @@
+"""Kernels of a model as control and simulation call them: one state, an answer or an error that names the leg."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import CheckedCall
+from ..legs.contract import SMALLEST_MARGIN
+from ..model.diagnosis import reasons
+
+Array = NDArray[np.float64]
+
+
+def checked_call(model: Any, name: str, friction: bool = False) -> CheckedCall:
+    """A function of a model bound to one state; without an answer it raises a :class:`~polypod.errors.StateError`."""
+    kernel = model.kernel(name, friction)
+    names = tuple(p.name for p in kernel.inputs)
+
+    def explain(*values: Array | float) -> str:
+        return why_no_answer(model, dict(zip(names, values, strict=True)))
+
+    return CheckedCall(kernel, SMALLEST_MARGIN, explain)
+
+
+def why_no_answer(model: Any, state: dict[str, Any]) -> str:
+    """Which leg has no answer at a state, and why, in words; ``state`` has the inputs of ``margins`` by name."""
+    return reasons(model.kernels.mechanism, _margins(model, state)[None])[0]
+
+
+def nearest_loss(model: Any, state: dict[str, Any]) -> str:
+    """Which leg is nearest to having no answer at a state, in words; empty if no leg has a condition to lose."""
+    conditions = [(leg.name, c) for leg in model.kernels.mechanism.legs for c in leg.placement.conditions]
+    if not conditions:
+        return ""
+    margins = _margins(model, state)[:, 0]
+    leg, condition = conditions[int(np.argmin(margins))]
+    return f"Nearest to having no answer is {leg}: {condition.name} (margin {margins.min():.2g}, about 1 is good)."
+
+
+def _margins(model: Any, state: dict[str, Any]) -> Array:
+    """Margins and excesses (k, 2) of the legs' conditions."""
+    kernel = model.kernel("margins")
+    rows = [np.array(state[p.name], dtype=np.float64).reshape(1, *p.shape) for p in kernel.inputs]
+    found: Array = kernel(*rows)[0]
+    return found

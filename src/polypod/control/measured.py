@@ -1,0 +1,144 @@
+"""Measurement maps of computed torque: the platform's state and its corrected acceleration from what is measured.
+
+A map has two methods: ``start`` gives its memory before the first sample, ``read`` a state, an acceleration and the
+memory for the next sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, StateError
+from ..kernels import Call
+from ..legs.contract import SMALLEST_MARGIN
+from ..platforms import Freedoms
+from .checked import checked_call
+from .contract import Measurement
+from .feedback import feedback_kernel
+from .gains import gain
+from .reference import Reference, Tabulated
+
+Array = NDArray[np.float64]
+_NONE, _STILL = np.zeros(0), np.zeros(6)
+# Forward kinematics ends at rounding; more than this part of the coordinates is no pose at all.
+_CLOSED = 1e-9
+
+
+class PlatformState(NamedTuple):
+    """Pose (4, 4) and twist (6,) of the platform, elastic coordinates and rates (N,) of a flexible one."""
+
+    pose: Array
+    twist: Array
+    elastic: Array = _NONE
+    elastic_rate: Array = _NONE
+
+
+class MeasurementMap(Protocol):
+    """How a controller comes by the platform's state, and the acceleration it asks for there."""
+
+    def start(self, time: float, measurement: Measurement) -> Any:
+        """The memory before the first sample; None if there is none."""
+
+    def read(self, memory: Any, time: float, measurement: Measurement) -> tuple[PlatformState, Array, Any]:
+        """State, acceleration (6,) of the platform and the memory for the next sample."""
+
+
+class PlatformMeasured:
+    """Pose and twist are measured, and the elastic state too if the model has one: a = a_d + K_d (u_d - u) + K_p e.
+
+    With an exact model the error e = [p_d - p; phi], exp(phi~) = R_d R^T, obeys e'' + K_d e' + K_p e = 0.
+    """
+
+    def __init__(self, model: Any, reference: Reference, kp: ArrayLike, kd: ArrayLike) -> None:
+        self._reference, self._gains = reference, (gain("kp", kp, 6), gain("kd", kd, 6))
+        self._feedback = Call(feedback_kernel())
+        freedoms = Freedoms(model.robot)
+        self._allowed: Array | None = None if freedoms.full else freedoms.basis @ freedoms.inverse
+
+    def start(self, time: float, measurement: Measurement) -> None:
+        """Nothing is remembered."""
+
+    def read(self, memory: None, time: float, measurement: Measurement) -> tuple[PlatformState, Array, None]:
+        """The state as measured; the part of the acceleration that the robot can make."""
+        state = PlatformState(*measurement[2:])
+        acceleration = self._feedback(state.pose, state.twist, *self._reference.at(time), *self._gains)[0]
+        return state, acceleration if self._allowed is None else self._allowed @ acceleration, None
+
+
+class ActuatorMemory(NamedTuple):
+    """The last pose found (4, 4), and the coordinates and time of the last sample (None before the first)."""
+
+    pose: Array
+    q: Array | None
+    time: float
+
+
+class ActuatorsMeasured:
+    """Only encoders: the pose is found from q (Newton from the last one), the twist from J u = qdot.
+
+    J a + Jdot u = qddot_d + K_d (qdot_d - qdot) + K_p (q_d - q) gives the acceleration a of the platform.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        reference: Reference,
+        kp: ArrayLike,
+        kd: ArrayLike,
+        velocity: Literal["measured", "differences"] = "measured",
+        guess: ArrayLike | None = None,
+    ) -> None:
+        """``velocity`` takes qdot as measured, or from differences of q (zero at the first sample).
+
+        ``guess`` (4, 4) is where forward kinematics starts: the reference's start unless given.
+        """
+        if velocity not in ("measured", "differences"):
+            raise InputError(f"velocity: 'measured' or 'differences', got {velocity!r}")
+        count = len(model.legs)
+        self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
+        self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
+        self._forward = Call(model.kernel("forward_kinematics"))
+        self._jacobian, self._rates = checked_call(model, "jacobian"), checked_call(model, "accelerations")
+        self._basis: Array = model.mobility.basis
+
+        def wanted(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
+            q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
+            return q, qdot, model.accelerations(pose, twist, acceleration, errors="raise")
+
+        self._wanted = Tabulated(reference, wanted)
+
+    def start(self, time: float, measurement: Measurement) -> ActuatorMemory:
+        """Nothing sampled yet; forward kinematics starts from the guess."""
+        return ActuatorMemory(self._guess, None, time)
+
+    def read(
+        self, memory: ActuatorMemory, time: float, measurement: Measurement
+    ) -> tuple[PlatformState, Array, ActuatorMemory]:
+        """The state found from q and qdot."""
+        q, qdot = measurement.q, self._speed(memory, time, measurement)
+        pose = self._pose(q, memory.pose)
+        jacobian = self._jacobian(pose)[0]
+        twist = self._basis @ np.linalg.solve(jacobian, qdot)
+        wanted_q, wanted_qdot, wanted_qddot = self._wanted.at(time)
+        command = wanted_qddot + self._kd * (wanted_qdot - qdot) + self._kp * (wanted_q - q)
+        drift = self._rates(pose, twist, _STILL)[2]
+        acceleration = self._basis @ np.linalg.solve(jacobian, command - drift)
+        return PlatformState(pose, twist), acceleration, ActuatorMemory(pose, q, time)
+
+    def _pose(self, q: Array, guess: Array) -> Array:
+        """The pose (4, 4) near the last one with coordinates q."""
+        pose, residual, _, quality = self._forward(q, guess)
+        if not (residual[0] <= _CLOSED * (1 + np.abs(q).max()) and quality[0] > SMALLEST_MARGIN):
+            reason = f"forward kinematics found no pose near the last one for q = {q.tolist()}"
+            raise StateError(reason, np.array([0]), [reason])
+        return pose.copy()
+
+    def _speed(self, memory: ActuatorMemory, time: float, measurement: Measurement) -> Array:
+        if self._velocity == "measured":
+            return measurement.qdot
+        if memory.q is None:
+            return np.zeros_like(measurement.q)
+        return (measurement.q - memory.q) / (time - memory.time)

@@ -1,0 +1,52 @@
+"""Controllers by name: a new one is a file with a function ``follow`` and a line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ..errors import InputError, UnknownNameError
+from ..motion import Trajectory
+from . import computed_torque, joint_computed_torque, joint_pd
+
+Follow = Callable[[Any, Trajectory, float, bool], Any]
+"""(model, trajectory, rate [1/s], friction compensated) -> controller."""
+
+
+class Kind(NamedTuple):
+    """How a controller is made, and whether it measures the elastic state of a flexible platform.
+
+    The others take a flexible platform as rigid.
+    """
+
+    follow: Follow
+    elastic: bool = False
+
+
+CONTROLLERS: dict[str, Kind] = {
+    "computed-torque": Kind(computed_torque.follow),
+    "joint-computed-torque": Kind(joint_computed_torque.follow),
+    "joint-pd": Kind(joint_pd.follow),
+    "elastic-computed-torque": Kind(computed_torque.follow, elastic=True),
+}
+
+
+def default_controller(flexible: bool) -> str:
+    """The controller that is taken if none is named.
+
+    On a flexible platform it is that of the joints: feedback of the platform's pose acts through what bends between it
+    and the actuators, and soon shakes it.
+    """
+    return "joint-computed-torque" if flexible else "computed-torque"
+
+
+def controller(name: str, model: Any, trajectory: Trajectory, rate: float = 1000.0, friction: bool = True) -> Any:
+    """A controller by name that follows a trajectory at a rate [1/s]; ``friction`` is whether it is compensated."""
+    if name not in CONTROLLERS:
+        raise UnknownNameError("controller", name, tuple(CONTROLLERS))
+    kind = CONTROLLERS[name]
+    if not kind.elastic:
+        return kind.follow(model.rigid, trajectory, rate, friction)
+    if not model.robot.flexible:
+        raise InputError(f"controller: {name} is for a flexible platform; {model.robot.name!r} has a rigid one")
+    return kind.follow(model, trajectory, rate, friction)

@@ -1,0 +1,171 @@
+"""Results as labelled datasets (xarray): one list of quantities for studies and simulations, and files of them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .description import Robot
+from .files import dumps, loads
+from .files.whole import write_whole
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .model import Model
+
+Array = NDArray[np.float64]
+AXES = ("x", "y", "z")
+"""Coordinate ``axis``: of a point or vector."""
+COMPONENTS = (*AXES, "rx", "ry", "rz")
+"""Coordinate ``component``: of a twist, a wrench or a pose's error; linear part first."""
+CONVENTIONS = "SI units, radians; base axes; twist and wrench at the platform origin, linear part first"
+
+
+class Quantity(NamedTuple):
+    """Dimensions of a variable, what it is, and its unit; ``{q}`` and ``{f}`` are those of coordinates and forces."""
+
+    dims: tuple[str, ...]
+    text: str
+    unit: str
+
+
+_ACTUATOR, _COMPONENT, _POSE = ("time", "actuator"), ("time", "component"), ("time", "row", "column")
+_JOINT = ("time", "joint", "axis")
+QUANTITIES = {
+    "pose": Quantity(_POSE, "pose of the platform in the base", "1, m"),
+    "twist": Quantity(_COMPONENT, "twist of the platform", "m/s, rad/s"),
+    "acceleration": Quantity(_COMPONENT, "acceleration of the platform", "m/s^2, rad/s^2"),
+    "wrench": Quantity(_COMPONENT, "external wrench on the platform", "N, N m"),
+    "q": Quantity(_ACTUATOR, "actuated coordinate", "{q}"),
+    "qdot": Quantity(_ACTUATOR, "actuator speed", "{q}/s"),
+    "qddot": Quantity(_ACTUATOR, "actuator acceleration", "{q}/s^2"),
+    "force": Quantity(_ACTUATOR, "actuator force; a sampled one acts from then on", "{f}"),
+    "power": Quantity(_ACTUATOR, "actuator power, positive where it drives", "W"),
+    "command": Quantity(_ACTUATOR, "force asked of the actuator", "{f}"),
+    "needed_force": Quantity(("actuator",), "largest force that the motion needs of the actuator", "{f}"),
+    "force_part": Quantity(("part", *_ACTUATOR), "share of the actuator force", "{f}"),
+    "condition": Quantity(("time",), "condition number of the scaled Jacobian", "1"),
+    "distance": Quantity(("time",), "its smallest singular value: distance to singularity", "1"),
+    "limited": Quantity(("time", "limit"), "limited quantity, in its limit_unit", "{limit}"),
+    "limit_low": Quantity(("limit",), "its least value", "{limit}"),
+    "limit_high": Quantity(("limit",), "its greatest value", "{limit}"),
+    "reaction_force": Quantity(_JOINT, "reaction on the joint's child, base axes", "N"),
+    "reaction_moment": Quantity(_JOINT, "its moment about the joint's centre", "N m"),
+    "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
+    "elastic_rate": Quantity(("time", "mode"), "its rate", "generalized, 1/s"),
+    "frequency": Quantity(("mode",), "free frequency of the platform's mode", "rad/s"),
+    "deflection": Quantity(
+        ("time", "leg", "axis"), "displacement of a leg's attachment point on the platform, platform axes", "m"
+    ),
+    "origin_deflection": Quantity(
+        ("time", "axis"), "displacement of the platform's point at its origin, platform axes", "m"
+    ),
+    "reference_pose": Quantity(_POSE, "pose wanted", "1, m"),
+    "error": Quantity(_COMPONENT, "wanted less actual pose (rotation vector)", "m, rad"),
+    "energy_kinetic": Quantity(("time",), "kinetic energy", "J"),
+    "energy_potential": Quantity(("time",), "potential energy of gravity", "J"),
+    "energy_elastic": Quantity(("time",), "elastic energy of the platform", "J"),
+    "energy_springs": Quantity(("time",), "energy of springs in place of actuators", "J"),
+    "energy_residual": Quantity(("time",), "energy that appears from nowhere", "J"),
+    "work_actuators": Quantity(("time",), "work of the actuators", "J"),
+    "work_external": Quantity(("time",), "work of the external wrench", "J"),
+    "work_friction": Quantity(("time",), "energy lost in friction and damping", "J"),
+    "event_time": Quantity(("event",), "when it happened", "s"),
+    "event_kind": Quantity(("event",), "what happened", ""),
+    "event_leg": Quantity(("event",), "in which leg or actuator", ""),
+    "event_text": Quantity(("event",), "in words", ""),
+}
+"""Every variable that a result can have; new ones are a line here."""
+
+
+def dataset(
+    model: Model,
+    time: Array,
+    values: Mapping[str, ArrayLike],
+    labels: Mapping[str, tuple[str, ArrayLike]] | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> xr.Dataset:
+    """Variables of :data:`QUANTITIES` by name over ``time`` (n,) [s], with units and labels.
+
+    Dimensions are labelled: ``actuator`` (with ``actuator_leg`` and the units ``actuator_unit`` and ``force_unit`` of
+    each), ``leg``, ``component``, ``axis``, ``mode``; ``labels`` gives others, (dimension, values) by name. ``about``
+    are attributes beside those that every result has.
+    """
+    import xarray as xr
+
+    q, force = units(model)
+    limit = " or ".join(dict.fromkeys(map(str, np.ravel((labels or {}).get("limit_unit", ("", []))[1]))))
+    variables = {}
+    for name, value in values.items():
+        known = QUANTITIES[name]
+        unit = known.unit.format(q=q, f=force, limit=limit)
+        variables[name] = (known.dims, value, {"long_name": known.text, **({"units": unit} if unit else {})})
+    used = {dim for dims, _, _ in variables.values() for dim in dims}
+    actuators = model.actuators
+    coordinates: dict[str, Any] = {
+        "time": ("time", time, {"long_name": "time", "units": "s"}),
+        "actuator": [actuator.name for actuator in actuators],
+        "actuator_leg": ("actuator", [actuator.leg for actuator in actuators]),
+        "actuator_unit": ("actuator", [actuator.unit for actuator in actuators]),
+        "force_unit": ("actuator", [actuator.force_unit for actuator in actuators]),
+        "component": list(COMPONENTS),
+        "leg": list(model.legs),
+    }
+    if "axis" in used:
+        coordinates["axis"] = list(AXES)
+    if "mode" in used:
+        coordinates["mode"] = np.arange(1, model.modes.count + 1)
+    attributes = {"robot": model.robot.name, "conventions": CONVENTIONS, **(about or {})}
+    attributes.setdefault("robot_file", dumps(model.robot))
+    attributes["polypod_version"] = _version()
+    return xr.Dataset(variables, {**coordinates, **(labels or {})}, attributes)
+
+
+def units(model: Model) -> tuple[str, str]:
+    """Units of actuated coordinates and of forces; both kinds where a robot has both."""
+    coordinates = dict.fromkeys(actuator.unit for actuator in model.actuators)
+    forces = dict.fromkeys(actuator.force_unit for actuator in model.actuators)
+    return " or ".join(coordinates), " or ".join(forces)
+
+
+def robot_of(result: xr.Dataset) -> Robot:
+    """The robot of a result, as its attributes describe it."""
+    return _robot(result.attrs["robot_file"])
+
+
+@lru_cache(maxsize=32)
+def _robot(text: str) -> Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever computed the result was warned
+        return loads(text)
+
+
+def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
+    """Write a result as netCDF 3 (any reader of the format opens it); an existing file needs ``force``."""
+    content = result.to_netcdf(engine="scipy", format="NETCDF3_64BIT")
+    write_whole(Path(path), bytes(content), force)
+    return Path(path)
+
+
+def load_result(path: str | Path) -> xr.Dataset:
+    """Read a result back."""
+    import xarray as xr
+
+    with xr.open_dataset(path, engine="scipy", decode_times=False) as opened:
+        result = opened.load()
+    for name in [name for name in result.variables if result[name].dtype.kind in "SO"]:
+        result[name] = result[name].astype(str)
+    return result
+
+
+def _version() -> str:
+    from . import __version__
+
+    return __version__

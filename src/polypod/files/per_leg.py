@@ -1,0 +1,25 @@
+"""Remarks that hold for several legs, said once."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+
+def once(remarks: Iterable[tuple[str, str]], legs: Collection[str]) -> list[str]:
+    """Sentences ``field: text``; a remark that several legs share names the first of them and counts the others.
+
+    ``remarks`` are dotted fields (``leg1.link.mass``) with their texts, ``legs`` the names of the legs.
+
+    >>> once([("a.mass", "is zero"), ("b.mass", "is zero"), ("com", "is far")], ["a", "b"])
+    ['a.mass: is zero (and in 1 other leg)', 'com: is far']
+    """
+    alike: dict[tuple[str, str], list[str]] = {}
+    for field, text in remarks:
+        owner, _, rest = field.partition(".")
+        alike.setdefault((rest if owner in legs else field, text), []).append(field)
+    return [f"{fields[0]}: {text}{and_others(len(fields) - 1)}" for (_, text), fields in alike.items()]
+
+
+def and_others(count: int) -> str:
+    """How a message goes on that holds for ``count`` other legs; empty for none."""
+    return f" (and in {count} other leg{'s' if count > 1 else ''})" if count else ""

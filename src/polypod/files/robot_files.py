@@ -1,0 +1,174 @@
+"""Robot files: YAML in and out, with the line of every fault.
+
+``leg_defaults`` in a file holds what the legs share; each leg overrides it field by field.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from ..description.flexible import FlexiblePlatform
+from ..description.modes import save_modes
+from ..description.robot import Robot
+from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError, UnphysicalWarning
+from ..yaml12 import Dumper, to_yaml
+from .documents import parse, read
+from .faults import line_of, structure_faults, validation_faults
+from .per_leg import once
+from .unit_slips import suspicious_numbers
+
+_LIBRARY = resources.files(__package__) / "robots"
+
+
+def library() -> tuple[str, ...]:
+    """Names of the robots that come with polypod."""
+    return tuple(sorted(entry.name[:-5] for entry in _LIBRARY.iterdir() if entry.name.endswith(".yaml")))
+
+
+def load(robot: str | Path) -> Robot:
+    """Read a robot from the library by name, or from a file by path.
+
+    What has a suffix or a folder in it, or is a file and no library robot, is a path. Raises
+    :class:`~polypod.errors.RobotFileError` with every fault and its line,
+    :class:`~polypod.errors.UnknownNameError` with near matches.
+    """
+    text, origin = _source(robot)
+    return loads(text, origin, Path(origin).parent)
+
+
+def _source(robot: str | Path) -> tuple[str, str]:
+    """Text of a robot's file, and what messages call it."""
+    if not isinstance(robot, (str, Path)):
+        raise InputError(f"robot: a library robot's name or a file's path is needed, got {robot!r}")
+    path, known = Path(robot), library()
+    is_path = isinstance(robot, Path) or path.suffix or path.name != robot
+    if is_path or (robot not in known and path.is_file()):
+        return read(path, RobotFileError), str(path)
+    if robot not in known:
+        beside = [str(robot) + end for end in (".yaml", ".yml") if Path(str(robot) + end).is_file()]
+        raise UnknownNameError("robot", str(robot), (*beside, *known))
+    return (_LIBRARY / f"{robot}.yaml").read_text(encoding="utf-8"), _in_library(robot)
+
+
+def _in_library(name: str) -> str:
+    return f"library robot {name!r}"
+
+
+@contextmanager
+def with_file_lines(robot: str | Path | Robot) -> Iterator[None]:
+    """Adds file and lines to the faults of a robot that are noticed after reading it, if it came from a file."""
+    try:
+        yield
+    except RobotFileError as error:
+        if isinstance(robot, Robot):
+            raise
+        text, origin = _source(robot)
+        _, node = parse(text, origin, RobotFileError, "a mapping")
+        faults = [Fault(f.field, f.message, f.line or line_of(f.field, node)) for f in error.faults]
+        raise RobotFileError(origin, faults) from error
+
+
+def loads(text: str, origin: str = "text", folder: str | Path = ".") -> Robot:
+    """Read a robot from YAML text; ``origin`` is what messages call it, files it names are in ``folder``."""
+    document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
+    if "trajectory" in document and "legs" not in document:
+        wanted = "this is a motion file; a robot file has platform and legs (commands take ROBOT before MOTION)"
+        raise RobotFileError(origin, [Fault("", wanted)])
+    faults = structure_faults(document, node)
+    if faults:
+        raise RobotFileError(origin, faults)
+    document = _spread_defaults(document)
+    try:
+        robot = Robot.model_validate(document, context={"folder": Path(folder)})
+    except ValidationError as error:
+        raise RobotFileError(origin, validation_faults(error, document, node)) from error
+    for text in suspicious_numbers(robot):
+        warnings.warn(text, ImplausibleWarning, stacklevel=3)
+    if robot.unphysical:
+        names = [leg.name for leg in robot.legs]
+        count = f"{len(robot.unphysical)} {'body' if len(robot.unphysical) == 1 else 'bodies'}"
+        what = f"robot {robot.name!r} has {count} whose inertia no real body can have"
+        lists = ""
+        if origin == _in_library(robot.name):
+            what += (
+                ". Its paper prints them so and they are kept as printed; nothing is wrong with your installation. The "
+                "guide's errata page (docs/errata.md) has the details"
+            )
+            lists = f", 'polypod check {robot.name}' lists them"
+        else:
+            what += ", and its file opts out of the check ('check: none')"
+        bodies = once(((f"{path}.inertia", problem) for path, problem in robot.unphysical.items()), names)
+        warnings.warn(UnphysicalWarning(what, what + lists, bodies), stacklevel=3)
+    return robot
+
+
+def dumps(robot: Robot, modes: str | None = None) -> str:
+    """A robot as YAML text; what all legs share goes to ``leg_defaults``.
+
+    Modes of a flexible platform are written out, or named by the file ``modes`` that holds them.
+    """
+    data = robot.model_dump(mode="json", exclude_defaults=True)
+    if modes is not None:
+        data["platform"] = {"kind": "flexible", "modes": modes}
+    legs = [{"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)} for leg in robot.legs]
+    shared = {key: value for key, value in legs[0].items() if all(key in leg and leg[key] == value for leg in legs)}
+    data["legs"] = [{key: value for key, value in leg.items() if key not in shared} for leg in legs]
+    order = ["name", "title", "reference", "gravity", "euler", "home", "freedoms", "platform"]
+    document = {key: data[key] for key in order if key in data}
+    document |= {"leg_defaults": shared, "legs": data["legs"]}
+    if "sources" in data:
+        document["sources"] = data["sources"]
+    return to_yaml(document, dumper=_Dumper)
+
+
+def save(robot: Robot, path: str | Path) -> None:
+    """Write a robot file that :func:`load` reads back to the same robot; whole or not at all.
+
+    Modes of a flexible platform go to a mode file beside it, ``NAME-modes.npz`` for ``NAME.yaml``.
+    """
+    path = Path(path)
+    own = robot.platform.modes if isinstance(robot.platform, FlexiblePlatform) else None
+    # the whole name where it ends otherwise: NAME.yml must not take the modes of NAME.yaml
+    beside = f"{path.stem if path.suffix == '.yaml' else path.name}-modes.npz"
+    partial = path.with_name(path.name + ".partial")
+    try:
+        partial.write_text(dumps(robot, None if own is None else beside), encoding="utf-8")
+        if own is not None:
+            save_modes(own, path.with_name(beside))
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def _vector(dumper: Any, value: list[Any]) -> Any:
+    """Vectors on one line, mappings as blocks."""
+    flow = not any(isinstance(item, dict) for item in value)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flow)
+
+
+def _text(dumper: Any, value: str) -> Any:
+    """Tables as blocks."""
+    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
+
+
+class _Dumper(Dumper):
+    """Robot files as people write them."""
+
+
+_Dumper.add_representer(list, _vector)
+_Dumper.add_representer(str, _text)
+
+
+def _spread_defaults(document: dict[str, Any]) -> dict[str, Any]:
+    defaults, legs = document.get("leg_defaults") or {}, document.get("legs")
+    rest = {key: value for key, value in document.items() if key != "leg_defaults"}
+    if isinstance(legs, list):
+        rest["legs"] = [{**defaults, **leg} if isinstance(leg, dict) else leg for leg in legs]
+    return rest

@@ -1,0 +1,68 @@
+"""The schema at a location of a document: data class, unit, fields."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+from ..description.leg import LegData
+from ..description.quantities import Data, unit_of
+from ..description.robot import Robot
+
+Location = tuple[str | int, ...]
+Models = Callable[[Location, dict[str, Any]], type[Data]]
+"""Gives the data class of the mapping at a location of a document."""
+
+NOWHERE = (KeyError, IndexError, TypeError, AttributeError)
+"""What a lookup raises where the schema has no mapping."""
+
+
+def robot_model_at(location: Location, document: dict[str, Any]) -> type[Data]:
+    """The data class of a mapping at a place of a robot file."""
+    model: type[Data] = Robot
+    value: Any = document
+    for depth, part in enumerate(location):
+        value = value[part]
+        if location[:1] == ("legs",) and depth == 1:
+            legs: Any = document["legs"]
+            model = LegData.registry[legs[part]["kind"]]
+        elif depth > 0 or part != "legs":
+            inside = [] if isinstance(part, int) else _models(model.model_fields[part].annotation)
+            model = _meant(inside, value) if inside else model
+    return model
+
+
+def fields_of(location: Location, document: dict[str, Any], models: Models) -> str:
+    """Fields of the mapping that a location should have."""
+    try:
+        field = models(location[:-1], document).model_fields[str(location[-1])]
+    except NOWHERE:
+        return ""
+    inside = _models(field.annotation)
+    return f" of {', '.join(inside[0].file_fields())}" if inside else ""
+
+
+def unit_at(location: Location, document: dict[str, Any], models: Models) -> str:
+    """Unit of a number, from the nearest field around it that has one."""
+    for depth in reversed(range(len(location))):
+        try:
+            field = models(location[:depth], document).model_fields.get(str(location[depth]))
+        except NOWHERE:
+            continue
+        if field is not None:
+            return unit_of(field)
+    return ""
+
+
+def _meant(models: list[type[Data]], value: Any) -> type[Data]:
+    """Which of several data classes a mapping is: the one whose ``kind`` it has, or the first."""
+    kind = value.get("kind") if isinstance(value, dict) else None
+    kinds = (m for m in models if "kind" in m.model_fields)
+    return next((m for m in kinds if m.model_fields["kind"].default == kind), models[0])
+
+
+def _models(annotation: Any) -> list[type[Data]]:
+    """The data classes in an annotation."""
+    if isinstance(annotation, type) and issubclass(annotation, Data):
+        return [annotation]
+    return [model for part in get_args(annotation) for model in _models(part)]

@@ -1,0 +1,106 @@
+"""Dry friction depends on reactions and reactions on friction: the implicit problem, solved by iterating.
+
+Loads L of the joints -> friction -> free bodies -> loads again, until they repeat. Each round changes the reactions by
+the small fraction (friction coefficient times arm over leg length), so a few rounds reach rounding; near singular
+poses the fraction is not small, and Aitken's pace keeps the rounds few. One round from frictionless reactions is the
+explicit form of the paper.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import casadi as ca
+
+from ..errors import InputError
+from ..friction import Law, Loads, Smooth, law_of_width, loaded_joints
+from ..mechanism import LegAtState, Mechanism
+from ..mechanism.free_bodies import Wrench
+from ..platforms import Inputs
+from ..symbols.expression import Expression, Iteration
+from ..symbols.fixed_point import fixed_point
+from ..symbols.vectors import dot, norm
+from . import newton_euler, virtual_power
+
+
+@dataclass(frozen=True)
+class DryFriction:
+    """How dry friction is treated: the law of its sign, and whether reactions include friction themselves."""
+
+    law: Law = field(default_factory=Smooth)
+    coupling: Literal["implicit", "explicit"] = "implicit"
+
+    @staticmethod
+    def of(width: float, coupling: str) -> DryFriction:
+        """From a model's options ``friction_width`` and ``friction_coupling``, checked."""
+        if not (isinstance(width, (int, float)) and math.isfinite(width) and width >= 0):
+            raise InputError(f"friction_width: a rate of at least 0 is needed (0 is the exact sign), got {width}")
+        if coupling not in ("implicit", "explicit"):
+            raise InputError(f"friction_coupling: 'implicit' or 'explicit', got {coupling!r}")
+        return DryFriction(law_of_width(float(width)), coupling)  # type: ignore[arg-type]
+
+
+def joint_loads(mechanism: Mechanism, wrenches: list[tuple[str, str, Wrench]], legs: list[LegAtState]) -> ca.SX:
+    """Loads of the joints with Coulomb friction (k): |F| of rotary joints, sum of |N.normal| of slides.
+
+    Of a slide that names no normals it is |N|, the force square to it.
+    """
+    by_joint = {(leg, joint): w for leg, joint, w in wrenches}
+    joints = {(leg.name, joint.name): joint for leg in mechanism.legs for joint in leg.placement.joints}
+    by_leg = {leg.model.name: leg for leg in legs}
+    result = []
+    for key in loaded_joints(mechanism):
+        force, joint = by_joint[key].force, joints[key]
+        if joint.kind == "prismatic":
+            axis, *normals = (by_leg[key[0]].at_tip(direction) for direction in (*joint.axes, *joint.normals))
+            across = [ca.fabs(dot(force, normal)) for normal in normals]
+            result.append(sum(across, ca.SX(0)) if across else norm(force - dot(force, axis) * axis))
+        else:
+            result.append(norm(force))
+    return ca.vertcat(*result)
+
+
+def next_loads(mechanism: Mechanism, x: Inputs, loads: Loads, direct: bool) -> ca.SX:
+    """Loads (k) that follow from assumed ones: at the motion of the inputs, or at that of their forces (``direct``)."""
+    acceleration, elastic = x.acceleration.symbols, ca.SX(0, 1)
+    if direct:
+        moved = virtual_power.direct_solution(mechanism, x, True, loads)
+        acceleration, elastic = moved.acceleration, moved.elastic
+    platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
+    if mechanism.platform.elastic:
+        state = virtual_power.State.of(mechanism, platform, True, loads)
+        force = x.force.symbols - state.driven_friction
+        if not direct:
+            solution = virtual_power.inverse_solution(state, x.wrench.symbols)
+            force, elastic = solution.force, solution.elastic
+        wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, elastic, force, True, loads)
+    else:
+        wrenches = newton_euler.joint_wrenches(newton_euler.balance(mechanism, platform, x.wrench.symbols, True, loads))
+    return joint_loads(mechanism, wrenches, mechanism.attach(platform))
+
+
+def with_loads(
+    mechanism: Mechanism, dry: DryFriction, make: Callable[[Loads], Expression], direct: bool
+) -> Expression | Iteration:
+    """A function of loads as a function of the state alone.
+
+    ``make`` builds the function with loads among its inputs; ``direct`` says that its motion follows from forces.
+    Outputs gain ``converged`` (1 or 0).
+    """
+    loads = Loads.symbols(mechanism, dry.law)
+    target = make(loads)
+    if loads.port is None:
+        return target
+    if not (mechanism.platform.elastic or newton_euler.closed_form(mechanism)):
+        raise InputError(
+            f"friction: reactions that Coulomb friction of {mechanism.robot.name!r} depends on are found for legs of "
+            "one driven, one universal and one spherical joint only; pass friction=False or give its joints viscous "
+            "friction and drag only"
+        )
+    x = mechanism.inputs()
+    inputs = tuple(x.by_name[p.name] for p in target.inputs if p.name != "loads")
+    fresh = next_loads(mechanism, x, loads, direct)
+    return fixed_point(target, loads.port, inputs, fresh, dry.coupling == "explicit")

@@ -1,0 +1,49 @@
+"""From generalized forces to actuator forces: what every formulation ends with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..mechanism import Mechanism
+from ..platforms import Inputs
+from ..symbols.expression import Port
+from ..symbols.linear import Solution, solve_general, solve_least_norm
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How more actuators than freedoms share their work: near to preferred forces, in a weighted norm.
+
+    f minimises sum w_i (f_i - p_i)^2 among the forces with J^T f = w.
+    """
+
+    weights: Port
+    preferred: Port
+
+    @staticmethod
+    def of(mechanism: Mechanism) -> Distribution | None:
+        """Inputs of a robot with more actuators than freedoms; None for others."""
+        if not mechanism.redundant:
+            return None
+        n = len(mechanism.actuators)
+        weights, preferred = ca.SX.sym("weights", n), ca.SX.sym("preload", n)
+        return Distribution(Port("weights", weights, (n,)), Port("preload", preferred, (n,)))
+
+    @property
+    def ports(self) -> tuple[Port, ...]:
+        """The inputs it adds to a function."""
+        return (self.weights, self.preferred)
+
+
+def motion_inputs(x: Inputs, distribution: Distribution | None, loads: tuple[Port, ...]) -> tuple[Port, ...]:
+    """Inputs of inverse dynamics in order: state, acceleration, wrench, distribution, loads of dry friction."""
+    return (*x.state, x.acceleration, x.wrench, *(distribution.ports if distribution else ()), *loads)
+
+
+def actuator_forces(jacobian: ca.SX, need: ca.SX, distribution: Distribution | None) -> Solution:
+    """f of J^T f = w for J (n, m): the only one for n = m, the nearest to the preferred ones for n > m."""
+    if distribution is None:
+        return solve_general(jacobian.T, need)
+    return solve_least_norm(jacobian, need, distribution.weights.symbols, distribution.preferred.symbols)

@@ -1,0 +1,72 @@
+"""The base of leg kinds: data of the leg, and one method that says where everything is."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import LegData
+from ..symbols.vectors import Frame
+from .assembly import Assembly
+from .contract import SMALLEST_MARGIN, Placement
+
+
+class Leg(LegData):
+    """A leg kind: subclass with ``kind="NAME"``, add the data as fields, and say in ``place`` where it is.
+
+    Numeric fields read in ``place`` are symbols when functions are derived (every number is an input), so use only
+    arithmetic, ``casadi`` functions and :mod:`polypod.symbols.vectors` on them, and ask ``absent(x)`` whether a number
+    is zero by the robot's make-up. Vectors are columns, a :class:`~polypod.description.Body` is an
+    :class:`~polypod.symbols.inertia.Inertia`. Texts and integers are data always: decide by them.
+    """
+
+    def actuator_names(self) -> tuple[str, ...]:
+        """Names of the leg's actuators, in the order of its placement."""
+        return tuple(actuator.name for actuator in self.place(Frame.symbols("tip")).actuators)
+
+    def coordinate_rows(self, pose: Any) -> NDArray[np.float64]:
+        """dq/d(twist) (a, 6) of the leg's actuators at a pose (4, 4): [q_p, r x q_p + sum e_k x q_ek]."""
+        tip = Frame.symbols("tip")
+        x = ca.vertcat(tip.origin, ca.vec(tip.axes))
+        coordinates = ca.vertcat(*[a.coordinate for a in self.place(tip).actuators], ca.SX(0, 1))
+        axes = np.array(pose, dtype=float)[:3, :3]
+        arm = axes @ np.array(self.platform)
+        slopes = ca.Function("slopes", [x], [ca.densify(ca.jacobian(coordinates, x))])
+        at = np.array(slopes(np.r_[np.array(pose)[:3, 3] + arm, axes.T.ravel()])).reshape(-1, 4, 3)
+        turn = np.cross(arm, at[:, 0]) + np.cross(axes.T, at[:, 1:]).sum(axis=1)
+        return np.concatenate([at[:, 0], turn], axis=1)
+
+    def closure_faults(self, position: Sequence[float], rotation: Any) -> list[str]:
+        """Why the leg does not close when the platform is at a pose; empty if it does."""
+        axes = np.array(rotation, dtype=float)
+        origin = np.array(position, dtype=float) + axes @ np.array(self.platform)
+        placement = self.place(Frame(ca.SX(ca.DM(origin)), ca.SX(ca.DM(axes))))
+        for condition in placement.conditions:
+            margin, excess = (float(ca.DM(ca.simplify(value))) for value in (condition.margin, condition.excess))
+            if not margin > SMALLEST_MARGIN:
+                # What is lost after the first is only its consequence.
+                return [f"{condition.name} ({excess:.6g} {condition.unit})"]
+        return []
+
+    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
+        """What of the leg's bodies and joints does not hang together at poses (4, 4) around home."""
+        tip = Frame.symbols("tip")
+        tips = [(pose[:3, 3] + pose[:3, :3] @ np.array(self.platform), pose[:3, :3]) for pose in poses]
+        return Assembly(self.place(tip), tip).faults(tips)
+
+    def friction_joints(self) -> dict[str, set[str]]:
+        """For each friction field of the leg the kinds of the joints that have it."""
+        found: dict[str, set[str]] = {}
+        for joint in self.place(Frame.symbols("tip")).joints:
+            if joint.friction:
+                found.setdefault(joint.friction, set()).add(joint.kind)
+        return found
+
+    @abstractmethod
+    def place(self, tip: Frame) -> Placement:
+        """The leg for the platform's frame at the attachment point ``tip`` (base axes)."""

@@ -1,0 +1,33 @@
+"""Poses around home, for choices and checks that must hold wherever the robot goes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..description import Robot
+from ..platforms import Freedoms
+
+Array = NDArray[np.float64]
+
+
+def platform_size(robot: Robot) -> float:
+    """Mean distance of the attachment points from the origin of {P} [m]; 1 if all lie there."""
+    return float(np.mean([np.linalg.norm(leg.platform) for leg in robot.legs])) or 1.0
+
+
+def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[Array]:
+    """Poses (4, 4) a random small displacement from home that the robot's freedoms allow.
+
+    Displacements are uniform within ``reach`` times the platform's size, and ``reach`` rad, in every freedom.
+    """
+    freedoms, size = Freedoms(robot), platform_size(robot)
+    poses = []
+    for step in np.random.default_rng(seed).uniform(-reach, reach, (count, freedoms.count)):
+        move = freedoms.basis @ step
+        pose = freedoms.home.copy()
+        pose[:3, 3] += size * move[:3]
+        pose[:3, :3] = Rotation.from_rotvec(move[3:]).as_matrix() @ pose[:3, :3]
+        poses.append(pose)
+    return poses

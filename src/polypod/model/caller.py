@@ -1,0 +1,71 @@
+"""How the methods of a model call its compiled functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..description import Robot
+from ..errors import InputError
+from ..platforms import Freedoms
+from .actuators import ActuatorInfo
+from .calls import Calls
+from .checks import check_wrench
+from .diagnosis import Errors
+from .kernels import Kernels
+from .results import Distribution
+
+Array = NDArray[np.float64]
+Parameters = Mapping[str, ArrayLike]
+
+
+class Caller:
+    """What the parts of :class:`polypod.Model` share."""
+
+    robot: Robot
+    size: float
+    actuators: tuple[ActuatorInfo, ...]
+    _freedoms: Freedoms
+    _kernels: Kernels
+    _calls: Calls
+
+    def _call(
+        self,
+        name: str,
+        errors: Errors | None,
+        parameters: Parameters | None,
+        answer: Any = None,
+        friction: bool | None = None,
+        formulation: str | None = None,
+        **given: Any,
+    ) -> Any:
+        if not self.robot.flexible and (given.get("elastic") is not None or given.get("elastic_rate") is not None):
+            raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
+        if self.robot.flexible:
+            check_wrench(self.robot, given.get("wrench"))
+        options: dict[str, Any] = {} if friction is None else {"friction": friction}
+        if formulation is not None:
+            options["formulation"] = formulation
+        if answer is None:
+            return self._calls.call(name, given, errors, parameters=parameters, **options)
+        return self._calls.call(name, given, errors, answer, parameters, **options)
+
+    def _shares(self, distribution: Distribution | None) -> dict[str, Any]:
+        if distribution is None:
+            return {}
+        if len(self.actuators) == self._freedoms.count:
+            raise InputError(
+                f"distribution: {self.robot.name!r} has as many actuators as freedoms: its forces are determined"
+            )
+        return {"weights": distribution.weights, "preload": distribution.preload}
+
+    def _needs_freedoms(self, name: str) -> None:
+        if self._freedoms.full:
+            raise InputError(f"{name}: {self.robot.name!r} has six freedoms and takes any pose; it has no coordinates")
+
+    def _needs_rigid(self, name: str) -> None:
+        if self.robot.flexible:
+            raise InputError(f"{name}: the coordinates of {self.robot.name!r} do not tell how its platform vibrates")

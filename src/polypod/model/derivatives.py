@@ -1,0 +1,185 @@
+"""Derivatives and the regressor of a model, compiled when first asked for."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, UnknownNameError
+from ..formulations import derivatives as formulas
+from ..kernels import Kernel
+from ..mechanism import Mechanism
+from ..mechanism.verdict import with_verdict
+from ..parameters import Entry
+from ..parameters.paths import matching_paths, value_at
+from .arguments import PoseLike
+from .diagnosis import Errors
+
+Array = NDArray[np.float64]
+
+
+class Derivatives(NamedTuple):
+    """d(result)/d(input), each (..., n, k) with n results; None where not asked for.
+
+    ``pose`` is by a twist [v; omega] on the left of the pose, base axes. ``parameters`` is by the numbers that were
+    named, in their order, each number of a vector or tensor a column.
+    """
+
+    pose: Array | None = None
+    twist: Array | None = None
+    acceleration: Array | None = None
+    force: Array | None = None
+    wrench: Array | None = None
+    parameters: Array | None = None
+
+
+class Regressor(NamedTuple):
+    """Y (..., n, k), the names (k) of the numbers p it multiplies, and the robot's values (k,) of them."""
+
+    matrix: Array
+    names: tuple[str, ...]
+    values: Array
+
+
+class DerivativeFunctions:
+    """The compiled derivatives of one model."""
+
+    def __init__(self, model: Any) -> None:
+        self._kernels = model.kernels
+        self._calls = model._calls
+        self._robot = model.robot
+        self._known: dict[Any, Any] = {}
+
+    def call(
+        self,
+        name: str,
+        states: tuple[Any, ...],
+        named: dict[str, Any],
+        wrt: tuple[str, ...] | None,
+        paths: tuple[str, ...],
+        friction: bool,
+        errors: Errors | None,
+    ) -> Derivatives:
+        """The blocks asked for at some states."""
+        if name not in formulas.BLOCKS:
+            raise UnknownNameError("function with derivatives", name, tuple(formulas.BLOCKS))
+        order = formulas.BLOCKS[name]
+        blocks = order if wrt is None else tuple(wrt)
+        for block in blocks:
+            if block not in order:
+                raise UnknownNameError(f"input of {name}", block, order)
+        kernel, chain = self._kernel(name, blocks, paths, friction)
+        if len(states) > len(order):
+            raise InputError(f"derivatives: {name} takes {', '.join(order)}, got {len(states)} arrays")
+        given = dict(zip(order, states, strict=False)) | named
+        blocks = (*blocks, *(("parameters",) if paths else ()))
+
+        def answer(parts: list[Array]) -> Derivatives:
+            found = dict(zip(blocks, parts, strict=True))
+            if paths:
+                found["parameters"] = found["parameters"] @ chain
+            return Derivatives(**found)
+
+        result: Derivatives = self._calls.call_kernel(f"derivatives of {name}", kernel, given, errors, answer)
+        return result
+
+    def _kernel(
+        self, name: str, blocks: tuple[str, ...], paths: tuple[str, ...], friction: bool
+    ) -> tuple[Kernel, Array]:
+        key = name, blocks, paths, friction
+        if key not in self._known:
+            listed = [path for pattern in paths for path in matching_paths(self._robot, pattern)]
+            chain, entries = port_slopes(self._robot, listed)
+            mechanism = Mechanism(self._robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
+            places = [entries[_key(e)] for e in mechanism.numbers.entries if _key(e) in entries]
+            symbols = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
+            columns = mechanism.numbers.symbols[symbols] if symbols else ca.SX(0, 1)
+            dry = self._kernels.options.dry
+            wanted = (*blocks, *(("parameters",) if paths else ()))
+            kernel = Kernel(
+                lambda: with_verdict(mechanism, formulas.derivatives(mechanism, name, wanted, columns, friction, dry))
+            )
+            bound = kernel.at(mechanism.numbers.values) if kernel.parameters else kernel
+            self._known[key] = bound, chain[places]
+        kernel, slopes = self._known[key]
+        return kernel, slopes
+
+    def regressor(self, pose: PoseLike, twist: ArrayLike, acceleration: ArrayLike, errors: Errors | None) -> Regressor:
+        """Y of inverse dynamics without dry friction."""
+        if "regressor" not in self._known:
+            mechanism = Mechanism(self._robot, self._kernels.options.simplify)
+            chosen = [k for k, e in enumerate(mechanism.numbers.entries) if linear(e)]
+            columns = mechanism.numbers.symbols[chosen]
+            kernel = Kernel(lambda: with_verdict(mechanism, formulas.regressor(mechanism, columns)))
+            kernel = kernel.at(mechanism.numbers.values)
+            entries = [mechanism.numbers.entries[k] for k in chosen]
+            names = tuple(e.path if not isinstance(e.index, str) else f"{e.path}.{e.index}" for e in entries)
+            self._known["regressor"] = kernel, names, np.array([e.value for e in entries])
+        kernel, names, values = self._known["regressor"]
+        given = {"pose": pose, "twist": twist, "acceleration": acceleration}
+        result: Regressor = self._calls.call_kernel(
+            "regressor", kernel, given, errors, lambda parts: Regressor(parts[0], names, values)
+        )
+        return result
+
+
+def linear(entry: Entry) -> bool:
+    """Whether inverse dynamics without dry friction is linear in a number, together with all others of this kind."""
+    return isinstance(entry.index, str) or entry.path.endswith(".viscous") or "rotor" in entry.path.rpartition(".")[2]
+
+
+_FUNCTIONS: WeakKeyDictionary[Any, DerivativeFunctions] = WeakKeyDictionary()
+
+
+def derivative_functions(model: Any) -> DerivativeFunctions:
+    """The compiled derivatives of a model, kept as long as it is."""
+    if model not in _FUNCTIONS:
+        _FUNCTIONS[model] = DerivativeFunctions(model)
+    return _FUNCTIONS[model]
+
+
+def _key(entry: Entry) -> tuple[str, Any]:
+    return entry.path, entry.index
+
+
+def port_slopes(robot: Any, paths: list[str]) -> tuple[Array, dict[tuple[str, Any], int]]:
+    """d(number of the port)/d(number of the file): a matrix (k, columns), and the row of each number that depends.
+
+    Fields are numbers of the port themselves. A body stands there as its ten moments, polynomials of degree three at
+    most in each number of its file: central differences give their slopes, exact to rounding.
+    """
+    from ..parameters.numbers import Numbers
+
+    if not paths:
+        return np.zeros((0, 0)), {}
+    numbers = Numbers(robot, lambda entry: True)
+    rows = {_key(e): k for k, e in enumerate(numbers.entries)}
+    columns = []
+    for path in paths:
+        own = np.array(value_at(robot, path), dtype=np.float64)
+        for place in np.ndindex(own.shape):
+            columns.append(_column(robot, numbers, path, own, place))
+    matrix = np.stack(columns, axis=1)
+    used = np.flatnonzero(np.abs(matrix).max(axis=1) > 0)
+    inverse = {k: row for row, k in enumerate(used.tolist())}
+    return matrix[used], {key: inverse[k] for key, k in rows.items() if k in inverse}
+
+
+def _column(robot: Any, numbers: Any, path: str, own: Array, place: tuple[int, ...]) -> Array:
+    from ..parameters.paths import Design
+
+    def port(step: float) -> Array:
+        moved = own.copy()
+        moved[place] += step
+        if moved.ndim == 2 and place[0] != place[1]:
+            moved[place[::-1]] += 0.0
+        return np.asarray(Design(robot, {path: moved[None]}).rows(numbers)[0])
+
+    # polynomials of degree up to three in one number: Richardson's combination of two steps is exact
+    h = max(1.0, float(np.abs(own).max(initial=0.0)))
+    one, two = ((port(s) - port(-s)) / (2 * s) for s in (h, 2 * h))
+    return (4 * one - two) / 3

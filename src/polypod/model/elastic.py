@@ -1,0 +1,86 @@
+"""What a model of a flexible robot tells beside its dynamics: modes, deflections, shapes that a motion keeps."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..description.modes import Modes
+from ..errors import InputError, StateError
+from .arguments import Argument, PoseLike, batch
+from .caller import Caller
+from .checks import check_wrench
+from .results import Equilibrium
+
+Array = NDArray[np.float64]
+_REST = np.zeros(6)
+
+
+class ElasticCalls(Caller):
+    """The part of :class:`polypod.Model` that only robots with a flexible platform have."""
+
+    @cached_property
+    def modes(self) -> Modes:
+        """The modes that the platform bends in."""
+        from ..platforms.modes import modes_of  # finite elements, for flexible platforms only
+
+        return modes_of(self.robot)
+
+    def deflection(self, elastic: ArrayLike) -> Array:
+        """Displacement of the attachment points (..., n, 3) [m], platform axes: Phi_d(i) q_e of Long (12)."""
+        rows = batch([Argument("elastic", elastic, (self.modes.count,))])
+        return rows.restore(np.einsum("iak,nk->nia", self.modes.attachment_shapes, rows.rows[0]))
+
+    def static_equilibrium(self, pose: PoseLike, wrench: ArrayLike | None = None) -> Equilibrium:
+        """The platform's shape at rest and the forces that hold it: start simulations here, not at zero."""
+        return self._steady("static_equilibrium", pose, _REST, _REST, wrench, False)
+
+    def steady_shape(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        friction: bool = True,
+    ) -> Equilibrium:
+        """The shape that a motion bends the platform to if it does not vibrate (no elastic rate or acceleration)."""
+        return self._steady("steady_shape", pose, twist, acceleration, wrench, friction)
+
+    def _steady(
+        self,
+        name: str,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None,
+        friction: bool,
+    ) -> Equilibrium:
+        if not np.all(self.modes.stiffness > 0):
+            raise InputError(f"{name}: every mode needs a positive stiffness")
+        check_wrench(self.robot, wrench)
+        kernel = self._kernels.get("steady_shape", friction)
+        given = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
+        states = self._calls.checked(self._calls.arguments(kernel, given))
+        elastic, force, converged, _ = kernel(*states.rows)
+        # a shape larger than the platform solves the equations of small deflections and means nothing
+        with np.errstate(invalid="ignore"):
+            small = np.linalg.norm(self.deflection(elastic), axis=-1).max(axis=-1) < self.size
+        bad = ~((converged != 0) & small)
+        result = Equilibrium(states.restore(elastic), states.restore(force))
+        if bad.any():
+            index = np.flatnonzero(bad)
+            poses = np.ascontiguousarray(np.broadcast_to(states.rows[0], (states.size, 4, 4))[index])
+            raise self._no_shape(name, poses, index, states.size, result)
+        return result
+
+    def _no_shape(self, name: str, poses: Array, index: NDArray[np.int64], of: int, result: Equilibrium) -> StateError:
+        """Why there is no shape: the undeformed robot is out of reach or singular, or the platform is too soft."""
+        reason = "the platform is too soft for its load there: it would bend by more than its own size, or buckles"
+        try:
+            self._calls.call("inverse_kinematics", {"pose": poses}, "raise")
+        except StateError as error:
+            reason = error.reasons[0]
+        text = f"no shape of the platform for {len(index)} of {of} poses" if of > 1 else "no shape of the platform"
+        return StateError(f"{name}: {text}: {reason}", index, [reason] * len(index), result)

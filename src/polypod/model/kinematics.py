@@ -1,0 +1,185 @@
+"""The kinematic part of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..mechanism.kinematics import body_names
+from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
+from .caller import Array, Caller, Parameters
+from .diagnosis import Errors
+from .forward import forward_kinematics
+from .freedoms import coordinates_of, platform_motion
+from .results import Conditioning, LimitReport, PlatformMotion
+
+
+class KinematicCalls(Caller):
+    """Coordinates, rates, Jacobian, poses of bodies, limits, conditioning; coordinates of lower-mobility robots."""
+
+    def inverse_kinematics(
+        self,
+        pose: PoseLike,
+        *,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Actuated coordinates q (..., n) [m or rad] of a pose."""
+        if errors is None and parameters is None and elastic is None:
+            answer = self._calls.one((pose,), "inverse_kinematics")
+            if answer is not None:
+                return answer
+        return self._call("inverse_kinematics", errors, parameters, pose=pose, elastic=elastic)
+
+    def jacobian(
+        self,
+        pose: PoseLike,
+        *,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """J (..., n, m) with qdot = J u; u is the twist, or the m coordinates' rates of a lower-mobility robot.
+
+        Of a flexible robot J is (..., n, 6 + N).
+        """
+        if errors is None and parameters is None and elastic is None:
+            answer = self._calls.one((pose,), "jacobian")
+            if answer is not None:
+                return answer
+        return self._call("jacobian", errors, parameters, pose=pose, elastic=elastic)
+
+    def rates(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Rates qdot (..., n) [m/s or rad/s] of the actuated coordinates."""
+        state = {"pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate}
+        return self._call("accelerations", errors, parameters, answer=lambda r: r[1], **state)
+
+    def accelerations(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        *,
+        elastic: ArrayLike | None = None,
+        elastic_rate: ArrayLike | None = None,
+        elastic_acceleration: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Accelerations qddot (..., n) [m/s^2 or rad/s^2] of the actuated coordinates."""
+        state = {"pose": pose, "twist": twist, "acceleration": acceleration, "elastic": elastic}
+        state |= {"elastic_rate": elastic_rate, "elastic_acceleration": elastic_acceleration}
+        return self._call("accelerations", errors, parameters, answer=lambda r: r[2], **state)
+
+    def twist(
+        self, pose: PoseLike, qdot: ArrayLike, *, parameters: Parameters | None = None, errors: Errors | None = None
+    ) -> Array:
+        """Twist (..., 6) of the platform from the rates qdot (..., n) of the actuated coordinates: J u = qdot."""
+        self._needs_rigid("twist")
+        return self._call("twist", errors, parameters, pose=pose, qdot=qdot)
+
+    def acceleration(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        qddot: ArrayLike,
+        *,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Array:
+        """Acceleration (..., 6) of the platform from accelerations of the coordinates: J udot = qddot - Jdot u."""
+        self._needs_rigid("acceleration")
+        return self._call("acceleration", errors, parameters, pose=pose, twist=twist, qddot=qddot)
+
+    def bodies(
+        self,
+        pose: PoseLike,
+        *,
+        elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> dict[str, Array]:
+        """Pose (..., 4, 4) of the frame of every body, by ``leg.body``; ``platform`` itself included."""
+
+        def by_name(placed: list[Array]) -> dict[str, Array]:
+            names = body_names(self._kernels.mechanism)
+            found = {name: placed[0][..., k, :, :] for k, name in enumerate(names)}
+            own = np.broadcast_to(np.asarray(pose_matrix(pose), dtype=float), (*placed[0].shape[:-3], 4, 4))
+            return {"platform": own.copy(), **found}
+
+        return self._call("bodies", errors, parameters, answer=by_name, pose=pose, elastic=elastic)
+
+    def forward_kinematics(
+        self,
+        q: ArrayLike,
+        guess: PoseLike | None = None,
+        *,
+        along: bool = False,
+        elastic: ArrayLike | None = None,
+        errors: Errors | None = None,
+        full_output: bool = False,
+    ) -> Any:
+        """Pose (..., 4, 4) with the given actuated coordinates, by Newton's iteration from a guess (default: home).
+
+        Of the several poses with the same coordinates the one found is that near the guess. ``full_output`` returns a
+        :class:`ForwardKinematics` with a code, the residual and the number of steps of each state. The pose is a
+        ``RigidTransform`` if the guess is one and every state has an answer (a RigidTransform cannot be NaN).
+
+        With ``along`` the rows of q (..., T, n) are a log: the pose of a row is the guess of the next, all in compiled
+        code. ``guess`` (..., 4, 4) then is that of the first rows. A row without an answer is skipped: the next starts
+        from the last pose found. Logs of one batch are followed side by side.
+        """
+        start = self.robot.home.matrix if guess is None else guess
+        if errors is None and elastic is None and not along and not full_output:
+            pose = self._calls.one((q, start), "forward_kinematics")
+            if pose is not None:
+                return pose
+        return forward_kinematics(self, q, start, elastic, along, errors, full_output)
+
+    def limits(self, pose: PoseLike, *, elastic: ArrayLike | None = None) -> LimitReport:
+        """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
+        kernel = self._kernels.get("limited", verdict=True)
+        states, outputs = self._calls.evaluated(kernel, {"pose": pose, "elastic": elastic})
+        return LimitReport.of(self._kernels.mechanism, states.restore(outputs["values"][:, 1:]))
+
+    def conditioning(self, pose: PoseLike, *, elastic: ArrayLike | None = None) -> Conditioning:
+        """Condition number of the Jacobian and its distance to singularity, rotations scaled by the platform's size."""
+        kernel = self._kernels.get("conditioning", verdict=True)
+        states, outputs = self._calls.evaluated(kernel, {"pose": pose, "elastic": elastic})
+        return Conditioning(states.restore(outputs["condition"]), states.restore(outputs["distance"]))
+
+    def null_space(self, pose: PoseLike) -> Array:
+        """Actuator forces (..., n, n - m) that hold the platform still against each other: J^T f = 0, orthonormal."""
+        matrix = self.jacobian(pose)
+        m = self._freedoms.count
+        vectors = np.linalg.svd(matrix, full_matrices=True)[0]
+        return np.asarray(vectors[..., :, m:])
+
+    def coordinates(self, pose: PoseLike) -> Array:
+        """The robot's own coordinates x (..., m) of a pose (a lower-mobility robot's; see ``freedoms``)."""
+        self._needs_freedoms("coordinates")
+        states = self._calls.checked([Argument("pose", pose, (4, 4))])
+        return states.restore(coordinates_of(self._freedoms, states.rows[0]))
+
+    def motion(self, x: ArrayLike, xdot: ArrayLike | None = None, xddot: ArrayLike | None = None) -> PlatformMotion:
+        """Pose, twist and acceleration of the platform from the robot's own coordinates (..., m) and their rates."""
+        self._needs_freedoms("motion")
+        m = self._freedoms.count
+        values = [x, np.zeros(m) if xdot is None else xdot, np.zeros(m) if xddot is None else xddot]
+        arguments = [Argument(name, v, (m,)) for name, v in zip(("x", "xdot", "xddot"), values, strict=True)]
+        states = batch(arguments)
+        first_not_finite(states, arguments)
+        full = [np.broadcast_to(row, (states.size, m)) for row in states.rows]
+        return PlatformMotion(*(states.restore(a) for a in platform_motion(self._freedoms, *full)))

@@ -1,0 +1,85 @@
+"""Motions: what a platform does over time, as functions with exact first and second derivatives and as files.
+
+Functions and files are one thing: a kind of path, trajectory, time law or wrench is a class whose fields are those of a
+motion file, ``pp.motion.Circle(centre=..., radius=..., ...)`` or ``{kind: circle, centre: ..., radius: ..., ...}``.
+A :class:`Path` gives coordinates, ``x, xdot, xddot = path.at(t)``; a :class:`Trajectory` gives the platform's motion,
+``pose, twist, acceleration`` of ``trajectory.at(t)``. Both last from 0 to ``duration`` s and take any array of times in
+between. A :class:`Task` is a trajectory and the wrench on the platform, sampled for a robot.
+
+>>> up = Euler(path=Line(start=[0, 0, 1, 0, 0, 0], end=[0, 0, 2, 0, 0, 0], duration=2), convention="ZYX")
+>>> up.at(1.0).pose[:3, 3]
+array([0. , 0. , 1.5])
+"""
+
+from .contract import Coordinates, Motion, Path, Trajectory
+from .files import load_motion, loads_motion, motion_fault, with_motion_lines
+from .laws import ConstantSpeed, Cosine, Law, Quintic, Trapezoid
+from .motion_file import MotionFile, Task
+from .paths import (
+    Circle,
+    ConstantAccelerations,
+    Hermite,
+    Line,
+    PathKind,
+    Piecewise,
+    Polynomial,
+    Rest,
+    Sine,
+    Spline,
+    Stack,
+    Sum,
+    Through,
+)
+from .published import PUBLISHED, Published, default_motion
+from .sampling import sample_times
+from .tasks import AROUND_HOME, around_home, make_task
+from .trajectories import CONVENTIONS, AxisTurn, Euler, OwnCoordinates, Poses, TrajectoryKind, Waypoint
+from .wrench import ConstantWrench, Wrench, WrenchTable
+
+__all__ = [
+    "AROUND_HOME",
+    "CONVENTIONS",
+    "PUBLISHED",
+    "AxisTurn",
+    "Circle",
+    "ConstantAccelerations",
+    "ConstantSpeed",
+    "ConstantWrench",
+    "Coordinates",
+    "Cosine",
+    "Euler",
+    "Hermite",
+    "Law",
+    "Line",
+    "Motion",
+    "MotionFile",
+    "OwnCoordinates",
+    "Path",
+    "PathKind",
+    "Piecewise",
+    "Polynomial",
+    "Poses",
+    "Published",
+    "Quintic",
+    "Rest",
+    "Sine",
+    "Spline",
+    "Stack",
+    "Sum",
+    "Task",
+    "Through",
+    "Trajectory",
+    "TrajectoryKind",
+    "Trapezoid",
+    "Waypoint",
+    "Wrench",
+    "WrenchTable",
+    "around_home",
+    "default_motion",
+    "load_motion",
+    "loads_motion",
+    "make_task",
+    "motion_fault",
+    "sample_times",
+    "with_motion_lines",
+]

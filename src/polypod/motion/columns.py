@@ -1,0 +1,24 @@
+"""Columns of tables: their names, what they measure, and the units their headers may state."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+UNITS: dict[str, dict[str, float]] = {
+    "time": {"s": 1.0, "ms": 1e-3},
+    "length": {"m": 1.0, "mm": 1e-3},
+    "angle": {"rad": 1.0, "deg": math.pi / 180},
+    "force": {"N": 1.0, "kN": 1e3},
+    "moment": {"N m": 1.0},
+}
+"""Units a column's header may state in brackets, by what they measure, as factors to SI; without one it is in SI."""
+QUANTITY_OF_UNIT = {unit: quantity for quantity, units in UNITS.items() for unit in units}
+"""What a unit measures."""
+
+
+class Column(NamedTuple):
+    """A column: its name and what it measures (a key of :data:`UNITS`); empty if its header states no unit."""
+
+    name: str
+    quantity: str = ""

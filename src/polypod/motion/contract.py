@@ -1,0 +1,131 @@
+"""What every path and every trajectory is: a duration, and exact values with two derivatives at any time within it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..errors import InputError
+from .checks import Array, inside
+
+if TYPE_CHECKING:
+    from ..model import Model
+    from .columns import Column
+
+INTERVALS = 16
+"""Least number of intervals between samples of a path that is all one curve, and of each period of a harmonic one.
+
+A sample is then at most 1/32 of a period from any peak, which it meets to 1 - cos(pi/16) = 2 %.
+"""
+
+
+class Coordinates(NamedTuple):
+    """Coordinates x(t), xdot, xddot, each (..., k), or (...) for one coordinate without an axis of its own."""
+
+    x: Array
+    xdot: Array
+    xddot: Array
+
+
+class Motion(NamedTuple):
+    """Motion of the platform frame {P} in the base frame.
+
+    ``time`` (...) in s; ``pose`` (..., 4, 4); ``twist`` [v; omega] and ``acceleration`` [vdot; omegadot]
+    (..., 6) of the origin of {P}, base axes, in m/s, rad/s, m/s^2, rad/s^2.
+    """
+
+    time: Array
+    pose: Array
+    twist: Array
+    acceleration: Array
+
+
+Value_co = TypeVar("Value_co", bound=tuple[Array, ...], covariant=True)
+
+
+class Timed(ABC, Generic[Value_co]):
+    """Something that happens on [0, duration] s.
+
+    A variant has a ``duration`` and defines ``evaluate``. Where pieces meet in a jump, the value is the later piece's.
+    """
+
+    if TYPE_CHECKING:  # a field or a property of the variant; an annotation here would make it a field of all of them
+
+        @property
+        def duration(self) -> float:
+            """How long it lasts [s]."""
+
+    @abstractmethod
+    def evaluate(self, t: Array) -> Value_co:
+        """Values at times (...) known to lie in [0, duration]."""
+
+    def at(self, t: ArrayLike) -> Value_co:
+        """Values at times ``t`` (...) in s; a time outside [0, duration] is an InputError."""
+        return self.evaluate(inside(t, self.duration))
+
+    def even_times(self, count: int) -> Array:
+        """``count`` evenly spaced times (count,) from 0 to the duration, both included."""
+        if count < 1:
+            raise InputError(f"count: must be at least 1, got {count}")
+        return np.linspace(0.0, self.duration, count)
+
+    @property
+    def pieces(self) -> Array:
+        """Rows (m, 3) of start [s], end [s] and the least number of intervals that shows the shape in between.
+
+        Samples of a task include the ends of all pieces (the points of a motion through points), and where they would
+        be fewer than this they are made finer. Pieces may overlap.
+        """
+        return np.array([[0.0, self.duration, INTERVALS]])
+
+    @property
+    def clock(self) -> float | None:
+        """What the clock of the table shows at its first row [s], which is time 0 here; None without a table."""
+        return None
+
+
+class Path(Timed[Coordinates]):
+    """Coordinates as functions of time; ``shape`` is (k,), or () for one coordinate without an axis of its own."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def shape(self) -> tuple[int, ...]:
+            """(k,) or ()."""
+
+    @property
+    def count(self) -> int:
+        """How many coordinates there are."""
+        return int(np.prod(self.shape, dtype=int))
+
+    def matched(self, columns: tuple[Column, ...]) -> Self:
+        """The path with the named columns of its tables in this order; one that does not fit is an InputError.
+
+        What is not from a table has no names and counts by position.
+        """
+        return self
+
+
+class Trajectory(Timed[Motion]):
+    """A motion of the platform."""
+
+    def for_model(self, model: Model) -> Trajectory:
+        """The motion with what it leaves to the robot (order of angles, home, own coordinates) filled in."""
+        return self
+
+
+def matched(field: str, path: Path, columns: tuple[Column, ...]) -> Path:
+    """:meth:`Path.matched` of the path of a field: what does not fit is that field's."""
+    try:
+        return path.matched(columns)
+    except InputError as error:
+        raise InputError(f"{field}.{error}") from error
+
+
+def even_pieces(times: Array) -> Array:
+    """Pieces between ``times`` (n,), each with its part of the intervals of one curve, one at least."""
+    least = max(1, -(-INTERVALS // (len(times) - 1)))
+    return np.column_stack([times[:-1], times[1:], np.full(len(times) - 1, least)])

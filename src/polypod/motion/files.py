@@ -1,0 +1,92 @@
+"""Motion files: YAML in, with the line of every fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ..errors import Fault, InputError, MotionFileError, StateError
+from ..files.documents import parse, read
+from ..files.faults import line_of, structure_faults, validation_faults
+from .kinds import model_at
+from .motion_file import MotionFile
+
+_OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "rate", "name")
+"""What the fields and arguments are called that a motion gives; a fault of anything else is not the motion's."""
+
+
+def load_motion(path: str | Path) -> MotionFile:
+    """Read a motion file; raises :class:`~polypod.errors.MotionFileError` with every fault and its line."""
+    path = Path(path)
+    return loads_motion(read(path, MotionFileError), str(path), path.parent)
+
+
+def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> MotionFile:
+    """Read a motion from YAML text; relative names of CSV files start from ``folder``.
+
+    >>> text = "{name: up, trajectory: {kind: coordinates, path: {kind: line, start: 0, end: 0.1, duration: 2}}}"
+    >>> loads_motion(text).trajectory.path.at([0.0, 1.0, 2.0]).x
+    array([0.  , 0.05, 0.1 ])
+    """
+    document, node = parse(text, origin, MotionFileError, "a mapping with name, trajectory and more")
+    faults = structure_faults(document, node)
+    if faults:
+        raise MotionFileError(origin, faults)
+    try:
+        return MotionFile.model_validate(document, context={"folder": folder})
+    except ValidationError as error:
+        faults = validation_faults(error, document, node, lambda place, whole: model_at(place, whole, MotionFile))
+        raise MotionFileError(origin, faults) from error
+
+
+@contextmanager
+def with_motion_lines(motion: object) -> Iterator[None]:
+    """What shows when a motion meets a robot is reported with the motion's file and line, if it is a file.
+
+    Only what the motion is to blame for: a fault of the robot passes unchanged.
+    """
+    try:
+        yield
+    except (InputError, StateError) as error:
+        if not isinstance(motion, (str, Path)) or not Path(motion).is_file() or not _is_motions(error):
+            raise
+        fault = motion_fault(motion, error)
+        if isinstance(error, StateError):  # the file is in order, this robot cannot follow it
+            place = f"{motion}, line {fault.line}: {fault.field}"
+            raise StateError(f"{error} ({place})", error.index, error.reasons, error.result, error.time) from error
+        raise MotionFileError(str(motion), [fault]) from error
+
+
+def _is_motions(error: InputError | StateError) -> bool:
+    """Whether a motion is to blame for an error: it names a time, or what the motion gives."""
+    if isinstance(error, StateError):
+        return error.time is not None
+    named = str(error).partition(":")[0].partition(".")[0]
+    return named in _OF_THE_MOTION
+
+
+def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
+    """What a robot cannot do of a motion file, at its line: the pose it is on its way to, or the field named.
+
+    What the motion is not to blame for is a fault of the robot, without a line of the motion.
+    """
+    if not _is_motions(error):
+        return Fault("robot", str(error))
+    document, node = parse(read(Path(path), MotionFileError), str(path), MotionFileError, "a mapping")
+    named, _, message = str(error).partition(": ")
+    field = "trajectory"
+    if isinstance(error, StateError):
+        poses = document["trajectory"].get("poses") or []
+        late = (k for k, pose in enumerate(poses) if error.time is not None and float(pose["time"]) >= error.time)
+        k = next(late, None)
+        field, message = field if k is None else f"trajectory.poses.{k}", str(error)
+        if error.time == 0.0 and document["trajectory"].get("relative_to", "base") == "base":
+            message += "; positions count from the base frame here, 'relative_to: home' counts them from home"
+    elif named.partition(".")[0] in document:
+        field = named
+    else:
+        message = str(error)
+    return Fault(field, message, line_of(field, node))

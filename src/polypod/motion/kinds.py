@@ -1,0 +1,136 @@
+"""Kinds: classes that are the checked data of a part of a motion file and, at once, what the part stands for.
+
+There is one list of kinds for each family (time laws, paths, trajectories, wrenches). A new kind is one class with the
+line ``kind: Literal["name"] = "name"``, which puts it on the list of its family.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path as FilePath
+from typing import Any, ClassVar, get_args
+
+from pydantic import BeforeValidator, ConfigDict, ValidationError, ValidationInfo, WithJsonSchema, model_validator
+from pydantic_core import PydanticUndefined
+
+from ..description.quantities import Data
+from ..errors import InputError, UnknownNameError
+from ..files.faults import Location, validation_faults
+
+_FAMILIES: dict[str, dict[str, type[Any]]] = {}
+
+
+def family_of(kind: str) -> str:
+    """What a kind is a kind of (``path``, ``trajectory``, ...); empty if no family has it."""
+    return next((what for what, registry in _FAMILIES.items() if kind in registry), "")
+
+
+class Kind(Data):
+    """A part of a motion with a ``kind``.
+
+    A family is a subclass with a ``registry`` of its own; the kinds of a family are the subclasses that state their
+    ``kind``. ``prepare`` works out what the fields stand for when they are read, so that what it refuses is a fault of
+    the file, at its line; from Python it is an InputError.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    registry: ClassVar[dict[str, type[Any]]] = {}
+    what: ClassVar[str] = "part"
+
+    def __init__(self, /, **fields: Any) -> None:
+        try:
+            self.__pydantic_validator__.validate_python(fields, self_instance=self)
+        except ValidationError as error:
+            faults = validation_faults(error, fields, None, lambda place, _: model_at(place, fields, type(self)))
+            raise InputError("; ".join(map(str, faults))) from error
+
+    # validation of files must not come through here: it tells faults with their places
+    __init__.__pydantic_base_init__ = True  # type: ignore[attr-defined]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **options: Any) -> None:
+        super().__pydantic_init_subclass__(**options)
+        field = cls.model_fields.get("kind")
+        if field is None or field.default is PydanticUndefined:
+            return
+        old = cls.registry.get(field.default)
+        if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
+            raise TypeError(f"{cls.what} kind {field.default!r} is already {old.__module__}.{old.__qualname__}")
+        cls.registry[field.default] = cls
+        _FAMILIES.setdefault(cls.what, cls.registry)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the fields are equal; what was worked out from them is then equal too."""
+        return type(self) is type(other) and self.__dict__ == other.__dict__
+
+    @model_validator(mode="after")
+    def _prepared(self, info: ValidationInfo) -> Kind:
+        self.prepare(FilePath((info.context or {}).get("folder", ".")))
+        return self
+
+    def prepare(self, folder: FilePath) -> None:
+        """Work out what the fields stand for; relative names of files start from ``folder``."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """What a field that holds a kind of a family is read by; it stands in the field's annotation.
+
+    ``accepted`` instances are taken as they are; ``read`` turns short forms into mappings; ``elsewhere`` says where a
+    kind that is unknown here belongs, if anywhere.
+    """
+
+    base: type[Kind]
+    accepted: type[Any]
+    read: Callable[[Any], Any] = lambda value: value
+    elsewhere: Callable[[str], str] = lambda kind: ""
+
+    def parse(self, value: Any, info: ValidationInfo) -> Any:
+        """The kind that a mapping stands for."""
+        if isinstance(value, self.accepted):
+            return value
+        value, known, what = self.read(value), tuple(sorted(self.base.registry)), self.base.what
+        if not isinstance(value, dict):
+            raise ValueError(f"a {what} is a mapping with a 'kind' ({', '.join(known)}), got {value!r}")
+        kind = value.get("kind")
+        if kind is None:
+            raise ValueError(f"kind: missing: a {what} needs one of {', '.join(known)}")
+        if not isinstance(kind, str) or kind not in known:
+            belongs = self.elsewhere(str(kind))
+            unknown = UnknownNameError(f"{what} kind", str(kind), known)
+            raise ValueError(f"kind: {kind} is {belongs}" if belongs else f"kind: {unknown}")
+        return self.base.registry[kind].model_validate(value, context=info.context)
+
+
+def any_of(family: Family) -> Any:
+    """What makes a field hold any kind of a family: goes into its annotation."""
+    return BeforeValidator(family.parse), family, WithJsonSchema({"form": family.base.what})
+
+
+def model_at(location: Location, document: dict[str, Any], root: type[Data]) -> type[Data]:
+    """The data class of the mapping at a place of a document of class ``root``."""
+    model: type[Data] = root
+    value: Any = document
+    annotations: list[Any] = []
+    for part in location:
+        value = value[part]
+        if isinstance(part, str):
+            field = model.model_fields[part]
+            annotations = [*field.metadata, field.annotation]
+        if isinstance(value, dict):
+            model = _class_of(annotations, value) or model
+    return model
+
+
+def _class_of(annotations: Iterable[Any], value: dict[str, Any]) -> type[Data] | None:
+    """The data class that one of several annotations, or of what they are made of, gives a mapping."""
+    for part in annotations:
+        if isinstance(part, Family):
+            return part.base.registry.get(str(part.read(value).get("kind")))
+        if isinstance(part, type) and issubclass(part, Data):
+            return part
+        found = _class_of((*getattr(part, "__metadata__", ()), *get_args(part)), value)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,154 @@
+"""Time laws: progress s from 0 to 1 in a given duration, which drives lines and motions through points.
+
+In a file a law is its name (``quintic``), or a mapping for the trapezoid with its numbers.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import Field
+
+from ..description.quantities import Number
+from ..errors import InputError
+from .checks import ROUNDING, Array
+from .contract import Coordinates
+from .fields import Duration
+from .kinds import Family, Kind, any_of
+
+
+class Law(Kind):
+    """Progress s(t) from 0 to 1; a kind defines ``evaluate``."""
+
+    registry: ClassVar[dict[str, type[Any]]] = {}
+    what: ClassVar[str] = "time law"
+
+    @abstractmethod
+    def evaluate(self, t: Array, duration: Array) -> Coordinates:
+        """s, sdot, sddot (...) at times t (...) in [0, duration], durations (...) one for each time."""
+
+    def at(self, t: ArrayLike, duration: ArrayLike) -> Coordinates:
+        """s, sdot [1/s], sddot [1/s^2] at times ``t`` [s] since the start, for moves that last ``duration`` [s]."""
+        time, span = np.broadcast_arrays(np.asarray(t, dtype=np.float64), np.asarray(duration, dtype=np.float64))
+        return self.evaluate(np.clip(time, 0.0, span), span)
+
+    def time_for(self, distance: float) -> float | None:
+        """How long the law takes over a distance [m or rad] by itself [s]; None if a duration must be given."""
+        return None
+
+    def over(self, distance: float, duration: float) -> Law:
+        """The law with its numbers fixed for a distance and a duration; an InputError if there is none."""
+        return self
+
+    def between(self, times: Array) -> Law:
+        """The law from each of ``times`` (n,) to the next; an InputError if there is none."""
+        return self
+
+
+class ConstantSpeed(Law):
+    """s = u with u = t/T: no ramps, the motion starts and ends at speed."""
+
+    kind: Literal["constant_speed"] = "constant_speed"
+
+    def evaluate(self, t: Array, duration: Array) -> Coordinates:
+        return Coordinates(t / duration, 1 / duration, np.zeros_like(t))
+
+
+class Quintic(Law):
+    """s = 10 u^3 - 15 u^4 + 6 u^5 with u = t/T: at rest, without acceleration, at both ends."""
+
+    kind: Literal["quintic"] = "quintic"
+
+    def evaluate(self, t: Array, duration: Array) -> Coordinates:
+        u = t / duration
+        # from the nearer end: s = 1 - s(1 - u), so that the end is as exact as the start
+        near = np.minimum(u, 1 - u)
+        part = near**3 * (10 - near * (15 - 6 * near))
+        s = np.where(u > 0.5, 1 - part, part)
+        return Coordinates(s, 30 * (u * (1 - u)) ** 2 / duration, 60 * u * (1 - u) * (1 - 2 * u) / duration**2)
+
+
+class Cosine(Law):
+    """s = (1 - cos(pi u))/2 with u = t/T: at rest at both ends; there and back in turn, smooth for ever."""
+
+    kind: Literal["cosine"] = "cosine"
+
+    def evaluate(self, t: Array, duration: Array) -> Coordinates:
+        w = np.pi / duration
+        return Coordinates(np.sin(w * t / 2) ** 2, w * np.sin(w * t) / 2, w * w * np.cos(w * t) / 2)
+
+
+class Trapezoid(Law):
+    """Constant acceleration for ``ramp`` s, constant ``speed``, constant deceleration for ``ramp`` s.
+
+    ``speed`` is the cruise in units of the path a second. Two of duration, ramp and speed are given, the third follows
+    from distance = speed (duration - ramp). Through points, whose times are given, only the ramp is.
+    """
+
+    kind: Literal["trapezoid"] = "trapezoid"
+    ramp: Duration | None = None
+    speed: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "m/s or rad/s"})] | None = None
+
+    def prepare(self, folder: Any) -> None:
+        if self.ramp is None and self.speed is None:
+            raise InputError("ramp: missing: a trapezoid needs a ramp or a speed")
+
+    def evaluate(self, t: Array, duration: Array) -> Coordinates:
+        if self.ramp is None:
+            raise InputError("law.ramp: missing: a speed alone gives a ramp only over a distance, as of a line")
+        rise = np.minimum(self.ramp, duration / 2)
+        rise = np.where(duration - 2 * rise <= ROUNDING * duration, duration / 2, rise)
+        top = 1 / (rise * (duration - rise))
+        left = duration - t
+        parts = [t < rise, t < duration - rise]
+        s = np.select(parts, [top * t**2 / 2, top * rise * (t - rise / 2)], 1 - top * left**2 / 2)
+        sdot = np.select(parts, [top * t, top * rise], top * left)
+        return Coordinates(s, sdot, np.select(parts, [top, 0 * top], -top))
+
+    def time_for(self, distance: float) -> float | None:
+        if self.ramp is None or self.speed is None:
+            return None
+        return self.ramp + distance / self.speed
+
+    def over(self, distance: float, duration: float) -> Law:
+        if self.speed is None:
+            return self.between(np.array([0.0, duration]))
+        rise = duration - distance / self.speed
+        if self.ramp is not None and abs(rise - self.ramp) > ROUNDING * duration:
+            got = f"duration={duration:.12g}, ramp={self.ramp:.12g}, speed={self.speed:.12g}"
+            raise InputError(f"law: a trapezoid takes exactly two of duration, ramp and speed, got {got}")
+        rise = rise if self.ramp is None else self.ramp
+        if not 0.0 < rise <= duration * (0.5 + ROUNDING):
+            raise InputError(self._no_trapezoid(distance, duration, rise))
+        return Trapezoid(ramp=rise)
+
+    def between(self, times: Array) -> Law:
+        if self.speed is not None:
+            raise InputError("law.speed: the times of the points fix the speeds; give the trapezoid's ramp only")
+        shortest = float(np.diff(times).min())
+        if self.ramp is not None and self.ramp > shortest * (0.5 + ROUNDING):
+            raise InputError(f"law.ramp: must be at most half the duration {shortest:.12g} s, got {self.ramp:.12g} s")
+        return self
+
+    def _no_trapezoid(self, distance: float, duration: float, rise: float) -> str:
+        """Why no such trapezoid exists, and what the numbers may be."""
+        if self.ramp is not None:
+            limit = distance / (self.speed or 1.0)
+            text = f"law.ramp: at speed {self.speed:.12g} over {distance:.12g} must be at most {limit:.12g} s"
+            return f"{text}, got {rise:.12g} s"
+        low, high = distance / duration, 2 * distance / duration
+        return (
+            f"law.speed: for {distance:.12g} in {duration:.12g} s must be greater than {low:.12g} (constant speed)"
+            f" and at most {high:.12g} (no cruise), got {self.speed:.12g}"
+        )
+
+
+def _by_name(value: Any) -> Any:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+AnyLaw = Annotated[Law, *any_of(Family(Law, Law, _by_name))]
+QUINTIC = Quintic()

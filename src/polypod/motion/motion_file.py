@@ -1,0 +1,85 @@
+"""A motion file's content, and the sampled task it stands for: motion of the platform and wrench on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import ConfigDict, Field, model_validator
+
+from ..description.quantities import Data, Number
+from ..errors import InputError
+from .checks import Array
+from .contract import Motion, Trajectory
+from .sampling import DEFAULT_RATE, sample_times
+from .trajectories.base import AnyTrajectory
+from .wrench import AnyWrench, Wrench
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a robot is to do: name, the platform's motion at n times, and the external wrench (n, 6) or None.
+
+    ``trajectory`` and ``load`` give both at any other time: a flexible platform vibrates between the samples.
+    """
+
+    name: str
+    motion: Motion
+    wrench: Array | None = None
+    trajectory: Trajectory | None = None
+    load: Callable[[Motion], Array] | None = None
+
+    @staticmethod
+    def of(
+        name: str, trajectory: Trajectory, rate: float = DEFAULT_RATE, load: Callable[[Motion], Array] | None = None
+    ) -> Task:
+        """A trajectory, and what pushes meanwhile, at the times of :func:`polypod.motion.sample_times`.
+
+        ``load`` is a function of the motion that gives the wrench (n, 6) at the platform's origin, base axes; that of
+        a :class:`Wrench` is its ``at``.
+        """
+        pushed = getattr(load, "__self__", None)
+        breaks = pushed.breaks if isinstance(pushed, Wrench) else ()
+        motion = trajectory.at(sample_times(trajectory, rate, breaks))
+        return Task(name, motion, None if load is None else load(motion), trajectory, load)
+
+    @property
+    def time(self) -> Array:
+        """Times (n,) [s]."""
+        return self.motion.time
+
+
+class MotionFile(Data):
+    """A motion file: what moves how, how often it is looked at, what pushes meanwhile.
+
+    ``rate`` is in samples a second; points of the motion are looked at beside, and what is shorter than the time
+    between two samples is looked at more often. ``robot`` names the robot the motion is meant for; ``polypod run`` uses
+    it if none is named there.
+    """
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+    name: str = Field(min_length=1)
+    title: str = ""
+    robot: str | None = None
+    rate: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "1/s"})] = DEFAULT_RATE
+    trajectory: AnyTrajectory
+    wrench: AnyWrench | None = None
+
+    @model_validator(mode="after")
+    def _one_clock(self) -> MotionFile:
+        if self.wrench is not None:
+            try:
+                wrench = self.wrench.on_clock(self.trajectory.clock or 0.0, self.trajectory.duration)
+            except InputError as error:
+                raise ValueError(f"wrench.{error}") from error
+            self.__dict__["wrench"] = wrench
+        return self
+
+    def task(self, model: Model, rate: float | None = None) -> Task:
+        """The motion sampled for a robot, at another rate if given."""
+        load = None if self.wrench is None else self.wrench.at
+        return Task.of(self.name, self.trajectory.for_model(model), self.rate if rate is None else rate, load)

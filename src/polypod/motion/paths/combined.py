@@ -1,0 +1,147 @@
+"""Paths made of other paths: side by side, at once, one after the other."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path as FilePath
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from pydantic import Field, PrivateAttr
+
+from ...errors import InputError
+from ..checks import CLOSE, Array, same_duration
+from ..columns import Column
+from ..contract import Coordinates, Path, matched
+from ..tables import one_clock
+from .base import AnyPath, PathKind
+
+Parts = Annotated[tuple[AnyPath, ...], Field(min_length=1)]
+
+
+class CombinedPath(PathKind):
+    """A path of several ``parts``."""
+
+    parts: Parts
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.parts[0].shape
+
+    @property
+    def duration(self) -> float:
+        return self.parts[0].duration
+
+    @property
+    def pieces(self) -> Array:
+        return np.concatenate([part.pieces for part in self.parts])
+
+    @property
+    def clock(self) -> float | None:
+        return one_clock("parts", *self.parts)
+
+    def prepare(self, folder: FilePath) -> None:
+        if len({part.shape for part in self.parts}) > 1:
+            raise InputError(f"parts: must be of one shape, got shapes {[part.shape for part in self.parts]}")
+
+    def matched(self, columns: tuple[Column, ...]) -> Self:
+        return self._matched([columns] * len(self.parts))
+
+    def _matched(self, columns: list[tuple[Column, ...]]) -> Self:
+        """Each part with its own columns."""
+        pairs = enumerate(zip(self.parts, columns, strict=True))
+        parts = tuple(matched(f"parts.{number}", part, own) for number, (part, own) in pairs)
+        return self.model_copy(update={"parts": parts})
+
+
+class Stack(CombinedPath):
+    """Coordinates of several paths side by side: a position and three angles make six."""
+
+    kind: Literal["stack"] = "stack"
+
+    def prepare(self, folder: FilePath) -> None:
+        same_duration("parts", (part.duration for part in self.parts))
+        one_clock("parts", *self.parts)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (sum(part.count for part in self.parts),)
+
+    def evaluate(self, t: Array) -> Coordinates:
+        values = [(part.shape or (1,), part.evaluate(t)) for part in self.parts]
+        columns = ([np.reshape(value[order], t.shape + shape) for shape, value in values] for order in range(3))
+        return Coordinates(*(np.concatenate(column, axis=-1) for column in columns))
+
+    def matched(self, columns: tuple[Column, ...]) -> Self:
+        ends = np.cumsum([part.count for part in self.parts])
+        return self._matched([columns[end - part.count : end] for part, end in zip(self.parts, ends, strict=True)])
+
+
+class Sum(CombinedPath):
+    """Several paths at once: a slow move and a vibration on top."""
+
+    kind: Literal["sum"] = "sum"
+
+    def prepare(self, folder: FilePath) -> None:
+        super().prepare(folder)
+        same_duration("parts", (part.duration for part in self.parts))
+        one_clock("parts", *self.parts)
+
+    def evaluate(self, t: Array) -> Coordinates:
+        values = zip(*(part.evaluate(t) for part in self.parts), strict=True)
+        return Coordinates(*(np.sum(derivative, axis=0) for derivative in values))
+
+
+class Piecewise(CombinedPath):
+    """One path after the other, without a jump up to the derivative ``continuity``.
+
+    0: position, 1: velocity too, 2: acceleration too. A jump of velocity is an impact, which no finite acceleration
+    shows; 0 allows it.
+    """
+
+    kind: Literal["piecewise"] = "piecewise"
+    continuity: Literal[0, 1, 2] = 1
+    _breaks: Array = PrivateAttr()
+
+    def prepare(self, folder: FilePath) -> None:
+        super().prepare(folder)
+        for number, (before, after) in enumerate(pairwise(self.parts)):
+            _check_joint(number, before, after, self.continuity)
+        self._breaks = np.concatenate(([0.0], np.cumsum([part.duration for part in self.parts])))
+
+    @property
+    def duration(self) -> float:
+        return float(self._breaks[-1])
+
+    @property
+    def pieces(self) -> Array:
+        shifts = ([start, start, 0.0] for start in self._breaks)
+        return np.concatenate([part.pieces + shift for part, shift in zip(self.parts, shifts, strict=False)])
+
+    @property
+    def clock(self) -> float | None:
+        return self.parts[0].clock  # the others count from where the one before ends
+
+    def evaluate(self, t: Array) -> Coordinates:
+        flat = t.reshape(-1)
+        index = np.searchsorted(self._breaks[1:-1], flat, side="right")
+        result = Coordinates(*(np.empty(flat.shape + self.shape) for _ in range(3)))
+        for i in np.unique(index):
+            rows = np.flatnonzero(index == i)
+            local = np.clip(flat[rows] - self._breaks[i], 0.0, self.parts[i].duration)
+            for whole, piece in zip(result, self.parts[i].evaluate(local), strict=True):
+                whole[rows] = piece
+        return Coordinates(*(whole.reshape(t.shape + self.shape) for whole in result))
+
+
+def _check_joint(number: int, before: Path, after: Path, continuity: int) -> None:
+    names = ("position", "velocity", "acceleration")
+    # the size of a derivative is taken over both pieces, since at the joint itself it is often zero
+    sampled = zip(before.at(before.even_times(9)), after.at(after.even_times(9)), names[: continuity + 1], strict=False)
+    for left, right, name in sampled:
+        jump = np.abs(right[0] - left[-1]).max()
+        if jump > CLOSE * max(np.abs(left).max(), np.abs(right).max()):
+            raise InputError(
+                f"parts.{number + 1}: {name} jumps by {jump:.6g} between path {number} (ends at {left[-1].tolist()})"
+                f" and path {number + 1} (starts at {right[0].tolist()})"
+            )

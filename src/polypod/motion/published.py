@@ -1,0 +1,125 @@
+"""The motions of the papers, as motion files that come with the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, PrivateAttr
+
+from ..description.quantities import Number
+from ..errors import InputError, UnknownNameError
+from .checks import Array
+from .contract import Motion, Trajectory
+from .files import loads_motion
+from .motion_file import MotionFile
+from .trajectories.base import TrajectoryKind
+from .trajectories.coordinates import OwnCoordinates
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+_NAMES = (
+    "pedrammehr-path-2",
+    "pedrammehr-path-1",
+    "pedrammehr-path-3",
+    "kim-ryu-circle",
+    "kim-ryu-acceleration",
+    "lopes-there-and-back",
+    "staicu-path",
+    "long-example",
+)
+"""One file each; the first of a robot is what it does unless another motion is named."""
+
+
+class _Library(Mapping[str, MotionFile]):
+    """The motion files by name, each read when it is asked for."""
+
+    def __getitem__(self, name: str) -> MotionFile:
+        if name not in _NAMES:
+            raise UnknownNameError("motion", name, _NAMES)
+        return _file(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+@cache
+def _file(name: str) -> MotionFile:
+    origin = f"{name}.yaml"
+    return loads_motion((files(__package__) / "library" / origin).read_text(encoding="utf-8"), origin)
+
+
+PUBLISHED: Mapping[str, MotionFile] = _Library()
+
+
+@dataclass(frozen=True, eq=False)
+class Paced(Trajectory):
+    """Another trajectory, ``pace`` times as fast: x(pace t), pace xdot, pace^2 xddot."""
+
+    original: Trajectory
+    pace: float
+
+    @property
+    def duration(self) -> float:
+        return self.original.duration / self.pace
+
+    @property
+    def pieces(self) -> Array:
+        return self.original.pieces / [self.pace, self.pace, 1.0]
+
+    def evaluate(self, t: Array) -> Motion:
+        motion = self.original.at(self.pace * t)
+        return Motion(t, motion.pose, self.pace * motion.twist, self.pace**2 * motion.acceleration)
+
+    def for_model(self, model: Model) -> Trajectory:
+        return Paced(self.original.for_model(model), self.pace)
+
+
+class Published(TrajectoryKind):
+    """A motion of one of the papers, by name, ``pace`` times as fast."""
+
+    kind: Literal["published"] = "published"
+    name: str
+    pace: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "1"})] = 1.0
+
+    _motion: Paced = PrivateAttr()
+
+    def prepare(self, folder: object) -> None:
+        if self.name not in PUBLISHED:
+            raise InputError(f"name: {UnknownNameError('motion', self.name, _NAMES)}")
+        self._motion = Paced(PUBLISHED[self.name].trajectory, self.pace)
+
+    @property
+    def duration(self) -> float:
+        return self._motion.duration
+
+    @property
+    def pieces(self) -> Array:
+        return self._motion.pieces
+
+    def evaluate(self, t: Array) -> Motion:
+        return self._motion.evaluate(t)
+
+    def for_model(self, model: Model) -> Trajectory:
+        original = self._motion.original
+        if isinstance(original, OwnCoordinates) and len(model.robot.freedoms) != original.path.count:
+            raise InputError(
+                f"trajectory.name: {self.name} moves the {original.path.count} coordinates of "
+                f"{PUBLISHED[self.name].robot!r}, which {model.robot.name!r} does not have"
+            )
+        return self._motion.for_model(model)
+
+
+def default_motion(robot: str) -> str | None:
+    """Name of the first published motion of a library robot; None if it has none."""
+    return next((name for name in PUBLISHED if PUBLISHED[name].robot == robot), None)

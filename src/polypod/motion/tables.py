@@ -1,0 +1,144 @@
+"""Tables of numbers over time from CSV files: a header with a name, and a unit if any, to each column, then rows.
+
+Columns are known by their names, in whatever order they stand; a name or a unit that does not fit is refused.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import Fault, FileError, InputError, MotionFileError
+from ..files.documents import read
+from .checks import ROUNDING, Array
+from .columns import QUANTITY_OF_UNIT, UNITS, Column
+from .contract import Timed
+
+_HEADER = re.compile(r"\s*(?P<name>[^\[\]]*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Values (n, k) in SI units at times (n,) [s] from 0; ``start`` is the time that the first row states."""
+
+    name: str
+    columns: tuple[Column, ...]
+    start: float
+    times: Array
+    values: Array
+
+    def matched(self, *choices: tuple[Column, ...]) -> Table:
+        """The same table with the columns of one of ``choices`` in that order, found by name.
+
+        Other names, or a unit that measures something else, are an InputError that says what was read.
+        """
+        names = [column.name for column in self.columns]
+        wanted = next((choice for choice in choices if {c.name for c in choice} == set(names)), None)
+        if wanted is None or len(names) != len(wanted):
+            allowed = " or ".join(", ".join(("time", *(c.name for c in choice))) for choice in choices)
+            got = ", ".join(("time", *names))
+            raise InputError(f"csv: {self.name}: the columns must be {allowed} (in any order), got {got}")
+        order = [names.index(column.name) for column in wanted]
+        for column, place in zip(wanted, order, strict=True):
+            stated = self.columns[place].quantity
+            if stated not in ("", column.quantity):
+                units = " or ".join(f"[{unit}]" for unit in UNITS[column.quantity])
+                raise InputError(
+                    f"csv: {self.name}: column {column.name!r} is {_article(column.quantity)} and takes {units}, got a "
+                    f"unit of {stated}"
+                )
+        return replace(self, columns=wanted, values=self.values[:, order])
+
+
+def _article(quantity: str) -> str:
+    return f"an {quantity}" if quantity[0] in "aeiou" else f"a {quantity}"
+
+
+def one_clock(field: str, *parts: Timed[tuple[Array, ...]]) -> float | None:
+    """The time that the tables of several parts that happen at once start at; they have one clock."""
+    starts = [part.clock for part in parts if part.clock is not None]
+    if not starts:
+        return None
+    if max(starts) - min(starts) > ROUNDING * max(map(abs, starts)):
+        raise InputError(f"{field}: tables of one motion have one clock and start together, got starts {starts} s")
+    return starts[0]
+
+
+def read_table(folder: Path, name: str) -> Table:
+    """The table of a field ``csv``; what is wrong with the file is an InputError of that field."""
+    try:
+        return _read(folder / name, name)
+    except FileError as error:
+        where = "" if (folder / name).exists() else f" (looked for in {folder.absolute()})"
+        raise InputError(f"csv: {name}: {'; '.join(map(str, error.faults))}{where}") from error
+
+
+def _read(path: Path, name: str) -> Table:
+    """Rows start at the second line; empty lines and lines that start with ``#`` are passed over."""
+    lines = read(path, MotionFileError).splitlines()
+    rows = [
+        (number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")
+    ]
+    if len(rows) < 2:
+        raise MotionFileError(str(path), [Fault("", f"a header and rows of numbers are needed, got {len(rows)} lines")])
+    columns, factors = _header(path, *rows[0])
+    numbers, faults = [], []
+    for line, text in rows[1:]:
+        cells = next(csv.reader([text]))
+        if len(cells) != len(columns):
+            faults.append(Fault("", f"{len(columns)} columns are needed as in the header, got {len(cells)}", line))
+            continue
+        row = []
+        for column, cell in zip(columns, cells, strict=True):
+            try:
+                row.append(float(cell))
+                if not math.isfinite(row[-1]):
+                    raise ValueError
+            except ValueError:
+                faults.append(Fault(column.name, f"must be a finite number, got {cell.strip()!r}", line))
+        numbers.append(row)
+    if not faults:
+        faults = _order_faults([line for line, _ in rows[1:]], [row[0] for row in numbers])
+    if faults:
+        raise MotionFileError(str(path), faults[:20])
+    table = np.array(numbers) * factors
+    start = float(table[0, 0])
+    return Table(name, columns[1:], start, table[:, 0] - start, table[:, 1:])
+
+
+def _header(path: Path, line: int, text: str) -> tuple[tuple[Column, ...], list[float]]:
+    columns: list[Column] = []
+    factors, faults = [], []
+    for cell in next(csv.reader([text])):
+        match = _HEADER.fullmatch(cell)
+        unit = (match["unit"] if match else None) or ""
+        quantity = QUANTITY_OF_UNIT.get(unit, "")
+        column = Column(match["name"] if match else cell, quantity)
+        if unit and not quantity:
+            faults.append(Fault(column.name, f"unit must be one of {', '.join(QUANTITY_OF_UNIT)}, got {unit!r}", line))
+        if column.name in [other.name for other in columns]:
+            faults.append(Fault(column.name, "every column needs a name of its own, this one is there twice", line))
+        columns.append(column)
+        factors.append(UNITS[quantity][unit] if quantity else 1.0)
+    if columns[0].name != "time":
+        hint = "; separate the columns with commas" if ";" in text or "\t" in text else ""
+        wanted = f"the first column must be 'time' (a header such as 'time,x,y,z'), got {text!r}{hint}"
+        faults.append(Fault("", wanted, line))
+    elif columns[0].quantity not in ("", "time"):
+        faults.append(Fault("time", f"takes [s] or [ms], got a unit of {columns[0].quantity}", line))
+    if faults:
+        raise MotionFileError(str(path), faults)
+    return tuple(columns), factors
+
+
+def _order_faults(lines: list[int], times: list[float]) -> list[Fault]:
+    return [
+        Fault("time", f"must increase from row to row, got {after:.12g} after {before:.12g}", line)
+        for line, before, after in zip(lines[1:], times, times[1:], strict=False)
+        if not after > before
+    ]

@@ -1,0 +1,131 @@
+"""Which motion is meant: a file, a published name, or a small one about home if none is named."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
+
+from ..errors import ImplausibleWarning, InputError, UnknownNameError
+from .checks import Array
+from .contract import Trajectory
+from .files import load_motion
+from .motion_file import MotionFile, Task
+from .paths import Through
+from .published import PUBLISHED, Published, default_motion
+from .sampling import DEFAULT_RATE
+from .trajectories import OwnCoordinates, Poses
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+AROUND_HOME = "around-home"
+_REACH = 0.1  # of the platform's size, and in rad
+_SPAN = 0.5  # s from one pose to the next
+_FAR = 10.0  # times the farthest point of the robot
+
+
+def make_task(
+    model: Model, motion: MotionFile | Trajectory | str | Path | None = None, rate: float | None = None
+) -> Task:
+    """The task for a robot: its motion and the wrench on it, sampled.
+
+    ``motion`` is a motion file, read or by its path, a trajectory, a published motion's name, ``around-home``, or None
+    for the robot's own. ``rate`` in samples a second overrides that of the file. A published motion on a robot that
+    neither is the paper's nor is named after it gives a warning.
+
+    >>> import polypod as pp
+    >>> task = make_task(pp.Model("kim-ryu"), rate=100.0)
+    >>> task.name, len(task.time)
+    ('kim-ryu-circle', 151)
+    """
+    if isinstance(motion, Trajectory):
+        named = getattr(motion, "kind", type(motion).__name__)
+        return Task.of(named, motion.for_model(model), DEFAULT_RATE if rate is None else rate)
+    if motion is not None and not isinstance(motion, (MotionFile, str, Path)):
+        wanted = "a published motion's name, a motion file or its path, or a trajectory"
+        raise InputError(f"motion: {wanted} is needed, got {motion!r}")
+    if motion is None:
+        motion = default_motion(model.robot.name) or AROUND_HOME
+    if motion == AROUND_HOME:
+        return Task.of(AROUND_HOME, around_home(model), DEFAULT_RATE if rate is None else rate)
+    meant = motion if isinstance(motion, MotionFile) else _read(motion)
+    if isinstance(meant.trajectory, Published):
+        _remark_on_another_robot(meant.trajectory.name, model.robot.name)
+    task = meant.task(model, rate)
+    _remark_on_distance(task, model)
+    return task
+
+
+def _remark_on_distance(task: Task, model: Model) -> None:
+    """Positions far beyond the robot are hardly meant: millimetres where metres are needed."""
+    away = float(np.linalg.norm(task.motion.pose[:, :3, 3] - model.robot.home.position, axis=1).max())
+    size = model.robot.farthest
+    if away > _FAR * size:
+        where = f"motion {task.name!r} goes {away:.4g} m from home, the robot measures {size:.4g} m"
+        text = f"{where}; are the positions in metres?"
+        warnings.warn(text, ImplausibleWarning, stacklevel=3)
+
+
+def _read(motion: str | Path) -> MotionFile:
+    """The motion file of a path; for a published name one that speaks of it."""
+    path = Path(motion)
+    if isinstance(motion, Path) or path.suffix or path.name != motion:
+        return load_motion(path)
+    if motion not in PUBLISHED:
+        beside = [motion + end for end in (".yaml", ".yml") if Path(motion + end).is_file()]
+        raise UnknownNameError("motion", motion, (*beside, *PUBLISHED, AROUND_HOME))
+    return PUBLISHED[motion].model_copy(update={"trajectory": Published(name=motion)})
+
+
+def _remark_on_another_robot(motion: str, robot: str) -> None:
+    meant = PUBLISHED[motion].robot
+    if robot != meant and not robot.startswith(f"{meant}-"):
+        text = f"motion {motion!r} was published for robot {meant!r}; {robot!r} is another"
+        warnings.warn(text, ImplausibleWarning, stacklevel=3)
+
+
+def around_home(model: Model) -> Trajectory:
+    """Each freedom in turn there and back about home, a tenth of the platform's size or 0.1 rad, 0.5 s each way.
+
+    The reach is halved until all poses lie within the robot's limits, so any robot can make the motion.
+    """
+    at_home = model.limits(model.robot.home.matrix)
+    if not at_home.ok:
+        raise InputError(
+            f"around-home: home itself is outside the limits of {model.robot.name!r}: "
+            f"{'; '.join(at_home.violations())}; move home, correct the limits, or give a motion"
+        )
+    for shrink in range(12):
+        offsets = _offsets(model, 0.5**shrink)
+        poses = _poses(model, offsets)
+        fits = np.isfinite(model.inverse_kinematics(poses, errors="nan")).all() and model.limits(poses).ok
+        if fits:
+            break
+    times = _SPAN * np.arange(len(offsets))
+    if model.robot.freedoms:
+        return OwnCoordinates(path=Through(points=offsets, times=times)).for_model(model)
+    return Poses.through(poses, times)
+
+
+def _offsets(model: Model, scale: float) -> Array:
+    """Home, one freedom off, home, the next off, ..., home: (2 m + 1, m)."""
+    size = float(np.mean([np.linalg.norm(leg.platform) for leg in model.robot.legs]))
+    own = [freedom.motion == "rotation" for freedom in model.robot.freedoms]
+    turning = np.array(own or [False] * 3 + [True] * 3)
+    offsets = np.zeros((2 * len(turning) + 1, len(turning)))
+    offsets[1::2] = np.diag(scale * np.where(turning, _REACH, _REACH * size))
+    return offsets
+
+
+def _poses(model: Model, offsets: Array) -> Array:
+    if model.robot.freedoms:
+        return model.motion(offsets).pose
+    home = model.robot.home.matrix
+    poses = np.tile(home, (len(offsets), 1, 1))
+    poses[:, :3, 3] += offsets[:, :3]
+    poses[:, :3, :3] = Rotation.from_rotvec(offsets[:, 3:]).as_matrix() @ home[:3, :3]
+    return poses

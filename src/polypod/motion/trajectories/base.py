@@ -1,0 +1,127 @@
+"""The family of trajectories: motions of the platform, and how one is read."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+import numpy as np
+from pydantic import SerializeAsAny
+
+from ...errors import InputError
+from ..checks import Array
+from ..columns import Column
+from ..contract import Motion, Trajectory
+from ..kinds import Family, Kind, any_of
+from ..paths.base import PathKind
+
+if TYPE_CHECKING:
+    from ...model import Model
+
+_SEQUENCES = ("xyz", "xzy", "yxz", "yzx", "zxy", "zyx", "xyx", "xzx", "yxy", "yzy", "zxz", "zyz")
+CONVENTIONS = (*_SEQUENCES, *(name.upper() for name in _SEQUENCES))
+"""Orders of Euler angles, named as in SciPy: lower case turns about base axes, upper case about turned axes."""
+
+POSITION = tuple(Column(name, "length") for name in ("x", "y", "z"))
+ANGLES = tuple(Column(name, "angle") for name in ("a1", "a2", "a3"))
+
+
+class TrajectoryKind(Kind, Trajectory):
+    """A motion of the platform; a kind has a ``duration`` and defines ``evaluate``."""
+
+    registry: ClassVar[dict[str, type[Any]]] = {}
+    what: ClassVar[str] = "trajectory"
+
+
+class Placed(TrajectoryKind):
+    """A motion that counts from the base frame, or with ``relative_to: home`` from the robot's home pose.
+
+    From home p = p_home + p(t) and R = R(t) R_home.
+    """
+
+    relative_to: Literal["base", "home"] = "base"
+
+    @abstractmethod
+    def placed(self, t: Array) -> Motion:
+        """The motion as the numbers say, whatever they count from."""
+
+    def ordered(self, convention: str) -> Placed:
+        """The motion with angles in this order, unless it states its own."""
+        return self
+
+    def evaluate(self, t: Array) -> Motion:
+        if self.relative_to == "home":
+            raise InputError("relative_to: counts from a robot's home; trajectory.for_model(model) puts it there")
+        return self.placed(t)
+
+    def for_model(self, model: Model) -> Trajectory:
+        motion = self.ordered(model.robot.euler)
+        if self.relative_to == "base":
+            return motion
+        return FromHome(motion.model_copy(update={"relative_to": "base"}), model.robot.home.matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class FromHome(Trajectory):
+    """p = p_home + p(t), R = R(t) R_home."""
+
+    inner: Trajectory
+    home: Array
+
+    @property
+    def duration(self) -> float:
+        return self.inner.duration
+
+    @property
+    def pieces(self) -> Array:
+        return self.inner.pieces
+
+    def evaluate(self, t: Array) -> Motion:
+        motion = self.inner.evaluate(t)
+        pose = motion.pose.copy()
+        pose[..., :3, 3] += self.home[:3, 3]
+        pose[..., :3, :3] = pose[..., :3, :3] @ self.home[:3, :3]
+        return motion._replace(pose=pose)
+
+
+def checked_convention(convention: str | None) -> str | None:
+    """An order of Euler angles, or None for the robot's."""
+    if convention is not None and convention not in CONVENTIONS:
+        raise InputError(f"convention: must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
+    return convention
+
+
+def turn(axis: Array, angle: Array) -> Array:
+    """Rotation matrices exp(angle [axis]x) (..., 3, 3); unit ``axis`` (..., 3), ``angle`` (...)."""
+    cross = -np.cross(axis[..., None, :], np.eye(3))
+    sine, versine = np.sin(angle)[..., None, None], (2 * np.sin(angle / 2) ** 2)[..., None, None]
+    result: Array = np.eye(3) + sine * cross + versine * (cross @ cross)
+    return result
+
+
+def assembled(t: Array, rotation: Array, position: tuple[Array, ...], omega: Array, alpha: Array) -> Motion:
+    """The motion of rotations (..., 3, 3), a position with its derivatives, and angular velocity and acceleration."""
+    pose = np.zeros((*t.shape, 4, 4))
+    pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = rotation, position[0], 1.0
+    twist, acceleration = (np.concatenate(pair, axis=-1) for pair in zip(position[1:], (omega, alpha), strict=True))
+    return Motion(t, pose, twist, acceleration)
+
+
+def _elsewhere(kind: str) -> str:
+    """Where a kind of path belongs that stands for the whole motion."""
+    if kind not in PathKind.registry:
+        return ""
+    rest = "{kind: rest, point: [0, 0, 0], duration: ...}"
+    if kind in ("stack", "piecewise", "sum"):
+        use = f"trajectory: {{kind: euler, path: {{kind: {kind}, ...}}}}"
+    else:
+        use = f"trajectory: {{kind: euler, path: {{kind: stack, parts: [{{kind: {kind}, ...}}, {rest}]}}}}"
+    return (
+        f"a kind of path, which a trajectory takes inside: {use} for a position with angles that stay, or position: "
+        f"{{kind: {kind}, ...}} in kind: axis. Kinds of trajectory: {', '.join(sorted(TrajectoryKind.registry))}"
+    )
+
+
+AnyTrajectory = Annotated[SerializeAsAny[Trajectory], *any_of(Family(TrajectoryKind, Trajectory, elsewhere=_elsewhere))]
+"""A field that holds a trajectory: a mapping with its kind, or any :class:`Trajectory` from Python."""

@@ -1,0 +1,70 @@
+"""A motion of a lower-mobility robot's own coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from ...errors import InputError
+from ..checks import Array
+from ..columns import Column
+from ..contract import Motion, Path, Trajectory, matched
+from ..paths.base import AnyPath
+from .base import TrajectoryKind
+
+if TYPE_CHECKING:
+    from ...model import Model
+
+
+class OwnCoordinates(TrajectoryKind):
+    """A path of a lower-mobility robot's own coordinates, in the order of its ``freedoms``."""
+
+    kind: Literal["coordinates"] = "coordinates"
+    path: AnyPath
+
+    @property
+    def duration(self) -> float:
+        return self.path.duration
+
+    @property
+    def pieces(self) -> Array:
+        return self.path.pieces
+
+    @property
+    def clock(self) -> float | None:
+        return self.path.clock
+
+    def evaluate(self, t: Array) -> Motion:
+        raise InputError("path: coordinates of which robot? trajectory.for_model(model) says")
+
+    def for_model(self, model: Model) -> Trajectory:
+        robot = model.robot
+        if not robot.freedoms:
+            raise InputError(f"trajectory.kind: {robot.name!r} has six freedoms and no coordinates; use euler or poses")
+        names = [freedom.name for freedom in robot.freedoms]
+        if self.path.shape != (len(names),):
+            got = self.path.count
+            raise InputError(f"trajectory.path: needs the {len(names)} coordinates {', '.join(names)}, got {got}")
+        quantities = ["angle" if freedom.motion == "rotation" else "length" for freedom in robot.freedoms]
+        columns = tuple(map(Column, names, quantities))
+        return CoordinateMotion(matched("trajectory.path", self.path, columns), model)
+
+
+@dataclass(frozen=True, eq=False)
+class CoordinateMotion(Trajectory):
+    """The platform's motion from a path of a robot's own coordinates."""
+
+    path: Path
+    model: Model
+
+    @property
+    def duration(self) -> float:
+        return self.path.duration
+
+    @property
+    def pieces(self) -> Array:
+        return self.path.pieces
+
+    def evaluate(self, t: Array) -> Motion:
+        moved = self.model.motion(*self.path.evaluate(t))
+        return Motion(t, moved.pose, moved.twist, moved.acceleration)

@@ -1,0 +1,151 @@
+"""The contract of a paper's study: claims and errata with their numbers, tables and figures, each from a function.
+
+A paper is a folder of :mod:`polypod.papers` with six modules:
+
+- ``data``: the numbers its equations take, from the library's robot or its tables
+- ``printed``: its equations in plain arrays, corrected, and as printed where they are wrong
+- ``cases``: its motions by the library and by its equations, computed once each
+- ``errata``: what is wrong as printed, with what it costs
+- ``figures``: its figures drawn again
+- ``study``: its claims, and ``STUDY``, which holds everything
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Literal
+
+from ...results.tables import Table
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+class Verdict(StrEnum):
+    """What became of a claim, from the numbers that its statement asks for.
+
+    Confirmed: all of them hold. Refuted: none does. Differs: some do. Not testable: the paper gives nothing to test.
+    """
+
+    CONFIRMED = "confirmed"
+    REFUTED = "refuted"
+    DIFFERS = "differs"
+    NOT_TESTABLE = "not testable"
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number that was measured, beside the one expected.
+
+    ``expected`` is the paper's, or that of an independent computation; where there is neither it is the value first
+    computed here (``is_recorded``), which guards against drift but proves nothing. ``tolerance`` is relative to it;
+    ``reason`` says why it is that wide. ``relation`` "<=" and ">=" make ``expected`` a bound, without tolerance.
+    """
+
+    label: str
+    value: float
+    unit: str
+    expected: float
+    tolerance: float
+    reason: str
+    relation: Literal["=", "<=", ">="] = "="
+    is_recorded: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether the measured number is the expected one."""
+        if self.relation == "=":
+            return abs(self.value - self.expected) <= self.tolerance * abs(self.expected)
+        return self.value <= self.expected if self.relation == "<=" else self.value >= self.expected
+
+
+def stated(label: str, value: float, unit: str, expected: str) -> Measure:
+    """A measure beside a number known to the digits written: right if it rounds to it."""
+    digits = len(expected.partition(".")[2])
+    wide = 0.5 * 10.0**-digits / abs(float(expected))
+    return Measure(label, value, unit, float(expected), wide, f"stated as {expected}: half a unit of its last digit")
+
+
+def recorded(label: str, value: float, unit: str, expected: float) -> Measure:
+    """A measure without an outside number: compared with the value first computed here, of which four digits stand."""
+    return Measure(label, value, unit, expected, 2e-3, "recorded here; four digits written down", is_recorded=True)
+
+
+def counted(label: str, value: float, expected: float, unit: str = "operations") -> Measure:
+    """A count of operations or a ratio of counts, recorded here; it moves a little when a formulation is rewritten."""
+    reason = "recorded here; a rewritten formulation may move it a little"
+    return Measure(label, float(value), unit, expected, 0.05, reason, is_recorded=True)
+
+
+def at_most(label: str, value: float, unit: str, expected: float, reason: str) -> Measure:
+    """A measure with an upper bound."""
+    return Measure(label, value, unit, expected, 0.0, reason, "<=")
+
+
+def at_least(label: str, value: float, unit: str, expected: float, reason: str) -> Measure:
+    """A measure with a lower bound."""
+    return Measure(label, value, unit, expected, 0.0, reason, ">=")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement of the paper: where it stands, what it says, and the numbers that decide it.
+
+    ``asked`` are the numbers as the statement needs them to be: whether they hold is the verdict. ``measured`` are
+    numbers beside values known otherwise; all of them hold, whatever the verdict is.
+    """
+
+    where: str
+    statement: str
+    paper: str
+    asked: tuple[Measure, ...]
+    measured: tuple[Measure, ...]
+    explanation: str
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict by the numbers asked for."""
+        if not self.asked:
+            return Verdict.NOT_TESTABLE
+        holds = [measure.holds for measure in self.asked]
+        return Verdict.CONFIRMED if all(holds) else Verdict.DIFFERS if any(holds) else Verdict.REFUTED
+
+
+@dataclass(frozen=True)
+class Erratum:
+    """An equation wrong as printed: its right form, a proof in a line, and what the slip costs."""
+
+    equation: str
+    printed: str
+    corrected: str
+    proof: str
+    effect: str
+    measured: tuple[Measure, ...]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure by file name and caption; ``draw`` makes it."""
+
+    name: str
+    caption: str
+    draw: Callable[[], Figure]
+
+
+@dataclass(frozen=True)
+class PaperStudy:
+    """The study of one paper; its functions run when the study is evaluated.
+
+    ``choices`` says what the paper leaves open and what was taken here.
+    """
+
+    name: str
+    title: str
+    reference: str
+    choices: tuple[str, ...]
+    claims: tuple[Callable[[], Claim], ...]
+    errata: tuple[Callable[[], Erratum], ...]
+    tables: tuple[Callable[[], Table], ...]
+    figures: tuple[Drawing, ...]

@@ -1,0 +1,148 @@
+"""Every number of a robot as a symbol: one set of functions for all robots of one make-up.
+
+The make-up (topology) of a robot is all that is not a number (kinds, texts, which fields are given) and which numbers
+are exactly zero, or one among directions: such numbers stay constants, so that vertical rails and plane joints stay
+cheap. All other numbers are symbols of one column, the parameter port of every function. A body counts as its ten
+moments (:class:`~polypod.symbols.inertia.Inertia`), in which dynamics is linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Body, Robot
+from ..description.quantities import Data, unit_of
+from ..symbols.expression import Port
+from ..symbols.inertia import Inertia, moments
+
+Array = NDArray[np.float64]
+MOMENTS = ("m", "sx", "sy", "sz", "Sxx", "Syy", "Szz", "Sxy", "Sxz", "Syz")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One number of the port: the path of its field (``legs.0.base``, ``platform``), its place in it, its value."""
+
+    path: str
+    index: tuple[int, ...] | str
+    value: float
+
+
+class Numbers:
+    """The numbers of one robot: symbols for those that are inputs, constants for the others.
+
+    ``opened`` says of a path whether its zeros and ones are inputs too. With ``specialise`` every number is a constant.
+    """
+
+    def __init__(
+        self, robot: Robot, opened: Callable[[Entry], bool] = lambda entry: False, specialise: bool = False
+    ) -> None:
+        self.robot, self._opened, self._specialise = robot, opened, specialise
+        self.entries: list[Entry] = []
+        self.constants: list[Entry] = []
+        self._symbols: list[ca.SX] = []
+        self._structure: list[str] = []
+        self.gravity = self._vector("gravity", robot.gravity)
+        self.platform = self.inertia("platform", robot.platform)
+        self.home_position = self._vector("home.position", robot.home.position)
+        self.home_rotation = self.array("home.rotation", np.array(robot.home.rotation), ones=True)
+        self.legs: list[Any] = []
+        for number, leg in enumerate(robot.legs):
+            self._note(f"{type(leg).__module__}.{type(leg).__qualname__}")
+            self.legs.append(self._data(f"legs.{number}", leg))
+        self._note(repr([(f.motion, f.axis) for f in robot.freedoms]))
+
+    @property
+    def port(self) -> Port | None:
+        """The parameter port of the robot's functions; None if every number is a constant."""
+        return Port("parameters", ca.vertcat(*self._symbols), (len(self._symbols),)) if self._symbols else None
+
+    @property
+    def symbols(self) -> ca.SX:
+        """The inputs as a column (k)."""
+        return ca.vertcat(*self._symbols) if self._symbols else ca.SX(0, 1)
+
+    @property
+    def values(self) -> Array:
+        """The robot's own values of the inputs (k,)."""
+        return np.array([entry.value for entry in self.entries])
+
+    @property
+    def structure(self) -> str:
+        """All but the values: robots with the same text share their functions."""
+        return "\n".join(self._structure)
+
+    def evaluate(self, expression: ca.SX, values: Array | None = None) -> Array:
+        """An expression of the inputs alone as numbers, for this robot or for other values (k,)."""
+        function = ca.Function("value", [self.symbols], [ca.densify(ca.SX(expression))])
+        return np.array(function(self.values if values is None else values))
+
+    # -- from data to symbols ------------------------------------------------------------------------------------------
+
+    def scalar(self, path: str, value: float, index: tuple[int, ...] | str = (), ones: bool = False) -> ca.SX:
+        """One number: a constant if it is zero (or one, if ``ones``) by the robot's make-up, else a symbol."""
+        entry = Entry(path, index, float(value))
+        plain = value == 0.0 or (ones and abs(value) == 1.0)
+        if self._specialise or (plain and not self._opened(entry)):
+            self._note(f"{value:g}" if plain else "#")
+            self.constants.append(entry)
+            return ca.SX(float(value))
+        self._note("*")
+        self.entries.append(entry)
+        self._symbols.append(ca.SX.sym(f"p{len(self._symbols)}"))
+        return self._symbols[-1]
+
+    def array(self, path: str, values: Array, ones: bool = False) -> ca.SX:
+        """Numbers (rows, columns) as a matrix, or (n,) as a column; zeros by make-up are left out of a matrix."""
+        if values.ndim == 1:
+            return ca.densify(ca.vertcat(*[self.scalar(path, v, (i,), ones) for i, v in enumerate(values.tolist())]))
+        result = ca.SX(*values.shape)
+        for (i, j), value in np.ndenumerate(values):
+            symbol = self.scalar(path, float(value), (i, j), ones)
+            if not symbol.is_zero():
+                result[i, j] = symbol
+        return result
+
+    def inertia(self, path: str, body: Any) -> Inertia:
+        """A body's ten moments."""
+        numbers = [self.scalar(path, v, name) for v, name in zip(moments(body), MOMENTS, strict=True)]
+        return Inertia.from_moments(numbers)
+
+    def _note(self, text: str) -> None:
+        self._structure.append(text)
+
+    def _vector(self, path: str, values: Sequence[float], ones: bool = False) -> ca.SX:
+        return self.array(path, np.array(values, dtype=float), ones)
+
+    def _data(self, path: str, data: Data) -> Any:
+        """The same data with symbols for its numbers."""
+        fields: dict[str, Any] = {}
+        for name, field in type(data).model_fields.items():
+            self._note(name)
+            fields[name] = self._value(f"{path}.{name}", getattr(data, name), unit_of(field) in ("1", ""))
+        return type(data).model_construct(**fields)
+
+    def _value(self, path: str, value: Any, ones: bool) -> Any:
+        if isinstance(value, Body):
+            return self.inertia(path, value)
+        if isinstance(value, Data):
+            return self._data(path, value)
+        if isinstance(value, float):
+            symbol = self.scalar(path, value, (), ones)
+            return float(value) if symbol.is_constant() else symbol
+        if isinstance(value, dict):
+            return {name: self._value(f"{path}.{name}", item, ones) for name, item in value.items()}
+        if isinstance(value, tuple):
+            if len(value) == 3 and all(isinstance(x, float) for x in value):
+                return self._vector(path, value, ones)
+            if len(value) == 3 and all(isinstance(x, tuple) and len(x) == 3 for x in value):
+                return ca.densify(self.array(path, np.array(value, dtype=float), ones))
+            return tuple(self._value(f"{path}.{k}", item, ones) for k, item in enumerate(value))
+        self._note("" if path.endswith(".name") else repr(value))
+        return value

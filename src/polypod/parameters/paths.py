@@ -1,0 +1,223 @@
+"""Numbers of a robot by path: what a user names, and what the parameter port of the functions needs.
+
+A path is dotted as ``sources`` of robot files write it, ``legs.0.base`` or ``legs.*.upper.mass``; a leg's name may
+stand for its number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..description import Body, Robot
+from ..description.quantities import Data, unit_of
+from ..errors import InputError, UnknownNameError
+from .numbers import MOMENTS, Entry, Numbers
+
+Array = NDArray[np.float64]
+_BODY_FIELDS = ("mass", "com", "inertia")
+_UNIT = 1e-3
+
+
+def value_at(robot: Robot, path: str) -> Any:
+    """The value at a dotted path of numbers and names."""
+    value: Any = robot
+    for part in path.split("."):
+        if isinstance(value, tuple):
+            value = value[int(part)]
+        else:
+            value = value[part] if isinstance(value, dict) else getattr(value, part)
+    return value
+
+
+def known_paths(robot: Robot) -> list[str]:
+    """Paths of the numbers that functions depend on directly."""
+    return [path for path in _all_paths(robot) if not _in_modes(robot, path)]
+
+
+def _in_modes(robot: Robot, path: str) -> bool:
+    """Whether a number reaches functions through a flexible platform's modes only: its own, and where legs hold it."""
+    own = path.startswith("platform.") or (path.startswith("legs.") and path.split(".")[2:] == ["platform"])
+    return robot.flexible and own
+
+
+def _all_paths(robot: Robot) -> list[str]:
+    return [path for path in robot.numbers() if _is_input(robot, path)]
+
+
+def _is_input(robot: Robot, path: str) -> bool:
+    """Whether a number is an input: points and frames of a body only say how its tensor is written, integers decide."""
+    parts = path.split(".")
+    if parts[0] not in ("gravity", "platform", "legs") and path != "home.position":
+        return False
+    for k in range(1, len(parts)):
+        if isinstance(value_at(robot, ".".join(parts[:k])), Body):
+            return parts[k] in _BODY_FIELDS
+    return not isinstance(value_at(robot, path), int)
+
+
+def matching_paths(robot: Robot, pattern: str) -> list[str]:
+    """The paths that a pattern names; an error with near matches for none."""
+    known = known_paths(robot)
+    parts = pattern.split(".")
+    if parts[0] == "legs" and len(parts) > 1:
+        names = [leg.name for leg in robot.legs]
+        parts[1] = str(names.index(parts[1])) if parts[1] in names else parts[1]
+    plain = ".".join(parts)
+    found = [path for path in known if fnmatchcase(path, plain)]
+    if found:
+        return found
+    if any(fnmatchcase(path, plain) for path in _all_paths(robot)):
+        raise InputError(
+            f"parameters: {pattern}: the modes of a flexible platform follow from it; make another robot for another "
+            "value"
+        )
+    raise UnknownNameError("number", pattern, tuple(known))
+
+
+def parameter_values(robot: Robot, patterns: Sequence[str]) -> dict[str, Array]:
+    """Names and values of the numbers that patterns name, or of all numbers."""
+    paths = [p for pattern in patterns for p in matching_paths(robot, pattern)] if patterns else known_paths(robot)
+    return {path: np.array(value_at(robot, path), dtype=np.float64) for path in dict.fromkeys(paths)}
+
+
+class Design:
+    """Values of some numbers of a robot for a batch of designs, as rows of the parameter port.
+
+    ``shape`` is the batch's. ``reasons`` says for a design, by its place in the flattened batch, why it cannot be.
+    """
+
+    def __init__(self, robot: Robot, given: Mapping[str, ArrayLike]) -> None:
+        self.robot = robot
+        self.values: dict[str, Array] = {}
+        for pattern, value in given.items():
+            for path in matching_paths(robot, pattern):
+                self.values[path] = _checked(path, value, np.shape(value_at(robot, path)))
+        shapes = {path: v.shape[: v.ndim - np.ndim(value_at(robot, path))] for path, v in self.values.items()}
+        try:
+            self.shape: tuple[int, ...] = np.broadcast_shapes(*shapes.values())
+        except ValueError as error:
+            listed = ", ".join(f"{path} {shape}" for path, shape in shapes.items())
+            raise InputError(f"parameters: batch axes of designs do not fit together: {listed}") from error
+        self.count = int(np.prod(self.shape, dtype=int))
+        self.reasons: dict[int, str] = {}
+        self._moments = {body: self._body(body) for body in self._bodies()}
+        self._check_numbers()
+
+    def _bodies(self) -> list[str]:
+        """Paths of the bodies of which a number is given."""
+        owners = dict.fromkeys(path.rpartition(".")[0] for path in self.values if "." in path)
+        return [path for path in owners if isinstance(value_at(self.robot, path), Body)]
+
+    def flat(self, path: str) -> Array:
+        """Values at a path (D, ...), or the robot's own (1, ...)."""
+        core = np.shape(value_at(self.robot, path))
+        if path not in self.values:
+            return np.array(value_at(self.robot, path), dtype=np.float64)[None]
+        value = self.values[path]
+        return np.broadcast_to(value, (*self.shape, *core)).reshape(self.count, *core)
+
+    def _body(self, path: str) -> Array:
+        """Ten moments (D, 10) of a body, from mass, centre of mass and tensor as the file means them."""
+        body = value_at(self.robot, path)
+        mass, com, tensor = (self.flat(f"{path}.{field}") for field in _BODY_FIELDS)
+        rows = moments_of(body, mass, com, tensor)
+        moments = np.broadcast_to(np.linalg.eigvalsh(central_tensors(body, mass, com, tensor)), (len(rows), 3))
+        slack = 1e-9 * np.abs(moments).max(axis=1)
+        broken = (moments[:, 0] < -slack) | (moments[:, 2] > moments[:, 0] + moments[:, 1] + slack)
+        if body.check == "physical":
+            for k in np.flatnonzero(broken | (rows[:, 0] < 0)).tolist():
+                low, middle, high = moments[k].tolist()
+                numbers = f"mass {rows[k, 0]:.6g} kg and principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2"
+                self.reasons.setdefault(k, f"{path}: no body has {numbers}")
+        return np.broadcast_to(rows, (self.count, 10))
+
+    def _check_numbers(self) -> None:
+        for path, value in self.values.items():
+            rows = self.flat(path)
+            bad = ~np.isfinite(rows).all(axis=tuple(range(1, rows.ndim)))
+            for k in np.flatnonzero(bad).tolist():
+                self.reasons.setdefault(k, f"{path}: finite numbers are needed")
+            owner = value_at(self.robot, path.rpartition(".")[0]) if "." in path else self.robot
+            if isinstance(owner, Data) and value.shape[-1:] == (3,) and _is_direction(owner, path.rpartition(".")[2]):
+                length = np.linalg.norm(rows, axis=1)
+                for k in np.flatnonzero(np.abs(length - 1) > _UNIT).tolist():
+                    self.reasons.setdefault(k, f"{path}: a direction must have length 1, got {length[k]:.6g}")
+                self.values[path] = (rows / length[:, None]).reshape(*self.shape, 3)
+
+    def value_of(self, entry: Entry) -> Array | None:
+        """Values (D,) of one number of the port; None if the design leaves it as it is."""
+        if isinstance(entry.index, str):
+            moments = self._moments.get(entry.path)
+            return None if moments is None else moments[:, MOMENTS.index(entry.index)]
+        if entry.path in self.values:
+            place: Any = (slice(None), *entry.index)
+            return np.asarray(self.flat(entry.path)[place])
+        # a pair of numbers is one path and several numbers of the port
+        pair, _, number = entry.path.rpartition(".")
+        return self.flat(pair)[:, int(number)] if pair in self.values else None
+
+    def opened(self, entry: Entry) -> bool:
+        """Whether a zero or one of the robot's make-up takes another value in some design."""
+        value = self.value_of(entry)
+        return value is not None and bool(np.any(value != entry.value))
+
+    def rows(self, numbers: Numbers) -> Array:
+        """The parameter port (D, k) of every design."""
+        rows = np.tile(numbers.values, (self.count, 1))
+        for k, entry in enumerate(numbers.entries):
+            value = self.value_of(entry)
+            if value is not None:
+                rows[:, k] = value
+        return rows
+
+
+def moments_of(body: Body, mass: Array, com: Array, tensor: Array) -> Array:
+    """Ten moments (D, 10) of bodies that differ from one in mass (D,), com (D, 3) and tensor (D, 3, 3) only.
+
+    The tensor is about the point and in the axes that the body names.
+    """
+    central = central_tensors(body, mass, com, tensor)
+    whole = central + _parallel_axis(mass, com)
+    second = 0.5 * np.trace(whole, axis1=1, axis2=2)[:, None, None] * np.eye(3) - whole
+    size = np.abs(second).max(axis=(1, 2), keepdims=True)
+    second = np.where(np.abs(second) < 1e-15 * size, 0.0, second)
+    first = mass[:, None] * com
+    entries = [second[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    return np.column_stack(np.broadcast_arrays(mass, *first.T, *entries))
+
+
+def _parallel_axis(mass: Array, offset: Array) -> Array:
+    """m (d.d 1 - d d^T), (D, 3, 3)."""
+    square = (offset * offset).sum(axis=1)[:, None, None] * np.eye(3)
+    return np.asarray(mass[:, None, None] * (square - offset[:, :, None] * offset[:, None, :]))
+
+
+def central_tensors(body: Body, mass: Array, com: Array, tensor: Array) -> Array:
+    """Inertia tensors (D, 3, 3) about the centres of mass in body axes: what :attr:`Body.central_inertia` is of one."""
+    axes = np.array(body.frames[body.frame]) if body.frame != "body" else np.eye(3)
+    central = axes @ tensor @ axes.T
+    if body.about != "com":
+        point = np.zeros(3) if body.about == "origin" else np.array(body.points[body.about])
+        central = central - _parallel_axis(mass, com - point)
+    return np.asarray(central)
+
+
+def _is_direction(owner: Data, field: str) -> bool:
+    info = type(owner).model_fields.get(field)
+    return info is not None and unit_of(info) == "1"
+
+
+def _checked(path: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"parameters: {path}: an array of numbers is needed, got {value!r}") from error
+    if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
+        wanted = ", ".join(["...", *map(str, core)])
+        raise InputError(f"parameters: {path}: shape ({wanted}) is needed, got {array.shape}")
+    return array

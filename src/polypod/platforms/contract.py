@@ -1,0 +1,138 @@
+"""The contract of a platform kind: its velocity, the motion of every leg's tip, and what its own inertia asks for.
+
+Generalized forces and velocities are columns of 6 + N numbers: a wrench (twist) of the platform's frame in axes of the
+kind's own choice, then N elastic ones. ``reduced`` takes them to the robot's own m + N.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..parameters import Numbers
+from .inputs import Inputs
+from .motion import Motion, Series
+
+
+@dataclass(frozen=True)
+class Tip:
+    """Where a leg is attached: its arm from {P}'s origin and the platform's axes in the base, the series of both.
+
+    ``spin`` is the platform's angular velocity there, base axes. ``series`` are Taylor coefficients in time of the
+    point (3), ``turning`` those of the axes (9).
+    """
+
+    arm: ca.SX
+    axes: ca.SX
+    series: Series
+    turning: Series
+    spin: ca.SX
+
+
+class PlatformState(ABC):
+    """A platform at one state, in symbols."""
+
+    motion: Motion
+
+    @abstractmethod
+    def tip(self, leg: int, arm: ca.SX) -> Tip:
+        """The attachment point of a leg, ``arm`` (3) from {P}'s origin in platform axes when undeformed."""
+
+    @abstractmethod
+    def force(self, leg: int, tip: Tip, force: ca.SX) -> ca.SX:
+        """Generalized force (6 + N) of a force on a leg's tip: base axes (3), or (12) with those on the axes there."""
+
+    @abstractmethod
+    def moment(self, leg: int, moment: ca.SX) -> ca.SX:
+        """Generalized force (6 + N) of a moment (3, base axes) on the platform at a leg's joint."""
+
+    @abstractmethod
+    def inertia_of(self, leg: int, tip: Tip, inertia: ca.SX) -> ca.SX:
+        """An inertia matrix of a leg's tip (3, 3) or (12, 12), base axes, with respect to the velocity (6+N, 6+N)."""
+
+    @property
+    @abstractmethod
+    def demand(self) -> ca.SX:
+        """Generalized force (6 + N) that the platform's motion takes without elastic acceleration, gravity included."""
+
+    @property
+    @abstractmethod
+    def inertia(self) -> ca.SX:
+        """Inertia matrix (6 + N, 6 + N) of the platform itself."""
+
+    @property
+    def velocity(self) -> ca.SX:
+        """The platform's velocity (6 + N) in the kind's own axes."""
+        return ca.vertcat(self.motion.v, self.motion.omega)
+
+    @property
+    def damping_power(self) -> ca.SX:
+        """Power [W] that the platform's own damping takes."""
+        return ca.SX(0)
+
+    @abstractmethod
+    def external(self, wrench: ca.SX) -> ca.SX:
+        """Generalized force (6 + N) of an external wrench at the origin of {P}, base axes."""
+
+    @abstractmethod
+    def energies(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Kinetic, gravity's and elastic energy of the platform."""
+
+    def reduced(self, force: ca.SX) -> ca.SX:
+        """Generalized forces (6 + N, k) of the robot's own velocity (m + N, k): S^T w."""
+        return force
+
+    def reduced_inertia(self, inertia: ca.SX) -> ca.SX:
+        """Inertia matrix with respect to the robot's own velocity: S^T M S."""
+        return inertia
+
+    def to_base(self, columns: ca.SX) -> ca.SX:
+        """Columns (m + N, k) of forces or velocities from the kind's own axes to those of the base."""
+        return columns
+
+    def acceleration(self, change: ca.SX) -> ca.SX:
+        """The frame's acceleration (6), base axes, from the rate of the robot's own velocity (m + N)."""
+        return change[:6, :]
+
+
+class Platform(ABC):
+    """A platform kind: ``names`` of the m coordinates that a motion gives, ``elastic`` the number N of modes."""
+
+    names: tuple[str, ...] = ("vx", "vy", "vz", "wx", "wy", "wz")
+    elastic: int = 0
+    full: bool = True
+    knows_rotations: bool = True
+
+    @abstractmethod
+    def __init__(self, numbers: Numbers) -> None:
+        """From the numbers of a robot; a kind may add numbers of its own."""
+
+    @property
+    def count(self) -> int:
+        """Number m of the coordinates that a motion gives."""
+        return len(self.names)
+
+    def inputs(self, actuators: int = 6) -> Inputs:
+        """Fresh symbols of a state."""
+        return Inputs(actuators, self.elastic)
+
+    @abstractmethod
+    def at(
+        self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
+    ) -> PlatformState:
+        """The platform at a state of the inputs, with a twist and acceleration (6, 6) of its frame, base axes."""
+
+    def rest(self, x: Inputs) -> PlatformState:
+        """The platform at rest in the place of the inputs."""
+        zero = ca.SX.zeros(6)
+        return self.at(x, zero, zero)
+
+    @abstractmethod
+    def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
+        """A row-major pose (16) moved by a small displacement (m) of the robot's own coordinates."""
+
+    @abstractmethod
+    def nearest(self, pose: ca.SX) -> ca.SX:
+        """A row-major pose (16) with only what the robot can do left in it."""

@@ -1,0 +1,107 @@
+"""A rigid platform of m < 6 freedoms along and about fixed base axes: twist = S u with a constant S."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Robot
+from ..parameters import Numbers
+from ..symbols.inertia import Inertia
+from ..symbols.vectors import Frame, dot, skew
+from .inputs import Inputs
+from .motion import Motion, frame_of, moved, pose_of
+from .rigid import RigidPlatform, RigidState
+
+
+class Freedoms:
+    """The motions a robot can make, as numbers: twist = S u with u of m numbers; S is the unit matrix for six."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.names: tuple[str, ...] = tuple(f.name for f in robot.freedoms) or RigidPlatform.names
+        self.full = not robot.freedoms
+        self.basis: NDArray[np.float64] = np.eye(6)
+        if not self.full:
+            self.basis = np.zeros((6, len(robot.freedoms)))
+            for column, freedom in enumerate(robot.freedoms):
+                rows = slice(0, 3) if freedom.motion == "translation" else slice(3, 6)
+                self.basis[rows, column] = freedom.axis
+        self.inverse: NDArray[np.float64] = np.round(np.linalg.pinv(self.basis), 15)
+        self.home = robot.home.matrix
+        rotations = [np.array(f.axis) for f in robot.freedoms if f.motion == "rotation"]
+        self.axis: NDArray[np.float64] | None = rotations[0] if rotations else None
+
+    @property
+    def count(self) -> int:
+        """Number m of coordinates."""
+        return int(self.basis.shape[1])
+
+
+class LowerMobilityState(RigidState):
+    """A platform whose velocity is u of twist = S u."""
+
+    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion, basis: ca.DM) -> None:
+        super().__init__(inertia, gravity, motion)
+        self.basis = basis
+
+    def reduced(self, force: ca.SX) -> ca.SX:
+        """S^T w"""
+        return self.basis.T @ force
+
+    def reduced_inertia(self, inertia: ca.SX) -> ca.SX:
+        """S^T M S"""
+        return self.basis.T @ inertia @ self.basis
+
+    def acceleration(self, change: ca.SX) -> ca.SX:
+        """S udot"""
+        return self.basis @ change
+
+
+class LowerMobilityPlatform(RigidPlatform):
+    """A platform that keeps to its freedoms: whatever else a pose or twist holds is not read."""
+
+    full = False
+
+    def __init__(self, numbers: Numbers) -> None:
+        super().__init__(numbers)
+        self.freedoms = Freedoms(numbers.robot)
+        self.names = self.freedoms.names
+        self._home = Frame(numbers.home_position, ca.densify(numbers.home_rotation))
+        self._basis = ca.sparsify(ca.DM(self.freedoms.basis))
+        self._allowed = ca.sparsify(ca.DM(self.freedoms.basis @ self.freedoms.inverse))
+
+    def at(
+        self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
+    ) -> LowerMobilityState:
+        """The platform at the part of a motion that it can make."""
+        u, du = self._allowed @ twist, self._allowed @ acceleration
+        motion = Motion(self._frame(x.pose.symbols), u[:3], u[3:], du[:3], du[3:])
+        return LowerMobilityState(self.body, self.gravity, motion, self._basis)
+
+    def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
+        """Moved along and about its own axes."""
+        return pose_of(moved(frame_of(pose), self._basis @ move))
+
+    def nearest(self, pose: ca.SX) -> ca.SX:
+        """The pose with the coordinates of another."""
+        return pose_of(self._frame(pose))
+
+    def _frame(self, pose: ca.SX) -> Frame:
+        """p = p_home + S S^+ (p - p_home), R = R(theta) R_home."""
+        given, home = frame_of(pose), self._home
+        straight = ca.sparsify(ca.DM(self.freedoms.basis[:3] @ self.freedoms.inverse[:, :3]))
+        return Frame(home.origin + straight @ (given.origin - home.origin), self._turn(given.axes) @ home.axes)
+
+    def _turn(self, axes: ca.SX) -> ca.SX:
+        """Rotation about the freedom's axis k from home: k k^T + cos (1 - k k^T) + sin k~."""
+        if self.freedoms.axis is None:
+            return ca.SX.eye(3)
+        relative = axes @ self._home.axes.T
+        k = ca.SX(ca.DM(self.freedoms.axis))
+        cosine = 0.5 * (ca.trace(relative) - 1)
+        twice = ca.vertcat(
+            relative[2, 1] - relative[1, 2], relative[0, 2] - relative[2, 0], relative[1, 0] - relative[0, 1]
+        )
+        outer = ca.DM(np.outer(self.freedoms.axis, self.freedoms.axis))
+        return outer + cosine * (ca.DM.eye(3) - outer) + 0.5 * dot(k, twice) * skew(k)

@@ -1,0 +1,62 @@
+"""Motion of the platform's frame in symbols, and that of points fixed to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+
+from ..symbols.vectors import Frame, cayley, cross, skew
+
+Series = tuple[ca.SX, ca.SX, ca.SX]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Pose, twist and acceleration of the platform frame's origin, base axes."""
+
+    frame: Frame
+    v: ca.SX
+    omega: ca.SX
+    a: ca.SX
+    alpha: ca.SX
+
+    @cached_property
+    def half_turning(self) -> ca.SX:
+        """B/2 with B = alpha~ + omega~ omega~: a point at r from the origin accelerates by a + B r."""
+        w, h, a = self.omega, 0.5 * self.omega, 0.5 * self.alpha
+        squares = [h[k] * w[k] for k in range(3)]
+        xy, yz, zx = h[0] * w[1], h[1] * w[2], h[2] * w[0]
+        rows = [
+            [-(squares[1] + squares[2]), xy - a[2], zx + a[1]],
+            [xy + a[2], -(squares[2] + squares[0]), yz - a[0]],
+            [zx - a[1], yz + a[0], -(squares[0] + squares[1])],
+        ]
+        return ca.vertcat(*[ca.horzcat(*row) for row in rows])
+
+    def series(self, arm: ca.SX) -> Series:
+        """Taylor coefficients in time of the point at ``arm`` (base axes) from the origin."""
+        half = 0.5 * self.a + self.half_turning @ arm
+        return self.frame.origin + arm, self.v + cross(self.omega, arm), half
+
+    def axes_series(self) -> Series:
+        """Taylor coefficients in time of the platform's axes, as columns of nine."""
+        axes = self.frame.axes
+        return ca.vec(axes), ca.vec(skew(self.omega) @ axes), ca.vec(self.half_turning @ axes)
+
+
+def frame_of(pose: ca.SX) -> Frame:
+    """The frame of a row-major pose of 16."""
+    axes = ca.vertcat(*[ca.horzcat(*[pose[4 * i + j] for j in range(3)]) for i in range(3)])
+    return Frame(ca.vertcat(pose[3], pose[7], pose[11]), axes)
+
+
+def pose_of(frame: Frame) -> ca.SX:
+    """A frame as a row-major pose of 16."""
+    return ca.vertcat(ca.vec(ca.horzcat(frame.axes, frame.origin).T), 0, 0, 0, 1)
+
+
+def moved(frame: Frame, move: ca.SX) -> Frame:
+    """A frame displaced by [translation; rotation vector] (6), small: by Cayley's map, so that rotations stay such."""
+    return Frame(frame.origin + move[:3], cayley(0.5 * move[3:]) @ frame.axes)

@@ -1,0 +1,105 @@
+"""A rigid platform of six freedoms."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import casadi as ca
+
+from ..parameters import Numbers
+from ..symbols.inertia import Inertia
+from ..symbols.vectors import cross, dot, skew
+from .contract import Platform, PlatformState, Tip
+from .inputs import Inputs
+from .motion import Motion, frame_of, moved, pose_of
+
+
+class RigidState(PlatformState):
+    """A rigid platform at one state; its velocity is the twist in base axes."""
+
+    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion) -> None:
+        self.body, self.gravity, self.motion = inertia, gravity, motion
+
+    def tip(self, leg: int, arm: ca.SX) -> Tip:
+        """p + R r with its first and second derivatives."""
+        axes = self.motion.frame.axes
+        turned = axes @ arm
+        return Tip(turned, axes, self.motion.series(turned), self.motion.axes_series(), self.motion.omega)
+
+    def force(self, leg: int, tip: Tip, force: ca.SX) -> ca.SX:
+        """[f; r x f + sum e_k x g_k] with f on the point and g_k on the axes."""
+        f = force[:3]
+        moment = cross(tip.arm, f)
+        if force.numel() > 3:
+            g = ca.reshape(force[3:], 3, 3)
+            for k in range(3):
+                moment = moment + cross(tip.axes[:, k], g[:, k])
+        return ca.vertcat(f, moment)
+
+    def moment(self, leg: int, moment: ca.SX) -> ca.SX:
+        """[0; m]"""
+        return ca.vertcat(ca.SX.zeros(3), moment)
+
+    def inertia_of(self, leg: int, tip: Tip, inertia: ca.SX) -> ca.SX:
+        """C^T A C with C = [1, -r~; 0, -e_k~]."""
+        if inertia.size1() > 3:
+            carry = tip_map(tip)
+            return carry.T @ inertia @ carry
+        # [A, -A r~; r~ A, -r~ A r~] with A symmetric: three products of 3x3 matrices are all it takes.
+        arm = skew(tip.arm)
+        across = arm @ inertia
+        turn = -across @ arm
+        for i in range(3):
+            for j in range(i):
+                turn[i, j] = turn[j, i]
+        return ca.vertcat(ca.horzcat(inertia, across.T), ca.horzcat(across, turn))
+
+    @cached_property
+    def demand(self) -> ca.SX:
+        """Inertia and weight of the platform as a wrench at its origin."""
+        return self.body.force(self.motion.frame, self.motion.half_turning, self.motion.a - self.gravity)
+
+    @cached_property
+    def inertia(self) -> ca.SX:
+        """[m 1, -s~; s~, I] in base axes."""
+        return self.body.matrix(self.motion.frame.axes)
+
+    def external(self, wrench: ca.SX) -> ca.SX:
+        """The wrench itself."""
+        return wrench
+
+    def energies(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """u^T M u/2, -g.(m p + R s), none."""
+        twist = ca.vertcat(self.motion.v, self.motion.omega)
+        s, _ = self.body.in_base(self.motion.frame.axes)
+        potential = -dot(self.gravity, self.body.mass * self.motion.frame.origin + s)
+        return 0.5 * ca.dot(twist, self.inertia @ twist), potential, ca.SX(0)
+
+
+class RigidPlatform(Platform):
+    """Six freedoms: any pose, twist and acceleration."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self.body, self.gravity = numbers.platform, numbers.gravity
+
+    def at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None) -> RigidState:
+        """The platform at a motion."""
+        frame = frame_of(x.pose.symbols)
+        return RigidState(
+            self.body, self.gravity, Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
+        )
+
+    def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
+        """By Cayley's map, so that rotations stay rotations."""
+        return pose_of(moved(frame_of(pose), move))
+
+    def nearest(self, pose: ca.SX) -> ca.SX:
+        """The pose itself."""
+        return pose
+
+
+def tip_map(tip: Tip) -> ca.SX:
+    """d(point, axes)/d(twist): [1, -r~], and for the axes [0, -e_k~], (12, 6)."""
+    rows = [ca.horzcat(ca.SX.eye(3), -skew(tip.arm))]
+    rows += [ca.horzcat(ca.SX(3, 3), -skew(tip.axes[:, k])) for k in range(3)]
+    return ca.vertcat(*rows)

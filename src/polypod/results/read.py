@@ -1,0 +1,63 @@
+"""Parts of a study's dataset as objects: its limits, its joints' reactions, what is open."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ..model.results import LimitReport
+
+Array = NDArray[np.float64]
+
+
+class Reaction(NamedTuple):
+    """Force and moment (n, 3) [N, N m] that a joint puts on its child, base axes, about the joint's centre."""
+
+    force: Array
+    moment: Array
+
+
+def limit_report(result: xr.Dataset) -> LimitReport:
+    """The limited quantities along the motion; without names if the robot limits nothing."""
+    if "limited" not in result:
+        return LimitReport((), np.zeros((len(result.time), 0)), np.zeros(0), np.zeros(0), ())
+    names = zip(result.limit_leg.values.tolist(), result.limit_name.values.tolist(), strict=True)
+    value, low, high = (result[name].values for name in ("limited", "limit_low", "limit_high"))
+    return LimitReport(tuple(names), value, low, high, tuple(result.limit_unit.values.tolist()))
+
+
+def violations(result: xr.Dataset) -> list[str]:
+    """A sentence for each limit that the motion leaves, with the time of its worst value."""
+    report = limit_report(result)
+    return report.violations(lambda k: f"t = {float(result.time[k]):.6g} s") if report.names else []
+
+
+def reactions(result: xr.Dataset) -> dict[tuple[str, str], Reaction]:
+    """Reactions by leg and joint."""
+    if "reaction_force" not in result:
+        return {}
+    names = zip(result.joint_leg.values.tolist(), result.joint_name.values.tolist(), strict=True)
+    force, moment = (result[name].values for name in ("reaction_force", "reaction_moment"))
+    return {name: Reaction(force[:, k], moment[:, k]) for k, name in enumerate(names)}
+
+
+def open_reactions(result: xr.Dataset) -> list[str]:
+    """Joints whose reactions inner stresses of an overconstrained robot leave open, and which numbers of them."""
+    text = str(result.attrs.get("indeterminate_reactions", ""))
+    return text.split("; ") if text else []
+
+
+def actuators(result: xr.Dataset) -> list[str]:
+    """Names of the actuators."""
+    return list(map(str, result.actuator.values))
+
+
+def groups(result: xr.Dataset) -> dict[tuple[str, str], list[int]]:
+    """Numbers of the actuators by their units, of coordinate and force: those that one scale may show."""
+    found: dict[tuple[str, str], list[int]] = {}
+    for k, pair in enumerate(zip(result.actuator_unit.values, result.force_unit.values, strict=True)):
+        found.setdefault((str(pair[0]), str(pair[1])), []).append(k)
+    return found

@@ -1,0 +1,278 @@
+"""A study: inverse dynamics of a robot along a task, with everything a designer asks of it, as one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..datasets import dataset
+from ..description import Robot
+from ..errors import InputError, StateError, UnstableBendingError
+from ..model import Model
+from ..model.reactions import Reactions
+from ..motion import Task, make_task, with_motion_lines
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from ..simulation.follow import FlexiblePath
+
+Array = NDArray[np.float64]
+Progress = Callable[[str], None]
+PARTS = ("inertia", "Coriolis", "gravity", "friction", "external")
+"""What actuator forces are for; the parts add up to the force."""
+BENDING = "bending"
+"""The part beside them of a robot whose platform bends: forces for the deformed shape and for its vibration."""
+
+
+def study(
+    model: Model | Robot | str | Path,
+    task: Task | str | Path | None = None,
+    friction: bool = True,
+    progress: Progress = lambda step: None,
+    vibration: bool | None = None,
+) -> xr.Dataset:
+    """Inverse dynamics of a robot along a task: an :class:`xarray.Dataset`, see :mod:`polypod.datasets`.
+
+    The robot may be a model, a robot, a library name or a file; the task a task, a published motion's name, a motion
+    file, or None for the robot's own motion. ``force_part`` splits the forces as :data:`PARTS`; reactions that inner
+    stresses of an overconstrained robot leave open are NaN and named in the attribute ``indeterminate_reactions``.
+
+    A motion that leaves the workspace is a :class:`~polypod.errors.StateError` that names leg, amount and time; so is
+    one that crosses a singular pose, between samples too. ``progress`` is called with what is done next.
+
+    The frame of a flexible platform follows the task exactly while the platform bends (Long, section 6): all results
+    are those of the deformed robot. It vibrates, unless ``vibration`` says that it does not or its frame cannot follow
+    exactly; the attribute ``vibration`` says which.
+
+    >>> from polypod.motion import make_task
+    >>> model = Model("kim-ryu")
+    >>> result = study(model, make_task(model, "kim-ryu-circle", rate=20.0))
+    >>> dict(result.force.sizes), result.part.values.tolist()
+    ({'time': 31, 'actuator': 6}, ['inertia', 'Coriolis', 'gravity', 'friction', 'external'])
+    >>> study("kim-ryu", "kim-ryu-circle").force.shape
+    (301, 6)
+    """
+    if not isinstance(model, (Model, Robot, str, Path)):
+        raise InputError(f"model: a polypod.Model, a robot, its name or its file is needed, got {type(model).__name__}")
+    known = model if isinstance(model, Model) else Model(model)
+    if isinstance(task, Task):
+        return _study(known, task, friction, progress, vibration)
+    with with_motion_lines(task):
+        return _study(known, make_task(known, task), friction, progress, vibration)
+
+
+def _study(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> xr.Dataset:
+    motion, wrench = task.motion, task.wrench
+    at = motion.pose, motion.twist, motion.acceleration
+    progress("kinematics")
+    _timed(task, lambda: model.inverse_kinematics(motion.pose, errors="raise"))
+    _no_crossing(model, task)
+    progress("actuator forces")
+    force, parts = _forces(model.rigid, task, friction)
+    shape = _Shape()
+    if model.robot.flexible:
+        shape = _bent(model, task, friction, progress, vibration)
+        parts[BENDING] = shape.path.force - force
+        force = shape.path.force
+    q = model.inverse_kinematics(motion.pose, **shape.place)
+    qdot = model.rates(*at[:2], **shape.moving)
+    progress("joint reactions")
+    reactions = model.reactions(*at, wrench, friction, **shape.loaded)
+    progress("limits and conditioning")
+    conditioning = model.conditioning(motion.pose, **shape.place)
+    limits = model.limits(motion.pose, **shape.place)
+    values: dict[str, Any] = {
+        "pose": motion.pose,
+        "twist": motion.twist,
+        "acceleration": motion.acceleration,
+        **({} if wrench is None else {"wrench": wrench}),
+        "q": q,
+        "qdot": qdot,
+        "qddot": model.accelerations(*at, **shape.changing),
+        "force": force,
+        "power": force * qdot,
+        "force_part": np.stack(list(parts.values())),
+        "condition": conditioning.condition,
+        "distance": conditioning.distance,
+        **_wrenches(reactions),
+        **shape.values(model),
+    }
+    labels: dict[str, tuple[str, Any]] = {"part": ("part", list(parts)), **_joints(reactions)}
+    if limits.names:
+        values |= {"limited": limits.value, "limit_low": limits.low, "limit_high": limits.high}
+        legs, names = zip(*limits.names, strict=True)
+        labels |= {
+            "limit": ("limit", [" ".join(pair) for pair in limits.names]),
+            "limit_leg": ("limit", list(legs)),
+            "limit_name": ("limit", list(names)),
+            "limit_unit": ("limit", list(limits.units)),
+        }
+    about = {
+        "title": f"{model.robot.name}: {task.name}",
+        "motion": task.name,
+        "friction": "yes" if friction else "no",
+        "indeterminate_reactions": "; ".join(_open(reactions)),
+        **shape.about,
+    }
+    return dataset(model, task.time, values, labels, about)
+
+
+def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, Array]]:
+    """Forces (n, actuators) of a rigid robot, and the same by what they are for."""
+    pose, twist, acceleration = task.motion.pose, task.motion.twist, task.motion.acceleration
+    still = np.zeros(6)
+
+    def forces(twist: Array, acceleration: Array, wrench: Array | None = None, friction: bool = False) -> Array:
+        return _timed(task, lambda: model.inverse_dynamics(pose, twist, acceleration, wrench, friction, errors="raise"))
+
+    gravity = forces(still, still)
+    slow = forces(twist, still)
+    free = forces(twist, acceleration)
+    loaded = free if task.wrench is None else forces(twist, acceleration, wrench=task.wrench)
+    total = forces(twist, acceleration, wrench=task.wrench, friction=True) if friction else loaded
+    parts = free - slow, slow - gravity, gravity, total - loaded, loaded - free
+    return total, dict(zip(PARTS, parts, strict=True))
+
+
+class _Shape(NamedTuple):
+    """How the platform bends along a task: nothing to say of a rigid one. ``steady`` says why it does not vibrate."""
+
+    path: Any = None
+    steady: str = ""
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Keywords of calls that depend on the shape."""
+        return {} if self.path is None else {"elastic": self.path.elastic}
+
+    @property
+    def moving(self) -> dict[str, Any]:
+        """Keywords of calls that depend on its rate too."""
+        return {} if self.path is None else {**self.place, "elastic_rate": self.path.elastic_rate}
+
+    @property
+    def changing(self) -> dict[str, Any]:
+        """Keywords of calls that depend on its acceleration too."""
+        return {} if self.path is None else {**self.moving, "elastic_acceleration": self.path.elastic_acceleration}
+
+    @property
+    def loaded(self) -> dict[str, Any]:
+        """Keywords of calls for forces: those of a steady shape leave its rate out."""
+        return self.place if self.steady else self.moving
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Attributes of the result."""
+        if self.path is None:
+            return {}
+        return {"vibration": f"no, {self.steady}" if self.steady else "yes", "step": self.path.step}
+
+    def values(self, model: Model) -> dict[str, Array]:
+        """Variables of the result."""
+        if self.path is None:
+            return {}
+        elastic, shape = self.path.elastic, model.modes.origin_shape
+        return {
+            **self.moving,
+            "frequency": model.modes.frequencies,
+            "deflection": model.deflection(elastic),
+            **({} if shape is None else {"origin_deflection": elastic @ shape.T}),
+        }
+
+
+def _bent(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> _Shape:
+    """The platform's shape along the task; where the frame cannot follow exactly, without vibration."""
+    from ..simulation.follow import follow
+
+    if task.trajectory is None:
+        raise InputError(
+            f"motion {task.name!r}: a flexible platform vibrates between the samples; give the task its trajectory"
+        )
+    progress("bending of the platform")
+    duration = float(task.time[-1])
+    along: Callable[..., FlexiblePath] = partial(
+        follow, model, task.trajectory, task.time, task.load, friction,
+        progress=lambda time: progress(f"bending of the platform, {time:.3g} of {duration:.3g} s"),
+    )  # fmt: skip
+    try:
+        return _Shape(along(vibration=vibration is not False), "" if vibration is not False else "as asked for")
+    except UnstableBendingError as error:
+        if vibration:
+            raise
+        return _Shape(along(vibration=False), f"since {error}")
+    except StateError as error:
+        raise StateError(f"motion {task.name!r}: {error}", error.index, error.reasons, time=error.time) from error
+
+
+def _wrenches(found: Reactions) -> dict[str, Array]:
+    """Forces and moments (n, joints, 3) of all joints."""
+    joints = [joint for leg in found.legs.values() for joint in leg.values()]
+    if not joints:
+        return {}
+    return {
+        "reaction_force": np.stack([joint.force for joint in joints], axis=-2),
+        "reaction_moment": np.stack([joint.moment for joint in joints], axis=-2),
+    }
+
+
+def _joints(found: Reactions) -> dict[str, tuple[str, list[str]]]:
+    """Labels of the joints."""
+    pairs = [(leg, joint) for leg, joints in found.legs.items() for joint in joints]
+    if not pairs:
+        return {}
+    return {
+        "joint": ("joint", [".".join(pair) for pair in pairs]),
+        "joint_leg": ("joint", [leg for leg, _ in pairs]),
+        "joint_name": ("joint", [name for _, name in pairs]),
+    }
+
+
+def _open(found: Reactions) -> list[str]:
+    """The joints whose reactions statics leaves open, and which numbers of them."""
+    numbers: dict[str, list[str]] = {}
+    for leg, joint, number in found.indeterminate:
+        numbers.setdefault(f"{leg} {joint}", []).append(number)
+    return [f"{joint} ({'all' if len(listed) == 6 else ', '.join(listed)})" for joint, listed in numbers.items()]
+
+
+def _no_crossing(model: Model, task: Task) -> None:
+    """A determinant of J that changes its sign has passed zero, however well the samples miss it.
+
+    More actuators than freedoms lose a motion only where two singularities meet, which a path does not pass through.
+    """
+    if len(model.actuators) != len(model.freedoms):
+        return
+    matrix = model.jacobian(task.motion.pose)[..., : len(model.freedoms)]
+    determinant = np.linalg.det(matrix)
+    crossed = np.flatnonzero(np.sign(determinant[1:]) != np.sign(determinant[:-1]))
+    if not len(crossed):
+        return
+    k = int(crossed[0])
+    share = determinant[k] / (determinant[k] - determinant[k + 1])
+    time = task.time[k] + share * (task.time[k + 1] - task.time[k])
+    # Forces that balance each other on the platform without a load: the actuator that has most of them.
+    most = model.actuators[int(np.abs(np.linalg.svd(matrix[k])[0][:, -1]).argmax())].name
+    reason = f"the robot is singular there; forces between its legs grow without bound, most in {most}"
+    message = f"motion {task.name!r} crosses a singular pose at t = {time:.6g} s: {reason}"
+    raise StateError(message, np.array([k]), [reason], time=float(time))
+
+
+def _timed(task: Task, call: Callable[[], Array]) -> Array:
+    """States without an answer are named by their time."""
+    try:
+        return call()
+    except StateError as error:
+        first = int(error.index[0])
+        why = error.reasons[0] if error.reasons else str(error)
+        count = len(error.index)
+        message = (
+            f"motion {task.name!r} leaves what the robot can do at t = {task.time[first]:.6g} s "
+            f"({count} of {len(task.time)} samples): {why}"
+        )
+        raise StateError(message, error.index, error.reasons, error.result, float(task.time[first])) from error

@@ -1,0 +1,113 @@
+"""The elastic equations of a robot, linearised: how fast they are, and whether its frame can follow a motion exactly.
+
+With the frame's acceleration given, the inverse model makes q'' a function of q and qdot. Its eigenvalues say how long
+a step may be. They also say whether the frame can follow exactly at all: where the effective mass of a mode, what is
+left of it when the actuators hold the frame, is small or negative, a shape error grows however stiff the platform is.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..friction import has_dry_friction
+from ..model import Model
+from ..model.arguments import PoseLike, pose_matrix
+from ..motion import Motion
+
+Array = NDArray[np.float64]
+_STATES = 5
+_REST = np.zeros(6)
+
+
+class Rates(NamedTuple):
+    """Largest rate and largest growth [1/s] along a motion, when it grows so [s], and the rate of dry friction."""
+
+    fastest: float
+    growth: float
+    time: float
+    friction: float
+
+
+def prescribed_motion_rates(model: Model, motion: Motion, loads: Array, elastic: Array, friction: bool) -> Rates:
+    """Rates at a few states of a motion, about the shape ``elastic`` (N,); dry friction where joints turn about."""
+    chosen = np.unique(np.linspace(0, len(motion.time) - 1, _STATES).astype(int)).tolist()
+    fastest, growth, when, dry = 0.0, -np.inf, float(motion.time[0]), 0.0
+    for k in chosen:
+        at = motion.pose[k], motion.twist[k], motion.acceleration[k], loads[k]
+        values = _eigenvalues(model, at, elastic, 1e-6 * max(1.0, float(np.abs(elastic).max())), False)
+        fastest = max(fastest, float(np.abs(values).max()))
+        if values.real.max() > growth:
+            growth, when = float(values.real.max()), float(motion.time[k])
+    if friction and has_dry_friction(model.kernels.mechanism):
+        # the law of dry friction is steepest where joints rest, and all may rest at some instant
+        width = model.kernels.options.dry.law.width
+        if width == 0.0:
+            return Rates(fastest, growth, when, np.inf)
+        reach = 1e-3 * width / float(np.abs(model.modes.attachment_shapes).max())
+        for k in chosen:
+            at = motion.pose[k], _REST, motion.acceleration[k], loads[k]
+            dry = max(dry, float(np.abs(_eigenvalues(model, at, elastic, reach, True)).max()))
+    return Rates(fastest, growth, when, dry)
+
+
+def _eigenvalues(
+    model: Model, at: tuple[Array, Array, Array, Array], elastic: Array, reach: float, friction: bool
+) -> NDArray[np.complex128]:
+    """Of the first-order system of q and qdot; d(q'') by central differences."""
+    n = len(elastic)
+    pose, twist, acceleration, load = at
+    states = np.concatenate([elastic, np.zeros(n)]) + reach * np.concatenate([np.eye(2 * n), -np.eye(2 * n)])
+    found = model.inverse_dynamics(
+        pose, twist, acceleration, load, friction, elastic=states[:, :n], elastic_rate=states[:, n:], errors="raise"
+    ).elastic_acceleration
+    slopes = (found[: 2 * n] - found[2 * n :]).T / (2 * reach)
+    return np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]])).astype(np.complex128)
+
+
+def growth(model: Model, pose: PoseLike) -> float:
+    """Rate [1/s] at which a shape error grows if the frame is held exactly in a pose; not above 0 if it decays.
+
+    Forces that a controller makes from what it measures are another matter.
+    """
+    still = np.zeros((1, 6))
+    motion = Motion(np.zeros(1), np.asarray(pose_matrix(pose), dtype=np.float64)[None], still, still)
+    elastic = model.static_equilibrium(motion.pose[0]).elastic
+    return prescribed_motion_rates(model, motion, still, elastic, False).growth
+
+
+def spectral_radius(model: Model, pose: PoseLike, elastic: ArrayLike) -> float:
+    """Largest rate [rad/s] of the elastic coordinates of the robot let go in one state: what a step must resolve.
+
+    The spectral radius of M^-1 K and M^-1 D as a first-order system, M that of the whole robot.
+    """
+    n = model.modes.count
+    mass = model.mass_matrix(pose, elastic=elastic)
+    inverse = np.linalg.inv(mass)[6:, 6:]
+    rows = np.hstack([-inverse * model.modes.stiffness, -inverse * model.modes.generalized_damping])
+    system = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), rows])
+    return float(np.abs(np.linalg.eigvals(system)).max())
+
+
+def friction_rate(model: Model, pose: PoseLike, elastic: ArrayLike) -> float:
+    """Largest rate [1/s] at which dry friction changes the motion of the robot held at rest; 0 if it has none.
+
+    The spectral radius of d(acceleration)/d(rate) by central differences within the law's width. Friction grows with
+    the joints' loads: forces that hold the robot against its weight make them.
+    """
+    dry = model.kernels.options.dry
+    if not has_dry_friction(model.kernels.mechanism):
+        return 0.0
+    if dry.law.width == 0.0:
+        return np.inf
+    n = model.modes.count
+    shapes = float(np.abs(model.modes.attachment_shapes).max())
+    reach = 1e-3 * dry.law.width / np.array([1.0] * 3 + [model.size] * 3 + [shapes] * n)
+    rates = np.concatenate([np.diag(reach), -np.diag(reach)])
+    force = model.static_equilibrium(pose).force
+    found = model.direct_dynamics(pose, rates[:, :6], force, elastic=elastic, elastic_rate=rates[:, 6:], errors="raise")
+    moved = np.hstack(found)
+    slopes = (moved[: 6 + n] - moved[6 + n :]).T / (2 * reach)
+    return float(np.abs(np.linalg.eigvals(slopes)).max())

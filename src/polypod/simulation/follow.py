@@ -1,0 +1,272 @@
+"""A flexible robot along a given motion of its platform frame: forces, and how the platform bends meanwhile.
+
+The inverse model gives the elastic accelerations (Long, Fig. 3 with the desired state), so that the elastic coordinates
+are all there is to integrate: classical RK4 with steps that the fastest mode of the robot allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, StateError, UnstableBendingError
+from ..kernels import Call, Iteration, Port, port
+from ..legs.contract import SMALLEST_MARGIN
+from ..model import Model
+from ..model.checks import check_wrench
+from ..motion import Motion, Trajectory
+from ..symbols.fixed_point import settled
+from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, FixedPoint, Slope, Stage, runge_kutta
+from .dynamics import Dynamics
+from .elastic_rates import Rates, prescribed_motion_rates
+from .system import System
+
+Array = NDArray[np.float64]
+MOST_STEPS = 5_000_000
+# A shape error may grow by this factor (20) over the motion: what starts as rounding still is.
+_GROWTH = 3.0
+_BLOCK = 4096
+
+
+class FlexiblePath(NamedTuple):
+    """Along a motion: elastic coordinates, rates and accelerations (n, N), actuator forces (n, legs), step [s].
+
+    The step is zero, and rates and accelerations are those of the changing shape by differences, if the platform was
+    taken not to vibrate.
+    """
+
+    motion: Motion
+    elastic: Array
+    elastic_rate: Array
+    elastic_acceleration: Array
+    force: Array
+    step: float
+
+
+def follow(
+    model: Model,
+    trajectory: Trajectory,
+    times: ArrayLike,
+    wrench: Callable[[Motion], Array] | None = None,
+    friction: bool = True,
+    *,
+    elastic: ArrayLike | None = None,
+    elastic_rate: ArrayLike | None = None,
+    step: float | None = None,
+    vibration: bool = True,
+    progress: Callable[[float], None] = lambda time: None,
+) -> FlexiblePath:
+    """Forces of a flexible robot along a motion of its platform frame, and how it bends meanwhile (Long, section 6).
+
+    ``wrench`` gives the external wrench (n, 6) for a motion of n states. The platform starts in the shape that the
+    first instant's motion bends it to, unless ``elastic`` (N,) says otherwise. The elastic coordinates are integrated
+    by RK4 in steps that the robot's fastest mode allows, or of ``step`` [s] at most. ``progress`` is called with the
+    time reached. A shape that runs away is a :class:`~polypod.errors.StateError` that says when; so is a robot whose
+    frame cannot follow exactly, however stiff its platform. Without ``vibration`` the platform has the steady shape of
+    every instant, which every robot has.
+    """
+    if not isinstance(model, Model) or not model.robot.flexible:
+        raise InputError(f"model: a polypod.Model of a robot with a flexible platform is needed, got {model!r}")
+    t = _times(times)
+    if not isinstance(trajectory, Trajectory):
+        raise InputError(f"trajectory: a polypod.motion.Trajectory is needed, got {type(trajectory).__name__}")
+    motion = trajectory.at(t)
+    loads = _wrenches(model, motion, wrench)
+    if not vibration:
+        return _steady(model, motion, loads, friction)
+    first = motion.pose[0], motion.twist[0], motion.acceleration[0], loads[0]
+    shape = model.steady_shape(*first, friction).elastic if elastic is None else _row("elastic", elastic, model)
+    rate = np.zeros_like(shape) if elastic_rate is None else _row("elastic_rate", elastic_rate, model)
+    longest = float(np.diff(t).max())
+    most = _steps(prescribed_motion_rates(model, motion, loads, shape, friction), step, longest, float(t[-1] - t[0]))
+    if most * (len(t) - 1) > MOST_STEPS:
+        raise InputError(
+            f"times: {most * (len(t) - 1):.3g} steps are needed, at most {MOST_STEPS:.0e} are taken; leave out the "
+            "fastest modes, widen friction_width of the model, or give a longer step"
+        )
+    parts = -(-most // _BLOCK)  # an interval of more steps than a block is cut into parts
+    stepper = _Stepper(model, trajectory, wrench, friction, -(-most // parts))
+    fine = np.interp(np.arange((len(t) - 1) * parts + 1) / parts, np.arange(len(t)), t)
+    rows = [np.concatenate([shape, rate])]
+    block = max(1, _BLOCK // stepper.most)
+    for begin in range(0, len(fine) - 1, block):
+        ends = fine[begin : begin + block + 1]
+        rows += stepper.through(ends, rows[-1])
+        progress(float(ends[-1]))
+    found, n = np.array(rows)[::parts], len(shape)
+    q, qdot = found[:, :n], found[:, n:]
+    at = motion.pose, motion.twist, motion.acceleration, loads, friction
+    forces = model.inverse_dynamics(*at, elastic=q, elastic_rate=qdot, errors="raise")
+    return FlexiblePath(motion, q, qdot, forces.elastic_acceleration, forces.force, longest / (parts * stepper.most))
+
+
+def _steady(model: Model, motion: Motion, loads: Array, friction: bool) -> FlexiblePath:
+    """The shape that each instant bends the platform to; its own inertia is neglected."""
+    shape, force = model.steady_shape(motion.pose, motion.twist, motion.acceleration, loads, friction)
+    rate = _slope(motion.time, shape)
+    return FlexiblePath(motion, shape, rate, _slope(motion.time, rate), force, 0.0)
+
+
+def _slope(time: Array, values: Array) -> Array:
+    """Rates of values (n, N) by differences."""
+    if len(time) > 2:
+        return np.asarray(np.gradient(values, time, axis=0, edge_order=2))
+    return np.asarray(np.gradient(values, time, axis=0))
+
+
+def _steps(rates: Rates, step: float | None, longest: float, duration: float) -> int:
+    """RK4 steps between two samples; an error where no step helps."""
+    if rates.growth * duration > _GROWTH:
+        reason = (
+            f"making the platform's frame follow this motion exactly is unstable by itself at t = {rates.time:.4g} s: "
+            f"a shape error grows by exp({rates.growth:.4g} t). The actuators that hold the frame leave a mode too "
+            "little mass of its own; a stiffer platform does not cure it. Take it not to vibrate (vibration=False), or "
+            "simulate a controller"
+        )
+        raise UnstableBendingError(reason, np.array([0]), [reason], time=rates.time)
+    if np.isinf(rates.friction):
+        raise InputError(
+            "friction_width: the exact sign of dry friction (0) cannot be integrated with a platform that vibrates; "
+            "give the model a width greater than 0"
+        )
+    if step is None:
+        return max(1, int(np.ceil(longest * max(rates.fastest / MAX_PHASE, rates.friction / MAX_DECAY))))
+    if not (isinstance(step, (int, float)) and np.isfinite(step) and step > 0):
+        raise InputError(f"step: a time greater than 0 s is needed, got {step!r}")
+    fastest = max(rates.fastest, rates.friction)
+    if step * fastest > MAX_STABLE:
+        cause = "dry friction" if rates.friction > rates.fastest else "the platform's fastest mode"
+        raise InputError(
+            f"step: got {step:g} s, but {cause} ({fastest:.4g} 1/s) needs at most {MAX_STABLE / fastest:.3g} s; "
+            "leave it out"
+        )
+    return max(1, int(np.ceil(longest / step - 1e-9)))
+
+
+_ROWS = (("pose", (4, 4)), ("twist", (6,)), ("acceleration", (6,)), ("wrench", (6,)))
+
+
+def path_step(dynamics: Dynamics) -> Iteration:
+    """Elastic coordinates and rates (2N) after a step of classical RK4, the frame's motion given.
+
+    Inputs: the motion at the step's beginning, middle and end, three rows each; coordinates and rates before; the
+    step [s].
+    """
+    n = dynamics.modes
+    rows = {name: ca.SX.sym(name, int(np.prod(shape)), 3) for name, shape in _ROWS}
+    before, h = ca.SX.sym("before", 2 * n), ca.SX.sym("step")
+
+    def slope(stage: Stage) -> Slope:
+        first, late = stage.number < 0.5, stage.number > 2.5
+        now = [ca.if_else(first, r[:, 0], ca.if_else(late, r[:, 2], r[:, 1])) for r in rows.values()]
+        pose, twist, acceleration, wrench = now
+        change, quality, loads = dynamics.elastic_rates(
+            pose, twist, acceleration, wrench, stage.y[:n], stage.y[n:], stage.inner
+        )
+        return Slope(ca.vertcat(stage.y[n:], change), quality, loads)
+
+    inner = None
+    if dynamics.loads:
+        inner = FixedPoint(
+            dynamics.loads, lambda old, new, rounds: settled(old, new, rounds, dynamics.explicit), dynamics.explicit
+        )
+    inputs = [Port(name, ca.vec(rows[name]), (3, *shape)) for name, shape in _ROWS]
+    inputs += [Port("before", before, (2 * n,)), Port("step", h, ())]
+    return runge_kutta(
+        "path_step",
+        tuple(inputs),
+        before,
+        h,
+        ca.SX(1),
+        slope,
+        lambda end: (port("after", end.state), port("quality", end.quality, ()), port("converged", end.converged, ())),
+        inner=inner,
+        parameters=dynamics.port,
+    )
+
+
+class _Stepper:
+    """Steps of the elastic coordinates y = (q, qdot) along a motion, ``most`` between two samples."""
+
+    def __init__(
+        self,
+        model: Model,
+        trajectory: Trajectory,
+        wrench: Callable[[Motion], Array] | None,
+        friction: bool,
+        most: int,
+    ) -> None:
+        self._model, self._trajectory, self._wrench, self.most = model, trajectory, wrench, most
+        self._call = Call(System(model, friction).compiled.kernel(path_step))
+        self._size = float(np.mean(np.linalg.norm(model.modes.attachments, axis=1))) or 1.0
+
+    def through(self, ends: Array, y: Array) -> list[Array]:
+        """y at ``ends[1:]``; the motion at all stages between is computed at once."""
+        most = self.most
+        share = np.arange(2 * most) / (2 * most)
+        stages = np.append((ends[:-1, None] + np.diff(ends)[:, None] * share).ravel(), ends[-1])
+        motion = self._trajectory.at(stages)
+        loads = _wrenches(self._model, motion, self._wrench)
+        result = []
+        for k, h in enumerate(np.diff(ends) / most):
+            for i in range(2 * most * k, 2 * most * (k + 1), 2):
+                at = slice(i, i + 3)
+                after, quality, converged = self._call(
+                    motion.pose[at], motion.twist[at], motion.acceleration[at], loads[at], y, h
+                )
+                if not (quality[0] > SMALLEST_MARGIN and converged[0]):
+                    self._check(float(stages[i]), y)
+                    raise _lost(stages[i], "the robot is out of reach, singular, or jammed by friction there")
+                y = after.copy()
+            self._check(float(ends[k + 1]), y)
+            result.append(y)
+        return result
+
+    def _check(self, time: float, y: Array) -> None:
+        bend = float(np.linalg.norm(self._model.modes.attachment_shapes @ y[: len(y) // 2], axis=-1).max())
+        if not bend < 0.5 * self._size:
+            raise _lost(
+                time,
+                f"the platform bends by {bend:.3g} m, half its own size: with its frame held to this motion the "
+                "shape runs away; the platform is too soft for its load, or buckles",
+            )
+
+
+def _lost(time: float, reason: str) -> StateError:
+    return StateError(f"no answer beyond t = {time:.6g} s: {reason}", np.array([0]), [reason], time=float(time))
+
+
+def _wrenches(model: Model, motion: Motion, wrench: Callable[[Motion], Array] | None) -> Array:
+    if wrench is None:
+        return np.zeros((len(motion.time), 6))
+    if not callable(wrench):
+        raise InputError(f"wrench: a function of a motion is needed, got {type(wrench).__name__}")
+    loads = np.ascontiguousarray(wrench(motion), dtype=np.float64)
+    if loads.shape != (len(motion.time), 6) or not np.isfinite(loads).all():
+        raise InputError(
+            f"wrench: finite numbers of shape ({len(motion.time)}, 6) are needed for a motion of {len(motion.time)} "
+            f"states, got shape {loads.shape}"
+        )
+    check_wrench(model.robot, loads)
+    return loads
+
+
+def _times(times: ArrayLike) -> Array:
+    try:
+        t = np.asarray(times, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"times: numbers [s] are needed, got {times!r}") from error
+    if t.ndim != 1 or len(t) < 2 or not (np.isfinite(t).all() and (np.diff(t) > 0).all()):
+        raise InputError(f"times: at least two growing times [s] are needed, got {np.array2string(t, threshold=6)}")
+    return t
+
+
+def _row(name: str, value: ArrayLike, model: Model) -> Array:
+    row, count = np.array(value, dtype=np.float64), model.modes.count
+    if row.shape != (count,) or not np.isfinite(row).all():
+        raise InputError(f"{name}: {count} finite numbers are needed, got shape {row.shape}")
+    return row

@@ -1,0 +1,139 @@
+"""Actuator forces and external wrenches over time: constants, functions and controllers, checked at every call."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..control.contract import ControllerWithMemory, Measurement
+from ..errors import InputError, PolypodError
+from .actuators import Actuators
+from .errors import SimulationError
+
+Array = NDArray[np.float64]
+SignalLike = ArrayLike | Callable[[float, Measurement], ArrayLike] | ControllerWithMemory | None
+
+
+class Signal(ABC):
+    """Numbers (n,) as a function of time and measurement; ``constant`` if they depend on neither."""
+
+    constant: Array | None = None
+    has_memory: bool = False
+
+    @abstractmethod
+    def at(self, time: float, measurement: Measurement) -> Array:
+        """The value at a time."""
+
+
+class Constant(Signal):
+    """The same numbers always."""
+
+    def __init__(self, value: Array) -> None:
+        self.constant: Array = value
+
+    def at(self, time: float, measurement: Measurement) -> Array:
+        """The value."""
+        return self.constant
+
+
+class Function(Signal):
+    """A function or controller of the user's, whose faults are :class:`SimulationError` with the time."""
+
+    def __init__(
+        self, name: str, function: Any, labels: tuple[str, ...], check: Callable[[Array], None] = lambda rows: None
+    ) -> None:
+        """``check`` raises for rows (n, k) that the model cannot take."""
+        self._name, self._function, self._labels, self._check = name, function, labels, check
+        self.has_memory = isinstance(function, ControllerWithMemory)
+        self._memory: Any = None
+        self._started = False
+
+    def at(self, time: float, measurement: Measurement) -> Array:
+        """The value at a time, checked."""
+        name, count = self._name, len(self._labels)
+        try:
+            value = self._answer(time, measurement)
+        except Exception as error:  # whatever a user's function does, what was simulated so far must not be lost
+            kind = "" if isinstance(error, PolypodError) else f"{type(error).__name__}: "
+            raise SimulationError(f"{name}: failed at t = {time:.6g} s: {kind}{error}", time) from error
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise SimulationError(
+                f"{name}: numbers ({count},) are needed, got {value!r} at t = {time:.6g} s", time
+            ) from error
+        if array.shape != (count,):
+            raise SimulationError(f"{name}: shape ({count},) is needed, got {array.shape} at t = {time:.6g} s", time)
+        if not np.isfinite(array).all():
+            bad = int(np.argmin(np.isfinite(array)))
+            raise SimulationError(
+                f"{name}: got {array[bad]} for {self._labels[bad]} at t = {time:.6g} s; finite numbers are needed", time
+            )
+        try:
+            self._check(array[None])
+        except InputError as error:
+            raise SimulationError(f"{error} (at t = {time:.6g} s)", time) from error
+        return array
+
+    def _answer(self, time: float, measurement: Measurement) -> ArrayLike:
+        if not self.has_memory:
+            return self._function(time, measurement)
+        if not self._started:
+            self._memory, self._started = self._function.start(time, measurement), True
+        force: ArrayLike
+        force, self._memory = self._function.step(self._memory, time, measurement)
+        return force
+
+
+class Saturated(Signal):
+    """A force as actuators give it."""
+
+    def __init__(self, command: Signal, actuators: Actuators) -> None:
+        self._command, self._actuators = command, actuators
+        self.constant = None if command.constant is None else actuators.saturated(command.constant)
+
+    def at(self, time: float, measurement: Measurement) -> Array:
+        """The saturated value at a time."""
+        return self._actuators.saturated(self._command.at(time, measurement))
+
+
+class Inputs(NamedTuple):
+    """Force and wrench that act on the robot, which are asked for times within a span only."""
+
+    force: Signal
+    wrench: Signal
+    span: tuple[float, float] = (-np.inf, np.inf)
+
+    @property
+    def constant(self) -> tuple[Array, Array] | None:
+        """Both, if neither depends on time or state."""
+        force, wrench = self.force.constant, self.wrench.constant
+        return None if force is None or wrench is None else (force, wrench)
+
+    def at(self, time: float, measurement: Measurement) -> tuple[Array, Array]:
+        """Force and wrench at a time."""
+        inside = min(max(time, self.span[0]), self.span[1])
+        return self.force.at(inside, measurement), self.wrench.at(inside, measurement)
+
+
+def signal(
+    name: str, given: SignalLike, labels: tuple[str, ...], check: Callable[[Array], None] = lambda rows: None
+) -> Signal:
+    """A signal from numbers (None is zero), a function (time, measurement) or a controller."""
+    if callable(given) or isinstance(given, ControllerWithMemory):
+        return Function(name, given, labels, check)
+    try:
+        array = np.zeros(len(labels)) if given is None else np.array(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{name}: numbers ({len(labels)},), a function (time, measurement) or a controller is needed, got "
+            f"{type(given).__name__}"
+        ) from error
+    if array.shape != (len(labels),) or not np.isfinite(array).all():
+        raise InputError(f"{name}: {len(labels)} finite numbers are needed, got {array.tolist()}")
+    check(array[None])
+    return Constant(array)

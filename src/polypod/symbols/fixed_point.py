@@ -1,0 +1,66 @@
+"""Fixed points over compiled iterations: values that repeat when a function is applied to them."""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from .expression import Expression, Iteration, Port, port
+
+MAX_ROUNDS = 100
+# Rounds end when no value changes by more than this part of the largest: a few roundings of the function.
+REPEATED = 1e-13
+# Largest step of the accelerated iteration, in plain steps.
+_PACE = 20.0
+
+
+def changes(old: ca.SX, new: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Largest size of the new values, and their largest change."""
+    largest, change = ca.SX(0), ca.SX(0)
+    for i in range(old.numel()):
+        largest = ca.fmax(largest, ca.fabs(new[i]))
+        change = ca.fmax(change, ca.fabs(new[i] - old[i]))
+    return largest, change
+
+
+def fixed_point(
+    target: Expression, unknown: Port, inputs: tuple[Port, ...], fresh: ca.SX, once: bool = False
+) -> Iteration:
+    """``target`` at values of ``unknown`` (k) that repeat: ``fresh`` are those that follow from ``unknown``.
+
+    ``target`` has the same inputs and ``unknown`` last. Aitken's acceleration keeps the rounds few where a round does
+    not shrink the error much. With ``once`` the values after one round from zero are taken. Outputs gain ``converged``.
+    State: values, last residual, pace, rounds, converged, done.
+    """
+    k = unknown.length
+    state = ca.SX.sym("state", 2 * k + 4)
+    old, previous, pace, count = state[:k], state[k : 2 * k], state[2 * k], state[2 * k + 1]
+    new = ca.substitute(fresh, unknown.symbols, old)
+    residual = new - old
+    largest, change = changes(old, new)
+    # What is not a finite number is never equal to itself: such a state must not pass, nor keep its neighbours waiting.
+    lost = ca.logic_not(change <= 1e300)
+    converged = ca.SX(1) if once else ca.logic_and(change <= REPEATED * largest, ca.logic_not(lost))
+    # Aitken: the pace that would have cancelled the last change of the residual; the first rounds go plainly.
+    turn = residual - previous
+    faster = -pace * ca.dot(previous, turn) / ca.fmax(ca.dot(turn, turn), 1e-300)
+    pace = ca.if_else(count < 1, 1, ca.fmax(-_PACE, ca.fmin(_PACE, faster)))
+    following = ca.if_else(converged, new, old + pace * residual)
+    done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
+    step = ca.vertcat(following, residual, pace, count + 1, converged, done)
+    numbers = [] if target.parameters is None else [target.parameters.symbols]
+    results = target.function.call([*(p.symbols for p in inputs), old, *numbers])
+    outputs = [port(p.name, value, p.shape) for p, value in zip(target.outputs, results, strict=True)]
+    outputs.append(port("converged", state[2 * k + 2], ()))
+    start = ca.SX.zeros(2 * k + 4)
+    return Iteration(target.name, inputs, tuple(outputs), state, start, step, target.parameters)
+
+
+def settled(old: ca.SX, new: ca.SX, rounds: ca.SX, once: bool) -> tuple[ca.SX, ca.SX]:
+    """Whether values repeat (or the one round asked for is over), and whether they never will.
+
+    For loops that iterate plainly, stage by stage of an integrator: the last stage's values are a good start.
+    """
+    largest, change = changes(old, new)
+    ready = rounds >= 1 if once else change <= REPEATED * largest
+    endless = ca.SX(0) if once else ca.logic_and(rounds + 1 >= MAX_ROUNDS, ca.logic_not(ready))
+    return ready, ca.logic_or(ca.logic_not(change <= 1e300), endless)

@@ -1,0 +1,212 @@
+"""Explicit Runge-Kutta steps: methods as data, steps in numbers, and steps as a compiled iteration.
+
+The iteration evaluates one stage (or one round of an inner fixed point) each time round, so that its code holds the
+rate once, however many stages and steps there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from .expression import Iteration, Port
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Method:
+    """k_i = f(t + c_i h, y + a_i h k_(i-1)), y(t + h) = y + h sum b_i k_i: each stage needs the last rate only.
+
+    ``reach`` are a_i, ``nodes`` c_i, ``weights`` b_i. The conditions of its ``order`` (up to 4, Butcher's trees) are
+    checked exactly when it is made.
+    """
+
+    name: str
+    order: int
+    nodes: tuple[Fraction, ...]
+    reach: tuple[Fraction, ...]
+    weights: tuple[Fraction, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.nodes) == len(self.reach) == len(self.weights):
+            raise ValueError(f"{self.name}: nodes, reach and weights must be equally many")
+        if self.nodes != self.reach:
+            raise ValueError(f"{self.name}: a stage must reach as far as its node, a_i = c_i")
+        if not 1 <= self.order <= 4:
+            raise ValueError(f"{self.name}: orders 1 to 4 are checked, got {self.order}")
+        c = self.nodes
+        ac = self._times_a(c)
+        conditions = [  # sum b_i phi_i = 1/density, by order
+            (1, [Fraction(1)] * len(c), 1),
+            (2, list(c), 2),
+            (3, [x**2 for x in c], 3),
+            (3, ac, 6),
+            (4, [x**3 for x in c], 4),
+            (4, [x * y for x, y in zip(c, ac, strict=True)], 8),
+            (4, self._times_a([x**2 for x in c]), 12),
+            (4, self._times_a(ac), 24),
+        ]
+        for order, phi, density in conditions:
+            total = sum((b * x for b, x in zip(self.weights, phi, strict=True)), Fraction(0))
+            if order <= self.order and total * density != 1:
+                raise ValueError(
+                    f"{self.name}: not of order {self.order}: a sum of order {order} is {total}, not 1/{density}"
+                )
+
+    def _times_a(self, values: Sequence[Fraction]) -> list[Fraction]:
+        """A times a column; only the diagonal below the main one is not zero."""
+        return [Fraction(0), *(a * x for a, x in zip(self.reach[1:], values[:-1], strict=True))]
+
+    @cached_property
+    def _numbers(self) -> list[tuple[float, float, float]]:
+        return [(float(c), float(a), float(b)) for c, a, b in zip(self.nodes, self.reach, self.weights, strict=True)]
+
+    def advance(self, rate: Callable[[float, Array], Array], time: float, y: Array, h: float) -> Array:
+        """y at ``time + h``; ``rate(time, y)`` is dy/dt."""
+        total, last = np.zeros_like(y), np.zeros_like(y)
+        for c, a, b in self._numbers:
+            last = rate(time + c * h, y + (a * h) * last)
+            total = total + b * last
+        return y + h * total
+
+
+_HALF, _SIXTH, _THIRD = Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)
+RK4 = Method(
+    "RK4", 4, (Fraction(0), _HALF, _HALF, Fraction(1)), (Fraction(0), _HALF, _HALF, Fraction(1)),
+    (_SIXTH, _THIRD, _THIRD, _SIXTH),
+)  # fmt: skip
+"""The classical method of fourth order."""
+MAX_PHASE, MAX_DECAY, MAX_STABLE = 0.4, 1.0, 2.7
+"""How long a step of RK4 may be: bounds of a rate [1/s] times the step [s].
+
+An oscillation of rate w is off by (w h)^5/120 of its amplitude a step; a decay, such as dry friction's, need not be
+followed but must not grow, which ends at 2.8: far enough below for loads that grow.
+"""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a rate is asked for: ``state`` at the step's beginning, ``y`` of the stage, ``inner`` values, all symbols.
+
+    ``number`` counts the stages from 0.
+    """
+
+    method: Method
+    state: ca.SX
+    y: ca.SX
+    inner: ca.SX
+    number: ca.SX
+
+    def at_node(self, values: Sequence[ca.SX]) -> ca.SX:
+        """What is given for each distinct node of the method (RK4: beginning, middle and end), at this stage's."""
+        distinct = len(set(self.method.nodes))
+        if len(values) != distinct:
+            raise ValueError(f"{self.method.name} has {distinct} distinct nodes, got {len(values)} values")
+        return _by_stage(self.number, self.method.nodes, values)
+
+
+@dataclass(frozen=True)
+class Slope:
+    """dy/dt at a stage; its quality (not above zero, or not a number: no answer); inner values found anew."""
+
+    rate: ca.SX
+    quality: ca.SX
+    inner: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
+
+
+@dataclass(frozen=True)
+class FixedPoint:
+    """Inner values, as many as ``count``, which a rate depends on and gives anew, iterated at each stage.
+
+    ``ended(old, new, rounds)`` says whether they repeat and whether they never will. The next stage starts from the
+    last one's, or from zero if ``restart``.
+    """
+
+    count: int
+    ended: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
+    restart: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """After the last step: the state, the smallest quality on the way, and whether all fixed points were found."""
+
+    state: ca.SX
+    quality: ca.SX
+    converged: ca.SX
+
+
+def _by_stage(number: ca.SX, keys: Sequence[Fraction], values: Sequence[ca.SX] | None = None) -> ca.SX:
+    """The value for the key of a stage; ``values`` in the order of the distinct keys, which they are unless given."""
+    distinct = sorted(set(keys))
+    values = [ca.SX(float(key)) for key in distinct] if values is None else values
+    result = values[distinct.index(keys[-1])]
+    for k in range(len(keys) - 2, -1, -1):
+        if keys[k] != keys[k + 1]:
+            result = ca.if_else(number < k + 0.5, values[distinct.index(keys[k])], result)
+    return result
+
+
+def runge_kutta(
+    name: str,
+    inputs: tuple[Port, ...],
+    start: ca.SX,
+    step: ca.SX,
+    count: ca.SX,
+    slope: Callable[[Stage], Slope],
+    outputs: Callable[[Outcome], tuple[Port, ...]],
+    *,
+    method: Method = RK4,
+    inner: FixedPoint | None = None,
+    chart: Callable[[ca.SX], ca.SX] = lambda state: state,
+    state_of: Callable[[ca.SX, ca.SX], ca.SX] = lambda state, y: y,
+    parameters: Port | None = None,
+) -> Iteration:
+    """``count`` steps of length ``step`` from a state ``start``, all functions of the inputs, as one iteration.
+
+    A state is integrated in a chart of its own: ``chart(state)`` are the numbers y at the beginning of a step,
+    ``state_of(state, y)`` the state that other numbers in the same chart mean. It ends early, with the outcome so far,
+    where the quality is lost or a fixed point has none. The loop's state: state, sum of the rates, last rate, inner
+    values, stage, steps to go, rounds, smallest quality, converged, done.
+    """
+    state = ca.SX.sym("state", start.numel())
+    beginning = chart(state)
+    length, inside = beginning.numel(), 0 if inner is None else inner.count
+    total, last, old = ca.SX.sym("total", length), ca.SX.sym("last", length), ca.SX.sym("inner", inside)
+    number, left, rounds, worst, converged, done = (
+        ca.SX.sym(text) for text in ("stage", "left", "rounds", "worst", "converged", "done")
+    )
+    reach, weight = _by_stage(number, method.reach), _by_stage(number, method.weights)
+    final = number > len(method.nodes) - 1.5
+    found = slope(Stage(method, state, beginning + (reach * step) * last, old, number))
+    ready, lost = ca.SX(1), ca.SX(0)
+    new = found.inner
+    if inner is not None:
+        ready, lost = inner.ended(old, found.inner, rounds)
+        new = ca.if_else(ready, 0, found.inner) if inner.restart else found.inner
+    summed = total + weight * found.rate
+    whole = ca.logic_and(ready, final)
+    quality = ca.fmin(worst, found.quality)
+    over = ca.logic_or(lost, ca.logic_not(quality > 0))
+    following = ca.vertcat(
+        ca.if_else(whole, state_of(state, beginning + step * summed), state),
+        ca.if_else(whole, 0, ca.if_else(ready, summed, total)),
+        ca.if_else(ready, found.rate, last),
+        new,
+        ca.if_else(ready, ca.if_else(final, 0, number + 1), number),
+        ca.if_else(whole, left - 1, left),
+        ca.if_else(ready, 0, rounds + 1),
+        ca.if_else(ca.logic_or(over, ready), quality, worst),
+        ca.if_else(lost, 0, converged),
+        ca.logic_or(over, ca.logic_and(whole, left < 1.5)),
+    )
+    loop = ca.vertcat(state, total, last, old, number, left, rounds, worst, converged, done)
+    begin = ca.vertcat(start, ca.SX.zeros(2 * length + inside), 0, count, 0, 1, 1, 0)
+    return Iteration(name, inputs, outputs(Outcome(state, worst, converged)), loop, begin, following, parameters)

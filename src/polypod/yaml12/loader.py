@@ -1,0 +1,181 @@
+"""From text to data. Files come from anywhere, so limits are checked before anything is built or walked.
+
+The numbers are those of YAML 1.2, decimal only: ``010`` is ten (not octal), ``1e3`` is a thousand, and ``1:30``,
+``1_000`` and ``0x10`` are texts. Dates are texts too. The tags are those of JSON: mappings, sequences, texts,
+numbers, truth values and null.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import yaml
+
+from ..errors import Fault
+from .syntax import syntax_fault
+
+MAX_CHARACTERS = 20_000_000
+MAX_NODES = 300_000
+"""Values of a document with its aliases written out. Large tables belong in a block of text, a CSV or a mode file."""
+MAX_DEPTH = 50
+MAX_DIGITS = 300
+"""Characters of a number: a double has at most 309 digits before its point."""
+
+_TAG = "tag:yaml.org,2002:"
+_INTEGER = re.compile(r"[-+]?[0-9]+")
+_DECIMAL = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
+_FLOAT = re.compile(f"(?:{_DECIMAL.pattern}|{_SPECIAL.pattern})")
+_TRUTH = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_NULL = ("", "~", "null", "Null", "NULL")
+_UNPRINTABLE = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+class YamlTextError(ValueError):
+    """A text that is not a YAML document, or is beyond the limits; ``faults`` says where and why."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(map(str, faults)))
+
+
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # libyaml's reader is ten times as fast, if it is there
+
+
+class Loader(_Base):  # type: ignore[misc]
+    """PyYAML's safe loader with the scalars of YAML 1.2 and no other types."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012  PyYAML's own registries
+    yaml_constructors: dict[str, Any] = {}  # noqa: RUF012
+
+
+def _number(loader: Any, node: yaml.ScalarNode) -> int | float:
+    text, whole = loader.construct_scalar(node), node.tag == _TAG + "int"
+    if len(text) > MAX_DIGITS:
+        raise _error(f"a number of {len(text)} characters; at most {MAX_DIGITS} are allowed", node)
+    if not (_INTEGER if whole else _FLOAT).fullmatch(text):
+        raise _error(f"{text!r} is not a{' whole' if whole else ''} number, though its tag says so", node)
+    return int(text) if whole else float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+
+
+def _truth_value(loader: Any, node: yaml.ScalarNode) -> bool:
+    text = loader.construct_scalar(node)
+    if text not in _TRUTH:
+        raise _error(f"{text!r} is not true or false, though its tag says so", node)
+    return _TRUTH[text]
+
+
+def _unknown(loader: Any, node: yaml.Node) -> None:
+    raise _error(f"the tag {node.tag.replace(_TAG, '!!')!r} is not allowed; a file is plain data, leave it out", node)
+
+
+def _error(problem: str, node: yaml.Node) -> yaml.YAMLError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+for _name, _pattern, _first in (
+    ("bool", re.compile("|".join(_TRUTH)), "tTfF"),
+    ("int", _INTEGER, "-+0123456789"),
+    ("float", _FLOAT, "-+.0123456789"),
+    ("null", re.compile("|".join(map(re.escape, _NULL))), ["", "~", "n", "N"]),
+    ("merge", re.compile("<<"), "<"),
+):
+    # PyYAML matches at the start only
+    Loader.add_implicit_resolver(_TAG + _name, re.compile(f"(?:{_pattern.pattern})$"), list(_first))
+for _name, _construct in {
+    "int": _number,
+    "float": _number,
+    "bool": _truth_value,
+    "null": _Base.construct_yaml_null,
+    "str": _Base.construct_yaml_str,
+    "seq": _Base.construct_yaml_seq,
+    "map": _Base.construct_yaml_map,
+}.items():
+    Loader.add_constructor(_TAG + _name, _construct)
+Loader.add_constructor(None, _unknown)
+
+
+def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
+    """Data of one document and its node, which has the lines; ``(None, None)`` for an empty text.
+
+    >>> read_yaml("mass: 010")[0]
+    {'mass': 10}
+    """
+    _check_characters(text)
+    try:
+        _check_events(text)
+        node = Loader(text).get_single_node()
+        if node is None:
+            return None, None
+        _expanded_size(node, {}, set())
+        repeated = list(_repeated_keys(node, ""))
+        if repeated:
+            raise YamlTextError(repeated)
+        return Loader("").construct_document(node), node
+    except yaml.YAMLError as error:
+        raise YamlTextError([syntax_fault(error, text)]) from error
+
+
+def _check_characters(text: str) -> None:
+    if len(text) > MAX_CHARACTERS:
+        raise YamlTextError([Fault("", f"{len(text)} characters; a file may have at most {MAX_CHARACTERS}")])
+    strange = _UNPRINTABLE.search(text)
+    if strange:
+        line = len(text[: strange.start() + 1].splitlines())
+        raise YamlTextError([Fault("", f"not YAML: control character U+{ord(strange[0]):04X}; remove it", line)])
+
+
+def _check_events(text: str) -> None:
+    """Depth and number of values, read one by one: nothing is built yet."""
+    parser, depth, count = Loader(text), 0, 0
+    while parser.check_event():
+        event = parser.get_event()
+        if isinstance(event, yaml.events.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.events.CollectionEndEvent):
+            depth -= 1
+        count += isinstance(event, yaml.events.NodeEvent)
+        if depth > MAX_DEPTH:
+            raise YamlTextError([Fault("", f"nested deeper than {MAX_DEPTH} levels", event.start_mark.line + 1)])
+        if count > MAX_NODES:
+            raise YamlTextError([Fault("", _too_many(), event.start_mark.line + 1)])
+
+
+def _too_many() -> str:
+    return f"more than {MAX_NODES} values, aliases written out; keep large tables in a block of text or a CSV file"
+
+
+def _expanded_size(node: yaml.Node, sizes: dict[int, int], above: set[int]) -> int:
+    """Number of values at and below a node with its aliases written out; each node is visited once."""
+    if id(node) in above:
+        raise YamlTextError([Fault("", "an anchor's value contains its own alias", node.start_mark.line + 1)])
+    if id(node) not in sizes:
+        above.add(id(node))
+        children = [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
+        inside = children if isinstance(node, yaml.CollectionNode) else []
+        sizes[id(node)] = 1 + sum(_expanded_size(child, sizes, above) for child in inside)
+        above.remove(id(node))
+    if sizes[id(node)] > MAX_NODES:
+        raise YamlTextError([Fault("", _too_many(), node.start_mark.line + 1)])
+    return sizes[id(node)]
+
+
+def _repeated_keys(node: yaml.Node, path: str) -> Iterator[Fault]:
+    """YAML lets the last of two equal keys win in silence; here it is a fault."""
+    if isinstance(node, yaml.MappingNode):
+        seen: dict[Any, int] = {}
+        for key, value in node.value:
+            name, line = key.value, key.start_mark.line + 1
+            if not isinstance(key, yaml.ScalarNode):
+                yield Fault(path, "a key must be a text, got a list or a mapping", line)
+                continue
+            field = f"{path}.{name}" if path else name
+            if name in seen:
+                yield Fault(field, f"given twice, here and in line {seen[name]}", line)
+            seen[name] = line
+            yield from _repeated_keys(value, field)
+    elif isinstance(node, yaml.SequenceNode):
+        for number, value in enumerate(node.value):
+            yield from _repeated_keys(value, f"{path}.{number}" if path else str(number))

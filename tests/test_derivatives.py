@@ -1,0 +1,211 @@
+"""Derivatives, regressor and CasADi functions against differences of high order, Pinocchio, and the rules they obey."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pinocchio as pin
+import pytest
+from scipy.spatial.transform import Rotation
+
+import polypod as pp
+from polypod.errors import InputError, UnknownNameError
+
+ROBOTS = ("pedrammehr", "lopes", "staicu")
+# Sixth-order differences at steps of 1e-3 leave 1e-16/1e-3 of rounding and 1e-18 of truncation, times condition.
+DIFFERENCE = 1e-9
+_CACHE: dict[str, Any] = {}
+
+
+def model(name: str) -> pp.Model:
+    """One model a robot, so that kernels are shared by the tests."""
+    if name not in _CACHE:
+        _CACHE[name] = pp.Model(name)
+    return _CACHE[name]
+
+
+def states(name: str, count: int = 3) -> tuple[Any, ...]:
+    """Poses, twists, accelerations and wrenches near home that the robot can make."""
+    m, draw = model(name), np.random.default_rng(5)
+    wrench = draw.normal(size=(count, 6))
+    if not m.mobility.full:
+        return *m.motion(*0.05 * draw.normal(size=(3, count, m.mobility.count))), wrench
+    pose = np.tile(m.robot.home.matrix, (count, 1, 1))
+    pose[:, :3, 3] += 0.05 * m.size * draw.normal(size=(count, 3))
+    pose[:, :3, :3] = Rotation.from_rotvec(0.1 * draw.normal(size=(count, 3))).as_matrix() @ pose[:, :3, :3]
+    return pose, *draw.normal(size=(2, count, 6)), wrench
+
+
+def displaced(pose: Any, move: Any) -> Any:
+    """Poses moved by v and turned by omega, base axes: a twist on the left."""
+    moved = pose.copy()
+    moved[:, :3, 3] += move[:3]
+    moved[:, :3, :3] = Rotation.from_rotvec(move[3:]).as_matrix() @ pose[:, :3, :3]
+    return moved
+
+
+def slopes(function: Callable[[Any], Any], count: int, step: float = 1e-3) -> Any:
+    """Sixth-order central differences of a function of ``count`` numbers, at zero: (..., count)."""
+    columns = []
+    for unit in np.eye(count):
+        a, b, c = ((function(k * step * unit) - function(-k * step * unit)) / step for k in (1, 2, 3))
+        columns.append((45 * a - 9 * b + c) / 60)
+    return np.stack(columns, axis=-1)
+
+
+def close(got: Any, wanted: Any, tolerance: float = DIFFERENCE) -> None:
+    """Equal relative to the largest entry of the block."""
+    assert np.abs(got - wanted).max() <= tolerance * max(np.abs(wanted).max(), 1e-9)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+class TestBlocks:
+    """Every block against differences, along motions that the robot can make."""
+
+    def test_inverse_dynamics(self, name: str) -> None:
+        """d(force) by pose, twist, acceleration, wrench."""
+        m, (pose, twist, acceleration, wrench) = model(name), states(name)
+        got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrench)
+        basis = m.mobility.basis
+        f, m_count = m.inverse_dynamics, m.mobility.count
+        close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, acceleration, wrench), m_count))
+        close(got.twist @ basis, slopes(lambda u: f(pose, twist + basis @ u, acceleration, wrench), m_count))
+        close(got.acceleration @ basis, slopes(lambda u: f(pose, twist, acceleration + basis @ u, wrench), m_count))
+        close(got.wrench, slopes(lambda w: f(pose, twist, acceleration, wrench + w), 6))
+        assert got.force is None
+        assert got.parameters is None
+
+    def test_direct_dynamics(self, name: str) -> None:
+        """d(acceleration) by pose, twist, force, wrench."""
+        m, (pose, twist, acceleration, wrench) = model(name), states(name)
+        force = m.inverse_dynamics(pose, twist, acceleration, wrench)
+        got = m.derivatives("direct_dynamics", pose, twist, force, wrench)
+        basis = m.mobility.basis
+        f, count = m.direct_dynamics, m.mobility.count
+        close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, force, wrench), count))
+        close(got.twist @ basis, slopes(lambda u: f(pose, twist + basis @ u, force, wrench), count))
+        close(got.force, slopes(lambda u: f(pose, twist, force + u, wrench), force.shape[-1]))
+        close(got.wrench, slopes(lambda w: f(pose, twist, force, wrench + w), 6))
+
+    def test_inverse_and_direct_are_inverse(self, name: str) -> None:
+        """df/da da/df = 1: no differences."""
+        m, (pose, twist, acceleration, wrench) = model(name), states(name)
+        force = m.inverse_dynamics(pose, twist, acceleration, wrench)
+        there = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrench).acceleration
+        back = m.derivatives("direct_dynamics", pose, twist, force, wrench).force
+        assert np.abs(there @ back - np.eye(force.shape[-1])).max() <= 1e-11
+
+    def test_numbers(self, name: str) -> None:
+        """By numbers of the robot, a column each, against calls with changed numbers."""
+        # steps of an inertia at the edge of the possible lead beyond it: no check here
+        free = model(name).robot.platform.model_copy(update={"check": "none"})
+        m, state = pp.Model(model(name).robot.model_copy(update={"platform": free})), states(name)
+        paths = ("platform.mass", "platform.com", "platform.inertia", "legs.0.platform", "gravity")
+        got = m.derivatives("inverse_dynamics", *state, wrt=(), parameters=paths).parameters
+        column = 0
+        for path, value in m.parameters(*paths).items():
+            for place in np.ndindex(value.shape):
+
+                def changed(step: Any, path: str = path, value: Any = value, place: Any = place) -> Any:
+                    other = value.copy()
+                    other[place] += step[0]
+                    return m.inverse_dynamics(*state, parameters={path: other})
+
+                wanted = slopes(changed, 1)[..., 0]
+                assert np.abs(got[..., column] - wanted).max() <= 1e-8 * max(np.abs(wanted).max(), 1.0), (path, place)
+                column += 1
+        assert got.shape[-1] == column
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_regressor_times_its_numbers_is_the_force(name: str) -> None:
+    """Y p = f for the robot's numbers, and for others of the same robot."""
+    m, (pose, twist, acceleration, _) = model(name), states(name)
+    matrix, names, values = m.regressor(pose, twist, acceleration)
+    force = m.inverse_dynamics(pose, twist, acceleration)
+    assert matrix.shape == (*force.shape, len(names)) == (*force.shape, len(values))
+    # rounding of sums of forces that cancel: relative to the largest product
+    scale = np.abs(matrix * values).max()
+    assert np.abs(matrix @ values - force).max() <= 1e-13 * scale
+    heavier = values.copy()
+    heavier[names.index("platform.m")] += 2.5
+    own = m.parameters("platform.mass", "platform.com", "platform.inertia")
+    # a mass at the origin of {P} changes m alone
+    mass, com = own["platform.mass"], own["platform.com"]
+    central = m.robot.platform.central_inertia
+    whole = central + mass * (com @ com * np.eye(3) - np.outer(com, com))
+    new_com = mass * com / (mass + 2.5)
+    tensor = whole - (mass + 2.5) * (new_com @ new_com * np.eye(3) - np.outer(new_com, new_com))
+    changed = m.robot.model_copy(
+        update={"platform": pp.Body(mass=mass + 2.5, com=tuple(new_com), inertia=tensor.tolist(), check="none")}
+    )
+    assert (
+        np.abs(matrix @ heavier - pp.Model(changed).inverse_dynamics(pose, twist, acceleration)).max() <= 1e-12 * scale
+    )
+
+
+def test_slopes_of_a_lone_platform_are_pinocchios() -> None:
+    """Massless legs leave J^T f = w of one free body, whose slopes computeRNEADerivatives gives."""
+    m = pp.Model("pedrammehr", simplify="massless-links")
+    pose, twist, acceleration, _ = states("pedrammehr")
+    body = m.robot.platform
+    tree = pin.Model()
+    tree.gravity.linear = np.array(m.robot.gravity)
+    joint = tree.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "platform")
+    tree.appendBodyToJoint(joint, pin.Inertia(body.mass, np.array(body.com), body.central_inertia), pin.SE3.Identity())
+    data = tree.createData()
+    got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrt=("twist", "acceleration"), friction=False)
+    jacobian = m.jacobian(pose)
+    for k in range(len(pose)):
+        rotation = pose[k, :3, :3]
+        turn = np.kron(np.eye(2), rotation)
+        q = np.concatenate([pose[k, :3, 3], Rotation.from_matrix(rotation).as_quat()])
+        v = turn.T @ twist[k]
+        # Pinocchio's acceleration is spatial: the point's own less omega x v, in the body's axes
+        a = turn.T @ acceleration[k]
+        a[:3] -= np.cross(v[3:], v[:3])
+        pin.computeRNEADerivatives(tree, data, q, v, a)
+        by_v, by_a = data.dtau_dv.copy(), data.M.copy()
+        by_a = np.triu(by_a) + np.triu(by_a, 1).T
+        drift = np.zeros((6, 6))
+        drift[:3, :3], drift[:3, 3:] = -pin.skew(v[3:]), pin.skew(v[:3])
+        wanted = np.linalg.solve(jacobian[k].T, turn @ (by_v + by_a @ drift) @ turn.T)
+        assert np.abs(got.twist[k] - wanted).max() <= 1e-11 * np.abs(wanted).max()
+        wanted = np.linalg.solve(jacobian[k].T, turn @ by_a @ turn.T)
+        assert np.abs(got.acceleration[k] - wanted).max() <= 1e-11 * np.abs(wanted).max()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_casadi_functions_are_the_model(name: str) -> None:
+    """Symbols in and out, the robot's numbers inside."""
+    m, (pose, twist, acceleration, wrench) = model(name), states(name)
+    function = m.casadi("inverse_dynamics")
+    assert isinstance(function, ca.Function)
+    force, quality = function(pose[0].ravel(), twist[0], acceleration[0], wrench[0])
+    wanted = m.inverse_dynamics(pose[0], twist[0], acceleration[0], wrench[0])
+    assert np.abs(np.array(force).ravel() - wanted).max() <= 1e-13 * np.abs(wanted).max()
+    assert float(quality) > 0
+    x = ca.SX.sym("a", 6)
+    slope = ca.jacobian(function(pose[0].ravel(), twist[0], x, wrench[0])[0], x)
+    got = m.derivatives("inverse_dynamics", pose[0], twist[0], acceleration[0], wrench[0], wrt=("acceleration",))
+    numbers = np.array(ca.Function("slope", [x], [slope])(acceleration[0]))
+    assert np.abs(got.acceleration - numbers).max() <= 1e-11 * np.abs(numbers).max()
+
+
+def test_what_has_no_derivative_is_refused() -> None:
+    """With what to do instead."""
+    hexaslide = model("kim-ryu")
+    home, still = hexaslide.robot.home.matrix, np.zeros(6)
+    with pytest.raises(InputError, match="friction=False"):
+        hexaslide.derivatives("inverse_dynamics", home, still, still)
+    with pytest.raises(UnknownNameError, match="inverse_dynamics"):
+        hexaslide.derivatives("inverse_dynamic", home, still, still)
+    with pytest.raises(UnknownNameError, match="acceleration"):
+        hexaslide.derivatives("inverse_dynamics", home, still, still, wrt=("accelerations",), friction=False)
+    with pytest.raises(UnknownNameError, match=r"platform\.mass"):
+        hexaslide.derivatives("inverse_dynamics", home, still, still, parameters=("platform.mas",), friction=False)
+    with pytest.raises(InputError, match="friction=False"):
+        hexaslide.casadi("inverse_dynamics")

@@ -1,0 +1,193 @@
+"""When motions are looked at: their points always, and often enough for their shape."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.cli.check import check
+from polypod.errors import InputError, MotionFileError, StateError
+from polypod.motion import (
+    Circle,
+    Euler,
+    Line,
+    OwnCoordinates,
+    Piecewise,
+    Poses,
+    Published,
+    Rest,
+    Sine,
+    Stack,
+    Sum,
+    Through,
+    load_motion,
+    loads_motion,
+    make_task,
+    sample_times,
+    with_motion_lines,
+)
+from polypod.results.study import study
+
+FAR = """name: far
+rate: 0.5
+trajectory:
+  kind: poses
+  relative_to: home
+  poses:
+    - {time: 0, position: [0, 0, 0]}
+    - {time: 1, position: [0, 0, 30]}
+    - {time: 2, position: [0, 0, 0]}
+"""
+
+
+def test_thirty_metres_between_two_samples_are_seen(tmp_path):
+    """The two samples of this rate are both home."""
+    path = tmp_path / "far.yaml"
+    path.write_text(FAR)
+    report = check(path, "kim-ryu")
+    assert not report.ok
+    (fault,) = report.faults
+    assert (fault.field, fault.line) == ("trajectory.poses.1", 8)
+    assert "leaves what the robot can do" in fault.message
+
+
+def test_a_rate_of_almost_nothing_still_moves(model_of):
+    task = make_task(model_of("lopes"), rate=1e-9)
+    fine = make_task(model_of("lopes"))
+    for few, many in zip(task.motion[2:], fine.motion[2:], strict=True):
+        assert np.abs(few).max() > 0.97 * np.abs(many).max()
+
+
+def coordinates(path):
+    return OwnCoordinates(path=path)
+
+
+POINTS = [0.0, 0.123, 0.4567, 1.0]
+
+
+@pytest.mark.parametrize("rate", [1e-6, 0.7, 10.0, 200.0, 1234.5])
+def test_points_are_among_the_samples(rate):
+    through = Through(points=[0, 1, 0, 2], times=POINTS)
+    later = Piecewise(parts=[Rest(point=0.0, duration=0.3), through])
+    for path, wanted in (
+        (through, POINTS),
+        (Stack(parts=[Line(start=0, end=1, duration=1.0), through]), POINTS),
+        (Sum(parts=[Sine(amplitude=1, frequency=1, duration=1.0), through]), POINTS),
+        (later, [0.0, *(0.3 + np.array(POINTS))]),
+    ):
+        times = sample_times(coordinates(path), rate)
+        assert (np.diff(times) > 0).all()
+        assert (times[0], times[-1]) == (0.0, path.duration)
+        assert np.abs(times[:, None] - wanted).min(axis=0).max() <= 1e-12 * path.duration
+        assert len(times) >= 17
+
+
+def test_an_ordinary_rate_is_even():
+    """What the shape needs is there already, points on the grid are not doubled by rounding."""
+    circle = Circle(centre=[0, 0, 0], radius=1, normal=[0, 0, 1], rpm=40)
+    np.testing.assert_array_equal(sample_times(coordinates(circle), 100.0), np.linspace(0, 1.5, 151))
+    through = Through(points=[0, 1, 0, 2], times=[0, 0.1, 0.7, 1.1])
+    np.testing.assert_array_equal(sample_times(coordinates(through), 100.0), np.linspace(0, 1.1, 111))
+
+
+@pytest.mark.parametrize("rate", [1e-3, 1.0, 7.0])
+def test_periods_are_seen_whatever_the_rate(rate):
+    """16 samples a period meet every peak to 1 - cos(pi/16) = 2 %."""
+    path = Sine(amplitude=1.0, frequency=7.0, duration=3.0, phase=0.4)
+    times = sample_times(coordinates(path), rate)
+    for k, size in enumerate((1.0, 14 * np.pi, (14 * np.pi) ** 2)):
+        for start in np.arange(21) / 7:
+            period = times[(times >= start) & (times <= start + 1 / 7)]
+            assert np.abs(path.at(period)[k]).max() > (1 - 0.02) * size
+
+
+def test_samples_are_added_only_where_they_lack():
+    """A dash of 10 ms in a motion of 10 s does not make the rest finer."""
+    dash = Through(points=[0, 0, 1, 1], times=[0, 5, 5.01, 10.0])
+    times = sample_times(coordinates(dash), 10.0)
+    assert len(times) < 101 + 16
+    assert np.count_nonzero((times > 5) & (times < 5.01)) >= 5
+
+
+def test_many_points_do_not_multiply():
+    dense = Through(points=np.zeros(5001), times=np.linspace(0, 5, 5001))
+    assert len(sample_times(coordinates(dense), 200.0)) == 5001
+
+
+def test_rows_of_a_wrench_are_among_the_samples(model_of):
+    """A peak of 1 ms between two samples at 10 a second."""
+    text = (
+        "name: a\nrate: 10\n"
+        "trajectory: {kind: euler, relative_to: home, path: {kind: rest, point: [0, 0, 0, 0, 0, 0], duration: 1}}\n"
+        "wrench:\n  times: [0.5501, 0.5511, 0.5521]\n"
+        "  values: [[0, 0, 0, 0, 0, 0], [9, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]]\n"
+    )
+    assert loads_motion(text).task(model_of("long")).wrench[:, 0].max() == 9
+
+
+@pytest.mark.parametrize("rate", [0.0, -1.0, np.nan, np.inf, 1.7e308])
+def test_rates_that_are_none(rate):
+    with pytest.raises(InputError, match="rate: "):
+        sample_times(Published(name="kim-ryu-circle"), rate)
+
+
+def test_shapes_that_need_too_many_samples_are_refused():
+    fast = Sine(amplitude=1.0, frequency=1e6, duration=1.0)
+    with pytest.raises(InputError, match=r"trajectory: .* need 1.6e\+07 samples; at most 2000000"):
+        sample_times(coordinates(fast), 200.0)
+
+
+# -- tasks -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_task_from_what_was_read_and_from_python(tmp_path, model_of):
+    model = model_of("kim-ryu")
+    path = tmp_path / "a.yaml"
+    path.write_text(FAR.replace("30]", "0.03]").replace("0.5", "50"))
+    from_file = make_task(model, path)
+    from_data = make_task(model, load_motion(path))
+    for a, b in zip(from_file.motion, from_data.motion, strict=True):
+        np.testing.assert_array_equal(a, b)
+    assert (from_data.name, len(from_data.time)) == ("far", 101)
+    up = model.robot.home.matrix
+    up[2, 3] += 0.03
+    home = model.robot.home.matrix
+    task = make_task(model, Poses.through([home, up, home], [0, 1, 2]), rate=50)
+    for a, b in zip(from_file.motion, task.motion, strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-15)
+    six = Through(points=[[0] * 6, [0, 0, 0.03, 0, 0, 0], [0] * 6], times=[0, 1, 2])
+    task = make_task(model, Euler(path=six, relative_to="home"), rate=50)
+    np.testing.assert_allclose(task.motion.pose, from_file.motion.pose, rtol=0, atol=1e-15)
+    assert np.isfinite(study(model, task).force).all()
+
+
+def test_a_fault_of_the_robot_does_not_blame_the_motion(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text(FAR)
+    for error in (InputError("formulation: 'delta' has no newton-euler form here"), InputError("leg2: no")):
+        with pytest.raises(InputError) as caught, with_motion_lines(path):
+            raise error
+        assert caught.value is error
+        assert pp.motion.motion_fault(path, error) == pp.errors.Fault("robot", str(error))
+    with pytest.raises(MotionFileError, match=r"line 3: trajectory: twist: the robot"), with_motion_lines(path):
+        raise InputError("twist: the robot cannot move along x")
+    with pytest.raises(StateError, match=r"a.yaml, line 8: trajectory.poses.1"), with_motion_lines(path):
+        raise StateError("out of reach", time=0.5)
+
+
+def test_millimetres_in_metres_are_pointed_out(model_of):
+    """50 for 50 mm: whatever else is said, the distance is."""
+    text = (
+        "name: heave\ntrajectory:\n  kind: euler\n  relative_to: home\n"
+        "  path: {kind: sine, amplitude: [0, 0, %s, 0, 0, 0], frequency: 1, duration: 1}\n"
+    )
+    with pytest.warns(
+        pp.errors.ImplausibleWarning, match=r"'heave' goes 50 m from home, .*; are the positions in metres"
+    ):
+        make_task(model_of("kim-ryu"), loads_motion(text % 50))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        make_task(model_of("kim-ryu"), loads_motion(text % 0.05))

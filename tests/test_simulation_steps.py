@@ -1,0 +1,115 @@
+"""The Runge-Kutta builder: methods check themselves, compiled steps against closed forms and steps in numbers."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from polypod.kernels import Iteration, Kernel, Port, port
+from polypod.symbols.integration import RK4, FixedPoint, Method, Outcome, Slope, Stage, runge_kutta
+
+HALF = Fraction(1, 2)
+
+
+def test_a_wrong_method_is_refused_when_it_is_made() -> None:
+    third = (Fraction(1, 6), Fraction(1, 3), Fraction(1, 3), Fraction(1, 6))
+    with pytest.raises(ValueError, match=r"not of order 4: a sum of order 1 is 7/6"):
+        Method("slip", 4, RK4.nodes, RK4.reach, (Fraction(1, 3), *third[1:]))
+    with pytest.raises(ValueError, match="reach as far as its node"):
+        Method("slip", 4, (Fraction(0), HALF, HALF, HALF), RK4.reach, third)
+    with pytest.raises(ValueError, match=r"not of order 3: a sum of order 3"):
+        Method("midpoint", 3, (Fraction(0), HALF), (Fraction(0), HALF), (Fraction(0), Fraction(1)))
+    assert Method("midpoint", 2, (Fraction(0), HALF), (Fraction(0), HALF), (Fraction(0), Fraction(1))).order == 2
+
+
+def ports(count: int) -> tuple[Port, Port, Port]:
+    x = ca.SX.sym("x", count)
+    return Port("x", x, (count,)), Port("h", ca.SX.sym("h"), ()), Port("n", ca.SX.sym("n"), ())
+
+
+def ended(outcome: Outcome) -> tuple[Port, ...]:
+    return (
+        port("x", outcome.state), port("quality", outcome.quality, ()), port("converged", outcome.converged, ())
+    )  # fmt: skip
+
+
+def run(iteration: Iteration, x: list[float], h: float, n: int) -> tuple[np.ndarray, float, float]:
+    state, quality, converged = Kernel(lambda: iteration)(np.array([x]), np.array([h]), np.array([float(n)]))
+    return state[0], float(quality[0]), float(converged[0])
+
+
+def test_steps_of_an_oscillator_are_of_fourth_order_and_equal_those_in_numbers() -> None:
+    given = ports(2)
+    iteration = runge_kutta(
+        "swing", given, given[0].symbols, given[1].symbols, given[2].symbols,
+        lambda s: Slope(ca.vertcat(s.y[1], -s.y[0]), ca.SX(1)), ended,
+    )  # fmt: skip
+    exact = np.array([np.sin(1.0), np.cos(1.0)])
+    errors = [np.abs(run(iteration, [0.0, 1.0], 1 / n, n)[0] - exact).max() for n in (8, 16, 32)]
+    # a fourth-order method gains 16 with every halving, and a little of the next order
+    assert 15 < errors[0] / errors[1] < 17.5
+    assert 15 < errors[1] / errors[2] < 17
+    y = np.array([0.0, 1.0])
+    for k in range(8):
+        y = RK4.advance(lambda time, y: np.array([y[1], -y[0]]), k / 8, y, 1 / 8)
+    assert np.abs(run(iteration, [0.0, 1.0], 1 / 8, 8)[0] - y).max() < 1e-15
+
+
+def test_inputs_given_at_the_nodes_are_taken_at_the_nodes() -> None:
+    """y' = t^3 with t given at the beginning, middle and end: Simpson's rule, exact."""
+    given = ports(1)
+    x, h, n = (p.symbols for p in given)
+    iteration = runge_kutta(
+        "cube", given, x, h, n, lambda s: Slope(s.at_node([ca.SX(1), 1 + 0.5 * h, 1 + h]) ** 3, ca.SX(1)), ended
+    )
+    end, quality, converged = run(iteration, [0.0], 0.5, 1)
+    assert abs(end[0] - (1.5**4 - 1) / 4) < 1e-15
+    assert (quality, converged) == (1.0, 1.0)
+    with pytest.raises(ValueError, match="RK4 has 3 distinct nodes, got 2"):
+        Stage(RK4, x, x, x, x).at_node([h, h])
+
+
+def implicit(factor: float, restart: bool, most: int = 60) -> Iteration:
+    """y' = -z with z = (y + factor z)/(1 + factor) found by iterating, so that z = y."""
+    given = ports(1)
+
+    def slope(s: Stage) -> Slope:
+        return Slope(-s.inner, ca.SX(1), (s.y + factor * s.inner) / (1 + factor))
+
+    def repeats(old: ca.SX, new: ca.SX, rounds: ca.SX) -> tuple[ca.SX, ca.SX]:
+        ready = ca.fabs(new - old) < 1e-15
+        return ready, ca.logic_and(ca.logic_not(ready), rounds > most)
+
+    inner = FixedPoint(1, repeats, restart)
+    return runge_kutta("inner", given, *(p.symbols for p in given), slope, ended, inner=inner)
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_an_inner_fixed_point_is_found_at_every_stage(restart: bool) -> None:
+    end, _, converged = run(implicit(0.2, restart), [1.0], 0.1, 3)
+    decay = 1.0
+    for _ in range(3):
+        decay *= 1 - 0.1 + 0.1**2 / 2 - 0.1**3 / 6 + 0.1**4 / 24
+    assert abs(end[0] - decay) < 1e-14
+    assert converged == 1.0
+
+
+def test_a_fixed_point_without_end_is_reported_and_ends_the_steps() -> None:
+    end, _, converged = run(implicit(-3.0, False), [1.0], 0.1, 1_000_000)
+    assert converged == 0.0
+    assert end[0] == 1.0
+
+
+def test_a_lost_quality_is_reported_and_ends_the_steps() -> None:
+    """y' = 1 with quality 1 - y: lost where a stage passes 1; the state is that of the last whole step."""
+    given = ports(1)
+    iteration = runge_kutta("wall", given, *(p.symbols for p in given), lambda s: Slope(ca.SX(1), 1 - s.y), ended)
+    end, quality, _ = run(iteration, [0.0], 0.3, 1_000_000)
+    assert abs(end[0] - 0.9) < 1e-15
+    assert quality <= 0
+    end, quality, _ = run(iteration, [0.0], 0.3, 2)
+    assert abs(quality - 0.4) < 1e-15
+    assert np.isnan(run(iteration, [float("nan")], 0.3, 2)[1])
