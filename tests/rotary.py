@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 from functools import cache
-from pathlib import Path
 
 import polypod as pp
-
-EXAMPLE = Path(__file__).parents[1] / "examples" / "custom_leg.py"
+from user_legs import custom_leg
 
 
 @cache
 def hexa() -> pp.Robot:
     """Six cranks."""
-    spec = importlib.util.spec_from_file_location("custom_leg", EXAMPLE)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    robot: pp.Robot = module.hexa()
+    robot: pp.Robot = custom_leg().hexa()
     return robot
 
 

@@ -11,8 +11,8 @@ import pytest
 
 import printed_staicu
 from compare import assert_close, derivative
+from lagrangian import Lagrangian
 from polypod.formulations import FORMULATIONS
-from polypod.formulations.lagrange import Lagrangian
 from polypod.motion import Coordinates, Motion, Published
 from polypod.papers.kim_ryu import study as kim_ryu_study
 from polypod.papers.lopes import cases as lopes_cases

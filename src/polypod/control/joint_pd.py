@@ -44,7 +44,7 @@ class JointPD:
     ) -> None:
         """``model`` is what the controller believes; ``kp`` [N/m] and ``kd`` [N s/m] are numbers or (n,)."""
         self.reference = reference_of(reference, rate)
-        count = len(model.legs)
+        count = len(model.actuators)
         self._kp, self._kd = gain("kp", kp, count), gain("kd", kd, count)
         still = np.zeros(6)
 

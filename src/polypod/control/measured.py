@@ -97,7 +97,7 @@ class ActuatorsMeasured:
         """
         if velocity not in ("measured", "differences"):
             raise InputError(f"velocity: 'measured' or 'differences', got {velocity!r}")
-        count = len(model.legs)
+        count = len(model.actuators)
         self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
         self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
         self._forward = Call(model.kernel("forward_kinematics"))

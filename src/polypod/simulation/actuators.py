@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError
+from ..model.actuators import ActuatorInfo
 
 Array = NDArray[np.float64]
 # Times closer than this part of a period are the same.
@@ -16,10 +18,10 @@ _SAME = 1e-9
 
 
 class Actuators:
-    """Saturation [N] and delay [s] of actuators that hold each command until the next arrives."""
+    """Saturation [N or N m] and delay [s] of actuators that hold each command until the next arrives."""
 
-    def __init__(self, legs: tuple[str, ...], saturation: ArrayLike | None, delay: float) -> None:
-        self.low, self.high = _range(legs, saturation)
+    def __init__(self, actuators: Sequence[ActuatorInfo], saturation: ArrayLike | None, delay: float) -> None:
+        self.low, self.high = _range(actuators, saturation)
         self._unbounded = saturation is None
         if not (np.isfinite(delay) and delay >= 0):
             raise InputError(f"delay: at least 0 s is needed, got {delay}")
@@ -57,8 +59,8 @@ class Actuators:
         return [(a, b, force) for (a, b), (_, force) in zip(pairwise(ends), steps, strict=True)]
 
 
-def _range(legs: tuple[str, ...], saturation: ArrayLike | None) -> tuple[Array, Array]:
-    count = len(legs)
+def _range(actuators: Sequence[ActuatorInfo], saturation: ArrayLike | None) -> tuple[Array, Array]:
+    count = len(actuators)
     if saturation is None:
         return np.full(count, -np.inf), np.full(count, np.inf)
     value = np.asarray(saturation, dtype=np.float64)
@@ -71,5 +73,6 @@ def _range(legs: tuple[str, ...], saturation: ArrayLike | None) -> tuple[Array, 
     bad = ~(low < high)
     if bad.any():
         k = int(np.argmax(bad))
-        raise InputError(f"saturation: low must be below high, got {low[k]} to {high[k]} N for {legs[k]}")
+        a = actuators[k]
+        raise InputError(f"saturation: low must be below high, got {low[k]} to {high[k]} {a.force_unit} for {a.name}")
     return low.copy(), high.copy()

@@ -43,7 +43,7 @@ class Run:
     time: float = 0.0
 
     def __post_init__(self) -> None:
-        self._command = self._applied = np.zeros(len(self.stepper.system.legs))
+        self._command = self._applied = np.zeros(len(self.stepper.system.actuators))
         self._pushed = np.zeros(6)
 
     def sampled(self, duration: float, rate: float, every: int) -> None:

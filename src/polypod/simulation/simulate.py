@@ -95,12 +95,13 @@ def simulate(
     timing = _Timing(duration, rate, breaks, output)
     system = System(model, friction)
     stepper = Stepper(system)
-    actuators = Actuators(system.legs, saturation, delay)
+    actuators = Actuators(system.actuators, saturation, delay)
     wanted = _reference(reference, force, rate)
     start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
     how = method or (FIXED if rate is not None else "DOP853")
     integrator = Integrator(how, _step(step, system, start) if how == FIXED else step or STEP, rtol, atol)
-    forces, wrenches = signal("force", force, system.legs), signal("wrench", wrench, COMPONENTS, system.check_wrench)
+    forces = signal("force", force, tuple(a.name for a in system.actuators))
+    wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
     _check_sampling(forces, wrenches, rate, delay)
     watches = chosen(events, system, friction, singularity, platform_size(model.robot))
     for watch in watches:
@@ -125,7 +126,7 @@ def simulate(
         if delay:
             actuators.hold(system.hold(start.pose)[1])
         else:
-            actuators.hold(np.zeros(len(system.legs)))
+            actuators.hold(np.zeros(len(system.actuators)))
         try:
             if rate is None:
                 run.continuous(timing.ends, output)

@@ -104,7 +104,7 @@ class System:
             known = _COMPILED.setdefault(model, {})
             self.compiled = known.setdefault(friction, CompiledDynamics(model.kernels, friction))
         self.model, self.robot, self._friction = model, model.robot, friction
-        self.legs, self.actuators = model.legs, model.actuators
+        self.actuators = model.actuators
         self.freedoms = Freedoms(self.robot)
         self.modes = model.modes.count if model.robot.flexible else 0
 
