@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
-
-from llvmlite import ir
+from typing import Any, Literal
 
 from ..symbols.expression import Expression, Iteration
 from ..symbols.program import Program
 from . import machine
+from .emit import check
 from .function import add_function
+from .text import Module
 
-_PREPARE, _BATCH, _FEW, _ROWS = (f"polypod_{part}" for part in ("prepare", "batch", "few", "rows"))
+Part = Literal["prepare", "batch", "few", "rows"]
 
 
 class Code:
@@ -22,61 +23,82 @@ class Code:
 
     ``prepare`` derives numbers from parameters; ``batch`` evaluates many states side by side, ``few`` up to as many
     as ``narrow``, ``one`` a single state; they read one row of derived numbers a design. ``rows`` reads one for each
-    state and is compiled when first used. The machine code is freed with this object.
+    state. Each but ``prepare`` is compiled when first used: most programs call with many states or with one, and
+    never pay for the other. The machine code is freed with this object.
     """
 
     def __init__(self, build: Callable[[], Expression | Iteration], recipe: bytes | None) -> None:
         self._build, self._recipe = build, recipe
-        self._lock = threading.Lock()
-        self._rows: tuple[machine.Linked, Callable[[int], None]] | None = None
-        compiled = self._compiled(b"", self._main)
-        self.about = compiled.about
-        self._main_code = machine.Linked(compiled.code)
+        self._lock = threading.RLock()
+        self._linked: dict[Part, machine.Linked] = {}
         self.narrow = machine.narrow_width() or 0
-        self.batch = self._main_code.function(_BATCH)
-        self.few = self._main_code.function(_FEW) if self.narrow else self.batch
-        self.one = self._main_code.function(_FEW if self.narrow else _BATCH, short=True)
+        prepare = self._compiled("prepare")
+        self.about = prepare.about
         if self.about["parameters"]:
-            self.prepare = self._main_code.function(_PREPARE)
+            self._linked["prepare"] = machine.Linked(prepare.code)
+            self.prepare = self._linked["prepare"].function("prepare")
 
     @cached_property
     def expression(self) -> Expression | Iteration:
         """What the code computes, in symbols."""
         return self._build()
 
-    @property
+    @cached_property
+    def batch(self) -> Callable[[int], None]:
+        """Many states side by side; those of code compiled in haste no more than a few."""
+        hasty = self.narrow and machine.optimisation() == 0
+        return self._function("few" if hasty else "batch")
+
+    @cached_property
+    def few(self) -> Callable[[int], None]:
+        """Up to ``narrow`` states."""
+        return self._function("few") if self.narrow else self.batch
+
+    @cached_property
+    def one(self) -> Callable[[int], None]:
+        """One state, in a call so short that other threads wait for it."""
+        return self._function("few" if self.narrow else "batch", short=True)
+
+    @cached_property
     def rows(self) -> Callable[[int], None]:
         """States side by side, each with derived numbers of its own."""
-        with self._lock:
-            if self._rows is None:
-                linked = machine.Linked(self._compiled(b"rows", self._own_designs).code)
-                self._rows = linked, linked.function(_ROWS)
-        return self._rows[1]
+        return self._function("rows")
 
-    def _compiled(self, variant: bytes, fill: Callable[[ir.Module, Program, int], None]) -> machine.Compiled:
-        width = machine.vector_width()
-        content = self._recipe if self._recipe is not None else repr(self.expression.program).encode()
-        key = machine.key_of(variant + b"\n" + content, width)
+    def _function(self, part: Part, short: bool = False) -> Callable[[int], None]:
+        with self._lock:
+            if part not in self._linked:
+                self._linked[part] = machine.Linked(self._compiled(part).code)
+            return self._linked[part].function(part, short)
+
+    @cached_property
+    def _content(self) -> bytes:
+        """All that determines the code."""
+        if self._recipe is not None:
+            return self._recipe
+        return hashlib.sha256(repr(self.expression.program).encode()).digest()
+
+    def _compiled(self, part: Part) -> machine.Compiled:
+        key = machine.key_of(part.encode() + b"\n" + self._content, machine.vector_width())
         compiled = machine.load(key)
         if compiled is None:
-            module = ir.Module("polypod")
-            fill(module, self.expression.program, width)
-            compiled = machine.Compiled(_description(self.expression), machine.compile_module(module))
+            compiled = machine.Compiled(_description(self.expression), _object_code(part, self.expression.program))
             machine.keep(key, compiled)
         return compiled
 
-    @staticmethod
-    def _main(module: ir.Module, program: Program, width: int) -> None:
-        if program.prepare is not None:
-            add_function(module, _PREPARE, Program(None, program.prepare), width)
-        add_function(module, _BATCH, program, width)
-        narrow = machine.narrow_width()
-        if narrow:
-            add_function(module, _FEW, program, narrow)
 
-    @staticmethod
-    def _own_designs(module: ir.Module, program: Program, width: int) -> None:
-        add_function(module, _ROWS, program, width, own_design=True)
+def _object_code(part: Part, program: Program) -> bytes:
+    """The code of one part; none to prepare a program without parameters."""
+    module, width = Module(), machine.vector_width()
+    if part == "prepare":
+        for graph in program.graphs:
+            check(graph)  # what cannot be compiled is said before the rest is asked for
+        if program.prepare is None:
+            return b""
+        add_function(module, part, Program(None, program.prepare), width)
+    else:
+        narrow = machine.narrow_width() if part == "few" else None
+        add_function(module, part, program, narrow or width, own_design=part == "rows")
+    return machine.compile_module(module)
 
 
 def _description(expression: Expression | Iteration) -> dict[str, Any]:

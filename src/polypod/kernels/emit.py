@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import casadi as ca
-from llvmlite import ir
 
 from ..symbols.graph import SELECT, Graph, unsupported
+from .text import DOUBLE, Writer, number, vector
 
-F64 = ir.DoubleType()
-# Lets the compiler fuse a product and a sum; everything else stays as written.
-_FUSE = ("contract",)
-
-_COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "=="}
+# "contract" lets the compiler fuse a product and a sum; everything else stays as written.
+_ARITHMETIC = {
+    ca.OP_ADD: "fadd contract",
+    ca.OP_SUB: "fsub contract",
+    ca.OP_MUL: "fmul contract",
+    ca.OP_DIV: "fdiv",
+}
+# Of one value with itself.
+_TWICE = {ca.OP_SQ: "fmul contract", ca.OP_TWICE: "fadd contract"}
+# As in C: what is not a number differs from all.
+_COMPARE = {ca.OP_LT: "olt", ca.OP_LE: "ole", ca.OP_EQ: "oeq", ca.OP_NE: "une"}
+_LOGIC = {ca.OP_AND: "and", ca.OP_OR: "or"}
 _INTRINSIC = {
     ca.OP_SQRT: "llvm.sqrt",
     ca.OP_FABS: "llvm.fabs",
@@ -39,126 +46,136 @@ _LIBRARY = {
     ca.OP_SINH: "sinh",
     ca.OP_COSH: "cosh",
 }
+_OTHERS = {ca.OP_NEG, ca.OP_INV, ca.OP_ASSIGN, ca.OP_NOT, SELECT, ca.OP_IF_ELSE_ZERO, ca.OP_SIGN}
+OPERATIONS = frozenset({*_ARITHMETIC, *_TWICE, *_COMPARE, *_LOGIC, *_INTRINSIC, *_LIBRARY, *_OTHERS})
+"""What has machine code."""
+
+
+def check(graph: Graph) -> None:
+    """Raise for an operation that has no machine code."""
+    for op in {step.op for step in graph.operations} - OPERATIONS - {ca.OP_INPUT, ca.OP_CONST}:
+        raise unsupported(op, "machine code")
 
 
 class Emitter:
-    """Writes vector code for graphs into an LLVM function; ``width`` states side by side."""
+    """Writes vector code for graphs into an LLVM function; ``width`` states side by side. Values are their names."""
 
-    def __init__(self, builder: ir.IRBuilder, width: int) -> None:
-        self.builder, self.width = builder, width
-        self.module: ir.Module = builder.module
-        self.type = ir.VectorType(F64, width)
+    def __init__(self, writer: Writer, width: int) -> None:
+        self.writer, self.width = writer, width
+        self.type = f"<{width} x {DOUBLE}>"
+        self.flags = f"<{width} x i1>"
+        self._constants: dict[str, str] = {}
         # A comparison's bits, by the value (1.0 or 0.0) that stands for it: choices use them directly.
-        self._bits: dict[ir.Value, ir.Value] = {}
+        self._bits: dict[str, str] = {}
 
-    def constant(self, value: float) -> ir.Value:
+    def constant(self, value: float) -> str:
         """A number in every lane."""
-        return ir.Constant(self.type, [ir.Constant(F64, value)] * self.width)
+        text = number(value)
+        if text not in self._constants:
+            self._constants[text] = vector(DOUBLE, [text] * self.width)
+        return self._constants[text]
 
-    def everywhere(self, value: ir.Value) -> ir.Value:
+    def everywhere(self, value: str) -> str:
         """A plain number in every lane."""
-        nothing = ir.Constant(self.type, ir.Undefined)
-        first = self.builder.insert_element(nothing, value, ir.Constant(ir.IntType(32), 0))
-        return self.builder.shuffle_vector(
-            first, nothing, ir.Constant(ir.VectorType(ir.IntType(32), self.width), [0] * self.width)
+        first = self.writer.value(f"insertelement {self.type} undef, {DOUBLE} {value}, i32 0")
+        return self.shuffled(first, "undef", [0] * self.width)
+
+    def shuffled(self, a: str, b: str, places: Sequence[int]) -> str:
+        """Lanes of two vectors, those of the second counted after those of the first."""
+        mask = vector("i32", places)
+        return self.writer.value(
+            f"shufflevector {self.type} {a}, {self.type} {b}, <{self.width} x i32> {mask}",
         )
 
-    def any_lane(self, bits: ir.Value) -> ir.Value:
+    def any_lane(self, bits: str) -> str:
         """Whether a comparison holds in any lane."""
-        lanes = ir.IntType(self.width)
-        return self.builder.icmp_unsigned("!=", self.builder.bitcast(bits, lanes), ir.Constant(lanes, 0))
+        lanes = self.writer.value(f"bitcast {self.flags} {bits} to i{self.width}")
+        return self.writer.value(f"icmp ne i{self.width} {lanes}, 0")
 
-    def graph(self, graph: Graph, source: Callable[[int, int], ir.Value]) -> list[list[ir.Value]]:
+    def none_of(self, bits: str) -> str:
+        """Where a comparison does not hold."""
+        return self.writer.value(f"xor {self.flags} {bits}, {vector('i1', ['true'] * self.width)}")
+
+    def graph(self, graph: Graph, source: Callable[[int, int], str]) -> list[list[str]]:
         """Values of the graph's outputs; ``source(input, element)`` gives its inputs."""
-        values: list[ir.Value] = []
+        values: list[str] = []
+        add, write, kind = values.append, self.writer.value, self.type
         for step in graph.operations:
-            if step.op == ca.OP_INPUT:
-                values.append(source(*step.source))
-            elif step.op == ca.OP_CONST:
-                values.append(self.constant(step.constant))
+            op = step.op
+            if op in _ARITHMETIC:
+                a, b = step.arguments
+                add(write(f"{_ARITHMETIC[op]} {kind} {values[a]}, {values[b]}"))
+            elif op == ca.OP_INPUT:
+                add(source(*step.source))
+            elif op == ca.OP_CONST:
+                add(self.constant(step.constant))
             else:
-                values.append(self.operation(step.op, [values[i] for i in step.arguments]))
+                add(self._operation(op, [values[i] for i in step.arguments]))
         return [[values[i] for i in row] for row in graph.outputs]
 
-    def operation(self, op: int, x: Sequence[ir.Value]) -> ir.Value:
-        """One arithmetic operation."""
-        b = self.builder
-        if op == ca.OP_ADD:
-            return b.fadd(x[0], x[1], flags=_FUSE)
-        if op == ca.OP_SUB:
-            return b.fsub(x[0], x[1], flags=_FUSE)
-        if op == ca.OP_MUL:
-            return b.fmul(x[0], x[1], flags=_FUSE)
-        if op == ca.OP_DIV:
-            return b.fdiv(x[0], x[1])
-        if op == ca.OP_SQ:
-            return b.fmul(x[0], x[0], flags=_FUSE)
-        if op == ca.OP_TWICE:
-            return b.fadd(x[0], x[0], flags=_FUSE)
+    def _operation(self, op: int, x: Sequence[str]) -> str:
+        """One operation, not of two values by arithmetic."""
+        write, kind = self.writer.value, self.type
+        if op in _TWICE:
+            return write(f"{_TWICE[op]} {kind} {x[0]}, {x[0]}")
         if op == ca.OP_NEG:
-            return b.fneg(x[0])
+            return write(f"fneg {kind} {x[0]}")
         if op == ca.OP_INV:
-            return b.fdiv(self.constant(1.0), x[0])
+            return write(f"fdiv {kind} {self.constant(1.0)}, {x[0]}")
         if op == ca.OP_ASSIGN:
             return x[0]
-        if op == ca.OP_NE:
-            return self.truth(b.fcmp_unordered("!=", x[0], x[1]))  # as in C: what is not a number differs from all
         if op in _COMPARE:
-            return self.truth(b.fcmp_ordered(_COMPARE[op], x[0], x[1]))
+            return self._truth(self._compared(_COMPARE[op], x[0], x[1]))
         if op == ca.OP_NOT:
-            return self.truth(b.fcmp_ordered("==", x[0], self.constant(0.0)))
-        if op == ca.OP_AND:
-            return self.truth(b.and_(self.true(x[0]), self.true(x[1])))
-        if op == ca.OP_OR:
-            return self.truth(b.or_(self.true(x[0]), self.true(x[1])))
+            return self._truth(self._compared("oeq", x[0], self.constant(0.0)))
+        if op in _LOGIC:
+            return self._truth(write(f"{_LOGIC[op]} {self.flags} {self.true(x[0])}, {self.true(x[1])}"))
         if op == SELECT:
-            return b.select(self.true(x[0]), x[1], x[2])
+            return self.chosen(self.true(x[0]), x[1], x[2])
         if op == ca.OP_IF_ELSE_ZERO:
-            return b.select(self.true(x[0]), x[1], self.constant(0.0))
+            return self.chosen(self.true(x[0]), x[1], self.constant(0.0))
         if op == ca.OP_SIGN:
-            one = self.call("llvm.copysign", [self.constant(1.0), x[0]])
-            return b.select(b.fcmp_unordered("==", x[0], self.constant(0.0)), x[0], one)
+            one = self._call("llvm.copysign", [self.constant(1.0), x[0]])
+            return self.chosen(self._compared("ueq", x[0], self.constant(0.0)), x[0], one)
         if op in _INTRINSIC:
-            return self.call(_INTRINSIC[op], x)
+            return self._call(_INTRINSIC[op], x)
         if op in _LIBRARY:
-            return self.each_lane(_LIBRARY[op], x)
+            return self._each_lane(_LIBRARY[op], x)
         raise unsupported(op, "machine code")
 
-    def truth(self, bits: ir.Value) -> ir.Value:
+    def chosen(self, bits: str, yes: str, no: str) -> str:
+        """One of two values in each lane."""
+        return self.writer.value(f"select {self.flags} {bits}, {self.type} {yes}, {self.type} {no}")
+
+    def _compared(self, how: str, a: str, b: str) -> str:
+        return self.writer.value(f"fcmp {how} {self.type} {a}, {b}")
+
+    def _truth(self, bits: str) -> str:
         """1.0 where a comparison holds, else 0.0."""
-        value = self.builder.select(bits, self.constant(1.0), self.constant(0.0))
+        value = self.chosen(bits, self.constant(1.0), self.constant(0.0))
         self._bits[value] = bits
         return value
 
-    def true(self, value: ir.Value) -> ir.Value:
+    def true(self, value: str) -> str:
         """The comparison value != 0; true for what is not a number, so that no iteration waits for it."""
-        if value in self._bits:
-            return self._bits[value]
-        return self.builder.fcmp_unordered("!=", value, self.constant(0.0))
+        return self._bits[value] if value in self._bits else self._compared("une", value, self.constant(0.0))
 
-    def call(self, name: str, x: Sequence[ir.Value]) -> ir.Value:
+    def _call(self, name: str, x: Sequence[str]) -> str:
         """An intrinsic of this width."""
-        kind = ir.FunctionType(self.type, [self.type] * len(x))
         # "nsz": the smaller of 0 and -0 may be either, which spares minima and maxima half of their instructions.
-        flags = ("nsz",) if name in ("llvm.minimum", "llvm.maximum") else ()
-        return self.builder.call(self.declared(f"{name}.{self.suffix}", kind), list(x), fastmath=flags)
+        flags = "nsz " if name in ("llvm.minimum", "llvm.maximum") else ""
+        return self.writer.call(f"{name}.{self.suffix}", self.type, [(self.type, value) for value in x], flags)
 
     @property
     def suffix(self) -> str:
         """How intrinsics of this width are named."""
         return f"v{self.width}f64"
 
-    def declared(self, name: str, kind: ir.FunctionType) -> ir.Function:
-        """A function of another module, declared once."""
-        return self.module.globals.get(name) or ir.Function(self.module, kind, name)
-
-    def each_lane(self, name: str, x: Sequence[ir.Value]) -> ir.Value:
+    def _each_lane(self, name: str, x: Sequence[str]) -> str:
         """A function of the C library, lane by lane."""
-        kind = ir.FunctionType(F64, [F64] * len(x))
-        function = self.declared(name, kind)
-        result = ir.Constant(self.type, ir.Undefined)
+        write, result = self.writer.value, "undef"
         for lane in range(self.width):
-            index = ir.Constant(ir.IntType(32), lane)
-            value = self.builder.call(function, [self.builder.extract_element(v, index) for v in x])
-            result = self.builder.insert_element(result, value, index)
+            numbers = [(DOUBLE, write(f"extractelement {self.type} {value}, i32 {lane}")) for value in x]
+            value = self.writer.call(name, DOUBLE, numbers)
+            result = write(f"insertelement {self.type} {result}, {DOUBLE} {value}, i32 {lane}")
         return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +15,10 @@ from typing import Any
 
 import llvmlite
 from llvmlite import binding as llvm
-from llvmlite import ir
 
+from ..errors import InputError
 from . import store
+from .text import Module
 
 _LOCK = threading.Lock()
 
@@ -57,10 +59,22 @@ def _emitter_digest() -> bytes:
     return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in sorted(files))
 
 
+def optimisation() -> int:
+    """How much work goes into machine code: 1, or what ``POLYPOD_OPTIMISE`` says, from 0 to 3.
+
+    0 takes a tenth of the time to compile, for code that takes two to five times as long to run: for trials and tests.
+    More than 1 gains nothing measurable.
+    """
+    chosen = os.environ.get("POLYPOD_OPTIMISE") or "1"
+    if chosen not in ("0", "1", "2", "3"):
+        raise InputError(f"POLYPOD_OPTIMISE: 0, 1, 2 or 3 is needed, got {chosen!r}")
+    return int(chosen)
+
+
 def key_of(content: bytes, width: int) -> str:
     """Name of a kernel in the cache: what it computes, how, with what, on what."""
     digest = hashlib.sha256(_emitter_digest())
-    for part in (content, str(width), llvmlite.__version__, repr(llvm.llvm_version_info), *host()):
+    for part in (content, str(width), str(optimisation()), llvmlite.__version__, repr(llvm.llvm_version_info), *host()):
         digest.update(part.encode() if isinstance(part, str) else part)
     return digest.hexdigest()
 
@@ -97,13 +111,14 @@ def keep(key: str, compiled: Compiled) -> None:
 
 def _target_machine() -> llvm.TargetMachine:
     triple, cpu, features = host()
-    return llvm.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=1, jit=True)
+    return llvm.Target.from_triple(triple).create_target_machine(
+        cpu=cpu, features=features, opt=optimisation(), jit=True
+    )
 
 
-def compile_module(module: ir.Module) -> bytes:
+def compile_module(module: Module) -> bytes:
     """Object code of an LLVM module for this machine."""
-    module.triple = host()[0]
-    parsed = llvm.parse_assembly(str(module))
+    parsed = llvm.parse_assembly(f'target triple = "{host()[0]}"\n{module}')
     parsed.verify()
     return bytes(_target_machine().emit_object(parsed))
 

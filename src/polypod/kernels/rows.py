@@ -5,20 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llvmlite import ir
-
-from .emit import F64, Emitter
-
-I64 = ir.IntType(64)
-POINTER = F64.as_pointer()
+from .emit import Emitter
+from .text import INTEGER, POINTER, vector
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Rows:
-    """An array of one design: where it starts, doubles from row to row, and doubles in a row."""
+    """An array of one design: where it starts, doubles from row to row (values' names), and doubles in a row."""
 
-    start: ir.Value
-    stride: ir.Value
+    start: str
+    stride: str
     length: int
 
 
@@ -28,18 +24,19 @@ class States:
     So any n works, nothing outside the arrays is touched, and results may overwrite the inputs.
     """
 
-    def __init__(self, emitter: Emitter, first: ir.Value, n: ir.Value) -> None:
+    def __init__(self, emitter: Emitter, first: str, n: str) -> None:
         self._emitter = emitter
-        builder = emitter.builder
-        last = builder.sub(n, ir.Constant(I64, 1))
+        write = emitter.writer.value
+        last = write(f"sub {INTEGER} {n}, 1")
         self._numbers = [first]
         for lane in range(1, emitter.width):
-            number = builder.add(first, ir.Constant(I64, lane))
-            self._numbers.append(builder.select(builder.icmp_signed("<", number, last), number, last))
-        self._starts: dict[Rows, list[ir.Value]] = {}
-        self._loaded: dict[tuple[Rows, int], list[ir.Value]] = {}
+            number = write(f"add {INTEGER} {first}, {lane}")
+            inside = write(f"icmp slt {INTEGER} {number}, {last}")
+            self._numbers.append(write(f"select i1 {inside}, {INTEGER} {number}, {INTEGER} {last}"))
+        self._starts: dict[Rows, list[str]] = {}
+        self._loaded: dict[tuple[Rows, int], list[str]] = {}
 
-    def load(self, rows: Rows, element: int) -> ir.Value:
+    def load(self, rows: Rows, element: int) -> str:
         """One element of each state's row, as a vector over the states."""
         width = self._emitter.width
         chunk = element // width
@@ -49,69 +46,59 @@ class States:
             self._loaded[rows, chunk] = self._transposed(lanes)
         return self._loaded[rows, chunk][element - chunk * width]
 
-    def store(self, rows: Rows, values: Sequence[ir.Value]) -> None:
+    def store(self, rows: Rows, values: Sequence[str]) -> None:
         """Each state's row."""
         width = self._emitter.width
         for first in range(0, rows.length, width):
             part = list(values[first : first + width])
-            filler = [ir.Constant(self._emitter.type, ir.Undefined)] * (width - len(part))
+            filler = ["undef"] * (width - len(part))
             for start, lane in zip(self._lanes(rows), self._transposed(part + filler), strict=True):
                 self._write(start, first, len(part), lane)
 
-    def _lanes(self, rows: Rows) -> list[ir.Value]:
+    def _lanes(self, rows: Rows) -> list[str]:
         """Where the states' rows start."""
         if rows not in self._starts:
-            builder = self._emitter.builder
+            writer = self._emitter.writer
             self._starts[rows] = [
-                builder.gep(rows.start, [builder.mul(number, rows.stride)], inbounds=True) for number in self._numbers
+                writer.offset(rows.start, writer.value(f"mul {INTEGER} {number}, {rows.stride}"))
+                for number in self._numbers
             ]
         return self._starts[rows]
 
-    def _transposed(self, rows: list[ir.Value]) -> list[ir.Value]:
+    def _transposed(self, rows: list[str]) -> list[str]:
         """A square block turned over its diagonal, by exchanging halves of pairs of vectors."""
-        builder, width = self._emitter.builder, self._emitter.width
-        mask = ir.VectorType(ir.IntType(32), width)
+        emitter, width = self._emitter, self._emitter.width
         rows, step = list(rows), 1
         while step < width:
-            low = ir.Constant(mask, [k if not k & step else k - step + width for k in range(width)])
-            high = ir.Constant(mask, [k + step if not k & step else k + width for k in range(width)])
+            low = [k if not k & step else k - step + width for k in range(width)]
+            high = [k + step if not k & step else k + width for k in range(width)]
             for i in range(width):
                 if not i & step:
                     a, b = rows[i], rows[i | step]
-                    rows[i] = builder.shuffle_vector(a, b, low)
-                    rows[i | step] = builder.shuffle_vector(a, b, high)
+                    rows[i] = emitter.shuffled(a, b, low)
+                    rows[i | step] = emitter.shuffled(a, b, high)
             step *= 2
         return rows
 
-    def _mask(self, count: int) -> ir.Constant:
-        return ir.Constant(
-            ir.VectorType(ir.IntType(1), self._emitter.width), [k < count for k in range(self._emitter.width)]
-        )
+    def _mask(self, count: int) -> tuple[str, str]:
+        flags = ["true" if k < count else "false" for k in range(self._emitter.width)]
+        return self._emitter.flags, vector("i1", flags)
 
-    def _place(self, row: ir.Value, first: int) -> ir.Value:
-        builder = self._emitter.builder
-        return builder.bitcast(
-            builder.gep(row, [ir.Constant(I64, first)], inbounds=True), self._emitter.type.as_pointer()
-        )
-
-    def _read(self, row: ir.Value, first: int, count: int) -> ir.Value:
+    def _read(self, row: str, first: int, count: int) -> str:
         """``count`` numbers of a row; nothing beyond them is touched."""
-        emitter, place = self._emitter, self._place(row, first)
+        emitter, writer = self._emitter, self._emitter.writer
+        place = writer.offset(row, first)
         if count == emitter.width:
-            return emitter.builder.load(place, align=8)
-        mask = self._mask(count)
-        kind = ir.FunctionType(emitter.type, [place.type, ir.IntType(32), mask.type, emitter.type])
-        function = emitter.declared(f"llvm.masked.load.{emitter.suffix}.p0", kind)
-        nothing = ir.Constant(emitter.type, ir.Undefined)
-        return emitter.builder.call(function, [place, ir.Constant(ir.IntType(32), 8), mask, nothing])
+            return writer.value(f"load {emitter.type}, ptr {place}, align 8")
+        given = [(POINTER, place), ("i32", "8"), self._mask(count), (emitter.type, "undef")]
+        return writer.call(f"llvm.masked.load.{emitter.suffix}.p0", emitter.type, given)
 
-    def _write(self, row: ir.Value, first: int, count: int, value: ir.Value) -> None:
+    def _write(self, row: str, first: int, count: int, value: str) -> None:
         """``count`` numbers of a row; nothing beyond them is touched."""
-        emitter, place = self._emitter, self._place(row, first)
+        emitter, writer = self._emitter, self._emitter.writer
+        place = writer.offset(row, first)
         if count == emitter.width:
-            emitter.builder.store(value, place, align=8)
+            writer.line(f"store {emitter.type} {value}, ptr {place}, align 8")
             return
-        mask = self._mask(count)
-        kind = ir.FunctionType(ir.VoidType(), [emitter.type, place.type, ir.IntType(32), mask.type])
-        function = emitter.declared(f"llvm.masked.store.{emitter.suffix}.p0", kind)
-        emitter.builder.call(function, [value, place, ir.Constant(ir.IntType(32), 8), mask])
+        given = [(emitter.type, value), (POINTER, place), ("i32", "8"), self._mask(count)]
+        writer.perform(f"llvm.masked.store.{emitter.suffix}.p0", given)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import replace
 
 import casadi as ca
 
@@ -29,7 +28,7 @@ def divided(graph: Graph, early: Collection[int]) -> tuple[Graph, Graph]:
     used = sorted({s.source[1] for s in second.operations if s.op == ca.OP_INPUT and s.source[0] == last})
     column = {old: new for new, old in enumerate(used)}
     operations = tuple(
-        replace(s, source=(last, column[s.source[1]])) if s.op == ca.OP_INPUT and s.source[0] == last else s
+        Operation(s.op, source=(last, column[s.source[1]])) if s.op == ca.OP_INPUT and s.source[0] == last else s
         for s in second.operations
     )
     first = Graph(first_lengths, tuple(parts.first), (tuple(parts.row[k] for k in used),)).only([0])
@@ -54,21 +53,22 @@ class _Parts:
 
     def placed(self, step: Operation) -> tuple[bool, int]:
         """Add the next operation of the graph to its part."""
-        if step.op == ca.OP_INPUT:
-            late, array = self._number[step.source[0]]
+        op, arguments, (array, element), constant = step
+        if op == ca.OP_INPUT:
+            late, array = self._number[array]
             part = self.second if late else self.first
-            return not late, _add(part, replace(step, source=(array, step.source[1])))
-        if all(self.place[i][0] for i in step.arguments):
-            return True, _add(self.first, replace(step, arguments=tuple(self.place[i][1] for i in step.arguments)))
-        if step.op == ca.OP_DIV and self.place[step.arguments[1]][0]:
-            return False, self._combined(
-                ca.OP_MUL, step.arguments[0], self._reciprocal(self.place[step.arguments[1]][1])
-            )
-        if step.op in (ca.OP_ADD, ca.OP_MUL):
-            for late, other in (step.arguments, step.arguments[::-1]):
-                if self.place[other][0]:
-                    return False, self._combined(step.op, late, self.place[other][1])
-        return False, _add(self.second, replace(step, arguments=tuple(self.in_second(i) for i in step.arguments)))
+            return not late, _add(part, Operation(op, source=(array, element)))
+        places = [self.place[i] for i in arguments]
+        if False not in [is_early for is_early, _ in places]:
+            return True, _add(self.first, Operation(op, tuple([index for _, index in places]), (0, 0), constant))
+        if op == ca.OP_DIV and places[1][0]:
+            return False, self._combined(ca.OP_MUL, arguments[0], self._reciprocal(places[1][1]))
+        if op in (ca.OP_ADD, ca.OP_MUL):
+            if places[1][0]:
+                return False, self._combined(op, arguments[0], places[1][1])
+            if places[0][0]:
+                return False, self._combined(op, arguments[1], places[0][1])
+        return False, _add(self.second, Operation(op, tuple([self.in_second(i) for i in arguments])))
 
     def in_second(self, value: int) -> int:
         """Where a value of the graph is in the second part."""

@@ -55,12 +55,7 @@ def fixed_point(
     return Iteration(target.name, inputs, tuple(outputs), state, start, step, target.parameters)
 
 
-def settled(old: ca.SX, new: ca.SX, rounds: ca.SX, once: bool) -> tuple[ca.SX, ca.SX]:
-    """Whether values repeat (or the one round asked for is over), and whether they never will.
-
-    For loops that iterate plainly, stage by stage of an integrator: the last stage's values are a good start.
-    """
+def repeated(old: ca.SX, new: ca.SX, part: ca.SX | float = REPEATED) -> ca.SX:
+    """Whether no value changes by more than a part of the largest."""
     largest, change = changes(old, new)
-    ready = rounds >= 1 if once else change <= REPEATED * largest
-    endless = ca.SX(0) if once else ca.logic_and(rounds + 1 >= MAX_ROUNDS, ca.logic_not(ready))
-    return ready, ca.logic_or(ca.logic_not(change <= 1e300), endless)
+    return change <= part * largest

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import casadi as ca
 
@@ -21,8 +21,7 @@ _COMMUTATIVE = frozenset({ca.OP_ADD, ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX})
 SELECT = -1
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """One value: an operation on earlier values, an element of an input, or a constant."""
 
     op: int
@@ -54,12 +53,9 @@ class Graph:
         operations: list[Operation] = []
         slot: dict[int, int] = {}
         outputs = [[-1] * function.numel_out(k) for k in range(function.n_out())]
+        kind, given, made = function.instruction_id, function.instruction_input, function.instruction_output
         for k in range(function.n_instructions()):
-            op, out, arguments = (
-                function.instruction_id(k),
-                function.instruction_output(k),
-                function.instruction_input(k),
-            )
+            op, out, arguments = kind(k), made(k), given(k)
             if op == ca.OP_OUTPUT:
                 outputs[out[0]][out[1]] = slot[arguments[0]]
                 continue
@@ -68,7 +64,7 @@ class Graph:
             elif op == ca.OP_CONST:
                 step = Operation(op, constant=function.instruction_constant(k))
             else:
-                step = Operation(op, tuple(slot[i] for i in arguments))
+                step = Operation(op, tuple([slot[i] for i in arguments]))
             slot[out[0]] = len(operations)
             operations.append(step)
         lengths = tuple(function.numel_in(k) for k in range(function.n_in()))
@@ -78,24 +74,28 @@ class Graph:
 def _fewer_signs(operations: list[Operation]) -> list[Operation]:
     """a + (-b) -> a - b, a - (-b) -> a + b, (-a)(-b) -> a b, (-a)^2 -> a^2, |-a| -> |a|; the signs are pruned later."""
     result: list[Operation] = []
-
-    def sign_of(index: int) -> int | None:
-        return result[index].arguments[0] if result[index].op == ca.OP_NEG else None
-
     for step in operations:
-        under = [sign_of(i) for i in step.arguments]
-        if step.op == ca.OP_ADD and under[1] is not None:
-            step = Operation(ca.OP_SUB, (step.arguments[0], under[1]))
-        elif step.op == ca.OP_ADD and under[0] is not None:
-            step = Operation(ca.OP_SUB, (step.arguments[1], under[0]))
-        elif step.op == ca.OP_SUB and under[1] is not None:
-            step = Operation(ca.OP_ADD, (step.arguments[0], under[1]))
-        elif step.op == ca.OP_MUL and under[0] is not None and under[1] is not None:
-            step = Operation(ca.OP_MUL, (under[0], under[1]))
-        elif step.op in (ca.OP_SQ, ca.OP_FABS) and under[0] is not None:
-            step = Operation(step.op, (under[0],))
+        under = [result[i].arguments[0] if result[i].op == ca.OP_NEG else None for i in step.arguments]
+        if under != [None] * len(under):
+            step = _without_sign(step, under)
         result.append(step)
     return result
+
+
+def _without_sign(step: Operation, under: list[int | None]) -> Operation:
+    """A step of arguments some of which are -x; ``under`` are those x, None for others."""
+    a = step.arguments
+    if step.op == ca.OP_ADD and under[1] is not None:
+        return Operation(ca.OP_SUB, (a[0], under[1]))
+    if step.op == ca.OP_ADD and under[0] is not None:
+        return Operation(ca.OP_SUB, (a[1], under[0]))
+    if step.op == ca.OP_SUB and under[1] is not None:
+        return Operation(ca.OP_ADD, (a[0], under[1]))
+    if step.op == ca.OP_MUL and under[0] is not None and under[1] is not None:
+        return Operation(ca.OP_MUL, (under[0], under[1]))
+    if step.op in (ca.OP_SQ, ca.OP_FABS) and under[0] is not None:
+        return Operation(step.op, (under[0],))
+    return step
 
 
 def _selections(operations: list[Operation]) -> list[Operation]:
@@ -132,13 +132,14 @@ def _shared_reciprocals(operations: list[Operation], outputs: list[list[int]]) -
         return reciprocal[denominator]
 
     for step in operations:
-        arguments = tuple(place[i] for i in step.arguments)
-        if step.op == ca.OP_DIV and uses[step.arguments[1]] > 1:
+        op, given, source, constant = step
+        arguments = tuple([place[i] for i in given])
+        if op == ca.OP_DIV and uses[given[1]] > 1:
             place.append(add(Operation(ca.OP_MUL, (arguments[0], inverse(arguments[1])))))
-        elif step.op == ca.OP_INV:
+        elif op == ca.OP_INV:
             place.append(inverse(arguments[0]))
         else:
-            place.append(add(Operation(step.op, arguments, step.source, step.constant)))
+            place.append(add(Operation(op, arguments, source, constant)))
     for row in outputs:
         row[:] = [place[i] if i >= 0 else -1 for i in row]
     return result
@@ -148,24 +149,31 @@ def _pruned(lengths: tuple[int, ...], operations: list[Operation], outputs: list
     """Without operations nothing depends on; a structural zero of an output becomes a constant."""
     zero = len(operations)
     operations = [*operations, Operation(ca.OP_CONST)]
-    wanted = {zero if i < 0 else i for row in outputs for i in row}
-    for index in range(len(operations) - 1, -1, -1):
-        if index in wanted:
-            wanted.update(operations[index].arguments)
-    place: dict[int, int] = {}
+    wanted = bytearray(len(operations))
+    for row in outputs:
+        for i in row:
+            wanted[i] = 1  # -1 is the last, the zero
+    for index in range(zero, -1, -1):
+        if wanted[index]:
+            for i in operations[index].arguments:
+                wanted[i] = 1
+    place = [0] * len(operations)
     kept: list[Operation] = []
-    merged: dict[Any, int] = {}
+    merged: dict[Operation, int] = {}
     for index, step in enumerate(operations):
-        if index not in wanted:
+        if not wanted[index]:
             continue
-        arguments = tuple(place[i] for i in step.arguments)
-        ordered = tuple(sorted(arguments)) if step.op in _COMMUTATIVE else arguments
-        key = (step.op, ordered, step.source, step.constant)
-        if key not in merged:
-            merged[key] = len(kept)
-            kept.append(Operation(step.op, arguments, step.source, step.constant))
-        place[index] = merged[key]
-    return Graph(lengths, tuple(kept), tuple(tuple(place[zero if i < 0 else i] for i in row) for row in outputs))
+        op, arguments, source, constant = step
+        if arguments:
+            arguments = tuple([place[i] for i in arguments])
+            step = Operation(op, arguments, source, constant)
+        swapped = op in _COMMUTATIVE and arguments[0] > arguments[1]
+        key = Operation(op, arguments[::-1], source, constant) if swapped else step
+        known = merged.setdefault(key, len(kept))
+        if known == len(kept):
+            kept.append(step)
+        place[index] = known
+    return Graph(lengths, tuple(kept), tuple([tuple([place[i] for i in row]) for row in outputs]))
 
 
 def unsupported(op: int, code: str) -> InputError:

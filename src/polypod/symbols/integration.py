@@ -65,13 +65,14 @@ class Method:
         return [Fraction(0), *(a * x for a, x in zip(self.reach[1:], values[:-1], strict=True))]
 
     @cached_property
-    def _numbers(self) -> list[tuple[float, float, float]]:
+    def numbers(self) -> list[tuple[float, float, float]]:
+        """Node, reach and weight of every stage."""
         return [(float(c), float(a), float(b)) for c, a, b in zip(self.nodes, self.reach, self.weights, strict=True)]
 
     def advance(self, rate: Callable[[float, Array], Array], time: float, y: Array, h: float) -> Array:
         """y at ``time + h``; ``rate(time, y)`` is dy/dt."""
         total, last = np.zeros_like(y), np.zeros_like(y)
-        for c, a, b in self._numbers:
+        for c, a, b in self.numbers:
             last = rate(time + c * h, y + (a * h) * last)
             total = total + b * last
         return y + h * total
@@ -83,6 +84,10 @@ RK4 = Method(
     (_SIXTH, _THIRD, _THIRD, _SIXTH),
 )  # fmt: skip
 """The classical method of fourth order."""
+MAX_ROUNDS = 400
+"""How often a stage's rate is asked for until its inner values are taken to have no end."""
+LEAST = 1e-3
+"""The shortest step that a corner may cut a step to, as a part of it."""
 MAX_PHASE, MAX_DECAY, MAX_STABLE = 0.4, 1.0, 2.7
 """How long a step of RK4 may be: bounds of a rate [1/s] times the step [s].
 
@@ -95,7 +100,8 @@ followed but must not grow, which ends at 2.8: far enough below for loads that g
 class Stage:
     """Where a rate is asked for: ``state`` at the step's beginning, ``y`` of the stage, ``inner`` values, all symbols.
 
-    ``number`` counts the stages from 0.
+    ``number`` counts the stages from 0, ``rounds`` how often the stage's rate was asked for before; ``step`` [s] is how
+    long the step would be.
     """
 
     method: Method
@@ -103,6 +109,8 @@ class Stage:
     y: ca.SX
     inner: ca.SX
     number: ca.SX
+    rounds: ca.SX
+    step: ca.SX
 
     def at_node(self, values: Sequence[ca.SX]) -> ca.SX:
         """What is given for each distinct node of the method (RK4: beginning, middle and end), at this stage's."""
@@ -114,33 +122,27 @@ class Stage:
 
 @dataclass(frozen=True)
 class Slope:
-    """dy/dt at a stage; its quality (not above zero, or not a number: no answer); inner values found anew."""
+    """dy/dt at a stage; its quality (not above zero, or not a number: no answer); inner values found anew.
+
+    ``settled`` says whether the inner values are those of the stage; otherwise it is asked for again with them. At the
+    first stage ``longest`` [s] may cut the step short, so that its end is where the rate has a corner.
+    """
 
     rate: ca.SX
     quality: ca.SX
     inner: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
-
-
-@dataclass(frozen=True)
-class FixedPoint:
-    """Inner values, as many as ``count``, which a rate depends on and gives anew, iterated at each stage.
-
-    ``ended(old, new, rounds)`` says whether they repeat and whether they never will. The next stage starts from the
-    last one's, or from zero if ``restart``.
-    """
-
-    count: int
-    ended: Callable[[ca.SX, ca.SX, ca.SX], tuple[ca.SX, ca.SX]]
-    restart: bool = False
+    settled: ca.SX = field(default_factory=lambda: ca.SX(1))
+    longest: ca.SX | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """After the last step: the state, the smallest quality on the way, and whether all fixed points were found."""
+    """After the last step: state, smallest quality on the way, whether inner values were found, the last of them."""
 
     state: ca.SX
     quality: ca.SX
     converged: ca.SX
+    inner: ca.SX
 
 
 def _by_stage(number: ca.SX, keys: Sequence[Fraction], values: Sequence[ca.SX] | None = None) -> ca.SX:
@@ -164,7 +166,7 @@ def runge_kutta(
     outputs: Callable[[Outcome], tuple[Port, ...]],
     *,
     method: Method = RK4,
-    inner: FixedPoint | None = None,
+    inner: ca.SX | None = None,
     chart: Callable[[ca.SX], ca.SX] = lambda state: state,
     state_of: Callable[[ca.SX, ca.SX], ca.SX] = lambda state, y: y,
     parameters: Port | None = None,
@@ -172,41 +174,54 @@ def runge_kutta(
     """``count`` steps of length ``step`` from a state ``start``, all functions of the inputs, as one iteration.
 
     A state is integrated in a chart of its own: ``chart(state)`` are the numbers y at the beginning of a step,
-    ``state_of(state, y)`` the state that other numbers in the same chart mean. It ends early, with the outcome so far,
-    where the quality is lost or a fixed point has none. The loop's state: state, sum of the rates, last rate, inner
-    values, stage, steps to go, rounds, smallest quality, converged, done.
+    ``state_of(state, y)`` the state that other numbers in the same chart mean. ``inner`` are the first values of what a
+    rate depends on and finds anew, round by round; a stage starts from those of the last one. A step that is cut short
+    is followed by another until the whole step is done. The iteration ends early, with the outcome so far, where the
+    quality is lost or inner values are not found. The loop's state: state, sum of the rates, last rate, inner values,
+    stage, steps to go, rounds, length of the step and what is left of it, smallest quality, converged, done.
     """
     state = ca.SX.sym("state", start.numel())
     beginning = chart(state)
-    length, inside = beginning.numel(), 0 if inner is None else inner.count
+    first = ca.SX(0, 1) if inner is None else inner
+    length, inside = beginning.numel(), first.numel()
     total, last, old = ca.SX.sym("total", length), ca.SX.sym("last", length), ca.SX.sym("inner", inside)
-    number, left, rounds, worst, converged, done = (
-        ca.SX.sym(text) for text in ("stage", "left", "rounds", "worst", "converged", "done")
+    number, left, rounds, kept, rest, worst, converged, done = (
+        ca.SX.sym(text) for text in ("stage", "left", "rounds", "length", "rest", "worst", "converged", "done")
     )
     reach, weight = _by_stage(number, method.reach), _by_stage(number, method.weights)
     final = number > len(method.nodes) - 1.5
-    found = slope(Stage(method, state, beginning + (reach * step) * last, old, number))
+    asked = slope(Stage(method, state, beginning + (reach * kept) * last, old, number, rounds, step))
     ready, lost = ca.SX(1), ca.SX(0)
-    new = found.inner
-    if inner is not None:
-        ready, lost = inner.ended(old, found.inner, rounds)
-        new = ca.if_else(ready, 0, found.inner) if inner.restart else found.inner
-    summed = total + weight * found.rate
-    whole = ca.logic_and(ready, final)
-    quality = ca.fmin(worst, found.quality)
+    if inside:
+        ready = asked.settled
+        finite = ca.sum1(ca.fabs(asked.rate)) <= 1e300
+        lost = ca.logic_or(ca.logic_not(finite), ca.logic_and(ca.logic_not(ready), rounds + 1 >= MAX_ROUNDS))
+    now, remaining, complete = kept, rest, ca.SX(1)
+    if asked.longest is not None:
+        # what is left behind a cut must be worth a step of its own
+        short = ca.if_else(asked.longest < rest - LEAST * step, ca.fmax(asked.longest, LEAST * step), rest)
+        now = ca.if_else(number < 0.5, ca.fmin(short, rest), kept)
+        complete = rest - now <= 0.5 * LEAST * step
+        remaining = ca.if_else(complete, step, rest - now)
+    summed = total + weight * asked.rate
+    over_stage = ca.logic_and(ready, final)
+    whole = ca.logic_and(over_stage, complete)
+    quality = ca.fmin(worst, asked.quality)
     over = ca.logic_or(lost, ca.logic_not(quality > 0))
     following = ca.vertcat(
-        ca.if_else(whole, state_of(state, beginning + step * summed), state),
-        ca.if_else(whole, 0, ca.if_else(ready, summed, total)),
-        ca.if_else(ready, found.rate, last),
-        new,
+        ca.if_else(over_stage, state_of(state, beginning + now * summed), state),
+        ca.if_else(over_stage, 0, ca.if_else(ready, summed, total)),
+        ca.if_else(ready, asked.rate, last),
+        asked.inner,
         ca.if_else(ready, ca.if_else(final, 0, number + 1), number),
         ca.if_else(whole, left - 1, left),
         ca.if_else(ready, 0, rounds + 1),
+        ca.if_else(ready, now, kept),
+        ca.if_else(over_stage, remaining, rest),
         ca.if_else(ca.logic_or(over, ready), quality, worst),
         ca.if_else(lost, 0, converged),
         ca.logic_or(over, ca.logic_and(whole, left < 1.5)),
     )
-    loop = ca.vertcat(state, total, last, old, number, left, rounds, worst, converged, done)
-    begin = ca.vertcat(start, ca.SX.zeros(2 * length + inside), 0, count, 0, 1, 1, 0)
-    return Iteration(name, inputs, outputs(Outcome(state, worst, converged)), loop, begin, following, parameters)
+    loop = ca.vertcat(state, total, last, old, number, left, rounds, kept, rest, worst, converged, done)
+    begin = ca.vertcat(start, ca.SX.zeros(2 * length), first, 0, count, 0, step, step, 1, 1, 0)
+    return Iteration(name, inputs, outputs(Outcome(state, worst, converged, old)), loop, begin, following, parameters)

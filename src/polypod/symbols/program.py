@@ -34,6 +34,13 @@ class Program:
     loop: Loop | None = None
 
     @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """All parts."""
+        prepare = () if self.prepare is None else (self.prepare,)
+        loop = () if self.loop is None else (self.loop.start, self.loop.step, self.loop.finish)
+        return (*prepare, self.body, *loop)
+
+    @property
     def operations(self) -> int:
         """Arithmetic operations for one state; of one round for an iteration."""
         return self.body.count if self.loop is None else self.loop.step.count

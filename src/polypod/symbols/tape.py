@@ -2,51 +2,81 @@
 
 CasADi differentiates expressions; replaying its instruction list keeps the values already computed and
 truncates Taylor series exactly at second order, which takes a third fewer operations than differentiating twice.
+
+A replay is itself a CasADi function, made once for all tapes with the same operations (the legs of a robot, and of
+robots of one kind) and called with their symbols: a call takes a hundredth of the time of a replay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property, lru_cache
+from typing import NamedTuple
 
 import casadi as ca
 
 Scalar = ca.SX
 Series = tuple[Scalar, Scalar, Scalar]
 _ZERO = ca.SX(0)
+_KINDS = 256
+"""Tapes of different operations that are remembered: a leg kind has a few."""
+
+
+class _Step(NamedTuple):
+    """A value: an operation on earlier values, an element of x or of the fixed symbols, or a constant."""
+
+    op: int
+    parents: tuple[int, ...] = ()
+    place: int = -1
+    fixed: int = -1
+    constant: float = 0.0
+
+
+class _Operations(NamedTuple):
+    """What a tape does: values in order, and which of them are the outputs (-1: zero)."""
+
+    n_in: int
+    n_fixed: int
+    steps: tuple[_Step, ...]
+    outputs: tuple[int, ...]
+
+    @staticmethod
+    def of(f: ca.Function) -> _Operations:
+        """Of a function (x, fixed) -> y. An SX function reuses memory slots: its values are numbered instead."""
+        slot: dict[int, int] = {}
+        steps: list[_Step] = []
+        outputs = [-1] * f.numel_out(0)
+        for k in range(f.n_instructions()):
+            op, out, arguments = f.instruction_id(k), f.instruction_output(k), f.instruction_input(k)
+            if op == ca.OP_OUTPUT:
+                outputs[out[1]] = slot[arguments[0]]
+                continue
+            if op == ca.OP_INPUT:
+                step = _Step(op, fixed=arguments[1]) if arguments[0] else _Step(op, place=arguments[1])
+            elif op == ca.OP_CONST:
+                step = _Step(op, constant=f.instruction_constant(k))
+            else:
+                step = _Step(op, tuple(slot[i] for i in arguments))
+            slot[out[0]] = len(steps)
+            steps.append(step)
+        return _Operations(f.numel_in(0), f.numel_in(1), tuple(steps), tuple(outputs))
+
+    def picked(self, values: Sequence[Scalar]) -> ca.SX:
+        """The outputs among something that every value has."""
+        return ca.vertcat(*[values[i] if i >= 0 else _ZERO for i in self.outputs])
 
 
 class Tape:
     """A vector function y(x) recorded once; ``x`` and ``y`` are symbol columns, ``fixed`` symbols that do not move."""
 
     def __init__(self, x: ca.SX, y: ca.SX, fixed: ca.SX | None = None) -> None:
-        self._fixed = ca.SX(0, 1) if fixed is None else fixed
-        self._function = ca.Function("tape", [x, self._fixed], [ca.densify(y)])
-        f = self._function
-        self._steps = [
-            (f.instruction_id(k), f.instruction_output(k), f.instruction_input(k), k) for k in range(f.n_instructions())
-        ]
+        self.fixed = ca.SX(0, 1) if fixed is None else fixed
+        self.operations = _Operations.of(ca.Function("tape", [x, self.fixed], [ca.densify(y)]))
         self.n_in, self.n_out = int(x.numel()), int(y.numel())
-
-    def _constant(self, k: int) -> Scalar:
-        return ca.SX(self._function.instruction_constant(k))
 
     def taylor(self, x0: ca.SX, x1: ca.SX, x2: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Coefficients of y(x(t)) for x(t) = x0 + x1 t + x2 t^2, to order two."""
-        work: dict[int, Series] = {}
-        outputs: list[Series] = [(_ZERO, _ZERO, _ZERO)] * self.n_out
-        for op, out, arguments, k in self._steps:
-            if op == ca.OP_INPUT and arguments[0] == 0:
-                work[out[0]] = (x0[arguments[1]], x1[arguments[1]], x2[arguments[1]])
-            elif op == ca.OP_INPUT:
-                work[out[0]] = (self._fixed[arguments[1]], _ZERO, _ZERO)
-            elif op == ca.OP_OUTPUT:
-                outputs[out[1]] = work[arguments[0]]
-            elif op == ca.OP_CONST:
-                work[out[0]] = (self._constant(k), _ZERO, _ZERO)
-            else:
-                work[out[0]] = _series(op, [work[i] for i in arguments])
-        return tuple(ca.vertcat(*[series[order] for series in outputs]) for order in range(3))  # type: ignore[return-value]
+        return tuple(_taylor(self.operations).call([x0, x1, x2, self.fixed]))  # type: ignore[return-value]
 
     def values(self, x: ca.SX) -> Replay:
         """The function's values at x, kept for tangents and adjoints."""
@@ -57,74 +87,112 @@ class Replay:
     """Values of all operations of a tape at one x, from which first derivatives are swept."""
 
     def __init__(self, tape: Tape, x: ca.SX) -> None:
-        self._tape = tape
-        # An SX tape reuses memory slots: number the values instead, so that a reverse sweep sees each once.
-        self._nodes: list[tuple[int, list[int], list[Scalar], int]] = []
-        slot: dict[int, int] = {}
-        value: list[Scalar] = []
-        self._outputs = [-1] * tape.n_out
-        for op, out, arguments, k in tape._steps:
-            if op == ca.OP_OUTPUT:
-                self._outputs[out[1]] = slot[arguments[0]]
-                continue
-            parents: list[int] = []
-            if op == ca.OP_INPUT and arguments[0] == 0:
-                result, place = x[arguments[1]], arguments[1]
-            elif op == ca.OP_INPUT:
-                result, place = tape._fixed[arguments[1]], -1
-            elif op == ca.OP_CONST:
-                result, place = tape._constant(k), -1
-            else:
-                parents = [slot[i] for i in arguments]
-                result, place = _apply(op, [value[i] for i in parents]), -1
-            slot[out[0]] = len(value)
-            value.append(result)
-            self._nodes.append((op, parents, [value[i] for i in parents], place))
-        self._value = value
-        self.y = ca.vertcat(*[value[i] if i >= 0 else _ZERO for i in self._outputs])
+        self._operations = tape.operations
+        self._value, self.y = _values(tape.operations).call([x, tape.fixed])
 
-    @property
-    def _partials(self) -> list[list[Scalar]]:
-        if not hasattr(self, "_cached_partials"):
-            self._cached_partials = [
-                _derivatives(op, arguments, result) if parents else []
-                for (op, parents, arguments, _), result in zip(self._nodes, self._value, strict=True)
-            ]
-        return self._cached_partials
+    @cached_property
+    def _partials(self) -> ca.SX:
+        return _partials(self._operations)(self._value)
 
     def tangent(self, direction: ca.SX) -> ca.SX:
         """(dy/dx) direction, one column."""
-        dot: list[Scalar] = []
-        for (_, parents, _, place), partials in zip(self._nodes, self._partials, strict=True):
-            if place >= 0:
-                dot.append(direction[place])
-            else:
-                total = _ZERO
-                for parent, partial in zip(parents, partials, strict=True):
-                    total = total + partial * dot[parent]
-                dot.append(total)
-        return ca.vertcat(*[dot[i] if i >= 0 else _ZERO for i in self._outputs])
+        return _tangent(self._operations)(self._partials, direction)
 
     def jacobian(self) -> ca.SX:
         """dy/dx, (n_out, n_in)."""
-        eye = ca.SX.eye(self._tape.n_in)
-        return ca.horzcat(*[self.tangent(ca.densify(eye[:, j])) for j in range(self._tape.n_in)])
+        eye = ca.SX.eye(self._operations.n_in)
+        return ca.horzcat(*[self.tangent(ca.densify(eye[:, j])) for j in range(self._operations.n_in)])
 
     def adjoint(self, weights: ca.SX) -> ca.SX:
         """(dy/dx)^T weights, one column."""
-        bar: list[Scalar] = [_ZERO] * len(self._nodes)
-        for number, node in enumerate(self._outputs):
-            if node >= 0:
-                bar[node] = bar[node] + weights[number]
-        result = ca.SX.zeros(self._tape.n_in)
-        for index in range(len(self._nodes) - 1, -1, -1):
-            _, parents, _, place = self._nodes[index]
-            if place >= 0:
-                result[place] = result[place] + bar[index]
-                continue
-            for parent, partial in zip(parents, self._partials[index], strict=True):
-                bar[parent] = bar[parent] + bar[index] * partial
-        return result
+        return _adjoint(self._operations)(self._partials, weights)
+
+
+@lru_cache(_KINDS)
+def _taylor(tape: _Operations) -> ca.Function:
+    """(x0, x1, x2, fixed) -> coefficients of y to order two."""
+    x = [ca.SX.sym(f"x{order}", tape.n_in) for order in range(3)]
+    fixed = ca.SX.sym("fixed", tape.n_fixed)
+    values: list[Series] = []
+    for step in tape.steps:
+        if step.place >= 0:
+            values.append((x[0][step.place], x[1][step.place], x[2][step.place]))
+        elif step.op == ca.OP_INPUT:
+            values.append((fixed[step.fixed], _ZERO, _ZERO))
+        elif step.op == ca.OP_CONST:
+            values.append((ca.SX(step.constant), _ZERO, _ZERO))
+        else:
+            values.append(_series(step.op, [values[i] for i in step.parents]))
+    results = [tape.picked([series[order] for series in values]) for order in range(3)]
+    return ca.Function("taylor", [*x, fixed], [ca.densify(column) for column in results])
+
+
+@lru_cache(_KINDS)
+def _values(tape: _Operations) -> ca.Function:
+    """(x, fixed) -> all values, y."""
+    x, fixed = ca.SX.sym("x", tape.n_in), ca.SX.sym("fixed", tape.n_fixed)
+    values: list[Scalar] = []
+    for step in tape.steps:
+        if step.op == ca.OP_INPUT:
+            values.append(x[step.place] if step.place >= 0 else fixed[step.fixed])
+        elif step.op == ca.OP_CONST:
+            values.append(ca.SX(step.constant))
+        else:
+            values.append(_apply(step.op, [values[i] for i in step.parents]))
+    return ca.Function("values", [x, fixed], [ca.densify(ca.vertcat(*values)), ca.densify(tape.picked(values))])
+
+
+@lru_cache(_KINDS)
+def _partials(tape: _Operations) -> ca.Function:
+    """All values -> partial derivatives of every value by those it is made of, one after the other."""
+    value = ca.SX.sym("value", len(tape.steps))
+    partials = [
+        partial
+        for number, step in enumerate(tape.steps)
+        if step.parents
+        for partial in _derivatives(step.op, [value[i] for i in step.parents], value[number])
+    ]
+    return ca.Function("partials", [value], [ca.densify(ca.vertcat(*partials, ca.SX(0, 1)))])
+
+
+def _partial_symbols(tape: _Operations) -> tuple[ca.SX, list[list[Scalar]]]:
+    """Symbols for the partial derivatives, and those of each value."""
+    symbols = ca.SX.sym("partials", sum(len(step.parents) for step in tape.steps))
+    rest = iter(range(symbols.numel()))
+    return symbols, [[symbols[next(rest)] for _ in step.parents] for step in tape.steps]
+
+
+@lru_cache(_KINDS)
+def _tangent(tape: _Operations) -> ca.Function:
+    """(partial derivatives, direction) -> (dy/dx) direction."""
+    symbols, partials = _partial_symbols(tape)
+    direction = ca.SX.sym("direction", tape.n_in)
+    dot: list[Scalar] = []
+    for step, own in zip(tape.steps, partials, strict=True):
+        total = direction[step.place] if step.place >= 0 else _ZERO
+        for parent, partial in zip(step.parents, own, strict=True):
+            total = total + partial * dot[parent]
+        dot.append(total)
+    return ca.Function("tangent", [symbols, direction], [ca.densify(tape.picked(dot))])
+
+
+@lru_cache(_KINDS)
+def _adjoint(tape: _Operations) -> ca.Function:
+    """(partial derivatives, weights) -> (dy/dx)^T weights."""
+    symbols, partials = _partial_symbols(tape)
+    weights = ca.SX.sym("weights", len(tape.outputs))
+    bar: list[Scalar] = [_ZERO] * len(tape.steps)
+    for number, node in enumerate(tape.outputs):
+        if node >= 0:
+            bar[node] = bar[node] + weights[number]
+    result = ca.SX.zeros(tape.n_in)
+    for index in range(len(tape.steps) - 1, -1, -1):
+        step = tape.steps[index]
+        if step.place >= 0:
+            result[step.place] = result[step.place] + bar[index]
+        for parent, partial in zip(step.parents, partials[index], strict=True):
+            bar[parent] = bar[parent] + bar[index] * partial
+    return ca.Function("adjoint", [symbols, weights], [result])
 
 
 def _series(op: int, arguments: Sequence[Series]) -> Series:

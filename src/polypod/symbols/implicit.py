@@ -1,0 +1,113 @@
+"""Functions of a state that hold unknowns found from equations: y(x, z) with c(x, z) = 0.
+
+Their series and adjoints come from the solution by linear solves with the one matrix c_z, never through an iteration:
+z' = -c_z^-1 c_x x', and a weight on y pulls back to x through c_z^-T (the implicit function theorem).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import casadi as ca
+
+from .blocks import BlockFactor
+from .tape import Tape
+
+
+class ImplicitTape:
+    """y(x, z) of inputs x and unknowns z; recorded with ``place``, symbols that say where the unknowns are.
+
+    Expressions depend on x, ``place`` and the displacement ``move`` of the unknowns from that place; derivatives are
+    taken at move = 0. Arguments of the methods are [x; place]: ``place`` moves by the unknowns alone. As many
+    ``equations`` as unknowns.
+    """
+
+    def __init__(self, x: ca.SX, place: ca.SX, move: ca.SX, y: ca.SX, equations: ca.SX, fixed: ca.SX) -> None:
+        self.n_in, self.n_out = int(x.numel()), int(y.numel())
+        self._x, self._place, self._move, self._fixed = x, place, move, fixed
+        self._y, self._equations = ca.densify(y), ca.densify(equations)
+        self._still = ca.SX.zeros(move.numel())
+
+    @cached_property
+    def _tape(self) -> Tape:
+        return Tape(ca.vertcat(self._x, self._place, self._move), self._y, self._fixed)
+
+    @cached_property
+    def _equation_tape(self) -> Tape:
+        return Tape(ca.vertcat(self._x, self._place, self._move), self._equations, self._fixed)
+
+    @cached_property
+    def _slopes(self) -> ca.Function:
+        """y, c and c_z at a solution."""
+        slopes = ca.jacobian(self._equations, self._move)
+        return self._function("slopes", [], [self._y, self._equations, slopes])
+
+    @cached_property
+    def _forward(self) -> ca.Function:
+        """(y_x, c_x) v for a direction v of x, and y_z w for one of z."""
+        v, w = ca.SX.sym("v", self.n_in), ca.SX.sym("w", self._move.numel())
+        parts = [ca.jtimes(self._y, self._x, v), ca.jtimes(self._equations, self._x, v)]
+        return self._function("forward", [v, w], [*parts, ca.jtimes(self._y, self._move, w)])
+
+    @cached_property
+    def _reverse(self) -> ca.Function:
+        """y_x^T w, y_z^T w for weights w on y, and c_x^T v for weights v on the equations."""
+        w, v = ca.SX.sym("w", self.n_out), ca.SX.sym("v", self._move.numel())
+        parts = [ca.jtimes(self._y, self._x, w, True), ca.jtimes(self._y, self._move, w, True)]
+        return self._function("reverse", [w, v], [*parts, ca.jtimes(self._equations, self._x, v, True)])
+
+    def _function(self, name: str, more: list[ca.SX], parts: list[ca.SX]) -> ca.Function:
+        parts = ca.substitute(parts, [self._move], [self._still])
+        return ca.Function(name, [self._x, self._place, self._fixed, *more], ca.cse(parts))
+
+    def call(self, function: ca.Function, x: ca.SX, *more: ca.SX) -> tuple[ca.SX, ...]:
+        """One of the functions at [x; place]."""
+        return tuple(function.call([x[: self.n_in], x[self.n_in :], self._fixed, *more]))
+
+    def factor(self, x: ca.SX) -> BlockFactor:
+        """c_z at a solution, factored."""
+        return BlockFactor(ca.sparsify(self.call(self._slopes, x)[2]))
+
+    def taylor(self, x0: ca.SX, x1: ca.SX, x2: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Coefficients of y(x(t), z(t)) for x(t) = x0 + x1 t + x2 t^2, to order two."""
+        factor = self.factor(x0)
+        first = -factor.solve(self.call(self._forward, x0, x1[: self.n_in], self._still)[1])
+        at, rate, half = ca.vertcat(x0, self._still), ca.vertcat(x1, first), ca.vertcat(x2, self._still)
+        second = -factor.solve(self._equation_tape.taylor(at, rate, half)[2])
+        return self._tape.taylor(at, rate, ca.vertcat(x2, second))
+
+    def values(self, x: ca.SX) -> ImplicitReplay:
+        """Values at a solution, kept for tangents and adjoints."""
+        return ImplicitReplay(self, x)
+
+
+class ImplicitReplay:
+    """Values of a function with unknowns at one solution, from which first derivatives follow."""
+
+    def __init__(self, tape: ImplicitTape, x: ca.SX) -> None:
+        self._tape, self._at = tape, x
+        self.y, self.residual, _ = tape.call(tape._slopes, x)
+
+    @cached_property
+    def factor(self) -> BlockFactor:
+        """c_z, factored."""
+        return self._tape.factor(self._at)
+
+    def tangent(self, direction: ca.SX) -> ca.SX:
+        """(dy/dx) direction, one column."""
+        open_loop, gap, _ = self._tape.call(self._tape._forward, self._at, direction, self._tape._still)
+        move = -self.factor.solve(gap)
+        follow = self._tape.call(self._tape._forward, self._at, ca.SX.zeros(self._tape.n_in), move)[2]
+        return open_loop + follow
+
+    def jacobian(self) -> ca.SX:
+        """dy/dx, (n_out, n_in)."""
+        eye = ca.SX.eye(self._tape.n_in)
+        return ca.horzcat(*[self.tangent(ca.densify(eye[:, j])) for j in range(self._tape.n_in)])
+
+    def adjoint(self, weights: ca.SX) -> ca.SX:
+        """(dy/dx)^T weights, one column."""
+        direct, on_unknowns, _ = self._tape.call(self._tape._reverse, self._at, weights, self._tape._still)
+        carried = -self.factor.solve_transposed(on_unknowns)
+        through = self._tape.call(self._tape._reverse, self._at, ca.SX.zeros(self._tape.n_out), carried)[2]
+        return direct + through
