@@ -192,7 +192,7 @@ class _Equations:
         half = 0.5 * move[3:]
         axes, origin = cayley(half) @ frame[:3, :3], frame[:3, 3] + move[:3]
         moved = pose_of(ca.vec(ca.horzcat(axes, origin).T))
-        rates = dynamics.rates(moved, speed, elastic, elastic_rate, force, wrench, loads)
+        rates = dynamics.smooth_rates(moved, speed, elastic, elastic_rate, force, wrench, loads)
         inverse = ca.DM(freedoms.inverse)
         drift = ca.vertcat(speed[:3], 2 * turn_rate(half, speed[3:]))
         rate = ca.vertcat(inverse @ drift, elastic_rate, inverse @ rates.acceleration, rates.elastic_acceleration)

@@ -57,6 +57,7 @@ class PlatformMeasured:
         self._feedback = Call(feedback_kernel())
         freedoms = Freedoms(model.robot)
         self._allowed: Array | None = None if freedoms.full else freedoms.basis @ freedoms.inverse
+        self._follow = checked_call(model, "follow") if model.kernels.mechanism.platform.follows_legs else None
 
     def start(self, time: float, measurement: Measurement) -> None:
         """Nothing is remembered."""
@@ -65,7 +66,11 @@ class PlatformMeasured:
         """The state as measured; the part of the acceleration that the robot can make."""
         state = PlatformState(*measurement[2:])
         acceleration = self._feedback(state.pose, state.twist, *self._reference.at(time), *self._gains)[0]
-        return state, acceleration if self._allowed is None else self._allowed @ acceleration, None
+        if self._follow is not None:
+            acceleration = self._follow(state.pose, state.twist, acceleration)[1].copy()
+        elif self._allowed is not None:
+            acceleration = self._allowed @ acceleration
+        return state, acceleration, None
 
 
 class ActuatorMemory(NamedTuple):
@@ -101,8 +106,7 @@ class ActuatorsMeasured:
         self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
         self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
         self._forward = Call(model.kernel("forward_kinematics"))
-        self._jacobian, self._rates = checked_call(model, "jacobian"), checked_call(model, "accelerations")
-        self._basis: Array = model.mobility.basis
+        self._twist, self._acceleration = checked_call(model, "twist"), checked_call(model, "acceleration")
 
         def wanted(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
             q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
@@ -120,12 +124,10 @@ class ActuatorsMeasured:
         """The state found from q and qdot."""
         q, qdot = measurement.q, self._speed(memory, time, measurement)
         pose = self._pose(q, memory.pose)
-        jacobian = self._jacobian(pose)[0]
-        twist = self._basis @ np.linalg.solve(jacobian, qdot)
+        twist = self._twist(pose, qdot)[0].copy()
         wanted_q, wanted_qdot, wanted_qddot = self._wanted.at(time)
         command = wanted_qddot + self._kd * (wanted_qdot - qdot) + self._kp * (wanted_q - q)
-        drift = self._rates(pose, twist, _STILL)[2]
-        acceleration = self._basis @ np.linalg.solve(jacobian, command - drift)
+        acceleration = self._acceleration(pose, twist, command)[0].copy()
         return PlatformState(pose, twist), acceleration, ActuatorMemory(pose, q, time)
 
     def _pose(self, q: Array, guess: Array) -> Array:

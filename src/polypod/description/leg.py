@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ..errors import UnknownNameError
-from .quantities import Data, Direction, HalfAngle, Number, Position
+from .quantities import Data, Direction, HalfAngle, Number, Position, unit_of
 
 
 class Friction(Data):
@@ -55,6 +55,32 @@ class LegData(Data):
         if old is not None and (old.__module__, old.__qualname__) != (cls.__module__, cls.__qualname__):
             raise TypeError(f"leg kind {kind!r} is already {old.__module__}.{old.__qualname__}; choose another name")
         LegData.registry[kind] = cls
+
+    def at_home(self, position: Any, rotation: Any, like: Any = None) -> LegData:
+        """The leg as part of a robot whose home is a pose; kinds that are stated at home keep it.
+
+        With symbols for its numbers, ``like`` is the same leg in numbers, by which all choices were made.
+        """
+        return self
+
+    def attachment(self, position: Any, rotation: Any) -> Any:
+        """Attachment point (3) in the platform frame of a robot with this home pose, in numbers or symbols."""
+        return self.platform if not isinstance(self.platform, tuple) else np.array(self.platform)
+
+    def points(self) -> list[tuple[float, float, float]]:
+        """Points of the leg's data [m], by which its size is known."""
+        values = (getattr(self, name) for name, field in type(self).model_fields.items() if unit_of(field) == "m")
+        return [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
+
+    @property
+    def constrains(self) -> bool:
+        """Whether the leg states constraints on the platform."""
+        return False
+
+    @property
+    def make_up(self) -> str:
+        """What a leg decided by its numbers beyond their zeros, for the robot's make-up."""
+        return ""
 
     def actuator_names(self) -> tuple[str, ...]:
         """Names of the leg's actuators; leg kinds know, plain data do not."""

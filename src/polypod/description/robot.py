@@ -16,7 +16,7 @@ from .body import Body
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
-from .quantities import Acceleration, Angles, Data, Direction, Frozen, Position, Rotation, unit_of
+from .quantities import Acceleration, Angles, Data, Direction, Frozen, Position, Rotation
 from .undriven import undriven_motion
 
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
@@ -124,6 +124,7 @@ class Robot(Data):
         for number, name in enumerate(names):
             if name in names[:number]:
                 raise ValueError(f"legs.{number}.name: every leg needs a name of its own, got {names}")
+        self.__dict__["legs"] = tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs))
         freedoms = len(self.freedoms) or 6
         _check_freedoms(self.freedoms)
         self._check_actuators(freedoms)
@@ -144,10 +145,23 @@ class Robot(Data):
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
         return self
 
+    def _at_home(self, number: int, leg: LegData) -> LegData:
+        try:
+            return leg.at_home(self.home.position, self.home.rotation)
+        except InputError as error:
+            raise ValueError(f"legs.{number}.{error}") from error
+
+    @property
+    def attachments(self) -> NDArray[np.float64]:
+        """Attachment points of the legs (l, 3) [m], platform frame."""
+        home = self.home
+        return np.array([leg.attachment(home.position, home.rotation) for leg in self.legs], dtype=float).reshape(-1, 3)
+
     def _check_actuators(self, freedoms: int) -> None:
         """Raise if there are fewer actuators than freedoms, with the motion that nothing drives."""
         count = sum(len(leg.actuator_names()) for leg in self.legs)
-        if count >= freedoms:
+        if count >= freedoms or any(leg.constrains for leg in self.legs):
+            # freedoms that legs leave are found with the mechanism, and the actuators that they need
             return
         rows = [leg.coordinate_rows(self.home.matrix) for leg in self.legs]
         basis = np.zeros((6, freedoms)) if self.freedoms else np.eye(6)
@@ -159,7 +173,7 @@ class Robot(Data):
     @property
     def _size(self) -> float:
         """Largest distance of an attachment point from the platform's origin [m]; 1 if all lie there."""
-        return max((float(np.linalg.norm(leg.platform)) for leg in self.legs), default=0.0) or 1.0
+        return float(np.linalg.norm(self.attachments, axis=1).max(initial=0.0)) or 1.0
 
     def _around_home(self) -> list[NDArray[np.float64]]:
         """Home and a few poses near it that the robot's freedoms lead to."""
@@ -212,8 +226,7 @@ class Robot(Data):
         """Largest coordinate of home and of any point of the legs [m]."""
         points = [self.home.position]
         for leg in self.legs:
-            values = (getattr(leg, name) for name, field in type(leg).model_fields.items() if unit_of(field) == "m")
-            points += [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
+            points += leg.points()
         return float(np.abs(np.array(points)).max())
 
     def bodies(self) -> Iterator[tuple[str, Body]]:
@@ -221,8 +234,13 @@ class Robot(Data):
         yield "platform", self.platform
         for leg in self.legs:
             for field in type(leg).model_fields:
-                if isinstance(getattr(leg, field), Body):
-                    yield f"{leg.name}.{field}", getattr(leg, field)
+                value = getattr(leg, field)
+                if isinstance(value, Body):
+                    yield f"{leg.name}.{field}", value
+                elif isinstance(value, dict):
+                    for name, body in value.items():
+                        if isinstance(body, Body):
+                            yield f"{leg.name}.{field}.{name}", body
 
     def source_of(self, path: str) -> str | None:
         """Where the number at a dotted path (``legs.2.axis``) comes from; None if the file does not say."""
@@ -251,11 +269,10 @@ def _check_freedoms(freedoms: tuple[Freedom, ...]) -> None:
         raise ValueError(f"freedoms: every freedom needs a name of its own, got {[f.name for f in freedoms]}")
     if len(freedoms) > 5:
         raise ValueError("freedoms: leave them out for a six-freedom robot")
-    if sum(f.motion == "rotation" for f in freedoms) > 1:
-        raise ValueError("freedoms: at most one rotation (more do not commute; none of our robots needs them)")
-    axes = np.array([f.axis for f in freedoms if f.motion == "translation"])
-    if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
-        raise ValueError("freedoms: the axes of the translations must be independent")
+    for motion in ("translation", "rotation"):
+        axes = np.array([f.axis for f in freedoms if f.motion == motion])
+        if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
+            raise ValueError(f"freedoms: the axes of the {motion}s must be independent")
 
 
 def _numeric_paths(value: Any, path: str) -> Iterator[str]:
@@ -268,5 +285,7 @@ def _numeric_paths(value: Any, path: str) -> Iterator[str]:
     elif isinstance(value, tuple) and any(isinstance(item, BaseModel) for item in value):
         for number, item in enumerate(value):
             yield from _numeric_paths(item, f"{path}.{number}")
-    elif isinstance(value, (float, int, tuple)) and not isinstance(value, bool) and value != ():
+    elif (isinstance(value, (float, int)) and not isinstance(value, bool)) or (
+        isinstance(value, tuple) and value != () and not isinstance(value[0], str)
+    ):
         yield path

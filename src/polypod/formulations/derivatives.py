@@ -22,6 +22,7 @@ from ..symbols.expression import Expression, Port, port
 from ..symbols.linear import GeneralFactor, SymmetricFactor
 from ..symbols.vectors import Frame, skew
 from .dry_friction import DryFriction
+from .solution import refuse_open_legs
 from .virtual_power import State, direct_solution
 
 BLOCKS = {
@@ -164,6 +165,7 @@ def _loads(mechanism: Mechanism, friction: bool, dry: DryFriction) -> Loads | No
         raise InputError("derivatives: robots with a flexible platform have none")
     if mechanism.redundant:
         raise InputError("derivatives: robots with more actuators than freedoms have none")
+    refuse_open_legs(mechanism, "derivatives")
     if not friction or not has_dry_friction(mechanism):
         return None
     if loaded_joints(mechanism):

@@ -65,17 +65,26 @@ def joint_loads(mechanism: Mechanism, wrenches: list[tuple[str, str, Wrench]], l
 
 def next_loads(mechanism: Mechanism, x: Inputs, loads: Loads, direct: bool) -> ca.SX:
     """Loads (k) that follow from assumed ones: at the motion of the inputs, or at that of their forces (``direct``)."""
-    acceleration, elastic = x.acceleration.symbols, ca.SX(0, 1)
     if direct:
         moved = virtual_power.direct_solution(mechanism, x, True, loads)
-        acceleration, elastic = moved.acceleration, moved.elastic
+        return loads_in_motion(mechanism, x, loads, moved.acceleration, moved.elastic)
+    acceleration = x.acceleration.symbols
+    if not mechanism.platform.elastic:
+        return loads_in_motion(mechanism, x, loads, acceleration, ca.SX(0, 1))
+    platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
+    solution = virtual_power.inverse_solution(
+        virtual_power.State.of(mechanism, platform, True, loads), x.wrench.symbols
+    )
+    wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, solution.elastic, solution.force, True, loads)
+    return joint_loads(mechanism, wrenches, mechanism.attach(platform))
+
+
+def loads_in_motion(mechanism: Mechanism, x: Inputs, loads: Loads, acceleration: ca.SX, elastic: ca.SX) -> ca.SX:
+    """Loads (k) at an acceleration (6, base axes; elastic N) that forces and wrench of the inputs bring about."""
     platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
     if mechanism.platform.elastic:
         state = virtual_power.State.of(mechanism, platform, True, loads)
         force = x.force.symbols - state.driven_friction
-        if not direct:
-            solution = virtual_power.inverse_solution(state, x.wrench.symbols)
-            force, elastic = solution.force, solution.elastic
         wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, elastic, force, True, loads)
     else:
         wrenches = newton_euler.joint_wrenches(newton_euler.balance(mechanism, platform, x.wrench.symbols, True, loads))

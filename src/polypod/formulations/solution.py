@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
+from ..errors import InputError
 from ..mechanism import Mechanism
 from ..platforms import Inputs
 from ..symbols.expression import Port
@@ -16,7 +17,8 @@ from ..symbols.linear import Solution, solve_general, solve_least_norm
 class Distribution:
     """How more actuators than freedoms share their work: near to preferred forces, in a weighted norm.
 
-    f minimises sum w_i (f_i - p_i)^2 among the forces with J^T f = w.
+    f minimises sum w_i (f_i - p_i)^2 among the forces, friction of the actuated joints included, that move the robot
+    as asked.
     """
 
     weights: Port
@@ -37,13 +39,24 @@ class Distribution:
         return (self.weights, self.preferred)
 
 
+def refuse_open_legs(mechanism: Mechanism, formulation: str) -> None:
+    """Raise if a leg is closed by iterating: a formulation that differentiates positions again needs closed forms."""
+    names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
+    if names:
+        raise InputError(
+            f"{formulation}: {names} of {mechanism.robot.name!r} close by iterating and this formulation "
+            "differentiates positions in closed form; use virtual-power or newton-euler"
+        )
+
+
 def motion_inputs(x: Inputs, distribution: Distribution | None, loads: tuple[Port, ...]) -> tuple[Port, ...]:
     """Inputs of inverse dynamics in order: state, acceleration, wrench, distribution, loads of dry friction."""
     return (*x.state, x.acceleration, x.wrench, *(distribution.ports if distribution else ()), *loads)
 
 
-def actuator_forces(jacobian: ca.SX, need: ca.SX, distribution: Distribution | None) -> Solution:
-    """f of J^T f = w for J (n, m): the only one for n = m, the nearest to the preferred ones for n > m."""
+def actuator_forces(jacobian: ca.SX, need: ca.SX, distribution: Distribution | None, friction: ca.SX) -> Solution:
+    """f of J^T f = w for J (n, m): the only one for n = m; for n > m the one whose sum with what overcomes ``friction``
+    in the actuated joints (n), which is what actuators apply, is nearest to the preferred forces."""
     if distribution is None:
         return solve_general(jacobian.T, need)
-    return solve_least_norm(jacobian, need, distribution.weights.symbols, distribution.preferred.symbols)
+    return solve_least_norm(jacobian, need, distribution.weights.symbols, distribution.preferred.symbols - friction)

@@ -42,7 +42,7 @@ class State:
     def tip_force(self, number: int) -> ca.SX:
         """Force on a leg's inputs that its inertia, weight and friction ask for, base axes: H_x of Long (40)."""
         leg, model = self.legs[number], self.legs[number].model
-        forces = model.inertia_forces(model.half_accelerations(leg.series), self.mechanism.gravity)
+        forces = model.inertia_forces(leg.vectors[2], self.mechanism.gravity)
         if self.frictions[number].by_joint:
             forces = forces + self.frictions[number].overcoming()[0]
         return model.pull_back(leg.values, forces)
@@ -67,8 +67,13 @@ class State:
         """Mass matrix (m + N, m + N) of the whole robot."""
         total = self.platform.inertia
         for leg in self.legs:
-            total = total + self.platform.inertia_of(leg.number, leg.tip, leg.model.inertia(leg.values))
-        return self.platform.reduced_inertia(total)
+            if not leg.model.uses_axes:
+                total = total + self.platform.inertia_of(leg.number, leg.tip, leg.model.inertia(leg.values))
+        result = self.platform.reduced_inertia(total)
+        for leg in self.legs:
+            if leg.model.uses_axes:  # fewer directions than inputs
+                result = result + leg.model.inertia_along(leg.values, self.platform.directions(leg.tip))
+        return result
 
     @cached_property
     def driven_friction(self) -> ca.SX:
@@ -96,12 +101,13 @@ def inverse_solution(state: State, wrench: ca.SX, distribution: Distribution | N
     """
     need, m = state.demand - state.external(wrench), state.mechanism.platform.count
     if not state.mechanism.platform.elastic:
-        solution = actuator_forces(state.jacobian, need, distribution)
+        solution = actuator_forces(state.jacobian, need, distribution, state.driven_friction)
         return InverseSolution(solution.x, ca.SX(0, 1), solution.quality)
     factor, coupling, rows = SymmetricFactor(state.mass[m:, m:]), state.mass[:m, m:], state.jacobian
     spread = ca.horzcat(*[factor.solve(rows[i, m:].T) for i in range(rows.size1())])
     rest = factor.solve(need[m:])
-    solution = actuator_forces(rows[:, :m] - (coupling @ spread).T, need[:m] - coupling @ rest, distribution)
+    reduced, rest_need = rows[:, :m] - (coupling @ spread).T, need[:m] - coupling @ rest
+    solution = actuator_forces(reduced, rest_need, distribution, state.driven_friction)
     return InverseSolution(solution.x, spread @ solution.x - rest, solution.quality)
 
 
@@ -126,14 +132,14 @@ def mass(mechanism: Mechanism) -> Expression:
     x = mechanism.inputs()
     state = State.of(mechanism, mechanism.platform.rest(x), False, None)
     matrix = state.platform.to_base(state.platform.to_base(state.mass).T).T
-    outputs = port("mass_matrix", matrix), port("quality", mechanism.quality(state.legs), ())
+    outputs = port("mass_matrix", matrix, matrix.shape), port("quality", mechanism.quality(state.legs), ())
     return Expression("mass_matrix", x.place, outputs, mechanism.port)
 
 
 def bias(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Generalized force of Coriolis, centripetal, gravity and friction terms: M udot + bias = J^T f + S^T w_ext."""
     x = mechanism.inputs()
-    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6)), friction, loads)
+    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x)), friction, loads)
     demand = state.demand + state.jacobian.T @ state.driven_friction if friction else state.demand
     outputs = port("bias", state.platform.to_base(demand)), port("quality", mechanism.quality(state.legs), ())
     return Expression("bias", x.state, outputs, mechanism.port)
@@ -150,7 +156,8 @@ class DirectSolution:
 
 def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Loads | None) -> DirectSolution:
     """Acceleration from actuator forces: M udot = J^T f + S^T w_ext - bias."""
-    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6)), friction, loads)
+    coasting = mechanism.coasting(x)
+    state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, coasting), friction, loads)
     force = x.force.symbols - state.driven_friction if friction else x.force.symbols
     push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.demand
     m, size = mechanism.platform.count, push.numel()
@@ -158,9 +165,10 @@ def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Load
     order = [*range(m, size), *range(m)]
     factor = SymmetricFactor(state.mass[order, order])
     solved = factor.solve(push[order])
-    change = ca.vertcat(solved[size - m :], solved[: size - m])
+    change = ca.vertcat(solved[size - m :], solved[: size - m]) if size > m else solved
     quality = mechanism.quality(state.legs, ca.sqrt(factor.quality_of(range(size - m, size))))
-    return DirectSolution(state.platform.acceleration(change), change[m:], quality)
+    elastic = change[m:] if size > m else ca.SX(0, 1)
+    return DirectSolution(state.platform.acceleration(change) + coasting, elastic, quality)
 
 
 def direct_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
@@ -182,7 +190,7 @@ def energy(mechanism: Mechanism) -> Expression:
     platform, legs = mechanism.moving(x, acceleration=False)
     kinetic, potential, elastic = platform.energies()
     for leg in legs:
-        vectors, rates = leg.model.velocities(leg.series)
+        vectors, rates, _ = leg.vectors
         kinetic = kinetic + 0.5 * ca.dot(rates, rates @ leg.model.weights)
         potential = potential - dot(mechanism.gravity, vectors @ leg.model.loads + leg.model.fixed_load)
     outputs = [port("kinetic", kinetic, ()), port("potential", potential, ())]

@@ -1,6 +1,7 @@
 """Leg kinds, one file each: where the bodies of a leg are for a given platform pose."""
 
-from .contract import Actuator, Condition, Joint, Limit, PlacedBody, Placement
+from .chain import Chain
+from .contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Unknowns
 from .leg import Leg
 from .prpar import PRPaR
 from .pru import PRU
@@ -12,11 +13,14 @@ __all__ = [
     "PUS",
     "UPS",
     "Actuator",
+    "Chain",
     "Condition",
+    "Constraint",
     "Joint",
     "Leg",
     "Limit",
     "PRPaR",
     "PlacedBody",
     "Placement",
+    "Unknowns",
 ]

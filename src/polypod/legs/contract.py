@@ -20,6 +20,13 @@ from ..symbols.vectors import Frame
 SMALLEST_MARGIN = 1e-7
 
 
+def field_at(data: Any, path: str) -> Any:
+    """A field of data by its path, numbers for items of lists: ``joints.0.friction``."""
+    for part in path.split("."):
+        data = data[int(part)] if part.isdigit() else getattr(data, part)
+    return data
+
+
 @dataclass(frozen=True)
 class PlacedBody:
     """A body of the leg: its frame in the base and its inertia (or the data of one) in that frame.
@@ -75,7 +82,8 @@ class Joint:
     directions: the slide, the hinge, or the two axes of the cross (the parent's first). ``point`` is its centre.
     ``friction`` names the leg's field with its :class:`~polypod.description.Friction`; empty for none. A joint is
     passive unless an actuator names it; ``normals`` are the directions a slide's guide carries load in.
-    ``cross_body`` names the body that is a universal joint's cross, if it has inertia.
+    ``cross_body`` names the body that is a universal joint's cross, if it has inertia. ``spins_about`` is the line of a
+    rod that this joint and another spherical one let spin: neither holds or resists a turn about it.
     """
 
     name: str
@@ -87,6 +95,7 @@ class Joint:
     friction: str = ""
     normals: tuple[ca.SX, ...] = ()
     cross_body: str = ""
+    spins_about: ca.SX | None = None
 
 
 @dataclass(frozen=True)
@@ -121,14 +130,42 @@ class Condition:
 
 
 @dataclass(frozen=True)
+class Unknowns:
+    """What a leg without a closed form leaves to be found: n unknowns z with n ``equations`` c(tip, z) = 0.
+
+    ``place`` are symbols (k) of where the unknowns are (an angle as cosine and sine), ``home`` their values at home,
+    ``move`` symbols (n) of a displacement from there and ``moved`` (k) the place after it. Everything a placement
+    states may depend on tip, place and move; ``equations`` need be exact in ``move`` to second order only.
+    Newton's iteration finds them. ``size`` [m] is that of the leg, by which a gap is small or not.
+    """
+
+    place: ca.SX
+    home: ca.SX
+    move: ca.SX
+    moved: ca.SX
+    equations: ca.SX
+    size: Any = 1.0
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a leg of fewer than six freedoms demands of the platform: ``value`` [m or rad] is zero in every pose."""
+
+    name: str
+    value: ca.SX
+
+
+@dataclass(frozen=True)
 class Placement:
-    """Where everything of one leg is, as functions of its tip: all that a leg kind states."""
+    """Where everything of one leg is, as functions of its tip (and of unknowns): all that a leg kind states."""
 
     bodies: tuple[PlacedBody, ...]
     joints: tuple[Joint, ...]
     actuators: tuple[Actuator, ...]
     conditions: tuple[Condition, ...] = ()
     limits: tuple[Limit, ...] = ()
+    unknowns: Unknowns | None = None
+    constraints: tuple[Constraint, ...] = ()
 
     def joint(self, name: str) -> Joint:
         """A joint by its name."""

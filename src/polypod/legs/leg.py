@@ -30,14 +30,22 @@ class Leg(LegData):
         return tuple(actuator.name for actuator in self.place(Frame.symbols("tip")).actuators)
 
     def coordinate_rows(self, pose: Any) -> NDArray[np.float64]:
-        """dq/d(twist) (a, 6) of the leg's actuators at a pose (4, 4): [q_p, r x q_p + sum e_k x q_ek]."""
+        """dq/d(twist) (a, 6) of the leg's actuators at home (4, 4): [q_p, r x q_p + sum e_k x q_ek]."""
         tip = Frame.symbols("tip")
+        placement = self.place(tip)
         x = ca.vertcat(tip.origin, ca.vec(tip.axes))
-        coordinates = ca.vertcat(*[a.coordinate for a in self.place(tip).actuators], ca.SX(0, 1))
+        q = ca.vertcat(*[a.coordinate for a in placement.actuators], ca.SX(0, 1))
+        slopes = ca.jacobian(q, x)
+        u = placement.unknowns
+        if u is not None and u.move.numel():
+            # q_x - q_z c_z^-1 c_x
+            follow = ca.solve(ca.jacobian(u.equations, u.move), ca.jacobian(u.equations, x))
+            slopes = slopes - ca.jacobian(q, u.move) @ follow
+            slopes = ca.substitute(slopes, ca.vertcat(u.place, u.move), ca.vertcat(u.home, ca.SX.zeros(u.move.numel())))
         axes = np.array(pose, dtype=float)[:3, :3]
-        arm = axes @ np.array(self.platform)
-        slopes = ca.Function("slopes", [x], [ca.densify(ca.jacobian(coordinates, x))])
-        at = np.array(slopes(np.r_[np.array(pose)[:3, 3] + arm, axes.T.ravel()])).reshape(-1, 4, 3)
+        arm = axes @ np.array(self.attachment(np.array(pose)[:3, 3], axes))
+        function = ca.Function("slopes", [x], [ca.densify(slopes)])
+        at = np.array(function(np.r_[np.array(pose)[:3, 3] + arm, axes.T.ravel()])).reshape(-1, 4, 3)
         turn = np.cross(arm, at[:, 0]) + np.cross(axes.T, at[:, 1:]).sum(axis=1)
         return np.concatenate([at[:, 0], turn], axis=1)
 

@@ -59,12 +59,19 @@ class JointTree:
             carried += [j.cross_body for j in self.joints if j.parent == body and j.cross_body]
         return tuple(carried)
 
+    @property
+    def on_platform(self) -> tuple[str, ...]:
+        """Bodies that are fixed to the platform."""
+        return tuple(body.name for body in self._bodies if body.on == "platform")
+
     @cached_property
     def single_universal(self) -> bool:
         """Whether the leg is a driven joint and a universal one in a row with a spherical joint at its tip.
 
         Its tip force then has one unknown component.
         """
+        if self.on_platform:
+            return False
         kinds = [joint.kind for joint in self.tree]
         chain = all(a.child == b.parent for a, b in zip(self.tree, self.tree[1:], strict=False))
         tip = [joint.kind for joint in self.cuts] == ["spherical"]
@@ -80,7 +87,7 @@ class FreeBodies:
     def __init__(self, leg: LegAtState, gravity: ca.SX) -> None:
         self.leg, self._gravity = leg, gravity
         model = leg.model
-        self.values, self.rates, self._half = model.series(leg.series)
+        self.values, self.rates, self._half = leg.vectors
         self.tree = JointTree(model.placement)
         # The attachment point itself as a moving vector, if a body's origin lies there.
         self._tip = next((k for k, c in enumerate(model.columns) if ca.is_equal(c, model.inputs[:3], 1)), None)

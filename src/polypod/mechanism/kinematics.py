@@ -33,7 +33,10 @@ def jacobian(mechanism: Mechanism) -> Expression:
     state, legs = mechanism.resting(x)
     matrix = state.to_base(mechanism.jacobian(legs).T).T
     return Expression(
-        "jacobian", x.place, (port("jacobian", matrix), port("quality", mechanism.quality(legs), ())), mechanism.port
+        "jacobian",
+        x.place,
+        (port("jacobian", matrix, matrix.shape), port("quality", mechanism.quality(legs), ())),
+        mechanism.port,
     )
 
 
@@ -76,6 +79,16 @@ def accelerations(mechanism: Mechanism) -> Expression:
     )
 
 
+def rates(mechanism: Mechanism) -> Expression:
+    """Rates of the actuated coordinates of a motion."""
+    x = mechanism.inputs()
+    state = mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
+    legs = mechanism.attach(state)
+    qdot = ca.vertcat(*[rate for leg in legs for rate in leg.rates])
+    outputs = port("qdot", qdot), port("quality", mechanism.quality(legs), ())
+    return Expression("rates", x.state, outputs, mechanism.port)
+
+
 def twist(mechanism: Mechanism) -> Expression:
     """Twist of the platform from the rates of the actuated coordinates: J u = qdot."""
     x = mechanism.inputs()
@@ -99,7 +112,7 @@ def acceleration(mechanism: Mechanism) -> Expression:
     drift = ca.vertcat(*[leg.accelerations for leg in legs])
     solution = _solved(mechanism, legs, qddot.symbols - drift)
     outputs = (
-        port("acceleration", state.acceleration(solution.x)),
+        port("acceleration", state.acceleration(solution.x) + mechanism.coasting(x)),
         port("quality", mechanism.quality(legs, solution.quality), ()),
     )
     return Expression("acceleration", (*x.state, qddot), outputs, mechanism.port)
@@ -167,41 +180,59 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     then is that of rounding. State: frame (12), delta (m), t, squared error, quality, steps, done.
     """
     platform = mechanism.platform
-    x, m = mechanism.inputs(), platform.count
-    state = ca.SX.sym("state", 12 + m + 5)
-    frame, delta = state[:12], state[12 : 12 + m]
-    t, error2, quality, count = (state[12 + m + k] for k in range(4))
+    x, m = mechanism.inputs(), 6 if mechanism.platform.follows_legs else mechanism.platform.count
+    opened = mechanism.places.numel()
+    state = ca.SX.sym("state", 12 + m + opened + 5)
+    frame, delta, places = state[:12], state[12 : 12 + m], state[12 + m : 12 + m + opened]
+    t, error2, quality, count = (state[12 + m + opened + k] for k in range(4))
     scale = mechanism.size + 1e-3
 
     trial = platform.displaced(_pose(frame), t * delta)
-    legs = _at(mechanism, x, trial)
+    legs = _at(mechanism, x, trial, places)
     error = x.q.symbols - mechanism.coordinates(legs)
-    solution = _solved(mechanism, legs, error)
     new_error2 = ca.dot(error, error)
+    if platform.follows_legs:
+        value = mechanism.constraint_values(legs)
+        solution = _solved_whole(mechanism, legs, error, -value)
+        new_error2 = new_error2 + ca.dot(value, value)
+    else:
+        solution = _solved(mechanism, legs, error)
+    for leg in legs:
+        if leg.model.unknowns is not None:
+            left = leg.gap
+            new_error2 = new_error2 + ca.dot(left, left)
     better = new_error2 < error2
     chosen = [
         ca.if_else(better, new, old)
         for new, old in (
             (trial[:12], frame),
             (solution.x, delta),
+            (_places(legs), places),
             (ca.SX(1), 0.5 * t),
             (new_error2, error2),
             (solution.quality, quality),
         )
     ]
-    converged = chosen[3] <= (1e-10 * scale) ** 2
+    converged = chosen[4] <= (1e-10 * scale) ** 2
     stuck = ca.logic_and(ca.logic_not(better), t <= 2.0**-12)
     done = ca.logic_or(ca.logic_or(converged, stuck), count + 1 >= steps)
     step = ca.vertcat(*chosen, count + 1, done)
 
     guess = platform.nearest(x.pose.symbols)[:12]
-    start = ca.vertcat(guess, ca.SX.zeros(m), 0, 1e300, 0, 0, 0)
+    start = ca.vertcat(guess, ca.SX.zeros(m), mechanism.places, 0, 1e300, 0, 0, 0)
     end = frame_of(platform.displaced(_pose(frame), delta))
     last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
-    residual = x.q.symbols - mechanism.coordinates(_at(mechanism, x, last))
+    final = _at(mechanism, x, last, places)
+    residual = x.q.symbols - mechanism.coordinates(final)
+    if platform.follows_legs:
+        residual = ca.vertcat(residual, mechanism.constraint_values(final))
     worst = ca.SX(0)
-    for k in range(len(mechanism.actuators)):
+    for k in range(residual.numel()):
         worst = ca.fmax(worst, ca.fabs(residual[k]))
+    for leg in final:
+        if leg.model.unknowns is not None:
+            left = leg.gap
+            worst = ca.fmax(worst, ca.sqrt(ca.dot(left, left)))
     outputs = (
         port("pose", last, (4, 4)),
         port("residual", worst, ()),
@@ -226,8 +257,20 @@ def _pose(frame: ca.SX) -> ca.SX:
     return ca.vertcat(frame, 0, 0, 0, 1)
 
 
-def _at(mechanism: Mechanism, given: Inputs, pose: ca.SX) -> list[LegAtState]:
-    """The legs at rest in a pose of symbols."""
+def _at(mechanism: Mechanism, given: Inputs, pose: ca.SX, places: ca.SX) -> list[LegAtState]:
+    """The legs at rest in a pose of symbols, those closed by iterating near ``places``."""
     x = mechanism.inputs()
     x.pose, x.elastic = port("pose", pose, (4, 4)), given.elastic
-    return mechanism.resting(x)[1]
+    return mechanism.attach(mechanism.platform.rest(x), places)
+
+
+def _places(legs: list[LegAtState]) -> ca.SX:
+    """Where the unknowns of the legs are that are closed by iterating."""
+    return ca.vertcat(*[leg.place for leg in legs if leg.model.unknowns is not None], ca.SX(0, 1))
+
+
+def _solved_whole(mechanism: Mechanism, legs: list[LegAtState], error: ca.SX, gap: ca.SX) -> Solution:
+    """The twist (6) that moves actuated coordinates by ``error`` and closes the constraints' ``gap``."""
+    rows = ca.horzcat(*[row for leg in legs for row in leg.rows]).T
+    matrix, right = ca.vertcat(rows, mechanism.constraint_rows(legs)), ca.vertcat(error, gap)
+    return (solve_least_squares if mechanism.redundant else solve_general)(matrix, right)

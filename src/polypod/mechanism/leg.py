@@ -8,18 +8,24 @@ are one vector; vectors that do not move drop out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
 from ..errors import InputError
-from ..legs import Placement
+from ..legs import Condition, Placement, Unknowns
 from ..parameters import Numbers
+from ..symbols.blocks import BlockFactor
+from ..symbols.implicit import ImplicitReplay, ImplicitTape
 from ..symbols.tape import Replay, Tape
 from ..symbols.vectors import Frame, cross, dot, skew
 from .simplify import Simplification, simplified
 from .vectors import MovingVectors
+
+CLOSED = 1e-9
+"""Largest gap of a closed leg, relative to its size."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +59,63 @@ class LegModel:
     def __init__(self, placed: PlacedLeg, numbers: Numbers, simplify: Simplification | None = None) -> None:
         leg, tip = placed.leg, placed.tip
         self.leg, self.name, self.fixed = leg, leg.name, numbers.symbols
-        self.arm = ca.SX(leg.platform)
+        self.arm = ca.SX(leg.attachment(numbers.home_position, ca.densify(numbers.home_rotation)))
         self.all_inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
         self.placement: Placement = simplified(leg, placed.placement, simplify, numbers)
         self.actuators = self.placement.actuators
-        self.vectors = MovingVectors(self.placement, self.all_inputs, links_apart=simplify == "no-spin")
+        self.unknowns = self.placement.unknowns
+        if self.unknowns is not None:
+            self.placement = replace(self.placement, conditions=(*self.placement.conditions, *self._closes()))
+        place, move, equations = _parts(self.unknowns)
+        moving = ca.vertcat(self.all_inputs, place, move)
+        self.vectors = MovingVectors(self.placement, moving, links_apart=simplify == "no-spin")
         self.columns, self.weights, self.loads = self.vectors.columns, self.vectors.weights, self.vectors.loads
         self.fixed_load, self._axes = self.vectors.fixed_load, self.vectors.axes
         self.spinless_axes = self.vectors.spinless_axes() if simplify == "no-spin" else {}
         coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.actuators], ca.SX(0, 1))
-        stacked = ca.vertcat(*self.columns, coordinates)
-        self.uses_axes = bool(ca.depends_on(stacked, ca.vec(tip.axes)))
+        stacked = ca.vertcat(*self.columns, coordinates, *[c.value for c in self.placement.constraints])
+        self.uses_axes = bool(ca.depends_on(ca.vertcat(stacked, equations), ca.vec(tip.axes)))
         self.inputs = self.all_inputs if self.uses_axes else tip.origin
-        self.tape = Tape(self.inputs, stacked, self.fixed)
-        self.coordinate_tape = Tape(self.inputs, coordinates, self.fixed)
+        self.tape = self._tape(stacked)
+        self.coordinate_tape = self._tape(coordinates)
 
-    def at(self, x: ca.SX) -> Replay:
+    @cached_property
+    def constraint_tape(self) -> Tape | ImplicitTape:
+        """The leg's constraints on the platform as a function of its inputs."""
+        return self._tape(ca.vertcat(*[c.value for c in self.placement.constraints], ca.SX(0, 1)))
+
+    def _tape(self, y: ca.SX) -> Tape | ImplicitTape:
+        """A function of the leg's inputs, with its unknowns eliminated if it has any."""
+        if self.unknowns is None:
+            return Tape(self.inputs, y, self.fixed)
+        u = self.unknowns
+        return ImplicitTape(self.inputs, u.place, u.move, y, u.equations, self.fixed)
+
+    def _closes(self) -> tuple[Condition, ...]:
+        """What must hold for the unknowns to have been found: part of every state's quality by other means."""
+        assert self.unknowns is not None
+        _, rest, factor = self.closing
+        gap = ca.sqrt(ca.dot(rest, rest))
+        near = ca.if_else(gap <= CLOSED * self.unknowns.size, 1, 0)
+        return (
+            Condition("the leg does not reach, or not in its drawn working mode: a gap is left", near, gap, "m", False),
+            Condition("the leg is singular: its joints move by themselves", factor.quality, factor.quality, "1", False),
+        )
+
+    @cached_property
+    def closing(self) -> tuple[ca.SX, ca.SX, BlockFactor]:
+        """One step of Newton for the unknowns: their place after it, the equations before it, and their slopes.
+
+        Functions of ``all_inputs`` and the unknowns' place.
+        """
+        u = self.unknowns
+        assert u is not None
+        still = ca.SX.zeros(u.move.numel())
+        slopes, rest = ca.substitute([ca.jacobian(u.equations, u.move), u.equations], [u.move], [still])
+        factor = BlockFactor(slopes)
+        return ca.substitute(u.moved, u.move, -factor.solve(rest)), rest, factor
+
+    def at(self, x: ca.SX) -> Replay | ImplicitReplay:
         """Values at the tip, for first derivatives."""
         return self.tape.values(x)
 
@@ -78,22 +125,21 @@ class LegModel:
 
     def coordinates_of(self, values: ca.SX) -> ca.SX:
         """The actuated coordinates (a) among the values of the tape."""
-        return values[3 * len(self.columns) :]
+        start = 3 * len(self.columns)
+        return values[start : start + len(self.actuators)]
 
-    def coordinate_row(self, values: Replay, number: int) -> ca.SX:
+    def constraint_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
+        """d(constraint)/dtip as a column."""
+        return values.adjoint(self._seed(3 * len(self.columns) + len(self.actuators) + number))
+
+    def _seed(self, number: int) -> ca.SX:
+        seed = ca.SX.zeros(self.tape.n_out)
+        seed[number] = 1
+        return seed
+
+    def coordinate_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
         """dq/dtip of an actuator as a column."""
-        seed = ca.SX.zeros(3 * len(self.columns) + len(self.actuators))
-        seed[3 * len(self.columns) + number] = 1
-        return values.adjoint(seed)
-
-    def half_accelerations(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> ca.SX:
-        """Half the second time derivatives of the moving vectors, (3, K), along the tip's motion."""
-        return self.series(series)[2]
-
-    def velocities(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX]:
-        """The moving vectors and their first time derivatives, (3, K) each."""
-        values, rates, _ = self.series(series)
-        return values, rates
+        return values.adjoint(self._seed(3 * len(self.columns) + number))
 
     def series(self, series: tuple[ca.SX, ca.SX, ca.SX]) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Taylor coefficients of the moving vectors, (3, K) each.
@@ -160,13 +206,14 @@ class LegModel:
         """Weights of the moving vectors in the virtual power: W_k = sum_l J_kl cddot_l - gamma_k g, (3, K)."""
         return half_accelerations @ (2 * self.weights) - gravity @ self.loads.T
 
-    def pull_back(self, values: Replay, forces: ca.SX) -> ca.SX:
+    def pull_back(self, values: Replay | ImplicitReplay, forces: ca.SX) -> ca.SX:
         """Generalized force on the leg's inputs from forces (3, K) on the moving vectors."""
         if self.spinless_axes:
             forces = self._on_link_directions(values, forces)
-        return values.adjoint(ca.vertcat(ca.vec(forces), ca.SX.zeros(len(self.actuators))))
+        rest = ca.SX.zeros(self.tape.n_out - 3 * len(self.columns))
+        return values.adjoint(ca.vertcat(ca.vec(forces), rest))
 
-    def _on_link_directions(self, values: Replay, forces: ca.SX) -> ca.SX:
+    def _on_link_directions(self, values: Replay | ImplicitReplay, forces: ca.SX) -> ca.SX:
         """Forces on carried axes as forces on their link's direction: delta e = (n x delta n) x e."""
         vectors = self.vectors_of(values.y)
         moved = ca.SX(forces)
@@ -176,7 +223,18 @@ class LegModel:
             moved[:, place] = ca.SX.zeros(3)
         return moved
 
-    def inertia(self, values: Replay) -> ca.SX:
+    def inertia_along(self, values: Replay | ImplicitReplay, directions: ca.SX) -> ca.SX:
+        """Inertia matrix (m, m) with respect to rates u of tip inputs that move by ``directions`` u (inputs, m)."""
+        count, m = len(self.columns), directions.size2()
+        moves = [values.tangent(directions[:, k])[: 3 * count] for k in range(m)]
+        weighted = [ca.reshape(ca.reshape(move, 3, count) @ self.weights, 3 * count, 1) for move in moves]
+        result = ca.SX.zeros(m, m)
+        for i in range(m):
+            for j in range(i, m):
+                result[i, j] = result[j, i] = ca.dot(moves[i], weighted[j])
+        return result
+
+    def inertia(self, values: Replay | ImplicitReplay) -> ca.SX:
         """Inertia matrix of the leg on its inputs: sum J_kl D_k^T D_l with D_k = dc_k/dtip; upper triangle filled."""
         count = len(self.columns)
         jacobian = values.jacobian()[: 3 * count, :]
@@ -192,3 +250,10 @@ class LegModel:
                 result[i, j] = ca.dot(jacobian[:, i], weighted[j])
                 result[j, i] = result[i, j]
         return result
+
+
+def _parts(unknowns: Unknowns | None) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Place, move and equations of a leg's unknowns; empty for none."""
+    if unknowns is None:
+        return ca.SX(0, 1), ca.SX(0, 1), ca.SX(0, 1)
+    return unknowns.place, unknowns.move, unknowns.equations

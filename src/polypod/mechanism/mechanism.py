@@ -12,12 +12,15 @@ from numpy.typing import NDArray
 
 from ..description import Robot
 from ..errors import InputError
-from ..legs import Actuator, Leg, Limit
+from ..legs import Actuator, Leg, Limit, Unknowns
 from ..parameters import Entry, Numbers
-from ..platforms import Inputs, Platform, PlatformState, Tip, platform_of
+from ..platforms import ConstrainedState, Freedoms, Inputs, Platform, PlatformState, Tip, platform_of
 from ..symbols.expression import Port
+from ..symbols.implicit import ImplicitReplay
 from ..symbols.tape import Replay
-from .leg import LegModel, PlacedLeg
+from ..symbols.vectors import Frame
+from .leg import CLOSED, LegModel, PlacedLeg
+from .mobility import known_mobility
 from .simplify import Simplification
 
 
@@ -29,14 +32,33 @@ class LegAtState:
     model: LegModel
     platform: PlatformState
     tip: Tip
+    start: ca.SX | None = None
 
     @cached_property
     def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Taylor coefficients in time of the leg's inputs."""
-        if not self.model.uses_axes:
-            return self.tip.series
-        zero, first, half = (ca.vertcat(s, t) for s, t in zip(self.tip.series, self.tip.turning, strict=True))
+        """Taylor coefficients in time of the leg's inputs, and after them the place of its unknowns, if it has any."""
+        parts = [self.tip.series, *([self.tip.turning] if self.model.uses_axes else [])]
+        if self.model.unknowns is not None:
+            still = ca.SX.zeros(self.place.numel())
+            parts.append((self.place, still, still))
+        zero, first, half = (ca.vertcat(*orders) for orders in zip(*parts, strict=True))
         return zero, first, half
+
+    @cached_property
+    def place(self) -> ca.SX:
+        """Where the leg's unknowns are, after one step of Newton from ``start``.
+
+        That step makes a nearly closed leg exact, and its derivatives are those of the closed one.
+        """
+        u = self.model.unknowns
+        assert u is not None
+        start = u.place if self.start is None else self.start
+        symbols = ca.vertcat(self.model.all_inputs, u.place)
+        return ca.substitute(self.model.closing[0], symbols, ca.vertcat(self._here, start))
+
+    @property
+    def _here(self) -> ca.SX:
+        return ca.vertcat(self.tip.series[0], ca.vec(self.tip.axes))
 
     @property
     def arm(self) -> ca.SX:
@@ -49,9 +71,14 @@ class LegAtState:
         return self.tip.axes
 
     @cached_property
-    def values(self) -> Replay:
+    def values(self) -> Replay | ImplicitReplay:
         """Values of the leg's vectors at the tip, for first derivatives."""
         return self.model.at(self.series[0])
+
+    @cached_property
+    def vectors(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients in time of the leg's moving vectors, (3, K) each."""
+        return self.model.series(self.series)
 
     @cached_property
     def coordinates(self) -> ca.SX:
@@ -60,7 +87,7 @@ class LegAtState:
 
     @cached_property
     def slopes(self) -> list[ca.SX]:
-        """dq/d(inputs) of every actuator as a column: the direction in which a force at the tip drives it."""
+        """dq/d(tip) of every actuator as a column: the direction in which a force at the tip drives it."""
         return [self.model.coordinate_row(self.values, k) for k in range(len(self.model.actuators))]
 
     @cached_property
@@ -71,7 +98,7 @@ class LegAtState:
     @cached_property
     def rates(self) -> list[ca.SX]:
         """Rates of the actuated coordinates along the tip's motion."""
-        return [ca.dot(slope, self.series[1]) for slope in self.slopes]
+        return [ca.dot(slope, self.series[1][: slope.numel()]) for slope in self.slopes]
 
     @cached_property
     def accelerations(self) -> ca.SX:
@@ -81,12 +108,54 @@ class LegAtState:
     @cached_property
     def margins(self) -> list[ca.SX]:
         """Margins of the leg's conditions that count in a state's quality."""
-        return [self.at_tip(c.margin) for c in self.model.placement.conditions if c.in_quality]
+        stated = [self.at_tip(c.margin) for c in self.model.placement.conditions if c.in_quality]
+        if self.model.unknowns is None:
+            return stated
+        values = self.values
+        assert isinstance(values, ImplicitReplay)
+        closed = ca.dot(self.gap, self.gap) <= (CLOSED * self.model.unknowns.size) ** 2
+        return [*stated, ca.if_else(closed, values.factor.quality, 0)]
+
+    @property
+    def gap(self) -> ca.SX:
+        """The equations of the leg's unknowns at their place: zero where it is closed."""
+        assert isinstance(self.values, ImplicitReplay)
+        return self.values.residual
+
+    @cached_property
+    def constraints(self) -> list[ca.SX]:
+        """d(constraint)/d(velocity) (6) of every constraint that the leg puts on the platform."""
+        count = len(self.model.placement.constraints)
+        return [self.force(self.model.constraint_row(self.values, k)) for k in range(count)]
+
+    @cached_property
+    def before(self) -> ca.SX:
+        """The equations of the leg's unknowns before the step of Newton that its place has taken."""
+        u = self.model.unknowns
+        assert u is not None
+        start = u.place if self.start is None else self.start
+        symbols = ca.vertcat(self.model.all_inputs, u.place)
+        return ca.substitute(self.model.closing[1], symbols, ca.vertcat(self._here, start))
+
+    @cached_property
+    def constraint_values(self) -> ca.SX:
+        """What the leg constrains, zero where the platform keeps to it."""
+        return self.at_tip(ca.vertcat(*[c.value for c in self.model.placement.constraints], ca.SX(0, 1)))
+
+    @cached_property
+    def constraint_accelerations(self) -> ca.SX:
+        """Second derivatives of the constraints along the tip's motion."""
+        return 2 * self.model.constraint_tape.taylor(*self.series)[2]
 
     def at_tip(self, expression: ca.SX) -> ca.SX:
         """Any expression of the leg's placement, at this tip."""
-        here = ca.vertcat(self.tip.series[0], ca.vec(self.tip.axes))
-        return ca.substitute(ca.SX(expression), self.model.all_inputs, here)
+        u = self.model.unknowns
+        if u is None:
+            return ca.substitute(ca.SX(expression), self.model.all_inputs, self._here)
+        symbols = ca.vertcat(self.model.all_inputs, u.place, u.move)
+        return ca.substitute(
+            ca.SX(expression), symbols, ca.vertcat(self._here, self.place, ca.SX.zeros(u.move.numel()))
+        )
 
     def force(self, force: ca.SX) -> ca.SX:
         """A generalized force on the leg's inputs as one on the platform (6 + N)."""
@@ -108,7 +177,8 @@ class Mechanism:
             if not isinstance(leg, Leg):
                 raise InputError(f"{leg.name}: the kind {leg.kind!r} has no place(); derive it from polypod.legs.Leg")
         self.numbers = Numbers(robot, opened, specialise)
-        self.platform: Platform = platform_of(self.numbers)
+        self.mobility = known_mobility(robot)
+        self.platform: Platform = platform_of(self.numbers, self.mobility is not None and not self.mobility.constant)
 
     @cached_property
     def placed(self) -> list[PlacedLeg]:
@@ -168,13 +238,75 @@ class Mechanism:
         """Fresh symbols of a state."""
         return self.platform.inputs(len(self.actuators))
 
-    def attach(self, platform: PlatformState) -> list[LegAtState]:
-        """Every leg at a state of the platform."""
-        return [LegAtState(k, leg, platform, platform.tip(k, leg.arm)) for k, leg in enumerate(self.legs)]
+    @cached_property
+    def open_legs(self) -> list[int]:
+        """Numbers of the legs that are closed by iterating."""
+        return [k for k, leg in enumerate(self.placed) if leg.placement.unknowns is not None]
+
+    @property
+    def places(self) -> ca.SX:
+        """Symbols of where the unknowns of these legs are, one leg after the other."""
+        return ca.vertcat(*[unknowns.place for unknowns in self._unknowns], ca.SX(0, 1))
+
+    @property
+    def home_places(self) -> ca.SX:
+        """The same places at home."""
+        return ca.vertcat(*[unknowns.home for unknowns in self._unknowns], ca.SX(0, 1))
+
+    @property
+    def _unknowns(self) -> list[Unknowns]:
+        return [u for leg in self.placed if (u := leg.placement.unknowns) is not None]
+
+    @property
+    def home(self) -> Frame:
+        """The platform's frame at home."""
+        return Frame(self.numbers.home_position, ca.densify(self.numbers.home_rotation))
+
+    def attach(self, platform: PlatformState, places: ca.SX | None = None) -> list[LegAtState]:
+        """Every leg at a state of the platform; legs closed by iterating near ``places``."""
+        legs, at = [], 0
+        for k, leg in enumerate(self.legs):
+            start = None
+            if leg.unknowns is not None and places is not None:
+                count = leg.unknowns.place.numel()
+                start, at = places[at : at + count], at + count
+            legs.append(LegAtState(k, leg, platform, platform.tip(k, leg.arm), start))
+        if isinstance(platform, ConstrainedState):
+            platform.constrain(self.constraint_rows(legs))
+        return legs
+
+    def constraint_rows(self, legs: list[LegAtState]) -> ca.SX:
+        """Slopes W (6 - m, 6) of the independent constraints by the twist."""
+        assert self.mobility is not None
+        return ca.horzcat(*[legs[leg].constraints[k] for leg, k in self.mobility.used]).T
+
+    def constraint_values(self, legs: list[LegAtState]) -> ca.SX:
+        """The independent constraints (6 - m): zero in poses that the robot can take."""
+        assert self.mobility is not None
+        return ca.vertcat(*[legs[leg].constraint_values[k] for leg, k in self.mobility.used])
+
+    def constraint_accelerations(self, legs: list[LegAtState]) -> ca.SX:
+        """Their second derivatives (6 - m) along the legs' motion."""
+        assert self.mobility is not None
+        return ca.vertcat(*[legs[leg].constraint_accelerations[k] for leg, k in self.mobility.used])
+
+    @property
+    def chosen_rows(self) -> ca.DM:
+        """E (m, 6): the chosen components of a twist."""
+        return ca.sparsify(ca.DM(Freedoms(self.robot).basis.T))
+
+    def coasting(self, x: Inputs) -> ca.SX:
+        """Acceleration of the platform (6) at the twist of the inputs while the rates of its own coordinates stay."""
+        if not self.platform.follows_legs:
+            return ca.SX.zeros(6)
+        state = self.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
+        assert isinstance(state, ConstrainedState)
+        legs = self.attach(state)
+        return state.coasting(self.constraint_accelerations(legs))
 
     def moving(self, x: Inputs, acceleration: bool = True) -> tuple[PlatformState, list[LegAtState]]:
-        """Platform and legs at the motion of the inputs; without acceleration, at none."""
-        change = x.acceleration.symbols if acceleration else ca.SX.zeros(6)
+        """Platform and legs at the motion of the inputs; without acceleration, at constant rates of its coordinates."""
+        change = x.acceleration.symbols if acceleration else self.coasting(x)
         state = self.platform.at(x, x.twist.symbols, change)
         return state, self.attach(state)
 
@@ -194,6 +326,8 @@ class Mechanism:
     def quality(self, legs: list[LegAtState], solve: ca.SX | float = 1.0) -> ca.SX:
         """The smallest margin of a state: of its linear solve and of every leg's conditions; 1 is good, 0 is lost."""
         smallest = ca.SX(solve)
+        if self.platform.follows_legs and legs:
+            smallest = ca.fmin(smallest, legs[0].platform.quality)
         for leg in legs:
             for margin in leg.margins:
                 smallest = ca.fmin(smallest, margin)

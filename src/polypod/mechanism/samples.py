@@ -8,13 +8,15 @@ from scipy.spatial.transform import Rotation
 
 from ..description import Robot
 from ..platforms import Freedoms
+from .mechanism import Mechanism
+from .mobility import walked
 
 Array = NDArray[np.float64]
 
 
 def platform_size(robot: Robot) -> float:
     """Mean distance of the attachment points from the origin of {P} [m]; 1 if all lie there."""
-    return float(np.mean([np.linalg.norm(leg.platform) for leg in robot.legs])) or 1.0
+    return float(np.linalg.norm(robot.attachments, axis=1).mean()) or 1.0
 
 
 def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[Array]:
@@ -31,3 +33,12 @@ def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[A
         pose[:3, :3] = Rotation.from_rotvec(move[3:]).as_matrix() @ pose[:3, :3]
         poses.append(pose)
     return poses
+
+
+def closed_around_home(mechanism: Mechanism, count: int, reach: float, seed: int = 0) -> list[tuple[Array, Array]]:
+    """The same for any robot: poses that its legs allow, with the places of unknowns that are found by iterating."""
+    robot = mechanism.robot
+    if mechanism.platform.follows_legs or mechanism.open_legs:
+        targets = np.random.default_rng(seed).uniform(-reach, reach, (count, Freedoms(robot).count))
+        return walked(robot, mechanism.mobility, targets, platform_size(robot))
+    return [(pose, np.zeros(0)) for pose in around_home(robot, count, reach, seed)]

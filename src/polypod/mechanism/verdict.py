@@ -89,6 +89,8 @@ def _possible(mechanism: Mechanism, given: dict[str, ca.SX]) -> ca.SX:
 
     A pose that the robot leaves as it is turns about one axis, and is a rotation if its numbers' squares add up to 3.
     """
+    if mechanism.platform.follows_legs:
+        return _allowed(mechanism, given)
     x, platform, still = Inputs(), mechanism.platform, ca.SX.zeros(6)
     holds = ca.SX(1)
     if "pose" in given:
@@ -103,3 +105,25 @@ def _possible(mechanism: Mechanism, given: dict[str, ca.SX]) -> ca.SX:
         if name in given:
             holds = ca.logic_and(holds, _size(given[name] - column) <= OFF * (1 + sizes[name]))
     return ca.logic_and(holds, _finite(list(sizes.values())))
+
+
+def _allowed(mechanism: Mechanism, given: dict[str, ca.SX]) -> ca.SX:
+    """The same for a platform that moves as its legs let it: what they constrain and its derivatives must vanish."""
+    sizes = {name: _size(column) for name, column in given.items()}
+    holds = _finite(list(sizes.values()))
+    if "pose" not in given:
+        return holds
+    x, still = Inputs(), ca.SX.zeros(6)
+    x.pose = Port("pose", given["pose"], (4, 4))
+    state = mechanism.platform.at(x, given.get("twist", still), given.get("acceleration", still))
+    off = [ca.SX(0)] * 3
+    for leg in mechanism.attach(state):
+        values = leg.model.constraint_tape.taylor(*leg.series)
+        off = [total + _size(value) for total, value in zip(off, values, strict=True)]
+    holds = ca.logic_and(ca.logic_and(holds, _rigid(given["pose"])), off[0] <= OFF)
+    scale = 1 + sizes.get("twist", ca.SX(0))
+    if "twist" in given:
+        holds = ca.logic_and(holds, off[1] <= OFF * scale)
+    if "acceleration" in given:
+        holds = ca.logic_and(holds, off[2] <= OFF * (scale * scale + sizes["acceleration"]))
+    return holds

@@ -19,7 +19,7 @@ from ..platforms import Freedoms
 from .arguments import Argument, Batch, batch, first_not_finite, is_given, preset
 from .checks import exact_poses
 from .diagnosis import Errors, check_policy, reasons, report
-from .freedoms import check_motion, check_pose_freedom
+from .freedoms import own_motion
 from .kernels import Kernels
 from .single import SingleStates, given_values
 
@@ -47,7 +47,8 @@ class Calls:
     """Checked calls into the compiled functions of one robot; ``size`` is its platform's [m]."""
 
     def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
-        self._kernels, self._freedoms, self._size = kernels, freedoms, size
+        self._kernels, self._freedoms = kernels, freedoms
+        self.own = own_motion(freedoms, size, kernels)
         self._singles = SingleStates()
 
     def arguments(self, kernel: Kernel, given: Mapping[str, Any], names: Mapping[str, str] = {}) -> list[Argument]:
@@ -71,16 +72,16 @@ class Calls:
         others = [k for k, a in enumerate(arguments) if a.shape != (4, 4)]
         first_not_finite(Batch(states.shape, tuple(rows[k] for k in others)), [arguments[k] for k in others])
         if not self._freedoms.full:
-            for argument, row in zip(arguments, rows, strict=True):
-                if argument.name in ("twist", "acceleration"):
-                    check_motion(self._freedoms, row, argument.name, bool(states.shape))
+            named = {argument.name: row for argument, row in zip(arguments, rows, strict=True)}
+            if "twist" in named:
+                self.own.check_motion(named["pose"], named["twist"], named.get("acceleration"), bool(states.shape))
         return Batch(states.shape, tuple(rows))
 
     def exact_pose(self, rows: Array, name: str, batched: bool) -> Array:
         """Poses (n, 4, 4) that the robot can take, the rounding of printed digits removed; an error for others."""
         poses = exact_poses(rows, name, batched)
         if not self._freedoms.full:
-            check_pose_freedom(self._freedoms, poses, name, batched, self._size)
+            return self.own.exact_poses(poses, name, batched)
         return poses
 
     def one(self, values: tuple[Any, ...], name: str, friction: Any = False, formulation: str = "virtual-power") -> Any:
@@ -187,9 +188,12 @@ class Calls:
             p.name: np.ascontiguousarray(r).reshape(-1, *core)
             for p, r, core in zip(kernel.outputs, raw, cores, strict=True)
         }
-        del outputs["verdict"]  # on robots that can be; designs are looked at one by one
+        verdict = outputs.pop("verdict")  # on robots that can be; designs are looked at one by one
         which = np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
         notes = self._impossible(design, values, ask, which)
+        if mechanism.platform.follows_legs:
+            # other geometry lets the platform do other things
+            notes.append((verdict >= BAD_INPUT, "the design's legs do not allow this pose or motion"))
 
         def margins(index: NDArray[np.int64]) -> Array:
             given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(names, states.rows, strict=True)}

@@ -68,10 +68,15 @@ class DerivativeFunctions:
         if name not in formulas.BLOCKS:
             raise UnknownNameError("function with derivatives", name, tuple(formulas.BLOCKS))
         order = formulas.BLOCKS[name]
-        blocks = order if wrt is None else tuple(wrt)
+        blocks = self._possible(order) if wrt is None else tuple(wrt)
         for block in blocks:
             if block not in order:
                 raise UnknownNameError(f"input of {name}", block, order)
+            if block not in self._possible(order):
+                raise InputError(
+                    f"derivatives: by {block}: the platform of {self._robot.name!r} moves as its legs let it, so its "
+                    "components cannot change one by one; those by wrench, force and parameters exist"
+                )
         kernel, chain = self._kernel(name, blocks, paths, friction)
         if len(states) > len(order):
             raise InputError(f"derivatives: {name} takes {', '.join(order)}, got {len(states)} arrays")
@@ -87,12 +92,29 @@ class DerivativeFunctions:
         result: Derivatives = self._calls.call_kernel(f"derivatives of {name}", kernel, given, errors, answer)
         return result
 
+    def _possible(self, order: tuple[str, ...]) -> tuple[str, ...]:
+        """Inputs by which there are derivatives."""
+        motion = ("pose", "twist", "acceleration") if self._kernels.mechanism.platform.follows_legs else ()
+        return tuple(name for name in order if name not in motion)
+
+    def _refuse_geometry(self, paths: list[str]) -> None:
+        """Raise for numbers that change which poses a platform that follows its legs can take."""
+        if not self._kernels.mechanism.platform.follows_legs:
+            return
+        for path in paths:
+            if path.startswith("home.") or path.rpartition(".")[2] in ("at", "axis", "axes"):
+                raise InputError(
+                    f"derivatives: by {path}: with other geometry the platform of {self._robot.name!r} cannot stay in "
+                    "its pose; those by masses, inertias, friction and gravity exist"
+                )
+
     def _kernel(
         self, name: str, blocks: tuple[str, ...], paths: tuple[str, ...], friction: bool
     ) -> tuple[Kernel, Array]:
         key = name, blocks, paths, friction
         if key not in self._known:
             listed = [path for pattern in paths for path in matching_paths(self._robot, pattern)]
+            self._refuse_geometry(listed)
             chain, entries = port_slopes(self._robot, listed)
             mechanism = Mechanism(self._robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
             places = [entries[_key(e)] for e in mechanism.numbers.entries if _key(e) in entries]

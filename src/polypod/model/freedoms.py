@@ -1,4 +1,8 @@
-"""Coordinates of lower-mobility robots, and motions they cannot make."""
+"""Coordinates of lower-mobility robots, and motions they cannot make.
+
+:class:`OwnMotion` is for robots whose freedoms are fixed base axes, :class:`FollowedMotion` for those that move as
+their legs let them: what follows from the coordinates is found by a compiled iteration.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
+from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Freedoms
+from .kernels import Kernels
 
 Array = NDArray[np.float64]
 _DIRECTIONS = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")
@@ -17,53 +23,118 @@ _TOLERANCE = 1e-9
 _POSE_TOLERANCE = 5e-7
 
 
-def platform_motion(freedoms: Freedoms, x: Array, xdot: Array, xddot: Array) -> tuple[Array, Array, Array]:
-    """Pose (n, 4, 4), twist and acceleration (n, 6) from coordinates (n, m): p = p_home + S x, R = R(theta) R_home.
+class OwnMotion:
+    """Motions of a robot along and about fixed base axes: twist = S u."""
 
-    R(theta) = k k^T + cos(theta) (1 - k k^T) + sin(theta) k~ about the axis k of the robot's one rotation.
+    def __init__(self, freedoms: Freedoms, size: float) -> None:
+        self.freedoms, self._size = freedoms, size
+
+    def motion(self, x: Array, xdot: Array, xddot: Array) -> tuple[Array, Array, Array]:
+        """Pose (n, 4, 4), twist and acceleration (n, 6) from coordinates (n, m): p = p_home + S x, R = R(theta) R_home.
+
+        R(theta) = k k^T + cos(theta) (1 - k k^T) + sin(theta) k~ about the axis k of the robot's one rotation.
+        """
+        freedoms = self.freedoms
+        move = x @ freedoms.basis.T
+        pose = np.tile(freedoms.home, (len(x), 1, 1))
+        pose[:, :3, 3] += move[:, :3]
+        if freedoms.axis is not None:
+            home = freedoms.home[:3, :3]
+            along, across = np.outer(freedoms.axis, freedoms.axis), np.cross(freedoms.axis, np.eye(3)).T
+            angle = (move[:, 3:] @ freedoms.axis)[:, None, None]
+            pose[:, :3, :3] = along @ home + np.cos(angle) * (home - along @ home) + np.sin(angle) * (across @ home)
+        return pose, xdot @ freedoms.basis.T, xddot @ freedoms.basis.T
+
+    def coordinates(self, poses: Array) -> Array:
+        """Coordinates (n, m) of poses (n, 4, 4)."""
+        freedoms = self.freedoms
+        move = np.zeros((len(poses), 6))
+        move[:, :3] = poses[:, :3, 3] - freedoms.home[:3, 3]
+        if freedoms.axis is not None:
+            turned = poses[:, :3, :3] @ freedoms.home[:3, :3].T
+            twice = turned[:, (2, 0, 1), (1, 2, 0)] - turned[:, (1, 2, 0), (2, 0, 1)]
+            angle = np.arctan2(twice @ freedoms.axis, np.trace(turned, axis1=1, axis2=2) - 1)
+            move[:, 3:] = angle[:, None] * freedoms.axis
+        return move @ freedoms.inverse.T
+
+    def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:
+        """Poses that the robot can take, as they are used; an error that names the component that is off."""
+        x = self.coordinates(poses)
+        near, _, _ = self.motion(x, x, x)
+        self._check_poses(poses, near, name, batched)
+        return poses
+
+    def _check_poses(self, poses: Array, near: Array, name: str, batched: bool) -> None:
+        difference = poses - near
+        allowed = max(self._size, 1.0)
+        if np.abs(difference).max(initial=0.0) <= 0.4 * _POSE_TOLERANCE * allowed:  # then no component below is larger
+            return
+        off = np.concatenate([difference[:, :3, 3], np.zeros((len(poses), 3))], axis=1)
+        off[:, 3:] = Rotation.from_matrix(poses[:, :3, :3] @ near[:, :3, :3].transpose(0, 2, 1)).as_rotvec()
+        _raise_if_off(self.freedoms, off, np.full(len(poses), allowed), name, "be at", batched, ("m", "rad"))
+
+    def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
+        """Raise if a twist or acceleration (n, 6) has a component the robot cannot make."""
+        allowed = (self.freedoms.basis @ self.freedoms.inverse).T
+        self._check_rows(twist, twist @ allowed, "twist", batched)
+        if acceleration is not None:
+            self._check_rows(acceleration, acceleration @ allowed, "acceleration", batched)
+
+    def _check_rows(self, rows: Array, possible: Array, name: str, batched: bool) -> None:
+        scale = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1.0)
+        units = ("m/s", "rad/s") if name == "twist" else ("m/s^2", "rad/s^2")
+        _raise_if_off(self.freedoms, rows - possible, scale, name, "move along", batched, units)
+
+
+class FollowedMotion(OwnMotion):
+    """Motions of a robot whose platform does more than its coordinates say, as its legs demand.
+
+    Coordinates are components of the displacement from home: of the origin, and of the rotation vector.
     """
-    move = x @ freedoms.basis.T
-    pose = np.tile(freedoms.home, (len(x), 1, 1))
-    pose[:, :3, 3] += move[:, :3]
-    if freedoms.axis is not None:
-        home = freedoms.home[:3, :3]
-        along, across = np.outer(freedoms.axis, freedoms.axis), np.cross(freedoms.axis, np.eye(3)).T
-        angle = (move[:, 3:] @ freedoms.axis)[:, None, None]
-        pose[:, :3, :3] = along @ home + np.cos(angle) * (home - along @ home) + np.sin(angle) * (across @ home)
-    return pose, xdot @ freedoms.basis.T, xddot @ freedoms.basis.T
+
+    def __init__(self, freedoms: Freedoms, size: float, kernels: Kernels) -> None:
+        super().__init__(freedoms, size)
+        self._kernels = kernels
+
+    def motion(self, x: Array, xdot: Array, xddot: Array) -> tuple[Array, Array, Array]:
+        """The same, with what follows solved from home; NaN where the legs do not allow the coordinates."""
+        rows = (np.ascontiguousarray(row, dtype=np.float64) for row in (x, xdot, xddot))
+        pose, twist, acceleration, quality = self._kernels.get("motion")(*rows)
+        lost = ~(quality > SMALLEST_MARGIN)
+        for result in (pose, twist, acceleration):
+            result[lost] = np.nan
+        return pose, twist, acceleration
+
+    def coordinates(self, poses: Array) -> Array:
+        """Coordinates (n, m) of poses (n, 4, 4)."""
+        home = self.freedoms.home
+        turned = Rotation.from_matrix(poses[:, :3, :3] @ home[:3, :3].T).as_rotvec()
+        return np.concatenate([poses[:, :3, 3] - home[:3, 3], turned], axis=1) @ self.freedoms.basis
+
+    def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:
+        """Poses that the robot can take, what follows from their coordinates made exact."""
+        x = self.coordinates(poses)
+        near, _, _ = self.motion(x, np.zeros_like(x), np.zeros_like(x))
+        found = np.isfinite(near[:, 0, 0])
+        self._check_poses(poses[found], near[found], name, batched)
+        return np.where(found[:, None, None], near, poses)
+
+    def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
+        """Raise if a twist or acceleration (n, 6) has a component the robot cannot make at its pose."""
+        count = np.broadcast_shapes((len(poses),), (len(twist),), () if acceleration is None else (len(acceleration),))
+        still = np.zeros((1, 6)) if acceleration is None else acceleration
+        full = [np.ascontiguousarray(np.broadcast_to(a, (*count, *a.shape[1:]))) for a in (poses, twist, still)]
+        first, second, quality = self._kernels.get("follow")(*full)
+        good = quality > SMALLEST_MARGIN
+        self._check_rows(full[1][good], first[good], "twist", batched)
+        if acceleration is not None:
+            self._check_rows(full[2][good], second[good], "acceleration", batched)
 
 
-def coordinates_of(freedoms: Freedoms, poses: Array) -> Array:
-    """Coordinates (n, m) of poses (n, 4, 4)."""
-    move = np.zeros((len(poses), 6))
-    move[:, :3] = poses[:, :3, 3] - freedoms.home[:3, 3]
-    if freedoms.axis is not None:
-        turned = poses[:, :3, :3] @ freedoms.home[:3, :3].T
-        twice = turned[:, (2, 0, 1), (1, 2, 0)] - turned[:, (1, 2, 0), (2, 0, 1)]
-        angle = np.arctan2(twice @ freedoms.axis, np.trace(turned, axis1=1, axis2=2) - 1)
-        move[:, 3:] = angle[:, None] * freedoms.axis
-    return move @ freedoms.inverse.T
-
-
-def check_pose_freedom(freedoms: Freedoms, poses: Array, name: str, batched: bool, size: float) -> None:
-    """Raise if a pose is not one the robot can take, naming the component that is off."""
-    x = coordinates_of(freedoms, poses)
-    near, _, _ = platform_motion(freedoms, x, x, x)
-    difference = poses - near
-    allowed = max(size, 1.0)
-    if np.abs(difference).max(initial=0.0) <= 0.4 * _POSE_TOLERANCE * allowed:  # then no component below is larger
-        return
-    off = np.concatenate([difference[:, :3, 3], np.zeros((len(poses), 3))], axis=1)
-    off[:, 3:] = Rotation.from_matrix(poses[:, :3, :3] @ near[:, :3, :3].transpose(0, 2, 1)).as_rotvec()
-    _raise_if_off(freedoms, off, np.full(len(poses), allowed), name, "be at", batched, ("m", "rad"))
-
-
-def check_motion(freedoms: Freedoms, rows: Array, name: str, batched: bool) -> None:
-    """Raise if a twist or acceleration (n, 6) has a component the robot cannot make."""
-    off = rows - rows @ (freedoms.basis @ freedoms.inverse).T
-    scale = np.maximum(np.abs(rows).max(axis=1, initial=0.0), 1.0)
-    units = ("m/s", "rad/s") if name == "twist" else ("m/s^2", "rad/s^2")
-    _raise_if_off(freedoms, off, scale, name, "move along", batched, units)
+def own_motion(freedoms: Freedoms, size: float, kernels: Kernels) -> OwnMotion:
+    """The motions of a robot of fewer than six freedoms."""
+    follows = kernels.mechanism.platform.follows_legs
+    return FollowedMotion(freedoms, size, kernels) if follows else OwnMotion(freedoms, size)
 
 
 def _raise_if_off(

@@ -18,7 +18,8 @@ from ..formulations import FORMULATIONS, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_of, has_dry_friction, has_friction, loaded_joints
 from ..kernels import Expression, Iteration, Kernel
-from ..mechanism import Mechanism, Simplification, kinematics
+from ..mechanism import Mechanism, Simplification, following, kinematics
+from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.paths import Design
 
@@ -26,6 +27,7 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "inverse_kinematics": kinematics.inverse_kinematics,
     "jacobian": kinematics.jacobian,
     "conditioning": kinematics.conditioning,
+    "rates": kinematics.rates,
     "accelerations": kinematics.accelerations,
     "twist": kinematics.twist,
     "acceleration": kinematics.acceleration,
@@ -34,6 +36,8 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "limited": kinematics.limited,
     "forward_kinematics": kinematics.forward_kinematics,
     "forward_kinematics_along": kinematics.forward_kinematics_along,
+    "motion": following.motion,
+    "follow": following.follow,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
 }
@@ -166,7 +170,7 @@ class Kernels:
 
     def _expression(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
         function = self._bare(mechanism, key)
-        return with_verdict(mechanism, function) if key.verdict else function
+        return closed(mechanism, with_verdict(mechanism, function) if key.verdict else function)
 
     def _bare(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
         name, friction, formulation, _ = key

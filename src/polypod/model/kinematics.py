@@ -12,7 +12,7 @@ from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
 from .caller import Array, Caller, Parameters
 from .diagnosis import Errors
 from .forward import forward_kinematics
-from .freedoms import coordinates_of, platform_motion
+from .freedoms import OwnMotion
 from .results import Conditioning, LimitReport, PlatformMotion
 
 
@@ -64,7 +64,7 @@ class KinematicCalls(Caller):
     ) -> Array:
         """Rates qdot (..., n) [m/s or rad/s] of the actuated coordinates."""
         state = {"pose": pose, "twist": twist, "elastic": elastic, "elastic_rate": elastic_rate}
-        return self._call("accelerations", errors, parameters, answer=lambda r: r[1], **state)
+        return self._call("rates", errors, parameters, **state)
 
     def accelerations(
         self,
@@ -167,11 +167,24 @@ class KinematicCalls(Caller):
         vectors = np.linalg.svd(matrix, full_matrices=True)[0]
         return np.asarray(vectors[..., :, m:])
 
+    def coasting(self, pose: PoseLike, twist: ArrayLike) -> Array:
+        """Acceleration (..., 6) of the platform at constant rates of its own coordinates: zero but for what follows."""
+        states = self._calls.checked([Argument("pose", pose, (4, 4)), Argument("twist", twist, (6,))])
+        if not self._kernels.mechanism.platform.follows_legs:
+            return np.zeros((*states.shape, 6))
+        rows = [np.ascontiguousarray(np.broadcast_to(row, (states.size, *row.shape[1:]))) for row in states.rows]
+        return states.restore(self._kernels.get("follow")(*rows, np.zeros((states.size, 6)))[1])
+
+    @property
+    def own_motion(self) -> OwnMotion:
+        """The motions of a robot of fewer than six freedoms, on rows of states."""
+        return self._calls.own
+
     def coordinates(self, pose: PoseLike) -> Array:
         """The robot's own coordinates x (..., m) of a pose (a lower-mobility robot's; see ``freedoms``)."""
         self._needs_freedoms("coordinates")
         states = self._calls.checked([Argument("pose", pose, (4, 4))])
-        return states.restore(coordinates_of(self._freedoms, states.rows[0]))
+        return states.restore(self._calls.own.coordinates(states.rows[0]))
 
     def motion(self, x: ArrayLike, xdot: ArrayLike | None = None, xddot: ArrayLike | None = None) -> PlatformMotion:
         """Pose, twist and acceleration of the platform from the robot's own coordinates (..., m) and their rates."""
@@ -182,4 +195,4 @@ class KinematicCalls(Caller):
         states = batch(arguments)
         first_not_finite(states, arguments)
         full = [np.broadcast_to(row, (states.size, m)) for row in states.rows]
-        return PlatformMotion(*(states.restore(a) for a in platform_motion(self._freedoms, *full)))
+        return PlatformMotion(*(states.restore(a) for a in self._calls.own.motion(*full)))

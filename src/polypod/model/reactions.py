@@ -31,7 +31,7 @@ class JointReaction:
     @property
     def normal_force(self) -> Array:
         """Force square to a slide's direction (..., 3) [N]; the whole force of a rotary joint."""
-        return _without(self.force, self.axes) if self.kind == "prismatic" else self.force
+        return _without(self.force, self.axes) if self.kind in ("prismatic", "cylindrical") else self.force
 
     @property
     def constraint_moment(self) -> Array:

@@ -55,7 +55,9 @@ class Numbers:
         self.legs: list[Any] = []
         for number, leg in enumerate(robot.legs):
             self._note(f"{type(leg).__module__}.{type(leg).__qualname__}")
-            self.legs.append(self._data(f"legs.{number}", leg))
+            twin = self._data(f"legs.{number}", leg)
+            self.legs.append(twin.at_home(self.home_position, ca.densify(self.home_rotation), like=leg))
+            self._note(leg.make_up)
         self._note(repr([(f.motion, f.axis) for f in robot.freedoms]))
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..parameters import Numbers
+from .constrained import ConstrainedPlatform, ConstrainedState
 from .contract import Platform, PlatformState, Tip
 from .flexible import FlexiblePlatform
 from .inputs import Inputs
@@ -13,14 +14,29 @@ from .rigid import RigidPlatform
 PLATFORMS: dict[str, type[Platform]] = {
     "rigid": RigidPlatform,
     "lower-mobility": LowerMobilityPlatform,
+    "constrained": ConstrainedPlatform,
     "flexible": FlexiblePlatform,
 }
 
-__all__ = ["PLATFORMS", "Freedoms", "Inputs", "Motion", "Platform", "PlatformState", "Tip", "platform_of"]
+__all__ = [
+    "PLATFORMS",
+    "ConstrainedState",
+    "Freedoms",
+    "Inputs",
+    "Motion",
+    "Platform",
+    "PlatformState",
+    "Tip",
+    "platform_of",
+]
 
 
-def platform_of(numbers: Numbers) -> Platform:
-    """The platform that a robot states: flexible, of fewer than six freedoms, or rigid with six."""
+def platform_of(numbers: Numbers, follows_legs: bool = False) -> Platform:
+    """The platform that a robot states: flexible, of fewer than six freedoms, or rigid with six.
+
+    ``follows_legs`` says that what its legs let it do changes from pose to pose.
+    """
     robot = numbers.robot
-    kind = "flexible" if robot.flexible else "lower-mobility" if robot.freedoms else "rigid"
+    lower = "constrained" if follows_legs else "lower-mobility"
+    kind = "flexible" if robot.flexible else lower if robot.freedoms else "rigid"
     return PLATFORMS[kind](numbers)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..parameters import Numbers
+from ..symbols.vectors import skew
 from .inputs import Inputs
 from .motion import Motion, Series
 
@@ -29,6 +30,13 @@ class Tip:
     series: Series
     turning: Series
     spin: ca.SX
+
+
+def tip_map(tip: Tip) -> ca.SX:
+    """d(point, axes)/d(twist): [1, -r~], and for the axes [0, -e_k~], (12, 6)."""
+    rows = [ca.horzcat(ca.SX.eye(3), -skew(tip.arm))]
+    rows += [ca.horzcat(ca.SX(3, 3), -skew(tip.axes[:, k])) for k in range(3)]
+    return ca.vertcat(*rows)
 
 
 class PlatformState(ABC):
@@ -68,6 +76,11 @@ class PlatformState(ABC):
         return ca.vertcat(self.motion.v, self.motion.omega)
 
     @property
+    def quality(self) -> ca.SX:
+        """How far the platform's own velocity is from being undetermined; 0 in a constraint singularity."""
+        return ca.SX(1)
+
+    @property
     def damping_power(self) -> ca.SX:
         """Power [W] that the platform's own damping takes."""
         return ca.SX(0)
@@ -88,6 +101,10 @@ class PlatformState(ABC):
         """Inertia matrix with respect to the robot's own velocity: S^T M S."""
         return inertia
 
+    def directions(self, tip: Tip) -> ca.SX:
+        """How a leg's point and axes (12) move with the robot's own velocity, (12, m)."""
+        return self.reduced(tip_map(tip).T).T
+
     def to_base(self, columns: ca.SX) -> ca.SX:
         """Columns (m + N, k) of forces or velocities from the kind's own axes to those of the base."""
         return columns
@@ -103,6 +120,7 @@ class Platform(ABC):
     names: tuple[str, ...] = ("vx", "vy", "vz", "wx", "wy", "wz")
     elastic: int = 0
     full: bool = True
+    follows_legs: bool = False
     knows_rotations: bool = True
 
     @abstractmethod

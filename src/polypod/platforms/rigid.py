@@ -41,10 +41,7 @@ class RigidState(PlatformState):
         return ca.vertcat(ca.SX.zeros(3), moment)
 
     def inertia_of(self, leg: int, tip: Tip, inertia: ca.SX) -> ca.SX:
-        """C^T A C with C = [1, -r~; 0, -e_k~]."""
-        if inertia.size1() > 3:
-            carry = tip_map(tip)
-            return carry.T @ inertia @ carry
+        """C^T A C with C = [1, -r~]."""
         # [A, -A r~; r~ A, -r~ A r~] with A symmetric: three products of 3x3 matrices are all it takes.
         arm = skew(tip.arm)
         across = arm @ inertia
@@ -96,10 +93,3 @@ class RigidPlatform(Platform):
     def nearest(self, pose: ca.SX) -> ca.SX:
         """The pose itself."""
         return pose
-
-
-def tip_map(tip: Tip) -> ca.SX:
-    """d(point, axes)/d(twist): [1, -r~], and for the axes [0, -e_k~], (12, 6)."""
-    rows = [ca.horzcat(ca.SX.eye(3), -skew(tip.arm))]
-    rows += [ca.horzcat(ca.SX(3, 3), -skew(tip.axes[:, k])) for k in range(3)]
-    return ca.vertcat(*rows)

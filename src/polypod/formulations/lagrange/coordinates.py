@@ -7,8 +7,8 @@ import casadi as ca
 from ...description import Robot
 from ...errors import InputError, UnknownNameError
 from ...mechanism import LegAtState, Mechanism
+from ...platforms.contract import tip_map
 from ...platforms.motion import pose_of
-from ...platforms.rigid import tip_map
 from ...symbols.expression import Expression, Port, port
 from ...symbols.vectors import Frame, skew
 

@@ -15,7 +15,7 @@ from ...mechanism import Mechanism
 from ...platforms import Motion
 from ...symbols.expression import Expression, port
 from ...symbols.vectors import dot
-from ..solution import Distribution, actuator_forces, motion_inputs
+from ..solution import Distribution, actuator_forces, motion_inputs, refuse_open_legs
 from .coordinates import State, tip_maps
 from .legs import LegEnergies, carriers
 from .parts import PARTS, Matrices, platform_matrices
@@ -28,6 +28,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     """
     if mechanism.platform.elastic:
         raise InputError("lagrange: a flexible platform has a virtual-power form only")
+    refuse_open_legs(mechanism, "lagrange")
     x, distribution = mechanism.inputs(), Distribution.of(mechanism)
     platform, attached = mechanism.moving(x)
     motion = platform.motion
@@ -46,8 +47,9 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         demand = demand + leg.force(force)
         slopes = energies.coordinate_slopes()(place)
         rows += [platform.reduced(leg.force(slopes[:, k])) for k in range(len(leg.model.actuators))]
-    solution = actuator_forces(ca.horzcat(*rows).T, platform.reduced(demand), distribution)
-    result = solution.x + actuator_friction(frictions) if friction else solution.x
+    driven = actuator_friction(frictions)
+    solution = actuator_forces(ca.horzcat(*rows).T, platform.reduced(demand), distribution, driven)
+    result = solution.x + driven if friction else solution.x
     return Expression(
         "inverse_dynamics",
         motion_inputs(x, distribution, loads.ports if loads else ()),

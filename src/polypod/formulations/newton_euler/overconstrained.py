@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...friction import JointFriction, Loads
-from ...legs import Joint
+from ...legs import Actuator, Joint
 from ...mechanism import LegAtState, Mechanism
 from ...mechanism.free_bodies import FreeBodies, Wrench
-from ...mechanism.samples import around_home
+from ...mechanism.samples import closed_around_home
 from ...platforms import Inputs, PlatformState
 from ...symbols.linear import solve_general
 from ...symbols.vectors import absent, cross, dot
@@ -55,23 +55,25 @@ class _LegUnknowns:
 
     def _constraint(self, joint: Joint) -> Wrench:
         """The wrench a joint can pass on to its child: three forces, and moments about the axes it blocks."""
-        x = ca.SX.sym(f"{self.leg.model.name}_{joint.name}_force", 2 if joint.kind == "prismatic" else 3)
+        slides = joint.kind in ("prismatic", "cylindrical")
+        x = ca.SX.sym(f"{self.leg.model.name}_{joint.name}_force", 2 if slides else 3)
         self.x.append(x)
         given = self.friction.joint(joint.name)
-        force = given.force + (x if joint.kind != "prismatic" else ca.SX.zeros(3))
+        force = given.force + (ca.SX.zeros(3) if slides else x)
         moment = given.moment
         axes = [self.bodies.at_tip(axis) for axis in joint.axes]
         blocked: list[ca.SX] = []
         if joint.kind == "universal":
             blocked = [cross(axes[0], axes[1])]
             moment = moment - self._of_cross(joint) * axes[0]
-        elif joint.kind == "revolute":
+        elif joint.kind in ("revolute", "cylindrical"):
             one = cross(axes[0], _not_along(axes[0]))
             blocked = [one, cross(axes[0], one)]
-        if joint.kind == "prismatic":
-            # a slide passes no force along itself but friction; it blocks all turning
+        if slides:
+            # a slide passes no force along itself but friction
             side = cross(axes[0], _not_along(axes[0]))
             force = given.force + x[0] * side + x[1] * cross(axes[0], side)
+        if joint.kind == "prismatic":
             blocked = [ca.SX.eye(3)[:, k] for k in range(3)]
         if blocked:
             sizes = ca.SX.sym(f"{self.leg.model.name}_{joint.name}_moment", len(blocked))
@@ -104,17 +106,20 @@ class _LegUnknowns:
         """Passive directions of tree joints pass on friction only."""
         rows = []
         for joint in self.tree.tree:
-            if self.leg.model.placement.actuator_of(joint.name) is not None:
-                continue
-            rows += self._along_free(joint)
+            actuator, passed = self.leg.model.placement.actuator_of(joint.name), self._along_free(joint)
+            driven = None if actuator is None else _driven_direction(joint, actuator)
+            rows += [row for k, row in enumerate(passed) if k != driven]
         return rows
 
     def _along_free(self, joint: Joint) -> list[ca.SX]:
         """What a tree joint passes on along its free directions, without friction."""
         passed, friction = self.passed_on(joint), self.friction.joint(joint.name)
         axes = [self.bodies.at_tip(axis) for axis in joint.axes]
+        along = dot(axes[0], passed.force - friction.force) if axes else ca.SX(0)
         if joint.kind == "prismatic":
-            return [dot(axes[0], passed.force - friction.force)]
+            return [along]
+        if joint.kind == "cylindrical":
+            return [along, dot(axes[0], passed.moment - friction.moment)]
         directions = axes if joint.kind != "spherical" else [ca.SX.eye(3)[:, k] for k in range(3)]
         moments = [dot(axis, passed.moment - friction.moment) for axis in directions]
         return [moments[0] + self._of_cross(joint), *moments[1:]]
@@ -130,7 +135,8 @@ class _LegUnknowns:
                     "that a passive one closes it"
                 )
             rotor = ca.SX(0) if absent(actuator.rotor) else actuator.rotor * self.leg.accelerations[k]
-            forces.append(self._along_free(joint)[0] / actuator.ratio + rotor + self.friction.at_actuators[k])
+            passed = self._along_free(joint)[_driven_direction(joint, actuator)]
+            forces.append(passed / actuator.ratio + rotor + self.friction.at_actuators[k])
         return forces
 
     def on_platform(self) -> Wrench:
@@ -142,6 +148,12 @@ class _LegUnknowns:
                 wrench = self.cut[joint.name]
                 force, moment = force + wrench.force, moment + wrench.moment + cross(arm, wrench.force)
         return Wrench(force, moment)
+
+    def carried(self) -> ca.SX:
+        """What the motion of bodies fixed to the platform takes (6), moment about the origin of {P}."""
+        origin = self.leg.series[0][:3] - self.leg.arm
+        need = self.bodies.required_wrench(self.tree.on_platform, origin)
+        return ca.vertcat(need.force, need.moment)
 
     def wrenches(self) -> list[tuple[str, str, Wrench]]:
         """(leg, joint, wrench on its child) in the order of the leg's joints."""
@@ -165,7 +177,7 @@ def balance(
     rest = platform.demand - platform.external(x.wrench.symbols)
     for leg in legs:
         pull = leg.on_platform()
-        rest = rest - ca.vertcat(pull.force, pull.moment)
+        rest = rest + leg.carried() - ca.vertcat(pull.force, pull.moment)
     forces = ca.vertcat(*[force for leg in legs for force in leg.actuator_forces()])
     if distribution is not None:
         # more actuators than freedoms: statics leaves their forces open, the distribution decides them
@@ -195,6 +207,11 @@ def balance(
     return GeneralBalance(wrenches, solved_forces, quality, _determined(samples))
 
 
+def _driven_direction(joint: Joint, actuator: Actuator) -> int:
+    """Which of a joint's free directions its actuator drives; a cylindrical joint slides along the first."""
+    return int(joint.kind == "cylindrical" and actuator.unit == "rad")
+
+
 def _not_along(axis: ca.SX) -> ca.SX:
     """A direction that is not along an axis (a constant one for hinges that do not move)."""
     zeros = [k for k in range(3) if axis[k].is_zero()]
@@ -205,11 +222,11 @@ def _not_along(axis: ca.SX) -> ca.SX:
 
 def _samples(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> list[tuple[Array, Array]]:
     """The matrices at a few poses around home, for choices that must hold in all of them."""
-    inputs = [x.pose.symbols, mechanism.numbers.symbols]
+    inputs = [x.pose.symbols, mechanism.places, mechanism.numbers.symbols]
     function = ca.Function("sample", inputs, [ca.densify(e) for e in expressions])
     result = []
-    for pose in around_home(mechanism.robot, 8, 0.3):
-        a, b = (np.array(value) for value in function(pose.ravel(), mechanism.numbers.values))
+    for pose, places in closed_around_home(mechanism, 8, 0.3):
+        a, b = (np.array(value) for value in function(pose.ravel(), places, mechanism.numbers.values))
         if np.isfinite(a).all() and np.isfinite(b).all():
             result.append((a, b))
     if not result:
@@ -222,14 +239,15 @@ def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right
 
     ``owners`` are the legs of the first equations.
     """
-    given = [x.pose.symbols, x.twist.symbols, x.acceleration.symbols, x.wrench.symbols, mechanism.numbers.symbols]
+    motion = [x.twist.symbols, x.acceleration.symbols, x.wrench.symbols]
+    given = [x.pose.symbols, *motion, mechanism.places, mechanism.numbers.symbols]
     # loads, weights and preloads: their values do not matter
     others = [s for s in ca.symvar(right) if not ca.depends_on(ca.vertcat(*given), s)]
     function = ca.Function("equations", [*given, ca.vertcat(*others)], [ca.densify(matrix), ca.densify(right)])
     draw = np.random.default_rng(1)
-    for pose in around_home(mechanism.robot, 4, 0.3):
-        motion = [draw.normal(size=6) for _ in range(3)]
-        a, b = (np.array(v) for v in function(pose.ravel(), *motion, mechanism.numbers.values, np.ones(len(others))))
+    for pose, places in closed_around_home(mechanism, 4, 0.3):
+        numbers = [*(draw.normal(size=6) for _ in range(3)), places, mechanism.numbers.values, np.ones(len(others))]
+        a, b = (np.array(v) for v in function(pose.ravel(), *numbers))
         if not (np.isfinite(a).all() and np.isfinite(b).all()):
             continue
         left = np.abs(a @ np.linalg.lstsq(a, b, rcond=1e-9)[0] - b).ravel()

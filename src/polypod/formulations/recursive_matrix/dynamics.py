@@ -19,7 +19,7 @@ from ...platforms import PlatformState
 from ...platforms.motion import pose_of
 from ...symbols.expression import Expression, port
 from ...symbols.vectors import Frame, cross
-from ..solution import Distribution, actuator_forces, motion_inputs
+from ..solution import Distribution, actuator_forces, motion_inputs, refuse_open_legs
 from .leg import RecursiveLeg, TipMotion
 from .recursions import Acceleration, Load, inertia_load, turning
 
@@ -46,6 +46,12 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         raise InputError("recursive-matrix: a flexible platform has a virtual-power form only")
     if mechanism.simplify == "no-spin":
         raise InputError("recursive-matrix: no-spin contradicts the joints, whose rates this formulation is made of")
+    refuse_open_legs(mechanism, "recursive-matrix")
+    if mechanism.platform.follows_legs:
+        raise InputError(
+            f"recursive-matrix: what the platform of {mechanism.robot.name!r} can do changes from pose to pose, and "
+            "the joints that carry it are chosen once; use virtual-power, newton-euler or lagrange"
+        )
     x, distribution = mechanism.inputs(), Distribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     attached = mechanism.attach(platform)
@@ -57,7 +63,8 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         demand = demand + _at_origin(leg, forces.force, forces.moment)
         rows += [_at_origin(leg, *row) for row in forces.rows]
         at_actuators.append(forces.driven_friction)
-    solution = actuator_forces(platform.reduced(ca.horzcat(*rows)).T, platform.reduced(demand), distribution)
+    jacobian, driven = platform.reduced(ca.horzcat(*rows)).T, ca.vertcat(*at_actuators)
+    solution = actuator_forces(jacobian, platform.reduced(demand), distribution, driven)
     quality = mechanism.quality(attached, solution.quality)
     if mechanism.port is not None:
         quality = ca.fmin(quality, _quality_at_home(mechanism))

@@ -1,0 +1,6 @@
+"""General legs: any bodies and joints, closed by equations."""
+
+from .data import ChainJoint, JointCone
+from .leg import Chain
+
+__all__ = ["Chain", "ChainJoint", "JointCone"]

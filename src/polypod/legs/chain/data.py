@@ -1,0 +1,133 @@
+"""Data of a general leg: bodies and joints where they are at home, in the base frame."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, model_serializer, model_validator
+
+from ...description import Body, Friction
+from ...description.quantities import Data, Direction, Frozen, HalfAngle, Number, Position, Triple, list_of
+from ...description.units import in_si
+
+JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed"]
+FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
+"""Freedoms of each kind of joint."""
+_OF_ACTUATORS = ("offset", "ratio", "rotor", "max_force", "max_speed")
+SQUARE = 1e-3
+"""Cosine up to which the axes of a universal joint count as square, as printed with three digits."""
+
+
+def _with_unit(value: Any) -> Any:
+    """Lengths and angles with their unit as SI numbers: ``60 mm``, ``15 deg``."""
+    return in_si(in_si(value, "m"), "rad")
+
+
+Motion = Annotated[Number, BeforeValidator(_with_unit), Field(json_schema_extra={"unit": "m or rad"})]
+MotionRange = Annotated[
+    tuple[Motion, Motion], BeforeValidator(list_of(2, "2 numbers")), Field(json_schema_extra={"unit": "m or rad"})
+]
+
+
+class JointCone(Data):
+    """How far a joint tilts: ``direction``, fixed in the second body, stays within ``half_angle`` of ``axis``, fixed in
+    the first. Both are directions at home; ``direction`` is ``axis`` unless given."""
+
+    axis: Direction
+    direction: Direction | None = None
+    half_angle: HalfAngle
+
+
+class ChainJoint(Data):
+    """A joint between two bodies of a leg, ``base`` or ``platform``, as it is at home, base axes.
+
+    A positive coordinate turns or moves the second body of ``between`` against the first about or along ``axis``.
+    ``axes`` of a universal joint: the first is fixed in the first body, the second in the second. ``actuated`` is true,
+    or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the joint's
+    own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it.
+    """
+
+    name: str = Field(min_length=1)
+    kind: JointKind
+    between: tuple[str, str]
+    at: Position = (0.0, 0.0, 0.0)
+    axis: Direction | None = None
+    axes: tuple[Direction, Direction] | None = None
+    actuated: bool | Literal["rotation", "translation"] = False
+    friction: Friction = Friction()
+    range: MotionRange | None = None
+    cone: JointCone | None = None
+    offset: Motion = 0.0
+    ratio: Annotated[Number, Field(json_schema_extra={"unit": "1"})] = 1.0
+    rotor: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "kg or kg m^2"})] = 0.0
+    max_force: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N or N m"})] = None
+    max_speed: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "m/s or rad/s"})] = None
+    stiffness: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N/m or N m/rad"})] = None
+
+    @model_serializer(mode="wrap")
+    def _with_place(self, handler: Any) -> dict[str, Any]:
+        """Its place is always written: a joint at the base's origin is at a place too."""
+        data: dict[str, Any] = handler(self)
+        return {**data, "at": list(self.at)}
+
+    @model_validator(mode="after")
+    def _axes_of_its_kind(self) -> ChainJoint:
+        one = self.kind in ("revolute", "prismatic", "cylindrical")
+        if one and self.axis is None:
+            raise ValueError(f"axis: a {self.kind} joint needs one, e.g. axis: [0, 0, 1]")
+        if not one and self.axis is not None:
+            instead = "; a universal joint has axes: two directions" if self.kind == "universal" else ""
+            raise ValueError(f"axis: a {self.kind} joint has none{instead}")
+        if (self.kind == "universal") != (self.axes is not None):
+            what = "needs" if self.kind == "universal" else "has no"
+            raise ValueError(f"axes: a {self.kind} joint {what} axes: two directions")
+        if "at" not in self.model_fields_set and self.kind not in ("prismatic", "fixed"):
+            raise ValueError(f"at: a {self.kind} joint needs its place at home, e.g. at: [0.3, 0.0, 0.5]")
+        if self.axes is not None:
+            self.__dict__["axes"] = _made_square(*self.axes)
+        if self.actuated and not one:
+            raise ValueError(
+                f"actuated: only a revolute, prismatic or cylindrical joint can be driven, this one is {self.kind}"
+            )
+        if isinstance(self.actuated, str) and self.kind != "cylindrical":
+            raise ValueError("actuated: 'rotation' and 'translation' are for cylindrical joints; write true")
+        if self.actuated is True and self.kind == "cylindrical":
+            raise ValueError("actuated: say which coordinate of the cylindrical joint: 'rotation' or 'translation'")
+        if self.range is not None:
+            if not one or (self.kind == "cylindrical" and not self.actuated):
+                what = "cylindrical joint that is not driven" if one else f"{self.kind} joint"
+                raise ValueError(
+                    f"range: a {what} has no coordinate of its own to limit; a cone: limits how far it tilts"
+                )
+            if not self.range[0] < self.range[1]:
+                raise ValueError(f"range: limits go from small to large, got {list(self.range)}")
+        fields = type(self).model_fields
+        idle = [name for name in _OF_ACTUATORS if getattr(self, name) != fields[name].default]
+        if idle and not self.actuated:
+            raise ValueError(f"{idle[0]}: only an actuated joint has it; add 'actuated: true' or leave it out")
+        if self.ratio == 0.0:
+            raise ValueError("ratio: must not be 0")
+        if self.between[0] == self.between[1]:
+            raise ValueError(f"between: two different bodies are needed, got {self.between[0]!r} twice")
+        return self
+
+
+def _made_square(first: Triple, second: Triple) -> tuple[Triple, Triple]:
+    """Both axes of a universal joint, the second turned square to the first if it is so to its rounding."""
+    one, two = np.array(first), np.array(second)
+    cosine = float(one @ two)
+    if abs(cosine) > SQUARE:
+        raise ValueError(
+            f"axes: those of a universal joint are square to each other; these have a cosine of {cosine:.4g}"
+        )
+    if abs(cosine) < 1e-15:  # above the rounding of what follows: a second reading changes nothing
+        return first, second
+    for _ in range(2):
+        two = two - (one @ two) * one
+        two = two / np.linalg.norm(two)
+    x, y, z = (float(number) for number in two)
+    return first, (x, y, z)
+
+
+Bodies = Annotated[dict[str, Body], Frozen]

@@ -1,0 +1,266 @@
+"""The general leg: any bodies and joints between base and platform, stated where they are at home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from pydantic import PrivateAttr, model_validator
+
+from ...description.quantities import Position
+from ...errors import InputError
+from ...symbols.vectors import Frame, vector
+from ..contract import Placement
+from ..leg import Leg
+from .data import FREEDOMS, Bodies, ChainJoint
+from .faults import free_motion, spin_faults
+from .patterns import Recipe, on_drawn_branch, parallel, recipes
+from .place import Chain as PlacedChain
+from .place import Choices
+from .plan import Plan, plan_of
+from .solved import SolvedChain
+
+Array = NDArray[np.float64]
+# Smallest over largest singular value of scaled equations below which unknowns are not determined at home.
+_RANK = 1e-9
+# How far a body may be from home there, in cosines and metres: roundings grow near the edge of a pattern's reach.
+_DRAWN = 1e-7
+
+
+class Chain(Leg, kind="chain"):
+    """Bodies and joints at home in the base frame, as a CAD assembly prints them.
+
+    ``bodies`` have ``com`` in the base frame and ``inertia`` about it in base axes, at home. Everything else of the leg
+    (where it is fastened, its unknowns, which equations it closes by) follows from them and from the robot's home.
+    """
+
+    platform: Position = (0.0, 0.0, 0.0)
+    closing: Literal["auto", "newton"] = "auto"
+    bodies: Bodies
+    joints: tuple[ChainJoint, ...]
+    _plan: Plan = PrivateAttr()
+    _choices: Choices = PrivateAttr()
+    _home: Any = PrivateAttr(default=None)
+    _recipes: dict[int, Recipe] | None = PrivateAttr(default=None)
+
+    @classmethod
+    def file_fields(cls) -> tuple[str, ...]:
+        """All but the attachment point, which follows from the joints on the platform."""
+        return tuple(name for name in cls.model_fields if name != "platform")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _no_attachment(cls, value: Any) -> Any:
+        if isinstance(value, dict) and "platform" in value:
+            raise ValueError("platform: a chain has no such field; joints say 'between: [..., platform]' and where")
+        return value
+
+    @model_validator(mode="after")
+    def _hangs_together(self) -> Chain:
+        try:
+            self._plan = plan_of(tuple(self.bodies), self.joints)
+            self._check_cylinders()
+            self._choices = Choices(self._sides(), {})
+            self._choices = Choices(self._sides(), self._parallels())
+        except InputError as error:
+            raise ValueError(str(error)) from error
+        faults = spin_faults(self, self._plan)
+        if faults:
+            raise ValueError(faults[0])
+        return self
+
+    # -- home ----------------------------------------------------------------------------------------------------------
+
+    def at_home(self, position: Any, rotation: Any, like: Chain | None = None) -> Chain:
+        """The leg of a robot whose platform is at home in a pose; ``like`` has the choices of the leg in numbers."""
+        leg = self.model_copy()
+        leg._plan, leg._choices = (self if like is None else like)._plan, (self if like is None else like)._choices
+        leg._home = (position, rotation)
+        if like is None:
+            leg._choices = Choices(leg._choices.side, leg._choices.along, leg._solving())
+            leg._recipes = leg._patterns()
+            leg._choices = replace(leg._choices, solving=leg._constraints_of_patterns())
+        else:
+            leg._recipes = like._recipes
+        return leg
+
+    def _patterns(self) -> dict[int, Recipe] | None:
+        """How every joint is solved without iterating, on the branches that are drawn; None if that is not known."""
+        found = recipes(self, self._plan) if self.closing == "auto" else None
+        if found is None:
+            return None
+        links = {link.joint: link for link in self._plan.tree}
+        self._plan = replace(self._plan, tree=tuple(links[joint] for joint in found))
+        tip, at = Frame.symbols("tip"), self._home_inputs()
+        inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
+
+        def missed(trial: dict[int, Recipe]) -> set[int]:
+            moving = self._solved(tip, trial).moving
+            wrong = set()
+            for link in self._plan.tree:
+                body = moving[link.child]
+                off = ca.horzcat(body.now.axes - body.start.axes, body.now.origin - body.start.origin)
+                distance = np.abs(np.array(ca.Function("home", [inputs], [off])(at))).max()
+                if not distance < _DRAWN:
+                    wrong.add(link.joint)
+            return wrong
+
+        return on_drawn_branch(found, missed)
+
+    def _constraints_of_patterns(self) -> tuple[int, ...] | None:
+        """The equations that patterns satisfy; the others, by their slopes at home, are left to the platform."""
+        if self._choices.solving is None or self._recipes is None:
+            return self._choices.solving
+        tip = Frame.symbols("tip")
+        rows = ca.vertcat(*self._solved(tip, self._recipes).equations()[0])
+        inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
+        slopes = np.array(ca.Function("slopes", [inputs], [ca.densify(ca.jacobian(rows, inputs))])(self._home_inputs()))
+        position, axes = (np.array(part, dtype=float) for part in self._home)
+        arm = axes @ self.attachment(position, axes)
+        turn = np.cross(arm, slopes[:, :3])
+        for k in range(3):
+            turn = turn + np.cross(axes[:, k], slopes[:, 3 + 3 * k : 6 + 3 * k])
+        by_twist = np.concatenate([slopes[:, :3], turn / self._size()], axis=1)
+        count = len(by_twist) - len(self._choices.solving)
+        left = scipy.linalg.qr(by_twist.T, pivoting=True)[2][:count]
+        return tuple(k for k in range(len(by_twist)) if k not in left)
+
+    def _home_inputs(self) -> Array:
+        """Origin and axes (12) of the tip at home."""
+        position, axes = (np.array(part, dtype=float) for part in self._home)
+        return np.r_[position + axes @ self.attachment(position, axes), axes.T.ravel()]
+
+    def points(self) -> list[tuple[float, float, float]]:
+        """Where its joints are at home."""
+        return [joint.at for joint in self.joints]
+
+    @property
+    def constrains(self) -> bool:
+        """Whether it has fewer than six freedoms."""
+        return self._choices.solving is not None
+
+    @property
+    def make_up(self) -> str:
+        """All that was decided by numbers, for the robot's make-up."""
+        return repr((self._plan, self._choices, self._recipes))
+
+    def _middle(self) -> ca.SX:
+        """Middle of the joints on the platform at home (3), base frame."""
+        group = self._plan.group
+        points = [
+            vector(joint.at)
+            for joint in self.joints
+            if "platform" in (group[joint.between[0]], group[joint.between[1]]) and FREEDOMS[joint.kind]
+        ]
+        if not points:
+            raise InputError("joints: no joint that moves joins the leg to the platform")
+        return points[0] if len(points) == 1 else sum(points[1:], points[0]) * (1 / len(points))
+
+    def attachment(self, position: Any, rotation: Any) -> Any:
+        """Middle of the joints on the platform (3), platform frame, from the robot's home."""
+        axes = rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation))
+        arm = axes.T @ (self._middle() - vector(position))
+        return arm if isinstance(rotation, ca.SX) else np.array(ca.DM(arm)).ravel()
+
+    def place(self, tip: Frame) -> Placement:
+        """Every body by a known pattern, or from its joint's unknown coordinates and equations of the cut joints."""
+        return (self._placed(tip) if self._recipes is None else self._solved(tip, self._recipes)).placement()
+
+    def _solved(self, tip: Frame, found: dict[int, Recipe]) -> SolvedChain:
+        return SolvedChain(self, self._plan, self._choices, found, tip, self._attached())
+
+    def _placed(self, tip: Frame) -> PlacedChain:
+        return PlacedChain(self, self._plan, self._choices, tip, self._attached())
+
+    def _attached(self) -> Frame:
+        """The platform's frame at the attachment point, at home."""
+        if self._home is None:
+            raise InputError(f"{self.name}: a chain is placed by its robot's home; use it in a robot")
+        rotation = self._home[1]
+        return Frame(self._middle(), rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation)))
+
+    # -- choices by numbers --------------------------------------------------------------------------------------------
+
+    def _check_cylinders(self) -> None:
+        for k, joint in enumerate(self.joints):
+            if joint.kind == "cylindrical" and joint.friction != type(joint.friction)():
+                raise InputError(
+                    f"joints.{k}.friction: a cylindrical joint turns and slides, so one friction says too little; "
+                    "write a revolute and a prismatic joint with a body between them"
+                )
+
+    def _sides(self) -> tuple[int, ...]:
+        sides = []
+        for k, joint in enumerate(self.joints):
+            axis = np.array(joint.axis or (joint.axes or ((0.0, 0.0, 1.0),))[0])
+            if k in self._plan.spins:
+                axis = np.array(self.joints[self._plan.spins[k]].at) - np.array(joint.at)
+            sides.append(int(np.argmin(np.abs(axis))))
+        return tuple(sides)
+
+    def _parallels(self) -> dict[int, int]:
+        """Tree joints whose (first) axis lies along the first axis of their parent's frame, and its sense."""
+        first: dict[str, Array] = {}
+        found = {}
+        for link in self._plan.tree:
+            joint, sense = self.joints[link.joint], -1.0 if link.reversed else 1.0
+            if joint.kind == "prismatic":
+                if link.parent in first:
+                    first[link.child] = first[link.parent]
+                continue
+            if joint.kind == "spherical":
+                continue
+            axes = [np.array(a) for a in joint.axes[:: -1 if link.reversed else 1]] if joint.axes else []
+            own = sense * (axes[0] if axes else np.array(joint.axis))
+            if link.parent in first and parallel(own, first[link.parent]):
+                found[link.joint] = 1 if own @ first[link.parent] > 0 else -1
+            first[link.child] = sense * axes[1] if axes else own
+        return found
+
+    def _solving(self) -> tuple[int, ...] | None:
+        """The equations that find the unknowns at home, as independent as can be; the others constrain the platform."""
+        matrix, names = self.home_slopes()
+        equations, unknowns = matrix.shape
+        smallest = _RANK * np.abs(matrix).max(initial=1e-300)
+        if equations < unknowns or np.linalg.matrix_rank(matrix, tol=smallest) < unknowns:
+            raise InputError(free_motion(self, matrix, names))
+        if equations == unknowns:
+            return None
+        order = scipy.linalg.qr(matrix.T, pivoting=True)[2][:unknowns]
+        return tuple(sorted(int(k) for k in order))
+
+    def home_slopes(self) -> tuple[Array, list[str]]:
+        """Derivatives of all equations by the unknowns at home, lengths by the leg's size, and the unknowns' names."""
+        tip = Frame.symbols("tip")
+        chain = self._placed(tip)
+        rows, _ = chain.equations()
+        parts = chain.unknowns
+        move, place = ca.vertcat(*parts.move, ca.SX(0, 1)), ca.vertcat(*parts.place, ca.SX(0, 1))
+        stacked = ca.vertcat(*rows, ca.SX(0, 1))
+        inputs = [ca.vertcat(tip.origin, ca.vec(tip.axes)), place, move]
+        function = ca.Function("slopes", inputs, [ca.densify(ca.jacobian(stacked, move))])
+        start = np.array(ca.DM(ca.vertcat(*parts.home, ca.SX(0, 1)))).ravel()
+        matrix = np.array(function(self._home_inputs(), start, np.zeros(move.numel()))).reshape(len(rows), move.numel())
+        size = self._size()
+        gaps = np.array(["gap" in name for name in chain.equations()[1]])
+        names, slides = [name for name, _ in parts.labels], np.array([length for _, length in parts.labels], dtype=bool)
+        matrix[gaps] /= size
+        matrix[:, slides] *= size
+        return matrix, names
+
+    def _size(self) -> float:
+        points = np.array([joint.at for joint in self.joints])
+        return float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+
+    def closure_faults(self, position: Sequence[float], rotation: Any) -> list[str]:
+        """None: joints stated at home close there."""
+        return []
+
+    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
+        """None: bodies and joints of a chain hang together as they are built."""
+        return []

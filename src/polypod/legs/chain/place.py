@@ -1,0 +1,333 @@
+"""A chain in symbols: where its bodies are for coordinates of its tree joints, and what its cut joints demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import casadi as ca
+
+from ...symbols.inertia import Inertia
+from ...symbols.vectors import Frame, absent, cross, dot, norm, unit, vector
+from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Unknowns
+from .coordinates import Coordinates
+from .data import JointKind
+from .moments import carried, without_spin
+from .plan import Link, Plan
+
+
+@dataclass(frozen=True)
+class Choices:
+    """What numbers decide once: for each joint the base axis least along its axis, links whose axis lies along the
+    first axis of their parent's frame (and its sense), and which equations find the unknowns (the others constrain
+    the platform)."""
+
+    side: tuple[int, ...]
+    along: dict[int, int]
+    solving: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Moving:
+    """A body: its frame at home (``start``, constant) and now (``now``), base axes."""
+
+    start: Frame
+    now: Frame
+    still: bool = False
+
+    def vector(self, home: ca.SX) -> ca.SX:
+        """A direction fixed in the body, from where it is at home."""
+        return home if self.still else self.now.axes @ (self.start.axes.T @ home)
+
+    def point(self, home: ca.SX) -> ca.SX:
+        """A point fixed in the body, from where it is at home."""
+        return (
+            home if self.still else self.now.origin + self.now.axes @ (self.start.axes.T @ (home - self.start.origin))
+        )
+
+
+class Chain:
+    """One leg placed: its bodies by the representatives of their rigid groups."""
+
+    def __init__(self, leg: Any, plan: Plan, choices: Choices, tip: Frame, attached: Frame) -> None:
+        """``tip`` is the platform's frame at the attachment point, ``attached`` the same at home."""
+        self.leg, self.plan, self.choices = leg, plan, choices
+        self.unknowns = Coordinates()
+        base = Frame(ca.SX.zeros(3), ca.SX.eye(3))
+        self.moving = {"base": Moving(base, base, True), "platform": Moving(attached, tip)}
+        self.displacement: dict[tuple[int, str], ca.SX] = {}
+        self.spinning: dict[str, ca.SX] = {}
+        self.assumptions: list[Condition] = []
+        for number, link in enumerate(plan.tree):
+            self._reach(number, link)
+
+    # -- tree ----------------------------------------------------------------------------------------------------------
+
+    def _reach(self, number: int, link: Link) -> None:
+        """The child of a tree joint, from its parent and new unknowns."""
+        joint = self.leg.joints[link.joint]
+        parent, at = self.moving[link.parent], vector(joint.at)
+        kind: JointKind = joint.kind
+        sense = -1 if link.reversed else 1
+        if kind == "spherical" and link.joint in self.plan.spins:
+            self._spinning_rod(link, parent, at)
+        elif kind == "spherical":
+            turn = self.unknowns.rotation(joint.name)
+            axes = parent.now.axes @ parent.start.axes.T @ turn if not parent.still else turn
+            self._set(link, at, ca.SX.eye(3), parent.point(at), axes)
+        elif kind == "universal":
+            first, second = (vector(axis) for axis in (joint.axes[::-1] if link.reversed else joint.axes))
+            self._cross(link, parent, at, sense * first, sense * second)
+        elif kind == "revolute":
+            self._hinge(link, parent, at, sense * vector(joint.axis))
+        elif kind == "prismatic":
+            self._slide(link, parent, at, sense * vector(joint.axis))
+        else:
+            self._hinge(link, parent, at, sense * vector(joint.axis), slides=True)
+
+    def _set(self, link: Link, at: ca.SX, start: ca.SX, origin: ca.SX, axes: ca.SX) -> None:
+        self.moving[link.child] = Moving(Frame(at, start), Frame(origin, axes))
+
+    def _hinge(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX, slides: bool = False) -> None:
+        joint = self.leg.joints[link.joint]
+        start, (a, p, n) = self._axes_about(link, parent, axis)
+        c, s, size = self.unknowns.angle(joint.name)
+        self.displacement[link.joint, "rotation"] = size
+        origin = parent.point(at)
+        if slides:
+            shift = self.unknowns.length(f"{joint.name}_slide")
+            self.displacement[link.joint, "translation"] = shift
+            origin = origin + shift * a
+        self._set(link, at, start, origin, ca.horzcat(a, c * p + s * n, c * n - s * p))
+
+    def _axes_about(self, link: Link, parent: Moving, axis: ca.SX) -> tuple[ca.SX, tuple[ca.SX, ca.SX, ca.SX]]:
+        """Axes (a, p, n) with a along a joint's axis: at home (3, 3), and carried by the parent."""
+        sense = self.choices.along.get(link.joint)
+        if sense is not None:
+            start, now = parent.start.axes, parent.now.axes
+            self._assume(link, "its axis stays along that of the joint before", cross(axis, start[:, 0]))
+            turned = ca.horzcat(sense * start[:, 0], start[:, 1], sense * start[:, 2])
+            return turned, (sense * now[:, 0], now[:, 1], sense * now[:, 2])
+        p = unit(cross(ca.SX.eye(3)[:, self.choices.side[link.joint]], axis))
+        n = cross(axis, p)
+        a_now, p_now = parent.vector(axis), parent.vector(p)
+        return ca.horzcat(axis, p, n), (a_now, p_now, n if parent.still else cross(a_now, p_now))
+
+    def _slide(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX) -> None:
+        shift = self.unknowns.length(self.leg.joints[link.joint].name)
+        self.displacement[link.joint, "translation"] = shift
+        origin = parent.point(at) + shift * parent.vector(axis)
+        if parent.still:
+            self.moving[link.child] = Moving(Frame(at, ca.SX.eye(3)), Frame(origin, ca.SX.eye(3)))
+        else:
+            self._set(link, at, parent.start.axes, origin, parent.now.axes)
+
+    def _cross(self, link: Link, parent: Moving, at: ca.SX, first: ca.SX, second: ca.SX) -> None:
+        """Two hinges through one point; the frame of the child is (second, first x second, first) at home."""
+        sense = self.choices.along.get(link.joint)
+        cosine, sine = ca.SX(1), ca.SX(0)
+        if sense is None:
+            a_now, p_now = parent.vector(first), parent.vector(second)
+            n_now = cross(first, second) if parent.still else cross(a_now, p_now)
+        else:
+            start, now = parent.start.axes, parent.now.axes
+            self._assume(link, "its first axis stays along that of the joint before", cross(first, start[:, 0]))
+            a_now, p_now, n_now = sense * now[:, 0], now[:, 1], sense * now[:, 2]
+            cosine, sine = dot(start[:, 1], second), sense * dot(start[:, 2], second)
+        own = ca.horzcat(second, cross(first, second), first)
+        name = self.leg.joints[link.joint].name
+        c, s, _ = self.unknowns.angle(f"{name} first angle", cosine, sine)
+        c2, s2, _ = self.unknowns.angle(f"{name} second angle")
+        across, normal = c * p_now + s * n_now, c * n_now - s * p_now
+        axes = ca.horzcat(across, c2 * normal + s2 * a_now, c2 * a_now - s2 * normal)
+        self._set(link, at, own, parent.point(at), axes)
+
+    def _spinning_rod(self, link: Link, parent: Moving, at: ca.SX) -> None:
+        """Between two spherical joints: a universal one square to the rod does, if nothing feels the rod's spin."""
+        other = vector(self.leg.joints[self.plan.spins[link.joint]].at)
+        along = unit(other - at)
+        first = unit(cross(ca.SX.eye(3)[:, self.choices.side[link.joint]], along))
+        self._cross(link, parent, at, first, cross(along, first))
+        beyond = [link.child]
+        for tree in self.plan.tree:
+            if tree.parent in beyond:
+                beyond.append(tree.child)
+        self.spinning |= dict.fromkeys(beyond, along)
+
+    def _assume(self, link: Link, what: str, off: ca.SX) -> None:
+        """Note what the numbers of this leg have in common and its functions rely on."""
+        size = norm(off)
+        text = f"{self.leg.joints[link.joint].name}: {what} in robots that share functions; make another robot"
+        self.assumptions.append(Condition(text, ca.if_else(size <= _ALIKE, 1, 0), size, "1", in_quality=False))
+
+    # -- what follows --------------------------------------------------------------------------------------------------
+
+    def equations(self) -> tuple[list[ca.SX], list[str]]:
+        """What the cut joints demand (zero where the leg closes) [m, rad] and a name for each."""
+        rows: list[tuple[ca.SX, str]] = []
+        demands = sum(_DEMANDS[self.leg.joints[cut.joint].kind] for cut in self.plan.cuts)
+        square = demands == sum(ca.SX(move).numel() for move in self.unknowns.move)
+        for cut in self.plan.cuts:
+            rows += [(row, f"{self.leg.joints[cut.joint].name}: {what}") for row, what in self._closed(cut, square)]
+        return [row for row, _ in rows], [name for _, name in rows]
+
+    def _closed(self, cut: Link, square: bool) -> list[tuple[ca.SX, str]]:
+        joint = self.leg.joints[cut.joint]
+        first, second = self.moving[cut.parent], self.moving[cut.child]
+        at = vector(joint.at)
+        gap = second.point(at) - first.point(at)
+        if joint.kind in ("spherical", "universal"):
+            axes = [ca.SX.eye(3)[:, k] for k in range(3)]
+            if not square:
+                holder = first if not first.still else second
+                axes = [holder.now.axes[:, k] for k in range(3)]
+            rows = [(gap[k] if square else dot(axes[k], gap), f"gap {k + 1}") for k in range(3)]
+            if joint.kind == "universal":
+                one, two = (vector(axis) for axis in joint.axes)
+                rows.append((dot(first.vector(one), second.vector(two)), "axes not square"))
+            return rows
+        a = vector(joint.axis)
+        p = unit(cross(ca.SX.eye(3)[:, self.choices.side[cut.joint]], a))
+        n = cross(a, p)
+        a_1, p_1, n_1, a_2 = first.vector(a), first.vector(p), first.vector(n), second.vector(a)
+        rows = [(dot(p_1, gap), "gap across"), (dot(n_1, gap), "gap across")]
+        if joint.kind == "revolute":
+            rows.append((dot(a_1, gap), "gap along the axis"))
+        rows += [(dot(p_1, a_2), "axis tilted"), (dot(n_1, a_2), "axis tilted")]
+        if joint.kind == "prismatic":
+            rows.append((dot(n_1, second.vector(p)), "turned about the slide"))
+        return rows
+
+    def placement(self) -> Placement:
+        """All that the leg states."""
+        rows, names = self.equations()
+        solving = range(len(rows)) if self.choices.solving is None else self.choices.solving
+        parts = self.unknowns
+        unknowns = Unknowns(
+            ca.vertcat(*parts.place, ca.SX(0, 1)),
+            ca.vertcat(*parts.home, ca.SX(0, 1)),
+            ca.vertcat(*parts.move, ca.SX(0, 1)),
+            ca.vertcat(*parts.moved, ca.SX(0, 1)),
+            ca.vertcat(*[rows[k] for k in solving], ca.SX(0, 1)),
+            self._size(),
+        )
+        constraints = tuple(Constraint(names[k], rows[k]) for k in range(len(rows)) if k not in solving)
+        return self.stated(unknowns, constraints)
+
+    def stated(
+        self, unknowns: Unknowns | None, constraints: tuple[Constraint, ...], conditions: tuple[Condition, ...] = ()
+    ) -> Placement:
+        """Bodies, joints, actuators and limits, with what finds the unknowns and what the platform must keep."""
+        return Placement(
+            self._bodies(),
+            self._joints(),
+            self._actuators(),
+            (*self.assumptions, *conditions),
+            self._limits(),
+            unknowns,
+            constraints,
+        )
+
+    def _size(self) -> ca.SX:
+        """Way from joint to joint [m], and a millimetre for legs whose joints meet in one point."""
+        points = [vector(joint.at) for joint in self.leg.joints]
+        return sum((norm(b - a) for a, b in pairwise(points) if not (b - a).is_zero()), ca.SX(1e-3))
+
+    def _bodies(self) -> tuple[PlacedBody, ...]:
+        bodies = []
+        for name, body in self.leg.bodies.items():
+            holder = self.plan.group[name]
+            moving = self.moving[holder]
+            inertia = carried(Inertia.of(body), moving.start)
+            if holder in self.spinning:
+                inertia = without_spin(inertia, moving.start.axes.T @ self.spinning[holder])
+            on = holder if holder != name else ""
+            bodies.append(PlacedBody(name, moving.now, inertia, on=on))
+        return tuple(bodies)
+
+    def _joints(self) -> tuple[Joint, ...]:
+        joints = []
+        for link in self.plan.outward:
+            data = self.leg.joints[link.joint]
+            parent, child, at = self.moving[link.parent], self.moving[link.child], vector(data.at)
+            sense = -1 if link.reversed else 1
+            axes: tuple[ca.SX, ...] = ()
+            normals: tuple[ca.SX, ...] = ()
+            if data.kind == "universal":
+                first, second = data.axes[::-1] if link.reversed else data.axes
+                axes = (sense * parent.vector(vector(first)), sense * child.vector(vector(second)))
+            elif data.kind != "spherical":
+                a = vector(data.axis)
+                p = unit(cross(ca.SX.eye(3)[:, self.choices.side[link.joint]], a))
+                axes = (sense * parent.vector(a),)
+                normals = (parent.vector(p), parent.vector(cross(a, p)))
+            holder = child if data.kind in ("prismatic", "cylindrical") or link.child == "platform" else parent
+            friction = f"joints.{link.joint}.friction"
+            ends = (link.parent, link.child, holder.point(at), axes, friction, normals)
+            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(link)))
+        return tuple(joints)
+
+    def _spin_line(self, link: Link) -> ca.SX | None:
+        """The line of a rod that spins in this joint; None if what it joins does not spin."""
+        if self.leg.joints[link.joint].kind != "spherical":
+            return None
+        for body in (link.parent, link.child):
+            if body in self.spinning:
+                return self.moving[body].vector(self.spinning[body])
+        return None
+
+    def _displacement(self, number: int, motion: str) -> ca.SX:
+        """How far a joint has turned [rad] or moved [m] from home; of a cut joint from where its bodies are."""
+        if (number, motion) in self.displacement:
+            return self.displacement[number, motion]
+        cut = next(link for link in self.plan.cuts if link.joint == number)
+        first, second = self.moving[cut.parent], self.moving[cut.child]
+        at, a = vector(self.leg.joints[number].at), vector(self.leg.joints[number].axis)
+        if motion == "translation":
+            return dot(first.vector(a), second.point(at) - first.point(at))
+        p = unit(cross(ca.SX.eye(3)[:, self.choices.side[number]], a))
+        turned = second.vector(p)
+        return ca.atan2(dot(turned, first.vector(cross(a, p))), dot(turned, first.vector(p)))
+
+    def _actuators(self) -> tuple[Actuator, ...]:
+        actuators = []
+        for number, joint in enumerate(self.leg.joints):
+            if not joint.actuated:
+                continue
+            motion = _motion(joint)
+            size = self._displacement(number, motion)
+            coordinate = size if absent(joint.offset) and _is_one(joint.ratio) else joint.ratio * size + joint.offset
+            actuators.append(Actuator(joint.name, joint.name, coordinate, _UNIT[motion], joint.ratio, joint.rotor))  # type: ignore[arg-type]
+        return tuple(actuators)
+
+    def _limits(self) -> tuple[Limit, ...]:
+        limits = []
+        for link in (*self.plan.tree, *self.plan.cuts):
+            joint = self.leg.joints[link.joint]
+            if joint.range is not None:
+                motion = _motion(joint)
+                size = self._displacement(link.joint, motion)
+                limits.append(Limit(joint.name, size, joint.range[0], joint.range[1], _UNIT[motion]))
+            if joint.cone is not None:
+                first, second = (self.moving[self.plan.group[name]] for name in joint.between)
+                axis = vector(joint.cone.axis)
+                direction = axis if joint.cone.direction is None else vector(joint.cone.direction)
+                cosine, widest = dot(first.vector(axis), second.vector(direction)), ca.cos(joint.cone.half_angle)
+                limits.append(Limit(f"{joint.name} cone", cosine, widest, 1.0, "rad", angle=True))
+        return tuple(limits)
+
+
+_ALIKE = 1e-6
+_DEMANDS = {"spherical": 3, "universal": 4, "cylindrical": 4, "revolute": 5, "prismatic": 5}
+_MOTION = {"revolute": "rotation", "prismatic": "translation"}
+_UNIT = {"rotation": "rad", "translation": "m"}
+
+
+def _motion(joint: Any) -> str:
+    """What the coordinate of a joint with one is; that of a cylindrical joint is the driven one."""
+    return joint.actuated if isinstance(joint.actuated, str) else _MOTION[joint.kind]
+
+
+def _is_one(value: Any) -> bool:
+    return bool(ca.SX(value).is_one())

@@ -1,0 +1,156 @@
+"""How a chain closes, decided once from its data: rigid groups, tree joints and cut joints, free spins, equations.
+
+Base and platform are given; a forest from both reaches every body through tree joints, whose coordinates are the
+unknowns. The other joints are cut: each gives as many equations as it has constraints. Joints of few freedoms are kept
+and those of many cut, so that unknowns and equations are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...errors import InputError
+from .data import FREEDOMS, ChainJoint
+
+GROUND = ("base", "platform")
+
+
+@dataclass(frozen=True)
+class Link:
+    """A joint seen from one of its bodies: from ``parent`` to ``child``; ``reversed`` if the file states it the other
+    way round."""
+
+    joint: int
+    parent: str
+    child: str
+    reversed: bool = False
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``group`` gives the representative of the rigid group of each body. ``tree`` are links outward from base and
+    platform in the order in which bodies are reached, ``cuts`` the joints that close loops. ``outward`` are all joints
+    from the base outward (the platform last), for free bodies. ``spins`` gives, for a tree joint between two spherical
+    ones that would leave a rod free to spin, the joint at its other end."""
+
+    group: dict[str, str]
+    tree: tuple[Link, ...]
+    cuts: tuple[Link, ...]
+    outward: tuple[Link, ...]
+    spins: dict[int, int]
+
+
+def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
+    """The plan of a leg; :class:`InputError` with the field at fault where its joints do not hang together."""
+    _check_names(bodies, joints)
+    group = _rigid_groups(bodies, joints)
+    moving = [k for k, j in enumerate(joints) if FREEDOMS[j.kind]]
+    ends = {k: (group[joints[k].between[0]], group[joints[k].between[1]]) for k in moving}
+    for k, (a, b) in ends.items():
+        if a == b:
+            raise InputError(f"joints.{k}: {joints[k].name} joins {a!r} to itself through fixed joints")
+    order = sorted(moving, key=lambda k: (not joints[k].actuated, FREEDOMS[joints[k].kind], k))
+    kept = _spanning(order, ends, GROUND)
+    tree = _outward(kept, ends, GROUND)
+    held = {*GROUND, *(link.child for link in tree)}
+    for body in bodies:
+        if group[body] not in held:
+            raise InputError(f"bodies.{body}: no joints lead from this body to the base or the platform")
+    cuts = [Link(k, *ends[k]) for k in moving if k not in kept]
+    from_base = _spanning([k for k in order if "platform" not in ends[k]], ends, ("base",))
+    reached = _outward(from_base, ends, ("base",))
+    depth = {"base": 0, "platform": len(joints) + 1}
+    for link in reached:
+        depth[link.child] = depth[link.parent] + 1
+    rest = [k for k in moving if k not in from_base]
+    others = [
+        Link(k, *ends[k]) if depth.get(ends[k][0], 0) <= depth.get(ends[k][1], 0) else Link(k, *ends[k][::-1], True)
+        for k in rest
+    ]
+    return Plan(group, tuple(tree), tuple(cuts), (*reached, *others), _spins(joints, tree, cuts))
+
+
+def _check_names(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> None:
+    known = (*GROUND, *bodies)
+    for body in bodies:
+        if body in GROUND:
+            raise InputError(f"bodies.{body}: {body!r} is the robot's own; give the body another name")
+        if not any(body in j.between for j in joints):
+            raise InputError(f"bodies.{body}: no joint holds this body")
+    for k, joint in enumerate(joints):
+        for name in joint.between:
+            if name not in known:
+                raise InputError(f"joints.{k}.between: no body is called {name!r}; known: {', '.join(known)}")
+        if joint.name in [j.name for j in joints[:k]]:
+            raise InputError(f"joints.{k}.name: every joint of a leg needs a name of its own, got {joint.name!r} twice")
+    if not any("platform" in j.between for j in joints):
+        raise InputError("joints: none joins the leg to the platform; a leg ends in 'between: [..., platform]'")
+
+
+def _rigid_groups(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> dict[str, str]:
+    """Representative of every body: bodies fixed to each other are one; base and platform represent their group."""
+    group = {name: name for name in (*GROUND, *bodies)}
+    for k, joint in enumerate(joints):
+        if joint.kind != "fixed":
+            continue
+        first, second = (group[name] for name in joint.between)
+        if {first, second} == set(GROUND):
+            raise InputError(f"joints.{k}: {joint.name} fixes the platform to the base")
+        keep, drop = (second, first) if second in GROUND else (first, second)
+        group = {name: keep if to == drop else to for name, to in group.items()}
+    return group
+
+
+def _spanning(order: Sequence[int], ends: dict[int, tuple[str, str]], ground: tuple[str, ...]) -> list[int]:
+    """Joints in their order of preference that join two parts not joined yet; ``ground`` is one part."""
+    part: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        name = ground[0] if name in ground else name
+        while part.get(name, name) != name:
+            name = part[name]
+        return name
+
+    kept = []
+    for k in order:
+        a, b = (root(name) for name in ends[k])
+        if a != b:
+            # the ground stays its own root, so that it is found from everywhere
+            keep, drop = (b, a) if b == ground[0] else (a, b)
+            part[drop] = keep
+            kept.append(k)
+    return kept
+
+
+def _outward(kept: Sequence[int], ends: dict[int, tuple[str, str]], ground: tuple[str, ...]) -> list[Link]:
+    """The kept joints as links outward from the ground, every parent before its children."""
+    links: list[Link] = []
+    reached, waiting = set(ground), list(kept)
+    while True:
+        k = next((k for k in waiting if (ends[k][0] in reached) != (ends[k][1] in reached)), None)
+        if k is None:
+            return links
+        waiting.remove(k)
+        a, b = ends[k]
+        links.append(Link(k, a, b) if a in reached else Link(k, b, a, True))
+        reached.add(links[-1].child)
+
+
+def _spins(joints: Sequence[ChainJoint], tree: Sequence[Link], cuts: Sequence[Link]) -> dict[int, int]:
+    """Spherical tree joints beyond which one other spherical joint is all that holds: what is between spins freely."""
+    found = {}
+    for link in tree:
+        if joints[link.joint].kind != "spherical":
+            continue
+        beyond = {link.child}
+        for other in tree:
+            if other.parent in beyond:
+                beyond.add(other.child)
+        inside = [other for other in tree if other.child in beyond and other is not link]
+        holding = [cut for cut in cuts if (cut.parent in beyond) != (cut.child in beyond)]
+        within = [cut for cut in cuts if cut.parent in beyond and cut.child in beyond]
+        straight = all(joints[other.joint].kind == "prismatic" for other in inside)
+        if len(holding) == 1 and not within and straight and joints[holding[0].joint].kind == "spherical":
+            found[link.joint] = holding[0].joint
+    return found

@@ -1,0 +1,254 @@
+"""A chain in closed form: every body placed by the recipe of its joint, one after the other.
+
+Each pattern is one equation A cos + B sin = D or one square root, on the branch that is drawn at home; the rest are
+directions to known points. Frames have an axis along what a body reaches for, so that this direction is that axis.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from ...symbols.vectors import Frame, cross, dot, norm, unit, vector
+from ..contract import Condition, Constraint, Placement
+from .patterns import Recipe
+from .place import Chain, Choices, Moving
+from .plan import Link, Plan
+
+
+class SolvedChain(Chain):
+    """A chain whose joints are solved; ``reaches`` are the conditions for it."""
+
+    def __init__(
+        self, leg: Any, plan: Plan, choices: Choices, found: dict[int, Recipe], tip: Frame, attached: Frame
+    ) -> None:
+        self._found = found
+        self.reaches: list[Condition] = []
+        self._stretch: dict[int, ca.SX] = {}
+        super().__init__(leg, plan, choices, tip, attached)
+
+    def placement(self) -> Placement:
+        """All that the leg states."""
+        rows, names = self.equations()
+        solving = range(len(rows)) if self.choices.solving is None else self.choices.solving
+        constraints = tuple(Constraint(names[k], rows[k]) for k in range(len(rows)) if k not in solving)
+        return self.stated(None, constraints, tuple(self.reaches))
+
+    # -- hinges --------------------------------------------------------------------------------------------------------
+
+    def _hinge(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX, slides: bool = False) -> None:
+        recipe = self._found[link.joint]
+        origin = parent.point(at)
+        if recipe.way == "turn axis":
+            toward, goal = self._axis(recipe.cut), self._direction(recipe.cut)
+        elif recipe.way == "cones":
+            toward, goal = self._axis(recipe.other), self._direction(recipe.cut)
+        else:
+            end = recipe.cut if recipe.way in ("turn", "swing") else recipe.other
+            toward, goal = self._at(end) - at, self._target(recipe.cut) - origin
+        flat = toward - dot(toward, axis) * axis
+        size = norm(flat)
+        first = flat * (1 / size)
+        start = ca.horzcat(axis, first, cross(axis, first))
+        a = parent.vector(axis)
+        if recipe.way in ("turn", "turn axis"):
+            flat = goal - dot(goal, a) * a
+            p = unit(flat) if recipe.alone else flat * (1 / size)
+            self._drawn(link, parent, start, (p, cross(a, p)))
+            self._set(link, at, start, origin, ca.horzcat(a, p, cross(a, p)))
+            return
+        if recipe.way == "swing":
+            self._swing(link, recipe, parent, at, (a, origin, goal), start)
+            return
+        p, n, c_home, s_home = self._plane(link, parent, start)
+        gp, gn = dot(goal, p), dot(goal, n)
+        if recipe.way == "cones":
+            other = self._axis(recipe.cut)
+            wanted = dot(toward, other) - dot(goal, a) * dot(toward, axis)
+            reach = ca.SX(1)
+        else:
+            rod = self._at(recipe.cut) - self._at(recipe.other)
+            lift = dot(toward, axis)
+            if recipe.way == "reach":
+                # |g - t|^2 = L^2 with t the arm: g.t = (g.g + t.t - L^2)/2
+                wanted = 0.5 * (dot(goal, goal) + dot(toward, toward) - dot(rod, rod)) - dot(goal, a) * lift
+            else:
+                self._assume(link, "the next joint's axis stays along its own", cross(axis, self._axis(recipe.other)))
+                flat_rod2 = dot(rod, rod) - dot(rod, axis) ** 2
+                wanted = 0.5 * (gp * gp + gn * gn + size * size - flat_rod2)
+            reach = norm(rod)
+        c, s = self._trig(link, recipe, gp * size, gn * size, wanted, reach)
+        if self._driven(link):
+            self.displacement[link.joint, "rotation"] = ca.atan2(s * c_home - c * s_home, c * c_home + s * s_home)
+        self._set(link, at, start, origin, ca.horzcat(a, c * p + s * n, c * n - s * p))
+
+    def _plane(self, link: Link, parent: Moving, start: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
+        """Two directions across a hinge, carried by its parent, and cosine and sine of the frame's second axis."""
+        sense = self.choices.along.get(link.joint)
+        if sense is None:
+            return parent.vector(start[:, 1]), parent.vector(start[:, 2]), ca.SX(1), ca.SX(0)
+        own, now = parent.start.axes, parent.now.axes
+        self._assume(link, "its axis stays along that of the joint before", cross(start[:, 0], own[:, 0]))
+        cosine, sine = dot(own[:, 1], start[:, 1]), sense * dot(own[:, 2], start[:, 1])
+        return now[:, 1], sense * now[:, 2], cosine, sine
+
+    def _swing(self, link: Link, recipe: Recipe, parent: Moving, at: ca.SX, reach: Any, start: ca.SX) -> None:
+        """A hinge and a slide: the slide reaches as far as the point is from the hinge."""
+        a, origin, goal = reach
+        flat = goal - dot(goal, a) * a
+        w, along = start.T @ (self._at(recipe.cut) - at), start.T @ self._slide_axis(recipe.other)
+        distance2 = dot(flat, flat)
+        if recipe.straight:
+            # the slide runs along the frame's second axis or against it
+            distance = ca.sqrt(distance2)
+            shift = recipe.branch * (distance - w[1])
+            p = flat * (1 / distance)
+        else:
+            slope2, meet = along[1] * along[1] + along[2] * along[2], w[1] * along[1] + w[2] * along[2]
+            shift = self._root(link, recipe, slope2, meet, w[1] * w[1] + w[2] * w[2] - distance2)
+            x, y = w[1] + shift * along[1], w[2] + shift * along[2]
+            turned = cross(a, flat)
+            p = (x * flat - y * turned) * (1 / distance2)
+        self._stretch[recipe.other] = shift
+        self._drawn(link, parent, start, (p, cross(a, p)))
+        self._set(link, at, start, origin, ca.horzcat(a, p, cross(a, p)))
+
+    def _drawn(self, link: Link, parent: Moving, start: ca.SX, now: tuple[ca.SX, ca.SX]) -> None:
+        """The angle of a driven hinge from home, from where its frame's second axis is."""
+        if self._driven(link):
+            p, n = parent.vector(start[:, 1]), parent.vector(start[:, 2])
+            self.displacement[link.joint, "rotation"] = ca.atan2(dot(now[0], n), dot(now[0], p))
+
+    # -- slides --------------------------------------------------------------------------------------------------------
+
+    def _slide(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX) -> None:
+        recipe = self._found[link.joint]
+        a = parent.vector(axis)
+        if recipe.way == "stretched":
+            shift = self._stretch[link.joint]
+        else:
+            elbow = self._at(recipe.other)
+            goal, rod, along = self._target(recipe.cut) - parent.point(elbow), self._at(recipe.cut) - elbow, a
+            if recipe.way == "reach across":
+                hinge = self._axis(recipe.other)
+                carried = parent.vector(hinge)
+                goal, along = goal - dot(goal, carried) * carried, a - dot(a, carried) * carried
+                rod = rod - dot(rod, hinge) * hinge
+            slope2 = ca.SX(1) if recipe.way == "reach" else dot(along, along)
+            shift = self._root(link, recipe, slope2, -dot(along, goal), dot(goal, goal) - dot(rod, rod))
+        self.displacement[link.joint, "translation"] = shift
+        origin = parent.point(at) + shift * a
+        if parent.still:
+            self.moving[link.child] = Moving(Frame(at, ca.SX.eye(3)), Frame(origin, ca.SX.eye(3)))
+        else:
+            self._set(link, at, parent.start.axes, origin, parent.now.axes)
+
+    # -- universal joints ----------------------------------------------------------------------------------------------
+
+    def _cross(self, link: Link, parent: Moving, at: ca.SX, first: ca.SX, second: ca.SX) -> None:
+        """A universal joint whose child reaches for a point g away: e, the second axis, is square to a, the first."""
+        recipe = self._found[link.joint]
+        a, origin = parent.vector(first), parent.point(at)
+        goal = self._target(recipe.cut) - origin
+        if not recipe.straight:
+            self._skew_cross(link, recipe, parent, at, goal, first, second)
+            return
+        reach = self._at(recipe.cut) - at
+        length = norm(reach)
+        along = reach * (1 / length)
+        self._assume(link, "what it carries stays square to its second axis", dot(along, second) * along)
+        start = ca.horzcat(second, along, cross(second, along))
+        if recipe.way == "stretch":
+            distance = norm(goal)
+            f = goal * (1 / distance)
+            sense = recipe.branch
+            self._stretch[recipe.other] = sense * (distance - length)
+        else:
+            f = unit(goal) if recipe.alone else goal * (1 / length)
+        side = cross(a, f)
+        alignment = norm(side)
+        e = side * (recipe.tilt / alignment)
+        text = f"{self.leg.joints[link.joint].name}: what it carries is in line with its first axis"
+        self.reaches.append(Condition(text, alignment, dot(a, f), "cosine"))
+        self._set(link, at, start, origin, ca.horzcat(e, f, cross(e, f)))
+
+    def _skew_cross(
+        self, link: Link, recipe: Recipe, parent: Moving, at: ca.SX, goal: ca.SX, first: ca.SX, second: ca.SX
+    ) -> None:
+        """The same where the child reaches out aslant: in its frame (e, f, g) = (second, first x second, first) at r.
+
+        With h = goal.a: r_f s2 + r_g c2 = h gives the second angle, then e and k = r_f c2 - r_g s2 turn into the plane
+        across a.
+        """
+        a, p, n = parent.vector(first), parent.vector(second), parent.vector(cross(first, second))
+        own = ca.horzcat(second, cross(first, second), first)
+        r = own.T @ (self._at(recipe.cut) - at)
+        if recipe.way == "stretch":
+            along = own.T @ self._slide_axis(recipe.other)
+            shift = self._root(link, recipe, ca.SX(1), dot(r, along), dot(r, r) - dot(goal, goal))
+            self._stretch[recipe.other] = shift
+            r = r + shift * along
+        h = dot(goal, a)
+        across2 = dot(goal, goal) - r[0] * r[0] - h * h
+        k = recipe.tilt * ca.sqrt(across2)
+        size2 = r[1] * r[1] + r[2] * r[2]
+        c2, s2 = (r[2] * h + r[1] * k) / size2, (r[1] * h - r[2] * k) / size2
+        gp, gn = dot(goal, p), dot(goal, n)
+        flat = 1 / (r[0] * r[0] + k * k)
+        c, s = (r[0] * gp + k * gn) * flat, (r[0] * gn - k * gp) * flat
+        text = f"{self.leg.joints[link.joint].name}: in line with its first axis, or out of reach"
+        self.reaches.append(Condition(text, across2 / dot(goal, goal), ca.sqrt(ca.fmax(-across2, 0)), "m"))
+        e, normal = c * p + s * n, c * n - s * p
+        self._set(link, at, own, parent.point(at), ca.horzcat(e, c2 * normal + s2 * a, c2 * a - s2 * normal))
+
+    # -- roots ---------------------------------------------------------------------------------------------------------
+
+    def _trig(self, link: Link, recipe: Recipe, a: ca.SX, b: ca.SX, wanted: ca.SX, reach: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """cos and sin of A cos + B sin = D on the recipe's branch."""
+        size2 = a * a + b * b
+        inside = size2 - wanted * wanted
+        root = recipe.branch * ca.sqrt(inside)
+        scale = 1 / size2
+        # |D| - sqrt(A^2 + B^2) over the reach is about the length that is missing
+        excess = (ca.fabs(wanted) - ca.sqrt(size2)) / reach
+        text = f"{self.leg.joints[link.joint].name}: out of reach"
+        self.reaches.append(Condition(text, inside * scale, excess, "m"))
+        return (a * wanted + b * root) * scale, (b * wanted - a * root) * scale
+
+    def _root(self, link: Link, recipe: Recipe, a: ca.SX, b: ca.SX, c: ca.SX) -> ca.SX:
+        """s of a s^2 + 2 b s + c = 0 on the recipe's branch."""
+        inside = b * b - a * c
+        text = f"{self.leg.joints[link.joint].name}: out of reach"
+        # inside/a^2 is the square of what is left between the two solutions
+        scale2 = b * b + ca.fabs(a * c)
+        self.reaches.append(Condition(text, inside / scale2, ca.sqrt(ca.fmax(-inside, 0)) / a, "m"))
+        return (recipe.branch * ca.sqrt(inside) - b) / a
+
+    # -- geometry ------------------------------------------------------------------------------------------------------
+
+    def _driven(self, link: Link) -> bool:
+        joint = self.leg.joints[link.joint]
+        return bool(joint.actuated) or joint.range is not None
+
+    def _at(self, joint: int) -> ca.SX:
+        return vector(self.leg.joints[joint].at)
+
+    def _axis(self, joint: int) -> ca.SX:
+        return vector(self.leg.joints[joint].axis)
+
+    def _slide_axis(self, joint: int) -> ca.SX:
+        link = next(link for link in self.plan.tree if link.joint == joint)
+        return self._axis(joint) * (-1 if link.reversed else 1)
+
+    def _known_side(self, cut: int) -> Moving:
+        link = next(link for link in self.plan.cuts if link.joint == cut)
+        return next(self.moving[side] for side in (link.parent, link.child) if side in self.moving)
+
+    def _target(self, cut: int) -> ca.SX:
+        """Where a cut joint's point is, from its known side."""
+        return self._known_side(cut).point(self._at(cut))
+
+    def _direction(self, cut: int) -> ca.SX:
+        """Where a cut joint's axis points, from its known side."""
+        return self._known_side(cut).vector(self._axis(cut))

@@ -1,0 +1,96 @@
+"""Legs without a closed form, closed inside a function: Newton from home, by continuation where one leap is too far.
+
+The platform goes from home to its pose, first in one step, then in ever smaller ones if Newton's iteration does not
+settle or leaves the drawn working mode (the sign of a leg's closing determinant changes). What a function returns is
+computed after one more step of Newton, which makes the legs exact; where they did not close its quality is 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import casadi as ca
+
+from ..platforms.motion import frame_of, pose_of
+from ..symbols.continuation import Newton, continuation
+from ..symbols.expression import Expression, Iteration, Port
+from ..symbols.vectors import Frame, axial, cayley
+from .leg import LegModel
+from .mechanism import Mechanism
+
+
+def closed(mechanism: Mechanism, function: Expression | Iteration) -> Expression | Iteration:
+    """The same function with its legs closed first; the function itself if they are in closed form."""
+    inputs = {p.name: p for p in function.inputs}
+    if not mechanism.open_legs or "pose" not in inputs:
+        return function
+    closing = _Closing(mechanism, inputs)
+    loop = continuation(mechanism.places, mechanism.home_places, closing.newton)
+    if isinstance(function, Expression):
+        return Iteration(
+            function.name, function.inputs, function.outputs, loop.state, loop.start, loop.step, function.parameters
+        )
+    # first the legs, then the function's own iteration
+    ready, done, inner = ca.SX.sym("closed"), ca.SX.sym("done"), function.state
+    old, new, settled = loop.state[:-1], loop.step[:-1], loop.step[-1]
+    first = ca.substitute(function.start, old, new)
+    following = ca.if_else(ready, function.step, ca.if_else(settled, first, ca.vertcat(inner[:-1], 0)))
+    step = ca.vertcat(
+        ca.if_else(ready, old, new),
+        ca.logic_or(ready, settled),
+        following[:-1],
+        ca.logic_and(ready, following[-1]),
+    )
+    start = ca.vertcat(loop.start[:-1], 0, ca.SX.zeros(inner.numel() - 1), 0)
+    return replace(function, state=ca.vertcat(old, ready, inner[:-1], done), start=start, step=step)
+
+
+class _Closing:
+    """Steps of Newton for all legs that need them, on the way of the platform from home to a pose."""
+
+    def __init__(self, mechanism: Mechanism, inputs: dict[str, Port]) -> None:
+        self._mechanism, self._inputs = mechanism, inputs
+        self._drawn = self._step(ca.SX(0), mechanism.home_places)[2]
+
+    def newton(self, t: ca.SX, places: ca.SX) -> Newton:
+        """A step at a part t of the way."""
+        moved, gap2, determinants = self._step(t, places)
+        same = ca.SX(1)
+        for now, then in zip(determinants, self._drawn, strict=True):
+            same = ca.logic_and(same, now * then > 0)
+        return Newton(moved, gap2, same)
+
+    def _step(self, t: ca.SX, places: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
+        x = self._mechanism.inputs()
+        x.pose = Port("pose", self._pose(t), (4, 4))
+        x.elastic = self._inputs.get("elastic", x.elastic)
+        platform = self._mechanism.platform.rest(x)
+        moved, gap2, determinants, at = [], ca.SX(0), [], 0
+        for number in self._mechanism.open_legs:
+            leg = self._mechanism.legs[number]
+            assert leg.unknowns is not None
+            count = leg.unknowns.place.numel()
+            tip = platform.tip(number, leg.arm)
+            here = ca.vertcat(tip.series[0], ca.vec(tip.axes), places[at : at + count])
+            after, gap, *own = _at(leg, here)
+            moved.append(after)
+            gap2 = ca.fmax(gap2, ca.dot(gap, gap) / leg.unknowns.size**2)
+            determinants += own
+            at += count
+        return ca.vertcat(*moved), gap2, determinants
+
+    def _pose(self, t: ca.SX) -> ca.SX:
+        """Home for t = 0, the pose of the inputs for t = 1; in between straight, and by Cayley's map."""
+        home, given = self._mechanism.home, frame_of(self._inputs["pose"].symbols)
+        relative = given.axes @ home.axes.T
+        # tan(angle/2) along the axis; half a turn from home has none
+        half = axial(relative) / (1 + ca.trace(relative))
+        return pose_of(Frame(home.origin + t * (given.origin - home.origin), cayley(t * half) @ home.axes))
+
+
+def _at(leg: LegModel, here: ca.SX) -> list[ca.SX]:
+    """Place after a step of Newton, gap before it and determinants, at inputs and a place."""
+    assert leg.unknowns is not None
+    moved, gap, factor = leg.closing
+    symbols = ca.vertcat(leg.all_inputs, leg.unknowns.place)
+    return list(ca.substitute([moved, gap, *factor.determinants], [symbols], [here]))

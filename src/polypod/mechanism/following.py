@@ -1,0 +1,164 @@
+"""Platforms that move as their legs let them: whole motions from the robot's own coordinates.
+
+With coordinates x and what follows w, the platform is displaced from home by xi = C x + O w: its origin by the first
+three numbers, its axes by the rotation vector of the last three. The twist is A(xi) xi', A = [1, 0; 0, J_l] with J_l
+the left Jacobian of rotation vectors. Constraints c = 0 of slopes W find w: W A O dw = -c, and w' and w'' alike.
+"""
+
+from __future__ import annotations
+
+from math import factorial
+
+import casadi as ca
+
+from ..errors import InputError
+from ..platforms import ConstrainedState, Inputs
+from ..platforms.motion import pose_of
+from ..symbols.blocks import BlockFactor
+from ..symbols.continuation import Newton, continuation
+from ..symbols.expression import Expression, Iteration, Port, port
+from ..symbols.vectors import Frame, dot, skew
+from .mechanism import LegAtState, Mechanism
+
+_TERMS = 10
+"""Terms of a series in the square of an angle up to one radian: the next is below 1e-19."""
+
+
+def motion(mechanism: Mechanism) -> Iteration:
+    """Pose, twist and acceleration of coordinates x (m), their rates and accelerations, found from home."""
+    _refuse_fixed_freedoms(mechanism, "motion")
+    m, chosen, others = mechanism.platform.count, *_bases(mechanism)
+    x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
+    w = ca.SX.sym("w", 6 - m)
+    size = mechanism.size + 1e-3
+    unknowns = ca.vertcat(w, mechanism.places)
+
+    def newton(t: ca.SX, now: ca.SX) -> Newton:
+        xi = chosen @ (t * x.symbols) + others @ now[: 6 - m]
+        _, legs = _at(mechanism, _displaced(mechanism, xi), now[6 - m :])
+        value, rows = mechanism.constraint_values(legs), mechanism.constraint_rows(legs)
+        step = -BlockFactor(ca.sparsify(rows @ _slopes(xi) @ others)).solve(value)
+        gaps = [leg.before for leg in legs if leg.model.unknowns is not None]
+        gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
+        places = [leg.place for leg in legs if leg.model.unknowns is not None]
+        return Newton(ca.vertcat(now[: 6 - m] + step, *places), gap2, ca.SX(1))
+
+    loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(6 - m), mechanism.home_places), newton)
+    # one step more, and then derivatives
+    xi = chosen @ x.symbols + others @ newton(ca.SX(1), unknowns).moved[: 6 - m]
+    pose, slopes = _displaced(mechanism, xi), _slopes(xi)
+    _, legs = _at(mechanism, pose, mechanism.places)
+    rows = mechanism.constraint_rows(legs)
+    factor = BlockFactor(ca.sparsify(rows @ slopes @ others))
+    rate = chosen @ xdot.symbols
+    rate = rate + others @ -factor.solve(rows @ slopes @ rate)
+    twist = slopes @ rate
+    given = slopes @ (chosen @ xddot.symbols) + _turning(xi, rate)
+    _, attached = _at(mechanism, pose, mechanism.places, twist, given)
+    change = -factor.solve(mechanism.constraint_accelerations(attached))
+    acceleration = given + slopes @ (others @ change)
+    outputs = (
+        port("pose", pose, (4, 4)),
+        port("twist", twist),
+        port("acceleration", acceleration),
+        port("quality", ca.fmin(mechanism.quality(legs), _kept(mechanism, legs, size)), ()),
+    )
+    return Iteration("motion", (x, xdot, xddot), outputs, loop.state, loop.start, loop.step, mechanism.port)
+
+
+def follow(mechanism: Mechanism) -> Expression:
+    """Twist and acceleration with the same chosen components that the robot can make at a pose."""
+    _refuse_fixed_freedoms(mechanism, "follow")
+    x = mechanism.inputs()
+    state, legs = mechanism.resting(x)
+    assert isinstance(state, ConstrainedState)
+    u, du = (mechanism.chosen_rows @ p.symbols for p in (x.twist, x.acceleration))
+    twist = state.basis @ u
+    y = mechanism.inputs()
+    y.pose, y.twist = x.pose, port("twist", twist)
+    acceleration = state.basis @ du + mechanism.coasting(y)
+    outputs = (
+        port("possible_twist", twist),
+        port("possible_acceleration", acceleration),
+        port("quality", mechanism.quality(legs), ()),
+    )
+    return Expression("follow", (x.pose, x.twist, x.acceleration), outputs, mechanism.port)
+
+
+def _refuse_fixed_freedoms(mechanism: Mechanism, name: str) -> None:
+    if not mechanism.platform.follows_legs:
+        raise InputError(
+            f"{name}: the platform of {mechanism.robot.name!r} moves along and about fixed axes; nothing follows from "
+            "its coordinates (model.motion needs no compiled function)"
+        )
+
+
+def _bases(mechanism: Mechanism) -> tuple[ca.DM, ca.DM]:
+    """C (6, m) and O (6, 6 - m)."""
+    state = mechanism.platform.rest(mechanism.inputs())
+    assert isinstance(state, ConstrainedState)
+    return state.chosen, state.others
+
+
+def _kept(mechanism: Mechanism, legs: list[LegAtState], size: ca.SX) -> ca.SX:
+    """1 where the constraints hold, else 0."""
+    value = mechanism.constraint_values(legs)
+    return ca.if_else(ca.dot(value, value) <= (1e-10 * size) ** 2, 1, 0)
+
+
+def _at(
+    mechanism: Mechanism,
+    pose: ca.SX,
+    places: ca.SX,
+    twist: ca.SX | None = None,
+    acceleration: ca.SX | None = None,
+) -> tuple[ConstrainedState, list[LegAtState]]:
+    """Platform and legs at a pose of symbols."""
+    x: Inputs = mechanism.inputs()
+    x.pose = port("pose", pose, (4, 4))
+    still = ca.SX.zeros(6)
+    state = mechanism.platform.at(x, still if twist is None else twist, still if acceleration is None else acceleration)
+    assert isinstance(state, ConstrainedState)
+    return state, mechanism.attach(state, places)
+
+
+def _displaced(mechanism: Mechanism, xi: ca.SX) -> ca.SX:
+    """Row-major pose (16) at a displacement from home."""
+    a, b, _ = _quotients(dot(xi[3:], xi[3:]))
+    tilde = skew(xi[3:])
+    turn = ca.SX.eye(3) + a * tilde + b * (tilde @ tilde)
+    return pose_of(Frame(mechanism.home.origin + xi[:3], turn @ mechanism.home.axes))
+
+
+def _slopes(xi: ca.SX) -> ca.SX:
+    """A (6, 6) of twist = A xi'."""
+    _, b, c = _quotients(dot(xi[3:], xi[3:]))
+    tilde = skew(xi[3:])
+    turn = ca.SX.eye(3) + b * tilde + c * (tilde @ tilde)
+    return ca.diagcat(ca.SX.eye(3), turn)
+
+
+def _turning(xi: ca.SX, rate: ca.SX) -> ca.SX:
+    """A' xi', what the twist changes by at constant rates of the displacement."""
+    at, along = ca.SX.sym("xi", 6), ca.SX.sym("rate", 6)
+    change = ca.jtimes(_slopes(at) @ along, at, along)
+    return ca.substitute([change], [at, along], [xi, rate])[0]
+
+
+def _quotients(square: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """sin(p)/p, (1 - cos(p))/p^2 and (p - sin(p))/p^3 of p^2, by series up to one radian."""
+    near = square < 1
+    s = ca.if_else(near, 1, square)
+    p = ca.sqrt(s)
+    a = ca.if_else(near, _series(square, 1), ca.sin(p) / p)
+    b = ca.if_else(near, _series(square, 2), (1 - ca.cos(p)) / s)
+    c = ca.if_else(near, _series(square, 3), (p - ca.sin(p)) / (s * p))
+    return a, b, c
+
+
+def _series(square: ca.SX, first: int) -> ca.SX:
+    """sum_k (-p^2)^k / (2 k + first)!, to rounding for p^2 up to one."""
+    total = ca.SX(1)
+    for k in range(_TERMS, 0, -1):
+        total = 1 - square / ((2 * k + first) * (2 * k + first - 1)) * total
+    return total / factorial(first)

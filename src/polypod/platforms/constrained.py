@@ -1,0 +1,97 @@
+"""A rigid platform whose legs leave it m < 6 freedoms: twist = S(x) u, S from the slopes W of what they constrain."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from ..parameters import Numbers
+from ..symbols.blocks import BlockFactor
+from ..symbols.inertia import Inertia
+from .inputs import Inputs
+from .lower_mobility import Freedoms
+from .motion import Motion, frame_of
+from .rigid import RigidPlatform, RigidState
+
+
+class ConstrainedState(RigidState):
+    """A platform whose velocity is u of twist = S u; S is known when its legs are attached.
+
+    With T = [chosen, others] an orthonormal basis of twists, V = T [u; w] and W V = 0: w = -W_w^-1 W_u u.
+    """
+
+    _factor: BlockFactor
+    basis: ca.SX
+
+    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion, chosen: ca.DM, others: ca.DM) -> None:
+        super().__init__(inertia, gravity, motion)
+        self.chosen, self.others = chosen, others
+
+    def constrain(self, rows: ca.SX) -> None:
+        """Take the slopes W (6 - m, 6) of independent constraints by the twist."""
+        self._factor = BlockFactor(ca.sparsify(rows @ self.others))
+        by_chosen = rows @ self.chosen
+        follow = [-self._factor.solve(by_chosen[:, k]) for k in range(self.chosen.size2())]
+        self.basis = self.chosen + self.others @ ca.horzcat(*follow)
+
+    @property
+    def quality(self) -> ca.SX:
+        """How far the constraints are from being dependent: 0 in a constraint singularity."""
+        return self._factor.quality
+
+    def coasting(self, drift: ca.SX) -> ca.SX:
+        """Acceleration (6) without change of u, from the constraints' second derivatives without acceleration."""
+        return self.others @ -self._factor.solve(drift)
+
+    def reduced(self, force: ca.SX) -> ca.SX:
+        """S^T w"""
+        return self.basis.T @ force
+
+    def reduced_inertia(self, inertia: ca.SX) -> ca.SX:
+        """S^T M S"""
+        return self.basis.T @ inertia @ self.basis
+
+    def acceleration(self, change: ca.SX) -> ca.SX:
+        """S udot; what coasting adds is the caller's."""
+        return self.basis @ change
+
+
+class ConstrainedPlatform(RigidPlatform):
+    """A platform that moves as its legs let it: pose, twist and acceleration are given whole and must agree."""
+
+    full = False
+    follows_legs = True
+
+    def __init__(self, numbers: Numbers) -> None:
+        super().__init__(numbers)
+        self.freedoms = Freedoms(numbers.robot)
+        self.names = self.freedoms.names
+        rows = np.linalg.qr(self.freedoms.basis)[0] if _skewed(self.freedoms.basis) else self.freedoms.basis
+        self._chosen = ca.sparsify(ca.DM(_dual(self.freedoms.basis)))
+        self._others = ca.sparsify(ca.DM(_complement(rows)))
+
+    def at(
+        self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
+    ) -> ConstrainedState:
+        """The platform at a motion."""
+        frame = frame_of(x.pose.symbols)
+        motion = Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
+        return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others)
+
+
+def _skewed(basis: np.ndarray) -> bool:
+    return bool(np.abs(basis.T @ basis - np.eye(basis.shape[1])).max() > 1e-15)
+
+
+def _dual(basis: np.ndarray) -> np.ndarray:
+    """Columns D (6, m) with E D = 1 for the rows E of chosen components, in their own span."""
+    return basis @ np.linalg.inv(basis.T @ basis)
+
+
+def _complement(basis: np.ndarray) -> np.ndarray:
+    """Columns (6, 6 - m) square to the chosen ones; unit vectors where these are."""
+    units = [np.eye(6)[:, k] for k in range(6) if np.abs(basis[k]).max() < 1e-15]
+    if len(units) == 6 - basis.shape[1]:
+        return np.array(units).T
+    left = np.linalg.svd(basis)[0][:, basis.shape[1] :]
+    return left
