@@ -2,6 +2,7 @@
 
 from .joints import (
     Coefficients,
+    GivenForces,
     JointFriction,
     Loads,
     actuator_friction,
@@ -11,18 +12,28 @@ from .joints import (
     loaded_joints,
 )
 from .laws import LAWS, Law, Smooth, law_of_width
+from .sliding import SlidingJoint, dry_joints, sliding_joints
+from .stick import INSTANT, REST, Held, hold
 
 __all__ = [
+    "INSTANT",
     "LAWS",
+    "REST",
     "Coefficients",
+    "GivenForces",
+    "Held",
     "JointFriction",
     "Law",
     "Loads",
+    "SlidingJoint",
     "Smooth",
     "actuator_friction",
+    "dry_joints",
     "friction_of",
     "has_dry_friction",
     "has_friction",
+    "hold",
     "law_of_width",
     "loaded_joints",
+    "sliding_joints",
 ]

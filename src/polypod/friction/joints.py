@@ -12,6 +12,7 @@ from typing import Any
 import casadi as ca
 
 from ..legs import Joint
+from ..legs.contract import field_at
 from ..mechanism import LegAtState, LegModel, Mechanism
 from ..mechanism.free_bodies import Wrench
 from ..mechanism.leg import PlacedLeg
@@ -47,6 +48,19 @@ class Loads:
         """The inputs they add to a function."""
         return () if self.port is None else (self.port,)
 
+    def dry(self, key: Key, coefficients: Coefficients, rate: ca.SX) -> ca.SX:
+        """What overcomes dry friction of a joint at a rate: (k L + d) w/|w|."""
+        return coefficients.limit(self.values.get(key, ca.SX(0))) * self.law.direction(rate)
+
+
+@dataclass(frozen=True)
+class GivenForces(Loads):
+    """Dry friction of every joint as a force or moment that is known: ``values`` are what overcomes it."""
+
+    def dry(self, key: Key, coefficients: Coefficients, rate: ca.SX) -> ca.SX:
+        """The given force."""
+        return self.values[key]
+
 
 @dataclass(frozen=True)
 class Coefficients:
@@ -66,14 +80,15 @@ class Coefficients:
         """Whether a part does not vanish with the rate."""
         return not (absent(self.coulomb) and absent(self.drag))
 
+    def limit(self, load: ca.SX) -> ca.SX:
+        """The most that dry friction resists with, k L + d."""
+        return ca.SX(self.drag) if absent(self.coulomb) else self.drag + self.coulomb * load
+
     def resistance(self, rate: ca.SX, key: Key, loads: Loads | None) -> ca.SX:
         """What overcomes friction at a rate: c w + (k L + d) w/|w|; without loads, only its viscous part."""
         result = self.viscous * rate
         if loads is not None and self.dry:
-            dry = ca.SX(self.drag)
-            if not absent(self.coulomb):
-                dry = dry + self.coulomb * loads.values[key]
-            result = result + dry * loads.law.direction(rate)
+            result = result + loads.dry(key, self, rate)
         return result
 
 
@@ -81,7 +96,7 @@ def friction_of(leg: LegModel | PlacedLeg, joint: Joint) -> Coefficients:
     """The friction of a joint; none if its leg kind has none."""
     if not joint.friction:
         return Coefficients()
-    data = getattr(leg.leg, joint.friction)
+    data = field_at(leg.leg, joint.friction)
     return Coefficients(data.viscous, data.coulomb, data.drag)
 
 
@@ -145,6 +160,9 @@ class JointFriction:
                 by_joint[joint.name] = Wrench(-resistance * axis, ca.SX.zeros(3))
             else:
                 rate = angular_velocity(leg, joint.child) - angular_velocity(leg, joint.parent)
+                if joint.spins_about is not None:
+                    line = leg.at_tip(joint.spins_about)
+                    rate = rate - dot(rate, line) * line
                 resistance = data.resistance(rate, key, loads)
                 by_joint[joint.name] = Wrench(ca.SX.zeros(3), -resistance)
             power = power + ca.dot(resistance, rate)
@@ -172,7 +190,7 @@ class JointFriction:
     def overcoming(self) -> tuple[ca.SX, ca.SX]:
         """What overcomes it: forces (3, K) on the leg's moving vectors, generalized force (6 + N) on the platform."""
         model = self.leg.model
-        vectors, _ = model.velocities(self.leg.series)
+        vectors = self.leg.vectors[0]
         on_leg: list[ca.SX] = []
         for joint in model.placement.joints:
             if joint.name not in self.by_joint:
@@ -199,13 +217,13 @@ def angular_velocity(leg: LegAtState, body: str) -> ca.SX:
         return ca.SX.zeros(3)
     if body == "platform":
         return leg.tip.spin
-    vectors, rates = leg.model.velocities(leg.series)
+    vectors, rates, _ = leg.vectors
     return leg.model.angular_velocity(body, vectors, rates)
 
 
 def _relative_velocity(leg: LegAtState, joint: Joint, point: ca.SX) -> ca.SX:
     """Velocity of the child's point at a joint against that of the parent's, base axes."""
-    vectors, rates = leg.model.velocities(leg.series)
+    vectors, rates, _ = leg.vectors
 
     def velocity(body: str) -> ca.SX:
         if body == "base":

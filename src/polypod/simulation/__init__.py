@@ -1,7 +1,7 @@
 """Direct dynamics forward in time, with controllers, events and an energy audit."""
 
 from ..datasets import load_result, save_result
-from .errors import InterruptedWarning, SimulationError
+from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import Event
 from .follow import FlexiblePath, follow
 from .integrators import METHODS
@@ -10,6 +10,7 @@ from .simulate import simulate
 
 __all__ = [
     "METHODS",
+    "EnergyWarning",
     "Event",
     "FlexiblePath",
     "InterruptedWarning",

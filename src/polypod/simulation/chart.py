@@ -19,14 +19,14 @@ from ..symbols.vectors import cayley, cross, dot, orthonormalised
 
 Array = NDArray[np.float64]
 WORKS = ("actuators", "external", "friction")
-MARGINS = ("margin", "limit_margin", "singularity_bound")
+MARGINS = ("margin", "limit_margin", "singularity_bound", "determinant")
 
 
 @dataclass(frozen=True)
 class Layout:
     """Where the parts of states, charts and rows of snapshots are, for N elastic modes and n actuators.
 
-    A row is a state followed by actuated coordinates and rates (n each) and the three numbers of ``MARGINS``.
+    A row is a state followed by actuated coordinates and rates (n each) and the numbers of ``MARGINS``.
     """
 
     modes: int = 0

@@ -12,6 +12,7 @@ from ..datasets import QUANTITIES
 from ..mechanism.samples import platform_size
 from ..model import Model
 from ..motion import Motion, Task, Trajectory
+from .result import unaccounted
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -82,7 +83,7 @@ def _forces(result: xr.Dataset) -> tuple[float, float]:
 
 
 def remarks(result: xr.Dataset) -> list[str]:
-    """Sentences on a tracking error or on forces that a good controller does not leave.
+    """Sentences on a tracking error, on forces that a good controller does not leave, on energy from nowhere.
 
     An error of rotation counts as what it moves the platform's joints by.
     """
@@ -101,4 +102,7 @@ def remarks(result: xr.Dataset) -> list[str]:
             f"The controller shakes the robot: forces of up to {peak:.4g} {unit}, where the motion needs at most "
             f"{needed:.4g} {unit}."
         )
+    fault = unaccounted(result)
+    if fault:
+        found.append(f"{fault[0].upper()}{fault[1:]}.")
     return found

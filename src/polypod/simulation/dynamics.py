@@ -10,32 +10,72 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..formulations import newton_euler, virtual_power
-from ..formulations.dry_friction import DryFriction, next_loads
-from ..friction import Loads, has_dry_friction
+from ..formulations.dry_friction import DryFriction, loads_in_motion, next_loads
+from ..friction import GivenForces, Held, Loads, dry_joints, has_dry_friction, hold, sliding_joints
 from ..mechanism import LegAtState, Mechanism
-from ..platforms import Freedoms, Inputs
+from ..platforms import ConstrainedState, Freedoms, Inputs
 from ..symbols.expression import Port
-from ..symbols.linear import SymmetricFactor
+from ..symbols.fixed_point import repeated
+from ..symbols.linear import GeneralFactor, SymmetricFactor
+from .chart import pose_of, tightened
+
+# Loads repeat to this part: friction takes the same power in motion and energy, so no energy is lost by what is left,
+# and joints that hold have forces rounded to a few digits less.
+SAME_LOADS = 1e-8
+# Integrators that judge their own error need a rate without noise.
+SAME_LOADS_EXACTLY = 1e-9
+MANY_ROUNDS = 30
 
 
 @dataclass(frozen=True)
 class Rates:
-    """Accelerations of a state; power of actuators, external wrench and friction (3) [W]; quality; loads found."""
+    """Accelerations of a state; power of actuators, external wrench and friction (3) [W]; quality; dry friction.
+
+    ``friction`` are its numbers found anew, ``settled`` says whether they are those of the state, and ``longest`` [s]
+    when the first sliding joint will come to rest.
+    """
 
     acceleration: ca.SX
     elastic_acceleration: ca.SX
     power: ca.SX
     quality: ca.SX
+    friction: ca.SX
+    settled: ca.SX
+    longest: ca.SX
+
+
+@dataclass(frozen=True)
+class SmoothRates:
+    """Accelerations of a state, quality, and the loads of joints that follow."""
+
+    acceleration: ca.SX
+    elastic_acceleration: ca.SX
+    quality: ca.SX
     loads: ca.SX
 
 
 @dataclass(frozen=True)
+class Moment:
+    """What dry friction at an instant of a step depends on beside the state.
+
+    ``friction`` are its last numbers, ``stage`` and ``rounds`` where the step's computation is, ``tau`` the time [s]
+    in which joints may come to rest.
+    """
+
+    friction: ca.SX
+    stage: ca.SX
+    rounds: ca.SX
+    tau: ca.SX
+
+
+@dataclass(frozen=True)
 class Sensed:
-    """Actuated coordinates q and rates (n), limited quantities, J (n, 6), and three numbers that warn of trouble.
+    """Actuated coordinates q and rates (n), limited quantities, J (n, 6), and four numbers that warn of trouble.
 
     ``margin`` is the smallest of the legs' conditions, ``limit_margin`` how far the nearest limit is,
     ``singularity_bound`` a lower bound of the distance to singularity: 1/|J^-1| (Frobenius), rotations scaled by the
-    platform's size; zero where J has no inverse.
+    platform's size; zero where J has no inverse. ``determinant`` is that of J so scaled, on the robot's own freedoms:
+    it changes sign where a singularity is passed (1 if there are more actuators than freedoms).
     """
 
     q: ca.SX
@@ -45,21 +85,32 @@ class Sensed:
     margin: ca.SX
     limit_margin: ca.SX
     singularity_bound: ca.SX
+    determinant: ca.SX
 
 
 class Dynamics:
     """A robot in symbols, for the kernels of a simulation; poses are row-major columns of 16.
 
-    ``loads`` counts the joint loads that dry friction depends on; they are found by iterating :meth:`rates`.
-    ``explicit`` says that one round from loads of zero is wanted, not a fixed point.
+    Dry friction holds joints at rest: its numbers are a force or moment of every joint with dry friction, what the
+    joint does, the loads that friction depends on, and the rounds in vain: ``friction`` in all, ``loads`` of them
+    loads. They are found by iterating :meth:`rates`. ``explicit`` says that friction is that of loads without it.
     """
 
     def __init__(self, mechanism: Mechanism, dry: DryFriction, friction: bool) -> None:
         self.mechanism, self._friction = mechanism, friction
+        if mechanism.open_legs:
+            names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
+            raise InputError(
+                f"robot: {names} of {mechanism.robot.name!r} close by iterating, which simulations cannot do yet; legs "
+                "of the known patterns (see the guide on chains) can be simulated"
+            )
         self.actuators, self.modes = len(mechanism.actuators), mechanism.platform.elastic
         self.explicit = dry.coupling == "explicit"
         self._loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
         self.loads = 0 if self._loads is None or self._loads.port is None else self._loads.port.length
+        self._joints = dry_joints(mechanism) if friction else []
+        self.components = sum(size for _, size in self._joints)
+        self.friction = self.components + len(self._joints) + self.loads + 1 if self._joints else 0
         if self.loads and not (self.modes or newton_euler.closed_form(mechanism)):
             raise InputError(
                 f"friction: {mechanism.robot.name!r} is overconstrained, so reactions that Coulomb friction depends on "
@@ -80,26 +131,100 @@ class Dynamics:
         return x
 
     def rates(
-        self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX, force: ca.SX, wrench: ca.SX, loads: ca.SX
+        self,
+        pose: ca.SX,
+        twist: ca.SX,
+        elastic: ca.SX,
+        elastic_rate: ca.SX,
+        force: ca.SX,
+        wrench: ca.SX,
+        moment: Moment,
     ) -> Rates:
-        """Direct dynamics with its power balance, at given joint loads."""
+        """Direct dynamics with its power balance; with dry friction, one round of its solution."""
         mechanism, x = self.mechanism, self.mechanism.inputs()
-        solution = virtual_power.direct_solution(mechanism, x, self._friction, self._loads)
-        platform = mechanism.platform.at(x, x.twist.symbols, solution.acceleration)
-        state = virtual_power.State.of(mechanism, platform, self._friction, self._loads)
+        solution = virtual_power.direct_solution(mechanism, x, self._friction, None)
+        acceleration, bending, settled, longest = solution.acceleration, solution.elastic, ca.SX(1), ca.SX(1e300)
+        given, numbers = None, ca.SX(0, 1)
+        if self._joints:
+            held = self._held(x, moment)
+            coasting = mechanism.coasting(x)
+            platform = mechanism.platform.at(x, x.twist.symbols, coasting)
+            mechanism.attach(platform)  # a platform that follows its legs then knows how
+            acceleration = platform.acceleration(held.change) + coasting
+            bending = held.change[mechanism.platform.count :]
+            given = self._given(held.forces)
+            start = self.components + len(self._joints)
+            old = moment.friction[start : start + self.loads]
+            fresh = loads_in_motion(mechanism, x, given, acceleration, bending) if self.loads else ca.SX(0, 1)
+            found, same = self._judged(old, fresh, moment)
+            # loads follow from friction that obeys its law, not from a guess of it
+            found = ca.if_else(held.settled, found, moment.friction[start:-1])
+            settled, longest = ca.logic_and(held.settled, same), held.longest
+            numbers = ca.vertcat(held.forces, held.modes, found, held.tries)
+        platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
+        state = virtual_power.State.of(mechanism, platform, self._friction, given)
         qdot = _rates(state.legs)
         lost = sum((friction.power for friction in state.frictions), platform.damping_power)
         external = ca.dot(platform.external(x.wrench.symbols), platform.velocity)
         power = ca.vertcat(ca.dot(x.force.symbols, qdot), external, lost)
+        before = [*(p.symbols for p in x.state), x.force.symbols, x.wrench.symbols]
+        now = [pose, twist, elastic, elastic_rate] if self.modes else [pose, twist]
+        parts = [acceleration, bending, power, solution.quality, numbers, settled, longest]
+        parts = [ca.densify(part) for part in parts]
+        return Rates(*ca.substitute(parts, before, [ca.densify(v) for v in (*now, force, wrench)]))
+
+    def smooth_rates(
+        self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX, force: ca.SX, wrench: ca.SX, loads: ca.SX
+    ) -> SmoothRates:
+        """Direct dynamics with friction that is smooth in the rates (``friction_width``), at given joint loads."""
+        mechanism, x = self.mechanism, self.mechanism.inputs()
+        solution = virtual_power.direct_solution(mechanism, x, self._friction, self._loads)
         fresh, symbols = ca.SX(0, 1), ca.SX(0, 1)
         if self._loads is not None and self._loads.port is not None:
             symbols = self._loads.port.symbols
             fresh = next_loads(mechanism, x, self._loads, direct=True)
         old = [*(p.symbols for p in x.state), x.force.symbols, x.wrench.symbols, symbols]
         given = [pose, twist, elastic, elastic_rate] if self.modes else [pose, twist]
-        parts = [solution.acceleration, solution.elastic, power, solution.quality, fresh]
-        parts = [ca.densify(part) for part in parts]
-        return Rates(*ca.substitute(parts, old, [ca.densify(v) for v in (*given, force, wrench, loads)]))
+        parts = [ca.densify(part) for part in (solution.acceleration, solution.elastic, solution.quality, fresh)]
+        return SmoothRates(*ca.substitute(parts, old, [ca.densify(v) for v in (*given, force, wrench, loads)]))
+
+    def _held(self, x: Inputs, moment: Moment) -> Held:
+        """A round of dry friction at the state of the inputs."""
+        mechanism = self.mechanism
+        platform = mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))
+        state = virtual_power.State.of(mechanism, platform, True, None)
+        force = x.force.symbols - state.driven_friction
+        push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.demand
+        joints = sliding_joints(state.legs)
+        forces = moment.friction[: self.components]
+        modes = moment.friction[self.components : self.components + len(joints)]
+        start = self.components + len(joints)
+        tries, loads = moment.friction[-1], moment.friction[start : start + self.loads]
+        if self.explicit:
+            loads = ca.if_else(moment.rounds < 0.5, 0, loads)
+        keys = list(self._loads.values) if self._loads is not None else []
+        limits = [j.friction.limit(loads[keys.index(j.key)] if j.key in keys else ca.SX(0)) for j in joints]
+        return hold(joints, limits, state.mass, push, forces, modes, moment.stage, moment.rounds, tries, moment.tau)
+
+    def _given(self, forces: ca.SX) -> GivenForces:
+        """Dry friction of all joints, from their forces one after another."""
+        assert self._loads is not None
+        values, start = {}, 0
+        for key, size in self._joints:
+            values[key] = forces[start : start + size]
+            start += size
+        return GivenForces(self._loads.law, None, values)
+
+    def _judged(self, old: ca.SX, fresh: ca.SX, moment: Moment) -> tuple[ca.SX, ca.SX]:
+        """Loads to go on with, and whether they are found."""
+        if not self.loads:
+            return fresh, ca.SX(1)
+        if self.explicit:
+            return ca.if_else(moment.rounds < 0.5, fresh, old), moment.rounds > 0.5
+        part = ca.if_else(moment.stage < -0.5, SAME_LOADS_EXACTLY, SAME_LOADS)
+        # joints that are about to slide make loads swing about what they come to: the middle is nearer
+        middle = ca.if_else(moment.rounds > MANY_ROUNDS, 0.5 * (old + fresh), fresh)
+        return middle, repeated(old, fresh, part)
 
     def elastic_rates(
         self,
@@ -126,6 +251,22 @@ class Dynamics:
         found = ca.substitute([ca.densify(part) for part in parts], old, [ca.densify(v) for v in new])
         return found[0], found[1], found[2]
 
+    def tightened(self, x: ca.SX) -> ca.SX:
+        """A state (frame, twist and more) with the rounding and drift of many steps removed.
+
+        A platform that moves as its legs let it is brought back to what they constrain by one step of Newton, and its
+        twist to what they allow.
+        """
+        x = tightened(x)
+        if not self.mechanism.platform.follows_legs:
+            return x
+        place = self._at(pose_of(x), x[12:18], ca.SX(0, 1), ca.SX(0, 1))
+        state, legs = self.mechanism.resting(place)
+        assert isinstance(state, ConstrainedState)
+        back = state.coasting(self.mechanism.constraint_values(legs))
+        pose = self.mechanism.platform.displaced(pose_of(x), back)
+        return ca.vertcat(pose[:12], state.basis @ (self.mechanism.chosen_rows @ x[12:18]), x[18:])
+
     def sensed(self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Sensed:
         """What the actuators' encoders see, limited quantities, J of the frame's twist (n, 6) in base axes.
 
@@ -142,6 +283,9 @@ class Dynamics:
                 nearest = ca.fmin(nearest, ca.fmin(value - limit.low, limit.high - value))
         jacobian = platform.to_base(ca.horzcat(*[row for leg in legs for row in leg.rows]))[:6, :].T
         basis = ca.SX(ca.sparsify(ca.DM(Freedoms(mechanism.robot).basis)))
+        if mechanism.platform.follows_legs:
+            # what the chosen components move, the others following
+            jacobian = mechanism.jacobian(legs) @ mechanism.chosen_rows
         scaled = jacobian @ ca.diag(ca.vertcat(1, 1, 1, *[1 / mechanism.size] * 3)) @ basis
         factor = SymmetricFactor(scaled.T @ scaled)
         unit = ca.SX.eye(scaled.size2())
@@ -150,7 +294,9 @@ class Dynamics:
         bound = ca.if_else(ca.logic_and(inverse > 0, inverse < 1e300), 1 / ca.sqrt(inverse), 0)
         margin = mechanism.quality(legs)
         q = mechanism.coordinates(legs)
-        return Sensed(q, _rates(legs), ca.vertcat(*limited), jacobian, margin, nearest, bound)
+        square = scaled.size1() == scaled.size2()
+        determinant = GeneralFactor(scaled).determinant if square else ca.SX(1)
+        return Sensed(q, _rates(legs), ca.vertcat(*limited), jacobian, margin, nearest, bound, determinant)
 
 
 def scaled_basis(freedoms: Freedoms, size: float) -> NDArray[np.float64]:

@@ -89,25 +89,3 @@ def spectral_radius(model: Model, pose: PoseLike, elastic: ArrayLike) -> float:
     rows = np.hstack([-inverse * model.modes.stiffness, -inverse * model.modes.generalized_damping])
     system = np.vstack([np.hstack([np.zeros((n, n)), np.eye(n)]), rows])
     return float(np.abs(np.linalg.eigvals(system)).max())
-
-
-def friction_rate(model: Model, pose: PoseLike, elastic: ArrayLike) -> float:
-    """Largest rate [1/s] at which dry friction changes the motion of the robot held at rest; 0 if it has none.
-
-    The spectral radius of d(acceleration)/d(rate) by central differences within the law's width. Friction grows with
-    the joints' loads: forces that hold the robot against its weight make them.
-    """
-    dry = model.kernels.options.dry
-    if not has_dry_friction(model.kernels.mechanism):
-        return 0.0
-    if dry.law.width == 0.0:
-        return np.inf
-    n = model.modes.count
-    shapes = float(np.abs(model.modes.attachment_shapes).max())
-    reach = 1e-3 * dry.law.width / np.array([1.0] * 3 + [model.size] * 3 + [shapes] * n)
-    rates = np.concatenate([np.diag(reach), -np.diag(reach)])
-    force = model.static_equilibrium(pose).force
-    found = model.direct_dynamics(pose, rates[:, :6], force, elastic=elastic, elastic_rate=rates[:, 6:], errors="raise")
-    moved = np.hstack(found)
-    slopes = (moved[: 6 + n] - moved[6 + n :]).T / (2 * reach)
-    return float(np.abs(np.linalg.eigvals(slopes)).max())

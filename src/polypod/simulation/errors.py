@@ -26,3 +26,7 @@ class SimulationError(PolypodError, ArithmeticError):
 
 class InterruptedWarning(UserWarning):
     """A simulation was interrupted and returned what it had."""
+
+
+class EnergyWarning(UserWarning):
+    """A simulation whose energies do not add up: its steps do not resolve the motion."""

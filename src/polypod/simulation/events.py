@@ -19,6 +19,11 @@ from .system import System
 Array = NDArray[np.float64]
 Action = Literal["stop", "log", "ignore"]
 ACTIONS = ("stop", "log", "ignore")
+FAR = 0.02
+"""How far [rad, or sizes of the platform] the platform moves at most between two looks at limits and singularities."""
+MOST_PARTS = 64
+HELD_RATE = 1e-9
+"""Rates [m/s, rad/s] below which a joint is at rest and does not change direction."""
 DEFAULTS: dict[str, Action] = {"limit": "stop", "singularity": "stop", "reversal": "log"}
 
 
@@ -83,25 +88,34 @@ class LimitWatch(Watch):
 
 
 class SingularityWatch(Watch):
-    """Distance to singularity (as :meth:`polypod.Model.conditioning`) and margins of the legs, above a threshold."""
+    """Distance to singularity (as :meth:`polypod.Model.conditioning`) and margins of the legs, above a threshold.
+
+    A distance is positive on both sides of a singularity: that one is passed between two states is seen by the sign of
+    det J.
+    """
 
     kind = "singularity"
 
-    def __init__(self, action: Action, system: System, threshold: float, size: float) -> None:
+    def __init__(self, action: Action, system: System, threshold: float, size: float, start: Snapshot) -> None:
         super().__init__(action)
         self._basis, self._threshold = scaled_basis(system.freedoms, size), threshold
+        self._side = -1.0 if start.determinant < 0 else 1.0
 
     def quiet(self, snapshot: Snapshot) -> bool:
-        """The lower bound of the distance is large enough."""
-        return bool(min(snapshot.singularity_bound, snapshot.margin) > self._threshold)
+        """The lower bound of the distance is large enough, and the robot is on the side where it started."""
+        near = min(snapshot.singularity_bound, snapshot.margin) > self._threshold
+        return bool(near and self._side * snapshot.determinant > 0)
 
     def values(self, snapshot: Snapshot) -> Array:
-        """Distance and margin less the threshold."""
+        """Distance and margin less the threshold, det J positive where the robot started."""
         singular = np.linalg.svd(snapshot.jacobian @ self._basis, compute_uv=False)
-        return np.array([singular[-1] - self._threshold, snapshot.margin - self._threshold])
+        distances = [singular[-1] - self._threshold, snapshot.margin - self._threshold]
+        return np.array([*distances, self._side * snapshot.determinant])
 
     def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
-        """How near."""
+        """How near, or that it was passed."""
+        if number == 2:
+            return "", "the robot passes a singularity: det J changes sign"
         what = ("distance to singularity", "smallest margin of a leg")[number]
         return "", f"{what} falls to {self._threshold:.6g}"
 
@@ -125,9 +139,9 @@ class ReversalWatch(Watch):
         return not len(self._which)
 
     def values(self, snapshot: Snapshot) -> Array:
-        """Rates."""
+        """Rates; those of joints that friction holds are zero but for rounding."""
         rates: Array = snapshot["qdot"][self._which]
-        return rates
+        return np.where(np.abs(rates) > HELD_RATE, rates, 0.0)
 
     def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
         """Which leg."""
@@ -135,7 +149,12 @@ class ReversalWatch(Watch):
 
 
 def chosen(
-    wanted: Mapping[str, Action] | None, system: System, friction: bool, threshold: float, size: float
+    wanted: Mapping[str, Action] | None,
+    system: System,
+    friction: bool,
+    threshold: float,
+    size: float,
+    start: Snapshot,
 ) -> list[Watch]:
     """The watches for a choice of actions by kind; what is not named keeps its default."""
     actions = dict(DEFAULTS)
@@ -151,49 +170,79 @@ def chosen(
     if actions["limit"] != "ignore":
         watches.append(LimitWatch(actions["limit"], system))
     if actions["singularity"] != "ignore":
-        watches.append(SingularityWatch(actions["singularity"], system, threshold, size))
+        watches.append(SingularityWatch(actions["singularity"], system, threshold, size, start))
     if actions["reversal"] != "ignore" and friction:
         watches.append(ReversalWatch(actions["reversal"], system))
     return watches
 
 
 class EventDetector:
-    """Remembers the signs of all watches and finds the events of each step in order of time."""
+    """Remembers the signs of all watches and finds the events of each step in order of time.
 
-    def __init__(self, watches: list[Watch], snapshot: Snapshot) -> None:
-        self._watches = watches
+    A step in which the platform, of a ``size`` [m], moves or turns far is looked at inside as well.
+    """
+
+    def __init__(self, watches: list[Watch], snapshot: Snapshot, size: float) -> None:
+        self._watches, self._last, self._size = watches, snapshot, size
         self._signs = [np.sign(watch.values(snapshot)) for watch in watches]
         self._positive = [np.ones_like(signs) for signs in self._signs]
 
     def events(self, step: Step) -> list[tuple[Event, Action, Snapshot]]:
         """Events within a step."""
+        count = self._parts(step) if self._watches else 1
+        found: list[tuple[Event, Action, Snapshot]] = []
+        low = step.start
+        for k in range(1, count + 1):
+            high = step.start + (step.end - step.start) * k / count if k < count else step.end
+            found += self._between(step, low, high, step.within(high) if k < count else step.snapshot)
+            low = high
+        self._last = step.snapshot
+        return sorted(found, key=lambda event: event[0].time)
+
+    def _parts(self, step: Step) -> int:
+        """In how many parts a step is looked at: the platform moves and turns by less than FAR in each."""
+        before, after = self._last["twist"], step.snapshot["twist"]
+        speed = max(_size(before[:3]), _size(after[:3])) / self._size
+        turn = max(_size(before[3:]), _size(after[3:]))
+        far = max(speed, turn) * (step.end - step.start) / FAR
+        return min(max(int(np.ceil(far)), 1), MOST_PARTS)
+
+    def _between(self, step: Step, low: float, high: float, snapshot: Snapshot) -> list[tuple[Event, Action, Snapshot]]:
+        """Events between two times of a step, with the state at the later one."""
         found = []
         for number, watch in enumerate(self._watches):
-            if watch.quiet(step.snapshot):
+            if watch.quiet(snapshot):
                 if watch.falling:
                     self._signs[number] = self._positive[number]
                 continue
-            old, values = self._signs[number], watch.values(step.snapshot)
+            old, values = self._signs[number], watch.values(snapshot)
             new = np.where(values == 0.0, old, np.sign(values))
             changed = (old > 0) & ~(values > 0) if watch.falling else (old * new < 0)
             for k in np.flatnonzero(changed).tolist():
-                time, snapshot = _located(watch, k, step)
-                found.append((Event(time, watch.kind, *watch.describe(k, snapshot)), watch.action, snapshot))
+                time, there = _located(watch, k, step, (low, high), snapshot)
+                found.append((Event(time, watch.kind, *watch.describe(k, there)), watch.action, there))
             # a rate that starts from rest has no sign to change until it has moved
             self._signs[number] = new
-        return sorted(found, key=lambda event: event[0].time)
+        return found
 
 
-def _located(watch: Watch, k: int, step: Step) -> tuple[float, Snapshot]:
-    """When a number changes sign: by bracketing, to rounding of the time."""
+def _size(vector: Array) -> float:
+    x, y, z = vector.tolist()
+    return float((x * x + y * y + z * z) ** 0.5)
+
+
+def _located(
+    watch: Watch, k: int, step: Step, between: tuple[float, float], snapshot: Snapshot
+) -> tuple[float, Snapshot]:
+    """When a number changes sign: by bracketing, to rounding of the time; ``snapshot`` is that at the later time."""
     from scipy.optimize import brentq
 
     def value(time: float) -> float:
         return float(watch.values(step.within(time))[k])
 
-    low, high = step.start, step.end
-    first, last = value(low), value(high)
+    low, high = between
+    first, last = value(low), float(watch.values(snapshot)[k])
     if not (np.isfinite(last) and first * last < 0):
-        return high, step.snapshot
+        return high, snapshot
     time = float(brentq(value, low, high, xtol=1e-14 * max(1.0, high), rtol=1e-14))
     return time, step.within(time)

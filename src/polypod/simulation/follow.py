@@ -19,8 +19,8 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
 from ..model.checks import check_wrench
 from ..motion import Motion, Trajectory
-from ..symbols.fixed_point import settled
-from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, FixedPoint, Slope, Stage, runge_kutta
+from ..symbols.fixed_point import repeated
+from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, Slope, Stage, runge_kutta
 from .dynamics import Dynamics
 from .elastic_rates import Rates, prescribed_motion_rates
 from .system import System
@@ -164,16 +164,14 @@ def path_step(dynamics: Dynamics) -> Iteration:
         first, late = stage.number < 0.5, stage.number > 2.5
         now = [ca.if_else(first, r[:, 0], ca.if_else(late, r[:, 2], r[:, 1])) for r in rows.values()]
         pose, twist, acceleration, wrench = now
+        # of loads without friction: those that follow from none
+        old = ca.if_else(stage.rounds < 0.5, 0, stage.inner) if dynamics.explicit else stage.inner
         change, quality, loads = dynamics.elastic_rates(
-            pose, twist, acceleration, wrench, stage.y[:n], stage.y[n:], stage.inner
+            pose, twist, acceleration, wrench, stage.y[:n], stage.y[n:], old
         )
-        return Slope(ca.vertcat(stage.y[n:], change), quality, loads)
+        found = stage.rounds > 0.5 if dynamics.explicit else repeated(old, loads)
+        return Slope(ca.vertcat(stage.y[n:], change), quality, loads, found)
 
-    inner = None
-    if dynamics.loads:
-        inner = FixedPoint(
-            dynamics.loads, lambda old, new, rounds: settled(old, new, rounds, dynamics.explicit), dynamics.explicit
-        )
     inputs = [Port(name, ca.vec(rows[name]), (3, *shape)) for name, shape in _ROWS]
     inputs += [Port("before", before, (2 * n,)), Port("step", h, ())]
     return runge_kutta(
@@ -184,7 +182,7 @@ def path_step(dynamics: Dynamics) -> Iteration:
         ca.SX(1),
         slope,
         lambda end: (port("after", end.state), port("quality", end.quality, ()), port("converged", end.converged, ())),
-        inner=inner,
+        inner=ca.SX.zeros(dynamics.loads),
         parameters=dynamics.port,
     )
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, StateError, UnknownNameError
-from ..symbols import integration
+from ..symbols.integration import LEAST, RK4
 from .chart import rebased
 from .errors import SimulationError
 from .signals import Inputs
@@ -62,6 +62,41 @@ def trial_rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Ar
     return np.full_like(y, np.nan) if found is None else found
 
 
+def _advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
+    """One step of RK4, stage by stage."""
+    base, y = rebased(x.state)
+    after = RK4.advance(lambda time, y: rate(stepper, inputs, time, base, y), start, y, end - start)
+    return _reached(stepper, end, base, after, x.friction)
+
+
+def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
+    """One step of RK4 with dry friction, in parts that end where a joint comes to rest."""
+    whole, now = end - start, start
+    while end - now > 0.5 * LEAST * whole:
+        (base, y), friction = rebased(x.state), x.friction
+        longest, total, last = end - now, np.zeros_like(y), np.zeros_like(y)
+        for stage, (c, a, b) in enumerate(RK4.numbers):
+            at, there = now + c * longest, y + (a * longest) * last
+            try:
+                acting = inputs.constant or inputs.at(at, stepper.snapshot(base, there).measurement())
+                last, friction, cut = stepper.stage_rate(base, there, *acting, friction, stage, whole)
+            except StateError as error:
+                raise no_answer(at, error) from error
+            if stage == 0 and cut < longest - LEAST * whole:
+                longest = max(cut, LEAST * whole)
+            total = total + b * last
+        now = min(now + longest, end)
+        x = _reached(stepper, now, base, y + longest * total, friction)
+    return x
+
+
+def _reached(stepper: Stepper, time: float, base: Array, y: Array, friction: Array) -> Snapshot:
+    try:
+        return stepper.snapshot(base, y, friction)
+    except StateError as error:
+        raise no_answer(time, error) from error
+
+
 def no_answer(time: float, error: StateError) -> SimulationError:
     """There is no acceleration at some state from here on."""
     return SimulationError(f"no answer at t = {time:.6g} s: {error.reasons[0]}", time)
@@ -79,9 +114,9 @@ class Integrator:
         self.method, self.step, self._tolerances = method, float(step), {"rtol": rtol, "atol": atol}
 
     def steps(
-        self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Array, whole: bool = False
+        self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot, whole: bool = False
     ) -> Iterator[Step]:
-        """Accepted steps from a state at ``start`` to ``end``.
+        """Accepted steps from a state x at ``start`` to ``end``.
 
         With ``whole`` the steps of RK4 under constant inputs are one, which the compiled kernel takes at once.
         """
@@ -102,51 +137,45 @@ class Integrator:
     def _count(self, span: float) -> int:
         return max(1, int(np.ceil(span / self.step * (1 - 1e-9))))
 
-    def _period(self, stepper: Stepper, force: Array, wrench: Array, start: float, end: float, x: Array) -> Step:
+    def _period(self, stepper: Stepper, force: Array, wrench: Array, start: float, end: float, x: Snapshot) -> Step:
         """The whole span by the compiled kernel."""
 
         def within(time: float) -> Snapshot:
             span = time - start
             if not span > 0:
-                return stepper.snapshot(*rebased(x))
+                return x
             count = self._count(span)
             return stepper.period(x, force, wrench, span / count, count)
 
         return Step(start, end, within(end), within)
 
-    def _fixed(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Array) -> Iterator[Step]:
+    def _fixed(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Iterator[Step]:
         """RK4 step by step; force and wrench that are not constant are evaluated at every stage."""
         count = self._count(end - start)
         for k in range(count):
             now, then = (start + (end - start) * part / count for part in (k, k + 1))
 
-            def within(time: float, now: float = now, x: Array = x) -> Snapshot:
+            def within(time: float, now: float = now, x: Snapshot = x) -> Snapshot:
+                if not time > now:
+                    return x
                 if inputs.constant is not None:
                     try:
                         return stepper.period(x, *inputs.constant, time - now, 1)
                     except StateError:
                         pass  # stage by stage below, which says when, at which leg and why
-                base, y = rebased(x)
-                after = integration.RK4.advance(
-                    lambda time, y: rate(stepper, inputs, time, base, y), now, y, time - now
-                )
-                try:
-                    return stepper.snapshot(base, after)
-                except StateError as error:
-                    raise no_answer(time, error) from error
+                return (_dry_advance if stepper.dry else _advance)(stepper, inputs, now, time, x)
 
-            snapshot = within(then)
-            yield Step(now, then, snapshot, within)
-            x = snapshot.state
+            x = within(then)
+            yield Step(now, then, x, within)
 
-    def _adaptive(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Array) -> Iterator[Step]:
+    def _adaptive(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Iterator[Step]:
         from scipy import integrate
 
         kind: Any = getattr(integrate, self.method)
         # explicit methods shorten a step whose trial is not a number; the others would choke on it
         asked = trial_rate if self.method in ("RK45", "DOP853") else rate
         while start < end:
-            base, y = rebased(x)
+            base, y = rebased(x.state)
             solver = kind(lambda t, y, b=base: asked(stepper, inputs, t, b, y), start, y, end, **self._tolerances)
             while solver.status == "running":
                 message = solver.step()
@@ -154,6 +183,8 @@ class Integrator:
                 if solver.status == "failed":
                     rate(stepper, inputs, now, base, solver.y)  # says which leg if there is no answer right here
                     nearest = stepper.nearest_loss(base, solver.y)
+                    if stepper.dry:
+                        nearest = "Dry friction may have no single answer there; method='RK4' follows it step by step."
                     raise SimulationError(f"{self.method} failed at t = {now:.6g} s: {message} {nearest}".strip(), now)
                 try:
                     snapshot = stepper.snapshot(base, solver.y)
@@ -171,4 +202,4 @@ class Integrator:
                 yield Step(float(solver.t_old), now, snapshot, within)
                 if np.linalg.norm(solver.y[stepper.layout.chart["turn"]]) > _CHART:
                     break
-            start, x = now, snapshot.state
+            start, x = now, snapshot

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
+LOST_ENERGY = 1e-4
+"""Part of the energy moved that may appear from nowhere without a warning."""
 _EVENT = ("event_time", "event_kind", "event_leg", "event_text")
 
 
@@ -59,6 +61,25 @@ def _audit(system: System, record: Record, pose: Array, force: Any) -> dict[str,
     if hasattr(force, "energy"):
         named["energy_springs"] = force.energy(record["q"])
     return named
+
+
+def unaccounted(result: xr.Dataset) -> str:
+    """A sentence if energy appears from nowhere, more than LOST_ENERGY of what is moved; else nothing.
+
+    What is moved: how far kinetic, gravity's and elastic energy change, and the works done.
+    """
+    if not len(result.time):
+        return ""
+    moved = sum(float(np.ptp(result[f"energy_{name}"].values)) for name in ("kinetic", "potential", "elastic"))
+    moved += sum(float(np.abs(result[f"work_{name}"].values).max()) for name in ("actuators", "external", "friction"))
+    level = max(float(np.abs(result[f"energy_{name}"].values).max()) for name in ("kinetic", "potential", "elastic"))
+    lost = float(np.abs(result["energy_residual"].values).max())
+    if lost <= LOST_ENERGY * moved + 1e-12 * level:
+        return ""
+    return (
+        f"{lost:.3g} J appear from nowhere, of {moved:.3g} J that are moved: the steps are too long for what happens "
+        "in them. Do not trust the result; give a shorter step, a higher rate, or another method"
+    )
 
 
 def pose_errors(wanted: Array, pose: Array) -> Array:

@@ -62,7 +62,7 @@ class Run:
             for a, b, applied in pieces:
                 self._applied = applied
                 inputs = Inputs(Constant(applied), self.wrench)
-                for step in self.integrator.steps(self.stepper, inputs, a, b, self.snapshot.state, whole=True):
+                for step in self.integrator.steps(self.stepper, inputs, a, b, self.snapshot, whole=True):
                     self._accept(step, None)
         self.keep()
 
@@ -74,7 +74,7 @@ class Run:
             # what jumps at the ends of a span must not be seen from within
             slack = 1e-12 * max(1.0, end)
             inputs = Inputs(saturated, self.wrench, (self.time + slack, end - slack))
-            for step in self.integrator.steps(self.stepper, inputs, self.time, end, self.snapshot.state):
+            for step in self.integrator.steps(self.stepper, inputs, self.time, end, self.snapshot):
                 self._accept(step, output)
                 if output is None:
                     self._note(self.time, self.snapshot)
@@ -85,8 +85,9 @@ class Run:
         events = self.detector.events(step)
         end = next((event.time for event, action, _ in events if action == "stop"), step.end)
         if output is not None:
-            first, last = int(np.floor(step.start / output)) + 1, int(np.floor(end / output * (1 + 1e-12)))
-            for k in range(first, last + 1):
+            # a row at a step's very end is that step's, not the next one's too
+            first, last = (int(np.floor(time / output * (1 + 1e-12))) for time in (step.start, end))
+            for k in range(first + 1, last + 1):
                 self._note(k * output, step.within(min(k * output, step.end)))
         for event, action, snapshot in events:
             self.record.events.append(event)

@@ -15,12 +15,15 @@ _CORNER = np.eye(4)
 class Snapshot:
     """A state and what is known of the legs there; see :class:`polypod.simulation.dynamics.Sensed`."""
 
-    __slots__ = ("_layout", "_legs", "limit_margin", "margin", "row", "singularity_bound")
+    __slots__ = ("_layout", "_legs", "determinant", "friction", "limit_margin", "margin", "row", "singularity_bound")
 
-    def __init__(self, row: Array, legs: Array, layout: Layout) -> None:
-        """``row`` as :class:`Layout` has it, ``legs`` the Jacobian by rows and the limited quantities."""
-        self.row, self._legs, self._layout = row, legs, layout
-        self.margin, self.limit_margin, self.singularity_bound = row[-3:].tolist()
+    def __init__(self, row: Array, legs: Array, layout: Layout, friction: Array) -> None:
+        """``row`` as :class:`Layout` has it, ``legs`` the Jacobian by rows and the limited quantities.
+
+        ``friction`` are the last numbers of dry friction, from which those that follow are found.
+        """
+        self.row, self._legs, self._layout, self.friction = row, legs, layout, friction
+        self.margin, self.limit_margin, self.singularity_bound, self.determinant = row[-4:].tolist()
 
     @property
     def state(self) -> Array:

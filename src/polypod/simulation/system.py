@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ..control.checked import nearest_loss, why_no_answer
 from ..errors import InputError
 from ..files import dumps
+from ..friction import INSTANT
 from ..kernels import CheckedCall, Expression, Iteration, Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
@@ -28,11 +29,13 @@ from ..platforms import Freedoms
 from . import kernels as graphs
 from .chart import Layout, turned
 from .dynamics import Dynamics
-from .elastic_rates import friction_rate, spectral_radius
+from .elastic_rates import spectral_radius
 from .snapshot import Snapshot
 
 Array = NDArray[np.float64]
 _STILL = np.zeros(6)
+STICK = 1e-4
+"""Time [s] in which joints come to rest where steps vary: they are late by half its square times what stops them."""
 Graph = Callable[[Dynamics], Expression | Iteration]
 Derived = TypeVar("Derived")
 
@@ -103,7 +106,7 @@ class System:
         with _LOCK:
             known = _COMPILED.setdefault(model, {})
             self.compiled = known.setdefault(friction, CompiledDynamics(model.kernels, friction))
-        self.model, self.robot, self._friction = model, model.robot, friction
+        self.model, self.robot = model, model.robot
         self.actuators = model.actuators
         self.freedoms = Freedoms(self.robot)
         self.modes = model.modes.count if model.robot.flexible else 0
@@ -137,12 +140,9 @@ class System:
         """Displacements (n, legs, 3) [m] of the attachment points, platform axes; None if the platform is rigid."""
         return self.model.deflection(elastic) if self.modes else None
 
-    def fastest_rates(self, pose: Array, elastic: Array) -> tuple[float, float]:
-        """Largest rates [1/s] of vibration and of dry friction at a pose and shape, which fixed steps must follow."""
-        if not self.modes:
-            return 0.0, 0.0
-        friction = friction_rate(self.model, pose, elastic) if self._friction else 0.0
-        return spectral_radius(self.model, pose, elastic), friction
+    def fastest_rate(self, pose: Array, elastic: Array) -> float:
+        """Largest rate [1/s] of vibration at a pose and shape, which fixed steps must follow; 0 of a rigid platform."""
+        return spectral_radius(self.model, pose, elastic) if self.modes else 0.0
 
     def check_wrench(self, wrench: Array) -> None:
         """Raise for external wrenches (n, 6) that the model cannot take."""
@@ -163,6 +163,10 @@ class Stepper:
 
     def __init__(self, system: System) -> None:
         self.system, self.layout = system, system.layout
+        friction = next((p for p in system.compiled.kernel(graphs.chart_rate).inputs if p.name == "friction"), None)
+        self.dry = friction is not None
+        # no force known yet, all joints sliding
+        self.no_friction: Array = np.zeros(0 if friction is None else friction.length)
 
     @cached_property
     def _snapshot(self) -> CheckedCall:
@@ -193,30 +197,45 @@ class Stepper:
         pose[:3, :3], pose[:3, 3] = turned(base, y[parts["turn"]]), y[parts["position"]]
         return {"pose": pose, "elastic": y[parts["elastic"]]}
 
-    def snapshot(self, base: Array, y: Array) -> Snapshot:
-        """State and legs at a chart y about a base rotation."""
-        return self._kept(self._snapshot(base, y))
+    def snapshot(self, base: Array, y: Array, friction: Array | None = None) -> Snapshot:
+        """State and legs at a chart y about a base rotation; ``friction`` its last numbers if they are known."""
+        return self._kept(self._snapshot(base, y), friction)
 
     def try_snapshot(self, base: Array, y: Array) -> Snapshot | None:
         """The same; None where there is no answer."""
         found = self._snapshot.attempt(base, y)
-        return None if found is None else self._kept(found)
+        return None if found is None else self._kept(found, None)
 
     def rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array:
-        """dy/dt (D,)."""
-        return self._rate(base, y, force, wrench)[0].copy()
+        """dy/dt (D,) by itself: joints come to rest within STICK, and the rate is continuous in y."""
+        return self._rate(base, y, force, wrench, *self._instant)[0].copy()
 
     def try_rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array | None:
         """The same; None where there is no answer."""
-        found = self._rate.attempt(base, y, force, wrench)
+        found = self._rate.attempt(base, y, force, wrench, *self._instant)
         return None if found is None else found[0].copy()
 
-    def period(self, x: Array, force: Array, wrench: Array, step: float, count: int) -> Snapshot:
-        """``count`` RK4 steps of length ``step`` [s] from a state, at constant force and wrench."""
-        return self._kept(self._period(x, force, wrench, step, count))
+    @property
+    def _instant(self) -> tuple[Array | float, ...]:
+        return (self.no_friction, INSTANT, STICK) if self.dry else ()
 
-    def _kept(self, found: tuple[Array, ...]) -> Snapshot:
-        return Snapshot(found[0].copy(), found[1].copy(), self.layout)
+    def stage_rate(
+        self, base: Array, y: Array, force: Array, wrench: Array, friction: Array, stage: int, step: float
+    ) -> tuple[Array, Array, float]:
+        """dy/dt (D,) at a stage of a step of a robot with dry friction, its numbers, and how long the step may be."""
+        rate, _, found, longest, _ = self._rate(base, y, force, wrench, friction, stage, step)
+        return rate.copy(), found.copy(), float(longest[0])
+
+    def period(self, start: Snapshot, force: Array, wrench: Array, step: float, count: int) -> Snapshot:
+        """``count`` RK4 steps of length ``step`` [s] from a state, at constant force and wrench."""
+        if not self.dry:
+            return self._kept(self._period(start.state, force, wrench, step, count), None)
+        found = self._period(start.state, force, wrench, step, count, start.friction)
+        return self._kept(found, found[2].copy())
+
+    def _kept(self, found: tuple[Array, ...], friction: Array | None) -> Snapshot:
+        known = self.no_friction if friction is None else friction
+        return Snapshot(found[0].copy(), found[1].copy(), self.layout, known)
 
 
 @cache

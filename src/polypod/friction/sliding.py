@@ -1,0 +1,149 @@
+"""How joints with dry friction slide: their rates w, the rates' directions G in the robot's velocity, and their drift.
+
+w = G u and wdot = G udot + drift, with u the robot's own velocity (m + N) and drift what remains at udot = 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..legs import Joint
+from ..mechanism import LegAtState, Mechanism
+from ..symbols.vectors import cross, dot
+from .joints import Coefficients, Key, friction_of
+
+
+@dataclass(frozen=True)
+class SlidingJoint:
+    """One joint with dry friction at a state: rate (s), drift (s) and rows (s, m + N) with wdot = rows udot + drift.
+
+    s is 1 for slides and driven joints, along their own coordinate, and 3 for passive rotary joints, base axes.
+    """
+
+    key: Key
+    friction: Coefficients
+    rate: ca.SX
+    drift: ca.SX
+    rows: ca.SX
+
+    @property
+    def size(self) -> int:
+        """Number s of components."""
+        return int(self.rate.numel())
+
+
+def dry_joints(mechanism: Mechanism) -> list[tuple[Key, int]]:
+    """Joints (leg, joint) with dry friction and how many components their friction has, in order."""
+    found = []
+    for leg in mechanism.legs:
+        driven = {actuator.joint for actuator in leg.actuators}
+        for joint in leg.placement.joints:
+            if friction_of(leg, joint).dry:
+                found.append(((leg.name, joint.name), 1 if joint.name in driven or joint.kind == "prismatic" else 3))
+    return found
+
+
+def sliding_joints(legs: list[LegAtState]) -> list[SlidingJoint]:
+    """All joints with dry friction, of legs attached to a platform that does not accelerate."""
+    return [
+        _sliding(leg, joint)
+        for leg in legs
+        for joint in leg.model.placement.joints
+        if friction_of(leg.model, joint).dry
+    ]
+
+
+def _sliding(leg: LegAtState, joint: Joint) -> SlidingJoint:
+    friction, key = friction_of(leg.model, joint), (leg.model.name, joint.name)
+    for k, actuator in enumerate(leg.model.actuators):
+        if actuator.joint == joint.name:
+            rate, drift = leg.rates[k] / actuator.ratio, leg.accelerations[k] / actuator.ratio
+            return SlidingJoint(key, friction, rate, drift, leg.platform.reduced(leg.rows[k] / actuator.ratio).T)
+    passive = _Passive(leg)
+    rate = passive.slide(joint) if joint.kind == "prismatic" else passive.spin(joint)
+    drift = passive.drift(rate)
+    if joint.spins_about is not None:
+        line = leg.at_tip(joint.spins_about)
+        drift = drift - dot(drift, line) * line
+    return SlidingJoint(key, friction, passive.here(rate), drift, passive.rows(rate))
+
+
+def _across(rate: ca.SX, joint: Joint) -> ca.SX:
+    """A rate (3) without its part along the line that a joint's body spins about freely."""
+    if joint.spins_about is None:
+        return rate
+    line = ca.SX(joint.spins_about)
+    return rate - dot(rate, line) * line
+
+
+class _Passive:
+    """Symbols of a leg's motion that rates of passive joints are written in, and what they stand for.
+
+    Place and velocity of the leg's inputs and moving vectors, the platform's angular velocity at the tip.
+    """
+
+    def __init__(self, leg: LegAtState) -> None:
+        self._leg, model, tip = leg, leg.model, leg.tip
+        count = len(model.columns)
+        self._inputs, self._velocity = model.all_inputs, ca.SX.sym("velocity", 12)
+        self._vectors, self._rates = ca.SX.sym("vectors", 3, count), ca.SX.sym("rates", 3, count)
+        self._omega = ca.SX.sym("omega", 3)
+        zero, first, half = (ca.vertcat(s, t) for s, t in zip(tip.series, tip.turning, strict=True))
+        vectors, rates, bends = model.series(leg.series)
+        # the platform's own elastic turning is carried round by its frame
+        spin_drift = cross(leg.platform.motion.omega, tip.spin) + leg.platform.motion.alpha
+        self._symbols = [self._inputs, self._velocity, ca.vec(self._vectors), ca.vec(self._rates), self._omega]
+        values = (zero, first, ca.vec(vectors), ca.vec(rates), tip.spin)
+        changes = (first, 2 * half, ca.vec(rates), 2 * ca.vec(bends), spin_drift)
+        self._values, self._changes = ([ca.densify(part) for part in parts] for parts in (values, changes))
+
+    def here(self, expression: ca.SX) -> ca.SX:
+        """An expression of the symbols at the state."""
+        return ca.densify(ca.substitute([expression], self._symbols, self._values)[0])
+
+    def spin(self, joint: Joint) -> ca.SX:
+        """Angular velocity of a joint's child against its parent (3), without what spins freely."""
+        return _across(self._spin_of(joint.child) - self._spin_of(joint.parent), joint)
+
+    def _spin_of(self, body: str) -> ca.SX:
+        if body == "base":
+            return ca.SX.zeros(3)
+        if body == "platform":
+            return self._omega
+        return self._leg.model.angular_velocity(body, self._vectors, self._rates)
+
+    def slide(self, joint: Joint) -> ca.SX:
+        """Velocity of a joint's child against its parent along its axis."""
+        point = ca.SX(joint.point)
+        return dot(ca.SX(joint.axes[0]), self._velocity_of(joint.child, point) - self._velocity_of(joint.parent, point))
+
+    def _velocity_of(self, body: str, point: ca.SX) -> ca.SX:
+        if body == "base":
+            return ca.SX.zeros(3)
+        if body == "platform":
+            return self._velocity[:3] + cross(self._omega, point - self._inputs[:3])
+        return self._leg.model.point_velocity(body, self._vectors, self._rates, point)
+
+    def drift(self, rate: ca.SX) -> ca.SX:
+        """The rate's own rate while the platform does not accelerate."""
+        return self.here(ca.jtimes(rate, ca.vertcat(*self._symbols), ca.vertcat(*self._changes)))
+
+    def rows(self, rate: ca.SX) -> ca.SX:
+        """d(rate)/d(velocity of the robot), (s, m + N)."""
+        leg, model = self._leg, self._leg.model
+        motion = ca.SX.sym("motion", leg.series[0].numel())
+        _, rates, _ = model.series((leg.series[0], motion, ca.SX.zeros(motion.numel())))
+        place = [self._inputs, ca.vec(self._vectors)]
+        here = [self._values[0], self._values[2]]
+        along = ca.substitute([rate], [*place, ca.vec(self._rates)], [*here, ca.vec(rates)])[0]
+        along = ca.substitute(along, self._velocity[:3], motion[:3])
+        by_motion, by_spin = ca.jacobian(along, motion), ca.jacobian(along, self._omega)
+        columns = []
+        for k in range(rate.numel()):
+            column = leg.force(by_motion[k, :].T)
+            if by_spin[k, :].nnz():
+                column = column + leg.platform.moment(leg.number, by_spin[k, :].T)
+            columns.append(column)
+        return leg.platform.reduced(ca.horzcat(*columns)).T

@@ -1,0 +1,208 @@
+"""Dry friction that holds: a set-valued law, |lambda| <= limit at rest and lambda = limit w/|w| in motion.
+
+The accelerations that it allows solve a convex problem, min |a - a_free|_M^2/2 + sum limit_j |w_j/tau + wdot_j(a)|:
+a joint that can come to rest within the time tau does so, and stays there as long as less than its limit holds it.
+It is solved by the multiplier method, each round one step of Newton's with a guess of which joints hold: with
+r = w/tau + wdot, lambda' = lambda + d r for those that hold and limit y/|y|, y = lambda + e r, for others,
+(M + sum G^T D G) delta = -sum G^T (lambda' - lambda), D = dlambda'/dr. The matrix is positive definite whichever joints
+hold, however many they are. A joint that slides is tried to hold as soon as r turns against it; one that held with
+more than its limit slides (a primal-dual active set).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..symbols.linear import SymmetricFactor
+from ..symbols.vectors import norm
+from .sliding import SlidingJoint
+
+# How much stiffer than the mass it holds a joint's multiplier step is: one round is exact to this part of its change.
+STIFFNESS = 1e6
+# How much softer the direction of a joint that starts to slide is found.
+TURN = 1e3
+# Rounds without success that go the steady way.
+STEADY = ((6, 14), (20, 40), (48, 88))
+# Rates that hold or slide are exact to this part of what friction can do.
+EXACT = 1e-9
+# A joint is at rest below the rate that its friction stops within this part of a step.
+REST = 1e-3
+# In an instant a joint slides along its own rate, whatever its acceleration, if that is so many times faster.
+FAST = 30.0
+MOVING, HELD, STARTING = 0, 1, 2
+"""What a joint does during a step: it slides, is held at rest, or starts to slide from rest in one direction."""
+INSTANT = -1.0
+"""In place of a stage's number: no step to hold to, a law that is continuous in the state."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Friction of all joints after a round.
+
+    ``forces`` (r) overcome it, ``modes`` (j) are what each joint does, ``change`` is udot (m + N), ``settled`` says
+    whether the law holds, ``longest`` [s] how long until the first sliding joint comes to rest, and ``tries`` how many
+    rounds were in vain.
+    """
+
+    forces: ca.SX
+    modes: ca.SX
+    change: ca.SX
+    settled: ca.SX
+    longest: ca.SX
+    tries: ca.SX
+
+
+def hold(
+    joints: list[SlidingJoint],
+    limits: list[ca.SX],
+    mass: ca.SX,
+    push: ca.SX,
+    forces: ca.SX,
+    modes: ca.SX,
+    stage: ca.SX,
+    rounds: ca.SX,
+    tries: ca.SX,
+    tau: ca.SX,
+) -> Held:
+    """One round: from forces (r) and modes (j) to better ones, at a mass matrix and a push (m + N) without friction.
+
+    At stage 0 of a step of length tau the modes are found; later stages keep them, so that a step sees smooth forces.
+    ``tries`` counts the rounds since the law last held.
+    """
+    when = _When(stage < -0.5, ca.logic_and(stage > -0.5, stage < 0.5), stage > 0.5, rounds < 0.5, tau, _steady(tries))
+    # elastic coordinates first: their matrix is nearly diagonal
+    order = [*range(6, mass.size1()), *range(min(6, mass.size1()))]
+    back = [order.index(k) for k in range(len(order))]
+
+    def solved(matrix: ca.SX, right: ca.SX) -> ca.SX:
+        return SymmetricFactor(matrix[order, order]).solve(right[order])[back]
+
+    rows = ca.vertcat(*[joint.rows for joint in joints])
+    free = solved(mass, push - rows.T @ forces)
+    light = ca.vertcat(*[1 / mass[k, k] for k in range(mass.size1())])
+    floor = 1e-14 * ca.sum1(light)
+    matrix, right = mass, ca.SX.zeros(mass.size1())
+    pieces: list[_Piece] = []
+    start = 0
+    for number, joint in enumerate(joints):
+        old = forces[start : start + joint.size]
+        start += joint.size
+        ease = floor + ca.sum1(ca.sum2(joint.rows**2 * ca.repmat(light.T, joint.size, 1))) / joint.size
+        piece = _Piece.of(joint, limits[number], old, modes[number], free, ease, when, rows.size1())
+        matrix = matrix + joint.rows.T @ piece.stiffness @ joint.rows
+        right = right - joint.rows.T @ (piece.projected - old)
+        pieces.append(piece)
+    change = solved(matrix, right)
+    udot = free + change
+    settled, longest = ca.SX(1), ca.SX(1e300)
+    found = []
+    for joint, piece in zip(joints, pieces, strict=True):
+        value = piece.projected + piece.stiffness @ (joint.rows @ change)
+        found.append(value)
+        wdot = joint.rows @ udot + joint.drift
+        settled = ca.logic_and(settled, ca.logic_or(when.later, piece.fits(value, wdot)))
+        closing = -ca.dot(joint.rate, wdot)
+        time = ca.dot(joint.rate, joint.rate) / ca.fmax(closing, 1e-300)
+        longest = ca.if_else(ca.logic_and(piece.moving, closing > 0), ca.fmin(longest, time), longest)
+    settled = ca.logic_and(settled, ca.logic_or(when.later, ca.logic_not(when.steady)))
+    tries = ca.if_else(settled, 0, tries + 1)
+    return Held(ca.vertcat(*found), ca.vertcat(*[p.mode for p in pieces]), udot, settled, longest, tries)
+
+
+@dataclass(frozen=True)
+class _When:
+    """Where in a step a round is: in none, at its first stage or a later one, whether it is the stage's first round."""
+
+    instant: ca.SX
+    first: ca.SX
+    later: ca.SX
+    begins: ca.SX
+    tau: ca.SX
+    steady: ca.SX
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """One joint in a round: y's projection (s), its derivative times d (s, s), its mode, and what it was made of."""
+
+    projected: ca.SX
+    stiffness: ca.SX
+    mode: ca.SX
+    moving: ca.SX
+    limit: ca.SX
+    ease: ca.SX
+    pull: ca.SX
+    share: ca.SX
+
+    @staticmethod
+    def of(
+        joint: SlidingJoint,
+        limit: ca.SX,
+        old: ca.SX,
+        mode: ca.SX,
+        free: ca.SX,
+        ease: ca.SX,
+        when: _When,
+        count: int,
+    ) -> _Piece:
+        """``ease`` is 1/mass of the joint, ``free`` udot at the old forces, ``count`` how many components all have."""
+        later, instant = when.later, when.instant
+        w, size = joint.rate, joint.size
+        speed, reach = length(w), when.tau * limit * ease
+        # what is at rest in one round must not slide in the next because its load is less
+        sliding = ca.logic_and(speed > REST * reach, ca.logic_or(when.begins, mode == MOVING))
+        moving = ca.if_else(instant, speed > FAST * reach, ca.if_else(when.first, sliding, mode == MOVING))
+        # in an instant, what is far from rest must slide along its own rate, not along that within tau
+        share = ca.if_else(ca.logic_and(instant, speed > reach), (reach / ca.fmax(speed, 1e-300)) ** 2, 1)
+        pull, d = w / when.tau, STIFFNESS / ease
+        rest = pull + share * (joint.rows @ free + joint.drift)
+        # a step so short that all joints together do not overshoot
+        before = ca.fmax(length(old), 1e-300)
+        clipped = old * ca.fmin(1, limit / before)
+        tried = (ca.if_else(mode == STARTING, clipped, old) if size > 1 else old) + rest / (4 * count * ease)
+        stuck = ca.if_else(later, mode == HELD, length(tried) <= limit)
+        holds = ca.logic_and(ca.logic_not(moving), stuck)
+        y = tried if size == 1 else clipped + (TURN / ease) * rest
+        reached = ca.fmax(length(y), 1e-300)
+        # a joint that comes to rest at a step's end must not turn about within the step
+        onward = ca.logic_and(later, ca.dot(w, old) <= 0) if size > 1 else later
+        ahead = ca.if_else(onward, old / before, w / ca.fmax(speed, 1e-300))
+        along = ca.if_else(moving, ahead, ca.if_else(later, old / before, y / reached))
+        projected = ca.if_else(holds, old + d * rest, limit * along)
+        stiffness = ca.if_else(holds, d * share, 0) * ca.SX.eye(size)
+        if size > 1:
+            fixed = ca.logic_or(ca.logic_or(moving, holds), later)
+            turning = ca.if_else(fixed, 0, (TURN / ease) * share * limit / reached)
+            stiffness = stiffness + turning * (ca.SX.eye(size) - (y / reached) @ (y / reached).T)
+        # least squares weighted anew: slow, but never farther from the solution
+        weight = ca.if_else(moving, 0, limit / ca.fmax(length(rest), limit * ease / STIFFNESS + 1e-300))
+        projected = ca.if_else(ca.logic_and(when.steady, ca.logic_not(moving)), weight * rest, projected)
+        stiffness = ca.if_else(when.steady, weight * share * ca.SX.eye(size), stiffness)
+        found = ca.if_else(moving, MOVING, ca.if_else(stuck, HELD, STARTING))
+        return _Piece(projected, stiffness, found, moving, limit, ease, pull, share)
+
+    def fits(self, value: ca.SX, wdot: ca.SX) -> ca.SX:
+        """Whether a force obeys the law at an acceleration: at rest it stays so, or it slides with the whole limit."""
+        rest = self.pull + self.share * wdot
+        y = value + (TURN / self.ease) * rest
+        slow = length(rest) <= EXACT * self.limit * self.ease
+        holds = ca.logic_and(slow, length(value) <= self.limit * (1 + EXACT))
+        off = length(value - self.limit * y / ca.fmax(length(y), 1e-300))
+        slides = ca.logic_and(length(y) >= self.limit, off <= EXACT * self.limit)
+        fits = ca.if_else(self.mode == HELD, holds, slides)
+        return ca.logic_or(self.moving, fits)
+
+
+def _steady(tries: ca.SX) -> ca.SX:
+    """Whether a round goes the steady way: where Newton's has not found which joints hold, for longer every time."""
+    result = ca.SX(0)
+    for start, end in STEADY:
+        result = ca.logic_or(result, ca.logic_and(tries > start - 0.5, tries < end - 0.5))
+    return result
+
+
+def length(vector: ca.SX) -> ca.SX:
+    """|v| of a vector or number."""
+    return ca.fabs(vector) if vector.numel() == 1 else norm(vector)
