@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -18,8 +18,9 @@ from ..description.advice import advice
 from ..errors import Fault, UnknownNameError, short_repr
 from .per_leg import and_others
 from .schema import NOWHERE, Location, Models, fields_of, robot_model_at, unit_at
+from .short_forms import short_fields
 
-__all__ = ["Location", "line_of", "structure_faults", "validation_faults"]
+__all__ = ["Location", "line_of", "place_of", "structure_faults", "validation_faults"]
 
 _WANTED = {
     "float_type": "must be a number",
@@ -35,25 +36,33 @@ _BLAMED = re.compile(r"([a-z_]\w*(?:\.\w+)*): (.+)", re.DOTALL)
 
 
 def validation_faults(
-    error: ValidationError, document: dict[str, Any], node: yaml.Node | None, models: Models | None = None
+    error: ValidationError,
+    document: dict[str, Any],
+    node: yaml.Node | None,
+    models: Models | None = None,
+    written: Callable[[Location], Location] = lambda location: location,
+    above: Location = (),
 ) -> list[Fault]:
     """Faults of a document that failed its validation; one in ``leg_defaults`` is reported there, once.
 
-    ``models`` gives the data class of the mapping at a location of the document; a robot's unless given.
+    ``models`` gives the data class of the mapping at a location of the document; a robot's unless given. ``written``
+    gives the place in the file of a place in the document, ``above`` is the place of what was validated.
     """
     lines = dict(_lines(node, ()))
-    alike: dict[tuple[str | int | None, ...], list[Fault]] = defaultdict(list)
-    for details, location in _leaves(error, ()):
+    alike: dict[tuple[str | int | None, ...], dict[Location, Fault]] = defaultdict(dict)
+    for details, location in _leaves(error, above):
         location, message = _words(details, location, document, models or robot_model_at)
-        location = _written(location, lines)
+        leg = location[:2]  # of the legs written out
+        location = _written(written(location), lines)
         fault = Fault(".".join(map(str, location)), message, _line(location, lines))
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
         missing = message.startswith(("missing", "unknown")) and location[:1] == ("legs",) and len(location) == 3
         key = location[2:] if location[:1] == ("legs",) else location
-        alike[(message, None if missing else fault.line, *key)].append(fault)
+        alike[(message, None if missing else fault.line, *key)].setdefault(leg, fault)
     legs = len(document.get("legs") or ()) if isinstance(document.get("legs"), list) else 0
     faults: list[Fault] = []
-    for (_, line, *_rest), same in alike.items():
+    for (_, line, *_rest), by_leg in alike.items():
+        same = list(by_leg.values())
         if len(same) == 1 or (line is None and len(same) < legs):
             faults += same
         else:
@@ -74,8 +83,12 @@ def structure_faults(document: dict[str, Any], node: yaml.Node | None) -> list[F
 
 def line_of(field: str, node: yaml.Node | None) -> int | None:
     """Line of a dotted field (``trajectory.poses.2``) of a document, or of the nearest that holds it."""
-    parts = tuple(int(part) if part.isdigit() else part for part in field.split(".")) if field else ()
-    return _line(parts, dict(_lines(node, ())))
+    return _line(place_of(field), dict(_lines(node, ())))
+
+
+def place_of(field: str) -> Location:
+    """The location that a dotted field names."""
+    return tuple(int(part) if part.isdigit() else part for part in field.split(".")) if field else ()
 
 
 def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Location]]:
@@ -95,14 +108,14 @@ def _words(error: Any, location: Location, document: dict[str, Any], models: Mod
     if error["type"] == "missing":
         return location, "missing: this field is required"
     if error["type"] == "extra_forbidden":
-        known = models(location[:-1], document).file_fields()
+        model = models(location[:-1], document)
+        known = (*model.file_fields(), *short_fields(model))
         return location, str(UnknownNameError("field", str(location[-1]), known))
     if error["type"] == "value_error":
         blamed = _BLAMED.fullmatch(message)
         if blamed is None:
             return location, message + _angles_meant(location, error["input"])
-        parts = tuple(int(part) if part.isdigit() else part for part in blamed[1].split("."))
-        return (*location, *parts), blamed[2]
+        return (*location, *place_of(blamed[1])), blamed[2]
     got = error["ctx"]["text"] if error["type"] == "number_text" else _as_written(location, document, error["input"])
     wanted = _WANTED.get(error["type"], message.replace("Input should be", "must be"))
     unit = unit_at(location, document, models)

@@ -27,7 +27,9 @@ def robot_model_at(location: Location, document: dict[str, Any]) -> type[Data]:
             legs: Any = document["legs"]
             model = LegData.registry[legs[part]["kind"]]
         elif depth > 0 or part != "legs":
-            inside = [] if isinstance(part, int) else _models(model.model_fields[part].annotation)
+            # items of lists, and of mappings by name such as a leg's bodies, are of the class found already
+            keyed = isinstance(part, int) or (part not in model.model_fields and location[depth - 1] == "bodies")
+            inside = [] if keyed else _models(model.model_fields[str(part)].annotation)
             model = _meant(inside, value) if inside else model
     return model
 

@@ -51,7 +51,7 @@ def _bending(robot: Robot, platform: FlexiblePlatform) -> Iterator[str]:
         assert modes is not None
         place, points = "platform.modes", modes.nodes
         ratios = [] if modes.damping_ratio is None else np.ravel(modes.damping_ratio).tolist()
-    reach, joints = float(np.abs(points).max()), max(float(np.linalg.norm(leg.platform)) for leg in robot.legs)
+    reach, joints = float(np.abs(points).max()), float(np.linalg.norm(robot.attachments, axis=1).max())
     if reach > LARGEST or reach > _WIDE * joints > 0.0:
         yield (
             f"{place}: reaches {reach:.4g} m from the platform's origin, the joints on it only {joints:.4g} m; numbers "

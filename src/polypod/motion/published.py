@@ -1,4 +1,4 @@
-"""The motions of the papers, as motion files that come with the library."""
+"""The motions that come with the library, as motion files: those of the papers, and one of every other robot."""
 
 from __future__ import annotations
 
@@ -31,6 +31,19 @@ _NAMES = (
     "lopes-there-and-back",
     "staicu-path",
     "long-example",
+    "hexapod-tour",
+    "delta-pick-and-place",
+    "linear-delta-circle",
+    "reachy-mini-look",
+    "orthoglide-cube",
+    "3-rps-tilt",
+    "3-prs-tilt",
+    "tricept-square",
+    "five-bar-rectangle",
+    "planar-3-rrr-square",
+    "planar-4-rrr-square",
+    "agile-eye-look",
+    "ankle-step",
 )
 """One file each; the first of a robot is what it does unless another motion is named."""
 
@@ -86,7 +99,7 @@ class Paced(Trajectory):
 
 
 class Published(TrajectoryKind):
-    """A motion of one of the papers, by name, ``pace`` times as fast."""
+    """A motion of the library, by name, ``pace`` times as fast."""
 
     kind: Literal["published"] = "published"
     name: str

@@ -84,7 +84,7 @@ def _read(motion: str | Path) -> MotionFile:
 def _remark_on_another_robot(motion: str, robot: str) -> None:
     meant = PUBLISHED[motion].robot
     if robot != meant and not robot.startswith(f"{meant}-"):
-        text = f"motion {motion!r} was published for robot {meant!r}; {robot!r} is another"
+        text = f"motion {motion!r} is meant for robot {meant!r}; {robot!r} is another"
         warnings.warn(text, ImplausibleWarning, stacklevel=3)
 
 
@@ -113,7 +113,7 @@ def around_home(model: Model) -> Trajectory:
 
 def _offsets(model: Model, scale: float) -> Array:
     """Home, one freedom off, home, the next off, ..., home: (2 m + 1, m)."""
-    size = float(np.mean([np.linalg.norm(leg.platform) for leg in model.robot.legs]))
+    size = float(np.linalg.norm(model.robot.attachments, axis=1).mean())
     own = [freedom.motion == "rotation" for freedom in model.robot.freedoms]
     turning = np.array(own or [False] * 3 + [True] * 3)
     offsets = np.zeros((2 * len(turning) + 1, len(turning)))
