@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .files import dumps, library, load, loads, save
     from .model import Model
     from .simulation.simulate import simulate
+    from .view import live
 
 # What is public, and the module it comes from; empty for a module itself. Each is loaded when it is asked for.
 _HOME = {
@@ -34,6 +35,7 @@ _HOME = {
     "export": "",
     "legs": "",
     "library": "files",
+    "live": "view",
     "load": "files",
     "loads": "files",
     "model": "",
@@ -77,6 +79,7 @@ __all__ = [
     "export",
     "legs",
     "library",
+    "live",
     "load",
     "loads",
     "motion",

@@ -19,12 +19,13 @@ from . import terminal
 
 COMMANDS = {
     "run": "Actuator forces, powers, reactions, limits and conditioning of a robot along a motion.",
+    "view": "A page to drag the robot in: lengths, forces, limits and conditioning at once, offline in any browser.",
     "papers": "Figures, claims and errata of the papers the library is built from, with the number that decides each.",
     "simulate": "A robot under a controller that follows a motion: tracking error, forces, energies, events.",
     "list": "Robots that come with polypod, published motions, kinds of legs and platforms.",
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
-    "new": "Write a commented robot file (a valid hexapod) or motion file to start from.",
+    "new": "Write a commented robot file (a valid hexapod, or another kind from sizes) or motion file to start from.",
     "cache": "The compiled functions that are kept between runs: where, how many, how large.",
 }
 GROUPS = {"export": "Write model functions for other programs."}

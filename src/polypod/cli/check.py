@@ -108,6 +108,7 @@ def _robot(report: Report, sources: bool) -> None:
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
     condition = float(model.conditioning(robot.home.matrix).condition)
     report.remarks = [f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home"]
+    report.remarks += _mobility(model)
     at_home = model.limits(robot.home.matrix)
     report.within_limits = at_home.ok
     report.remarks += [f"at home {text}" for text in (at_home.violations() if at_home.names else [])]
@@ -115,6 +116,35 @@ def _robot(report: Report, sources: bool) -> None:
     report.warnings = list(dict.fromkeys(text for w in caught for text in _sentences(w.message)))
     if robot.flexible:
         _flexible(report, model)
+
+
+def _mobility(model: Model) -> list[str]:
+    """What the legs constrain, what follows from the robot's coordinates, and which constraints say nothing new."""
+    mechanism = model.kernels.mechanism
+    mobility = mechanism.mobility
+    if mobility is None:
+        return []
+    count = len(model.freedoms)
+    text = f"the legs leave the platform {count} freedom{'s' if count > 1 else ''} ({', '.join(model.freedoms)})"
+    follow = [
+        f"{name} by up to {_amount(name, size)}" for name, size in mobility.follows.items()
+    ]  # within a fifth of the robot's size
+    lines = [text + (f"; around home {', '.join(follow)} follow{'s' if len(follow) == 1 else ''}" if follow else "")]
+    if mobility.redundant:
+        names = [
+            f"{mechanism.robot.legs[leg].name} {mechanism.placed[leg].placement.constraints[k].name}"
+            for leg, k in mobility.redundant
+        ]
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        lines.append(
+            f"overconstrained: {len(names)} of {len(names) + len(mobility.used)} constraints follow from the others "
+            f"({shown})"
+        )
+    return lines
+
+
+def _amount(name: str, size: float) -> str:
+    return f"{1e3 * size:.3g} mm" if len(name) == 1 else f"{np.degrees(size):.3g} deg"
 
 
 def _missing_sources(robot: Robot, every: bool) -> list[str]:

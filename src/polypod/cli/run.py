@@ -20,7 +20,7 @@ from .terminal import Step, note, out, report_errors, show_json, show_table, wor
 if TYPE_CHECKING:
     import xarray as xr
 
-DEFAULT_ROBOT = "pedrammehr"
+DEFAULT_ROBOT = "hexapod"
 EXAMPLE = "Example: polypod run kim-ryu kim-ryu-circle --out circle"
 _COLUMNS = (
     "actuator",
@@ -71,7 +71,7 @@ def run(
 ) -> tuple[xr.Dataset, Path | None]:
     """Study a robot along a motion and write its results folder; returns the result and the folder.
 
-    ``robot`` and ``motion`` are names or files; without them the library's first example runs. ``rate`` in samples a
+    ``robot`` and ``motion`` are names or files; without them the library's hexapod runs. ``rate`` in samples a
     second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.results.study`.
     """
     name, task_name = resolve(robot, motion)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ..model import Model
 from .c import c_files, export_c
+from .js import export_js, js_files, js_function
 
 
 class Export(NamedTuple):
@@ -23,7 +24,12 @@ EXPORTS = {
         "A self-contained C99 file and header of a model function; needs only the C mathematics library.",
         "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
     ),
+    "js": Export(
+        js_files,
+        "A self-contained JavaScript module of a model function, for browsers and Node.js.",
+        "The comment on top of {source} says what goes in and out, and has an example.",
+    ),
 }
 """Kinds of export by name. The last file is the one that a hint calls ``source``."""
 
-__all__ = ["EXPORTS", "Export", "c_files", "export_c"]
+__all__ = ["EXPORTS", "Export", "c_files", "export_c", "export_js", "js_files", "js_function"]

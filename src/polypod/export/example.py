@@ -1,4 +1,4 @@
-"""A program that calls an exported function, for the comment of its header."""
+"""Programs that call an exported function, for the comment of its header."""
 
 from __future__ import annotations
 
@@ -14,25 +14,17 @@ from ..model import Model
 from ..symbols.expression import Port
 
 LEAST = f"{SMALLEST_MARGIN:g}".replace("e-0", "e-")
+Ports = Sequence[tuple[str, Port]]
 _A_LINE = 4  # numbers
 
 
-def main_file(
-    model: Model, name: str, inputs: Sequence[tuple[str, Port]], outputs: Sequence[tuple[str, Port]],
-    residual: str,
-) -> list[str]:  # fmt: skip
+def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str) -> list[str]:
     """Lines of a main.c: the robot at home and at rest, the first output printed, 1 returned if there is no answer.
 
     ``inputs`` and ``outputs`` are the ports with their C names; above ``residual`` there is no answer.
     """
     first, port = outputs[0]
-    labels = [label for label, _ in (*inputs, *outputs)]
-    tests = {
-        "residual": f"!(residual[0] <= {residual})",
-        "quality": f"!(quality[0] > {LEAST})",
-        "converged": "converged[0] == 0",
-    }
-    bad = " || ".join(test for label, test in tests.items() if label in dict(outputs))
+    bad = _no_answer(outputs, residual)
     return [
         "#include <stdio.h>",
         f'#include "{name}.h"',
@@ -42,7 +34,7 @@ def main_file(
         *(f"    {line}" for label, given in inputs for line in _declared(model, label, given)),
         *(f"    double {label}[{prod(made.shape)}];" for label, made in outputs),
         f"    {name}(",
-        *(f"        {line}" for line in wrap(f"{', '.join(labels)});", 90)),
+        *(f"        {line}" for line in _arguments(inputs, outputs)),
         *([f"    if ({bad}) return 1;"] if bad else []),
         f"    for (int k = 0; k < {prod(port.shape)}; k++)",
         f'        printf("%.17g\\n", {first}[k]);',
@@ -51,20 +43,64 @@ def main_file(
     ]
 
 
+def script_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str) -> list[str]:
+    """Lines of a script in JavaScript that does the same."""
+    bad = _no_answer(outputs, residual)
+    own = [label for label, _ in inputs if label == "parameters"]
+    return [
+        f'import {{ {", ".join([name, *own])} }} from "./{name}.js";',
+        "",
+        *(line for label, given in inputs if label not in own for line in _constant(model, label, given)),
+        *(f"const {label} = new Float64Array({prod(made.shape)});" for label, made in outputs),
+        f"{name}(",
+        *(f"    {line}" for line in _arguments(inputs, outputs)),
+        *([f'if ({bad}) throw new Error("no answer");'] if bad else []),
+        f"for (const value of {outputs[0][0]}) console.log(value);",
+    ]
+
+
+def _no_answer(outputs: Ports, residual: str) -> str:
+    """What holds where there is no answer, alike in C and JavaScript; empty for a function that always has one."""
+    tests = {
+        "residual": f"!(residual[0] <= {residual})",
+        "quality": f"!(quality[0] > {LEAST})",
+        "converged": "converged[0] == 0",
+    }
+    return " || ".join(test for label, test in tests.items() if label in dict(outputs))
+
+
+def _arguments(inputs: Ports, outputs: Ports) -> list[str]:
+    return wrap(f"{', '.join(label for label, _ in (*inputs, *outputs))});", 90)
+
+
 def _declared(model: Model, label: str, port: Port) -> Iterator[str]:
-    """An input with its numbers, four to a line unless they are all zero."""
-    values = np.ravel(_value(model, port))
-    if not values.any():
-        yield f"double {label}[{len(values)}] = {{0}};"
-        return
-    texts = [repr(value + 0.0).removesuffix(".0") for value in values.tolist()]
-    if len(texts) == 1:
+    """An input of C with its numbers, four to a line unless they are all zero."""
+    texts = _texts(model, port)
+    if texts is None:
+        yield f"double {label}[{port.length}] = {{0}};"
+    elif len(texts) == 1:
         yield f"double {label}[1] = {{{texts[0]}}};"
-        return
-    yield f"double {label}[{len(values)}] = {{"
-    for start in range(0, len(texts), _A_LINE):
-        yield f"    {', '.join(texts[start : start + _A_LINE])},"
-    yield "};"
+    else:
+        yield from (f"double {label}[{port.length}] = {{", *_lines(texts), "};")
+
+
+def _constant(model: Model, label: str, port: Port) -> Iterator[str]:
+    """The same in JavaScript."""
+    texts = _texts(model, port)
+    if texts is None:
+        yield f"const {label} = new Float64Array({port.length});"
+    else:
+        yield from (f"const {label} = Float64Array.of(", *_lines(texts), ");")
+
+
+def _texts(model: Model, port: Port) -> list[str] | None:
+    """Numbers of an input as texts; None if all are zero."""
+    values = np.ravel(_value(model, port))
+    return [repr(value + 0.0).removesuffix(".0") for value in values.tolist()] if values.any() else None
+
+
+def _lines(texts: list[str]) -> Iterator[str]:
+    return (f"    {', '.join(texts[start : start + _A_LINE])}," for start in range(0, len(texts), _A_LINE))
 
 
 def _value(model: Model, port: Port) -> Any:

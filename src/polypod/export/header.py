@@ -1,8 +1,9 @@
-"""The comment of an exported C header: what the function computes, every array with unit and sign, how to compile."""
+"""The comment of an exported function: what it computes, every array with unit and sign, how to use it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from inspect import signature
 from math import prod
 from textwrap import wrap
@@ -12,20 +13,24 @@ import numpy as np
 from ..datasets import units
 from ..mechanism.kinematics import body_names
 from ..model import Model
-from ..symbols.expression import Port
-from .example import LEAST, main_file
+from ..symbols.expression import Expression, Iteration, Port
+from .code import ports
+from .example import LEAST, Ports
 
 _WIDTH = 110
 ABOUT = {
     "inverse_kinematics": "actuated coordinates of a pose",
     "jacobian": "the Jacobian of a pose",
     "conditioning": "how far a pose is from singular, rotations scaled by the platform's size",
+    "rates": "rates of the actuators in a motion of the platform",
     "accelerations": "coordinates, rates and accelerations of the actuators in a motion of the platform",
     "bodies": "poses of all bodies of the legs",
     "margins": "how far each leg is from where it no longer closes",
     "limited": "values of all quantities that the robot limits",
     "forward_kinematics": "the pose with given actuated coordinates, by Newton's iteration from a guess",
     "forward_kinematics_along": "the same along a log of coordinates, with the guess for its next row",
+    "motion": "pose, twist and acceleration of the platform from the robot's own coordinates",
+    "follow": "the parts of a motion that the robot can make at a pose",
     "mass_matrix": "mass matrix of the whole robot",
     "energy": "kinetic and potential energy of the whole robot",
     "bias": "generalized force of all but the acceleration",
@@ -49,6 +54,11 @@ INPUTS = {
     "qddot": "accelerations of the actuated coordinates [{q}/s^2]",
     "weights": "weights w [1] of the actuators: their forces f minimise sum w (f - preload)^2; ones for equal shares",
     "preload": "forces p [{f}] that those of the actuators are to be near; zeros for none",
+    "parameters": "numbers of the robot (geometry [m], directions [1], moments of its bodies [kg, kg m, kg m^2] and so "
+    "on); its own, with their names, are below under this name",
+    "x": "the robot's own coordinates [m or rad]: components of the displacement from home",
+    "xdot": "their rates [m/s or rad/s]",
+    "xddot": "their accelerations [m/s^2 or rad/s^2]",
     "elastic": "elastic coordinates, one a mode, in the units of the modes' shapes",
     "elastic_rate": "rates of the elastic coordinates [1/s]",
     "elastic_acceleration": "accelerations of the elastic coordinates [1/s^2]",
@@ -78,6 +88,8 @@ OUTPUTS = {
     "quality": "smallest margin of the state [1], of the legs' conditions and of linear equations, about 1 in a good "
     "state and 0 where a leg no longer closes or the equations are singular. Below "
     f"{LEAST}, or not a number, there is no answer: test !(quality[0] > {LEAST})",
+    "possible_twist": "the twist nearest by its chosen components that the robot can have [m/s, then rad/s]",
+    "possible_acceleration": "the acceleration in the same way [m/s^2, then rad/s^2]",
     "elastic": INPUTS["elastic"],
     "elastic_acceleration": INPUTS["elastic_acceleration"],
     "elastic_energy": "energy of the bent platform [J]",
@@ -94,11 +106,25 @@ _FLEXIBLE = {
 _CONVERGED = "The output converged is there for the dry friction in the joints; without friction there is none."
 
 
-def comment(
-    model: Model, name: str, function: str, friction: bool, inputs: Sequence[tuple[str, Port]],
-    outputs: Sequence[tuple[str, Port]],
-) -> str:  # fmt: skip
-    """The header's comment; ``inputs`` and ``outputs`` are the ports with their C names."""
+@dataclass(frozen=True)
+class Target:
+    """What the comment says of a language: its arrays, calls, how a program uses the function, and such a program.
+
+    ``command`` is a line that has the function's ``{name}``; empty for none.
+    """
+
+    arrays: str
+    input: str
+    use: str
+    command: str
+    example: str
+    program: Callable[[Model, str, Ports, Ports, str], list[str]]
+
+
+def comment(model: Model, name: str, expression: Expression | Iteration, friction: bool, target: Target) -> str:
+    """The comment of a function for a language, between ``/*`` and ``*/``."""
+    function = expression.name
+    inputs, outputs = ports(expression)
     known = _facts(model) | {
         "iterated": "the shape" if function == "steady_shape" else "loads that dry friction depends on"
     }
@@ -115,16 +141,14 @@ def comment(
         lines += _entry(label, port, texts[port.name].format_map(known))
     for note in (
         *([_CONVERGED] if "converged" in dict(outputs) and function != "steady_shape" else []),
-        "All arrays are flat, double[n]: matrices by rows without gaps; of a double pose[4][4] pass &pose[0][0]. They "
-        f"must not overlap. SI units and radians. Actuators: {known['actuators']}.",
-        "Input is not checked: the pose must be one and every number finite. Nothing is kept between calls and no "
-        "memory is allocated, so several threads may call at once.",
-        "C99 (the header serves C++ too) with the mathematics library. Compile with",
+        f"{target.arrays} They must not overlap. SI units and radians. Actuators: {known['actuators']}.",
+        f"Input is not checked: the pose must be one and every number finite. {target.input}",
+        target.use,
     ):
         lines += ["", *_wrapped(note)]
-    lines.append(f"    cc -std=c99 -O2 main.c {name}.c -lm -o main")
-    lines += ["", "Example of a main.c, at home and at rest:", ""]
-    lines += [f"    {line}" for line in main_file(model, name, inputs, outputs, known["residual"])]
+    lines += [f"    {target.command.format(name=name)}"] if target.command else []
+    lines += ["", target.example, ""]
+    lines += [f"    {line}" for line in target.program(model, name, inputs, outputs, known["residual"])]
     # a name in the robot's file must not end the comment
     body = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /")
     return f"/*\n{body}\n */"

@@ -132,7 +132,7 @@ def _forces(model: Model, task: Task, friction: bool) -> tuple[Array, dict[str, 
         return _timed(task, lambda: model.inverse_dynamics(pose, twist, acceleration, wrench, friction, errors="raise"))
 
     gravity = forces(still, still)
-    slow = forces(twist, still)
+    slow = forces(twist, model.coasting(pose, twist))
     free = forces(twist, acceleration)
     loaded = free if task.wrench is None else forces(twist, acceleration, wrench=task.wrench)
     total = forces(twist, acceleration, wrench=task.wrench, friction=True) if friction else loaded

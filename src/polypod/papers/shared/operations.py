@@ -9,13 +9,15 @@ from functools import cache
 import numpy as np
 
 from ...errors import UnphysicalWarning
-from ...files import library, load
+from ...files import load
 from ...formulations import FORMULATIONS
 from ...mechanism import Simplification
 from ...model import Model
 from ...results.tables import Table, table
 
 STATES = 4096
+ROBOTS = ("kim-ryu", "long", "lopes", "pedrammehr", "staicu")
+"""The papers' robots, which the tables compare."""
 LINKS: dict[str, tuple[Simplification, ...]] = {
     "lopes": ("point-mass-links", "massless-links"),
     "kim-ryu": ("no-link-inertia", "massless-links"),
@@ -54,11 +56,11 @@ def duration(robot: str, formulation: str, simplify: Simplification | None = Non
 
 
 def operations_table() -> Table:
-    """Operations and time for the forces of one state, without friction."""
+    """Operations and time for the forces of one state of the papers' robots, without friction."""
     columns = [("robot", ""), ("links", ""), *((f"{name}, operations", "") for name in FORMULATIONS)]
     columns += [(f"{name}, time", "us") for name in FORMULATIONS]
     rows = []
-    for robot in library():
+    for robot in ROBOTS:
         for links in (None, *LINKS.get(robot, ())):
             counts = [operations(robot, name, links) for name in FORMULATIONS]
             rows.append((robot, links or "complete", *counts, *(duration(robot, name, links) for name in FORMULATIONS)))

@@ -39,7 +39,8 @@ def label_legs(axes: Any, names: list[str], lines: Skeleton, size: float) -> Non
     taken: list[tuple[Array, Array]] = []
     for number, name in enumerate(names):
         half = np.array([0.29 * size * len(name) + 1.0, 0.42 * size])
-        own = np.concatenate([points for leg, points in drawn if leg == number])
+        # a leg that is one joint has no line of its own
+        own = np.concatenate([roots[number, None], *(points for leg, points in drawn if leg == number)])
         others = np.concatenate([roots[:0], *(points for leg, points in drawn if leg not in (number, None))])
         places = [end for rail in lines.rails if rail.leg == number for end in _along(rail.ends)] or [
             lines.roots[0, number]

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from ...description import Robot
-from ...mechanism import Mechanism
+from ...mechanism import LegModel, Mechanism
+from ...mechanism.mobility import NumericLeg
 
 Array = NDArray[np.float64]
 
@@ -54,20 +56,18 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
     """The robot's lines at poses (n, 4, 4), from the joints that its legs place."""
     bones: list[Bone] = []
     rails: list[Rail] = []
-    joints, ground, roots = [], [], []
-    corners = np.array([leg.platform for leg in robot.legs])
-    platform = np.einsum("nij,kj->nki", poses[:, :3, :3], corners) + poses[:, None, :3, 3]
+    joints, ground, roots, edge = [], [], [], []
+    tips = np.einsum("nij,kj->nki", poses[:, :3, :3], robot.attachments) + poses[:, None, :3, 3]
     # lines ask for the places of bodies only
     for number, leg in enumerate(Mechanism(robot.rigid, specialise=True).legs):
         placed = leg.placement.joints
         outputs = [*(j.point for j in placed), *(j.axes[0] for j in placed if j.kind == "prismatic")]
-        function = ca.Function("points", [leg.all_inputs], outputs)
-        rows = [function(np.concatenate([tip, pose[:3, :3].ravel(order="F")])) for tip, pose in
-                zip(platform[:, number], poses, strict=True)]  # fmt: skip
+        rows = _placed(robot, number, leg, outputs, tips[:, number], poses)
         values = [np.array([np.array(row[k]).ravel() for row in rows]) for k in range(len(outputs))]
         points = dict(zip((j.name for j in placed), values, strict=False))
         slides = dict(zip((j.name for j in placed if j.kind == "prismatic"), values[len(placed) :], strict=True))
         joints += list(points.values())
+        edge += [points[j.name] for j in placed if "platform" in (j.parent, j.child)]
         roots.append(next((points[j.name] for j in placed if j.parent == "base"), joints[-len(points)]))
         for joint in placed:
             if joint.parent != "base":
@@ -81,13 +81,37 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
             own = [points[j.name] for j in placed if body in (j.parent, j.child)]
             if body in ("base", "platform") or len(own) < 2:
                 continue
-            first, second = max(combinations(own, 2), key=lambda pair: float(np.abs(pair[0] - pair[1]).max()))
-            bones.append(Bone(number, np.stack([first, second], axis=1), body in moving))
+            bones += [Bone(number, np.stack(pair, axis=1), body in moving) for pair in _edges(own)]
     fixed = np.array(ground).reshape(-1, 3)
     return Skeleton(
-        tuple(bones), tuple(rails), np.stack(joints, axis=1), platform, fixed, np.stack(roots, axis=1),
+        tuple(bones), tuple(rails), np.stack(joints, axis=1), np.stack(edge, axis=1), fixed, np.stack(roots, axis=1),
         _outline(robot, poses),
     )  # fmt: skip
+
+
+def _edges(points: list[Array]) -> list[tuple[Array, Array]]:
+    """Lines that show a body with joints at points (n, 3) each: every pair of up to four."""
+    pairs = list(combinations(points[:4], 2))
+    longest = max(float(np.abs(a - b).max()) for a, b in pairs)
+    return [(a, b) for a, b in pairs if float(np.abs(a - b).max()) > 1e-6 * longest]
+
+
+def _placed(robot: Robot, number: int, leg: LegModel, outputs: list[ca.SX], tips: Array, poses: Array) -> list[Any]:
+    """Expressions of a leg's placement at poses; unknowns are followed from pose to pose, the first from home."""
+    inputs = [np.concatenate([tip, pose[:3, :3].ravel(order="F")]) for tip, pose in zip(tips, poses, strict=True)]
+    if leg.unknowns is None:
+        function = ca.Function("points", [leg.all_inputs], outputs)
+        return [function.call([x]) for x in inputs]  # a list also of one output
+    unknowns = leg.unknowns
+    still = ca.SX.zeros(unknowns.move.numel())
+    parts = ca.substitute(outputs, [unknowns.move], [still])
+    function = ca.Function("points", [leg.all_inputs, unknowns.place], parts)
+    numeric, rows = NumericLeg(robot.legs[number], robot), []
+    place = numeric.home
+    for x, pose in zip(inputs, poses, strict=True):
+        place = numeric.at(pose, place)[0]
+        rows.append(function.call([x, place]))
+    return rows
 
 
 def _outline(robot: Robot, poses: Array) -> Array | None:

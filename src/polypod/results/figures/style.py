@@ -1,4 +1,4 @@
-"""How figures look: colours that colour-blind readers tell apart (Okabe and Ito), dashes that survive a grey print."""
+"""How figures look: colours of legs as on live pages, dashes that survive a grey print."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999933")
+from ...view.colours import COLOURS as COLOURS
+
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (6, 2.2)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import warnings
 from collections.abc import Sequence
 from html import escape
 from importlib import resources
@@ -13,6 +14,9 @@ import xarray as xr
 
 from ...datasets import robot_of
 from ...mechanism.samples import platform_size
+from ...model import Model
+from ...motion import Motion, Task
+from ...view import framed, live_page
 from ..read import actuators as names
 from ..read import groups, limit_report, open_reactions
 from ..sizing import actuators, bearings, bending, limits
@@ -31,6 +35,7 @@ def page(result: xr.Dataset, images: Sequence[Image], version: str) -> str:
         title=escape(f"{robot.name}: {result.attrs['motion']}"),
         robot_title=escape(robot.title or robot.name),
         reference=escape(robot.reference),
+        live=_live(result),
         facts="\n".join(f"<div><dt>{escape(k)}</dt><dd>{escape(v)}</dd></div>" for k, v in _facts(result)),
         notes="\n".join(f'<p class="note">{escape(text)}</p>' for text in notes(result)),
         tables="\n".join(table_html(table) for table in tables),
@@ -38,6 +43,16 @@ def page(result: xr.Dataset, images: Sequence[Image], version: str) -> str:
         sources=_sources(result),
         version=escape(version),
     )
+
+
+def _live(result: xr.Dataset) -> str:
+    """The robot to drag and the motion to play, in a frame."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever computed the result was warned
+        model = Model(robot_of(result))
+    at = Motion(*(result[name].values for name in ("time", "pose", "twist", "acceleration")))
+    wrench = result.wrench.values if "wrench" in result else None
+    return framed(live_page(model, Task(result.attrs["motion"], at, wrench), result.attrs["friction"] == "yes"))
 
 
 def notes(result: xr.Dataset) -> list[str]:

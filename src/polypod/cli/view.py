@@ -1,0 +1,74 @@
+"""``polypod view``: a page in which the robot is dragged and its model answers at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..errors import InputError
+from ..files.whole import write_whole
+from ..model import Model
+from ..motion import make_task, with_motion_lines
+from ..view import live_page
+from .run import resolve
+from .terminal import Step, out, report_errors, working
+
+EXAMPLE = "Example: polypod view kim-ryu kim-ryu-circle --out circle.html"
+
+
+def view(
+    robot: str | None = None,
+    motion: str | None = None,
+    out: str | Path | None = None,
+    rate: float | None = None,
+    friction: bool = True,
+    force: bool = False,
+    progress: Step = lambda step: None,
+) -> Path:
+    """Write the live page of a robot, and of a motion if one is named; returns its path, ROBOT.html if not given."""
+    name, task_name = resolve(robot, motion)
+    if rate is not None and not rate > 0:
+        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    progress("deriving the model")
+    model = Model(name)
+    task = None
+    if task_name is not None:
+        with with_motion_lines(task_name if rate is None else None):
+            task = make_task(model, task_name, rate)
+    stem = model.robot.name if task is None else f"{model.robot.name}-{task.name}"
+    target = Path(f"{_file_name(stem)}.html") if out is None else Path(out)
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder; name a file, such as {target / 'robot.html'}")
+    if target.exists() and not force:
+        write_whole(target, b"", force=False)  # says so before the work is done
+    progress("writing the page")
+    write_whole(target, live_page(model, task, friction).encode(), force)
+    return target
+
+
+def _file_name(text: str) -> str:
+    """A robot's name without what file systems refuse.
+
+    >>> _file_name("a/b: c")
+    'a-b--c'
+    """
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in text).lstrip(".") or "robot"
+
+
+@report_errors
+def command(
+    robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
+    motion: Annotated[str | None, typer.Argument(help="Published motion or motion file to play.")] = None,
+    file: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file; ROBOT.html if not given.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Samples a second of the motion.")] = None,
+    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """A page to drag the robot in: lengths, forces, limits and conditioning at once, offline in any browser."""
+    with working("viewing") as progress:
+        path = view(robot, motion, file, rate, friction, force, progress)
+    size = path.stat().st_size / 1e3
+    out().print(f"Wrote {escape(str(path))} ({size:.0f} kB). Open it in a browser: it needs no network.")

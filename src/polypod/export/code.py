@@ -1,0 +1,177 @@
+"""Model functions as text of a programming language: one printer of operations, a dialect for each language.
+
+A function writes to arrays that it is given: one statement an operation, in the order of the graph, so that every
+language computes the same numbers but for the rounding of its mathematics library.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import casadi as ca
+
+from ..errors import UnknownNameError
+from ..kernels import Expression
+from ..model import Model
+from ..model.kernels import FUNCTIONS, Kernels
+from ..symbols.expression import Iteration, Port
+from ..symbols.graph import SELECT, Graph, unsupported
+
+_INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
+_COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
+_FORMS = {
+    ca.OP_SQ: "{0} * {0}", ca.OP_TWICE: "{0} + {0}", ca.OP_NEG: "-{0}", ca.OP_INV: "1.0 / {0}", ca.OP_ASSIGN: "{0}",
+    ca.OP_NOT: "{0} == 0.0 ? 1.0 : 0.0", ca.OP_AND: "{0} != 0.0 && {1} != 0.0 ? 1.0 : 0.0",
+    ca.OP_OR: "{0} != 0.0 || {1} != 0.0 ? 1.0 : 0.0", ca.OP_IF_ELSE_ZERO: "{0} != 0.0 ? {1} : 0.0",
+    SELECT: "{0} != 0.0 ? {1} : {2}",
+}  # fmt: skip
+# C's names of functions.
+_CALLS = {
+    ca.OP_SQRT: "sqrt", ca.OP_FABS: "fabs", ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_EXP: "exp",
+    ca.OP_LOG: "log", ca.OP_FLOOR: "floor", ca.OP_CEIL: "ceil", ca.OP_COPYSIGN: "copysign", ca.OP_POW: "pow",
+    ca.OP_CONSTPOW: "pow", ca.OP_ASIN: "asin", ca.OP_ACOS: "acos", ca.OP_ATAN: "atan", ca.OP_ATAN2: "atan2",
+    ca.OP_TANH: "tanh", ca.OP_SINH: "sinh", ca.OP_COSH: "cosh", ca.OP_FMIN: "smaller", ca.OP_FMAX: "larger",
+    ca.OP_SIGN: "sign",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What differs between languages of C's family.
+
+    ``value`` declares a number that stays as it is, ``state`` an array ``state`` of {0} numbers. ``more`` is a further
+    condition for another round of an iteration. ``calls`` are names of functions other than C's.
+    """
+
+    language: str
+    value: str
+    state: str
+    nan: str
+    infinity: str
+    calls: Callable[[str], str] = str
+    more: str = ""
+
+
+def exported(
+    model: Model, function: str, friction: bool, parameters: bool = False
+) -> tuple[str, Expression | Iteration]:
+    """Name and symbols of a model function; its numbers are constants in it, or inputs with ``parameters``."""
+    known = functions(model)
+    if function not in known:
+        raise UnknownNameError("model function", function, known)
+    kernels = model.kernels if parameters else Kernels(model.robot, replace(model.kernels.options, specialise=True))
+    expression = kernels.expression(kernels.mechanism, function, friction)
+    return identifier(f"{model.robot.name}_{function}"), expression
+
+
+def functions(model: Model) -> tuple[str, ...]:
+    """Functions that a robot has: a rigid platform has no shape, coordinates do not tell how a flexible one moves.
+
+    Motions are solved for platforms only that move as their legs let them.
+    """
+    missing: tuple[str, ...] = ("twist", "acceleration") if model.robot.flexible else ("steady_shape",)
+    if not model.kernels.mechanism.platform.follows_legs:
+        missing += ("motion", "follow")
+    return tuple(name for name in FUNCTIONS if name not in missing)
+
+
+def identifier(text: str) -> str:
+    """A name of a function for a text.
+
+    >>> identifier("6-ups_jacobian"), identifier("kim-ryu_jacobian")
+    ('robot_6_ups_jacobian', 'kim_ryu_jacobian')
+    """
+    name = re.sub(r"\W", "_", text, flags=re.ASCII)
+    return name if name[:1].isalpha() else f"robot_{name.lstrip('_')}"
+
+
+def ports(expression: Expression | Iteration) -> tuple[list[tuple[str, Port]], list[tuple[str, Port]]]:
+    """Inputs (parameters last) and outputs with their names; an output that shares an input's name gets a suffix."""
+    inputs = [(port.name, port) for port in (*expression.inputs, expression.parameters) if port is not None]
+    taken = {name for name, _ in inputs}
+    return inputs, [(f"{p.name}_found" if p.name in taken else p.name, p) for p in expression.outputs]
+
+
+def body(expression: Expression | Iteration, dialect: Dialect) -> str:
+    """The statements of a function whose arguments are its inputs and outputs."""
+    inputs, outputs = ports(expression)
+    names, results = [name for name, _ in inputs], [name for name, _ in outputs]
+    program = expression.program
+    before = ""
+    derived: Sequence[str] = ()
+    if program.prepare is not None:
+        before, (derived,) = _statements(dialect, program.prepare, lambda _, k: f"{names[-1]}[{k}]", "p", "    ")
+
+    def given(array: int, k: int) -> str:
+        return f"{names[array]}[{k}]" if array < len(expression.inputs) else derived[k]
+
+    if program.loop is None:
+        code, values = _statements(dialect, program.body, given, "v", "    ")
+        return before + code + _stores(results, values)
+    once, (shared,) = _statements(dialect, program.body, given, "a", "    ")
+
+    def source(array: int, k: int) -> str:
+        return shared[k] if array else f"state[{k}]"
+
+    # What stays the same; start; do step while not done; finish. The state's last number is the flag.
+    first, initial = _statements(dialect, program.loop.start, source, "b", "    ")
+    loop, moved = _statements(dialect, program.loop.step, source, "c", "        ")
+    last, values = _statements(dialect, program.loop.finish, source, "d", "    ")
+    size = len(initial[0])
+    lines = [f"    {dialect.state.format(size)};\n", before, once, first]
+    lines += [f"    state[{k}] = {value};\n" for k, value in enumerate(initial[0])]
+    lines += ["    do {\n", loop]
+    # A new number may be another's old one: all are read before any is written.
+    lines += [f"        {dialect.value} n{k} = {value};\n" for k, value in enumerate(moved[0])]
+    lines += [f"        state[{k}] = n{k};\n" for k in range(size)]
+    lines += [f"    }} while (state[{size - 1}] == 0.0{dialect.more});\n", last, _stores(results, values)]
+    return "".join(lines)
+
+
+def _stores(names: Sequence[str], outputs: Sequence[Sequence[str]]) -> str:
+    return "".join(
+        f"    {name}[{k}] = {value};\n" for name, row in zip(names, outputs, strict=True) for k, value in enumerate(row)
+    )
+
+
+def _statements(
+    dialect: Dialect, graph: Graph, source: Callable[[int, int], str], letter: str, indent: str
+) -> tuple[str, list[list[str]]]:
+    """One statement an operation, and the names of the outputs' values."""
+    values: list[str] = []
+    lines: list[str] = []
+    for number, step in enumerate(graph.operations):
+        if step.op == ca.OP_INPUT:
+            values.append(source(*step.source))
+        elif step.op == ca.OP_CONST:
+            values.append(_number(dialect, step.constant))
+        else:
+            name = f"{letter}{number}"
+            text = _operation(dialect, step.op, [values[i] for i in step.arguments])
+            lines.append(f"{indent}{dialect.value} {name} = {text};\n")
+            values.append(name)
+    return "".join(lines), [[values[i] for i in row] for row in graph.outputs]
+
+
+def _number(dialect: Dialect, value: float) -> str:
+    """Shortest decimal that reads back to the same double."""
+    if math.isnan(value):
+        return dialect.nan
+    if math.isinf(value):
+        return dialect.infinity if value > 0 else f"(-{dialect.infinity})"
+    return repr(value) if value >= 0 and not math.copysign(1.0, value) < 0 else f"({value!r})"
+
+
+def _operation(dialect: Dialect, op: int, x: Sequence[str]) -> str:
+    if op in _INFIX:
+        return f"{x[0]} {_INFIX[op]} {x[1]}"
+    if op in _COMPARE:
+        return f"{x[0]} {_COMPARE[op]} {x[1]} ? 1.0 : 0.0"
+    if op in _CALLS:
+        return f"{dialect.calls(_CALLS[op])}({', '.join(x)})"
+    if op not in _FORMS:
+        raise unsupported(op, f"{dialect.language} code")
+    return _FORMS[op].format(*x)

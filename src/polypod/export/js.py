@@ -1,0 +1,78 @@
+"""A model function as a JavaScript module, from the same list of operations that is compiled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from ..kernels import Expression
+from ..model import Model
+from ..symbols.expression import Iteration
+from .code import Dialect, body, exported, ports
+from .example import script_file
+from .header import Target, comment
+
+MAX_ROUNDS = 1000
+"""Iterations end by themselves long before; a page must not hang on one that does not."""
+_OWN = {"fabs": "Math.abs", "smaller": "Math.min", "larger": "Math.max", "copysign": "copysign"}
+JAVASCRIPT = Dialect(
+    "JavaScript",
+    "const",
+    "let rounds = 0;\n    const state = new Float64Array({})",
+    "NaN",
+    "Infinity",
+    calls=lambda name: _OWN.get(name, f"Math.{name}"),
+    more=f" && ++rounds < {MAX_ROUNDS}",
+)
+HELPERS = "const copysign = (a, b) => (b < 0 || Object.is(b, -0) ? -Math.abs(a) : Math.abs(a));\n"
+"""What functions need beside ``Math``."""
+_TARGET = Target(
+    arrays="All arrays are flat, Float64Array: matrices by rows without gaps; outputs are written in place.",
+    input="Nothing is kept between calls.",
+    use="An ECMAScript module without dependencies, for browsers and Node.js.",
+    command="",
+    example="Example of a script, at home and at rest:",
+    program=script_file,
+)
+
+
+def export_js(
+    model: Model, function: str = "inverse_dynamics", friction: bool = True, parameters: bool = False
+) -> tuple[str, str]:
+    """Name and source of a model function as an ECMAScript module.
+
+    The function takes a ``Float64Array`` for each input and output of one state, as the C function does. The robot's
+    numbers are constants in it, or with ``parameters`` its last input; the module then also exports those of the robot.
+
+    >>> name, source = export_js(Model("kim-ryu"), "inverse_kinematics")
+    >>> next(line for line in source.splitlines() if line.startswith("export"))
+    'export function kim_ryu_inverse_kinematics(pose, q, quality) {'
+    """
+    name, expression = exported(model, function, friction, parameters)
+    parts = [comment(model, name, expression, friction, _TARGET) + "\n"]
+    if expression.parameters is not None:
+        parts.append("".join(_numbers(model)))
+    parts += [HELPERS, f"export {js_function(name, expression)}"]
+    return name, "\n".join(parts)
+
+
+def js_function(name: str, expression: Expression | Iteration) -> str:
+    """The text of a function in symbols as a JavaScript function of ``Float64Array`` inputs and outputs."""
+    inputs, outputs = ports(expression)
+    arguments = ", ".join(label for label, _ in (*inputs, *outputs))
+    return f"function {name}({arguments}) {{\n{body(expression, JAVASCRIPT)}}}\n"
+
+
+def js_files(model: Model, function: str, friction: bool) -> dict[str, str]:
+    """The module of a model function by file name."""
+    name, source = export_js(model, function, friction)
+    return {f"{name}.js": source}
+
+
+def _numbers(model: Model) -> Iterator[str]:
+    yield "export const parameters = Float64Array.of(\n"
+    for entry in model.kernels.mechanism.numbers.entries:
+        index = entry.index if isinstance(entry.index, str) else ", ".join(map(str, entry.index))
+        # quoted: a name in the robot's file must not end the comment
+        yield f"    {entry.value!r}, // {json.dumps(f'{entry.path} [{index}]' if index else entry.path)}\n"
+    yield ");\n"

@@ -1,0 +1,121 @@
+"""The live page: one HTML file with the robot in three dimensions and its model as JavaScript, without a network."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from dataclasses import dataclass
+from html import escape
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..description import Robot
+from ..files.whole import write_whole
+from ..model import Model
+from ..motion import MotionFile, Task, Trajectory, make_task
+from .coordinates import coordinates_of
+from .functions import javascript
+from .scene import scene
+
+MOST_SAMPLES = 400
+"""Instants of a motion that a page has at most: the browser computes each of them when the page opens."""
+_SCRIPTS = (
+    "model.js", "camera.js", "solids.js", "stage.js", "sketch.js", "panel.js", "plots.js", "app.js", "overlay.js",
+    "input.js", "start.js",
+)  # fmt: skip
+"""In the order in which they stand in the page, in one scope."""
+
+
+@dataclass(frozen=True)
+class LivePage:
+    """A live page as text; a notebook shows it in a frame."""
+
+    html: str
+
+    def save(self, path: str | Path, force: bool = False) -> Path:
+        """Write it as a file that any browser opens; an existing one needs ``force``."""
+        write_whole(Path(path), self.html.encode(), force)
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return f"LivePage({len(self.html) / 1e3:.0f} kB)"
+
+    def _repr_html_(self) -> str:
+        return framed(self.html)
+
+
+def live(
+    robot: Model | Robot | str | Path,
+    motion: MotionFile | Trajectory | str | Path | None = None,
+    *,
+    rate: float | None = None,
+    friction: bool = True,
+) -> LivePage:
+    """The live page of a robot, and of a motion (as :func:`polypod.motion.make_task` takes them) if one is given.
+
+    >>> live("staicu").html.splitlines()[0]
+    '<!DOCTYPE html>'
+    """
+    model = robot if isinstance(robot, Model) else Model(robot)
+    return LivePage(live_page(model, None if motion is None else make_task(model, motion, rate), friction))
+
+
+def framed(page: str, height: int = 640) -> str:
+    """A page inside another, of a height [px]."""
+    return (
+        f'<iframe title="live view" srcdoc="{escape(page)}" loading="lazy" '
+        f'style="width: 100%; height: {height}px; border: 1px solid #dde3e9; border-radius: 8px"></iframe>'
+    )
+
+
+def live_page(model: Model, task: Task | None = None, friction: bool = True) -> str:
+    """A page that shows a robot, moves it and tells its lengths, forces, limits and conditioning at once.
+
+    With a ``task`` it also plays that motion. A flexible platform is taken as rigid.
+    """
+    rigid = model.rigid
+    own = coordinates_of(model.robot, rigid.kernels.mechanism.platform.follows_legs)
+    functions, ports = javascript(rigid, own, friction)
+    data = {
+        "scene": scene(rigid, own, model.robot, friction),
+        "numbers": rigid.kernels.mechanism.numbers.values.tolist(),
+        "ports": ports,
+        "motion": _motion(task),
+    }
+    # JSON is a subset of JavaScript; all of it is packed, so no name of a robot file ever is markup
+    program = [f"const data = {json.dumps(data, allow_nan=False)};", functions, *map(_text, _SCRIPTS)]
+    code = "\n".join([_text("three.min.js"), "(() => {", '"use strict";', *program, "})();"])
+    packed = base64.b64encode(gzip.compress(code.encode(), 9, mtime=0)).decode()
+    title = model.robot.name if task is None else f"{model.robot.name}: {task.name}"
+    return Template(_text("page.html")).substitute(title=escape(title), style=_text("style.css"), code=packed)
+
+
+def _text(name: str) -> str:
+    return (resources.files(__package__) / "page" / name).read_text(encoding="utf-8")
+
+
+def _motion(task: Task | None) -> dict[str, Any] | None:
+    """A motion's name and its samples as packed doubles, at most :data:`MOST_SAMPLES` of them."""
+    if task is None:
+        return None
+    count = len(task.time)
+    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_SAMPLES)).round().astype(int))
+    motion = task.motion
+    return {
+        "name": task.name,
+        "time": _packed(task.time[chosen]),
+        "pose": _packed(motion.pose[chosen]),
+        "twist": _packed(motion.twist[chosen]),
+        "acceleration": _packed(motion.acceleration[chosen]),
+        "wrench": None if task.wrench is None else _packed(task.wrench[chosen]),
+    }
+
+
+def _packed(values: ArrayLike) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode()

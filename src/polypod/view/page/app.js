@@ -1,0 +1,127 @@
+// The page: one state of the robot, changed by sliders, pointer, keys and the play bar, shown everywhere at once.
+
+const host = document.getElementById("app");
+host.replaceChildren();
+const place = element("main", { id: "stage", tabIndex: 0, ariaLabel: `${scene.name} in three dimensions` });
+const panel = element("aside", { id: "panel" });
+host.append(place, panel);
+const shows = { forces: true, cones: true, mass: true, frames: true, names: true };
+const camera = makeCamera(drawnPoints());
+let stage;
+try {
+  stage = hasWebGL() ? makeStage(place, camera) : makeSketch(place, camera);
+} catch (error) {
+  place.replaceChildren();
+  stage = makeSketch(place, camera);
+}
+const heading = element("div", { id: "heading" }, element("h1", {}, scene.name), element("p", {}, scene.title));
+if (data.motion) heading.append(element("p", {}, `Motion: ${data.motion.name}`));
+if (!stage.live) heading.append(element("p", {}, "Drawn in lines: this browser has no WebGL."));
+place.append(heading);
+
+const zero6 = () => new Float64Array(6);
+let state = null,
+  x = null,
+  index = null,
+  waiting = false;
+const pivot = [0, 0, 0],
+  load = zero6();
+const app = { refusal: "" };
+
+/** Coordinates of a pose as sliders have them: of a robot of six freedoms the place of the pivot. */
+function coordinatesAt(pose) {
+  const found = call.read({ pose }).x.slice();
+  if (scene.pivot)
+    toBase(pose, pivot).forEach((value, k) => {
+      found[k] = value;
+    });
+  return found;
+}
+/** The pose of the robot's coordinates, or null where its legs do not allow them. */
+function placed(values) {
+  if (!call.motion) return call.place({ x: values }).pose.slice();
+  const found = call.motion({ x: values });
+  return found.quality[0] > scene.least_margin ? found.pose.slice() : null;
+}
+function poseAt(values) {
+  const pose = placed(values);
+  if (!pose) return null;
+  if (scene.pivot)
+    turned(pose, pivot).forEach((arm, k) => {
+      pose[4 * k + 3] = values[k] - arm;
+    });
+  return pose;
+}
+const wrenchWith = own => (own ? load.map((value, k) => value + own[k]) : load.slice());
+
+/** Shows the robot at a pose: at rest, or at an instant of the motion; null is a pose that the legs do not allow. */
+function show(pose, values = null, instant = null) {
+  index = instant;
+  const motion = data.motion;
+  const moving = instant !== null && motion;
+  const given = {
+    pose: pose ?? stage.last.pose,
+    wrench: wrenchWith(moving && motion.wrench ? motion.wrench[instant] : null),
+    twist: moving ? motion.twist[instant] : zero6(),
+    acceleration: moving ? motion.acceleration[instant] : zero6(),
+  };
+  state = pose ? evaluate(given) : refused(given);
+  x = values ?? coordinatesAt(pose);
+  state.x = x;
+  state.moving = Boolean(moving);
+  stage.update(state);
+  fill(state);
+  if (dock) dock.at(instant);
+  redraw();
+}
+const again = () => show(state.pose, x, index);
+/** Draws once before the next picture of the screen, however often it is asked for. */
+function redraw() {
+  if (waiting) return;
+  waiting = true;
+  requestAnimationFrame(() => {
+    waiting = false;
+    stage.draw();
+    tags();
+  });
+}
+
+Object.assign(app, {
+  home() {
+    app.refusal = "";
+    show(Float64Array.from(scene.home));
+  },
+  setCoordinates(values) {
+    app.refusal = "";
+    const next = Float64Array.from(values);
+    show(poseAt(next), next);
+  },
+  setCoordinate(k, value) {
+    const next = x.slice();
+    next[k] = value;
+    app.setCoordinates(next);
+  },
+  setActuator(k, value) {
+    const q = (state.q ?? stage.last.q).slice();
+    q[k] = value;
+    const pose = poseWith(q, state.q ? state.pose : stage.last.pose);
+    app.refusal = pose
+      ? ""
+      : `no pose near has ${scene.actuators[k].name} at ${textShown(value, scene.actuators[k].unit)}`;
+    if (pose) show(pose);
+    else again();
+  },
+  setPivot(k, value) {
+    pivot[k] = value;
+    x = coordinatesAt(state.pose);
+    again();
+  },
+  setLoad(k, value) {
+    load[k] = value;
+    again();
+  },
+  setInstant(k) {
+    app.refusal = "";
+    show(data.motion.pose[k], null, k);
+  },
+});

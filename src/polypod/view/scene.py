@@ -1,0 +1,147 @@
+"""All that a live page knows of a robot beside its functions, as plain data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Robot
+from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism.kinematics import FOUND
+from ..model import Model
+from . import shapes
+from .colours import COLOURS
+from .coordinates import Coordinates
+from .samples import BASE, PLATFORM, Samples
+
+Array = NDArray[np.float64]
+_FARTHEST = {"m": 0.6, "rad": np.pi / 3}
+"""How far a slider goes from home, in sizes of the robot or rad, if the legs let it."""
+_STEPS = 120
+NEAR_SINGULAR = 100.0
+"""Condition number above which a page warns."""
+
+
+def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -> dict[str, Any]:
+    """Names, shapes, ranges of sliders, limits and thresholds of a rigid ``model``; ``robot`` may be flexible."""
+    samples = Samples(model.robot)
+    sweeps = _sweeps(model, own, samples.scale)
+    home = np.array(own.read.function(model.robot.home.matrix.ravel())).ravel()
+    scale = model.size + float(np.linalg.norm(model.robot.home.position))
+    return {
+        "name": robot.name,
+        "title": robot.title,
+        "notes": [
+            *(["The platform bends; here it is taken as rigid."] if robot.flexible else []),
+            *([] if friction else ["Friction is left out."]),
+        ],
+        "gravity": list(robot.gravity),
+        "colours": list(COLOURS),
+        "legs": list(model.legs),
+        "coordinates": [
+            {"name": c.name, "unit": c.unit, "home": float(x), "low": low, "high": high}
+            for c, x, (low, high, _) in zip(own.names, home, sweeps, strict=True)
+        ],
+        "pivot": not model.robot.freedoms,
+        "home": model.robot.home.matrix.ravel().tolist(),
+        "actuators": _actuators(model, samples, sweeps),
+        "bodies": samples.bodies,
+        "masses": [{"body": body, "mass": mass, "com": com.tolist()} for body, mass, com in samples.masses],
+        "joints": _joints(samples),
+        "bars": shapes.bars(samples),
+        "blocks": shapes.blocks(samples),
+        "rails": shapes.rails(samples),
+        "plates": [shapes.plate(samples, BASE), shapes.plate(samples, PLATFORM, _outline(robot))],
+        "cones": shapes.cones(samples),
+        "limits": _limits(model),
+        "conditions": [
+            {"leg": k, "name": c.name, "unit": c.unit}
+            for k, leg in enumerate(samples.mechanism.placed)
+            for c in leg.placement.conditions
+        ],
+        "scale": samples.scale,
+        "least_margin": SMALLEST_MARGIN,
+        "largest_residual": FOUND * scale,
+        "near_singular": NEAR_SINGULAR,
+    }
+
+
+def _joints(samples: Samples) -> list[dict[str, Any]]:
+    return [
+        {
+            "leg": leg,
+            "name": joint.name,
+            "kind": joint.kind,
+            "parent": samples.pair(k)[0],
+            "child": samples.pair(k)[1],
+            "body": samples.places[k].body,
+            "point": samples.places[k].local.tolist(),
+            "axes": [{"body": axis.body, "local": axis.local.tolist()} for axis in samples.directions(k)],
+        }
+        for k, (leg, joint) in enumerate(samples.joints)
+    ]
+
+
+def _actuators(model: Model, samples: Samples, sweeps: list[tuple[float, float, Array]]) -> list[dict[str, Any]]:
+    every = np.concatenate([q for _, _, q in sweeps])
+    made = []
+    for k, actuator in enumerate(model.actuators):
+        leg, stated = samples.actuators[k]
+        names = [(owner, joint.name) for owner, joint in samples.joints]
+        low, high = shapes.actuator_range(samples, k) or (float(every[:, k].min()), float(every[:, k].max()))
+        made.append(
+            {"name": actuator.name, "leg": leg, "joint": names.index((leg, stated.joint)), "unit": actuator.unit,
+             "force_unit": actuator.force_unit, "low": low, "high": high,
+             "forwards": float(np.sign(samples.mechanism.numbers.evaluate(stated.ratio).item()))}
+        )  # fmt: skip
+    return made
+
+
+def _limits(model: Model) -> list[dict[str, Any]]:
+    report = model.limits(model.robot.home.matrix)
+    angles = [limit.angle for _, limit in model.kernels.mechanism.limits]
+    return [
+        {"leg": model.legs.index(leg), "name": name, "unit": unit, "low": float(low), "high": float(high),
+         "cosine": angle}
+        for (leg, name), unit, low, high, angle in zip(
+            report.names, report.units, report.low, report.high, angles, strict=True
+        )
+    ]  # fmt: skip
+
+
+def _sweeps(model: Model, own: Coordinates, size: float) -> list[tuple[float, float, Array]]:
+    """For each coordinate how far it goes either way from home while the legs close, and the q (n, actuators) there."""
+    home = np.array(own.read.function(model.robot.home.matrix.ravel())).ravel()
+    made = []
+    for k, coordinate in enumerate(own.names):
+        farthest = _FARTHEST[coordinate.unit] * (size if coordinate.unit == "m" else 1.0)
+        steps = np.linspace(-farthest, farthest, 2 * _STEPS + 1)
+        x = np.tile(home, (len(steps), 1))
+        x[:, k] += steps
+        poses = _poses(model, own, x)
+        known = np.isfinite(poses[:, 0, 0])
+        q = np.full((len(steps), len(model.actuators)), np.nan)
+        q[known] = model.inverse_kinematics(poses[known], errors="nan")
+        closes = np.asarray(np.isfinite(q).all(axis=-1))
+        first = _STEPS - int(np.argmin([*closes[_STEPS::-1], False])) + 1
+        last = _STEPS + int(np.argmin([*closes[_STEPS:], False])) - 1
+        made.append((float(home[k] + steps[first]), float(home[k] + steps[last]), q[first : last + 1]))
+    return made
+
+
+def _poses(model: Model, own: Coordinates, x: Array) -> Array:
+    """Poses (n, 4, 4) of coordinates (n, m); NaN where the legs do not allow them."""
+    if own.place is None:
+        return model.motion(x).pose
+    return np.array(own.place.function.map(len(x))(x.T)).T.reshape(-1, 4, 4)
+
+
+def _outline(robot: Robot) -> Array | None:
+    """Edge (m, 3) of a platform that is a plate, platform frame."""
+    plate = getattr(robot.platform, "plate", None)  # only a flexible platform may have one
+    if plate is None:
+        return None
+    flat = np.array(plate.outline, dtype=np.float64)
+    return np.column_stack([flat, np.zeros(len(flat))])
