@@ -118,10 +118,9 @@ def build_costs(robots: tuple[str, ...]) -> Iterator[Row]:
 
 def compile_growth(model: Model) -> list[Point]:
     """Seconds to make machine code against operations, for the functions of a robot (nothing cached)."""
-    from llvmlite import ir
-
     from polypod.kernels import machine
     from polypod.kernels.function import add_function
+    from polypod.kernels.text import Module
 
     points = []
     for name in ("inverse_kinematics", "jacobian", "mass_matrix", "inverse_dynamics", "direct_dynamics"):
@@ -130,7 +129,7 @@ def compile_growth(model: Model) -> list[Point]:
         taken = []
         for _ in range(3):
             start = time.perf_counter()
-            module = ir.Module("trial")
+            module = Module()
             add_function(module, "trial", program, machine.vector_width())
             machine.compile_module(module)
             taken.append(time.perf_counter() - start)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
-from llvmlite import ir
 
 from bench.timing import take_turns
 from polypod.kernels import machine
 from polypod.kernels.block import Block, Signature, strided
 from polypod.kernels.function import add_function
+from polypod.kernels.text import Module
 from polypod.symbols.graph import Graph, Operation
 from polypod.symbols.program import Program
 
@@ -44,7 +44,7 @@ def _products_and_sums() -> Graph:
 def peak(seconds: float = 0.5) -> float:
     """Operations a second of one core, products and sums counted one each, also where one instruction does both."""
     graph = _products_and_sums()
-    module = ir.Module("peak")
+    module = Module()
     add_function(module, "peak", Program(None, graph), machine.vector_width())
     code = machine.Linked(machine.compile_module(module))
     function = code.function("peak")

@@ -18,6 +18,8 @@ from polypod.description.quantities import Data, unit_of
 from polypod.description.units import UNITS as ALL_UNITS
 from polypod.errors import UnphysicalWarning
 from polypod.files import library, load
+from polypod.files.short_forms.forms import Copies, Mirror, Pair
+from polypod.legs.chain import ChainJoint, JointCone
 from polypod.motion import AROUND_HOME, PUBLISHED, Law, MotionFile, PathKind, TrajectoryKind, Waypoint, Wrench
 from polypod.motion.contract import INTERVALS
 from polypod.motion.sampling import MOST_SAMPLES
@@ -37,6 +39,17 @@ trajectory:
       - {kind: circle, centre: [0.0, 0.0, 0.0], radius: 0.05, normal: [0, 0, 1], rpm: 40, turns: 1}
       - {kind: rest, point: [0.0, 0.0, 0.0], duration: 1.5} # 3 angles, which stay"""
 """A motion file of a circle with a fixed orientation."""
+SHORT = """legs:
+  - kind: chain # a leg of a Delta robot, three times
+    copies: {count: 3, about: [0, 0, 1]}
+    bodies:
+      arm: {mass: 0.4, inertia: {cylinder: {radius: 15 mm}}}
+      rod: {mass: 0.1, inertia: rod, pair: {offset: [0, 50 mm, 0]}} # two rods, rod1 and rod2
+    joints:
+      - {name: motor, kind: revolute, between: [base, arm], at: [0.12, 0, 0], axis: [0, 1, 0], actuated: true}
+      - {name: elbow, kind: spherical, between: [arm, rod], at: [0.32, 0, 0]} # elbow1 and elbow2
+      - {name: wrist, kind: spherical, between: [rod, platform], at: [0.05, 0, -0.35]}"""
+"""Short forms in a leg."""
 _PLAIN = {"number": "number", "string": "text", "integer": "integer", "boolean": "true or false", "null": "nothing"}
 
 _SECTIONS = {
@@ -47,6 +60,8 @@ _SECTIONS = {
     "Freedom": "[freedom](#freedom)",
     "Friction": "[friction](#friction)",
     "ConeLimit": "[cone limit](#cone-limit)",
+    "ChainJoint": "[joint of a chain](#joint-of-a-chain)",
+    "JointCone": "[joint cone](#joint-cone)",
     "LegData": "[leg](#legs)",
     "trajectory": "[trajectory](#trajectories)",
     "path": "[path](#paths)",
@@ -85,8 +100,26 @@ def robot_files() -> str:
             section("Freedom", Freedom, 3),
             section("Friction", Friction, 3),
             section("Cone limit", ConeLimit, 3),
+            section("Joint of a chain", ChainJoint, 3),
+            section("Joint cone", JointCone, 3),
             "## Legs\n",
             *kinds,
+            "## Short forms\n",
+            "Written out when a file is read; `polypod.save` writes robots without them.\n",
+            "```yaml",
+            SHORT,
+            "```\n",
+            section("`copies` of a leg", Copies, 3),
+            section("`mirror` of a leg of kind chain", Mirror, 3),
+            section("`pair` of a body of a chain", Pair, 3),
+            "### `inertia` of a body of a chain\n",
+            "`rod` is a uniform slender rod between the body's two joints, `{cylinder: {radius: 0.02}}` a solid "
+            "cylinder, `{revolution: {along: 1.0e-4, across: 0.02}}` any body of revolution by its moments of inertia "
+            "[kg m^2] about its centre of mass. `com` is the middle of the two joints unless it is given.\n",
+            "### Directions of a joint of a chain\n",
+            "`{to: JOINT}` is the direction at home from this joint to another of the leg, for `axis`, `axes` and the "
+            "directions of a `cone`. `{across: JOINT}`, as the second of a universal joint's `axes`, is square to the "
+            "first and to the direction to that joint.\n",
         ]
     )
 

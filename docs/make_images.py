@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 import tempfile
 from pathlib import Path
 
 from PIL import Image
 
+import polypod as pp
 from polypod import Model
 from polypod.motion import make_task
 from polypod.results import figures as plots
 from polypod.results import study
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+from browser import Browser  # noqa: E402
+
 IMAGES = HERE / "images"
 EXAMPLES = {
     "simulation_swing": "swing-energies.png",
@@ -41,14 +47,32 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             example.main(Path(folder))
             _shrink(Path(folder) / picture, IMAGES / picture)
+    live()
 
 
-def _shrink(source: Path, target: Path) -> None:
-    """A picture as wide as a page of the guide, in few colours: a third of the bytes."""
+def live() -> None:
+    """The live page, photographed in Chromium as its test drives it."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        page = pp.live("kim-ryu", "kim-ryu-circle").save(folder / "page.html")
+        with Browser(folder, size=(1400, 890)) as browser:
+            browser.open(page)
+            browser.wait_for(lambda: browser.ask("Boolean(window.polypod)"))
+            browser.ask("polypod.setInstant(60); new Promise(done => setTimeout(done, 3000))")
+            browser.shot(folder / "live.png")
+        _shrink(folder / "live.png", IMAGES / "live.png", shaded=True)
+
+
+def _shrink(source: Path, target: Path, shaded: bool = False) -> None:
+    """A picture as wide as a page of the guide, in few colours: a third of the bytes. Shades need more of them."""
     picture = Image.open(source).convert("RGB")
     width = min(1100, picture.width)
     scaled = picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS)
-    scaled.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(target, optimize=True)
+    if shaded:
+        few = scaled.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.FLOYDSTEINBERG)
+    else:
+        few = scaled.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(target, optimize=True)
 
 
 if __name__ == "__main__":

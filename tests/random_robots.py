@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
@@ -117,14 +118,18 @@ class Interpreted:
     def call(self, key: Any, build: Callable[[], Any], *values: Any, **named: Any) -> dict[str, Array]:
         """Outputs by name of an expression at values in the order of its inputs, or by their names."""
         if key not in self._made:
-            self._made[key] = build()
-        expression = self._made[key]
+            made = build()
+            ports = [*made.inputs, *([made.parameters] if made.parameters else [])]
+            # Without merging equal parts (Expression.function), which takes longer than a few evaluations gain.
+            function = ca.Function("f", [p.symbols for p in ports], [p.symbols for p in made.outputs])
+            self._made[key] = made, function
+        expression, function = self._made[key]
         names = [p.name for p in expression.inputs]
         default = {p.name: np.ones(p.shape) if p.name == "weights" else np.zeros(p.shape) for p in expression.inputs}
         given = default | dict(zip(names, values, strict=False)) | named
         rows = [np.asarray(given[name], dtype=float).ravel() for name in names]
         rows += [self.mechanism.numbers.values] if expression.parameters else []
-        results = expression.function.call(rows)
+        results = function.call(rows)
         return {p.name: np.array(r).reshape(p.shape) for p, r in zip(expression.outputs, results, strict=True)}
 
     @cached_property

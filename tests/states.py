@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from polypod import papers
 from polypod.description import Friction
 
 Array = NDArray[np.float64]
@@ -31,6 +32,11 @@ class States(NamedTuple):
     def at(self, index: int | slice | Array) -> States:
         """One state, or some of them."""
         return States(*(field[index] for field in self))
+
+
+def papers_robots() -> tuple[str, ...]:
+    """Names of the papers' robots, for suites that are about their leg kinds; all robots are in test_library."""
+    return papers.names()
 
 
 def basis(robot: pp.Robot) -> Array:

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 import polypod as pp
 import user_legs as user
-from classical import dalembert, friction_law, leg_state
+from classical import Balance, dalembert, friction_law, leg_state
 from compare import assert_close, derivative
 from polypod.description import Friction
 from polypod.errors import InputError, RobotFileError
@@ -29,14 +29,14 @@ from polypod.legs import UPS, Placement
 from polypod.model import Distribution
 from polypod.symbols.vectors import Frame, dot, vector
 from random_robots import Interpreted
-from states import basis, displaced, easy, with_friction
+from states import basis, displaced, easy, papers_robots, with_friction
 
 # Two ways of double precision; the condition of J (below 1e3 in these states) magnifies rounding: 2e-15 is reached.
 TOLERANCE = 1e-12
 # Residuals of balances that no solve magnifies, over the sum of their parts: 1e-15 is reached.
 BALANCE = 1e-13
 ROBOTS: dict[str, Callable[[], pp.Robot]] = {
-    **{name: (lambda name=name: pp.load(name)) for name in pp.library()},
+    **{name: (lambda name=name: pp.load(name)) for name in papers_robots()},
     **user.ROBOTS,
 }
 # (formulation, robot): why it does not apply.
@@ -86,6 +86,13 @@ def named_loads(functions: Interpreted) -> dict[str, Any]:
     return {"loads": np.array(list(loads.values()))} if loads else {}
 
 
+@cache
+def balance_of(name: str, friction: bool, k: int) -> Balance:
+    """What d'Alembert's principle asks in a state; the same for every formulation."""
+    functions = functions_of(name, friction)
+    return dalembert(functions.robot, states_of(name).at(k), friction_law(given_loads(functions)) if friction else None)
+
+
 each_robot = pytest.mark.parametrize("name", ROBOTS)
 each_formulation = pytest.mark.parametrize("formulation", FORMULATIONS)
 
@@ -93,21 +100,25 @@ each_formulation = pytest.mark.parametrize("formulation", FORMULATIONS)
 # -- forces ----------------------------------------------------------------------------------------------------------
 
 
-@each_robot
+# Without friction library robots are compared with Pinocchio and in the contract suite.
+BALANCED = [(name, friction) for name in ROBOTS for friction in (False, True) if friction or name in user.ROBOTS]
+
+
+@pytest.mark.parametrize(
+    ("name", "friction"), BALANCED, ids=[f"{n}-{'friction' if f else 'smooth'}" for n, f in BALANCED]
+)
 @each_formulation
-@pytest.mark.parametrize("friction", [False, True], ids=["smooth", "friction"])
 def test_forces_balance_every_virtual_motion(name: str, formulation: str, friction: bool) -> None:
     """J^T f = inertia, weight, rotors, friction of every joint at its own rate, less the wrench."""
     functions = functions_of(name, friction)
     loads = named_loads(functions) if friction else {}
-    law = friction_law(given_loads(functions)) if friction else None
     for k in range(2):
         s = states_of(name).at(k)
         if formulation == "newton-euler" and friction:  # the same expression, once
             force = functions.reactions(*s[:4], friction=True, **loads)["force"]
         else:
             force = functions.inverse_dynamics(*s[:4], formulation=formulation, friction=friction, **loads)
-        asked = dalembert(functions.robot, s, law)
+        asked = balance_of(name, friction, k)
         size = np.abs(asked.rows).T @ np.abs(force) + asked.size
         assert np.abs((asked.rows.T @ force - asked.demand) / size).max() < BALANCE
         wanted = functions.inverse_dynamics(*s[:4], friction=friction, **loads)

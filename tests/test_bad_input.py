@@ -14,10 +14,10 @@ import polypod as pp
 import states as sample
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from random_robots import symmetric_robot
-from states import basis, displaced
+from states import basis, displaced, papers_robots
 
 ZERO = np.zeros(6)
-ROBOTS = pp.library()
+ROBOTS = papers_robots()
 
 
 def good_arguments(model: pp.Model) -> dict[str, Any]:

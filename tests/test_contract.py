@@ -19,9 +19,9 @@ from compare import assert_close, derivative
 from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
 from polypod.symbols.vectors import Frame
-from states import SmoothMotion, basis, displaced, friction_needs_reactions, size_of
+from states import SmoothMotion, basis, displaced, friction_needs_reactions, papers_robots, size_of
 
-ROBOTS = pp.library()
+ROBOTS = papers_robots()
 
 # Forces of two formulations differ by rounding, magnified by the condition of J (below 1e3 here): 4e-15 is reached.
 TOLERANCE = 1e-12

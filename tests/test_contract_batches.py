@@ -22,6 +22,7 @@ METHODS: dict[str, Callable[[pp.Model, sample.States], Any]] = {
     "inverse_kinematics": lambda m, s: m.inverse_kinematics(s.pose),
     "jacobian": lambda m, s: m.jacobian(s.pose),
     "rates": lambda m, s: m.rates(s.pose, s.twist),
+    "coasting": lambda m, s: m.coasting(s.pose, s.twist),
     "accelerations": lambda m, s: m.accelerations(s.pose, s.twist, s.acceleration),
     "twist": lambda m, s: m.twist(s.pose, s.force),
     "acceleration": lambda m, s: m.acceleration(s.pose, s.twist, s.force),

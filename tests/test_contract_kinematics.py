@@ -13,7 +13,7 @@ import polypod as pp
 import states as sample
 from compare import assert_close, derivative
 from polypod.symbols.vectors import Frame
-from states import SmoothMotion, basis, displaced, size_of
+from states import SmoothMotion, basis, displaced, papers_robots, size_of
 
 
 def test_jacobian_is_the_derivative_of_inverse_kinematics(model: pp.Model) -> None:
@@ -174,7 +174,7 @@ def test_joints_join_their_bodies(model: pp.Model) -> None:
 
 
 def test_every_leg_kind_of_the_library_is_here() -> None:
-    assert set(BODIES) == set(ENDS) == {leg.kind for name in pp.library() for leg in pp.load(name).legs}
+    assert set(BODIES) == set(ENDS) == {leg.kind for name in papers_robots() for leg in pp.load(name).legs}
 
 
 def test_conditioning_is_that_of_the_scaled_jacobian(model: pp.Model) -> None:

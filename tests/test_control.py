@@ -300,7 +300,7 @@ def test_example_tracking(tmp_path: Path) -> None:
 def test_example_friction(tmp_path: Path) -> None:
     numbers = example("simulation_friction").main(tmp_path)
     assert numbers["compensated"] < 5e-5
-    assert numbers["not compensated"] > 100 * numbers["compensated"]
+    assert numbers["not compensated"] > 50 * numbers["compensated"]
     assert numbers["reversals"] == 12  # six sliders, twice in a turn
     # fixed steps cross a jump of friction now and then
     assert numbers["energy residual [J]"] < 1e-6 * numbers["lost [J]"]

@@ -17,6 +17,8 @@ from polypod.description import Body
 from polypod.description.quantities import Direction, Rotation
 from polypod.errors import RobotFileError, UnknownNameError, UnphysicalWarning
 from polypod.files import dumps
+from polypod.papers.shared import operations
+from states import papers_robots
 
 ROBOTS = ("kim-ryu", "long", "lopes", "pedrammehr", "staicu")
 UNPHYSICAL = {"long": 12, "pedrammehr": 13}  # bodies: two a leg, and pedrammehr's platform
@@ -27,9 +29,10 @@ def text_of(name):
     return (resources.files("polypod.files") / "robots" / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-def test_these_are_the_library():
-    """Every robot of the library is in the tests below."""
-    assert pp.library() == ROBOTS
+def test_these_are_the_papers():
+    """Every robot of a paper is in the tests below; the others are in test_library."""
+    assert papers_robots() == ROBOTS == operations.ROBOTS
+    assert set(ROBOTS) < set(pp.library())
 
 
 @quiet
@@ -371,7 +374,7 @@ BAD = {
         (
             "legs.2.kind",
             "kind: PUZ",
-            ["unknown leg kind 'PUZ'", "Did you mean", "'PUS'", "Known: PRPaR, PRU, PUS, UPS"],
+            ["unknown leg kind 'PUZ'", "Did you mean", "'PUS'", "Known: chain, PRPaR, PRU, PUS, UPS"],
         ),
     ),
     "no leg kind": (
@@ -508,9 +511,9 @@ def test_a_text_that_is_no_mapping(text, got):
 def test_unknown_robot_names_what_comes_near(asked, near):
     with pytest.raises(UnknownNameError) as caught:
         pp.load(asked)
-    known = "kim-ryu, long, lopes, pedrammehr, staicu"
+    known = ", ".join(pp.library())
     assert str(caught.value) == f"unknown robot {asked!r}. Did you mean {near}? Known: {known}."
-    assert (caught.value.name, caught.value.known) == (asked, ROBOTS)
+    assert (caught.value.name, caught.value.known) == (asked, pp.library())
 
 
 def test_files_that_cannot_be_read(tmp_path):

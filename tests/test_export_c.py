@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 import polypod as pp
+from chains import tripod
 from polypod.errors import UnknownNameError
 from polypod.export import EXPORTS, export_c
-from polypod.export.c import functions
+from polypod.export.code import functions
 from polypod.export.header import ABOUT, INPUTS, OUTPUTS
 from polypod.model.kernels import FUNCTIONS
 from polypod.motion import make_task
@@ -143,7 +144,9 @@ def test_header_explains_every_array_of_every_function():
     """Each argument is listed with its shape and a text that has its unit; no line is too wide to read."""
     inputs, outputs, about = set(), set(), set()
     models = model_of("kim-ryu"), model_of("staicu"), flexible()
-    for model, (function, friction) in product(models, product(FUNCTIONS, (True, False))):
+    cases = [*product(models, product(FUNCTIONS, (True, False)))]
+    cases += [(pp.Model(tripod()), (function, True)) for function in ("motion", "follow")]  # it follows its legs
+    for model, (function, friction) in cases:
         if function == "bias" and friction and model.robot.name == "kim-ryu":
             continue  # refused: dry friction needs the acceleration
         if function not in functions(model):
@@ -169,9 +172,10 @@ def test_header_explains_every_array_of_every_function():
             )
         assert max(map(len, header.splitlines())) <= 120
         assert f"cc -std=c99 -O2 main.c {name}.c -lm" in comment
-    # no text without an array, no array without a text; more actuators than freedoms have two inputs beside these
+    # no text without an array, no array without a text; more actuators than freedoms have two inputs beside these, and
+    # JavaScript may have the robot's numbers
     assert about == set(ABOUT) == set(FUNCTIONS)
-    assert inputs == set(INPUTS) - {"weights", "preload"}
+    assert inputs == set(INPUTS) - {"weights", "preload", "parameters"}
     assert outputs == set(OUTPUTS)
 
 

@@ -23,7 +23,7 @@ from polypod.cli.new import new
 from polypod.cli.run import run
 from polypod.cli.simulate import simulate
 from polypod.export import export_c
-from polypod.export.c import functions
+from polypod.export.code import functions
 from polypod.platforms.modes import large_deflection
 from polypod.results import robot_of
 from polypod.simulation.elastic_rates import spectral_radius

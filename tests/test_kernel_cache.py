@@ -17,13 +17,17 @@ import pytest
 
 import polypod as pp
 from little_kernels import kernel_of, run
+from polypod.errors import InputError
 from polypod.kernels import machine, store
+
+pytestmark = pytest.mark.usefixtures("as_shipped")
 
 FORCES = """
 import sys, warnings
 import numpy as np
 import polypod as pp
 from polypod.kernels import machine, store
+
 if "no compiler" in sys.argv[1:]:
     def refuse(module):
         raise SystemExit("compiled again")
@@ -94,13 +98,14 @@ DAMAGE = {
 @pytest.mark.parametrize("how", DAMAGE)
 def test_a_damaged_file_is_made_anew(how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = twice(tmp_path, monkeypatch)
-    (file,) = tmp_path.iterdir()
-    content = file.read_bytes()
-    file.write_bytes(DAMAGE[how](content))
+    contents = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    assert len(contents) == 2  # what a caller must know, and the code
+    for file, content in contents.items():
+        file.write_bytes(DAMAGE[how](content))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert np.array_equal(twice(tmp_path, monkeypatch), wanted)
-    assert [f.read_bytes() for f in tmp_path.iterdir()] == [content]
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == contents
 
 
 def test_a_folder_that_cannot_be_written_warns_and_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,6 +151,32 @@ def test_the_cache_knows_a_robot_by_its_make_up(tmp_path: Path, monkeypatch: pyt
     # q = 0 at home, so a slider has no potential there whatever its mass; the platform's does count.
     assert heavy == pytest.approx(first, abs=1e-12)
     assert energy(robot.model_copy(update={"gravity": (0.0, 0.0, -1.0)}))[0] == pytest.approx(first / 9.806, rel=1e-14)
+
+
+def test_code_compiled_in_haste_is_kept_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another file for each degree of optimisation, the same answers to rounding, and no other degrees."""
+    wanted = twice(tmp_path, monkeypatch)
+    count = len(list(tmp_path.iterdir()))
+    monkeypatch.setenv("POLYPOD_OPTIMISE", "0")
+    np.testing.assert_allclose(twice(tmp_path, monkeypatch), wanted, rtol=1e-15)
+    assert len(list(tmp_path.iterdir())) == 2 * count
+    monkeypatch.setenv("POLYPOD_OPTIMISE", "")
+    assert machine.optimisation() == 1
+    monkeypatch.setenv("POLYPOD_OPTIMISE", "fast")
+    with pytest.raises(InputError, match="POLYPOD_OPTIMISE: 0, 1, 2 or 3 is needed, got 'fast'"):
+        twice(tmp_path, monkeypatch)
+
+
+def test_code_is_compiled_when_it_is_first_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kernel is is known without its code; a batch of any size then needs no more than its own part."""
+    monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
+    kernel = kernel_of(lambda x: 2.0 * x + 0.375, (3,))
+    assert kernel.operations == 6
+    assert len(list(tmp_path.iterdir())) == 1
+    kernel(np.ones((100, 3)))
+    assert len(list(tmp_path.iterdir())) == 2
+    kernel.bind(np.ones((1, 3)), out=[np.empty((1, 3))])()
+    assert len(list(tmp_path.iterdir())) == (3 if machine.narrow_width() else 2)
 
 
 # --- where the cache is --------------------------------------------------------------------------------------
@@ -261,7 +292,7 @@ def _writable_by_others(file: Path) -> None:
 
 
 def _linked(file: Path) -> None:
-    moved = file.parent / "moved"
+    moved = file.parent / f"{file.stem}.moved"
     file.rename(moved)
     file.symlink_to(moved)
 
@@ -277,10 +308,10 @@ def test_code_that_others_may_have_written_is_not_run(
     change: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = twice(tmp_path, monkeypatch)
-    (file,) = tmp_path.iterdir()
-    assert store.load(file.stem) is not None
-    change(file)
-    assert store.load(file.stem) is None
+    for file in list(tmp_path.iterdir()):
+        assert store.load(file.stem) is not None
+        change(file)
+        assert store.load(file.stem) is None
     assert np.array_equal(twice(tmp_path, monkeypatch), wanted)
 
 
@@ -288,9 +319,10 @@ def test_code_that_others_may_have_written_is_not_run(
 def test_a_folder_from_elsewhere_does_not_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A folder whose files were signed with the secret of its maker."""
     twice(tmp_path, monkeypatch)
-    (file,) = tmp_path.iterdir()
+    files = list(tmp_path.iterdir())
+    assert all(store.load(file.stem) is not None for file in files)
     monkeypatch.setattr(store, "_secret", lambda: b"the reader's own secret")
-    assert store.load(file.stem) is None
+    assert [store.load(file.stem) for file in files] == [None, None]
 
 
 def test_what_was_used_longest_ago_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

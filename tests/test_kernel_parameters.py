@@ -14,6 +14,8 @@ from compare import assert_close
 from little_kernels import SIZES, WIDTH
 from polypod.kernels import Call, Expression, Iteration, Kernel, Port, port
 
+pytestmark = pytest.mark.usefixtures("as_shipped")
+
 COUNT = 5
 # Products and sums are fused in machine code only, and a division by a parameter becomes a product.
 ROUNDING = 4e-15

@@ -30,9 +30,10 @@ from polypod.formulations.lagrange.coordinates import euler_axes, motion_of
 from polypod.legs import UPS, PlacedBody, Placement
 from polypod.mechanism import SIMPLIFICATIONS, Mechanism
 from polypod.symbols.vectors import Frame
+from states import papers_robots
 
 Array = NDArray[np.float64]
-ROBOTS = pp.library()
+ROBOTS = papers_robots()
 SIX_FREEDOMS = [name for name in ROBOTS if not pp.load(name).freedoms]
 CASES = [(name, bodies) for name in ROBOTS for bodies in ("published", "random")]
 # Links of variable length are not two masses, and a cross with inertia does not go with a link without spin.

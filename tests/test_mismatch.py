@@ -17,6 +17,7 @@ import user_legs
 from polypod.control import scaled_masses
 from polypod.description import FlexiblePlatform, PlateData, Robot
 from polypod.papers.long.hexagon import hexagon_modes, hexagon_plate
+from states import papers_robots
 
 Array = NDArray[np.float64]
 
@@ -34,7 +35,7 @@ def robot(request: pytest.FixtureRequest) -> Robot:
     return pp.load("long").model_copy(update={"platform": platform})
 
 
-ROBOTS: dict[str, Callable[[], Robot]] = {name: partial(pp.load, name) for name in pp.library()}
+ROBOTS: dict[str, Callable[[], Robot]] = {name: partial(pp.load, name) for name in papers_robots()}
 ROBOTS |= {name: getattr(user_legs, name) for name in ("psu_robot", "crank_robot", "stage_robot", "idle_robot")}
 
 

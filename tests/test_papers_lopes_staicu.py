@@ -144,7 +144,7 @@ class TestStaicu:
 class TestOperations:
     def test_every_formulation_is_counted_and_timed(self, monkeypatch):
         # the other robots' kernels take half a minute to compile and say nothing more about the table
-        monkeypatch.setattr(operations, "library", lambda: ("lopes", "staicu"))
+        monkeypatch.setattr(operations, "ROBOTS", ("lopes", "staicu"))
         made = operations.operations_table()
         assert [row[:2] for row in made.rows] == [
             ("lopes", "complete"),

@@ -18,7 +18,7 @@ import states as sample
 from compare import assert_close, derivative
 from polypod.formulations import FORMULATIONS
 from random_robots import Interpreted, body, changed, random_robot, with_bodies
-from states import displaced
+from states import displaced, papers_robots
 
 # Rounding magnified by the condition of J, which is below 100 in every state used: 4e-15 is reached.
 TOLERANCE = 1e-12
@@ -256,7 +256,7 @@ def test_staicu_mirrored_in_y_swaps_a_and_b(model_of: Any) -> None:
         assert_close(two, one[:, [1, 0, 2]], 1e-13)
 
 
-@pytest.mark.parametrize("robot", pp.library())
+@pytest.mark.parametrize("robot", papers_robots())
 def test_only_work_counts(robot: str, model_of: Any) -> None:
     """Wrenches that do no work in a robot's freedoms change no force; all others do."""
     model = model_of(robot)

@@ -16,10 +16,10 @@ import polypod as pp
 from polypod.cli.check import check
 from polypod.cli.new import template
 from polypod.errors import ImplausibleWarning
-from polypod.files import library
 from polypod.files.unit_slips import suspicious_numbers
 from polypod.platforms.modes import modes_of
 from polypod.yaml12 import read_yaml
+from states import papers_robots
 
 RIGID, BENDY = template("robot", "r"), template("robot", "b", "flexible")
 OUTLINE = "[[0.25, -0.30], [0.25, 0.30], [0.05, 0.34], [-0.34, 0.10], [-0.34, -0.10], [0.05, -0.34]]"
@@ -41,8 +41,8 @@ def test_the_files_to_start_from_are_plausible(text):
     assert remarks(text) == []
 
 
-@pytest.mark.parametrize("name", library())
-def test_robots_of_the_library_are_plausible(name):
+@pytest.mark.parametrize("name", papers_robots())
+def test_robots_of_the_papers_are_plausible(name):
     assert list(suspicious_numbers(pp.load(name))) == []
 
 

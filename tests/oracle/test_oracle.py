@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.description import Body
+from states import papers_robots
 
 from . import ImpossibleError, Oracle, State, states
 
@@ -139,7 +140,7 @@ def test_long_is_the_rigid_part_of_its_flexible_golden_state() -> None:
     assert error(rigid.energy(pose)[1], state["potential_gravity"]) < TIGHT
 
 
-@pytest.mark.parametrize("name", pp.library())
+@pytest.mark.parametrize("name", papers_robots())
 def test_mobility(name: str) -> None:
     """The loops leave exactly the freedoms; staicu has its six redundant equations, no other robot has any."""
     robot = pp.load(name)
@@ -160,7 +161,7 @@ def test_impossible_motions_and_poses_are_refused() -> None:
         oracle("staicu").actuated(away)
 
 
-@pytest.mark.parametrize("name", pp.library())
+@pytest.mark.parametrize("name", papers_robots())
 def test_inverse_then_direct(name: str) -> None:
     judge = oracle(name)
     for state in states(pp.load(name), judge, 10, seed=5):
@@ -189,7 +190,7 @@ def energy_along(judge: Oracle, state: State, t: float) -> float:
     return sum(judge.energy(pose, rates))
 
 
-@pytest.mark.parametrize("name", pp.library())
+@pytest.mark.parametrize("name", papers_robots())
 def test_power_balance(name: str) -> None:
     """f.qdot + wrench.twist is the rate of the energy, by central differences of fourth order."""
     judge, step = oracle(name), 3e-4

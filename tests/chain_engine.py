@@ -1,0 +1,546 @@
+"""An engine of constraints for robots of chain legs, in plain NumPy, written from the file format alone.
+
+Every body, the platform among them, has six coordinates: where its reference point is and how it is turned from home.
+Every joint is a set of constraint equations between two bodies. Positions follow by Gauss and Newton's iteration from
+home in small steps, velocities, accelerations and forces by least squares (constraints may be redundant). Nothing of
+polypod is used but the robot's data as a dictionary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+Array = NDArray[np.float64]
+# Smallest singular value, of rows and columns made comparable in size, that counts as one.
+RANK = 1e-7
+
+
+class Place(NamedTuple):
+    """Where all bodies are: reference points (b, 3), turns from home (b, 3, 3), displacements of the drives."""
+
+    points: Array
+    turns: Array
+    q: Array
+
+
+class Motion(NamedTuple):
+    """Velocities and accelerations (b, 6) of the reference points, base axes."""
+
+    velocity: Array
+    acceleration: Array
+
+
+@dataclass(frozen=True)
+class Term:
+    """One constraint: a gap along a direction of the first body (or of the base), or two directions square to
+    each other."""
+
+    kind: str
+    first: int
+    second: int
+    at: Array
+    one: Array
+    two: Array
+
+
+@dataclass(frozen=True)
+class Drive:
+    """An actuated joint: coordinate = ratio x displacement from home + offset."""
+
+    first: int
+    second: int
+    at: Array
+    axis: Array
+    turns: bool
+    ratio: float
+    offset: float
+    rotor: float
+
+
+@dataclass(frozen=True)
+class Held:
+    """Where the constraints of a joint begin and end in the list of all, and what it joins."""
+
+    first: int
+    second: int
+    at: Array
+    begin: int
+    end: int
+    drive: int | None
+
+
+@dataclass(frozen=True)
+class Rub:
+    """Viscous friction of a joint: along its axis for a slide, against the whole relative turning otherwise.
+
+    What spins freely about a line is not braked in it.
+    """
+
+    first: int
+    second: int
+    at: Array
+    axis: Array | None
+    viscous: float
+
+
+class Engine:
+    """A robot given as its file's data; body 0 is the platform, -1 the base."""
+
+    def __init__(self, robot: dict[str, Any]) -> None:
+        home = robot.get("home", {})
+        self.home = np.eye(4)
+        self.home[:3, 3] = home.get("position", np.zeros(3))
+        self.home[:3, :3] = home.get("rotation", np.eye(3))
+        self.gravity = np.array(robot.get("gravity", (0.0, 0.0, -9.81)), dtype=float)
+        turn = self.home[:3, :3]
+        platform = robot["platform"]
+        centre = self.home[:3, 3] + turn @ np.array(platform.get("com", np.zeros(3)))
+        self.masses = [platform["mass"]]
+        self.starts = [self.home[:3, 3]]
+        self.centres = [centre]
+        self.tensors = [turn @ _tensor(platform) @ turn.T]
+        self.terms: list[Term] = []
+        self.drives: list[Drive] = []
+        self.rubs: list[Rub] = []
+        self.joints: dict[tuple[int, str], Held] = {}
+        for number, leg in enumerate(robot["legs"]):
+            self._add(number, leg)
+        self.count = len(self.masses)
+        points = np.array([*self.starts, *[t.at for t in self.terms]])
+        self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0)))
+        self.lines = self._spin_lines()
+        self.chosen = np.eye(6)
+        if robot.get("freedoms"):
+            self.chosen = np.zeros((len(robot["freedoms"]), 6))
+            for row, freedom in zip(self.chosen, robot["freedoms"], strict=True):
+                axis = np.array(freedom["axis"], dtype=float)
+                row[3 * (freedom["motion"] == "rotation") :][:3] = axis / np.linalg.norm(axis)
+
+    def _add(self, number: int, leg: dict[str, Any]) -> None:
+        index = {"base": -1, "platform": 0}
+        for name, body in leg["bodies"].items():
+            index[name] = len(self.masses)
+            self.masses.append(body["mass"])
+            com = np.array(body.get("com", np.zeros(3)), dtype=float)
+            self.starts.append(com)
+            self.centres.append(com)
+            self.tensors.append(_tensor(body))
+        for joint in leg["joints"]:
+            first, second = (index[name] for name in joint["between"])
+            begin, drives = len(self.terms), len(self.drives)
+            self._join(joint, first, second)
+            at = np.array(joint.get("at", np.zeros(3)), dtype=float)
+            drive = drives if len(self.drives) > drives else None
+            self.joints[number, joint["name"]] = Held(first, second, at, begin, len(self.terms), drive)
+
+    def _join(self, joint: dict[str, Any], first: int, second: int) -> None:
+        kind, at = joint["kind"], np.array(joint.get("at", np.zeros(3)), dtype=float)
+        nothing = np.zeros(3)
+        gaps = [Term("gap", first, second, at, axis, nothing) for axis in np.eye(3)]
+        axis = _unit(joint["axis"]) if "axis" in joint else None
+        if axis is not None:
+            p = _unit(_cross(axis, np.eye(3)[np.argmin(np.abs(axis))]))
+            n = _cross(axis, p)
+            tilts = [Term("square", first, second, at, p, axis), Term("square", first, second, at, n, axis)]
+            along = [
+                Term("carried gap", first, second, at, p, nothing),
+                Term("carried gap", first, second, at, n, nothing),
+            ]
+        if kind == "universal":
+            one, two = (_unit(a) for a in joint["axes"])
+            gaps.append(Term("square", first, second, at, one, two - (one @ two) * one))
+        elif kind == "revolute":
+            gaps += tilts
+        elif kind == "prismatic":
+            gaps = [*along, *tilts, Term("square", first, second, at, p, n)]
+        elif kind == "cylindrical":
+            gaps = [*along, *tilts]
+        elif kind == "fixed":
+            e = np.eye(3)
+            gaps += [Term("square", first, second, at, e[k], e[(k + 1) % 3]) for k in range(3)]
+        self.terms += gaps
+        if joint.get("actuated"):
+            turns = joint["actuated"] == "rotation" or (joint["actuated"] is True and kind == "revolute")
+            numbers = (float(joint.get(name, default)) for name, default in (("ratio", 1), ("offset", 0), ("rotor", 0)))
+            self.drives.append(Drive(first, second, at, axis, turns, *numbers))
+        viscous = joint.get("friction", {}).get("viscous", 0.0)
+        if viscous:
+            self.rubs.append(Rub(first, second, at, axis if kind == "prismatic" else None, viscous))
+
+    # -- positions -----------------------------------------------------------------------------------------------------
+
+    def at_home(self) -> Place:
+        return Place(np.array(self.starts), np.tile(np.eye(3), (self.count, 1, 1)), np.zeros(len(self.drives)))
+
+    def pose(self, place: Place) -> Array:
+        """Pose (4, 4) of the platform."""
+        pose = np.eye(4)
+        pose[:3, 3], pose[:3, :3] = place.points[0], place.turns[0] @ self.home[:3, :3]
+        return pose
+
+    def reach(self, pose: Array, steps: int = 4) -> Place:
+        """The place with the platform at a pose, on the way from home that drives the chosen components alone."""
+        place = self.at_home()
+        for step in range(steps + 8):
+            error = np.r_[pose[:3, 3] - place.points[0], _log(pose[:3, :3] @ self.pose(place)[:3, :3].T)]
+            place = self._driven(place, self.chosen @ error / max(steps - step, 1))
+        return place
+
+    def displaced(self, aim: Array, steps: int = 4) -> Place:
+        """The place after the chosen components moved by (m) in small steps."""
+        place = self.at_home()
+        for _ in range(steps):
+            place = self._driven(place, aim / steps)
+        return place
+
+    def _driven(self, place: Place, move: Array) -> Place:
+        rates, _ = self._solved(place, np.zeros(len(self.terms)), move)
+        place = self._moved(place, rates)
+        for _ in range(12):
+            gaps = self.gaps(place)
+            if np.abs(gaps).max(initial=0.0) < 2e-15 * self.size:
+                break
+            correction, _ = self._solved(place, -gaps, np.zeros(len(self.chosen)))
+            place = self._moved(place, correction)
+            if np.abs(correction).max() < 1e-15:
+                break
+        gap = np.abs(self.gaps(place)).max(initial=0.0)
+        assert gap < 1e-13 * self.size, f"out of reach: a gap of {gap:.3g} is left"
+        q = self._coordinates(place)
+        turns = np.array([d.turns for d in self.drives], dtype=bool)
+        q[turns] += 2 * np.pi * np.round((place.q[turns] - q[turns]) / (2 * np.pi))
+        return place._replace(q=q)
+
+    def _moved(self, place: Place, twist: Array) -> Place:
+        turns = Rotation.from_rotvec(twist[:, 3:]).as_matrix() @ place.turns
+        left, _, right = np.linalg.svd(turns)
+        return place._replace(points=place.points + twist[:, :3], turns=left @ right)
+
+    def _coordinates(self, place: Place) -> Array:
+        q = []
+        for d in self.drives:
+            first = self._turn(place, d.first)
+            if d.turns:
+                p = _unit(_cross(d.axis, np.eye(3)[np.argmin(np.abs(d.axis))]))
+                n = _cross(d.axis, p)
+                turned = first.T @ self._turn(place, d.second) @ p
+                q.append(np.arctan2(n @ turned, p @ turned))
+            else:
+                q.append(first @ d.axis @ (self._point(place, d.second, d.at) - self._point(place, d.first, d.at)))
+        return np.array(q)
+
+    def coordinates(self, place: Place) -> Array:
+        """Actuated coordinates (n), ratio and offset included."""
+        return np.array([d.ratio * s + d.offset for d, s in zip(self.drives, place.q, strict=True)])
+
+    # -- constraints ---------------------------------------------------------------------------------------------------
+
+    def _turn(self, place: Place, body: int) -> Array:
+        return np.eye(3) if body < 0 else place.turns[body]
+
+    def _arm(self, place: Place, body: int, at: Array) -> Array:
+        return np.zeros(3) if body < 0 else place.turns[body] @ (at - self.starts[body])
+
+    def _point(self, place: Place, body: int, at: Array) -> Array:
+        return at if body < 0 else place.points[body] + self._arm(place, body, at)
+
+    def gaps(self, place: Place) -> Array:
+        """Values of all constraints."""
+        values = []
+        for t in self.terms:
+            gap = self._point(place, t.second, t.at) - self._point(place, t.first, t.at)
+            first, second = self._turn(place, t.first), self._turn(place, t.second)
+            values.append({"gap": t.one @ gap, "carried gap": first @ t.one @ gap,
+                           "square": (first @ t.one) @ (second @ t.two)}[t.kind])  # fmt: skip
+        return np.array(values)
+
+    def slopes(self, place: Place) -> Array:
+        """Derivatives of the constraints by all twists, (terms, 6 b)."""
+        rows = np.zeros((len(self.terms), self.count, 6))
+        for row, t in zip(rows, self.terms, strict=True):
+            first, second = self._turn(place, t.first), self._turn(place, t.second)
+            d, e = (t.one if t.kind == "gap" else first @ t.one), second @ t.two
+            if t.kind == "square":
+                # (w1 x d).e + d.(w2 x e)
+                self._put(row, t.first, np.zeros(3), _cross(d, e))
+                self._put(row, t.second, np.zeros(3), _cross(e, d))
+                continue
+            self._put(row, t.second, d, _cross(self._arm(place, t.second, t.at), d))
+            self._put(row, t.first, -d, -_cross(self._arm(place, t.first, t.at), d))
+            if t.kind == "carried gap":
+                gap = self._point(place, t.second, t.at) - self._point(place, t.first, t.at)
+                self._put(row, t.first, np.zeros(3), _cross(d, gap))
+        return rows.reshape(len(self.terms), -1)
+
+    def drift(self, place: Place, velocity: Array) -> Array:
+        """Second derivatives of the constraints without accelerations."""
+        values = []
+        for t in self.terms:
+            w1, w2 = self._spin(velocity, t.first), self._spin(velocity, t.second)
+            first, second = self._turn(place, t.first), self._turn(place, t.second)
+            d, e = first @ t.one, second @ t.two
+            if t.kind == "square":
+                turning = _cross(w1, _cross(w1, d)) @ e + d @ _cross(w2, _cross(w2, e))
+                values.append(turning + 2 * _cross(w1, d) @ _cross(w2, e))
+                continue
+            r1, r2 = self._arm(place, t.first, t.at), self._arm(place, t.second, t.at)
+            change = _cross(w2, _cross(w2, r2)) - _cross(w1, _cross(w1, r1))
+            if t.kind == "gap":
+                values.append(t.one @ change)
+                continue
+            gap = self._point(place, t.second, t.at) - self._point(place, t.first, t.at)
+            rate = self._velocity(velocity, place, t.second, t.at) - self._velocity(velocity, place, t.first, t.at)
+            values.append(_cross(w1, _cross(w1, d)) @ gap + 2 * _cross(w1, d) @ rate + d @ change)
+        return np.array(values)
+
+    def _put(self, row: Array, body: int, linear: Array, angular: Array) -> None:
+        if body >= 0:
+            row[body] += np.r_[linear, angular]
+
+    def _spin(self, velocity: Array, body: int) -> Array:
+        return np.zeros(3) if body < 0 else velocity[body, 3:]
+
+    def _velocity(self, velocity: Array, place: Place, body: int, at: Array) -> Array:
+        if body < 0:
+            return np.zeros(3)
+        return velocity[body, :3] + _cross(velocity[body, 3:], self._arm(place, body, at))
+
+    def _scaled(self, place: Place, rows: Array) -> Array:
+        """Constraints and more rows with lengths by the robot's size, so that singular values can be compared."""
+        scale = np.tile(np.r_[np.full(3, self.size), np.ones(3)], self.count)
+        lengths = np.array([self.size if t.kind != "square" else 1.0 for t in self.terms])
+        return np.vstack([self.slopes(place) * scale / lengths[:, None], rows * scale])
+
+    def _solved(self, place: Place, right: Array, chosen: Array) -> tuple[Array, Array]:
+        """Velocities (b, 6) of least size with constraint rates ``right`` and chosen components of the platform."""
+        scale = np.tile(np.r_[np.full(3, self.size), np.ones(3)], self.count)
+        lengths = np.array([self.size if t.kind != "square" else 1.0 for t in self.terms])
+        units = np.where(np.abs(self.chosen[:, :3]).sum(axis=1) > 0, self.size, 1.0)
+        rows = np.zeros((len(self.chosen), 6 * self.count))
+        rows[:, :6] = self.chosen
+        whole = self._scaled(place, rows)
+        whole[len(self.terms) :] /= units[:, None]
+        wanted = np.r_[right / lengths, chosen / units]
+        solution = np.linalg.lstsq(whole, wanted, rcond=RANK)[0]
+        rest = whole @ solution - wanted
+        return (solution * scale).reshape(self.count, 6), rest
+
+    def freedoms(self, place: Place) -> Array:
+        """All velocities (6 b, k) that the constraints allow."""
+        scale = np.tile(np.r_[np.full(3, self.size), np.ones(3)], self.count)
+        matrix = self._scaled(place, np.zeros((0, 6 * self.count)))
+        _, values, right = np.linalg.svd(matrix)
+        rank = int((values > RANK * values[0]).sum())
+        return right[rank:].T * scale[:, None]
+
+    def free_twists(self, place: Place) -> Array:
+        """Twists (6, m) of the platform that the constraints allow, an orthonormal basis; lengths by the size."""
+        free = self.freedoms(place)[:6] / np.r_[np.full(3, self.size), np.ones(3)][:, None]
+        left, values, _ = np.linalg.svd(free)
+        return left[:, : int((values > 1e-6).sum())] if free.size else np.zeros((6, 0))
+
+    def held(self, place: Place) -> Array:
+        """Singular values of the constraints with the platform held, largest first: 0 for what still moves."""
+        matrix = self._scaled(place, np.zeros((0, 6 * self.count)))[:, 6:]
+        values = np.linalg.svd(matrix, compute_uv=False)[: matrix.shape[1]]
+        return np.pad(values, (0, matrix.shape[1] - len(values)))
+
+    # -- motion --------------------------------------------------------------------------------------------------------
+
+    def velocity(self, place: Place, u: Array) -> Array:
+        """Velocities (b, 6) of all bodies for rates of the chosen components."""
+        velocity, rest = self._solved(place, np.zeros(len(self.terms)), u)
+        assert np.abs(rest).max() < 1e-11 * (1 + np.abs(u).max()), "the chosen components cannot move so"
+        return velocity
+
+    def acceleration(self, place: Place, velocity: Array, change: Array) -> Array:
+        """Accelerations (b, 6) of all bodies for those of the chosen components."""
+        drift = self.drift(place, velocity)
+        acceleration, rest = self._solved(place, -drift, change)
+        assert np.abs(rest).max() < 1e-11 * (1 + np.abs(change).max() + np.abs(drift).max()), "constraints disagree"
+        return acceleration
+
+    def drive_rows(self, place: Place) -> Array:
+        """Rates of the actuated coordinates by all twists, (n, 6 b)."""
+        rows = np.zeros((len(self.drives), self.count, 6))
+        for row, d in zip(rows, self.drives, strict=True):
+            self._axis_row(place, row, d.first, d.second, d.at, d.axis, d.turns)
+            row *= d.ratio
+        return rows.reshape(len(self.drives), -1)
+
+    def _axis_row(self, place: Place, row: Array, first: int, second: int, at: Array, axis: Array, turns: bool) -> None:
+        a = self._turn(place, first) @ axis
+        if turns:
+            self._put(row, second, np.zeros(3), a)
+            self._put(row, first, np.zeros(3), -a)
+            return
+        gap = self._point(place, second, at) - self._point(place, first, at)
+        self._put(row, second, a, _cross(self._arm(place, second, at), a))
+        self._put(row, first, -a, -_cross(self._arm(place, first, at), a) + _cross(a, gap))
+
+    def drive_accelerations(self, place: Place, velocity: Array, acceleration: Array) -> Array:
+        """Second derivatives of the actuated coordinates."""
+        values = self.drive_rows(place) @ acceleration.ravel()
+        for k, d in enumerate(self.drives):
+            w1, w2 = self._spin(velocity, d.first), self._spin(velocity, d.second)
+            a = self._turn(place, d.first) @ d.axis
+            if d.turns:
+                values[k] += d.ratio * _cross(w1, a) @ (w2 - w1)
+                continue
+            r1, r2 = self._arm(place, d.first, d.at), self._arm(place, d.second, d.at)
+            gap = self._point(place, d.second, d.at) - self._point(place, d.first, d.at)
+            rate = self._velocity(velocity, place, d.second, d.at) - self._velocity(velocity, place, d.first, d.at)
+            change = _cross(w2, _cross(w2, r2)) - _cross(w1, _cross(w1, r1))
+            turning = _cross(w1, _cross(w1, a)) @ gap + 2 * _cross(w1, a) @ rate
+            values[k] += d.ratio * (turning + a @ change)
+        return values
+
+    # -- forces --------------------------------------------------------------------------------------------------------
+
+    def inertia(self, place: Place) -> Array:
+        """Inertia matrix (6 b, 6 b) of all bodies about their reference points."""
+        whole = np.zeros((6 * self.count, 6 * self.count))
+        for k in range(self.count):
+            whole[6 * k : 6 * k + 6, 6 * k : 6 * k + 6] = self._body(place, k)
+        return whole
+
+    def _body(self, place: Place, k: int) -> Array:
+        m, r = self.masses[k], self._arm(place, k, self.centres[k])
+        tilde = _skew(r)
+        tensor = place.turns[k] @ self.tensors[k] @ place.turns[k].T
+        return np.block([[m * np.eye(3), -m * tilde], [m * tilde, tensor - m * tilde @ tilde]])
+
+    def demand(self, place: Place, velocity: Array) -> Array:
+        """What motion takes without acceleration, gravity included: (6 b)."""
+        whole = np.zeros((self.count, 6))
+        for k in range(self.count):
+            m, r, w = self.masses[k], self._arm(place, k, self.centres[k]), velocity[k, 3:]
+            tensor = place.turns[k] @ self.tensors[k] @ place.turns[k].T
+            force = m * (_cross(w, _cross(w, r)) - self.gravity)
+            whole[k] = np.r_[force, _cross(w, tensor @ w) + _cross(r, force)]
+        return whole.ravel()
+
+    def _spin_lines(self) -> dict[int, Array]:
+        """Bodies that can turn while the platform stands still, with the line about which they do, at home."""
+        if self.count == 1:
+            return {}
+        matrix = self._scaled(self.at_home(), np.zeros((0, 6 * self.count)))[:, 6:]
+        _, values, right = np.linalg.svd(matrix)
+        found = right[int((values > RANK * values.max(initial=1e-300)).sum()) :].reshape(-1, self.count - 1, 6)
+        lines: dict[int, Array] = {}
+        for body in range(1, self.count):
+            left, sizes, _ = np.linalg.svd(found[:, body - 1, 3:].T)
+            if sizes.max(initial=0.0) > 1e-6:
+                lines[body] = left[:, 0]
+        return lines
+
+    def friction(self, place: Place, velocity: Array) -> Array:
+        """What overcomes viscous friction: (6 b)."""
+        whole = np.zeros(6 * self.count)
+        for f in self.rubs:
+            if f.axis is not None:
+                row = np.zeros((self.count, 6))
+                self._axis_row(place, row, f.first, f.second, f.at, f.axis, False)
+                whole += f.viscous * (row.ravel() @ velocity.ravel()) * row.ravel()
+                continue
+            body = next((b for b in (f.first, f.second) if b in self.lines), None)
+            n = np.zeros(3) if body is None else place.turns[body] @ self.lines[body]
+            for direction in np.eye(3) - np.outer(n, n):
+                row = np.zeros((self.count, 6))
+                self._put(row, f.second, np.zeros(3), direction)
+                self._put(row, f.first, np.zeros(3), -direction)
+                whole += f.viscous * (row.ravel() @ velocity.ravel()) * row.ravel()
+        return whole
+
+    def _load(self, place: Place, motion: Motion, wrench: Array, friction: bool) -> Array:
+        """What the drives must balance, (6 b), rotors left out."""
+        load = self.inertia(place) @ motion.acceleration.ravel() + self.demand(place, motion.velocity)
+        load[:6] -= wrench
+        return load + self.friction(place, motion.velocity) if friction else load
+
+    def inverse_dynamics(self, place: Place, motion: Motion, wrench: Array, friction: bool = False) -> Array:
+        """Forces (n) of the drives, of least norm where there are more than freedoms.
+
+        For every motion N that constraints allow: N^T (load - G^T f) = 0.
+        """
+        free, rows = self.freedoms(place), self.drive_rows(place)
+        load = free.T @ self._load(place, motion, wrench, friction)
+        rotors = np.array([d.rotor for d in self.drives])
+        load = load + (rows @ free).T @ (rotors * self.drive_accelerations(place, *motion))
+        force, *_ = np.linalg.lstsq((rows @ free).T, load, rcond=1e-9)
+        rest = (rows @ free).T @ force - load
+        assert np.abs(rest).max() < 1e-9 * np.abs(load).max(), "the drives cannot balance this"
+        return force
+
+    def reactions(self, place: Place, motion: Motion, wrench: Array, force: Array) -> dict[tuple[int, str], Array]:
+        """Wrench (6) of every joint on the second of its bodies, about its point in that body, without friction.
+
+        J^T lambda + G^T f = load; only for robots whose joints hold nothing twice, and no rotors.
+        """
+        slopes, rows = self.slopes(place), self.drive_rows(place)
+        rest = self._load(place, motion, wrench, False) - rows.T @ force
+        multipliers = np.linalg.lstsq(slopes.T, rest, rcond=1e-10)[0]
+        found = {}
+        for key, joint in self.joints.items():
+            push = slopes[joint.begin : joint.end].T @ multipliers[joint.begin : joint.end]
+            if joint.drive is not None:
+                push = push + rows[joint.drive] * force[joint.drive]
+            body = joint.second if joint.second >= 0 else joint.first
+            own = push.reshape(self.count, 6)[body] * (1 if joint.second >= 0 else -1)
+            arm = self._arm(place, body, joint.at)
+            found[key] = np.r_[own[:3], own[3:] - _cross(arm, own[:3])]
+        return found
+
+    def direct_dynamics(self, place: Place, velocity: Array, force: Array, wrench: Array, friction: bool) -> Array:
+        """Acceleration (6) of the platform."""
+        coasting = self.acceleration(place, velocity, np.zeros(len(self.chosen)))
+        free, rows = self.freedoms(place), self.drive_rows(place)
+        rotors = np.diag([d.rotor for d in self.drives])
+        matrix = free.T @ (self.inertia(place) + rows.T @ rotors @ rows) @ free
+        load = self._load(place, Motion(velocity, coasting), wrench, friction)
+        load = load + rows.T @ (rotors @ self.drive_accelerations(place, velocity, coasting))
+        change = np.linalg.solve(matrix, free.T @ (rows.T @ force - load))
+        return (coasting.ravel() + free @ change)[:6]
+
+    def mass_matrix(self, place: Place) -> Array:
+        """Mass matrix (m, m) in the rates of the chosen components, rotors included."""
+        columns = np.array([self.velocity(place, u).ravel() for u in np.eye(len(self.chosen))]).T
+        rates = self.drive_rows(place) @ columns
+        rotors = np.diag([d.rotor for d in self.drives])
+        return columns.T @ self.inertia(place) @ columns + rates.T @ rotors @ rates
+
+    def kinetic(self, place: Place, velocity: Array) -> float:
+        rates = self.drive_rows(place) @ velocity.ravel()
+        rotors = np.array([d.rotor for d in self.drives])
+        return float(0.5 * velocity.ravel() @ self.inertia(place) @ velocity.ravel() + 0.5 * rotors @ rates**2)
+
+    def potential(self, place: Place) -> float:
+        centres = [place.points[k] + self._arm(place, k, self.centres[k]) for k in range(self.count)]
+        return float(-sum(m * self.gravity @ c for m, c in zip(self.masses, centres, strict=True)))
+
+
+def _tensor(body: dict[str, Any]) -> Array:
+    tensor = np.array(body.get("inertia", np.zeros((3, 3))), dtype=float)
+    return np.diag(tensor) if tensor.ndim == 1 else tensor
+
+
+def _unit(vector: Any) -> Array:
+    return np.asarray(vector, dtype=float) / np.linalg.norm(vector)
+
+
+def _cross(a: Array, b: Array) -> Array:
+    # np.cross takes longer than all the rest of a constraint
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
+
+
+def _skew(a: Array) -> Array:
+    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+
+
+def _log(turn: Array) -> Array:
+    return Rotation.from_matrix(turn).as_rotvec()

@@ -1,0 +1,272 @@
+"""Robots of chain legs against an engine of constraints that shares only the robot's data with polypod.
+
+Functions are interpreted: what is checked is their equations. Compiled functions equal interpreted ones by other tests.
+"""
+
+from __future__ import annotations
+
+import json
+from copy import deepcopy
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from scipy.linalg import null_space
+from scipy.spatial.transform import Rotation
+
+import polypod as pp
+from chain_engine import Array, Engine, Motion, Place
+from chain_functions import Functions
+from compare import assert_close
+from polypod.errors import InputError
+from polypod.formulations import FORMULATIONS
+from random_chains import ROBOTS, as_chains, as_data, carried
+
+FOLDER = Path(__file__).parent / "data" / "golden" / "general"
+GOLDEN = sorted(path.stem for path in FOLDER.glob("*.json"))
+# Both sides round in double precision, magnified by the condition of legs and Jacobian (below 1e3): 1e-12 is reached.
+TOLERANCE = 1e-10
+# One of every kind of closing and of every way to state a leg; the others differ in the letters of their joints.
+DEFAULT = (
+    "6-CRS",
+    "straight shuffled UPS",
+    "welded PUS",
+    "geared RUS",
+    "two drives",
+    "tricept",
+    "planar 4-RRR",
+    "five-bar",
+    "agile eye",
+    "3-PRS turned",
+    "3-UPU",
+    "delta of balls",
+    "hinge",
+    "ankle",
+    "all driven",
+)
+# Small graphs, on which all functions are built in a moment.
+FEW_LEGS = ("planar 4-RRR", "3-PRS turned", "hinge", "all driven")
+each_robot = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in DEFAULT else pytest.mark.long) for name in ROBOTS]
+)
+
+
+class Case(NamedTuple):
+    """A robot by the engine, moving."""
+
+    data: dict[str, Any]
+    engine: Engine
+    place: Place
+    motion: Motion
+    given: dict[str, Array]
+
+
+def moving(data: dict[str, Any], seed: int, reach: float = 0.03) -> Case:
+    """A robot near home in a random motion that it can make."""
+    engine, rng = Engine(data), np.random.default_rng(seed)
+    m = len(engine.chosen)
+    place = engine.displaced(rng.uniform(-reach, reach, m))
+    velocity = engine.velocity(place, rng.normal(size=m))
+    motion = Motion(velocity, engine.acceleration(place, velocity, 3 * rng.normal(size=m)))
+    given = {"pose": engine.pose(place), "twist": velocity[0], "acceleration": motion.acceleration[0]}
+    return Case(data, engine, place, motion, {**given, "wrench": 5 * rng.normal(size=6)})
+
+
+@cache
+def case(name: str, seed: int = 1) -> Case:
+    return moving(ROBOTS[name](seed), seed + 1)
+
+
+@cache
+def functions(name: str, seed: int = 1) -> Functions:
+    return Functions(pp.Robot.model_validate(ROBOTS[name](seed)))
+
+
+def check(got: Any, wanted: Any, tolerance: float = TOLERANCE, scale: Any = None) -> None:
+    """Largest difference over the largest wanted value, or over a scale."""
+    assert_close(np.asarray(got, dtype=float)[None], np.asarray(wanted, dtype=float)[None], tolerance, scale)
+
+
+def compare(function: Functions, c: Case) -> None:
+    """Coordinates, rates and forces with friction; the answers of everything else follow from the same parts."""
+    q = c.engine.coordinates(c.place)
+    check(function("inverse_kinematics", **c.given)["q"], q, scale=max(1.0, np.abs(q).max()))
+    qdot = c.engine.drive_rows(c.place) @ c.motion.velocity.ravel()
+    check(function("rates", **c.given)["qdot"], qdot)
+    wanted = c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], friction=True)
+    check(function("inverse_dynamics", friction=True, **c.given)["force"], wanted)
+
+
+@each_robot
+def test_kinematics_and_forces(name: str) -> None:
+    compare(functions(name), case(name))
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in FEW_LEGS else pytest.mark.long) for name in ROBOTS]
+)
+def test_other_functions(name: str) -> None:
+    """Accelerations, forces without friction, direct dynamics, mass matrix, energies."""
+    c, function = case(name), functions(name)
+    check(
+        function("accelerations", **c.given)["qddot"],
+        c.engine.drive_accelerations(c.place, *c.motion),
+    )
+    force = c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"])
+    check(function("inverse_dynamics", **c.given)["force"], force)
+    for friction in (False, True):
+        force = c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], friction)
+        found = function("direct_dynamics", friction, **c.given, force=force)["acceleration"]
+        check(found, c.given["acceleration"])
+        wanted = c.engine.direct_dynamics(c.place, c.motion.velocity, 1.1 * force, c.given["wrench"], friction)
+        check(function("direct_dynamics", friction, **c.given, force=1.1 * force)["acceleration"], wanted)
+    check(function("mass_matrix", **c.given)["mass_matrix"], c.engine.mass_matrix(c.place))
+    energy = function("energy", **c.given)
+    check(energy["kinetic"], c.engine.kinetic(c.place, c.motion.velocity))
+    check(energy["potential"], c.engine.potential(c.place))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [2, 3, 4])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_other_numbers(name: str, seed: int) -> None:
+    """The same kinds of robots with other numbers, of other makes where axes decide."""
+    compare(functions(name, seed), case(name, seed))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=() if n in ("3-PRS", "agile eye", "five-bar") else pytest.mark.long) for n in ROBOTS],
+)
+def test_newton_equals_known_patterns(name: str) -> None:
+    """A leg closed by iterating is where its pattern puts it."""
+    data = deepcopy(case(name).data)
+    for leg in data["legs"]:
+        leg["closing"] = "newton"
+    iterated, given = Functions(pp.Robot.model_validate(data)), case(name).given
+    for friction in (False, True):
+        force = functions(name)("inverse_dynamics", friction, **given)["force"]
+        check(iterated("inverse_dynamics", friction, **given)["force"], force, 1e-11)
+
+
+@pytest.mark.parametrize("formulation", [f for f in FORMULATIONS if f != "virtual-power"])
+@pytest.mark.parametrize("name", ["five-bar", "3-PRS", pytest.param("6-RUS", marks=pytest.mark.long)])
+def test_formulations(name: str, formulation: str) -> None:
+    given, function = case(name).given, functions(name)
+    wanted = function("inverse_dynamics", True, **given)["force"]
+    if formulation == "recursive-matrix" and function.mechanism.platform.follows_legs:
+        with pytest.raises(InputError, match="can do changes from pose to pose"):
+            function("inverse_dynamics", True, formulation, **given)
+        return
+    check(function("inverse_dynamics", True, formulation, **given)["force"], wanted, 1e-11)
+
+
+@pytest.mark.parametrize("name", ["3-PRS", "tricept", "6-CRS", pytest.param("6-RUS", marks=pytest.mark.long)])
+def test_reactions(name: str) -> None:
+    """Wrenches of the joints are the engine's multipliers; bodies fixed to the platform are part of it."""
+    c, function = case(name), functions(name)
+    force = c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"])
+    wanted = c.engine.reactions(c.place, c.motion, c.given["wrench"], force)
+    found = iter(function("reactions", **c.given)["wrenches"])
+    size = max(np.abs(wrench).max() for wrench in wanted.values())
+    for number, leg in enumerate(function.mechanism.legs):
+        stated = {joint["name"]: joint for joint in c.data["legs"][number]["joints"]}
+        for joint in leg.placement.joints:
+            second = leg.leg._plan.group[stated[joint.name]["between"][1]]
+            sign = 1 if second == joint.child else -1
+            check(next(found), sign * wanted[number, joint.name], scale=size)
+
+
+def test_what_spins_freely_is_not_braked() -> None:
+    """Friction in the balls of rods that spin is the same whatever the base's axes are."""
+    data = ROBOTS["delta of balls"](1)
+    turned = carried(data, Rotation.from_rotvec([0.5, 0.9, -0.3]).as_matrix())
+    for robot in (data, turned):
+        compare(Functions(pp.Robot.model_validate(robot)), moving(robot, 5))
+
+
+def test_least_norm_counts_friction_of_the_drives() -> None:
+    """Of all forces that make the motion, what actuators apply in sum is least, their own friction included."""
+    c, function = case("planar 4-RRR"), functions("planar 4-RRR")
+    force = function("inverse_dynamics", True, **c.given)["force"]
+    # J^T f is the same for forces that differ by what J^T does not see
+    idle = null_space(function("jacobian", **c.given)["jacobian"].T)
+    assert idle.shape == (4, 1)
+    assert abs(force @ idle) < 1e-12 * np.linalg.norm(force)
+
+
+@pytest.mark.parametrize("name", ["lopes", "pedrammehr"])
+def test_a_chain_equals_the_short_kind(name: str) -> None:
+    """PUS and UPS legs written as bodies and joints at home."""
+    robot = pp.load(name)
+    chain = Functions(pp.Robot.model_validate(as_chains(robot)))
+    short, rng = Functions(robot), np.random.default_rng(0)
+    for _ in range(2):
+        pose = robot.home.matrix
+        pose[:3, 3] += 0.05 * rng.uniform(-1, 1, 3)
+        pose[:3, :3] = Rotation.from_rotvec(0.1 * rng.uniform(-1, 1, 3)).as_matrix() @ pose[:3, :3]
+        given = {"pose": pose, "twist": rng.normal(size=6), "acceleration": rng.normal(size=6)}
+        check(chain("inverse_kinematics", **given)["q"], short("inverse_kinematics", **given)["q"], 1e-12)
+        for friction in (False, True):
+            wanted = short("inverse_dynamics", friction, **given)["force"]
+            check(chain("inverse_dynamics", friction, **given)["force"], wanted, 1e-12)
+        check(chain("mass_matrix", **given)["mass_matrix"], short("mass_matrix", **given)["mass_matrix"], 1e-12)
+
+
+# -- answers computed elsewhere ----------------------------------------------------------------------------------------
+
+
+def golden(name: str) -> Any:
+    return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+
+
+CHAINS = [name for name in pp.library() if all(leg.kind == "chain" for leg in pp.load(name).legs)]
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=() if n in ("agile-eye", "five-bar") else pytest.mark.long) for n in CHAINS]
+)
+def test_library_robots(name: str) -> None:
+    data = as_data(pp.load(name))
+    compare(Functions(pp.load(name)), moving(data, 1, 0.02 * Engine(data).size))
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_the_engine_gives_golden_answers(name: str) -> None:
+    data = golden(name)
+    engine = Engine(data["robot"])
+    for state in data["states"][:3]:
+        place = engine.reach(np.array(state["pose"]))
+        check(engine.pose(place), state["pose"], 1e-13)
+        velocity = engine.velocity(place, engine.chosen @ state["twist"])
+        motion = Motion(velocity, engine.acceleration(place, velocity, engine.chosen @ state["acceleration"]))
+        check(motion.velocity[0], state["twist"], 1e-12)
+        check(motion.acceleration[0], state["acceleration"], 1e-12)
+        check(engine.coordinates(place), state["q_from_home"], 1e-12)
+        check(engine.drive_rows(place) @ velocity.ravel(), state["qdot"], 1e-12)
+        wrench = np.array(state["wrench"])
+        check(engine.inverse_dynamics(place, motion, wrench), state["force"], 1e-12)
+        check(engine.inverse_dynamics(place, motion, wrench, friction=True), state["force_viscous"], 1e-12)
+        check(engine.kinetic(place, velocity), state["kinetic"], 1e-12)
+        check(engine.potential(place), state["potential"], 1e-12)
+        check(engine.mass_matrix(place), state["mass_matrix_in_freedom_rates"], 1e-12)
+
+
+@pytest.mark.parametrize("name", GOLDEN)
+def test_golden_answers(name: str) -> None:
+    data = golden(name)
+    function = Functions(pp.load(FOLDER / f"{name}.yaml"))
+    for state in data["states"]:
+        given = {field: np.array(state[field]) for field in ("pose", "twist", "acceleration", "wrench")}
+        check(function("inverse_kinematics", **given)["q"], state["q_from_home"], 1e-12)
+        check(function("rates", **given)["qdot"], state["qdot"], 1e-12)
+        check(function("inverse_dynamics", **given)["force"], state["force"], 1e-12)
+        check(function("inverse_dynamics", True, **given)["force"], state["force_viscous"], 1e-12)
+        found = function("direct_dynamics", **given, force=state["force"])["acceleration"]
+        check(found, state["acceleration"], 1e-11)
+        check(function("mass_matrix", **given)["mass_matrix"], state["mass_matrix_in_freedom_rates"], 1e-12)
+        energy = function("energy", **given)
+        check(energy["kinetic"], state["kinetic"], 1e-12)
+        check(energy["potential"], state["potential"], 1e-12)

@@ -1,0 +1,176 @@
+"""Every robot of the library that is not a paper's: read, checked, held against its weight, moved along its motion."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import polypod as pp
+from polypod.cli.check import check
+from polypod.files import dumps, loads
+from polypod.files.unit_slips import suspicious_numbers
+from polypod.legs.chain import ChainJoint
+from polypod.motion import make_task
+from polypod.motion.published import default_motion
+from polypod.results.figures.scene import robot_picture
+from polypod.results.figures.skeleton import skeleton
+from states import displaced, papers_robots
+
+Array = NDArray[np.float64]
+FREEDOMS = {
+    "3-prs": 3, "3-rps": 3, "agile-eye": 3, "ankle": 2, "delta": 3, "five-bar": 2, "hexapod": 6, "linear-delta": 3,
+    "orthoglide": 3, "planar-3-rrr": 3, "planar-4-rrr": 3, "reachy-mini": 6, "tricept": 3,
+}  # fmt: skip
+SPINNING = {"delta": 6, "linear-delta": 6, "reachy-mini": 6}
+"""Rods between two spherical joints."""
+DRIVEN = FREEDOMS | {"planar-4-rrr": 4}
+ROBOTS = tuple(FREEDOMS)
+# Differences of fourth order over 2e-3 of a size or a radian: their error is 1e-10 of the work, rounding 1e-12.
+WORK = 1e-8
+
+
+@cache
+def robot(name: str) -> pp.Robot:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # nothing of the library is implausible or unphysical
+        return pp.load(name)
+
+
+@cache
+def model(name: str) -> pp.Model:
+    return pp.Model(robot(name))
+
+
+def test_these_are_all_robots() -> None:
+    assert {*ROBOTS, *papers_robots()} == set(pp.library())
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_files_are_whole(name: str) -> None:
+    """Every number has a source and every source a number; what is written is what was read; units are plausible."""
+    made = robot(name)
+    assert made.name == name
+    assert made.title
+    assert [path for path in made.numbers() if not made.source_of(path)] == []
+    assert {made.source_of(path) for path in made.numbers()} == set(made.sources.values())
+    assert list(suspicious_numbers(made)) == []
+
+
+@pytest.mark.parametrize("name", ["hexapod", "five-bar", "tricept"])
+def test_load_save_load_is_the_identity(name: str) -> None:
+    assert loads(dumps(robot(name))) == robot(name)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_home_is_healthy(name: str) -> None:
+    made = model(name)
+    assert len(made.actuators) == DRIVEN[name]
+    assert len(made.robot.freedoms) == FREEDOMS[name] % 6
+    assert made.conditioning(made.robot.home.matrix).condition < 5.0
+    assert made.limits(made.robot.home.matrix).ok
+
+
+# -- mobility, from joints alone ---------------------------------------------------------------------------------------
+
+
+def demands(joint: ChainJoint) -> Array:
+    """What a joint forbids of the relative twist at the base's origin [v; omega], one row each."""
+    axes = np.array([joint.axis] if joint.axis else joint.axes or np.zeros((0, 3)), dtype=float)
+    turns, slides = np.zeros((0, 6)), np.zeros((0, 6))
+    if joint.kind == "spherical":
+        axes = np.eye(3)
+    if joint.kind in ("revolute", "universal", "spherical", "cylindrical"):
+        turns = np.hstack([-np.cross(axes, joint.at), axes])  # omega = a, v = -a x p
+    if joint.kind in ("prismatic", "cylindrical"):
+        slides = np.hstack([axes, np.zeros_like(axes)])
+    _, sizes, right = np.linalg.svd(np.vstack([turns, slides, np.zeros((6, 6))]))
+    return np.asarray(right[np.count_nonzero(sizes > 1e-9) :])
+
+
+@pytest.mark.parametrize("name", [name for name in ROBOTS if name != "hexapod"])
+def test_joints_leave_the_freedoms_stated(name: str) -> None:
+    """Twists of all bodies that all joints allow: as many as freedoms and idly spinning rods; no code of the legs."""
+    made = robot(name)
+    bodies = ["platform", *((number, body) for number, leg in enumerate(made.legs) for body in leg.bodies)]
+    rows = []
+    for number, leg in enumerate(made.legs):
+        for joint in leg.joints:
+            wanted = demands(joint)
+            row = np.zeros((len(wanted), 6 * len(bodies)))
+            for body, sign in zip(joint.between, (-1.0, 1.0), strict=True):
+                if body != "base":
+                    k = bodies.index("platform" if body == "platform" else (number, body))
+                    row[:, 6 * k : 6 * k + 6] += sign * wanted
+            rows.append(row)
+    free = 6 * len(bodies) - int(np.linalg.matrix_rank(np.vstack(rows), tol=1e-8))
+    assert free == FREEDOMS[name] + SPINNING.get(name, 0)
+
+
+# -- statics -----------------------------------------------------------------------------------------------------------
+
+
+def beside_home(made: pp.Model, steps: Array) -> Array:
+    """Poses (k, m, 4, 4) with each coordinate of the robot off home by steps (k)."""
+    size = float(np.linalg.norm(made.robot.attachments, axis=1).mean())
+    count = len(made.robot.freedoms) or 6
+    turning = [f.motion == "rotation" for f in made.robot.freedoms] or [False] * 3 + [True] * 3
+    offsets = steps[:, None, None] * np.diag(np.where(turning, 1.0, size))
+    if not made.robot.freedoms:
+        return displaced(made.robot.home.matrix, offsets)
+    return made.motion(offsets.reshape(-1, count)).pose.reshape(len(steps), count, 4, 4)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_forces_at_home_hold_the_weight(name: str) -> None:
+    """Virtual work, sum of f dq = dV, along every coordinate, by differences of actuated coordinates and potential."""
+    made, home, h = model(name), robot(name).home.matrix, 1e-3
+    force = made.inverse_dynamics(home, np.zeros(6), np.zeros(6))
+    poses = beside_home(made, h * np.array([-2.0, -1.0, 1.0, 2.0]))
+    weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12 * h)
+    slopes = np.einsum("k,kma->ma", weights, made.inverse_kinematics(poses))
+    work = np.einsum("k,km->m", weights, made.energy(poses, np.zeros(6)).potential)
+    scale = np.abs(slopes) @ np.abs(force) + np.abs(work)
+    assert np.abs(slopes @ force - work).max() <= WORK * max(scale.max(), 1e-3)
+    level = name == "five-bar"  # gravity is square to its plane
+    assert (np.abs(work).max() < 1e-12) == level
+
+
+# -- motions and pictures ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_its_motion_is_within_reach_and_limits(name: str) -> None:
+    made = model(name)
+    task = make_task(made, rate=50.0)
+    assert task.name == default_motion(name) != "around-home"
+    pose, twist, acceleration = task.motion.pose, task.motion.twist, task.motion.acceleration
+    assert np.isfinite(made.inverse_dynamics(pose, twist, acceleration)).all()
+    assert made.limits(pose).ok
+    assert np.linalg.norm(pose[:, :3] - robot(name).home.matrix[:3], axis=(1, 2)).max() > 0.01  # it does move
+
+
+@pytest.mark.parametrize("name", ["hexapod", "3-rps"])
+def test_check_takes_robot_and_motion(name: str) -> None:
+    for what in (name, default_motion(name)):
+        report = check(str(what))
+        assert (report.ok, report.clean) == (True, True), report
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_body_has_a_line(name: str) -> None:
+    lines = skeleton(robot(name), robot(name).home.matrix[None])
+    legs_with_bodies = {k for k, leg in enumerate(robot(name).legs) if getattr(leg, "bodies", True)}
+    assert {bone.leg for bone in lines.bones} == legs_with_bodies
+    points = np.array([joint.at for leg in robot(name).legs for joint in getattr(leg, "joints", ())]).reshape(-1, 3)
+    for point in points:
+        if name not in ("tricept", "five-bar"):  # a fixed joint moves nothing and is not drawn
+            assert np.linalg.norm(lines.joints[0] - point, axis=1).min() < 1e-12
+
+
+def test_a_leg_of_one_joint_is_in_the_picture() -> None:
+    figure = robot_picture(robot("ankle"))
+    assert {text.get_text() for text in figure.axes[0].texts} >= {"joint", "left", "right"}

@@ -1,0 +1,384 @@
+"""Live pages in a real browser: opened, dragged, played, and compared with the model in Python."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+import polypod as pp
+from browser import Browser, needs_browser
+from chains import planar, tripod
+from polypod.cli.new import template
+from polypod.cli.view import view
+from polypod.errors import InputError
+from polypod.motion import make_task
+from polypod.papers.long.hexagon import hexagon_modes
+from polypod.view import live_page
+from polypod.view.coordinates import coordinates_of
+from polypod.view.functions import javascript
+from polypod.view.samples import Samples
+from polypod.view.scene import scene
+from polypod.view.shapes import cones
+from rotary import hexa
+
+# The same operations in the same order, without fused products: a few roundings, times the condition number.
+SAME = 1e-9
+STILL = np.zeros(6)
+NAME = "<img src=x onerror=alert(1)> & </script>"
+
+
+def quiet(robot) -> pp.Model:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pp.errors.UnphysicalWarning)
+        return pp.Model(robot)
+
+
+def with_cones() -> pp.Robot:
+    """The healthy hexapod with cones at both ends of its legs, and markup for names."""
+    data = pp.loads(template("robot", "hexapod")).model_dump()
+    for number, leg in enumerate(data["legs"]):
+        leg |= {"kind": "UPS", "name": f"<b>leg</b> {number}"}
+        leg["base_cone"] = {"axis": [0, 0, 1], "half_angle": 0.9}
+        leg["platform_cone"] = {"axis": [0, 0.6, 0.8], "half_angle": 1.2}
+    return pp.Robot.model_validate({**data, "name": NAME, "title": "<i>title</i>"})
+
+
+@pytest.fixture(scope="module")
+def models() -> dict[str, pp.Model]:
+    """Telescopic legs with cones; sliders with dry friction; three freedoms; cranks of a kind of its own; chains."""
+    robots = {"cones": with_cones(), "kim-ryu": "kim-ryu", "staicu": "staicu", "hexa": hexa()}
+    robots |= {"planar": planar(), "tripod": tripod()}
+    return {name: quiet(robot) for name, robot in robots.items()}
+
+
+@pytest.fixture(scope="module")
+def pages(models, tmp_path_factory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    made = {}
+    for name, model in models.items():
+        task = make_task(model, rate=20.0) if name in ("kim-ryu", "staicu") else None
+        made[name] = folder / f"{name}.html"
+        made[name].write_text(live_page(model, task), encoding="utf-8")
+    return made
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Browser(tmp_path_factory.mktemp("browser"), size=(900, 560)) as opened:
+        yield opened
+
+
+def opened(browser: Browser, page: Path) -> Browser:
+    browser.open(page)
+    browser.wait_for(lambda: browser.ask("Boolean(window.polypod)"))
+    return browser
+
+
+def state(browser: Browser) -> dict:
+    """What the page knows of the state it shows."""
+    return json.loads(
+        browser.ask("""JSON.stringify((s => ({pose: [...s.pose], x: [...s.x], reachable: s.reachable,
+        singular: s.singular, condition: s.condition, distance: s.distance, verdict: s.verdict,
+        q: s.q && [...s.q], force: s.force && [...s.force], limits: s.limits && s.limits.map(l => l.value),
+        frames: s.frames && s.frames.map(f => [...f])}))(polypod.state))""")
+    )
+
+
+def words(browser: Browser) -> str:
+    """All that the page says."""
+    return browser.ask("document.body.innerText + [...document.querySelectorAll('input')].map(i => i.value).join(' ')")
+
+
+def agree(model: pp.Model, told: dict, twist=STILL, acceleration=STILL) -> None:
+    """Every number of a state against the compiled functions at the page's own pose."""
+    pose = np.reshape(told["pose"], (4, 4))
+    q, force = model.inverse_kinematics(pose), model.inverse_dynamics(pose, twist, acceleration)
+    assert np.abs(np.array(told["q"]) - q).max() <= SAME * np.abs(q).max()
+    assert np.abs(np.array(told["force"]) - force).max() <= SAME * np.abs(force).max()
+    bodies = list(model.bodies(pose).values())
+    assert np.abs(np.array(told["frames"][1:]) - np.reshape(bodies, (-1, 16))).max() <= SAME
+    limits, how = model.limits(pose), model.conditioning(pose)
+    assert np.abs(np.array(told["limits"]) - limits.value).max(initial=0.0) <= SAME
+    assert told["condition"] == pytest.approx(float(how.condition), rel=SAME)
+    assert told["distance"] == pytest.approx(float(how.distance), rel=SAME)
+    assert (told["verdict"]["title"] == "Within all limits") == bool(limits.ok and len(limits.names))
+
+
+@needs_browser
+@pytest.mark.parametrize("name", ["cones", "kim-ryu", "staicu", "hexa", "planar", "tripod"])
+def test_a_page_opens_is_dragged_and_agrees_with_the_model(name, browser, pages, models):
+    model = models[name]
+    opened(browser, pages[name])
+    browser.ask("polypod.home(); polypod.draw()")
+    home = state(browser)
+    assert np.abs(np.reshape(home["pose"], (4, 4)) - model.robot.home.matrix).max() < 1e-15
+    agree(model, home)
+    # the platform itself is caught and moved across the screen
+    at = browser.ask("polypod.stage.project([3, 7, 11].map(k => polypod.state.pose[k]))")
+    browser.drag(tuple(at), (at[0] + 12, at[1] - 9))
+    moved = state(browser)
+    assert np.abs(np.array(moved["pose"]) - home["pose"]).max() > 1e-3 * model.size
+    agree(model, moved)
+    if model.robot.freedoms:
+        assert np.abs(model.coordinates(np.reshape(moved["pose"], (4, 4))) - moved["x"]).max() < 1e-12
+    # what the table shows is what the page knows
+    shown = browser.ask("[...document.querySelectorAll('#actuators tr td:nth-child(5)')].map(e => Number(e.innerText))")
+    assert np.abs(np.array(shown) - moved["force"]).max() <= 2e-3 * np.abs(moved["force"]).max()
+    # an actuator's slider: forward kinematics moves that actuator and no other
+    wanted = np.array(moved["q"])
+    wanted[1] += 0.02 * np.ptp(browser.ask("[polypod.scene.actuators[1].low, polypod.scene.actuators[1].high]"))
+    browser.ask(f"""(i => {{ i.value = {float(wanted[1])!r}; i.dispatchEvent(new Event("input")); }})(
+        document.querySelectorAll("#actuators input[type=range]")[1])""")
+    slid = state(browser)
+    reached = float(browser.ask("document.querySelectorAll('#actuators input[type=range]')[1].value"))
+    wanted[1] = reached
+    assert np.abs(np.array(slid["q"]) - wanted).max() <= 1e-12 * (1 + np.abs(wanted).max())
+    agree(model, slid)
+    assert browser.complaints == []
+    assert browser.requests == []
+    assert not re.search(r"NaN|undefined|Infinity|\[object", words(browser))
+
+
+@needs_browser
+def test_rotations_turn_about_the_pivot(browser, pages, models):
+    """The point of the platform stays; angles are those of the robot's Euler convention."""
+    model = models["cones"]
+    opened(browser, pages["cones"])
+    x = [0.02, -0.01, 0.62, 0.1, 0.15, -0.2]
+    browser.ask(f"polypod.setPivot(2, 0.15); polypod.setPivot(0, -0.05); polypod.setCoordinates({x})")
+    pose = np.reshape(state(browser)["pose"], (4, 4))
+    assert np.abs(pose @ [-0.05, 0, 0.15, 1] - [*x[:3], 1]).max() < 1e-14
+    assert np.abs(pose[:3, :3] - Rotation.from_euler(model.robot.euler, x[3:]).as_matrix()).max() < 1e-14
+
+
+@needs_browser
+def test_a_motion_is_played(browser, pages, models):
+    model = models["kim-ryu"]
+    task = make_task(model, rate=20.0)
+    opened(browser, pages["kim-ryu"])
+    for k in (0, 7, len(task.time) - 1):
+        browser.ask(f"polypod.setInstant({k})")
+        told = state(browser)
+        assert told["pose"] == task.motion.pose[k].ravel().tolist()
+        agree(model, told, task.motion.twist[k], task.motion.acceleration[k])
+    lines = np.array(browser.ask("polypod.motion.force.map(f => [...f])"))
+    expected = model.inverse_dynamics(task.motion.pose, task.motion.twist, task.motion.acceleration)
+    assert np.abs(lines - expected).max() <= SAME * np.abs(expected).max()
+    browser.ask("document.getElementById('stage').focus()")
+    browser.press(",", number=188)
+    assert browser.ask("document.querySelector('#play input').value") == str(len(task.time) - 2)
+    browser.press(" ", "Space", 32)  # plays to the end
+    browser.wait_for(lambda: browser.ask("document.querySelector('#play input').value") == str(len(task.time) - 1))
+    # a click on the first plot goes to that instant
+    place = browser.ask(
+        "(b => [b.left + 46, b.top + 60])(document.querySelector('#plots canvas').getBoundingClientRect())"
+    )
+    browser.drag(tuple(place), tuple(place), steps=1)
+    assert browser.ask("document.querySelector('#play input').value") == "0"
+    assert browser.complaints == []
+
+
+@needs_browser
+def test_keys_and_views(browser, pages):
+    opened(browser, pages["staicu"])
+    browser.ask("polypod.home(); document.getElementById('stage').focus()")
+    before = state(browser)["x"]
+    low, high = browser.ask("[polypod.scene.coordinates[0].low, polypod.scene.coordinates[0].high]")
+    browser.press("ArrowRight", number=39)
+    assert state(browser)["x"][0] == pytest.approx(before[0] + (high - low) / 100, rel=1e-12)
+    browser.press("Home", number=36)
+    assert state(browser)["x"] == before
+    views = []
+    for key in "1234":
+        browser.press(key, f"Digit{key}", ord(key))
+        views.append(tuple(browser.ask("[polypod.camera.azimuth, polypod.camera.elevation]")))
+    assert views == [(-55, 20), (-90, 0), (0, 0), (-90, 90)]
+    start = browser.ask("polypod.camera.azimuth")
+    browser.drag((30, 120), (80, 120))  # beside the robot: the view turns, the robot stays
+    assert browser.ask("polypod.camera.azimuth") != start
+    assert state(browser)["x"] == before
+
+
+@needs_browser
+def test_out_of_reach_and_singular_are_said_in_words(browser, pages, models):
+    """Kim-Ryu's links are too short for x = 2 m; the hexapod turned by a quarter is singular."""
+    opened(browser, pages["kim-ryu"])
+    browser.ask("polypod.setCoordinates([2, 0, 0.9, 0, 0, 0])")
+    told = state(browser)
+    assert not told["reachable"]
+    assert told["verdict"]["level"] == "bad"
+    (first, *_) = told["verdict"]["lines"]
+    with pytest.raises(pp.errors.StateError, match=first.partition(" (by")[0]):
+        models["kim-ryu"].inverse_kinematics(np.reshape(told["pose"], (4, 4)))
+    assert "Out of reach" in words(browser)
+    assert not re.search(r"NaN|undefined|Infinity", words(browser))
+    assert browser.ask("polypod.stage.last.reachable")  # the robot stays where it last could be
+    browser.ask("polypod.home()")
+    assert state(browser)["reachable"]
+    opened(browser, pages["tripod"])
+    browser.ask("polypod.setCoordinates([1e300, 0, 0])")  # squares of it are no numbers
+    assert np.isnan(models["tripod"].motion([1e300, 0, 0]).pose).all()
+    assert "The legs do not let the platform have these coordinates." in words(browser)
+    assert not re.search(r"NaN|undefined|Infinity", words(browser))
+    opened(browser, pages["cones"])
+    browser.ask("polypod.setCoordinates([0, 0, 0.6, Math.PI / 2, 0, 0])")
+    told = state(browser)
+    assert told["singular"]
+    assert told["force"] is None
+    assert "Singular" in words(browser)
+    assert not re.search(r"NaN|undefined|Infinity|e\+\d\d", words(browser))
+    assert browser.complaints == []
+
+
+@needs_browser
+def test_names_are_never_markup(browser, pages):
+    text = pages["cones"].read_text(encoding="utf-8")
+    assert "<img" not in text
+    assert text.count("</script>") == 2
+    opened(browser, pages["cones"])
+    assert browser.ask("document.querySelectorAll('b, i:not(.gauge i), img').length") == 0
+    assert browser.ask("document.querySelector('h1').textContent") == NAME
+    assert browser.ask("document.title") == NAME
+    assert "<b>leg</b> 0" in words(browser)
+
+
+@needs_browser
+def test_without_webgl_the_robot_is_drawn_in_lines(pages, models, tmp_path):
+    with Browser(tmp_path, graphics=False) as plain:
+        opened(plain, pages["hexa"])
+        assert plain.ask("polypod.stage.live") is False
+        plain.ask("polypod.setCoordinates([0.02, 0.01, -0.45, 0.05, 0, 0]); polypod.draw()")
+        agree(models["hexa"], state(plain))
+        assert plain.ask("document.querySelectorAll('#stage svg line').length") >= 12
+        assert plain.ask("[...document.querySelectorAll('#stage svg *')].every(e => !e.outerHTML.includes('NaN'))")
+        assert "no WebGL" in words(plain)
+        assert plain.complaints == []
+
+
+@needs_browser
+def test_a_step_is_quick(browser, pages):
+    """A picture takes 17 ms; all numbers of a state are to take a small part of it (about 0.3 ms here)."""
+    opened(browser, pages["kim-ryu"])
+    script = """(() => { const s = polypod.state, start = performance.now();
+      for (let k = 0; k < 200; k++) polypod.evaluate(s);
+      return (performance.now() - start) / 200; })()"""
+    browser.ask(script)
+    assert browser.ask(script) < 8.0
+
+
+# -- what is drawn, without a browser ----------------------------------------------------------------------------------
+
+
+def test_cones_are_found_from_the_limits_alone(models):
+    model = models["cones"]
+    found = cones(Samples(model.robot))
+    assert len(found) == 12
+    for cone in found:
+        leg = model.robot.legs[cone["leg"]]
+        base = cone["body"] == 0
+        stated = leg.base_cone if base else leg.platform_cone
+        side = 1 if base else -1  # at the platform the leg lies on the other side of the joint
+        assert np.abs(side * np.array(cone["axis"]) - stated.axis).max() < 1e-7
+        assert cone["half_angle"] == pytest.approx(stated.half_angle, rel=1e-12)
+
+
+def test_joints_are_where_their_legs_say(models):
+    """Points and directions fixed in bodies, moved with the bodies, against the mechanism itself at other poses."""
+    for model in models.values():
+        samples = Samples(model.robot)
+        for k in range(len(samples.joints)):
+            for n in (0, 3, 9):
+                place = samples.places[k]
+                frame = samples.frames[n, place.body]
+                point = frame[:3, :3] @ place.local + frame[:3, 3]
+                assert np.abs(point - samples.points[n, k]).max() < 1e-12
+                for number, axis in enumerate(samples.directions(k)):
+                    turned = samples.frames[n, axis.body, :3, :3] @ axis.local
+                    assert np.abs(turned - samples.axes[n, k, number]).max() < 1e-12
+
+
+def test_every_body_is_connected(models):
+    """Telescopic legs have a tube each, cranks and rods a bar each, sliders a carriage on a rail of their travel."""
+    own = {name: coordinates_of(model.robot, name == "tripod") for name, model in models.items()}
+    told = {name: scene(model, own[name], model.robot) for name, model in models.items()}
+    assert [bar["tube"] for bar in told["cones"]["bars"]] == [True] * 6
+    assert [bar["tube"] for bar in told["hexa"]["bars"]] == [False] * 12
+    assert [bar["tube"] for bar in told["planar"]["bars"]] == [False] * 6
+    assert [bar["tube"] for bar in told["tripod"]["bars"]] == [True, False] * 3  # cylinder and piston
+    assert len(told["kim-ryu"]["blocks"]) == len(told["kim-ryu"]["rails"]) == 6
+    for rail, leg in zip(told["kim-ryu"]["rails"], models["kim-ryu"].robot.legs, strict=True):
+        low, high = leg.travel
+        ends = [np.array(leg.rail_start) + value * np.array(leg.rail_direction) for value in (low, high)]
+        assert np.abs(np.array(rail["ends"]) - ends).max() < 1e-12
+    for one in told.values():
+        assert json.loads(json.dumps(one, allow_nan=False)) == one
+
+
+@pytest.mark.parametrize("name", ["kim-ryu", "lopes", "staicu"])
+def test_coordinates_and_poses_are_inverse(name):
+    model = quiet(name)
+    own = coordinates_of(model.robot)
+    x = np.random.default_rng(3).uniform(-0.4, 0.4, len(own.names))
+    pose = np.array(own.place.function(x)).reshape(4, 4)
+    assert np.abs(np.array(own.read.function(pose.ravel())).ravel() - x).max() < 1e-14
+    if model.robot.freedoms:
+        assert np.abs(pose - model.motion(x).pose).max() < 1e-15
+    else:
+        assert np.abs(pose[:3, :3] - Rotation.from_euler(model.robot.euler, x[3:]).as_matrix()).max() < 1e-15
+
+
+@pytest.mark.parametrize("order", ["XYZ", "zyx", "xzy", "YZX"])
+def test_every_order_of_angles(order):
+    robot = quiet("lopes").robot.model_copy(update={"euler": order})
+    own = coordinates_of(robot)
+    x = np.array([0.1, 0.2, 0.3, 0.7, -0.5, 0.9])
+    pose = np.array(own.place.function(x)).reshape(4, 4)
+    assert np.abs(pose[:3, :3] - Rotation.from_euler(order, x[3:]).as_matrix()).max() < 1e-15
+    assert np.abs(np.array(own.read.function(pose.ravel())).ravel() - x).max() < 1e-14
+
+
+# -- the command and notebooks -----------------------------------------------------------------------------------------
+
+
+def test_the_command_writes_one_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert view("staicu") == Path("staicu.html")
+    assert view("staicu-path") == Path("staicu-staicu-path.html")  # a motion alone brings its robot
+    with pytest.raises(InputError, match=r"staicu\.html: exists; add --force"):
+        view("staicu")
+    with pytest.raises(InputError, match="is a folder"):
+        view("staicu", out=tmp_path)
+    text = Path("staicu.html").read_text(encoding="utf-8")
+    assert not re.search(r"(src|href)\s*=\s*[\"']?(https?:)?//", text)
+    assert len(text) < 400_000
+
+
+def test_a_flexible_platform_is_shown_as_rigid():
+    robot = quiet("long").robot.on_modes(hexagon_modes(2, damping_ratio=0.02))
+    told = scene(quiet(robot).rigid, coordinates_of(robot), robot)
+    assert told["notes"] == ["The platform bends; here it is taken as rigid."]
+    assert live_page(quiet(robot)).startswith("<!DOCTYPE html>")
+
+
+def test_a_notebook_shows_the_page_in_a_frame(models):
+    page = pp.live(models["staicu"])
+    shown = page._repr_html_()
+    assert repr(page) == f"LivePage({len(page.html) / 1e3:.0f} kB)"
+    assert shown.count("<") == 2  # the frame and nothing else: the page inside is escaped
+    assert html.unescape(re.search(r'srcdoc="([^"]*)"', shown)[1]) == page.html
+
+
+def test_friction_is_left_out_when_asked(models):
+    """The page's functions without friction: what the text of inverse dynamics iterates with it."""
+    own = coordinates_of(models["kim-ryu"].robot)
+    with_, without = (javascript(models["kim-ryu"], own, friction) for friction in (True, False))
+    assert "converged" in dict(with_[1]["inverse_dynamics"]["outputs"])
+    assert "converged" not in dict(without[1]["inverse_dynamics"]["outputs"])
+    assert scene(models["kim-ryu"], own, models["kim-ryu"].robot, False)["notes"] == ["Friction is left out."]
