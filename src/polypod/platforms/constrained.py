@@ -9,22 +9,21 @@ from ..parameters import Numbers
 from ..symbols.blocks import BlockFactor
 from ..symbols.inertia import Inertia
 from .inputs import Inputs
-from .lower_mobility import Freedoms
+from .lower_mobility import Freedoms, LowerMobilityState
 from .motion import Motion, frame_of
-from .rigid import RigidPlatform, RigidState
+from .rigid import RigidPlatform
 
 
-class ConstrainedState(RigidState):
+class ConstrainedState(LowerMobilityState):
     """A platform whose velocity is u of twist = S u; S is known when its legs are attached.
 
     With T = [chosen, others] an orthonormal basis of twists, V = T [u; w] and W V = 0: w = -W_w^-1 W_u u.
     """
 
     _factor: BlockFactor
-    basis: ca.SX
 
     def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion, chosen: ca.DM, others: ca.DM) -> None:
-        super().__init__(inertia, gravity, motion)
+        super().__init__(inertia, gravity, motion, chosen)
         self.chosen, self.others = chosen, others
 
     def constrain(self, rows: ca.SX) -> None:
@@ -43,18 +42,6 @@ class ConstrainedState(RigidState):
         """Acceleration (6) without change of u, from the constraints' second derivatives without acceleration."""
         return self.others @ -self._factor.solve(drift)
 
-    def reduced(self, force: ca.SX) -> ca.SX:
-        """S^T w"""
-        return self.basis.T @ force
-
-    def reduced_inertia(self, inertia: ca.SX) -> ca.SX:
-        """S^T M S"""
-        return self.basis.T @ inertia @ self.basis
-
-    def acceleration(self, change: ca.SX) -> ca.SX:
-        """S udot; what coasting adds is the caller's."""
-        return self.basis @ change
-
 
 class ConstrainedPlatform(RigidPlatform):
     """A platform that moves as its legs let it: pose, twist and acceleration are given whole and must agree."""
@@ -66,9 +53,8 @@ class ConstrainedPlatform(RigidPlatform):
         super().__init__(numbers)
         self.freedoms = Freedoms(numbers.robot)
         self.names = self.freedoms.names
-        rows = np.linalg.qr(self.freedoms.basis)[0] if _skewed(self.freedoms.basis) else self.freedoms.basis
         self._chosen = ca.sparsify(ca.DM(_dual(self.freedoms.basis)))
-        self._others = ca.sparsify(ca.DM(_complement(rows)))
+        self._others = ca.sparsify(ca.DM(_complement(self.freedoms.basis)))
 
     def at(
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
@@ -77,10 +63,6 @@ class ConstrainedPlatform(RigidPlatform):
         frame = frame_of(x.pose.symbols)
         motion = Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
         return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others)
-
-
-def _skewed(basis: np.ndarray) -> bool:
-    return bool(np.abs(basis.T @ basis - np.eye(basis.shape[1])).max() > 1e-15)
 
 
 def _dual(basis: np.ndarray) -> np.ndarray:
@@ -93,5 +75,4 @@ def _complement(basis: np.ndarray) -> np.ndarray:
     units = [np.eye(6)[:, k] for k in range(6) if np.abs(basis[k]).max() < 1e-15]
     if len(units) == 6 - basis.shape[1]:
         return np.array(units).T
-    left = np.linalg.svd(basis)[0][:, basis.shape[1] :]
-    return left
+    return np.linalg.svd(basis)[0][:, basis.shape[1] :]

@@ -41,9 +41,9 @@ class Freedoms:
 class LowerMobilityState(RigidState):
     """A platform whose velocity is u of twist = S u."""
 
-    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion, basis: ca.DM) -> None:
+    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion, basis: ca.DM | ca.SX) -> None:
         super().__init__(inertia, gravity, motion)
-        self.basis = basis
+        self.basis: ca.DM | ca.SX = basis
 
     def reduced(self, force: ca.SX) -> ca.SX:
         """S^T w"""
@@ -54,7 +54,7 @@ class LowerMobilityState(RigidState):
         return self.basis.T @ inertia @ self.basis
 
     def acceleration(self, change: ca.SX) -> ca.SX:
-        """S udot"""
+        """S udot; what follows from constant rates is the caller's (:meth:`polypod.mechanism.Mechanism.coasting`)."""
         return self.basis @ change
 
 

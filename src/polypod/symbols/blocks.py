@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import casadi as ca
 
 from .linear import GeneralFactor
 from .vectors import cross, dot
+
+Solve = Callable[[list[ca.SX]], list[ca.SX]]
 
 
 class BlockFactor:
@@ -17,7 +21,7 @@ class BlockFactor:
     """
 
     def __init__(self, matrix: ca.SX) -> None:
-        self.n = n = matrix.size1()
+        self.n = matrix.size1()
         self._matrix = matrix
         self.quality = ca.SX(1)
         self.determinants: list[ca.SX] = []
@@ -27,41 +31,34 @@ class BlockFactor:
             self._blocks.append((rows, columns, block))
             self.determinants.append(block.determinant)
             self.quality = ca.fmin(self.quality, block.quality)
-        self._filled = [[not matrix[i, j].is_zero() for j in range(n)] for i in range(n)]
 
     def solve(self, right: ca.SX) -> ca.SX:
         """x of A x = b for one column b."""
-        x: list[ca.SX] = [ca.SX(0)] * self.n
-        known: list[int] = []
-        for rows, columns, block in self._blocks:
-            rest = []
-            for i in rows:
-                total = right[i]
-                for j in known:
-                    if self._filled[i][j]:
-                        total = total - self._matrix[i, j] * x[j]
-                rest.append(total)
-            for j, value in zip(columns, block.solve(rest), strict=True):
-                x[j] = value
-            known += columns
-        return ca.vertcat(*x, ca.SX(0, 1))
+        steps = [(rows, columns, block.solve) for rows, columns, block in self._blocks]
+        return _substituted(self._matrix, steps, right)
 
     def solve_transposed(self, right: ca.SX) -> ca.SX:
         """y of A^T y = b for one column b."""
-        y: list[ca.SX] = [ca.SX(0)] * self.n
-        known: list[int] = []
-        for rows, columns, block in reversed(self._blocks):
-            rest = []
-            for j in columns:
-                total = right[j]
-                for i in known:
-                    if self._filled[i][j]:
-                        total = total - self._matrix[i, j] * y[i]
-                rest.append(total)
-            for i, value in zip(rows, block.solve_transposed(rest), strict=True):
-                y[i] = value
-            known += rows
-        return ca.vertcat(*y, ca.SX(0, 1))
+        steps = [(columns, rows, block.solve_transposed) for rows, columns, block in reversed(self._blocks)]
+        return _substituted(self._matrix.T, steps, right)
+
+
+def _substituted(matrix: ca.SX, steps: Sequence[tuple[list[int], list[int], Solve]], right: ca.SX) -> ca.SX:
+    """x of A x = b, block by block (rows, columns, solve): each with what is known already on its right side."""
+    x: list[ca.SX] = [ca.SX(0)] * matrix.size1()
+    known: list[int] = []
+    for rows, columns, solve in steps:
+        rest = []
+        for i in rows:
+            total = right[i]
+            for j in known:
+                if not matrix[i, j].is_zero():
+                    total = total - matrix[i, j] * x[j]
+            rest.append(total)
+        for j, value in zip(columns, solve(rest), strict=True):
+            x[j] = value
+        known += columns
+    return ca.vertcat(*x, ca.SX(0, 1))
 
 
 class _Block:
