@@ -142,6 +142,7 @@ def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(model: pp.Mod
     assert np.abs(end.state - by_hand).max() < (1e-10 if stepper.dry else 1e-14)
     # dry friction has corners that no order survives
     stepper = Stepper(System(model, False))
+    start = stepper.snapshot(base, y)
     ends = [stepper.period(start, hold, none, 0.02 / n, n).state for n in (2, 4, 8, 64)]
     errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
     order = np.log2(errors[0] / errors[1]), np.log2(errors[1] / errors[2])

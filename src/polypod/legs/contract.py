@@ -112,6 +112,11 @@ class Limit:
     unit: str
     angle: bool = False
 
+    @staticmethod
+    def of_angle(name: str, cosine: ca.SX, largest: Any) -> Limit:
+        """An angle up to ``largest`` [rad]; its cosine has no upper end, as roundings take it above 1."""
+        return Limit(name, cosine, ca.cos(largest), 2.0, "rad", angle=True)
+
 
 @dataclass(frozen=True)
 class Condition:

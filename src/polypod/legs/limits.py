@@ -21,4 +21,4 @@ def cone_limit(name: str, n: ca.SX, cone: ConeLimit | None, axes: ca.SX | None =
     if cone is None:
         return ()
     axis = vector(cone.axis) if axes is None else axes @ vector(cone.axis)
-    return (Limit(name, dot(n, axis), ca.cos(cone.half_angle), 1.0, "rad", angle=True),)
+    return (Limit.of_angle(name, dot(n, axis), cone.half_angle),)

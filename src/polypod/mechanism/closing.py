@@ -19,12 +19,15 @@ from .leg import LegModel
 from .mechanism import Mechanism
 
 
-def closed(mechanism: Mechanism, function: Expression | Iteration) -> Expression | Iteration:
-    """The same function with its legs closed first; the function itself if they are in closed form."""
-    inputs = {p.name: p for p in function.inputs}
+def closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | None = None) -> Expression | Iteration:
+    """The same function with its legs closed first; the function itself if they are in closed form.
+
+    ``pose`` is that of the platform as an expression of the inputs, unless it is one of them.
+    """
+    inputs = {p.name: p for p in (*function.inputs, *(() if pose is None else (pose,)))}
     if not mechanism.open_legs or "pose" not in inputs:
         return function
-    closing = _Closing(mechanism, inputs)
+    closing = Closing(mechanism, inputs)
     loop = continuation(mechanism.places, mechanism.home_places, closing.newton)
     if isinstance(function, Expression):
         return Iteration(
@@ -45,8 +48,11 @@ def closed(mechanism: Mechanism, function: Expression | Iteration) -> Expression
     return replace(function, state=ca.vertcat(old, ready, inner[:-1], done), start=start, step=step)
 
 
-class _Closing:
-    """Steps of Newton for all legs that need them, on the way of the platform from home to a pose."""
+class Closing:
+    """Steps of Newton for all legs that need them, on the way of the platform from home to a pose.
+
+    ``inputs`` has the pose, and the elastic coordinates of a flexible platform.
+    """
 
     def __init__(self, mechanism: Mechanism, inputs: dict[str, Port]) -> None:
         self._mechanism, self._inputs = mechanism, inputs

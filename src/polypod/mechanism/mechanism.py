@@ -117,6 +117,12 @@ class LegAtState:
         return [*stated, ca.if_else(closed, values.factor.quality, 0)]
 
     @property
+    def closing_determinants(self) -> list[ca.SX]:
+        """Of the slopes of the equations that close the leg, block by block; none where it has a closed form."""
+        values = self.values
+        return values.factor.determinants if isinstance(values, ImplicitReplay) else []
+
+    @property
     def gap(self) -> ca.SX:
         """The equations of the leg's unknowns at their place: zero where it is closed."""
         assert isinstance(self.values, ImplicitReplay)

@@ -13,7 +13,9 @@ from ..formulations import newton_euler, virtual_power
 from ..formulations.dry_friction import DryFriction, loads_in_motion, next_loads
 from ..friction import GivenForces, Held, Loads, dry_joints, has_dry_friction, hold, sliding_joints
 from ..mechanism import LegAtState, Mechanism
+from ..mechanism.closing import Closing
 from ..platforms import ConstrainedState, Freedoms, Inputs
+from ..symbols.continuation import Newton
 from ..symbols.expression import Port
 from ..symbols.fixed_point import repeated
 from ..symbols.linear import GeneralFactor, SymmetricFactor
@@ -75,7 +77,8 @@ class Sensed:
     ``margin`` is the smallest of the legs' conditions, ``limit_margin`` how far the nearest limit is,
     ``singularity_bound`` a lower bound of the distance to singularity: 1/|J^-1| (Frobenius), rotations scaled by the
     platform's size; zero where J has no inverse. ``determinant`` is that of J so scaled, on the robot's own freedoms:
-    it changes sign where a singularity is passed (1 if there are more actuators than freedoms).
+    it changes sign where a singularity is passed, of the platform or of a leg closed by iterating (1 if there are more
+    actuators than freedoms).
     """
 
     q: ca.SX
@@ -94,16 +97,12 @@ class Dynamics:
     Dry friction holds joints at rest: its numbers are a force or moment of every joint with dry friction, what the
     joint does, the loads that friction depends on, and the rounds in vain: ``friction`` in all, ``loads`` of them
     loads. They are found by iterating :meth:`rates`. ``explicit`` says that friction is that of loads without it.
+    Legs without a closed form have ``places`` numbers that say where their unknowns are: what is computed here depends
+    on the symbols ``mechanism.places`` for them.
     """
 
     def __init__(self, mechanism: Mechanism, dry: DryFriction, friction: bool) -> None:
         self.mechanism, self._friction = mechanism, friction
-        if mechanism.open_legs:
-            names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
-            raise InputError(
-                f"robot: {names} of {mechanism.robot.name!r} close by iterating, which simulations cannot do yet; legs "
-                "of the known patterns (see the guide on chains) can be simulated"
-            )
         self.actuators, self.modes = len(mechanism.actuators), mechanism.platform.elastic
         self.explicit = dry.coupling == "explicit"
         self._loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
@@ -111,6 +110,7 @@ class Dynamics:
         self._joints = dry_joints(mechanism) if friction else []
         self.components = sum(size for _, size in self._joints)
         self.friction = self.components + len(self._joints) + self.loads + 1 if self._joints else 0
+        self.places = mechanism.places.numel()
         if self.loads and not (self.modes or newton_euler.closed_form(mechanism)):
             raise InputError(
                 f"friction: {mechanism.robot.name!r} is overconstrained, so reactions that Coulomb friction depends on "
@@ -267,6 +267,11 @@ class Dynamics:
         pose = self.mechanism.platform.displaced(pose_of(x), back)
         return ca.vertcat(pose[:12], state.basis @ (self.mechanism.chosen_rows @ x[12:18]), x[18:])
 
+    def closing(self, pose: ca.SX, elastic: ca.SX) -> Newton:
+        """A step of Newton for the legs without a closed form at a pose, from ``mechanism.places``."""
+        x = self._at(pose, ca.SX.zeros(6), elastic, ca.SX.zeros(elastic.numel()))
+        return Closing(self.mechanism, {"pose": x.pose, "elastic": x.elastic}).newton(ca.SX(1), self.mechanism.places)
+
     def sensed(self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Sensed:
         """What the actuators' encoders see, limited quantities, J of the frame's twist (n, 6) in base axes.
 
@@ -296,6 +301,9 @@ class Dynamics:
         q = mechanism.coordinates(legs)
         square = scaled.size1() == scaled.size2()
         determinant = GeneralFactor(scaled).determinant if square else ca.SX(1)
+        for leg in legs:
+            for closing in leg.closing_determinants:  # a leg that is singular by itself is passed as unseen
+                determinant = determinant * ca.sign(closing)
         return Sensed(q, _rates(legs), ca.vertcat(*limited), jacobian, margin, nearest, bound, determinant)
 
 

@@ -66,14 +66,14 @@ def _advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snap
     """One step of RK4, stage by stage."""
     base, y = rebased(x.state)
     after = RK4.advance(lambda time, y: rate(stepper, inputs, time, base, y), start, y, end - start)
-    return _reached(stepper, end, base, after, x.friction)
+    return _reached(stepper, end, base, after, stepper.friction_of(x))
 
 
 def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
     """One step of RK4 with dry friction, in parts that end where a joint comes to rest."""
     whole, now = end - start, start
     while end - now > 0.5 * LEAST * whole:
-        (base, y), friction = rebased(x.state), x.friction
+        (base, y), friction = rebased(x.state), stepper.friction_of(x)
         longest, total, last = end - now, np.zeros_like(y), np.zeros_like(y)
         for stage, (c, a, b) in enumerate(RK4.numbers):
             at, there = now + c * longest, y + (a * longest) * last

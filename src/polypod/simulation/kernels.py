@@ -5,10 +5,14 @@ from __future__ import annotations
 import casadi as ca
 
 from ..kernels import Expression, Iteration, Port, port
+from ..mechanism.closing import closed
+from ..symbols.continuation import NEAR
 from ..symbols.integration import MAX_ROUNDS, Outcome, Slope, Stage, runge_kutta
 from .chart import Layout, pose_of, turn_rate
 from .dynamics import Dynamics, Moment, Rates, Sensed
 
+_CLOSING_ROUNDS = 30
+"""Steps of Newton from the last stage's places after which legs are taken not to close."""
 NOTHING = 1e-100
 """Twists [m/s, rad/s] that are none."""
 
@@ -59,8 +63,9 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     friction, rounds, converged = ca.SX.sym("friction", count), ca.SX.sym("rounds"), ca.SX.sym("converged")
     rate, rates = _chart_rate(dynamics, base, y, force, wrench, Moment(friction, stage, rounds, tau))
     outputs: tuple[Port, ...] = (port("rate", rate), port("quality", rates.quality, ()))
+    pose = Port("pose", pose_of(_layout(dynamics).state_of(base, y)), (4, 4))
     if not count:
-        return Expression("chart_rate", given, outputs, dynamics.port)
+        return closed(dynamics.mechanism, Expression("chart_rate", given, outputs, dynamics.port), pose)
     given = (*given, Port("friction", last, (count,)), Port("stage", stage, ()), Port("tau", tau, ()))
     lost = ca.logic_not(ca.sum1(ca.fabs(rate)) <= 1e300)
     done = ca.logic_or(ca.logic_or(rates.settled, lost), rounds + 1 >= MAX_ROUNDS)
@@ -69,17 +74,22 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     outputs = (*outputs, port("friction", friction), port("longest", rates.longest, ()))
     outputs = (*outputs, port("converged", converged, ()))
     start = ca.vertcat(last, ca.SX.zeros(3))
-    return Iteration("chart_rate", given, outputs, state, start, step, dynamics.port)
+    found = Iteration("chart_rate", given, outputs, state, start, step, dynamics.port)
+    return closed(dynamics.mechanism, found, pose)
 
 
-def snapshot(dynamics: Dynamics) -> Expression:
-    """What is known at a chart: ``row``, ``legs`` and the legs' margin as quality."""
+def snapshot(dynamics: Dynamics) -> Expression | Iteration:
+    """What is known at a chart: ``row``, ``legs``, the legs' margin as quality, and where legs without a closed form
+    are."""
     layout = _layout(dynamics)
     x = _Ports(layout, dynamics.actuators)
-    state = dynamics.tightened(layout.state_of(x.base.symbols, x.chart.symbols))
-    known, sensed = _known(dynamics, state)
-    outputs = (*known, port("quality", sensed.margin, ()))
-    return Expression("snapshot", (x.base, x.chart), outputs, dynamics.port)
+    there = layout.state_of(x.base.symbols, x.chart.symbols)
+    known, sensed = _known(dynamics, dynamics.tightened(there))
+    outputs: tuple[Port, ...] = (*known, port("quality", sensed.margin, ()))
+    if dynamics.places:
+        outputs = (*outputs, port("places", dynamics.mechanism.places))
+    function = Expression("snapshot", (x.base, x.chart), outputs, dynamics.port)
+    return closed(dynamics.mechanism, function, Port("pose", pose_of(there), (4, 4)))
 
 
 def _known(dynamics: Dynamics, state: ca.SX) -> tuple[tuple[Port, Port], Sensed]:
@@ -95,36 +105,92 @@ def period(dynamics: Dynamics) -> Iteration:
     """``count`` steps of RK4 of length ``step`` at constant force and wrench, and the snapshot at their end.
 
     Every step has the chart about its own beginning. Dry friction is solved at every stage; a step ends early where a
-    joint comes to rest, and goes on from there. Its numbers are taken from the last period, and given to the next.
+    joint comes to rest, and goes on from there. Its numbers are taken from the last period, and given to the next; so
+    are the places of legs without a closed form, which are closed from where they were at the stage before.
     """
     layout = _layout(dynamics)
     x = _Ports(layout, dynamics.actuators)
-    count = dynamics.friction
-    friction = Port("friction", ca.SX.sym("friction", count), (count,))
+    inner = _Inner(dynamics)
+    given = Port("inner", ca.SX.sym("inner", inner.count), (inner.count,))
 
     def slope(stage: Stage) -> Slope:
         base, _ = layout.chart_of(stage.state)
-        moment = Moment(stage.inner, stage.number, stage.rounds, stage.step)
+        moment = Moment(inner.friction(stage), stage.number, inner.rounds(stage), stage.step)
         rate, rates = _chart_rate(dynamics, base, stage.y, x.force.symbols, x.wrench.symbols, moment)
-        longest = rates.longest if count else None
-        return Slope(rate, rates.quality, rates.friction, rates.settled, longest)
+        longest = rates.longest if dynamics.friction else None
+        return inner.closed(Slope(rate, rates.quality, rates.friction, rates.settled, longest), stage, base)
 
     def outputs(end: Outcome) -> tuple[Port, ...]:
         known, sensed = _known(dynamics, dynamics.tightened(end.state))
-        quality = port("quality", ca.fmin(end.quality, sensed.margin), ())
-        numbers = (port("friction", end.inner),) if count else ()
-        return *known, *numbers, quality, port("converged", end.converged, ())
+        there = [ca.fmin(end.quality, sensed.margin), *(p.symbols for p in known)]
+        quality, *parts = inner.moved(there, end.inner, end.state)
+        known = tuple(Port(p.name, part, p.shape) for p, part in zip(known, parts, strict=True))
+        numbers = (port("inner", end.inner),) if inner.count else ()
+        return *known, *numbers, port("quality", quality, ()), port("converged", end.converged, ())
 
     return runge_kutta(
         "period",
-        (x.state, x.force, x.wrench, x.step, x.count, *((friction,) if count else ())),
+        (x.state, x.force, x.wrench, x.step, x.count, *((given,) if inner.count else ())),
         x.state.symbols,
         x.step.symbols,
         x.count.symbols,
         slope,
         outputs,
-        inner=friction.symbols,
+        inner=given.symbols,
         chart=lambda state: layout.chart_of(state)[1],
         state_of=lambda state, y: layout.state_of(layout.chart_of(state)[0], y),
         parameters=dynamics.port,
     )
+
+
+class _Inner:
+    """What is found round by round at a stage: places of legs without a closed form, then numbers of dry friction.
+
+    Friction waits until the legs are closed. Numbers: friction, and for legs so closed their places and the rounds of
+    friction since.
+    """
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        self._dynamics, self._layout = dynamics, _layout(dynamics)
+        self.count = dynamics.friction + (dynamics.places + 1 if dynamics.places else 0)
+
+    def friction(self, stage: Stage) -> ca.SX:
+        """Numbers of dry friction at a stage."""
+        return stage.inner[: self._dynamics.friction]
+
+    def rounds(self, stage: Stage) -> ca.SX:
+        """Rounds of friction before this one."""
+        return ca.if_else(stage.rounds < 0.5, 0, stage.inner[-1]) if self._dynamics.places else stage.rounds
+
+    def closed(self, slope: Slope, stage: Stage, base: ca.SX) -> Slope:
+        """A slope of legs that are closed first."""
+        if not self._dynamics.places:
+            return slope
+        state = self._layout.state_of(base, stage.y)
+        newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
+        near = ca.logic_and(newton.gap2 <= NEAR**2, newton.same)
+        found = ca.vertcat(
+            ca.if_else(near, slope.inner, self.friction(stage)),
+            ca.if_else(near, self._dynamics.mechanism.places, newton.moved),
+            ca.if_else(near, self.rounds(stage) + 1, 0),
+        )
+        # while legs are open nothing is known of the state, unless they never close
+        quality = ca.if_else(near, slope.quality, ca.if_else(stage.rounds < _CLOSING_ROUNDS, 1, 0))
+        parts = [slope.rate, quality, found, ca.logic_and(near, slope.settled)]
+        if slope.longest is not None:
+            parts.append(slope.longest)
+        return Slope(*self._at(parts, stage.inner))
+
+    def moved(self, parts: list[ca.SX], numbers: ca.SX, state: ca.SX) -> list[ca.SX]:
+        """Expressions of a state, its legs closed from where the last stage left them."""
+        if not self._dynamics.places:
+            return parts
+        newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
+        (after,) = self._at([newton.moved], numbers)
+        return list(ca.substitute([ca.densify(part) for part in parts], [self._dynamics.mechanism.places], [after]))
+
+    def _at(self, parts: list[ca.SX], numbers: ca.SX) -> list[ca.SX]:
+        """Expressions at the places among the numbers."""
+        start = self._dynamics.friction
+        places = numbers[start : start + self._dynamics.places]
+        return list(ca.substitute([ca.densify(part) for part in parts], [self._dynamics.mechanism.places], [places]))

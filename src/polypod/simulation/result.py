@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 LOST_ENERGY = 1e-4
 """Part of the energy moved that may appear from nowhere without a warning."""
+LEAST_ENERGY = 1e-15
+"""Energy [J] below which nothing is said: a robot held by friction creeps by as much."""
 _EVENT = ("event_time", "event_kind", "event_leg", "event_text")
 
 
@@ -74,7 +76,7 @@ def unaccounted(result: xr.Dataset) -> str:
     moved += sum(float(np.abs(result[f"work_{name}"].values).max()) for name in ("actuators", "external", "friction"))
     level = max(float(np.abs(result[f"energy_{name}"].values).max()) for name in ("kinetic", "potential", "elastic"))
     lost = float(np.abs(result["energy_residual"].values).max())
-    if lost <= LOST_ENERGY * moved + 1e-12 * level:
+    if lost <= LOST_ENERGY * moved + 1e-12 * level + LEAST_ENERGY:
         return ""
     return (
         f"{lost:.3g} J appear from nowhere, of {moved:.3g} J that are moved: the steps are too long for what happens "

@@ -15,14 +15,15 @@ _CORNER = np.eye(4)
 class Snapshot:
     """A state and what is known of the legs there; see :class:`polypod.simulation.dynamics.Sensed`."""
 
-    __slots__ = ("_layout", "_legs", "determinant", "friction", "limit_margin", "margin", "row", "singularity_bound")
+    __slots__ = ("_layout", "_legs", "determinant", "inner", "limit_margin", "margin", "row", "singularity_bound")
 
-    def __init__(self, row: Array, legs: Array, layout: Layout, friction: Array) -> None:
+    def __init__(self, row: Array, legs: Array, layout: Layout, inner: Array) -> None:
         """``row`` as :class:`Layout` has it, ``legs`` the Jacobian by rows and the limited quantities.
 
-        ``friction`` are the last numbers of dry friction, from which those that follow are found.
+        ``inner`` are the last numbers of dry friction, then those of legs without a closed form, from which the ones
+        that follow are found.
         """
-        self.row, self._legs, self._layout, self.friction = row, legs, layout, friction
+        self.row, self._legs, self._layout, self.inner = row, legs, layout, inner
         self.margin, self.limit_margin, self.singularity_bound, self.determinant = row[-4:].tolist()
 
     @property

@@ -199,12 +199,13 @@ class Stepper:
 
     def snapshot(self, base: Array, y: Array, friction: Array | None = None) -> Snapshot:
         """State and legs at a chart y about a base rotation; ``friction`` its last numbers if they are known."""
-        return self._kept(self._snapshot(base, y), friction)
+        found = self._snapshot(base, y)
+        return self._kept(found, self._inner(found, friction))
 
     def try_snapshot(self, base: Array, y: Array) -> Snapshot | None:
         """The same; None where there is no answer."""
         found = self._snapshot.attempt(base, y)
-        return None if found is None else self._kept(found, None)
+        return None if found is None else self._kept(found, self._inner(found, None))
 
     def rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array:
         """dy/dt (D,) by itself: joints come to rest within STICK, and the rate is continuous in y."""
@@ -228,14 +229,22 @@ class Stepper:
 
     def period(self, start: Snapshot, force: Array, wrench: Array, step: float, count: int) -> Snapshot:
         """``count`` RK4 steps of length ``step`` [s] from a state, at constant force and wrench."""
-        if not self.dry:
-            return self._kept(self._period(start.state, force, wrench, step, count), None)
-        found = self._period(start.state, force, wrench, step, count, start.friction)
+        if not start.inner.size:
+            return self._kept(self._period(start.state, force, wrench, step, count), start.inner)
+        found = self._period(start.state, force, wrench, step, count, start.inner)
         return self._kept(found, found[2].copy())
 
-    def _kept(self, found: tuple[Array, ...], friction: Array | None) -> Snapshot:
+    def friction_of(self, snapshot: Snapshot) -> Array:
+        """The last numbers of dry friction."""
+        return snapshot.inner[: self.no_friction.size]
+
+    def _kept(self, found: tuple[Array, ...], inner: Array) -> Snapshot:
+        return Snapshot(found[0].copy(), found[1].copy(), self.layout, inner)
+
+    def _inner(self, found: tuple[Array, ...], friction: Array | None) -> Array:
+        """Numbers from which a period goes on, at a snapshot's results."""
         known = self.no_friction if friction is None else friction
-        return Snapshot(found[0].copy(), found[1].copy(), self.layout, known)
+        return np.concatenate([known, *([found[3], np.zeros(1)] if len(found) > 3 else [])])
 
 
 @cache

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from .plan import Plan
 
 Array = NDArray[np.float64]
-# How far a spinning rod may be from a body of revolution, relative to its size and moments.
-_ROUND = 1e-6
+# How far a spinning rod may be from a body of revolution, relative to its size and moments: numbers of four digits.
+_ROUND = 2e-4
 
 
 def free_motion(leg: Any, matrix: Array, names: list[str]) -> str:

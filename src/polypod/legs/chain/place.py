@@ -313,8 +313,8 @@ class Chain:
                 first, second = (self.moving[self.plan.group[name]] for name in joint.between)
                 axis = vector(joint.cone.axis)
                 direction = axis if joint.cone.direction is None else vector(joint.cone.direction)
-                cosine, widest = dot(first.vector(axis), second.vector(direction)), ca.cos(joint.cone.half_angle)
-                limits.append(Limit(f"{joint.name} cone", cosine, widest, 1.0, "rad", angle=True))
+                cosine = dot(first.vector(axis), second.vector(direction))
+                limits.append(Limit.of_angle(f"{joint.name} cone", cosine, joint.cone.half_angle))
         return tuple(limits)
 
 
