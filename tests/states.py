@@ -6,10 +6,11 @@ test of reachability itself must not use these.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
@@ -32,6 +33,11 @@ class States(NamedTuple):
     def at(self, index: int | slice | Array) -> States:
         """One state, or some of them."""
         return States(*(field[index] for field in self))
+
+
+def mostly_long(names: Iterable[Any], kept: Collection[Any], label: Callable[[Any], str] = str) -> list[Any]:
+    """Parameters of a test that says the same of them all: those kept run always, the others in long runs."""
+    return [pytest.param(name, marks=() if name in kept else pytest.mark.long, id=label(name)) for name in names]
 
 
 def papers_robots() -> tuple[str, ...]:

@@ -88,6 +88,7 @@ def test_operations(robot: str, formulation: str, most: int, model_of: Callable[
     assert model.kernel("inverse_dynamics", False, formulation).operations <= most
 
 
+@pytest.mark.long
 def test_no_difference_is_claimed_where_nothing_was_compared(model_of: Callable[[str], pp.Model]) -> None:
     """rnea on the open tree gives no actuator forces; all of ours are compared with Pinocchio's closed loop."""
     rows = {row.name: row for row in dynamics.measure("kim-ryu", 0.02) if "inverse" in row.group}

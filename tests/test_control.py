@@ -279,6 +279,7 @@ def test_bad_arguments(model_of: ModelOf) -> None:
 # -- the examples ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_example_tracking(tmp_path: Path) -> None:
     """Exact model and continuous control: rounding. Sampled: micrometres. The error grows with that of the mass."""
     numbers = example("simulation_tracking").main(tmp_path)
@@ -306,6 +307,7 @@ def test_example_friction(tmp_path: Path) -> None:
     assert numbers["energy residual [J]"] < 1e-6 * numbers["lost [J]"]
 
 
+@pytest.mark.long
 def test_example_flexible(tmp_path: Path) -> None:
     numbers = example("simulation_flexible").main(tmp_path)
     assert numbers["elastic state known: largest error"] < 5e-5

@@ -28,7 +28,7 @@ from polypod.kernels import machine
 from polypod.motion import Motion
 from polypod.papers.long import printed as long_printed
 from polypod.papers.long.hexagon import hexagon_modes, hexagon_points
-from states import displaced
+from states import displaced, mostly_long
 from user_legs import PSU
 
 Array = NDArray[np.float64]
@@ -220,7 +220,8 @@ def everything(model: pp.Model, oracle: Any, states: list[FlexibleState], fricti
         assert_close(got, wanted, ROUNDING)
 
 
-@pytest.mark.parametrize(("name", "friction"), [("long", False), *((name, True) for name in ROBOTS)])
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("long",)))
+@pytest.mark.parametrize("friction", mostly_long((False, True), (True,)))
 def test_general_body_as_point_masses(name: str, friction: bool) -> None:
     model, states, _ = case(name)
     integrals = Integrals.of(model.modes)
@@ -469,7 +470,7 @@ def test_stiff_hexagon_at_rest() -> None:
         assert error == pytest.approx(size, rel=0.5)  # known to one digit
 
 
-@pytest.mark.parametrize("name", ["golden", *ROBOTS])
+@pytest.mark.parametrize("name", mostly_long(("golden", *ROBOTS), ROBOTS))
 def test_static_equilibrium_by_other_means(name: str) -> None:
     """Newton's method on the point masses' balance: weight, springs and actuator forces, 6 + N equations."""
     model = golden_model() if name == "golden" else case(name)[0]
@@ -705,6 +706,7 @@ print(ready(pp.load("long").on_modes(hexagon_modes(10))))
 """
 
 
+@pytest.mark.long
 def test_ready_cold_in_four_times_a_rigid_robots_time(tmp_path: Path) -> None:
     """Modes and both kernels, with an empty cache; a ratio of processor times, as machines differ and are shared."""
     settings = {**os.environ, "POLYPOD_CACHE": str(tmp_path)}

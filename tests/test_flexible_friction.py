@@ -11,6 +11,7 @@ from compare import assert_close
 from flexible_oracle import FlexibleState, LumpedRobot
 from polypod.description import Friction, Robot
 from polypod.errors import StateError, StateWarning
+from states import mostly_long
 from test_flexible_dynamics import COUNT, bent_by, loaded, random_modes, random_states, rigid, stacked
 
 Array = NDArray[np.float64]
@@ -34,7 +35,7 @@ def rough(name: str) -> Robot:
     return robot.model_copy(update={"legs": legs})
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("lopes",)))
 def test_dry_friction_as_point_masses(name: str) -> None:
     """Forces, elastic accelerations and pushes where loads, found on the tree, repeat."""
     robot = rough(name)
@@ -112,6 +113,7 @@ def test_stiff_platform_has_the_rigid_friction() -> None:
     assert max(errors[1]) < 0.02 * max(errors[0])
 
 
+@pytest.mark.long
 def test_power_that_dry_friction_takes() -> None:
     """A simulation's energy balance: actuators' work = change of energies + friction and damping, to integration."""
     robot = rough("kim-ryu")

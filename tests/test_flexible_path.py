@@ -77,6 +77,7 @@ def test_against_another_integrator(model: pp.Model, load: bool) -> None:
     np.testing.assert_array_equal(found.force, again.force)
 
 
+@pytest.mark.long
 def test_dry_friction_along_a_path() -> None:
     """kim-ryu's published friction, iterated within every stage."""
     robot = rough("kim-ryu")
@@ -135,6 +136,7 @@ def test_a_shape_that_runs_away_is_reported_with_its_time() -> None:
     assert 0 < caught.value.time < 2.0
 
 
+@pytest.mark.long
 def test_dry_friction_at_the_usual_width() -> None:
     """Forces settle as the step is halved, and bending takes a small part of them; too long a step is refused."""
     robot = rough("kim-ryu")

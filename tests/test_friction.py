@@ -11,7 +11,7 @@ import polypod as pp
 from classical import leg_state
 from polypod.errors import InputError, StateError, StateWarning
 from polypod.formulations import FORMULATIONS
-from states import easy
+from states import easy, mostly_long
 
 NAMES = {"PUS": ("slider", "universal", "spherical"), "UPS": ("prismatic", "universal", "spherical")}
 
@@ -58,7 +58,7 @@ def rubbing(name: str) -> pp.Robot:
     return pp.Robot.model_validate(data)
 
 
-@pytest.fixture(scope="module", params=["kim-ryu", "lopes", "pedrammehr"])
+@pytest.fixture(scope="module", params=mostly_long(("kim-ryu", "lopes", "pedrammehr"), ("kim-ryu",)))
 def rough(request: pytest.FixtureRequest) -> pp.Model:
     """Models with the exact sign."""
     return pp.Model(rubbing(request.param), friction_width=0.0)

@@ -62,9 +62,18 @@ def assert_compiled_equals_interpreted(name: str, model: pp.Model, kernel_of: Ca
             assert_close(np.nan_to_num(one), np.nan_to_num(other), 1e-12, np.maximum(size, 1.0))
 
 
-@pytest.mark.parametrize("name", RIGID)
-def test_compiled_equals_interpreted(name: str, model: pp.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+# All formulations with and without friction are many functions: two robots that differ in all are enough always.
+PAIRS = [(robot, name) for robot in sample.papers_robots() for name in RIGID]
+USUAL = [(robot, name) for robot, name in PAIRS if name != "inverse_dynamics" or robot in ("kim-ryu", "staicu")]
+
+
+@pytest.mark.parametrize("pair", sample.mostly_long(PAIRS, USUAL, "-".join))
+def test_compiled_equals_interpreted(
+    pair: tuple[str, str], model_of: Callable[[str], pp.Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The code that all tests run."""
+    robot, name = pair
+    model = model_of(robot)
     monkeypatch.setenv("POLYPOD_OPTIMISE", "0")
     assert_compiled_equals_interpreted(name, model, lambda options: model.kernel(name, **options))
 

@@ -35,6 +35,12 @@ def on_paper(axes, points):
     return axes.transData.transform(np.stack([x, y], axis=1))
 
 
+@pytest.fixture(params=["kim-ryu", "staicu"])
+def model(request, model_of):
+    """A robot with its z axis down, and one of few freedoms."""
+    return model_of(request.param)
+
+
 def test_picture_fills_its_paper(model):
     dark, rows, columns = pixels(plots.robot_picture(model.robot))
     # white edges of at most 0.12 inch, that is 10 pixels; nothing is cut off, so the outermost pixels are white
