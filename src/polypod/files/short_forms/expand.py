@@ -14,6 +14,7 @@ from ...description.robot import Pose
 from ..schema import Location
 from .forms import Copies, Mirror, ShortFormError, read_form
 from .images import Image, image_of, reflection, turn
+from .kinds import as_chain
 from .within import write_out
 
 
@@ -26,10 +27,7 @@ class Expanded:
 
     def written(self, location: Location) -> Location:
         """The place in the file of a place in the document."""
-        for depth in range(len(location), 0, -1):
-            if location[:depth] in self.places:
-                return (*self.places[location[:depth]], *location[depth:])
-        return location
+        return _first(self.places, location)
 
 
 def expand(document: dict[str, Any]) -> Expanded:
@@ -53,7 +51,9 @@ def expand(document: dict[str, Any]) -> Expanded:
     for copies, group in groupby(enumerate(legs), lambda item: _copies(*item)):
         parts = []
         for number, leg in group:
-            plain, inner = write_out(leg, ("legs", number))
+            general, drawn = as_chain(leg, ("legs", number), document)
+            plain, inner = write_out(general, ("legs", number))
+            inner = {**drawn, **{part: _first(drawn, place) for part, place in inner.items()}}
             parts.append((number, plain, inner, _mirror(plain, number)))
         turns: list[Image | None] = [None]
         if copies is not None:
@@ -63,6 +63,14 @@ def expand(document: dict[str, Any]) -> Expanded:
                 for made in _images(leg, image, mirror, k, len(turns), document):
                     add(made, number, inner)
     return Expanded({**document, "legs": written}, places)
+
+
+def _first(places: dict[Location, Location], location: Location) -> Location:
+    """Where a part of a written-out leg stands in the file."""
+    for depth in range(len(location), 0, -1):
+        if location[:depth] in places:
+            return (*places[location[:depth]], *location[depth:])
+    return location
 
 
 def _copies(number: int, leg: Any) -> Copies | None:
