@@ -124,7 +124,7 @@ class Condition:
 
     ``excess`` is by how much the pose is too far, in ``unit``, for the message when the margin is lost.
     A condition that is ``in_quality`` is part of every state's quality; one whose loss makes another not a number need
-    not be.
+    not be. ``singular`` says that the leg reaches where it is lost, but moves by itself or not at all.
     """
 
     name: str
@@ -132,6 +132,7 @@ class Condition:
     excess: ca.SX
     unit: str
     in_quality: bool = True
+    singular: bool = False
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ class PRPaR(Leg, kind="PRPaR"):
                 Joint(f"platform hinge of {bar}", "revolute", bar, "platform_bar", far[number], (h,), friction),
             ]
         bars += [Joint("platform hinge", "revolute", "platform_bar", "platform", tip.origin, (e,), "platform_friction")]
-        flat = Condition("the parallelogram is folded flat", openness, dot(e, at.n), "cosine")
+        flat = Condition("the parallelogram is folded flat", openness, dot(e, at.n), "cosine", singular=True)
         return Placement(
             bodies=(
                 PlacedBody("slider", Frame(at.point, ca.SX(ca.DM.eye(3))), self.slider),

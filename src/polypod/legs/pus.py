@@ -58,7 +58,11 @@ class PUS(Leg, kind="PUS"):
         alignment = norm(across)
         y = across * (1 / alignment)
         aligned = Condition(
-            "the link is in line with its universal joint's slider axis", alignment, dot(at.n, alpha), "cosine"
+            "the link is in line with its universal joint's slider axis",
+            alignment,
+            dot(at.n, alpha),
+            "cosine",
+            singular=True,
         )
         return Placement(
             bodies=(

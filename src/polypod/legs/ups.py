@@ -73,8 +73,14 @@ class UPS(Leg, kind="UPS"):
             ),
             actuators=(Actuator("prismatic", "prismatic", length, rotor=self.rotor_mass),),
             conditions=(
-                Condition("the base joint and the platform joint coincide", length, length, "m", in_quality=False),
-                Condition("the leg is in line with its universal joint's base axis", alignment, dot(u, n), "cosine"),
+                Condition("the base joint and the platform joint coincide", length, length, "m", False, singular=True),
+                Condition(
+                    "the leg is in line with its universal joint's base axis",
+                    alignment,
+                    dot(u, n),
+                    "cosine",
+                    singular=True,
+                ),
             ),
             limits=(
                 *range_limit("length", length, self.length),

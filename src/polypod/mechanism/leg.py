@@ -99,7 +99,9 @@ class LegModel:
         near = ca.if_else(gap <= CLOSED * self.unknowns.size, 1, 0)
         return (
             Condition("the leg does not reach, or not in its drawn working mode: a gap is left", near, gap, "m", False),
-            Condition("the leg is singular: its joints move by themselves", factor.quality, factor.quality, "1", False),
+            Condition(
+                "the leg is singular: its joints move by themselves", factor.quality, factor.quality, "1", False, True
+            ),
         )
 
     @cached_property

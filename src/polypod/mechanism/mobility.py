@@ -93,18 +93,32 @@ class NumericLeg:
         self.unknowns = int(move.numel())
         self.home = np.array(ca.DM(u.home)).ravel() if u is not None else np.zeros(0)
 
+    def _tip(self, pose: Array) -> Array:
+        """Origin and axes (12) of the tip."""
+        axes = pose[:3, :3]
+        return np.r_[pose[:3, 3] + axes @ self.arm, axes.T.ravel()]
+
+    def gap_at(self, pose: Array, place: Array) -> tuple[Array, Array]:
+        """Equations of the unknowns (k,) at a place, and their slopes (k, k) by moves."""
+        rest, by_move, _ = (np.array(part) for part in self._value(self._tip(pose), place))
+        return rest[: self.unknowns].ravel(), by_move[: self.unknowns]
+
+    def moved(self, place: Array, step: NDArray[Any]) -> Array:
+        """The place after a move."""
+        return np.array(self._moved(place, step)).ravel()
+
     def at(self, pose: Array, place: Array) -> tuple[Array, Array, Array, Array]:
         """Place with the leg closed, largest gap left, constraints (k,) and their slopes by the twist (k, 6)."""
         axes = pose[:3, :3]
         arm = axes @ self.arm
-        x = np.r_[pose[:3, 3] + arm, axes.T.ravel()]
+        x = self._tip(pose)
         n = self.unknowns
         for _ in range(20):
             rest, by_move, by_tip = (np.array(v) for v in self._value(x, place))
             if n == 0 or not np.isfinite(rest).all():
                 break
             step = -np.linalg.solve(by_move[:n], rest[:n]).ravel() if _regular(by_move[:n]) else np.full(n, np.nan)
-            place = np.array(self._moved(place, step)).ravel()
+            place = self.moved(place, step)
             if np.abs(step).max() < 1e-14 or not np.isfinite(step).all():
                 break
         rest, by_move, by_tip = (np.array(v) for v in self._value(x, place))
@@ -224,6 +238,16 @@ class _Walk:
     def _move(self, twist: Array) -> None:
         self.pose[:3, 3] += twist[:3]
         self.pose[:3, :3] = Rotation.from_rotvec(twist[3:]).as_matrix() @ self.pose[:3, :3]
+
+
+def way_home(robot: Robot, pose: Array, part: float) -> Array:
+    """The pose (4, 4) at a part of the straight way from home to another, turned about one axis."""
+    home = robot.home.matrix
+    turn = Rotation.from_matrix(pose[:3, :3] @ home[:3, :3].T).as_rotvec()
+    there = np.eye(4)
+    there[:3, 3] = home[:3, 3] + part * (pose[:3, 3] - home[:3, 3])
+    there[:3, :3] = Rotation.from_rotvec(part * turn).as_matrix() @ home[:3, :3]
+    return there
 
 
 def walked(robot: Robot, mobility: Mobility | None, targets: Array, size: float) -> list[tuple[Array, Array]]:

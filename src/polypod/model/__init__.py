@@ -4,6 +4,8 @@ from .actuators import ActuatorInfo
 from .derivatives import Derivatives, Regressor
 from .model import Model
 from .results import (
+    Closing,
+    ClosingCode,
     Code,
     Conditioning,
     DirectDynamics,
@@ -19,6 +21,8 @@ from .results import (
 
 __all__ = [
     "ActuatorInfo",
+    "Closing",
+    "ClosingCode",
     "Code",
     "Conditioning",
     "Derivatives",

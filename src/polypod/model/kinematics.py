@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike
 from ..mechanism.kinematics import body_names
 from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
 from .caller import Array, Caller, Parameters
+from .closing import judged
 from .diagnosis import Errors
 from .forward import forward_kinematics
 from .freedoms import OwnMotion
-from .results import Conditioning, LimitReport, PlatformMotion
+from .results import Closing, Conditioning, LimitReport, PlatformMotion
 
 
 class KinematicCalls(Caller):
@@ -153,6 +154,16 @@ class KinematicCalls(Caller):
         kernel = self._kernels.get("limited", verdict=True)
         states, outputs = self._calls.evaluated(kernel, {"pose": pose, "elastic": elastic})
         return LimitReport.of(self._kernels.mechanism, states.restore(outputs["values"][:, 1:]))
+
+    def closing(self, pose: PoseLike, *, elastic: ArrayLike | None = None) -> Closing:
+        """Whether the legs close at a pose and which does not, by how much: a code a state instead of an error."""
+        given = {"pose": pose, "elastic": elastic}
+        states, outputs = self._calls.evaluated(self._kernels.get("margins", verdict=True), given)
+        _, values = self._calls.evaluated(self._kernels.get("conditioning", verdict=True), given)
+        matrices = np.broadcast_to(states.rows[0], (states.size, 4, 4))
+        found = judged(self._kernels.mechanism, matrices, outputs["margins"], values["condition"])
+        shape = states.shape
+        return Closing(found.code.reshape(shape), found.leg.reshape(shape), found.excess.reshape(shape))
 
     def conditioning(self, pose: PoseLike, *, elastic: ArrayLike | None = None) -> Conditioning:
         """Condition number of the Jacobian and its distance to singularity, rotations scaled by the platform's size."""

@@ -82,6 +82,26 @@ class Conditioning(NamedTuple):
     distance: Array
 
 
+class ClosingCode(IntEnum):
+    """Whether the legs close at a pose."""
+
+    CLOSED = 0
+    OUT_OF_REACH = 1
+    SINGULAR_LEG = 2
+    OTHER_BRANCH = 3
+    NOT_CONVERGED = 4
+    SINGULAR = 5
+
+
+class Closing(NamedTuple):
+    """How a pose (...) is closed: a :class:`ClosingCode`, the number of the first leg at fault (-1: none, or the whole
+    platform is singular) and by how much its condition is exceeded [m, or the unit of the condition; nan: none]."""
+
+    code: NDArray[np.int64]
+    leg: NDArray[np.int64]
+    excess: Array
+
+
 class Code(IntEnum):
     """How a forward kinematics iteration ended."""
 

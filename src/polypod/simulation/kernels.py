@@ -124,9 +124,9 @@ def period(dynamics: Dynamics) -> Iteration:
         known, sensed = _known(dynamics, dynamics.tightened(end.state))
         there = [ca.fmin(end.quality, sensed.margin), *(p.symbols for p in known)]
         quality, *parts = inner.moved(there, end.inner, end.state)
-        known = tuple(Port(p.name, part, p.shape) for p, part in zip(known, parts, strict=True))
+        found = tuple(Port(p.name, part, p.shape) for p, part in zip(known, parts, strict=True))
         numbers = (port("inner", end.inner),) if inner.count else ()
-        return *known, *numbers, port("quality", quality, ()), port("converged", end.converged, ())
+        return *found, *numbers, port("quality", quality, ()), port("converged", end.converged, ())
 
     return runge_kutta(
         "period",

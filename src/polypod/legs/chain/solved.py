@@ -106,7 +106,7 @@ class SolvedChain(Chain):
             p = flat * (1 / distance)
         else:
             slope2, meet = along[1] * along[1] + along[2] * along[2], w[1] * along[1] + w[2] * along[2]
-            shift = self._root(link, recipe, slope2, meet, w[1] * w[1] + w[2] * w[2] - distance2)
+            shift = self._root(link, recipe, slope2, meet, w[1] * w[1] + w[2] * w[2] - distance2, distance2)
             x, y = w[1] + shift * along[1], w[2] + shift * along[2]
             turned = cross(a, flat)
             p = (x * flat - y * turned) * (1 / distance2)
@@ -136,7 +136,7 @@ class SolvedChain(Chain):
                 goal, along = goal - dot(goal, carried) * carried, a - dot(a, carried) * carried
                 rod = rod - dot(rod, hinge) * hinge
             slope2 = ca.SX(1) if recipe.way == "reach" else dot(along, along)
-            shift = self._root(link, recipe, slope2, -dot(along, goal), dot(goal, goal) - dot(rod, rod))
+            shift = self._root(link, recipe, slope2, -dot(along, goal), dot(goal, goal) - dot(rod, rod), dot(rod, rod))
         self.displacement[link.joint, "translation"] = shift
         origin = parent.point(at) + shift * a
         if parent.still:
@@ -170,7 +170,7 @@ class SolvedChain(Chain):
         alignment = norm(side)
         e = side * (recipe.tilt / alignment)
         text = f"{self.leg.joints[link.joint].name}: what it carries is in line with its first axis"
-        self.reaches.append(Condition(text, alignment, dot(a, f), "cosine"))
+        self.reaches.append(Condition(text, alignment, dot(a, f), "cosine", singular=True))
         self._set(link, at, start, origin, ca.horzcat(e, f, cross(e, f)))
 
     def _skew_cross(
@@ -186,7 +186,7 @@ class SolvedChain(Chain):
         r = own.T @ (self._at(recipe.cut) - at)
         if recipe.way == "stretch":
             along = own.T @ self._slide_axis(recipe.other)
-            shift = self._root(link, recipe, ca.SX(1), dot(r, along), dot(r, r) - dot(goal, goal))
+            shift = self._root(link, recipe, ca.SX(1), dot(r, along), dot(r, r) - dot(goal, goal), dot(goal, goal))
             self._stretch[recipe.other] = shift
             r = r + shift * along
         h = dot(goal, a)
@@ -210,19 +210,22 @@ class SolvedChain(Chain):
         inside = size2 - wanted * wanted
         root = recipe.branch * ca.sqrt(inside)
         scale = 1 / size2
-        # |D| - sqrt(A^2 + B^2) over the reach is about the length that is missing
-        excess = (ca.fabs(wanted) - ca.sqrt(size2)) / reach
+        # what the rod is too short or, where D is negative, too long: its square lacks 2 (|D| - sqrt(A^2 + B^2))
+        lacking = 2 * (ca.fabs(wanted) - ca.sqrt(size2))
+        short, long = ca.sqrt(reach * reach + lacking) - reach, reach - ca.sqrt(ca.fmax(reach * reach - lacking, 0))
+        excess = ca.if_else(wanted > 0, short, long)
         text = f"{self.leg.joints[link.joint].name}: out of reach"
         self.reaches.append(Condition(text, inside * scale, excess, "m"))
         return (a * wanted + b * root) * scale, (b * wanted - a * root) * scale
 
-    def _root(self, link: Link, recipe: Recipe, a: ca.SX, b: ca.SX, c: ca.SX) -> ca.SX:
-        """s of a s^2 + 2 b s + c = 0 on the recipe's branch."""
+    def _root(self, link: Link, recipe: Recipe, a: ca.SX, b: ca.SX, c: ca.SX, reach2: ca.SX) -> ca.SX:
+        """s of a s^2 + 2 b s + c = 0 on the recipe's branch: a line meets a sphere of squared radius ``reach2``."""
         inside = b * b - a * c
         text = f"{self.leg.joints[link.joint].name}: out of reach"
-        # inside/a^2 is the square of what is left between the two solutions
+        # inside/a^2 is the square of what is left between the two solutions; the line is -inside/a farther, squared
         scale2 = b * b + ca.fabs(a * c)
-        self.reaches.append(Condition(text, inside / scale2, ca.sqrt(ca.fmax(-inside, 0)) / a, "m"))
+        excess = ca.sqrt(reach2 + ca.fmax(-inside / a, 0)) - ca.sqrt(reach2)
+        self.reaches.append(Condition(text, inside / scale2, excess, "m"))
         return (recipe.branch * ca.sqrt(inside) - b) / a
 
     # -- geometry ------------------------------------------------------------------------------------------------------

@@ -1,0 +1,71 @@
+"""Why a leg without a closed form does not close at a pose: it does not reach, or only in another working mode."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .mechanism import Mechanism
+from .mobility import NumericLeg, way_home
+
+Array = NDArray[np.float64]
+_STEPS = 64
+"""Poses on the way from home at which the leg is closed, one after the other."""
+_ROUNDS = 200
+_CLOSED = 1e-9
+"""Gap [m] of a closed leg."""
+_STILL = 1e-12
+
+
+class Opening(NamedTuple):
+    """``gap`` [m or rad]: the smallest that was found at the pose; ``ended`` whether no smaller one is near; ``drawn``
+    whether the leg is in its working mode of home there, by the sign of its closing determinant."""
+
+    gap: float
+    ended: bool
+    drawn: bool
+
+    @property
+    def closed(self) -> bool:
+        """Whether the leg reaches."""
+        return self.gap < _CLOSED
+
+
+def opening(mechanism: Mechanism, number: int, pose: Array) -> Opening:
+    """The smallest gap of a leg at a pose (4, 4), from where it comes on the straight way from home.
+
+    Steps of Levenberg and Marquardt: where Newton's iteration has no solution they end at the least gap.
+    """
+    leg = NumericLeg(mechanism.robot.legs[number], mechanism.robot)
+    place, gap, ended = leg.home, np.inf, False
+    for part in np.linspace(0.0, 1.0, _STEPS + 1)[1:]:
+        place, gap, ended = _least(leg, way_home(mechanism.robot, pose, float(part)), place)
+    sides = [
+        np.linalg.slogdet(leg.gap_at(*at)[1])[0] for at in ((mechanism.robot.home.matrix, leg.home), (pose, place))
+    ]
+    return Opening(gap, ended, bool(sides[0] * sides[1] > 0))
+
+
+def _least(leg: NumericLeg, pose: Array, place: Array) -> tuple[Array, float, bool]:
+    """The place of least gap near another, that gap, and whether no smaller one is near."""
+    damping, (rest, slopes) = 1e-3, leg.gap_at(pose, place)
+    for _ in range(_ROUNDS):
+        gap = float(np.linalg.norm(rest))
+        downhill = slopes.T @ rest
+        if gap < _CLOSED or np.linalg.norm(downhill) <= _STILL * max(gap, _STILL):
+            return place, gap, True
+        normal = slopes.T @ slopes
+        step = -np.linalg.solve(normal + damping * np.diag(np.diag(normal) + 1e-12), downhill)
+        trial = leg.moved(place, step)
+        new_rest, new_slopes = leg.gap_at(pose, trial)
+        if np.linalg.norm(new_rest) < gap:
+            place, rest, slopes, damping = trial, new_rest, new_slopes, 0.3 * damping
+            if np.linalg.norm(step) < _STILL:
+                return place, float(np.linalg.norm(rest)), True
+        else:
+            damping *= 4.0
+            if damping > 1e12:
+                return place, gap, True
+    return place, float(np.linalg.norm(rest)), False
