@@ -30,12 +30,12 @@ from polypod.formulations.lagrange.coordinates import euler_axes, motion_of
 from polypod.legs import UPS, PlacedBody, Placement
 from polypod.mechanism import SIMPLIFICATIONS, Mechanism
 from polypod.symbols.vectors import Frame
-from states import papers_robots
+from states import mostly_long, papers_robots
 
 Array = NDArray[np.float64]
 ROBOTS = papers_robots()
+KEPT = ("lopes", "staicu")  # the paper's own robot, and one of few freedoms
 SIX_FREEDOMS = [name for name in ROBOTS if not pp.load(name).freedoms]
-CASES = [(name, bodies) for name in ROBOTS for bodies in ("published", "random")]
 # Links of variable length are not two masses, and a cross with inertia does not go with a link without spin.
 IMPOSSIBLE = {("long", "point-mass-links"), ("pedrammehr", "point-mass-links"), ("long", "no-spin")}
 SIMPLIFIED = [(n, "published", what) for n in ROBOTS for what in SIMPLIFICATIONS if (n, what) not in IMPOSSIBLE]
@@ -84,7 +84,7 @@ def skew(v: Array) -> Array:
 
 
 class TestForces:
-    @pytest.mark.parametrize("name", ROBOTS)
+    @pytest.mark.parametrize("name", mostly_long(ROBOTS, KEPT))
     def test_are_those_of_virtual_power(self, name: str) -> None:
         model, s = case(name)
         got, wanted = (
@@ -92,7 +92,7 @@ class TestForces:
         )
         assert_close(got, wanted, TOLERANCE)
 
-    @pytest.mark.parametrize("name", ROBOTS)
+    @pytest.mark.parametrize("name", mostly_long(ROBOTS, KEPT))
     def test_of_random_bodies(self, name: str) -> None:
         model, s = case(name, "random")
         mechanism = Mechanism(model.robot)
@@ -112,7 +112,10 @@ class TestForces:
         assert_close(got, wanted, TOLERANCE)
         assert np.abs(got - without).max() > 1e-5 * np.abs(without).max(), "friction has no part in it"
 
-    @pytest.mark.parametrize(("name", "bodies", "simplify"), SIMPLIFIED)
+    @pytest.mark.parametrize(
+        ("name", "bodies", "simplify"),
+        [c if c[0] in KEPT else pytest.param(*c, marks=pytest.mark.long) for c in SIMPLIFIED],
+    )
     def test_of_simplified_models(self, name: str, bodies: str, simplify: Any) -> None:
         model, s = case(name, bodies)
         mechanism = Mechanism(model.robot, simplify)
@@ -175,7 +178,8 @@ class TestForces:
 
 
 class TestMatrices:
-    @pytest.mark.parametrize(("name", "bodies"), CASES)
+    @pytest.mark.parametrize("name", mostly_long(ROBOTS, KEPT))
+    @pytest.mark.parametrize("bodies", ["published", "random"])
     def test_make_the_equation_of_motion(self, name: str, bodies: str) -> None:
         model, s = case(name, bodies)
         mechanism = Mechanism(model.robot)
@@ -187,7 +191,8 @@ class TestMatrices:
         assert_close(gravity, weight, MATRICES)
         assert_close(apply(coriolis, rate) + gravity, whole, MATRICES)
 
-    @pytest.mark.parametrize(("name", "bodies"), CASES)
+    @pytest.mark.parametrize("name", mostly_long(ROBOTS, KEPT))
+    @pytest.mark.parametrize("bodies", ["published", "random"])
     def test_inertia_rate_less_twice_coriolis_is_skew(self, name: str, bodies: str) -> None:
         """Idot of the virtual-power mass matrix along the motion, by CasADi."""
         model, s = case(name, bodies)
@@ -209,7 +214,7 @@ class TestMatrices:
         assert_close(rest, -rest.swapaxes(1, 2), MATRICES, scale=size)
         assert np.abs(rest).max() > 1e-3 * size.max(), "V is not merely half of Idot"
 
-    @pytest.mark.parametrize("name", ROBOTS)
+    @pytest.mark.parametrize("name", mostly_long(ROBOTS, KEPT))
     def test_parts_sum_to_the_whole(self, name: str) -> None:
         model, s = case(name, "random")
         mechanism = Mechanism(model.robot)
@@ -242,7 +247,7 @@ class TestMatrices:
 
 
 class TestEulerCoordinates:
-    @pytest.mark.parametrize("name", SIX_FREEDOMS)
+    @pytest.mark.parametrize("name", mostly_long(SIX_FREEDOMS, KEPT))
     def test_coriolis_is_76_of_the_inertia_matrix(self, name: str) -> None:
         """(76)-(79) with derivatives by x of I_E = T^T M T, M by virtual power, R and T by (4), (9), (29)."""
         model, s = case(name, "random")
@@ -481,7 +486,7 @@ class TestLopesByHand:
             assert_close(got[None], np.array(state["force"])[None], 1e-13)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, KEPT))
 def test_energies_of_bodies_sum_to_the_models(name: str) -> None:
     model, s = case(name, "random")
     bodies = Lagrangian(model).energies(s.pose, s.twist)
