@@ -26,10 +26,11 @@ COMMANDS = {
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
     "new": "Write a commented robot file (a valid hexapod, or another kind from sizes) or motion file to start from.",
+    "import": "Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it.",
     "cache": "The compiled functions that are kept between runs: where, how many, how large.",
 }
-GROUPS = {"export": "Write model functions for other programs."}
-_FILES = {"list": "catalogue"}  # a module named list would hide Python's own
+GROUPS = {"export": "Write a robot or its model functions for other programs."}
+_FILES = {"list": "catalogue", "import": "import_"}  # a module named list would hide Python's own
 
 
 def load_command(name: str) -> Any:

@@ -16,7 +16,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from ..description import Robot
+from ..description import Freedom, Robot
 from ..description.undriven import undriven_motion
 from ..errors import Fault, RobotFileError
 from ..legs import Chain
@@ -140,9 +140,7 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
     pose = robot.home.matrix
     scale = np.r_[np.ones(3), np.full(3, 1 / size)]
     walk = _Walk(numeric, pose)
-    rows = walk.slopes * scale
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    rows = rows / np.where(lengths > 0, lengths, 1)
+    rows = _comparable(walk.slopes, scale)
     rank = int(np.linalg.matrix_rank(rows, tol=_RANK * np.sqrt(len(rows))))
     free = scipy.linalg.null_space(rows, rcond=_RANK)
     chosen = _chosen(robot)
@@ -273,15 +271,49 @@ def _chosen(robot: Robot) -> Array:
     return rows
 
 
-def _other_freedoms(robot: Robot, free: Array, size: float) -> RobotFileError:
-    """The fault of freedoms that the legs do not leave, with ones that they do."""
+def proposed_freedoms(robot: Robot) -> tuple[Freedom, ...] | None:
+    """Freedoms that the legs of a robot leave its platform at home, as base axes; None if they leave all six."""
+    walk = _Walk([NumericLeg(leg, robot) for leg in robot.legs], robot.home.matrix)
+    if not len(walk.slopes):
+        return None
+    size = float(np.linalg.norm(robot.attachments, axis=1).mean()) or 1.0
+    scale = np.r_[np.ones(3), np.full(3, 1 / size)]
+    free = scipy.linalg.null_space(_comparable(walk.slopes, scale), rcond=_RANK) * scale[:, None]
+    return None if free.shape[1] == 6 else _along_base_axes(free, size)
+
+
+def _comparable(slopes: Array, scale: Array) -> Array:
+    """Slopes (k, 6) of constraints by the twist, rotations scaled, every row of length one.
+
+    What a leg's closing satisfies already is rounding, and must not become a constraint by its length.
+    """
+    rows = slopes * scale
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    there = lengths > _RANK * lengths.max(initial=0.0)
+    return np.asarray(np.where(there, rows, 0.0) / np.where(there, lengths, 1.0))
+
+
+def _along_base_axes(free: Array, size: float) -> tuple[Freedom, ...]:
+    """As many components of the platform's motion as determine all of it."""
     m = free.shape[1]
     scaled = free * np.r_[np.ones(3), np.full(3, size)][:, None]
     order = scipy.linalg.qr(scaled.T, pivoting=True)[2][:m] if m else []
-    proposal = ", ".join(
-        f"{{name: {'xyz'[k] if k < 3 else ('roll', 'pitch', 'yaw')[k - 3]}, "
-        f"motion: {'translation' if k < 3 else 'rotation'}, axis: {np.eye(3)[k % 3].astype(int).tolist()}}}"
+    return tuple(
+        Freedom(
+            name="xyz"[k] if k < 3 else ("roll", "pitch", "yaw")[k - 3],
+            motion="translation" if k < 3 else "rotation",
+            axis=tuple(np.eye(3)[k % 3].tolist()),
+        )
         for k in sorted(int(k) for k in order)
+    )
+
+
+def _other_freedoms(robot: Robot, free: Array, size: float) -> RobotFileError:
+    """The fault of freedoms that the legs do not leave, with ones that they do."""
+    m = free.shape[1]
+    proposal = ", ".join(
+        f"{{name: {one.name}, motion: {one.motion}, axis: {[int(part) for part in one.axis]}}}"
+        for one in _along_base_axes(free, size)
     )
     stated = f"{len(robot.freedoms)} are stated" if robot.freedoms else "none are stated, which means six"
     impossible = [

@@ -1,0 +1,72 @@
+"""``polypod import``: a robot file of another program's file."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..errors import InputError
+from ..exchange import READERS, Imported, import_robot
+from ..files import dumps
+from ..files.whole import write_whole
+from .terminal import note, out, report_errors, show_json, working
+
+EXAMPLE = "Example: polypod import five-bar/robot.urdf --close --platform effector -o five-bar.yaml"
+_FORMATS = ", ".join(READERS)
+
+
+def imported_text(imported: Imported, source: str) -> str:
+    """Text of the robot file, with where it comes from and all remarks on top."""
+    lines = [f"Imported from {source} with 'polypod import'."]
+    for remark in imported.remarks:
+        lines += textwrap.wrap(f"- {' '.join(remark.split())}", 116, subsequent_indent="  ")
+    return "".join(f"# {line}\n" for line in lines) + dumps(imported.robot)
+
+
+def _places(texts: Sequence[str]) -> dict[str, float]:
+    places = {}
+    for text in texts:
+        name, equals, value = text.rpartition("=")
+        try:
+            places[name] = float(value)
+        except ValueError:
+            equals = ""
+        if not (equals and name):
+            raise InputError(f"--at: JOINT=VALUE with a number in m or rad is needed, got {text!r}")
+    return places
+
+
+@report_errors
+def command(
+    file: Annotated[Path, typer.Argument(help="MJCF (.xml, .mjcf) or URDF file.")],
+    out_file: Annotated[Path | None, typer.Option("--out", "-o", help="Robot file; NAME.yaml if not given.")] = None,
+    platform: Annotated[str | None, typer.Option(help="Body, or frame on one, that is the platform.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the robot; the file's own if not given.")] = None,
+    hold: Annotated[list[str] | None, typer.Option(help="Joint to fix where it is; may be repeated.")] = None,
+    actuated: Annotated[list[str] | None, typer.Option(help="Driven joint, for files without; repeated.")] = None,
+    at: Annotated[list[str] | None, typer.Option(help="JOINT=VALUE at home, m or rad; may be repeated.")] = None,
+    close: Annotated[bool, typer.Option("--close", help="Close loops that are far open in the file.")] = False,
+    loops: Annotated[Path | None, typer.Option(help="Loops of a URDF; robot.yaml beside it if not given.")] = None,
+    format_: Annotated[str | None, typer.Option("--format", help=f"{_FORMATS}; by the file's end.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it."""
+    wishes = {"loops": loops, "hold": hold or (), "actuated": actuated or (), "at": _places(at or ()), "close": close}
+    with working("importing"):
+        made = import_robot(file, platform, format=format_, **wishes)  # type: ignore[arg-type]
+    if name:
+        made = made._replace(robot=made.robot.model_copy(update={"name": name}))
+    path = out_file or Path(f"{made.robot.name}.yaml")
+    write_whole(path, imported_text(made, file.name).encode(), force)
+    if json_:
+        show_json({"file": str(path), "robot": made.robot.name, "remarks": list(made.remarks)})
+        return
+    for remark in made.remarks:
+        note(remark)
+    out().print(f"Wrote {escape(str(path))}. Look at it:\n  polypod check {escape(str(path))}")

@@ -1,0 +1,70 @@
+"""Robots of other programs: one reader a format and one line in :data:`READERS`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from ..errors import InputError, UnknownNameError
+from .linkage import Linkage
+from .of_robot import linkage_of
+from .to_robot import Imported, Wishes, to_robot
+
+
+class Reader(NamedTuple):
+    """The module here whose ``read(path, loops)`` gives a :class:`Linkage`; suffixes of its files; what they are."""
+
+    module: str
+    suffixes: tuple[str, ...]
+    about: str
+
+    @property
+    def read(self) -> Callable[[Path, Path | None], Linkage]:
+        """Its function, loaded when it is needed."""
+        function: Callable[[Path, Path | None], Linkage] = import_module(f".{self.module}", __name__).read
+        return function
+
+
+READERS = {
+    "mjcf": Reader("mjcf", (".xml", ".mjcf"), "MuJoCo's MJCF; loops by connect and weld equalities"),
+    "urdf": Reader("urdf", (".urdf",), "URDF; loops in a file robot.yaml beside it, or as loop elements (URDF+)"),
+}
+"""Formats that robots are read from."""
+
+
+def import_robot(
+    path: str | Path,
+    platform: str | None = None,
+    *,
+    format: str | None = None,
+    loops: str | Path | None = None,
+    hold: Sequence[str] = (),
+    actuated: Sequence[str] = (),
+    at: Mapping[str, float] | None = None,
+    close: bool = False,
+) -> Imported:
+    """A robot from another program's file, as legs of kind ``chain``.
+
+    ``platform`` names a body, or a frame on one, which then is {P}; without it the body is proposed that most joints of
+    loops are on, of several the farthest from the base. ``loops`` is the file with the loops of a URDF if it is not
+    ``robot.yaml`` beside it. Joints in ``hold`` are fixed where they are. ``actuated`` are the driven joints, if the
+    file does not say. ``at`` says by how much [m or rad] joints are moved to where they are at home. Loops that are a
+    little open there are closed by moving bodies, any with ``close``. Returns the robot and remarks on what was changed
+    or left out; :class:`~polypod.errors.InputError` says why there is no robot.
+    """
+    path = Path(path)
+    if format is not None and format not in READERS:
+        raise UnknownNameError("format", format, tuple(READERS))
+    if not path.is_file():
+        raise InputError(f"{path}: there is no such file")
+    known = {suffix: name for name, reader in READERS.items() for suffix in reader.suffixes}
+    chosen = format or known.get(path.suffix.lower())
+    if chosen is None:
+        raise InputError(f"{path}: files that can be read end in {', '.join(known)}; --format says which it is")
+    linkage = READERS[chosen].read(path, None if loops is None else Path(loops))
+    return to_robot(linkage, Wishes(platform, tuple(hold), tuple(actuated), dict(at or {}), close))
+
+
+__all__ = ["READERS", "Imported", "Linkage", "Reader", "import_robot", "linkage_of"]

@@ -1,0 +1,232 @@
+"""Loops of a file closed: bodies moved as little as can be until every joint's two halves meet.
+
+Each body has a displacement; each joint gives equations, and Gauss and Newton's iteration with least squares finds the
+smallest displacements that satisfy them. Joints given a value are held there. Equations that repeat others do no harm;
+what rounded numbers leave of them is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from ..errors import InputError
+from ..legs.chain import ChainJoint
+from .linkage import BASE, Array, Linkage, changed, moved, seats_of
+
+_STEP = 0.1
+"""Largest part of a radian, or of the linkage's size, that a joint is moved by at once."""
+_CLOSED = 1e-13
+_OPEN = 1e-4
+"""Gaps over the linkage's size, and angles [rad], that count as closed, and that rounded numbers may leave."""
+_FAR = 0.02
+"""The same for what is closed without being asked for."""
+_TURNS = ("revolute", "cylindrical")
+
+
+def close(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> Linkage:
+    """The linkage with all joints closed and those of ``values`` moved by so much [m or rad] from where they are.
+
+    Coordinates, ranges and offsets stay those of the file. :class:`InputError` with the joint that is open and by how
+    much, where there is no closed position near, or where the file's is far from closed and neither ``values`` nor
+    ``far`` say that it may move.
+    """
+    for name in values:
+        known = [joint.name for joint in linkage.joints if joint.kind in (*_TURNS, "prismatic")]
+        if name not in known:
+            raise InputError(f"--at: no joint {name!r} with one coordinate; there are {', '.join(known)}")
+    if not linkage.seats and not values:
+        return linkage
+    solver = _Solver(linkage)
+    wide = solver.opening(solver.still)
+    if not (far or values) and max(wide[0] / solver.size, wide[1]) > _FAR:
+        raise InputError(
+            f"loops: {wide[2]} is open by {1e3 * wide[0]:.4g} mm and {np.degrees(wide[1]):.4g} deg in the file's "
+            "drawing, so that is no home. Say where joints are at home (--at JOINT=0.5), or have the bodies moved until all "
+            "loops close (--close)"
+        )
+    steps = max((int(np.ceil(abs(v) / _STEP / solver.unit(name))) for name, v in values.items()), default=1) or 1
+    held = {joint.name: 0.0 for joint in linkage.joints if joint.actuated and joint.name not in values}
+    try:
+        found = solver.reach(solver.still, held | dict(values), steps)
+    except InputError:
+        found = solver.reach(solver.still, dict(values), steps)
+    result = solver.moved(found, values)
+    if wide[0] > 1e-9 * solver.size or wide[1] > 1e-9:
+        left, tilt, worst = solver.opening(found)
+        text = (
+            f"loops were open by up to {1e3 * wide[0]:.4g} mm and {np.degrees(wide[1]):.4g} deg ({wide[2]}) "
+            f"and were closed by moving bodies"
+        )
+        if left > 1e-9 * solver.size or tilt > 1e-9:
+            text += f"; {1e3 * left:.4g} mm and {np.degrees(tilt):.4g} deg that stay ({worst}) were shared out"
+        result = result.with_remarks(text)
+    return result
+
+
+class _Solver:
+    """Equations of all joints by the bodies' displacements (b, 4, 4)."""
+
+    def __init__(self, linkage: Linkage) -> None:
+        self.linkage = linkage
+        self.index = {name: k for k, name in enumerate(name for name in linkage.bodies if name != BASE)}
+        self.seats = [linkage.seats.get(joint.name) or seats_of(joint) for joint in linkage.joints]
+        points = np.array([seat[:3, 3] for pair in self.seats for seat in pair])
+        self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+        self.still = np.tile(np.eye(4), (len(self.index), 1, 1))
+
+    def unit(self, name: str) -> float:
+        return 1.0 if self.linkage.joint(name).kind in _TURNS else self.size
+
+    def reach(self, places: Array, values: Mapping[str, float], steps: int) -> Array:
+        for step in range(1, steps + 1):
+            part = {name: value * step / steps for name, value in values.items()}
+            places = self._closed(places, part)
+        gap, tilt, worst = self.opening(places, values)
+        if not (gap < _OPEN * self.size and tilt < _OPEN):
+            raise InputError(
+                f"loops: {worst} stays open by {1e3 * gap:.4g} mm and {np.degrees(tilt):.4g} deg; no position near the "
+                "file's closes all loops. Say where joints are in one that does, such as --at JOINT=0.5"
+            )
+        return places
+
+    def _closed(self, places: Array, values: Mapping[str, float]) -> Array:
+        before = np.inf
+        for _ in range(60):
+            rows, rest = self._equations(places, values)
+            size = float(np.abs(rest).max(initial=0.0))
+            if size < _CLOSED or (size < 1e-7 and size > 0.5 * before):
+                break
+            before = size
+            step = np.linalg.lstsq(rows, -rest, rcond=1e-10)[0].reshape(-1, 6)
+            longest = np.abs(step).max(initial=0.0)
+            step = step * min(1.0, 0.3 / longest) if longest else step
+            places = np.array([_displacement(one, self.size) @ place for one, place in zip(step, places, strict=True)])
+        return places
+
+    def _seats(self, places: Array, number: int, value: float | None = None) -> tuple[Array, Array]:
+        joint = self.linkage.joints[number]
+        first, second = (
+            seat if name == BASE else places[self.index[name]] @ seat
+            for name, seat in zip(joint.between, self.seats[number], strict=True)
+        )
+        if value is not None:
+            move = np.eye(4)
+            if joint.kind == "prismatic" or joint.actuated == "translation":
+                move[0, 3] = value
+            else:
+                c, s = np.cos(value), np.sin(value)
+                move[1:3, 1:3] = [[c, -s], [s, c]]
+            first = first @ move
+        return first, second
+
+    def _equations(self, places: Array, values: Mapping[str, float]) -> tuple[Array, Array]:
+        """Slopes (k, 6 b) by twists about the base's origin, lengths by the size, and what is left (k,)."""
+        rows, rest, scale = [], [], np.r_[np.ones(3), np.full(3, 1 / self.size)]
+        for number, joint in enumerate(self.linkage.joints):
+            value = values.get(joint.name)
+            first, second = self._seats(places, number, value)
+            for kind, i, j in _demands(joint, value is not None):
+                residual, one, two = _equation(kind, i, j, first, second)
+                row = np.zeros(6 * len(self.index))
+                for name, part in zip(joint.between, (one, two), strict=True):
+                    if name != BASE:
+                        k = 6 * self.index[name]
+                        row[k : k + 6] += part if kind == "square" else part * scale
+                rows.append(row)
+                rest.append(residual / (1.0 if kind == "square" else self.size))
+        return np.array(rows).reshape(-1, 6 * len(self.index)), np.array(rest)
+
+    def opening(self, places: Array, values: Mapping[str, float] | None = None) -> tuple[float, float, str]:
+        """Largest gap [m] and angle [rad] between two halves of a joint, and the joint that is open most."""
+        worst = (0.0, 0.0, "")
+        most = -1.0
+        for number, joint in enumerate(self.linkage.joints):
+            value = (values or {}).get(joint.name)
+            first, second = self._seats(places, number, value)
+            demands = _demands(joint, value is not None)
+            gaps = [abs(_equation(k, i, j, first, second)[0]) for k, i, j in demands if k != "square"]
+            turns = [abs(_equation(k, i, j, first, second)[0]) for k, i, j in demands if k == "square"]
+            gap, turn = float(np.linalg.norm(gaps)), float(np.arcsin(min(1.0, float(np.linalg.norm(turns)))))
+            if max(gap / self.size, turn) > most:
+                most, worst = max(gap / self.size, turn), (gap, turn, joint.name)
+        return worst
+
+    def moved(self, places: Array, values: Mapping[str, float]) -> Linkage:
+        """The linkage after its bodies were displaced; every joint at the middle of its halves."""
+        at = {BASE: np.eye(4)} | {name: places[k] for name, k in self.index.items()}
+        joints = []
+        for number, joint in enumerate(self.linkage.joints):
+            first, second = self._seats(places, number)
+            slides = joint.kind in ("prismatic", "cylindrical")
+            here = second[:3, 3] if slides else 0.5 * (first[:3, 3] + second[:3, 3])
+            fields: dict[str, object] = {"at": tuple(here.tolist())}
+            if joint.axis is not None:
+                mean = first[:3, 0] + second[:3, 0]
+                fields["axis"] = tuple((mean / np.linalg.norm(mean)).tolist())
+            if joint.axes is not None:
+                fields["axes"] = (tuple(first[:3, 0].tolist()), tuple(second[:3, 0].tolist()))
+            if joint.actuated or joint.range is not None:
+                value = values.get(joint.name)
+                if value is None:
+                    value = _displaced(joint, first, second) - _displaced(joint, *self._seats(self.still, number))
+                if abs(value) > 1e-12:
+                    if joint.actuated:
+                        fields["offset"] = joint.offset + joint.ratio * value
+                    if joint.range is not None:
+                        fields["range"] = (joint.range[0] - value, joint.range[1] - value)
+            joints.append(changed(joint, **fields))
+        bodies = {name: moved(one, at[name]) for name, one in self.linkage.bodies.items()}
+        marks = {name: mark._replace(pose=at[mark.body] @ mark.pose) for name, mark in self.linkage.marks.items()}
+        return replace(self.linkage, bodies=bodies, joints=tuple(joints), marks=marks, seats={})
+
+
+def _demands(joint: ChainJoint, held: bool) -> list[tuple[str, int, int]]:
+    """Equations of a joint: gaps along base axes or along axes of the first half, axes that stay square."""
+    gaps = [("gap", k, 0) for k in range(3)]
+    across = [("across", 1, 0), ("across", 2, 0)]
+    tilts = [("square", 1, 0), ("square", 2, 0)]
+    if held and joint.kind == "cylindrical":
+        return [*gaps, *tilts] if joint.actuated == "translation" else [*across, *tilts, ("square", 2, 1)]
+    kind = "fixed" if held else joint.kind
+    return {
+        "spherical": gaps,
+        "universal": [*gaps, ("square", 0, 0)],
+        "revolute": [*gaps, *tilts],
+        "cylindrical": [*across, *tilts],
+        "prismatic": [*across, *tilts, ("square", 2, 1)],
+        "fixed": [*gaps, *tilts, ("square", 2, 1)],
+    }[kind]
+
+
+def _equation(kind: str, i: int, j: int, first: Array, second: Array) -> tuple[float, Array, Array]:
+    """Value, and slopes by the twist (about the base's origin) of the first and the second body."""
+    p, q = first[:3, 3], second[:3, 3]
+    if kind == "square":
+        one, two = first[:3, i], second[:3, j]
+        turn = np.cross(one, two)
+        return float(one @ two), np.r_[np.zeros(3), turn], np.r_[np.zeros(3), -turn]
+    along = np.eye(3)[i] if kind == "gap" else first[:3, i]
+    gap = q - p
+    of_first, of_second = -np.r_[along, np.cross(p, along)], np.r_[along, np.cross(q, along)]
+    if kind == "across":
+        of_first[3:] += np.cross(along, gap)
+    return float(along @ gap), of_first, of_second
+
+
+def _displaced(joint: ChainJoint, first: Array, second: Array) -> float:
+    if joint.kind == "prismatic" or joint.actuated == "translation":
+        return float(first[:3, 0] @ (second[:3, 3] - first[:3, 3]))
+    y = second[:3, 1]
+    return float(np.arctan2(first[:3, 2] @ y, first[:3, 1] @ y))
+
+
+def _displacement(twist: Array, size: float) -> Array:
+    """A small displacement (4, 4): lengths over the size, and a rotation vector about the base's origin."""
+    result = np.eye(4)
+    result[:3, :3] = Rotation.from_rotvec(twist[3:]).as_matrix()
+    result[:3, 3] = size * twist[:3]
+    return result

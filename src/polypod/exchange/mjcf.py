@@ -1,0 +1,290 @@
+"""MJCF: the model that MuJoCo itself makes of a file, at qpos0; loops by ``connect`` and ``weld`` equalities.
+
+One ``connect`` is a spherical joint; two between the same bodies are a hinge through both points, three a fixed joint.
+Meshes that are missing are left out where bodies state their inertia.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..description import Body
+from ..errors import InputError
+from ..legs.chain import ChainJoint
+from .linkage import BASE, Array, Linkage, Mark, axes_about, body, pose_of
+
+_KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
+PLATFORM_KEY = "polypod_platform"
+"""Name of a custom text by which a file names its platform."""
+
+
+def read(path: Path, loops: Path | None = None) -> Linkage:
+    """The linkage of an MJCF file at qpos0."""
+    if loops is not None:
+        raise InputError("--loops: loops of MJCF are in the file itself, as equalities")
+    try:
+        import mujoco
+    except ImportError as error:
+        raise InputError("MJCF is read by MuJoCo, which is not installed: python3 -m pip install mujoco") from error
+    return _File(mujoco, path).linkage()
+
+
+class _File:
+    """One file, compiled by MuJoCo, bodies placed at qpos0."""
+
+    def __init__(self, mujoco: Any, path: Path) -> None:
+        self.remarks: list[str] = []
+        self.idle: dict[str, float] = {}
+        self.mj, self.path = mujoco, path
+        try:
+            spec = mujoco.MjSpec.from_file(str(path))
+            self.model = self._compiled(spec)
+        except ValueError as error:
+            raise InputError(f"{path}: MuJoCo refuses it: {' '.join(str(error).split())}") from error
+        self.data = mujoco.MjData(self.model)
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+        self.names = self._body_names()
+
+    def _compiled(self, spec: Any) -> Any:
+        """The model; without meshes where their files are missing and no body needs them for its inertia."""
+        missing = [mesh for mesh in spec.meshes if mesh.file and not self._mesh(spec, mesh).is_file()]
+        if missing:
+            names = {mesh.name or Path(mesh.file).stem for mesh in missing}
+            gone = [geom for geom in spec.geoms if geom.meshname in names]
+            needed = sorted({geom.parent.name for geom in gone if not geom.parent.explicitinertial})
+            if needed:
+                raise InputError(
+                    f"{self.path}: meshes are missing that give bodies their inertia: {', '.join(needed)}; "
+                    "put the meshes where the file says, or give these bodies an <inertial>"
+                )
+            for item in (*gone, *missing):
+                spec.delete(item)
+            self.remarks.append(f"{len(missing)} meshes are not there and were left out; bodies state their inertia")
+        return spec.compile()
+
+    def _mesh(self, spec: Any, mesh: Any) -> Path:
+        return self.path.parent / (spec.meshdir or "") / mesh.file
+
+    def _name(self, kind: Any, number: int) -> str:
+        return self.mj.mj_id2name(self.model, kind, number) or ""
+
+    def _body_names(self) -> list[str]:
+        names = [BASE]
+        for number in range(1, self.model.nbody):
+            name = self._name(self.mj.mjtObj.mjOBJ_BODY, number) or f"body{number}"
+            names.append(f"{name}_body" if name == BASE else name)
+        return names
+
+    def linkage(self) -> Linkage:
+        model, data = self.model, self.data
+        bodies: dict[str, Body] = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3)))}
+        marks = {}
+        for number, name in enumerate(self.names):
+            marks[name] = Mark(name, pose_of(data.xmat[number].reshape(3, 3), data.xpos[number]))
+            if number:
+                turn = data.ximat[number].reshape(3, 3)
+                tensor = turn @ np.diag(model.body_inertia[number]) @ turn.T
+                bodies[name] = body(model.body_mass[number], data.xipos[number], tensor)
+        for number in range(model.nsite):
+            name = self._name(self.mj.mjtObj.mjOBJ_SITE, number)
+            if name and name not in marks:
+                where = pose_of(data.site_xmat[number].reshape(3, 3), data.site_xpos[number])
+                marks[name] = Mark(self.names[model.site_bodyid[number]], where, only=True)
+        drives = self._drives()
+        joints: list[ChainJoint] = []
+        for number in range(1, model.nbody):
+            joints += self._joints_of(number, drives, bodies)
+        if self.idle:
+            values = sorted(set(self.idle.values()))
+            self.remarks.append(
+                f"armature ({values[0]:.4g} to {values[-1]:.4g}) of the passive joints {', '.join(self.idle)} was left "
+                "out: rotors are in actuated joints"
+            )
+        seats: dict[str, tuple[Array, Array]] = {}
+        joints += self._loops(seats)
+        if model.ntendon and (model.tendon_stiffness.any() or model.tendon_damping.any()):
+            self.remarks.append(f"{model.ntendon} tendons were left out")
+        name = re.sub(r"[^\w-]+", "-", model.names[: model.names.index(b"\0")].decode() or self.path.stem)
+        gravity = tuple(float(x) for x in model.opt.gravity)
+        return Linkage(
+            name, bodies, tuple(joints), marks, seats, gravity, self._platform(), self.path.name, tuple(self.remarks)
+        )
+
+    def _platform(self) -> str | None:
+        for number in range(self.model.ntext):
+            if self._name(self.mj.mjtObj.mjOBJ_TEXT, number) == PLATFORM_KEY:
+                start = self.model.text_adr[number]
+                text = bytes(self.model.text_data)[start : start + self.model.text_size[number]]
+                return text.rstrip(b"\0").decode()
+        return None
+
+    # -- actuators -----------------------------------------------------------------------------------------------------
+
+    def _drives(self) -> dict[int, dict[str, Any]]:
+        """What an actuated joint has beyond a passive one, by the joint's number."""
+        model, found = self.model, {}
+        servos = []
+        for number in range(model.nu):
+            name = self._name(self.mj.mjtObj.mjOBJ_ACTUATOR, number) or f"actuator{number}"
+            if int(model.actuator_trntype[number]) not in (
+                int(self.mj.mjtTrn.mjTRN_JOINT),
+                int(self.mj.mjtTrn.mjTRN_JOINTINPARENT),
+            ):
+                raise InputError(f"actuator {name}: it acts on no joint; polypod's actuators act in joints")
+            joint = int(model.actuator_trnid[number, 0])
+            if joint in found:
+                raise InputError(f"actuator {name}: its joint has another actuator already")
+            ratio = float(model.actuator_gear[number, 0])
+            drive: dict[str, Any] = {"actuated": True, "ratio": ratio}
+            limited = model.actuator_forcelimited[number], model.actuator_ctrllimited[number]
+            plain = not model.actuator_biasprm[number].any()
+            ranges = model.actuator_forcerange[number], model.actuator_ctrlrange[number]
+            if limited[0] or (plain and limited[1]):
+                drive["max_force"] = float(np.abs(ranges[0] if limited[0] else ranges[1]).min())
+            if not plain:
+                servos.append(name)
+            found[joint] = {key: value for key, value in drive.items() if value != 0.0}
+        if servos:
+            self.remarks.append(f"gains of the servo actuators {', '.join(servos)} belong to a controller: left out")
+        return found
+
+    # -- joints --------------------------------------------------------------------------------------------------------
+
+    def _joints_of(self, number: int, drives: dict[int, dict[str, Any]], bodies: dict[str, Body]) -> list[ChainJoint]:
+        """Joints between a body and its parent; massless bodies stand between several."""
+        model = self.model
+        name, parent = self.names[number], self.names[model.body_parentid[number]]
+        start, count = int(model.body_jntadr[number]), int(model.body_jntnum[number])
+        if count == 0:
+            data = {"name": f"{name} on {parent}", "kind": "fixed", "between": (parent, name)}
+            return [ChainJoint.model_validate(data | {"at": tuple(self.data.xpos[number].tolist())})]
+        joints = []
+        for place in range(count):
+            last = place == count - 1
+            here = name if last else f"{name}~{place + 1}"
+            made = self._joint(start + place, (parent, here), drives.get(start + place))
+            if made is None:
+                continue
+            if not last:
+                bodies[here] = body(0.0, self.data.xanchor[start + place], np.zeros((3, 3)))
+            joints.append(made)
+            parent = here
+        return joints
+
+    def _joint(self, number: int, between: tuple[str, str], drive: dict[str, Any] | None) -> ChainJoint | None:
+        model = self.model
+        kind = _KINDS[int(model.jnt_type[number])]
+        if kind == "free":
+            return None  # no joint at all: loops hold the body, or nothing does
+        name = self._name(self.mj.mjtObj.mjOBJ_JOINT, number) or f"joint{number}"
+        dof, qpos = int(model.jnt_dofadr[number]), int(model.jnt_qposadr[number])
+        data: dict[str, Any] = {"name": name, "kind": kind, "between": between}
+        data["at"] = tuple(self.data.xanchor[number].tolist())
+        friction = {"viscous": float(model.dof_damping[dof]), "drag": float(model.dof_frictionloss[dof])}
+        if any(friction.values()):
+            data["friction"] = friction
+        if model.jnt_stiffness[number].any():
+            self.remarks.append(f"joint {name}: its spring was left out")
+        armature = float(model.dof_armature[dof])
+        if kind == "spherical":
+            if drive is not None:
+                raise InputError(f"joint {name}: a ball joint is actuated, which polypod cannot say")
+            if armature:
+                self.idle[name] = armature
+            return ChainJoint.model_validate(data)
+        data["axis"] = tuple(self.data.xaxis[number].tolist())
+        reference = float(model.qpos0[qpos])
+        if model.jnt_limited[number]:
+            low, high = (float(x) - reference for x in model.jnt_range[number])
+            if low < high:
+                data["range"] = (low, high)
+        if drive is not None:
+            ratio = drive.get("ratio", 1.0)
+            data |= drive | {"rotor": armature / ratio**2, "offset": ratio * reference}
+        elif armature:
+            self.idle[name] = armature
+        return ChainJoint.model_validate(data)
+
+    # -- loops ---------------------------------------------------------------------------------------------------------
+
+    def _loops(self, seats: dict[str, tuple[Array, Array]]) -> list[ChainJoint]:
+        model, joints = self.model, []
+        points: dict[tuple[str, str], list[tuple[str, Array, Array]]] = {}
+        for number in range(model.neq):
+            if not self.data.eq_active[number]:
+                continue
+            kind = int(model.eq_type[number])
+            name = self._name(self.mj.mjtObj.mjOBJ_EQUALITY, number) or f"loop{number + 1}"
+            if kind not in (int(self.mj.mjtEq.mjEQ_CONNECT), int(self.mj.mjtEq.mjEQ_WELD)):
+                raise InputError(
+                    f"equality {name}: only connect and weld close loops; gears and the like polypod has not"
+                )
+            ends, frames = self._ends(number, kind)
+            if kind == int(self.mj.mjtEq.mjEQ_WELD):
+                at = tuple(frames[0][:3, 3].tolist())
+                joints.append(ChainJoint.model_validate({"name": name, "kind": "fixed", "between": ends, "at": at}))
+                seats[name] = frames
+            else:
+                forward = ends not in points and ends[::-1] in points
+                key, pair = (ends[::-1], frames[::-1]) if forward else (ends, frames)
+                points.setdefault(key, []).append((name, pair[0], pair[1]))
+        for ends, listed in points.items():
+            joints.append(_connected(ends, listed, seats))
+        return joints
+
+    def _ends(self, number: int, kind: int) -> tuple[tuple[str, str], tuple[Array, Array]]:
+        """Bodies and frames (4, 4) at qpos0 that an equality holds together."""
+        model, numbers = self.model, (int(self.model.eq_obj1id[number]), int(self.model.eq_obj2id[number]))
+        if int(model.eq_objtype[number]) == int(self.mj.mjtObj.mjOBJ_SITE):
+            one, two = (self.names[model.site_bodyid[k]] for k in numbers)
+            poses = [pose_of(self.data.site_xmat[k].reshape(3, 3), self.data.site_xpos[k]) for k in numbers]
+            return (one, two), (poses[0], poses[1])
+        data = model.eq_data[number]
+        frames = [pose_of(self.data.xmat[k].reshape(3, 3), self.data.xpos[k]) for k in numbers]
+        if kind == int(self.mj.mjtEq.mjEQ_CONNECT):
+            relative = [pose_of(np.eye(3), data[:3]), pose_of(np.eye(3), data[3:6])]
+        else:
+            turn = np.zeros(9)
+            self.mj.mju_quat2Mat(turn, data[6:10])
+            # body 2 in body 1 is relpose; the anchor is a point of body 2
+            anchor = pose_of(np.eye(3), data[:3])
+            relative = [pose_of(turn.reshape(3, 3), data[3:6]) @ anchor, anchor]
+        one, two = (self.names[k] for k in numbers)
+        return (one, two), (frames[0] @ relative[0], frames[1] @ relative[1])
+
+
+def _connected(
+    ends: tuple[str, str], listed: list[tuple[str, Array, Array]], seats: dict[str, tuple[Array, Array]]
+) -> ChainJoint:
+    """The joint that points of two bodies which stay together make."""
+    name = listed[0][0]
+    spots = [np.array([frames[side][:3, 3] for frames in (entry[1:] for entry in listed)]) for side in (0, 1)]
+    offsets = [spot - spot[0] for spot in spots]
+    rank = int(np.linalg.matrix_rank(offsets[0], tol=1e-9 * max(float(np.abs(offsets[0]).max()), 1e-300)))
+    if not np.abs(offsets[0]).max() > 0.0:
+        rank = 0
+    kind = ("spherical", "revolute", "fixed")[min(rank, 2)]
+    data: dict[str, Any] = {"name": name, "kind": kind, "between": ends, "at": tuple(spots[0][0].tolist())}
+    turns = [np.eye(3), np.eye(3)]
+    if kind == "revolute":
+        far = int(np.argmax(np.linalg.norm(offsets[0], axis=1)))
+        turns = [axes_about(offset[far]) for offset in offsets]
+        data["axis"] = tuple(turns[0][:, 0].tolist())
+    elif kind == "fixed":
+        turns = [_axes_through(offset) for offset in offsets]
+    seats[name] = pose_of(turns[0], spots[0][0]), pose_of(turns[1], spots[1][0])
+    return ChainJoint.model_validate(data)
+
+
+def _axes_through(offsets: Array) -> Array:
+    """Axes (3, 3) of points: towards the first that is off, and in the plane of the next."""
+    first = next(x for x in offsets if np.linalg.norm(x) > 0.0)
+    x = first / np.linalg.norm(first)
+    across = max((y - (y @ x) * x for y in offsets), key=lambda y: float(np.linalg.norm(y)))
+    y = across / np.linalg.norm(across)
+    return np.column_stack([x, y, np.cross(x, y)])

@@ -1,0 +1,231 @@
+"""Fewer bodies and joints that say the same: what is fixed together, hinges in one point, wheels on an axle.
+
+Formats without universal or spherical joints write them as hinges with massless bodies between, loops with extra bodies
+that turn freely on a hinge. A robot file says it as it is meant; every step here is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from ..description import Body, Friction
+from ..errors import InputError
+from ..legs.chain import ChainJoint
+from .linkage import BASE, Array, Linkage, body, changed, massless, together
+
+_SAME = 1e-6
+"""Lengths over the linkage's size, cosines and sines up to which points meet and axes are parallel or square."""
+_ROUND = 1e-6
+
+
+def simplified(linkage: Linkage) -> Linkage:
+    """The same linkage with as few bodies and joints as say the same."""
+    linkage = rigid_bodies(linkage)
+    while True:
+        simpler = _wheel(linkage) or _hinges(linkage)
+        if simpler is None:
+            return linkage
+        linkage = simpler
+
+
+def rigid_bodies(linkage: Linkage) -> Linkage:
+    """Bodies that fixed joints hold together as one of the heaviest's name; base and platform keep theirs."""
+    group = {name: name for name in linkage.bodies}
+    for joint in linkage.joints:
+        if joint.kind == "fixed":
+            keep, drop = (group[name] for name in joint.between)
+            group = {name: keep if to == drop else to for name, to in group.items()}
+    names: dict[str, str] = {}
+    for root in dict.fromkeys(group.values()):
+        held = [name for name, to in group.items() if to == root]
+        heaviest = max(held, key=lambda name: linkage.bodies[name].mass)
+        kept = [name for name in (BASE, linkage.platform) if name in held]
+        names |= dict.fromkeys(held, str(kept[0]) if kept else heaviest)
+    bodies = {
+        to: together(linkage.bodies[name] for name in linkage.bodies if names[name] == to)
+        for to in dict.fromkeys(names.values())
+    }
+    return _renamed(linkage, [j for j in linkage.joints if j.kind != "fixed"], names, bodies)
+
+
+def _renamed(
+    linkage: Linkage, joints: list[ChainJoint], names: Mapping[str, str], bodies: Mapping[str, Body]
+) -> Linkage:
+    """Joints and marks on the bodies that others became part of; joints within one body go."""
+    kept = []
+    for joint in joints:
+        first, second = (names.get(name, name) for name in joint.between)
+        if first == second:
+            if joint.actuated:
+                raise InputError(f"joint {joint.name}: it is actuated, but both its bodies are fixed to each other")
+            continue
+        kept.append(changed(joint, between=(first, second)))
+    marks = {name: mark._replace(body=names.get(mark.body, mark.body)) for name, mark in linkage.marks.items()}
+    return replace(linkage, bodies=dict(bodies), joints=tuple(kept), marks=marks)
+
+
+def _pairs(linkage: Linkage) -> list[tuple[str, ChainJoint, ChainJoint]]:
+    """Bodies that two joints hold and nothing else, with these joints."""
+    found = []
+    for name in linkage.bodies:
+        held = [joint for joint in linkage.joints if name in joint.between]
+        if name != BASE and len(held) == 2:
+            found.append((name, held[0], held[1]))
+    return found
+
+
+def _wheel(linkage: Linkage) -> Linkage | None:
+    """A body that turns freely between two hinges of one axis, on the body before it without its axial moment.
+
+    Nothing turns it about the axis, so it has no spin, and its moment about the axis does nothing.
+    """
+    for name, one, two in _pairs(linkage):
+        if {one.kind, two.kind} != {"revolute"} or not _same_line(one, two, _size(linkage)):
+            continue
+        if one.actuated or two.actuated or one.friction != Friction() or two.friction != Friction():
+            continue
+        axis, point = np.array(one.axis), np.array(one.at)
+        wheel = linkage.bodies[name]
+        problem = unround(wheel, axis, point, _size(linkage))
+        if problem:
+            raise InputError(
+                f"body {name}: it turns freely between {one.name} and {two.name}, which have one axis, and is no body "
+                f"of revolution about it ({problem}); fix one of the two joints with --hold"
+            )
+        before = _other(one, name)
+        if before == BASE:
+            before, one, two = _other(two, name), two, one
+        arm = np.array(wheel.com) - point
+        tensor = wheel.central_inertia
+        across = 0.5 * (float(np.trace(tensor)) - float(axis @ tensor @ axis))
+        rest = body(wheel.mass, point + (arm @ axis) * axis, across * (np.eye(3) - np.outer(axis, axis)))
+        bodies = {key: value for key, value in linkage.bodies.items() if key != name}
+        bodies[before] = together([bodies[before], rest])
+        joints = [joint for joint in linkage.joints if joint.name != one.name]
+        text = f"{name} turns freely on the axis of {two.name}; it rides on {before} without its moment about that axis"
+        made = _renamed(linkage, joints, {name: before}, bodies)
+        return made if massless(wheel) else made.with_remarks(text)
+    return None
+
+
+def _hinges(linkage: Linkage) -> Linkage | None:
+    """Two joints with a massless body between as one: universal, spherical or cylindrical."""
+    size = _size(linkage)
+    for name, one, two in _pairs(linkage):
+        if not massless(linkage.bodies[name]):
+            continue
+        joint = _joined(name, one, two, size)
+        if joint is not None:
+            bodies = {key: value for key, value in linkage.bodies.items() if key != name}
+            joints = [joint if j.name == one.name else j for j in linkage.joints if j.name != two.name]
+            marks = {key: mark for key, mark in linkage.marks.items() if mark.body != name}
+            return replace(linkage, bodies=bodies, joints=tuple(joints), marks=marks)
+    return None
+
+
+def _joined(between: str, one: ChainJoint, two: ChainJoint, size: float) -> ChainJoint | None:
+    """What two joints are together; None if no single joint says the same."""
+    kinds = {one.kind, two.kind}
+    first, second = _other(one, between), _other(two, between)
+    common: dict[str, object] = {"name": one.name, "between": (first, second)}
+    if kinds == {"revolute", "prismatic"}:
+        return _cylinder(between, one, two, common, size)
+    if kinds - {"revolute", "universal"} or one.actuated or two.actuated or one.friction != two.friction:
+        return None
+    if any(j.range is not None or j.cone is not None for j in (one, two)):
+        return None
+    axes = [*_outward(one, from_first=True, inner=between), *_outward(two, from_first=False, inner=between)]
+    point = _meeting(one, two, size)
+    if point is None:
+        return None
+    friction = {} if one.friction == Friction() else {"friction": one.friction}
+    place = {"at": tuple(point.tolist()), **friction}
+    if len(axes) == 2 and abs(axes[0] @ axes[1]) < _SAME:
+        return _made(common | place, kind="universal", axes=tuple(tuple(axis.tolist()) for axis in axes))
+    if len(axes) == 3 and abs(np.linalg.det(np.array(axes))) > 1e-3:
+        return _made(common | place, kind="spherical")
+    return None
+
+
+def _cylinder(
+    between: str, one: ChainJoint, two: ChainJoint, common: dict[str, object], size: float
+) -> ChainJoint | None:
+    hinge, slide = (one, two) if one.kind == "revolute" else (two, one)
+    plain = hinge.friction == Friction() == slide.friction
+    driven = [j for j in (hinge, slide) if j.actuated]
+    idle = [j for j in (hinge, slide) if not j.actuated]
+    across = np.linalg.norm(np.cross(np.array(hinge.axis), np.array(slide.axis)))
+    if not plain or len(driven) > 1 or any(j.range is not None for j in idle) or across > _SAME:
+        return None
+    leader = driven[0] if driven else hinge
+    sense = 1.0 if leader.between[0] == between else -1.0
+    forward = sense if leader is two else -sense
+    axis = forward * np.array(leader.axis)
+    data = {name: getattr(leader, name) for name in leader.model_fields_set}
+    data |= common | {"kind": "cylindrical", "at": hinge.at, "axis": tuple(axis.tolist()), "name": leader.name}
+    data["actuated"] = {"revolute": "rotation", "prismatic": "translation"}[leader.kind] if driven else False
+    return ChainJoint.model_validate(data)
+
+
+def _made(data: dict[str, object], **more: object) -> ChainJoint:
+    return ChainJoint.model_validate(data | more)
+
+
+def _outward(joint: ChainJoint, from_first: bool, inner: str) -> list[Array]:
+    """Axes of a hinge or universal joint in the order from the first outer body to the second."""
+    if joint.axes is None:
+        return [np.array(joint.axis)]
+    axes = [np.array(axis) for axis in joint.axes]
+    in_order = (joint.between[1] == inner) == from_first
+    return axes if in_order else axes[::-1]
+
+
+def _meeting(one: ChainJoint, two: ChainJoint, size: float) -> Array | None:
+    """Where the axes of two joints meet; that of a universal joint is its centre."""
+    p, q = np.array(one.at), np.array(two.at)
+    if one.kind == "universal" or two.kind == "universal":
+        centre, hinge = (p, two) if one.kind == "universal" else (q, one)
+        if hinge.axis is None:
+            return None
+        off = np.cross(np.array(hinge.axis), centre - np.array(hinge.at))
+        return centre if np.linalg.norm(off) < _SAME * size else None
+    a, b = np.array(one.axis), np.array(two.axis)
+    normal = np.cross(a, b)
+    if np.linalg.norm(normal) < 1e-3:
+        return None
+    s, t, gap = np.linalg.solve(np.column_stack([a, -b, normal]), q - p)
+    return p + s * a if abs(gap) * np.linalg.norm(normal) < _SAME * size else None
+
+
+def _same_line(one: ChainJoint, two: ChainJoint, size: float) -> bool:
+    a, b = np.array(one.axis), np.array(two.axis)
+    off = np.cross(a, np.array(two.at) - np.array(one.at))
+    return bool(np.linalg.norm(np.cross(a, b)) < _SAME and np.linalg.norm(off) < _SAME * size)
+
+
+def unround(one: Body, axis: Array, point: Array, size: float) -> str:
+    """How far a body is from one of revolution about a line; empty if it is one."""
+    arm = np.array(one.com) - point
+    off = float(np.linalg.norm(arm - (arm @ axis) * axis)) if one.mass else 0.0
+    tensor = one.central_inertia
+    axial = float(axis @ tensor @ axis)
+    across = 0.5 * (float(np.trace(tensor)) - axial)
+    rest = tensor - axial * np.outer(axis, axis) - across * (np.eye(3) - np.outer(axis, axis))
+    uneven = float(np.abs(rest).max())
+    if off <= _ROUND * size and uneven <= _ROUND * max(across, axial, 1e-300):
+        return ""
+    return f"centre of mass {1e3 * off:.4g} mm off it, moments uneven by {uneven:.4g} kg m^2"
+
+
+def _other(joint: ChainJoint, name: str) -> str:
+    return joint.between[1] if joint.between[0] == name else joint.between[0]
+
+
+def _size(linkage: Linkage) -> float:
+    points = np.array([joint.at for joint in linkage.joints]).reshape(-1, 3)
+    if not len(points):
+        return 1.0
+    return float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0

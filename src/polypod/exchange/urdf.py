@@ -1,0 +1,309 @@
+"""URDF with loops: beside it in ``robot.yaml`` as Gepetto's examples have them, or as ``loop`` elements (URDF+, grbda).
+
+The tree at zero is the drawing; the root link is the base. A pair in ``closed_loop`` names two frames (links, or joints
+for the frame behind them) that meet in a point (``3d``) or are fixed to each other (``6d``). Joints of ``joint_name``
+are of another type than URDF can say.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+from scipy.spatial.transform import Rotation
+
+from ..description import Body
+from ..errors import InputError
+from ..legs.chain import ChainJoint
+from .linkage import BASE, Array, Linkage, Mark, axes_about, body, moved, pose_of
+
+_KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
+_KNOWN = {
+    "robot": {"link", "joint", "loop", "material", "transmission", "gazebo"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller",
+              "joint_properties"},
+    "loop": {"predecessor", "successor", "axis"},
+}  # fmt: skip
+_NO_LIMIT = 1e6
+_FRAME = 1e-6
+"""Mass [kg] up to which a link is there to mark a place."""
+
+
+def read(path: Path, loops: Path | None = None) -> Linkage:
+    """The linkage of a URDF file, loops closed as far as they are at zero."""
+    try:
+        root = ET.parse(path).getroot()
+    except ET.ParseError as error:
+        raise InputError(f"{path}: is no XML: {error}") from error
+    if root.tag != "robot":
+        raise InputError(f"{path}: a URDF file has a <robot>, this one a <{root.tag}>")
+    beside = path.with_name("robot.yaml")
+    side = _side(loops or beside) if loops is not None or beside.is_file() else {}
+    return _File(root, side, path).linkage()
+
+
+def _side(path: Path) -> dict[str, Any]:
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError) as error:
+        raise InputError(f"{path}: {error}") from error
+    if not isinstance(data, dict):
+        raise InputError(f"{path}: a mapping with closed_loop, type and name_mot is needed")
+    pairs, types = data.get("closed_loop") or [], data.get("type") or []
+    if len(pairs) != len(types):
+        raise InputError(f"{path}: closed_loop has {len(pairs)} pairs and type {len(types)} entries; one for each")
+    if len(data.get("joint_name") or []) != len(data.get("joint_type") or []):
+        raise InputError(f"{path}: joint_name and joint_type need the same number of entries")
+    return data
+
+
+class _File:
+    """One file: links by name with their frames at zero, joints, loops."""
+
+    def __init__(self, root: ET.Element, side: dict[str, Any], path: Path) -> None:
+        self.root, self.side, self.path = root, side, path
+        self.links = {_name(link): link for link in root.findall("link")}
+        self.remarks = _unknown(root)
+        self.motors = list(side.get("name_mot") or [])
+        self.pairs, self.kinds = list(side.get("closed_loop") or []), list(side.get("type") or [])
+        self.own: dict[str, Any] = dict(side.get("polypod") or {})
+        self.types = dict(zip(side.get("joint_name") or [], side.get("joint_type") or [], strict=True))
+        joints = root.findall("joint")
+        children = {_link(joint, "child") for joint in joints}
+        roots = [name for name in self.links if name not in children]
+        if len(roots) != 1:
+            raise InputError(f"{path}: a tree has one root link, this file has {len(roots)}: {', '.join(roots)}")
+        self.base = roots[0]
+        self.frames = {self.base: np.eye(4)}
+        waiting = list(joints)
+        while waiting:
+            ready = [joint for joint in waiting if _link(joint, "parent") in self.frames]
+            if not ready:
+                raise InputError(f"{path}: joints that do not hang on the root: {', '.join(map(_name, waiting))}")
+            for joint in ready:
+                self.frames[_link(joint, "child")] = self.frames[_link(joint, "parent")] @ _origin(joint)
+                waiting.remove(joint)
+        for name in self.motors:
+            if name not in {_name(joint) for joint in joints}:
+                raise InputError(f"{path}: name_mot has {name!r}, which is no joint of the file")
+
+    def linkage(self) -> Linkage:
+        bodies: dict[str, Body] = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3)))}
+        marks = {}
+        for name, link in self.links.items():
+            key = self._key(name)
+            own = _inertial(link)
+            marks[name] = Mark(key, self.frames[name], only=own.mass <= _FRAME)
+            if key != BASE:
+                bodies[key] = moved(own, self.frames[name])
+        joints: list[ChainJoint] = []
+        behind = dict(marks)
+        for joint in self.root.findall("joint"):
+            joints.append(self._joint(joint))
+            behind.setdefault(_name(joint), marks[_link(joint, "child")])
+        seats: dict[str, tuple[Array, Array]] = {}
+        for number, (pair, kind) in enumerate(zip(self.pairs, self.kinds, strict=True)):
+            self._closure(number, pair, kind, behind, joints, seats)
+        for loop in self.root.findall("loop"):
+            self._loop(loop, joints, seats)
+        platform = self.own.get("platform")
+        gravity = tuple(float(x) for x in self.own.get("gravity", (0.0, 0.0, -9.81)))
+        name = re.sub(r"[^\w-]+", "-", self.root.get("name") or self.path.stem)
+        ordered, remarks = self._motors_in_order(joints), tuple(self.remarks)
+        return Linkage(name, bodies, ordered, marks, seats, gravity, platform, self.path.name, remarks)
+
+    def _key(self, link: str) -> str:
+        if link == self.base:
+            return BASE
+        return f"{link}_link" if link == BASE else link
+
+    def _actuated(self, joint: ET.Element) -> bool:
+        if self.motors:
+            return _name(joint) in self.motors
+        if joint.get("independent") is not None or self.root.find("loop") is not None:
+            return joint.get("independent", "true") != "false"
+        named = [one.get("name") for one in self.root.findall("transmission/joint")]
+        return _name(joint) in named
+
+    def _joint(self, joint: ET.Element) -> ChainJoint:
+        name, kind = _name(joint), joint.get("type", "")
+        if joint.find("mimic") is not None:
+            raise InputError(f"joint {name}: it mimics another (a gear), which polypod cannot say")
+        parent, child = self._key(_link(joint, "parent")), self._key(_link(joint, "child"))
+        frame = self.frames[_link(joint, "child")]
+        common: dict[str, Any] = {"name": name, "between": (parent, child), "at": _list(frame[:3, 3])}
+        special = self.types.get(name)
+        if special == "SPHERICAL":
+            return ChainJoint.model_validate(common | {"kind": "spherical"})
+        if special is not None:
+            match = re.fullmatch(r"UJOINT_([XYZ])([XYZ])", str(special))
+            if match is None:
+                raise InputError(f"joint_type: {special!r} of {name} is unknown; known: SPHERICAL, UJOINT_XY and alike")
+            axes = tuple(_list(frame[:3, "XYZ".index(letter)]) for letter in match.groups())
+            return ChainJoint.model_validate(common | {"kind": "universal", "axes": axes})
+        if kind not in _KINDS:
+            raise InputError(f"joint {name}: type {kind!r} has no place in polypod; known: {', '.join(_KINDS)}")
+        data = common | {"kind": _KINDS[kind]}
+        if kind != "fixed":
+            data["axis"] = _list(frame[:3, :3] @ _axis(joint))
+            data |= self._numbers(joint, kind)
+        return ChainJoint.model_validate(data)
+
+    def _numbers(self, joint: ET.Element, kind: str) -> dict[str, Any]:
+        """Friction, limits and what an actuator has."""
+        data: dict[str, Any] = {}
+        dynamics, limit = joint.find("dynamics"), joint.find("limit")
+        if dynamics is not None:
+            friction = {"viscous": _number(dynamics, "damping"), "drag": _number(dynamics, "friction")}
+            if any(friction.values()):
+                data["friction"] = friction
+        actuated = self._actuated(joint)
+        if limit is not None and kind != "continuous":
+            low, high = _number(limit, "lower"), _number(limit, "upper")
+            if low < high and max(-low, high) < _NO_LIMIT:
+                data["range"] = (low, high)
+        if actuated:
+            data["actuated"] = True
+            for field, attribute in (("max_force", "effort"), ("max_speed", "velocity")):
+                value = 0.0 if limit is None else _number(limit, attribute)
+                if 0.0 < value < _NO_LIMIT:
+                    data[field] = value
+            data |= (self.own.get("motors") or {}).get(_name(joint), {})
+        return data
+
+    def _closure(
+        self,
+        number: int,
+        pair: Any,
+        kind: str,
+        marks: dict[str, Mark],
+        joints: list[ChainJoint],
+        seats: dict[str, tuple[Array, Array]],
+    ) -> None:
+        if kind not in ("3d", "6d"):
+            raise InputError(f"type: loops are '3d' (a point) or '6d' (fixed), got {kind!r}")
+        for name in pair:
+            if name not in marks:
+                raise InputError(f"closed_loop: no link or joint is called {name!r}")
+        one, two = (marks[name] for name in pair)
+        name = f"loop{number + 1}"
+        what = "spherical" if kind == "3d" else "fixed"
+        joints.append(_closing(name, what, one, two))
+        seats[name] = one.pose, two.pose
+
+    def _loop(self, loop: ET.Element, joints: list[ChainJoint], seats: dict[str, tuple[Array, Array]]) -> None:
+        """A loop of URDF+: origins and axis in the frames of its two links."""
+        name, kind = _name(loop), loop.get("type", "revolute")
+        kinds = {**_KINDS, "spherical": "spherical"}
+        if kind not in kinds:
+            raise InputError(f"loop {name}: type {kind!r} has no place in polypod; known: {', '.join(kinds)}")
+        turn = _frame_about(_axis(loop)) if kinds[kind] in ("revolute", "prismatic") else np.eye(4)
+        ends = []
+        for which in ("predecessor", "successor"):
+            part = loop.find(which)
+            if part is None or part.get("link") not in self.links:
+                raise InputError(f"loop {name}: its {which} needs link=, one of {', '.join(self.links)}")
+            link = str(part.get("link"))
+            ends.append(Mark(self._key(link), self.frames[link] @ _origin(part) @ turn))
+        joints.append(_closing(name, kinds[kind], *ends))
+        seats[name] = ends[0].pose, ends[1].pose
+
+    def _motors_in_order(self, joints: list[ChainJoint]) -> tuple[ChainJoint, ...]:
+        """Joints with the driven ones in the order of name_mot, in the places they have in the file."""
+        if not self.motors:
+            return tuple(joints)
+        driven = iter(sorted((j for j in joints if j.actuated), key=lambda j: self.motors.index(j.name)))
+        return tuple(next(driven) if joint.actuated else joint for joint in joints)
+
+
+def _closing(name: str, kind: str, one: Mark, two: Mark) -> ChainJoint:
+    data: dict[str, Any] = {"name": name, "kind": kind, "between": (one.body, two.body), "at": _list(one.pose[:3, 3])}
+    if kind in ("revolute", "prismatic"):
+        data["axis"] = _list(one.pose[:3, 0])
+    return ChainJoint.model_validate(data)
+
+
+def _inertial(link: ET.Element) -> Body:
+    """A link's body in its own frame."""
+    part = link.find("inertial")
+    if part is None:
+        return body(0.0, np.zeros(3), np.zeros((3, 3)))
+    where = _origin(part)
+    mass, moments = part.find("mass"), part.find("inertia")
+    tensor = np.zeros((3, 3))
+    if moments is not None:
+        for i, j, key in ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz")):
+            tensor[i, j] = tensor[j, i] = _number(moments, key)
+    value = 0.0 if mass is None else _number(mass, "value")
+    if value < 0.0:
+        raise InputError(f"link {_name(link)}: its mass is {value} kg")
+    return moved(body(value, np.zeros(3), tensor), where)
+
+
+def _unknown(root: ET.Element) -> list[str]:
+    """What elements were passed over, with their number."""
+    found: dict[str, int] = {}
+    for element in (root, *root.findall("link"), *root.findall("joint"), *root.findall("loop")):
+        for child in element:
+            if child.tag not in _KNOWN[element.tag]:
+                key = f"<{child.tag}> in <{element.tag}>"
+                found[key] = found.get(key, 0) + 1
+    return [f"{key}: {count} of them passed over, unknown to URDF" for key, count in found.items()]
+
+
+def _name(element: ET.Element) -> str:
+    name = element.get("name")
+    if not name:
+        raise InputError(f"a <{element.tag}> has no name")
+    return name
+
+
+def _link(joint: ET.Element, role: str) -> str:
+    part = joint.find(role)
+    if part is None or not part.get("link"):
+        raise InputError(f"joint {_name(joint)}: its {role} needs link=")
+    return str(part.get("link"))
+
+
+def _numbers(text: str, count: int, where: str) -> Array:
+    try:
+        values = np.array([float(part) for part in text.split()])
+    except ValueError:
+        values = np.zeros(0)
+    if values.shape != (count,) or not np.isfinite(values).all():
+        raise InputError(f"{where}: {count} numbers are needed, got {text!r}")
+    return values
+
+
+def _number(element: ET.Element, key: str) -> float:
+    return float(_numbers(element.get(key, "0"), 1, f"<{element.tag} {key}=>")[0])
+
+
+def _origin(element: ET.Element) -> Array:
+    part = element.find("origin")
+    if part is None:
+        return np.eye(4)
+    xyz = _numbers(part.get("xyz", "0 0 0"), 3, "<origin xyz=>")
+    rpy = _numbers(part.get("rpy", "0 0 0"), 3, "<origin rpy=>")
+    return pose_of(Rotation.from_euler("xyz", rpy).as_matrix(), xyz)
+
+
+def _axis(element: ET.Element) -> Array:
+    part = element.find("axis")
+    axis = np.array([1.0, 0.0, 0.0]) if part is None else _numbers(part.get("xyz", "1 0 0"), 3, "<axis xyz=>")
+    if not np.linalg.norm(axis) > 0.0:
+        raise InputError(f"<{element.tag} {element.get('name')}>: its axis is zero")
+    return np.asarray(axis / np.linalg.norm(axis))
+
+
+def _frame_about(axis: Array) -> Array:
+    return pose_of(axes_about(axis), np.zeros(3))
+
+
+def _list(values: Array) -> tuple[float, ...]:
+    return tuple(float(value) for value in values)

@@ -1,0 +1,183 @@
+"""A robot's linkage as the tree that other programs' files need: which joints are kept, which loops are cut, and how.
+
+Joints with an actuator are kept, then those of few freedoms; what is cut is a spherical joint or a hinge where it can
+be. A cut joint without friction and range is stated as points that stay together. Any other cut leaves the joint whole
+and goes through a body: one half of it hangs on the joint, the other on the tree, and the halves are fixed together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..description import Body, Friction
+from ..exchange.linkage import BASE, Array, Linkage, body, changed
+from ..exchange.simplify import rigid_bodies
+from ..legs.chain import ChainJoint
+
+_CUT_LAST = ("spherical", "revolute", "universal", "cylindrical", "prismatic")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A body, the joint that leads to it from its parent (``between: [parent, child]``), and its frame (4, 4)."""
+
+    body: str
+    joint: ChainJoint
+    frame: Array
+
+    @property
+    def parent(self) -> str:
+        """The body it hangs on."""
+        return self.joint.between[0]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Nodes, parents before children; ``cuts`` are spherical joints and hinges that close loops, ``welds`` pairs of
+    bodies that are halves of one. ``frames`` (4, 4) are the bodies' own at home, base frame: axes of the base, origin
+    in the joint before; the platform's is {P}. ``driven`` are the actuated joints in the order of the robot's forces,
+    ``remarks`` what no format can say."""
+
+    name: str
+    platform: str
+    gravity: tuple[float, ...]
+    bodies: Mapping[str, Body]
+    nodes: tuple[Node, ...]
+    cuts: tuple[ChainJoint, ...]
+    welds: tuple[tuple[str, str], ...]
+    frames: Mapping[str, Array]
+    driven: tuple[ChainJoint, ...]
+    remarks: tuple[str, ...]
+
+    def children(self, name: str) -> Iterator[Node]:
+        """Nodes that hang on a body."""
+        return (node for node in self.nodes if node.parent == name)
+
+    def joint_points(self, name: str) -> list[Array]:
+        """Where joints are on a body at home (3), base frame, each place once."""
+        points: list[Array] = []
+        for joint in (*(node.joint for node in self.nodes), *self.cuts):
+            at = np.array(joint.at)
+            if name in joint.between and not any(np.allclose(at, other, atol=1e-9) for other in points):
+                points.append(at)
+        return points
+
+    @property
+    def size(self) -> float:
+        """Largest distance between joints [m]."""
+        points = np.array([node.joint.at for node in self.nodes])
+        return float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+
+    def within(self, name: str, point: Any) -> Array:
+        """A point (3) of the base frame in a body's own."""
+        frame = self.frames[name]
+        return np.asarray(frame[:3, :3].T @ (np.asarray(point, dtype=float) - frame[:3, 3]))
+
+    def turned(self, name: str, direction: Any) -> Array:
+        """A direction (3) of the base frame in a body's own."""
+        return np.asarray(self.frames[name][:3, :3].T @ np.asarray(direction, dtype=float))
+
+    def tensor(self, name: str) -> Array:
+        """Inertia tensor (3, 3) of a body about its centre of mass in its own axes [kg m^2]."""
+        turn = self.frames[name][:3, :3]
+        return np.asarray(turn.T @ self.bodies[name].central_inertia @ turn)
+
+
+def tree_of(linkage: Linkage, whole_cuts: bool = False) -> Tree:
+    """The tree of a robot's linkage. With ``whole_cuts`` no body is halved: cuts are joints of any kind."""
+    order = tuple(joint.name for joint in linkage.joints if joint.actuated)
+    linkage = rigid_bodies(linkage)
+    platform = str(linkage.platform)
+    kept, cut = _spanning(linkage.joints)
+    bodies, welds, cuts = dict(linkage.bodies), [], []
+    for joint in cut:
+        if whole_cuts or (joint.kind in ("spherical", "revolute") and _plain(joint)):
+            cuts.append(joint)
+            continue
+        first, second = joint.between
+        split = second if first == BASE or (second != BASE and bodies[second].mass >= bodies[first].mass) else first
+        half = f"{split}-half{sum(weld[0] == split for weld in welds) + 1}"
+        one = bodies[split]
+        bodies[split] = bodies[half] = body(0.5 * one.mass, np.array(one.com), 0.5 * one.central_inertia)
+        kept.append(changed(joint, between=tuple(half if name == split else name for name in joint.between)))
+        welds.append((split, half))
+    joints = _rooted(kept)
+    home = linkage.marks[platform].pose
+    frames = {BASE: np.eye(4)}
+    for joint in joints:
+        frame = np.eye(4)
+        frame[:3, 3] = joint.at
+        frames[joint.between[1]] = home if joint.between[1] == platform else frame
+    nodes = tuple(Node(joint.between[1], joint, frames[joint.between[1]]) for joint in joints)
+    return Tree(
+        linkage.name,
+        platform,
+        linkage.gravity,
+        bodies,
+        nodes,
+        tuple(cuts),
+        tuple(welds),
+        frames,
+        tuple(sorted((joint for joint in joints if joint.actuated), key=lambda joint: order.index(joint.name))),
+        tuple(_left_out(linkage.joints)),
+    )
+
+
+def _plain(joint: ChainJoint) -> bool:
+    return joint.friction == Friction() and joint.range is None
+
+
+def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[ChainJoint]]:
+    """Joints that join all bodies without a loop, and the others."""
+    order = sorted(joints, key=lambda j: (not j.actuated, _plain(j), -_CUT_LAST.index(j.kind)))
+    part: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while part.get(name, name) != name:
+            name = part[name]
+        return name
+
+    kept = []
+    for joint in order:
+        a, b = (root(name) for name in joint.between)
+        if a != b:
+            part[b] = a
+            kept.append(joint.name)
+    return [j for j in joints if j.name in kept], [j for j in joints if j.name not in kept]
+
+
+def _rooted(joints: list[ChainJoint]) -> list[ChainJoint]:
+    """Joints turned so that each leads away from the base, every parent before its children."""
+    reached, waiting, found = {BASE}, list(joints), []
+    while waiting:
+        joint = next(j for j in waiting if (j.between[0] in reached) != (j.between[1] in reached))
+        waiting.remove(joint)
+        outward = joint if joint.between[0] in reached else backward(joint)
+        reached.add(outward.between[1])
+        found.append(outward)
+    return found
+
+
+def backward(joint: ChainJoint) -> ChainJoint:
+    """The same joint stated from its second body: turning b against a about e is turning a against b about -e."""
+    fields: dict[str, Any] = {"between": joint.between[::-1]}
+    if joint.axis is not None:
+        fields["axis"] = tuple(-x for x in joint.axis)
+    if joint.axes is not None:
+        fields["axes"] = joint.axes[::-1]
+    return changed(joint, **fields)
+
+
+def _left_out(joints: tuple[ChainJoint, ...]) -> Iterator[str]:
+    """What none of the formats can say."""
+    for what, names in (
+        ("dry friction by reaction (coulomb)", [j.name for j in joints if j.friction.coulomb]),
+        ("cones", [j.name for j in joints if j.cone is not None]),
+        ("stiffness", [j.name for j in joints if j.stiffness is not None]),
+    ):
+        if names:
+            yield f"left out: {what} of {', '.join(names)}"
