@@ -31,6 +31,7 @@ ORDER = (
     "control",
     "simulation",
     "analysis",
+    "exchange",
     "export",
     "view",
     "results",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import analysis, control, errors, export, legs, motion, results, simulation
+    from . import analysis, control, errors, exchange, export, legs, motion, results, simulation
     from .description import Body, Robot
     from .description.poses import pose
     from .files import dumps, library, load, loads, save
@@ -32,6 +32,7 @@ _HOME = {
     "description": "",
     "dumps": "files",
     "errors": "",
+    "exchange": "",
     "export": "",
     "legs": "",
     "library": "files",
@@ -76,6 +77,7 @@ __all__ = [
     "control",
     "dumps",
     "errors",
+    "exchange",
     "export",
     "legs",
     "library",

@@ -1,4 +1,7 @@
-"""``polypod export``: model functions for other programs, a command for each of :data:`polypod.export.EXPORTS`."""
+"""``polypod export``: robots and model functions for other programs, a command for each format.
+
+Formats are those of :data:`polypod.export.EXPORTS` and :data:`polypod.export.ROBOT_EXPORTS`.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +12,17 @@ import typer
 from rich.markup import escape
 
 from ..errors import UnknownNameError
-from ..export import EXPORTS
+from ..export import EXPORTS, ROBOT_EXPORTS
 from ..files.whole import write_whole
 from ..model import Model
 from .terminal import out, report_errors, working
 
 EXAMPLE = "Example: polypod export {} kim-ryu inverse_dynamics --out firmware"
+_ROBOT_EXAMPLE = "Example: polypod export {} hexapod --out models"
 app = typer.Typer(
-    no_args_is_help=True, help="Write model functions for other programs.", epilog=EXAMPLE.format(next(iter(EXPORTS)))
+    no_args_is_help=True,
+    help="Write a robot or its model functions for other programs.",
+    epilog=EXAMPLE.format(next(iter(EXPORTS))),
 )
 
 
@@ -31,7 +37,17 @@ def export(
     """Write the files of a model function into a folder; returns their paths."""
     if kind not in EXPORTS:
         raise UnknownNameError("export", kind, tuple(EXPORTS))
-    texts = EXPORTS[kind].files(Model(robot), function, friction)
+    return _write(EXPORTS[kind].files(Model(robot), function, friction), folder, force)
+
+
+def export_robot(kind: str, robot: str, folder: str | Path = ".", force: bool = False) -> list[Path]:
+    """Write the files of a whole robot into a folder; returns their paths."""
+    if kind not in ROBOT_EXPORTS:
+        raise UnknownNameError("export", kind, tuple(ROBOT_EXPORTS))
+    return _write(ROBOT_EXPORTS[kind].files(Model(robot)), folder, force)
+
+
+def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
     paths = [Path(folder) / name for name in texts]
     for path in paths:
         if path.exists() and not force:
@@ -39,6 +55,11 @@ def export(
     for path, text in zip(paths, texts.values(), strict=True):
         write_whole(path, text.encode(), force)
     return paths
+
+
+def _report(paths: list[Path], hint: str) -> None:
+    written = " and ".join(escape(str(path)) for path in paths)
+    out().print(f"Wrote {written}. {hint.format(source=escape(str(paths[-1])))}")
 
 
 def _register(kind: str) -> None:
@@ -53,10 +74,23 @@ def _register(kind: str) -> None:
     ) -> None:
         with working("exporting"):
             paths = export(kind, robot, function, folder, friction, force)
-        source = escape(str(paths[-1]))
-        written = " and ".join(escape(str(path)) for path in paths)
-        out().print(f"Wrote {written}. {EXPORTS[kind].hint.format(source=source)}")
+        _report(paths, EXPORTS[kind].hint)
+
+
+def _register_robot(kind: str) -> None:
+    @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), help=ROBOT_EXPORTS[kind].about)
+    @report_errors
+    def command(
+        robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+        folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
+        force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    ) -> None:
+        with working("exporting"):
+            paths = export_robot(kind, robot, folder, force)
+        _report(paths, ROBOT_EXPORTS[kind].hint)
 
 
 for _kind in EXPORTS:
     _register(_kind)
+for _kind in ROBOT_EXPORTS:
+    _register_robot(_kind)

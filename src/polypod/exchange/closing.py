@@ -22,6 +22,8 @@ _STEP = 0.1
 _CLOSED = 1e-13
 _OPEN = 1e-4
 """Gaps over the linkage's size, and angles [rad], that count as closed, and that rounded numbers may leave."""
+_ON_THE_WAY = 1e-3
+"""Gaps and angles that are left while joints are on their way."""
 _FAR = 0.02
 """The same for what is closed without being asked for."""
 _TURNS = ("revolute", "cylindrical")
@@ -45,8 +47,8 @@ def close(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> L
     if not (far or values) and max(wide[0] / solver.size, wide[1]) > _FAR:
         raise InputError(
             f"loops: {wide[2]} is open by {1e3 * wide[0]:.4g} mm and {np.degrees(wide[1]):.4g} deg in the file's "
-            "drawing, so that is no home. Say where joints are at home (--at JOINT=0.5), or have the bodies moved until all "
-            "loops close (--close)"
+            "drawing, so that is no home. Say where joints are at home (--at JOINT=0.5), or have bodies moved until "
+            "all loops close (--close)"
         )
     steps = max((int(np.ceil(abs(v) / _STEP / solver.unit(name))) for name, v in values.items()), default=1) or 1
     held = {joint.name: 0.0 for joint in linkage.joints if joint.actuated and joint.name not in values}
@@ -84,7 +86,7 @@ class _Solver:
     def reach(self, places: Array, values: Mapping[str, float], steps: int) -> Array:
         for step in range(1, steps + 1):
             part = {name: value * step / steps for name, value in values.items()}
-            places = self._closed(places, part)
+            places = self._closed(places, part, _ON_THE_WAY if step < steps else _CLOSED)
         gap, tilt, worst = self.opening(places, values)
         if not (gap < _OPEN * self.size and tilt < _OPEN):
             raise InputError(
@@ -93,12 +95,12 @@ class _Solver:
             )
         return places
 
-    def _closed(self, places: Array, values: Mapping[str, float]) -> Array:
+    def _closed(self, places: Array, values: Mapping[str, float], enough: float) -> Array:
         before = np.inf
         for _ in range(60):
             rows, rest = self._equations(places, values)
             size = float(np.abs(rest).max(initial=0.0))
-            if size < _CLOSED or (size < 1e-7 and size > 0.5 * before):
+            if size < enough or (size < 1e-7 and size > 0.5 * before):
                 break
             before = size
             step = np.linalg.lstsq(rows, -rest, rcond=1e-10)[0].reshape(-1, 6)
@@ -207,14 +209,19 @@ def _equation(kind: str, i: int, j: int, first: Array, second: Array) -> tuple[f
     p, q = first[:3, 3], second[:3, 3]
     if kind == "square":
         one, two = first[:3, i], second[:3, j]
-        turn = np.cross(one, two)
+        turn = _cross(one, two)
         return float(one @ two), np.r_[np.zeros(3), turn], np.r_[np.zeros(3), -turn]
     along = np.eye(3)[i] if kind == "gap" else first[:3, i]
     gap = q - p
-    of_first, of_second = -np.r_[along, np.cross(p, along)], np.r_[along, np.cross(q, along)]
+    of_first, of_second = -np.r_[along, _cross(p, along)], np.r_[along, _cross(q, along)]
     if kind == "across":
-        of_first[3:] += np.cross(along, gap)
+        of_first[3:] += _cross(along, gap)
     return float(along @ gap), of_first, of_second
+
+
+def _cross(a: Array, b: Array) -> Array:
+    # np.cross takes longer than all the rest of an equation
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def _displaced(joint: ChainJoint, first: Array, second: Array) -> float:

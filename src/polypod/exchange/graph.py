@@ -23,7 +23,7 @@ def the_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
     if not candidates:
         raise InputError("no body moves: all are fixed to the base")
     named = {mark.body: name for name, mark in reversed(list(linkage.marks.items())) if mark.only}
-    far, loops = _distances(linkage.joints), _in_loops(linkage.joints)
+    far, loops = distances(linkage.joints), _in_loops(linkage.joints)
     measure = {
         body: (
             len([joint for joint in loops if body in joint.between]),
@@ -90,7 +90,7 @@ def legs_between(joints: Iterable[ChainJoint], platform: str) -> list[list[Chain
     return [sorted(leg, key=lambda joint: order[joint.name]) for _, leg in legs]
 
 
-def _distances(joints: Iterable[ChainJoint]) -> dict[str, int]:
+def distances(joints: Iterable[ChainJoint]) -> dict[str, int]:
     """Joints on the shortest way from the base to every body that one leads to."""
     listed, found, front = list(joints), {BASE: 0}, [BASE]
     while front:

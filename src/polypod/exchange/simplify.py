@@ -196,7 +196,7 @@ def _meeting(one: ChainJoint, two: ChainJoint, size: float) -> Array | None:
     normal = np.cross(a, b)
     if np.linalg.norm(normal) < 1e-3:
         return None
-    s, t, gap = np.linalg.solve(np.column_stack([a, -b, normal]), q - p)
+    s, _, gap = np.linalg.solve(np.column_stack([a, -b, normal]), q - p)
     return p + s * a if abs(gap) * np.linalg.norm(normal) < _SAME * size else None
 
 

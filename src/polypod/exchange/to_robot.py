@@ -45,7 +45,7 @@ class Wishes(NamedTuple):
     close: bool = False
 
 
-def to_robot(linkage: Linkage, wishes: Wishes = Wishes()) -> Imported:
+def to_robot(linkage: Linkage, wishes: Wishes) -> Imported:
     """The robot of a linkage; :class:`InputError` says why there is none.
 
     Freedoms are those that polypod's own analysis finds at home.
@@ -81,8 +81,8 @@ def _check_drives(robot: Robot) -> None:
         known_mobility(robot)
     except PolypodError as error:
         raise InputError(
-            f"at home as drawn {error}. A home that is singular is moved with --at JOINT=0.5; actuated joints are named "
-            "with --actuated JOINT"
+            f"at home as drawn {error}. A home that is singular is moved with --at JOINT=0.5; actuated joints are "
+            "named with --actuated JOINT"
         ) from error
 
 
@@ -112,14 +112,17 @@ def _driven(joint: ChainJoint, driven: bool) -> ChainJoint:
 
 def _faults_of_bodies(linkage: Linkage) -> Linkage:
     """Remarks on bodies that cannot be or that no robot has."""
-    texts = []
+    texts: list[str] = []
+    odd: dict[str, list[str]] = {}
     moving = {name: one for name, one in linkage.bodies.items() if name != BASE}
     total = sum(one.mass for one in moving.values())
     for name, one in moving.items():
         if one.unphysical:
-            texts.append(f"body {name}: its inertia {one.unphysical}; kept as it is, with 'check: none'")
+            odd.setdefault(one.unphysical, []).append(name)
         if one.mass > _HEAVY * (total - one.mass) or one.mass > 1e5:
             texts.append(f"body {name}: {one.mass:.6g} kg of {total:.6g} kg that move; is its density in other units?")
+    for problem, names in odd.items():
+        texts.append(f"inertia of {', '.join(names)} {problem}; kept as it is, with 'check: none'")
     return linkage.with_remarks(*texts)
 
 
@@ -185,8 +188,8 @@ def _check_reached(linkage: Linkage, platform: str) -> None:
         fix = "" if len(names) > _FEW else f". To fix them where they are: {' '.join(f'--hold {n}' for n in names)}"
         raise InputError(
             f"{len(names)} joints ({len(driven)} actuated) are on no way from the base to the platform {platform}: "
-            f"{', '.join(names[:_FEW])}{' and more' if len(names) > _FEW else ''}. What they carry is a second platform "
-            f"or an arm, and polypod has one platform{fix}"
+            f"{', '.join(names[:_FEW])}{' and more' if len(names) > _FEW else ''}. What they carry is a second "
+            f"platform or an arm, and polypod has one platform{fix}"
         )
 
 

@@ -29,6 +29,8 @@ _KNOWN = {
               "joint_properties"},
     "loop": {"predecessor", "successor", "axis"},
 }  # fmt: skip
+SIDE = "-loops.yaml"
+"""End of the name of the file with a URDF's loops, after that of the URDF itself; ``robot.yaml`` is another."""
 _NO_LIMIT = 1e6
 _FRAME = 1e-6
 """Mass [kg] up to which a link is there to mark a place."""
@@ -42,8 +44,11 @@ def read(path: Path, loops: Path | None = None) -> Linkage:
         raise InputError(f"{path}: is no XML: {error}") from error
     if root.tag != "robot":
         raise InputError(f"{path}: a URDF file has a <robot>, this one a <{root.tag}>")
-    beside = path.with_name("robot.yaml")
-    side = _side(loops or beside) if loops is not None or beside.is_file() else {}
+    beside = next(
+        (one for one in (path.with_name(path.stem + SIDE), path.with_name("robot.yaml")) if one.is_file()), None
+    )
+    given = loops or beside
+    side = {} if given is None else _side(given)
     return _File(root, side, path).linkage()
 
 

@@ -1,4 +1,7 @@
-"""Model functions for other programs: one file and one line in :data:`EXPORTS` for each kind of program."""
+"""Robots and model functions for other programs, one file a format.
+
+A format for model functions has a line in :data:`EXPORTS`, one for whole robots a line in :data:`ROBOT_EXPORTS`.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,9 @@ from typing import NamedTuple
 from ..model import Model
 from .c import c_files, export_c
 from .js import export_js, js_files, js_function
+from .mjcf import export_mjcf, mjcf_files
+from .sdf import export_sdf, sdf_files
+from .urdf import export_urdf, urdf_files
 
 
 class Export(NamedTuple):
@@ -30,6 +36,50 @@ EXPORTS = {
         "The comment on top of {source} says what goes in and out, and has an example.",
     ),
 }
-"""Kinds of export by name. The last file is the one that a hint calls ``source``."""
+"""Kinds of export of a model function by name. The last file is the one that a hint calls ``source``."""
 
-__all__ = ["EXPORTS", "Export", "c_files", "export_c", "export_js", "js_files", "js_function"]
+
+class RobotExport(NamedTuple):
+    """Files by name of a whole robot, for its model; what they are; what to do with them."""
+
+    files: Callable[[Model], dict[str, str]]
+    about: str
+    hint: str
+
+
+ROBOT_EXPORTS = {
+    "mjcf": RobotExport(
+        mjcf_files,
+        "The robot as MJCF: bodies, joints, motors, loops by connect, limits, friction, home.",
+        "Look at it: python3 -m mujoco.viewer --mjcf={source}",
+    ),
+    "urdf": RobotExport(
+        urdf_files,
+        "The robot as URDF, a tree, with its loops and motors in a file beside it.",
+        "Read it with Pinocchio, or back with: polypod import {source}",
+    ),
+    "sdf": RobotExport(
+        sdf_files,
+        "The robot as SDF 1.9, loops included.",
+        "Put it into a world of Gazebo; the comment on top says with which gravity.",
+    ),
+}
+"""Kinds of export of a robot by name. The last file is the one that a hint calls ``source``."""
+
+__all__ = [
+    "EXPORTS",
+    "ROBOT_EXPORTS",
+    "Export",
+    "RobotExport",
+    "c_files",
+    "export_c",
+    "export_js",
+    "export_mjcf",
+    "export_sdf",
+    "export_urdf",
+    "js_files",
+    "js_function",
+    "mjcf_files",
+    "sdf_files",
+    "urdf_files",
+]

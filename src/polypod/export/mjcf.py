@@ -15,10 +15,12 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..exchange import linkage_of
-from ..exchange.linkage import BASE, Array, massless
+from ..exchange.linkage import BASE, massless
 from ..exchange.mjcf import PLATFORM_KEY
 from ..legs.chain import ChainJoint
 from ..model import Model
+from .shapes import bars
+from .text import add, comment, file_name, numbers
 from .tree import Node, Tree, tree_of
 
 _SMALLEST = 1e-14
@@ -52,29 +54,29 @@ class _Writer:
 
     def _options(self, time_constant: float, impedance: float) -> None:
         root, tree = self.root, self.tree
-        ET.SubElement(root, "compiler", angle="radian", autolimits="true")
-        step = _text([0.25 * time_constant])
+        add(root, "compiler", angle="radian", autolimits="true")
+        step = 0.25 * time_constant
         solver = {"solver": "Newton", "iterations": "100", "tolerance": "1e-12", "integrator": "implicitfast"}
-        ET.SubElement(root, "option", gravity=_text(tree.gravity), timestep=step, **solver)
-        default = ET.SubElement(root, "default")
-        stiff = {"solref": _text([time_constant, 1.0]), "solimp": _text([impedance, impedance, 0.001])}
-        ET.SubElement(default, "equality", **stiff)
-        ET.SubElement(default, "geom", contype="0", conaffinity="0", group="2")
-        custom = ET.SubElement(root, "custom")
-        ET.SubElement(custom, "text", name=PLATFORM_KEY, data=tree.platform)
+        add(root, "option", gravity=tree.gravity, timestep=step, **solver)
+        default = add(root, "default")
+        stiff = {"solref": [time_constant, 1.0], "solimp": [impedance, impedance, 0.001]}
+        add(default, "equality", **stiff)
+        add(default, "geom", contype="0", conaffinity="0", group="2")
+        custom = add(root, "custom")
+        add(custom, "text", name=PLATFORM_KEY, data=tree.platform)
 
     def text(self) -> str:
         """The whole file."""
-        world = ET.SubElement(self.root, "worldbody")
+        world = add(self.root, "worldbody")
         for point in self.tree.joint_points(BASE):
-            radius = _text([0.02 * self.tree.size])
-            ET.SubElement(world, "geom", type="sphere", pos=_text(point), size=radius, rgba="0.4 0.4 0.4 1")
+            radius = 0.02 * self.tree.size
+            add(world, "geom", type="sphere", pos=point, size=radius, rgba="0.4 0.4 0.4 1")
         for node in self.tree.children(BASE):
             self._body(world, node, [])
         self._loops()
         self._motors()
         self._home()
-        self.root.insert(0, ET.Comment(_comment(self.model, self.remarks)))
+        self.root.insert(0, ET.Comment(comment(self.model, self.remarks)))
         ET.indent(self.root)
         return ET.tostring(self.root, encoding="unicode") + "\n"
 
@@ -88,14 +90,16 @@ class _Writer:
             after = list(tree.children(name))
             held = any(name in cut.between for cut in tree.cuts) or any(name in weld for weld in tree.welds)
             if len(after) != 1 or held:
-                raise InputError(f"body {name}: it has no mass, which MuJoCo needs of a body that loops or several joints hold")
+                raise InputError(
+                    f"body {name}: it has no mass, which MuJoCo needs of a body that loops or several joints hold"
+                )
             self._body(above, after[0], joints, parent)
             return
         relative = np.linalg.inv(tree.frames[parent]) @ tree.frames[name]
-        element = ET.SubElement(above, "body", name=name, pos=_text(relative[:3, 3]))
+        element = add(above, "body", name=name, pos=relative[:3, 3])
         if np.abs(relative[:3, :3] - np.eye(3)).max() > 0.0:
             x, y, z, w = Rotation.from_matrix(relative[:3, :3]).as_quat()
-            element.set("quat", _text([w, x, y, z]))
+            element.set("quat", numbers([w, x, y, z]))
         for joint in joints:
             self._joints(element, name, joint)
         self._inertial(element, name)
@@ -112,62 +116,51 @@ class _Writer:
         if moments[0] < _SMALLEST:
             low = max(_SMALLEST, 1e-9 * moments[-1])
             tensor = tensor + low * np.eye(3)
-            self.remarks.append(f"{name}: {low:.1e} kg m^2 added to its moments, of which MuJoCo allows none to be zero")
+            self.remarks.append(f"{name}: {low:.1e} kg m^2 added to its moments, none of which may be zero in MuJoCo")
         full = [tensor[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
-        place = _text(tree.within(name, one.com))
-        ET.SubElement(element, "inertial", pos=place, mass=_text([one.mass]), fullinertia=_text(full))
+        add(element, "inertial", pos=tree.within(name, one.com), mass=one.mass, fullinertia=full)
 
     def _looks(self, element: ET.Element, name: str) -> None:
-        """Bars from joint to joint, or from the middle of several."""
-        tree = self.tree
-        points = [tree.within(name, point) for point in tree.joint_points(name)]
-        radius = 0.012 * tree.size
-        colour = "0.85 0.45 0.2 1" if name == tree.platform else "0.35 0.5 0.7 1"
-        if len(points) == 2:
-            pairs = [(points[0], points[1])]
-        else:
-            middle = tree.within(name, tree.bodies[name].com) if len(points) < 2 else np.mean(points, axis=0)
-            pairs = [(middle, point) for point in points]
-        for a, b in pairs:
-            if np.linalg.norm(b - a) > 1e-6 * tree.size:
-                ends = {"fromto": _text([*a, *b]), "size": _text([radius]), "rgba": colour}
-                ET.SubElement(element, "geom", type="capsule", **ends)
+        colour = "0.85 0.45 0.2 1" if name == self.tree.platform else "0.35 0.5 0.7 1"
+        for bar in bars(self.tree, name):
+            ends = {"fromto": [*bar.start, *bar.end], "size": bar.radius, "rgba": colour}
+            add(element, "geom", type="capsule", **ends)
 
     # -- joints --------------------------------------------------------------------------------------------------------
 
     def _joints(self, element: ET.Element, name: str, joint: ChainJoint) -> None:
         where = self.tree.within(name, joint.at)
-        friction: dict[str, str] = {}
+        friction: dict[str, Any] = {}
         if joint.friction.viscous:
-            friction["damping"] = _text([joint.friction.viscous])
+            friction["damping"] = joint.friction.viscous
         if joint.friction.drag:
-            friction["frictionloss"] = _text([joint.friction.drag])
+            friction["frictionloss"] = joint.friction.drag
         if joint.kind == "spherical":
-            ET.SubElement(element, "joint", name=joint.name, type="ball", pos=_text(where), **friction)
+            add(element, "joint", name=joint.name, type="ball", pos=where, **friction)
             self.rest.append("1 0 0 0")
             return
         if joint.kind == "universal":
             for number, axis in enumerate(joint.axes or ()):
-                data = {"type": "hinge", "pos": _text(where), "axis": _text(self.tree.turned(name, axis))}
-                ET.SubElement(element, "joint", name=f"{joint.name}-{number + 1}", **data, **friction)
+                hinge = {"type": "hinge", "pos": where, "axis": self.tree.turned(name, axis)}
+                add(element, "joint", name=f"{joint.name}-{number + 1}", **hinge, **friction)
                 self.rest.append("0")
             return
         types = {"revolute": ("hinge",), "prismatic": ("slide",), "cylindrical": ("slide", "hinge")}[joint.kind]
         driven = {"rotation": "hinge", "translation": "slide"}.get(str(joint.actuated), types[0])
         for kind in types:
             leads = kind == driven
-            data = {"type": kind, "pos": _text(where), "axis": _text(self.tree.turned(name, joint.axis))}
+            data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.turned(name, joint.axis)}
             reference = 0.0
             if leads and joint.actuated:
                 reference = joint.offset / joint.ratio
                 if joint.rotor:
-                    data["armature"] = _text([joint.rotor * joint.ratio**2])
+                    data["armature"] = joint.rotor * joint.ratio**2
                 if reference:
-                    data["ref"] = _text([reference])
+                    data["ref"] = reference
             if leads and joint.range is not None:
-                data["range"] = _text([reference + joint.range[0], reference + joint.range[1]])
+                data["range"] = [reference + joint.range[0], reference + joint.range[1]]
             label = joint.name if leads else f"{joint.name}-{kind}"
-            ET.SubElement(element, "joint", name=label, **data, **friction)
+            add(element, "joint", name=label, **data, **friction)
             self.rest.append(repr(reference))
 
     # -- the rest ------------------------------------------------------------------------------------------------------
@@ -176,7 +169,7 @@ class _Writer:
         tree = self.tree
         if not (tree.cuts or tree.welds):
             return
-        element = ET.SubElement(self.root, "equality")
+        element = add(self.root, "equality")
         for joint in tree.cuts:
             first, second = joint.between if joint.between[0] != BASE else joint.between[::-1]
             ends = {"body1": first} | ({} if second == BASE else {"body2": second})
@@ -187,41 +180,29 @@ class _Writer:
                 at = np.array(joint.at)
                 places = [(f"{joint.name}-1", at - arm), (f"{joint.name}-2", at + arm)]
             for name, point in places:
-                ET.SubElement(element, "connect", name=name, **ends, anchor=_text(tree.within(first, point)))
+                add(element, "connect", name=name, **ends, anchor=tree.within(first, point))
         for one, two in tree.welds:
-            ET.SubElement(element, "weld", name=f"{one} and {two}", body1=one, body2=two)
+            add(element, "weld", name=f"{one} and {two}", body1=one, body2=two)
 
     def _motors(self) -> None:
         if not self.tree.driven:
             return
-        element = ET.SubElement(self.root, "actuator")
+        element = add(self.root, "actuator")
         for joint in self.tree.driven:
-            data = {"joint": joint.name, "gear": _text([joint.ratio])}
+            data: dict[str, Any] = {"joint": joint.name, "gear": joint.ratio}
             if joint.max_force is not None:
-                data["ctrlrange"] = _text([-joint.max_force, joint.max_force])
+                data["ctrlrange"] = [-joint.max_force, joint.max_force]
             if joint.max_speed is not None:
                 self.remarks.append(f"left out: largest speed {joint.max_speed:g} of {joint.name}")
-            ET.SubElement(element, "motor", name=joint.name, **data)
+            add(element, "motor", name=joint.name, **data)
 
     def _home(self) -> None:
         home, still = self.model.robot.home.matrix, np.zeros(6)
         force = self.model.inverse_dynamics(home, still, still, friction=False)
-        keys = ET.SubElement(self.root, "keyframe")
-        ET.SubElement(keys, "key", name="home", qpos=" ".join(self.rest), ctrl=_text(force))
+        keys = add(self.root, "keyframe")
+        add(keys, "key", name="home", qpos=" ".join(self.rest), ctrl=force)
 
 
 def mjcf_files(model: Model) -> dict[str, str]:
     """The file by its name."""
-    return {f"{model.robot.name}.xml": export_mjcf(model)}
-
-
-def _text(values: Any) -> str:
-    """Numbers with all their digits."""
-    numbers: Array = np.asarray(values, dtype=float) + 0.0
-    return " ".join(repr(float(value)) for value in numbers.ravel())
-
-
-def _comment(model: Model, remarks: list[str]) -> str:
-    lines = [f"{model.robot.title or model.robot.name}: written by polypod from its robot file, SI units and radians."]
-    lines += [f"Control {k + 1}: force of {a.name} [{a.force_unit}]." for k, a in enumerate(model.actuators)]
-    return " " + "\n  ".join([*lines, *dict.fromkeys(remarks)]).replace("--", "- -") + " "
+    return {f"{file_name(model)}.xml": export_mjcf(model)}

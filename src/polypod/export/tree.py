@@ -1,8 +1,9 @@
 """A robot's linkage as the tree that other programs' files need: which joints are kept, which loops are cut, and how.
 
-Joints with an actuator are kept, then those of few freedoms; what is cut is a spherical joint or a hinge where it can
-be. A cut joint without friction and range is stated as points that stay together. Any other cut leaves the joint whole
-and goes through a body: one half of it hangs on the joint, the other on the tree, and the halves are fixed together.
+Joints with an actuator are kept, then those of few freedoms and near the base; what is cut is a spherical joint or a
+hinge where it can be. A cut joint without friction and range is stated as points that stay together. Any other cut
+leaves the joint whole and goes through a body: one half of it hangs on the joint, the other on the tree, and the halves
+are fixed together.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from typing import Any
 import numpy as np
 
 from ..description import Body, Friction
+from ..exchange.graph import distances
 from ..exchange.linkage import BASE, Array, Linkage, body, changed
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
 
-_CUT_LAST = ("spherical", "revolute", "universal", "cylindrical", "prismatic")
+_CUT_FIRST = ("spherical", "revolute", "universal", "cylindrical", "prismatic")
 
 
 @dataclass(frozen=True)
@@ -87,13 +89,19 @@ class Tree:
         return np.asarray(turn.T @ self.bodies[name].central_inertia @ turn)
 
 
-def tree_of(linkage: Linkage, whole_cuts: bool = False) -> Tree:
-    """The tree of a robot's linkage. With ``whole_cuts`` no body is halved: cuts are joints of any kind."""
+def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = True) -> Tree:
+    """The tree of a robot's linkage.
+
+    With ``whole_cuts`` no body is halved: cuts are joints of any kind. Without ``platform_frame`` the platform's frame
+    is like the others'.
+    """
     order = tuple(joint.name for joint in linkage.joints if joint.actuated)
     linkage = rigid_bodies(linkage)
     platform = str(linkage.platform)
     kept, cut = _spanning(linkage.joints)
-    bodies, welds, cuts = dict(linkage.bodies), [], []
+    bodies = dict(linkage.bodies)
+    welds: list[tuple[str, str]] = []
+    cuts: list[ChainJoint] = []
     for joint in cut:
         if whole_cuts or (joint.kind in ("spherical", "revolute") and _plain(joint)):
             cuts.append(joint)
@@ -111,7 +119,7 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False) -> Tree:
     for joint in joints:
         frame = np.eye(4)
         frame[:3, 3] = joint.at
-        frames[joint.between[1]] = home if joint.between[1] == platform else frame
+        frames[joint.between[1]] = home if platform_frame and joint.between[1] == platform else frame
     nodes = tuple(Node(joint.between[1], joint, frames[joint.between[1]]) for joint in joints)
     return Tree(
         linkage.name,
@@ -133,7 +141,11 @@ def _plain(joint: ChainJoint) -> bool:
 
 def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[ChainJoint]]:
     """Joints that join all bodies without a loop, and the others."""
-    order = sorted(joints, key=lambda j: (not j.actuated, _plain(j), -_CUT_LAST.index(j.kind)))
+    far = distances(joints)
+    order = sorted(
+        joints,
+        key=lambda j: (not j.actuated, _plain(j), -_CUT_FIRST.index(j.kind), min(far[name] for name in j.between)),
+    )
     part: dict[str, str] = {}
 
     def root(name: str) -> str:

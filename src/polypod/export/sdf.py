@@ -1,0 +1,123 @@
+"""A robot as SDF (1.9): every joint as it is, loops among them, which Gazebo's format has of itself.
+
+Links have the axes of the base at home, their origins in a joint or, for the platform, in {P}; {P} itself is the frame
+``platform-frame``. Gravity belongs to a world, not to a model: a comment says which the robot was made for.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..exchange import linkage_of
+from ..exchange.linkage import BASE
+from ..exchange.simplify import simplified
+from ..legs.chain import ChainJoint
+from ..model import Model
+from .shapes import bars, roll_pitch_yaw
+from .text import add, comment, file_name, numbers
+from .tree import Tree, tree_of
+
+_KINDS = {"revolute": "revolute", "prismatic": "prismatic", "universal": "universal", "spherical": "ball"}
+_FREE = 1e16
+
+
+def export_sdf(model: Model) -> str:
+    """SDF text of a rigid robot."""
+    tree = tree_of(simplified(linkage_of(model.robot)), whole_cuts=True, platform_frame=False)
+    return _Writer(tree, model).text()
+
+
+def sdf_files(model: Model) -> dict[str, str]:
+    """The file by its name."""
+    return {f"{file_name(model)}.sdf": export_sdf(model)}
+
+
+class _Writer:
+    """Elements of one robot."""
+
+    def __init__(self, tree: Tree, model: Model) -> None:
+        self.tree, self.model = tree, model
+        self.remarks = list(tree.remarks)
+        self.root = ET.Element("sdf", version="1.9")
+        self.body = add(self.root, "model", name=tree.name)
+
+    def text(self) -> str:
+        """The whole file."""
+        tree = self.tree
+        for node in tree.nodes:
+            self._link(node.body)
+        for joint in (*(node.joint for node in tree.nodes), *tree.cuts):
+            self._joint(joint)
+        frame = add(self.body, "frame", name=f"{tree.platform}-frame", attached_to=tree.platform)
+        home = self.model.robot.home.matrix
+        angles = roll_pitch_yaw(home[:3, :3])
+        add(frame, "pose", [*tree.within(tree.platform, home[:3, 3]), *angles], relative_to=tree.platform)
+        self.remarks.append(f"Gravity of its world: {numbers(tree.gravity)} m/s^2.")
+        rotors = [joint.name for joint in tree.driven if joint.rotor]
+        if rotors:
+            self.remarks.append(f"left out: rotors of {', '.join(rotors)}, for which SDF has no place")
+        self.root.insert(0, ET.Comment(comment(self.model, self.remarks)))
+        ET.indent(self.root)
+        return ET.tostring(self.root, encoding="unicode") + "\n"
+
+    def _link(self, name: str) -> None:
+        tree, one = self.tree, self.tree.bodies[name]
+        if one.mass == 0.0:
+            raise InputError(f"body {name}: it has no mass, which SDF cannot say of a link")
+        if one.unphysical:
+            raise InputError(f"body {name}: Gazebo refuses its inertia, which {one.unphysical}")
+        link = add(self.body, "link", name=name)
+        add(link, "pose", [*tree.frames[name][:3, 3], 0, 0, 0])
+        inertial = add(link, "inertial")
+        add(inertial, "mass", [one.mass])
+        add(inertial, "pose", [*tree.within(name, one.com), 0, 0, 0])
+        inertia, tensor = add(inertial, "inertia"), tree.tensor(name)
+        keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+        for key, place in keys.items():
+            add(inertia, key, [tensor[place]])
+        for number, bar in enumerate(bars(tree, name)):
+            visual = add(link, "visual", name=f"bar{number + 1}")
+            add(visual, "pose", [*bar.middle, *bar.angles])
+            cylinder = add(add(visual, "geometry"), "cylinder")
+            add(cylinder, "radius", [bar.radius])
+            add(cylinder, "length", [bar.length])
+
+    def _joint(self, joint: ChainJoint) -> None:
+        if joint.kind not in _KINDS:
+            raise InputError(
+                f"joint {joint.name}: SDF has no {joint.kind} joint; write a revolute and a prismatic one with a body "
+                "between them"
+            )
+        parent, child = joint.between if joint.between[1] != BASE else joint.between[::-1]
+        sense = 1.0 if child == joint.between[1] else -1.0
+        element = add(self.body, "joint", name=joint.name, type=_KINDS[joint.kind])
+        add(element, "pose", [*self.tree.within(child, joint.at), 0, 0, 0])
+        add(element, "parent", "world" if parent == BASE else parent)
+        add(element, "child", child)
+        if joint.axis is not None:
+            self._axis(element, "axis", sense * np.array(joint.axis), joint)
+        for tag, axis in zip(("axis", "axis2"), joint.axes or (), strict=False):
+            self._axis(element, tag, np.array(axis), joint)
+        if joint.kind == "spherical" and (joint.friction.viscous or joint.friction.drag):
+            self.remarks.append(f"left out: friction of the ball joint {joint.name}, for which SDF has no place")
+
+    def _axis(self, above: ET.Element, tag: str, axis: Any, joint: ChainJoint) -> None:
+        element = add(above, tag)
+        add(element, "xyz", axis)
+        limit = add(element, "limit")
+        low, high = joint.range or (-_FREE, _FREE)
+        add(limit, "lower", [low])
+        add(limit, "upper", [high])
+        if joint.max_force is not None:
+            add(limit, "effort", [abs(joint.ratio) * joint.max_force])
+        if joint.max_speed is not None:
+            add(limit, "velocity", [joint.max_speed / abs(joint.ratio)])
+        if joint.friction.viscous or joint.friction.drag:
+            dynamics = add(element, "dynamics")
+            values = {"damping": joint.friction.viscous, "friction": joint.friction.drag}
+            for key, value in (values | {"spring_reference": 0.0, "spring_stiffness": 0.0}).items():
+                add(dynamics, key, [value])

@@ -1,0 +1,169 @@
+"""A robot as URDF, a tree, with its loops in a file beside it as Gepetto's examples have them; read back by import.
+
+Joints that URDF lacks are hinges with massless links between them: two for a universal joint, three for a spherical
+one, whose angles are then those about x, y, z in turn. A cut spherical joint is a pair of frames of type ``3d``; any
+other cut joint ends in a massless link that is fixed (``6d``) to the body it joins.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from typing import Any
+
+import numpy as np
+
+from ..exchange import linkage_of
+from ..exchange.linkage import BASE, massless
+from ..exchange.urdf import SIDE
+from ..legs.chain import ChainJoint
+from ..model import Model
+from ..yaml12 import to_yaml
+from .shapes import bars, roll_pitch_yaw
+from .text import add, comment, file_name
+from .tree import Tree, tree_of
+
+_FREE = 1e9
+"""What stands for no limit where URDF demands one."""
+
+
+def export_urdf(model: Model) -> tuple[str, str]:
+    """URDF text of a rigid robot, and the text of the file with its loops and motors."""
+    writer = _Writer(tree_of(linkage_of(model.robot), whole_cuts=True, platform_frame=False), model)
+    return writer.tree_text(), writer.side_text()
+
+
+def urdf_files(model: Model) -> dict[str, str]:
+    """Both files by name; the tree is the last."""
+    tree, side = export_urdf(model)
+    name = file_name(model)
+    return {f"{name}{SIDE}": side, f"{name}.urdf": tree}
+
+
+class _Writer:
+    """Elements of one robot."""
+
+    def __init__(self, tree: Tree, model: Model) -> None:
+        self.tree, self.model = tree, model
+        self.root = ET.Element("robot", name=tree.name)
+        self.pairs: list[list[str]] = []
+        self.kinds: list[str] = []
+        add(self.root, "link", name=BASE)
+        for node in tree.nodes:
+            self._chain(node.joint, node.parent, node.body, np.array(node.joint.at))
+            self._link(node.body)
+        for joint in tree.cuts:
+            self._cut(joint)
+        self._frame(f"{tree.platform}-frame", tree.platform, model.robot.home.matrix)
+
+    # -- links ---------------------------------------------------------------------------------------------------------
+
+    def _link(self, name: str) -> None:
+        tree = self.tree
+        link, one = add(self.root, "link", name=name), tree.bodies[name]
+        if not massless(one):
+            inertial = add(link, "inertial")
+            add(inertial, "origin", xyz=tree.within(name, one.com), rpy="0 0 0")
+            add(inertial, "mass", value=one.mass)
+            tensor = tree.tensor(name)
+            keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+            add(inertial, "inertia", **{key: tensor[ij] for key, ij in keys.items()})
+        for bar in bars(tree, name):
+            visual = add(link, "visual")
+            add(visual, "origin", xyz=bar.middle, rpy=bar.angles)
+            shape = add(visual, "geometry")
+            add(shape, "cylinder", radius=bar.radius, length=bar.length)
+
+    def _frame(self, name: str, parent: str, pose: Any) -> None:
+        """A massless link fixed to another, at a pose (4, 4) of the base frame."""
+        angles = roll_pitch_yaw(pose[:3, :3])
+        add(self.root, "link", name=name)
+        joint = add(self.root, "joint", name=f"{name}-joint", type="fixed")
+        add(joint, "parent", link=parent)
+        add(joint, "child", link=name)
+        add(joint, "origin", xyz=self.tree.within(parent, pose[:3, 3]), rpy=angles)
+
+    # -- joints --------------------------------------------------------------------------------------------------------
+
+    def _chain(self, joint: ChainJoint, parent: str, child: str, at: Any) -> None:
+        """The hinges and slides that a joint is in URDF, massless links between them."""
+        axes: list[tuple[str, Any]] = []
+        if joint.kind == "spherical":
+            axes = [("revolute", axis) for axis in np.eye(3)]
+        elif joint.kind == "universal":
+            axes = [("revolute", axis) for axis in joint.axes or ()]
+        elif joint.kind == "cylindrical":
+            axes = [("prismatic", joint.axis), ("revolute", joint.axis)]
+        else:
+            axes = [(joint.kind, joint.axis)]
+        driven = {"rotation": "revolute", "translation": "prismatic"}.get(str(joint.actuated), axes[0][0])
+        first, here = True, self.tree.within(parent, at)
+        for number, (kind, axis) in enumerate(axes):
+            last = number == len(axes) - 1
+            below = child if last else f"{joint.name}-{number + 1}-link"
+            if not last:
+                add(self.root, "link", name=below)
+            leads = len(axes) == 1 or (joint.kind == "cylindrical" and kind == driven)
+            name = joint.name if leads else f"{joint.name}-{number + 1}"
+            self._one(name, kind, axis, (parent, below), here if first else np.zeros(3), joint, leads)
+            parent, first = below, False
+
+    def _one(
+        self, name: str, kind: str, axis: Any, ends: tuple[str, str], at: Any, joint: ChainJoint, leads: bool
+    ) -> None:
+        limits = joint.range if leads else None
+        type_ = "continuous" if kind == "revolute" and limits is None else kind
+        element = add(self.root, "joint", name=name, type=type_)
+        add(element, "parent", link=ends[0])
+        add(element, "child", link=ends[1])
+        add(element, "origin", xyz=at, rpy="0 0 0")
+        add(element, "axis", xyz=axis)
+        force = abs(joint.ratio) * joint.max_force if joint.max_force is not None else _FREE
+        speed = joint.max_speed / abs(joint.ratio) if joint.max_speed is not None else _FREE
+        low, high = limits or (-_FREE, _FREE)
+        span = {} if type_ == "continuous" else {"lower": low, "upper": high}
+        add(element, "limit", effort=force, velocity=speed, **span)
+        if joint.friction.viscous or joint.friction.drag:
+            data = {"damping": joint.friction.viscous, "friction": joint.friction.drag}
+            add(element, "dynamics", **data)
+
+    def _cut(self, joint: ChainJoint) -> None:
+        one, two = f"{joint.name}-A", f"{joint.name}-B"
+        pose = np.eye(4)
+        pose[:3, 3] = joint.at
+        self._frame(two, joint.between[1], pose)
+        if joint.kind == "spherical" and not (joint.friction.viscous or joint.friction.drag):
+            self._frame(one, joint.between[0], pose)
+            self.kinds.append("3d")
+        else:
+            add(self.root, "link", name=one)
+            self._chain(joint, joint.between[0], one, np.array(joint.at))
+            self.kinds.append("6d")
+        self.pairs.append([one, two])
+
+    # -- texts ---------------------------------------------------------------------------------------------------------
+
+    def tree_text(self) -> str:
+        """The URDF file."""
+        rotors = [joint.name for joint in self.tree.driven if joint.rotor]
+        remarks = list(self.tree.remarks)
+        if self.pairs:
+            beside = f"{file_name(self.model)}{SIDE}"
+            remarks.append(f"Loops are in {beside}: pairs of links that meet (3d) or are fixed together (6d).")
+        if rotors:
+            remarks.append(f"Rotors of {', '.join(rotors)} are there too: URDF has no place for them.")
+        self.root.insert(0, ET.Comment(comment(self.model, remarks)))
+        ET.indent(self.root)
+        return ET.tostring(self.root, encoding="unicode") + "\n"
+
+    def side_text(self) -> str:
+        """Loops and motors as Gepetto's examples have them, and what else polypod needs to read the robot back."""
+        motors = {}
+        for joint in self.tree.driven:
+            fields = ("offset", "ratio", "rotor", "max_force", "max_speed")
+            default = type(joint).model_fields
+            given = {name: getattr(joint, name) for name in fields if getattr(joint, name) != default[name].default}
+            if given:
+                motors[joint.name] = given
+        own = {"platform": f"{self.tree.platform}-frame", "gravity": list(self.tree.gravity), "motors": motors}
+        names = [joint.name for joint in self.tree.driven]
+        return to_yaml({"closed_loop": self.pairs, "type": self.kinds, "name_mot": names, "polypod": own})
