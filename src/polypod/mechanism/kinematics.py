@@ -10,6 +10,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Freedoms, Inputs
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
+from ..symbols.implicit import ImplicitReplay
 from ..symbols.linear import Solution, solve_general, solve_least_squares
 from ..symbols.singular_values import extreme_values
 from ..symbols.vectors import Frame, orthonormalised
@@ -177,14 +178,15 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
 
     Each step tries pose + t delta with J delta = q - q(pose); if the error does not fall, t is halved. Rotations
     turn by Cayley's map, so they stay rotations. The last step is taken once more at the end, undamped: the error
-    then is that of rounding. State: frame (12), delta (m), t, squared error, quality, steps, done.
+    then is that of rounding. A pose beyond a singularity as seen from the guess (det J, or the closing determinant of a
+    leg, has another sign) has a negative quality. State: frame (12), delta (m), places of unknowns, t, squared error,
+    quality, the guess's determinants, steps, done.
     """
     platform = mechanism.platform
     x, m = mechanism.inputs(), 6 if mechanism.platform.follows_legs else mechanism.platform.count
     opened = mechanism.places.numel()
-    state = ca.SX.sym("state", 12 + m + opened + 5)
-    frame, delta, places = state[:12], state[12 : 12 + m], state[12 + m : 12 + m + opened]
-    t, error2, quality, count = (state[12 + m + opened + k] for k in range(4))
+    frame, delta, places = (ca.SX.sym(name, k) for name, k in (("frame", 12), ("delta", m), ("places", opened)))
+    t, error2, quality, count, done = (ca.SX.sym(name) for name in ("t", "error2", "quality", "count", "done"))
     scale = mechanism.size + 1e-3
 
     trial = platform.displaced(_pose(frame), t * delta)
@@ -201,6 +203,9 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
         if leg.model.unknowns is not None:
             left = leg.gap
             new_error2 = new_error2 + ca.dot(left, left)
+    determinants = _determinants(legs, solution)
+    guessed = ca.SX.sym("guessed", determinants.numel())
+    sides = ca.if_else(count > 0, guessed, determinants)
     better = new_error2 < error2
     chosen = [
         ca.if_else(better, new, old)
@@ -210,16 +215,17 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
             (_places(legs), places),
             (ca.SX(1), 0.5 * t),
             (new_error2, error2),
-            (solution.quality, quality),
+            (_signed(solution.quality, determinants, sides), quality),
         )
     ]
     converged = chosen[4] <= (1e-10 * scale) ** 2
     stuck = ca.logic_and(ca.logic_not(better), t <= 2.0**-12)
-    done = ca.logic_or(ca.logic_or(converged, stuck), count + 1 >= steps)
-    step = ca.vertcat(*chosen, count + 1, done)
+    ended = ca.logic_or(ca.logic_or(converged, stuck), count + 1 >= steps)
+    state = ca.vertcat(frame, delta, places, t, error2, quality, guessed, count, done)
+    step = ca.vertcat(*chosen, sides, count + 1, ended)
 
     guess = platform.nearest(x.pose.symbols)[:12]
-    start = ca.vertcat(guess, ca.SX.zeros(m), mechanism.places, 0, 1e300, 0, 0, 0)
+    start = ca.vertcat(guess, ca.SX.zeros(m), mechanism.places, 0, 1e300, 0, ca.SX.zeros(guessed.numel()), 0, 0)
     end = frame_of(platform.displaced(_pose(frame), delta))
     last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
     final = _at(mechanism, x, last, places)
@@ -251,6 +257,25 @@ def forward_kinematics_along(mechanism: Mechanism) -> Iteration:
     good = found(mechanism, outputs["residual"], outputs["quality"])
     following = port("next", ca.if_else(good, outputs["pose"], guess), (4, 4))
     return replace(once, name="forward_kinematics_along", outputs=(*once.outputs, following))
+
+
+def _determinants(legs: list[LegAtState], solution: Solution) -> ca.SX:
+    """Numbers that vanish in a singularity: the determinants of the solved matrix and of the legs' closing."""
+    closing: list[ca.SX] = []
+    for leg in legs:
+        if leg.model.unknowns is not None:
+            values = leg.values
+            assert isinstance(values, ImplicitReplay)
+            closing += values.factor.determinants
+    return ca.vertcat(solution.determinant, *closing)
+
+
+def _signed(quality: ca.SX, determinants: ca.SX, sides: ca.SX) -> ca.SX:
+    """A quality, negative where a determinant has another sign than it should."""
+    same = ca.SX(1)
+    for k in range(determinants.numel()):
+        same = ca.logic_and(same, determinants[k] * sides[k] > 0)
+    return ca.if_else(same, quality, -quality)
 
 
 def _pose(frame: ca.SX) -> ca.SX:

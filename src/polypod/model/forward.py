@@ -16,6 +16,7 @@ from ..mechanism.verdict import BAD_INPUT
 from .arguments import Batch, PoseLike, batch
 from .caller import Caller
 from .diagnosis import Errors, check_policy, report
+from .forward_search import Search
 from .results import Code, ForwardKinematics
 
 Array = NDArray[np.float64]
@@ -35,12 +36,17 @@ def forward_kinematics(
     check_policy(errors)
     given = {"q": q, "pose": guess, "elastic": elastic}
     if along:
-        states, outputs = _along(model, given)
+        states, outputs, rows = _along(model, given)
     else:
         kernel = model._kernels.get("forward_kinematics", verdict=True)
         states, outputs = model._calls.evaluated(kernel, given, _NAMES)
+        rows = {p.name: row for p, row in zip(kernel.inputs, states.rows, strict=True)}
+    _search(model, rows, outputs)
     result, code = _result(model, states, outputs)
-    bad = code != Code.CONVERGED
+    if full_output:
+        _mark_limits(model, rows, outputs["pose"], code)
+        result = result._replace(code=code.reshape(states.shape))
+    bad = ~np.isin(code, (Code.CONVERGED, Code.OUTSIDE_LIMITS))
     if bad.any():
         residual = outputs["residual"]
         report(
@@ -63,9 +69,10 @@ def _result(model: Caller, states: Batch, outputs: dict[str, Array]) -> tuple[Fo
     if outputs["verdict"].any():
         scale = model.size + float(np.linalg.norm(model.robot.home.position))
         code[outputs["verdict"] != 0] = Code.SINGULAR
-        code[~(quality > SMALLEST_MARGIN)] = Code.SINGULAR
+        code[quality < -SMALLEST_MARGIN] = Code.OTHER_SIDE
+        code[~(np.abs(quality) > SMALLEST_MARGIN)] = Code.SINGULAR
         code[~(residual <= FOUND * scale)] = Code.NOT_CONVERGED
-        code[np.isnan(residual) & (quality == 0.0)] = Code.BAD_GUESS
+        code[_unclosed(outputs)] = Code.BAD_GUESS
         pose[code != Code.CONVERGED] = np.nan
     steps = outputs["steps"].astype(np.int64)
     shape = states.shape
@@ -73,22 +80,57 @@ def _result(model: Caller, states: Batch, outputs: dict[str, Array]) -> tuple[Fo
     return found, code
 
 
-def _along(model: Caller, given: dict[str, Any]) -> tuple[Batch, dict[str, Array]]:
-    """Rows of logs one after the other: outputs by name, rows as in the arrays given."""
+def _unclosed(outputs: dict[str, Array]) -> NDArray[np.bool_]:
+    """Whether the legs do not close at the guess: no step was taken from it."""
+    return np.asarray(np.isnan(outputs["residual"]) & (outputs["quality"] == 0.0))
+
+
+def _search(model: Caller, rows: dict[str, Array], outputs: dict[str, Array]) -> None:
+    """Look further for the states without an answer whose legs close at the guess; results replace those of Newton."""
+    lost = np.flatnonzero((outputs["verdict"] != 0) & ~_unclosed(outputs))
+    if not len(lost):
+        return
+    count = len(outputs["verdict"])
+    own = {name: np.broadcast_to(row, (count, *row.shape[1:]))[lost] for name, row in rows.items()}
+    search = Search(model, model._kernels.get("forward_kinematics", verdict=True), own)
+    search.run()
+    for name, values in search.outputs.items():
+        outputs[name][lost[search.found]] = values[search.found]
+
+
+def _mark_limits(model: Caller, rows: dict[str, Array], pose: Array, code: NDArray[np.int64]) -> None:
+    """Set the code of poses that have the coordinates and are outside the robot's limits."""
+    ranges = model._kernels.mechanism.limit_ranges
+    index = np.flatnonzero(code == Code.CONVERGED)
+    if not len(ranges) or not len(index):
+        return
+    kernel = model._kernels.get("limited")
+    given = {name: np.broadcast_to(row, (len(pose), *row.shape[1:]))[index] for name, row in rows.items()}
+    given["pose"] = pose[index]
+    values = kernel(*(np.ascontiguousarray(given[p.name]) for p in kernel.inputs))[:, 1:]
+    inside = ((values >= ranges[:, 0]) & (values <= ranges[:, 1])).all(axis=1)
+    code[index[~inside]] = Code.OUTSIDE_LIMITS
+
+
+def _along(model: Caller, given: dict[str, Any]) -> tuple[Batch, dict[str, Array], dict[str, Array]]:
+    """Rows of logs one after the other: outputs by name, rows as in the arrays given; and the inputs of every row."""
     kernel = model._kernels.get("forward_kinematics_along", verdict=True)
     arguments = model._calls.arguments(kernel, given, _NAMES)
     states = [batch([argument]) for argument in arguments]
     if not states[0].shape:
         raise InputError(f"q: a log (..., T, {len(model.actuators)}) is needed with along=True, got one state")
-    batches, outputs = _followed(kernel, states)
+    batches, outputs, inputs = _followed(kernel, states)
     if outputs["verdict"].max(initial=0.0) >= BAD_INPUT:
-        batches, outputs = _followed(kernel, [model._calls.checked([argument]) for argument in arguments])
+        batches, outputs, inputs = _followed(kernel, [model._calls.checked([argument]) for argument in arguments])
         outputs["verdict"] %= BAD_INPUT
-    return batches, outputs
+    return batches, outputs, inputs
 
 
-def _followed(kernel: Kernel, states: list[Batch]) -> tuple[Batch, dict[str, Array]]:
-    """Outputs of a log's rows; the second argument, the guess, belongs to a log and the others to its rows."""
+def _followed(kernel: Kernel, states: list[Batch]) -> tuple[Batch, dict[str, Array], dict[str, Array]]:
+    """Outputs and inputs of a log's rows; the second argument, the guess, belongs to a log and the others to its rows.
+
+    The inputs' guesses are those that rows had: the last pose found before.
+    """
     q, start, *rest = states
     length = q.shape[-1]
     logs = np.broadcast_shapes(q.shape[:-1], start.shape, *(r.shape[:-1] for r in rest))
@@ -96,11 +138,17 @@ def _followed(kernel: Kernel, states: list[Batch]) -> tuple[Batch, dict[str, Arr
     first = np.ascontiguousarray(np.broadcast_to(start.restore(start.rows[0]), (*logs, 4, 4))).reshape(n, 4, 4)
     rows = [_by_time(b, logs, length) for b in (q, *rest)]
     outputs = kernel.along(rows[0], first, *rows[1:], carry=("pose", "next"))
-    named = {
-        p.name: np.ascontiguousarray(np.swapaxes(a, 0, 1)).reshape(n * length, *p.shape)
-        for p, a in zip(kernel.outputs, outputs, strict=True)
-    }
-    return Batch((*logs, length), q.rows), named
+    named = {p.name: _by_log(a) for p, a in zip(kernel.outputs, outputs, strict=True)}
+    following = named.pop("next").reshape(n, length, 4, 4)
+    guesses = np.concatenate([first[:, None], following[:, :-1]], axis=1)[:, :length].reshape(n * length, 4, 4)
+    given = [_by_log(rows[0]), guesses, *(_by_log(a) for a in rows[1:])]
+    inputs = {p.name: a for p, a in zip(kernel.inputs, given, strict=True)}
+    return Batch((*logs, length), q.rows), named, inputs
+
+
+def _by_log(values: Array) -> Array:
+    """Rows (T, logs, ...) as (logs T, ...)."""
+    return np.ascontiguousarray(np.swapaxes(values, 0, 1)).reshape(-1, *values.shape[2:])
 
 
 def _by_time(values: Batch, logs: tuple[int, ...], length: int) -> Array:

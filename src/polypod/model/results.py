@@ -103,12 +103,14 @@ class Closing(NamedTuple):
 
 
 class Code(IntEnum):
-    """How a forward kinematics iteration ended."""
+    """How forward kinematics ended."""
 
     CONVERGED = 0
     NOT_CONVERGED = 1
     SINGULAR = 2
     BAD_GUESS = 3
+    OTHER_SIDE = 4
+    OUTSIDE_LIMITS = 5
 
     @property
     def advice(self) -> str:
@@ -118,11 +120,17 @@ class Code(IntEnum):
             Code.NOT_CONVERGED: "no pose has these coordinates near the guess; check the coordinates or guess closer",
             Code.SINGULAR: "the iteration ended in a singular pose; guess closer or stay away from the singularity",
             Code.BAD_GUESS: "the legs do not close at the guess; start from a pose inside the workspace",
+            Code.OTHER_SIDE: "every pose found with these coordinates is beyond a singularity, seen from the guess (det J "
+            "has another sign); guess a pose on its side, or check which way the robot was assembled",
+            Code.OUTSIDE_LIMITS: "the pose has these coordinates and is outside the robot's limits",
         }[self]
 
 
 class ForwardKinematics(NamedTuple):
-    """Poses (..., 4, 4), NaN where there is none; code, largest coordinate error [m] and steps of each state."""
+    """Poses (..., 4, 4), NaN where there is none; code, largest coordinate error [m] and steps of each state.
+
+    A pose outside the robot's limits is given, with its code.
+    """
 
     pose: Array
     code: NDArray[np.int64]

@@ -7,7 +7,7 @@ among them fall away in the call.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 import casadi as ca
@@ -18,10 +18,14 @@ _SIZES = 64
 
 @dataclass(frozen=True)
 class Solution:
-    """x of A x = b, and how far A is from singular (1 is good, 0 is singular), from its pivots."""
+    """x of A x = b, and how far A is from singular (1 is good, 0 is singular), from its pivots.
+
+    The sign of ``determinant`` tells one side of a singularity from the other; 1 for matrices that have no sides.
+    """
 
     x: ca.SX
     quality: ca.SX
+    determinant: ca.SX = field(default_factory=lambda: ca.SX(1))
 
 
 class GeneralFactor:
@@ -128,7 +132,7 @@ def _function(name: str, inputs: list[ca.SX], outputs: list[list[ca.SX]]) -> ca.
 def solve_general(matrix: ca.SX, right: ca.SX) -> Solution:
     """Solve a square system by Gaussian elimination with row pivoting."""
     factor = GeneralFactor(matrix)
-    return Solution(factor.solve(right), factor.quality)
+    return Solution(factor.solve(right), factor.quality, factor.determinant)
 
 
 class SymmetricFactor:
