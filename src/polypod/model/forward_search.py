@@ -55,7 +55,7 @@ class Search:
         guess, goal = self._rows["pose"], self._rows["q"]
         start = self._asked("inverse_kinematics", np.arange(len(goal)), guess)[0]
         at, part, step = guess.copy(), np.zeros(len(goal)), np.full(len(goal), _STEP)
-        walking = np.isfinite(start).all(axis=1)
+        walking: NDArray[np.bool_] = np.asarray(np.isfinite(start).all(axis=1))
         for _ in range(_MOST_STEPS):
             index = np.flatnonzero(walking)
             if not len(index):
@@ -130,7 +130,7 @@ class Search:
         return results
 
     def _side(self, index: NDArray[np.int64], pose: Array) -> Array:
-        """Sign of det J; 1 with more actuators than freedoms, which leave no sides, and 0 where the legs do not close."""
+        """Sign of det J; 1 with more actuators than freedoms, which have no sides, and 0 where the legs do not close."""
         matrix, quality = self._asked("jacobian", index, pose)
         m = self._model._freedoms.count
         good = (quality > 0) & np.isfinite(matrix).all(axis=(1, 2))

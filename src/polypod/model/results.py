@@ -120,8 +120,8 @@ class Code(IntEnum):
             Code.NOT_CONVERGED: "no pose has these coordinates near the guess; check the coordinates or guess closer",
             Code.SINGULAR: "the iteration ended in a singular pose; guess closer or stay away from the singularity",
             Code.BAD_GUESS: "the legs do not close at the guess; start from a pose inside the workspace",
-            Code.OTHER_SIDE: "every pose found with these coordinates is beyond a singularity, seen from the guess (det J "
-            "has another sign); guess a pose on its side, or check which way the robot was assembled",
+            Code.OTHER_SIDE: "every pose found with these coordinates is beyond a singularity, seen from the guess "
+            "(det J has another sign); guess a pose on its side, or check which way the robot was assembled",
             Code.OUTSIDE_LIMITS: "the pose has these coordinates and is outside the robot's limits",
         }[self]
 
