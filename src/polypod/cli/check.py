@@ -203,7 +203,7 @@ def _motion(report: Report, robot: str | None) -> None:
             warnings.simplefilter("always")
             task = make_task(model, report.file if path is None else path)
         _try(report, model, task)
-        report.remarks += [str(w.message) for w in caught]
+        report.warnings += [str(w.message) for w in caught]
     except (InputError, StateError) as error:
         report.faults = [Fault("", str(error)) if path is None else motion_fault(path, error)]
 

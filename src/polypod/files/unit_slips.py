@@ -15,6 +15,7 @@ from ..description.flexible import FlexiblePlatform, PlateData
 from ..description.leg import Friction
 from ..description.robot import Robot
 from ..legs import Leg
+from .beyond import beyond_anything_built
 from .per_leg import once
 
 LARGEST = 50.0
@@ -38,7 +39,8 @@ def suspicious_numbers(robot: Robot) -> Iterator[str]:
         yield f"robot {robot.name!r} reaches {far:.4g} m from an origin; numbers are in metres: are these millimetres?"
     if isinstance(robot.platform, FlexiblePlatform):
         yield from _bending(robot, robot.platform)
-    yield from once((*_bodies(robot), *_arms(robot)), [leg.name for leg in robot.legs])
+    beyond = () if far > LARGEST else beyond_anything_built(robot)  # millimetres make all else strange
+    yield from once((*_bodies(robot), *_arms(robot), *beyond), [leg.name for leg in robot.legs])
 
 
 def _bending(robot: Robot, platform: FlexiblePlatform) -> Iterator[str]:

@@ -130,7 +130,7 @@ class Search:
         return results
 
     def _side(self, index: NDArray[np.int64], pose: Array) -> Array:
-        """Sign of det J; 1 with more actuators than freedoms, which have no sides, and 0 where the legs do not close."""
+        """Sign of det J; 1 with more actuators than freedoms, which have no sides, and 0 where legs do not close."""
         matrix, quality = self._asked("jacobian", index, pose)
         m = self._model._freedoms.count
         good = (quality > 0) & np.isfinite(matrix).all(axis=(1, 2))
