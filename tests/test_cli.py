@@ -55,7 +55,7 @@ def test_run_needs_no_argument(here):
     assert "Forces are positive along the growing coordinate" in result.stdout
     assert result.stderr == ""  # a healthy robot: nothing to remark
     assert sorted(p.name for p in (here / "polypod-results" / "hexapod" / "hexapod-tour").iterdir()) == [
-        "actuators.csv", "bearings.csv", "figures", "forces.csv", "report.html", "results.nc",
+        "actuators.csv", "bearings.csv", "checksums.txt", "figures", "forces.csv", "report.html", "results.nc",
     ]  # fmt: skip
     again = polypod("run", "--rate", 20)
     assert again.exit_code == 2

@@ -234,8 +234,8 @@ def test_the_report_folder_holds_every_line(small, tmp_path):
     assert len(steps_seen) == steps([small]) == 4
     folder = tmp_path / "out"
     assert sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file()) == [
-        "report.html", "small/claims.csv", "small/errata.csv", "small/figures/fig-1.png", "small/figures/fig-1.svg",
-        "small/own-numbers.csv",
+        "checksums.txt", "report.html", "small/claims.csv", "small/errata.csv", "small/figures/fig-1.png",
+        "small/figures/fig-1.svg", "small/own-numbers.csv",
     ]  # fmt: skip
     with (folder / "small" / "claims.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Mapping
 from functools import lru_cache
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .description import Robot
+from .errors import InputError
 from .files import dumps, loads
 from .files.whole import write_whole
 
@@ -25,6 +27,7 @@ AXES = ("x", "y", "z")
 """Coordinate ``axis``: of a point or vector."""
 COMPONENTS = (*AXES, "rx", "ry", "rz")
 """Coordinate ``component``: of a twist, a wrench or a pose's error; linear part first."""
+_DIGEST = "sha256"
 CONVENTIONS = "SI units, radians; base axes; twist and wrench at the platform origin, linear part first"
 
 
@@ -148,21 +151,60 @@ def _robot(text: str) -> Robot:
 
 
 def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
-    """Write a result as netCDF 3 (any reader of the format opens it); an existing file needs ``force``."""
-    content = result.to_netcdf(engine="scipy", format="NETCDF3_64BIT")
+    """Write a result as netCDF 3 (any reader of the format opens it); an existing file needs ``force``.
+
+    Its attribute ``sha256`` is a digest of all numbers and texts, by which :func:`load_result` knows it again.
+    """
+    whole = result.assign_attrs({_DIGEST: digest(result)})
+    content = whole.to_netcdf(engine="scipy", format="NETCDF3_64BIT")
     write_whole(Path(path), bytes(content), force)
     return Path(path)
 
 
 def load_result(path: str | Path) -> xr.Dataset:
-    """Read a result back."""
+    """Read a result back; a file that is cut off or changed since it was written is an error."""
     import xarray as xr
 
-    with xr.open_dataset(path, engine="scipy", decode_times=False) as opened:
-        result = opened.load()
-    for name in [name for name in result.variables if result[name].dtype.kind in "SO"]:
-        result[name] = result[name].astype(str)
+    damaged = f"{path}: is no result of polypod, or is damaged; make it again"
+    try:
+        with xr.open_dataset(path, engine="scipy", decode_times=False) as opened:
+            result = opened.load()
+        for name in [name for name in result.variables if result[name].dtype.kind in "SO"]:
+            result[name] = result[name].astype(str)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except Exception as error:  # SciPy's reader fails in many ways on bytes that are no netCDF
+        raise InputError(damaged) from error
+    written = result.attrs.pop(_DIGEST, None)
+    if written is not None and written != digest(result):
+        raise InputError(f"{path}: has changed since polypod wrote it (its sha256 differs); make it again")
     return result
+
+
+def digest(result: xr.Dataset) -> str:
+    """SHA-256 of a result's names, numbers and texts, whatever the types that a file stores them as."""
+    total = hashlib.sha256()
+    for name in sorted(map(str, result.variables)):
+        variable = result[name]
+        total.update(f"{name} {variable.dims} {variable.shape}\n".encode())
+        values = variable.values
+        if values.dtype.kind in "biuf":
+            total.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
+        else:
+            total.update("\0".join(map(str, values.ravel().tolist())).encode())
+        total.update(_notes(variable.attrs))
+    total.update(_notes(result.attrs))
+    return total.hexdigest()
+
+
+def _notes(attributes: Mapping[Any, Any]) -> bytes:
+    """Attributes in order, numbers as doubles."""
+    lines = []
+    for key in sorted(map(str, attributes)):
+        if key != _DIGEST:
+            values = np.ravel(attributes[key]).tolist()
+            lines.append(f"{key}={[float(x) if isinstance(x, (bool, int, float)) else str(x) for x in values]}")
+    return "\n".join(lines).encode()
 
 
 def _version() -> str:

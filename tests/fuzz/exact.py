@@ -100,7 +100,9 @@ class Exact:
         self.gravity, self.legs = _numbers(robot.gravity), robot.legs
         self._bodies = [Rigid(robot.platform)]
         for leg in robot.legs:
-            self._bodies += [Rigid(leg.lower), Rigid(leg.upper)] if leg.kind == "UPS" else [Rigid(leg.slider), Rigid(leg.link)]
+            self._bodies += (
+                [Rigid(leg.lower), Rigid(leg.upper)] if leg.kind == "UPS" else [Rigid(leg.slider), Rigid(leg.link)]
+            )
 
     @staticmethod
     def knows(robot: Any) -> bool:

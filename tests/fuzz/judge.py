@@ -64,7 +64,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def judged(mutant: Mutant, folder: Path, compare: bool = True, as_json: bool = False) -> Verdict:
-    """What becomes of a file that is put into ``folder``; without ``compare`` accepted answers are not computed again."""
+    """What becomes of a file that is put into ``folder``; with ``compare`` accepted answers are computed again."""
     path = folder / "file.yaml"
     path.write_text(mutant.text, encoding="utf-8", errors="surrogatepass")
     (folder / "table.csv").write_text(mutant.csv, encoding="utf-8")
@@ -124,7 +124,11 @@ def _difference(model: pp.Model) -> float | None:
         force = model.inverse_dynamics(pose, twist, acceleration, friction=False, wrench=wrench)
     except StateError:
         return None
-    wanted = Exact(robot).forces(pose, twist, acceleration, wrench) if exact else _by_constraints(robot, twist, acceleration, wrench)
+    wanted = (
+        Exact(robot).forces(pose, twist, acceleration, wrench)
+        if exact
+        else _by_constraints(robot, twist, acceleration, wrench)
+    )
     return None if wanted is None else float(np.abs(force - wanted).max() / np.abs(wanted).max())
 
 

@@ -123,8 +123,9 @@ _NUMBERS: list[Callable[[float], Any]] = [
     lambda x: 5e-324, lambda x: 1.7e308, lambda x: x * 57.3, lambda x: "2001-02-30", lambda x: "1e", lambda x: "",
 ]  # fmt: skip
 _TEXTS: list[Any] = [
-    "", " ", "../../escaped", "/tmp/absolute", "a/b", "..", ".", "CON", "x" * 300, "x" * 20_000, "\u0421\u0438\u043d\u0438\u0439",
-    "\U0001f916", "$\\frac{1}{2}$", "<script>alert(1)</script>", "[bold]x[/]", "=1+1", "a\tb", "a\nb", "a\u202eb", ":x:",
+    "", " ", "../../escaped", "/tmp/absolute", "a/b", "..", ".", "CON", "x" * 300, "x" * 20_000,
+    "\u0421\u0438\u043d\u0438\u0439", "\U0001f916", "$\\frac{1}{2}$", "<script>alert(1)</script>",
+    "[bold]x[/]", "=1+1", "a\tb", "a\nb", "a\u202eb", ":x:",
     "*/ int x;", "6-ups", "leg 1", "leg.1", "null", "platform", "base", "true", 7, None, [], {}, [1, 2], {"a": 1},
     "\u00e9\u0301", "%s%n", "{0}", "a'b\"c", "-rf", "~", "nan", "\\",
 ]  # fmt: skip
@@ -232,6 +233,7 @@ def _slip(rng: Random, text: str) -> tuple[str, str] | None:
 
 # -- the text ---------------------------------------------------------------------------------------------------------
 
+_SIGNS = list("[]{}:,&*!|>'\"%@`#-?\x07\x1b\u0000\ufeff")
 _BOMB = "a0: &a0 [1, 1]\n" + "".join(f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}, *a{k - 1}]\n" for k in range(1, 30))
 
 
@@ -246,7 +248,7 @@ def _text(rng: Random, text: str) -> tuple[str, str]:
         ("a tab", lambda: "\n".join([*lines[:k], "\t" + line.lstrip(), *lines[k + 1 :]])),
         ("cut off", lambda: text[:c]),
         ("a character removed", lambda: text[:c] + text[c + 1 :]),
-        ("a character put in", lambda: text[:c] + str(rng.choice(list("[]{}:,&*!|>'\"%@`#-?\x07\x1b\u0000\ufeff"))) + text[c:]),
+        ("a character put in", lambda: text[:c] + str(rng.choice(_SIGNS)) + text[c:]),
         ("digits flipped", lambda: re.sub(r"\d", lambda m: str(9 - int(m[0])) if rng.random() < 0.05 else m[0], text)),
         ("deep brackets", lambda: text + "\nextra: " + "[" * 3000 + "]" * 3000),
         ("deep blocks", lambda: text + "\n" + "".join(" " * n + "a:\n" for n in range(900))),
@@ -272,7 +274,23 @@ def _text(rng: Random, text: str) -> tuple[str, str]:
 def _cells(rng: Random, csv: str) -> tuple[str, str]:
     lines = [line.split(",") for line in csv.strip().splitlines()]
     i, j = int(rng.integers(len(lines))), int(rng.integers(len(lines[0])))
-    cells = ["", "nan", "inf", "1e400", "abc", "1;2", "-1", "1e300", "x [deg]", "z [s]", "=1+1", "0x10", "1_0", '"', "\x00"]
+    cells = [
+        "",
+        "nan",
+        "inf",
+        "1e400",
+        "abc",
+        "1;2",
+        "-1",
+        "1e300",
+        "x [deg]",
+        "z [s]",
+        "=1+1",
+        "0x10",
+        "1_0",
+        '"',
+        "\x00",
+    ]
     roll = rng.random()
     if roll < 0.5:
         lines[i][j] = str(rng.choice(cells))

@@ -100,7 +100,9 @@ def _stop(signum: int, frame: object) -> None:
 
 def main() -> None:
     """Entry point of ``polypod``."""
-    signal.signal(signal.SIGTERM, _stop)  # as an exception, so that half-written folders are cleared away
+    for name in ("SIGTERM", "SIGHUP"):  # as an exception, so that half-written folders are cleared away
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), _stop)
     try:
         app(prog_name="polypod")
     except KeyboardInterrupt:

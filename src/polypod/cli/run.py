@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from ..errors import Fault, InputError, MotionFileError, RobotFileError
 from ..files.documents import parse, read
+from ..files.safe_names import file_name
 from ..model import Model
 from ..motion import PUBLISHED, load_motion, make_task, with_motion_lines
 from ..results import actuators, bearings, limit_report, limits, study, summary
@@ -81,7 +82,7 @@ def run(
     model = Model(name)
     with with_motion_lines(task_name if rate is None else None):
         task = make_task(model, task_name, rate)
-    target = Path("polypod-results") / model.robot.name / task.name if out is None else Path(out)
+    target = _folder(model.robot.name, task.name) if out is None else Path(out)
     if files:
         check_target(target, force, FILES)
     with with_motion_lines(task_name):
@@ -89,6 +90,11 @@ def run(
     if files:
         write_results(result, target, force, progress)
     return result, target if files else None
+
+
+def _folder(robot: str, motion: str) -> Path:
+    """Where results go: below the folder in which polypod is started, whatever the names are."""
+    return Path("polypod-results") / file_name(robot) / file_name(motion, "motion")
 
 
 @report_errors

@@ -12,8 +12,10 @@ import typer
 from rich.markup import escape
 
 from ..description import Robot
+from ..errors import InputError
 from ..files import load
 from ..files.robot_files import with_file_lines
+from ..files.safe_names import file_name
 from ..model import Model
 from ..results.report import write_whole
 from ..results.tables import table
@@ -22,6 +24,7 @@ from .show_format import euler, place, quantity, source
 from .terminal import out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod show kim-ryu --picture kim-ryu.png"
+_WRITER = "polypod show"
 
 
 def describe(robot: Robot) -> dict[str, Any]:
@@ -79,14 +82,32 @@ def _moving_mass(model: Model) -> float:
     return float(model.robot.platform.mass + mechanism.numbers.evaluate(sum(bodies, ca.SX(0)))[0, 0])
 
 
-def picture(robot: Robot, path: Path) -> None:
-    """Write a picture of the robot at home (PNG, SVG or PDF by the name's ending)."""
-    from ..results.figures import robot_picture
+def picture(robot: Robot, path: Path, force: bool = False) -> None:
+    """Write a picture of the robot at home (PNG, SVG or PDF by the name's ending).
 
+    An existing file is replaced with ``force``, or if it is a picture that this function wrote.
+    """
+    from ..results.figures import literally, robot_picture
+
+    if path.exists() and not force and not _ours(path):
+        raise InputError(
+            f"{path}: exists and is no picture that polypod wrote; add --force to replace it, or name another"
+        )
     buffer = io.BytesIO()
     kind = path.suffix.lower().lstrip(".") or "png"
-    robot_picture(robot).savefig(buffer, format=kind if kind in ("png", "svg", "pdf") else "png")
+    kind = kind if kind in ("png", "svg", "pdf") else "png"
+    literally(robot_picture, robot).savefig(
+        buffer, format=kind, metadata={"Creator" if kind != "png" else "Software": _WRITER}
+    )
     write_whole(path, buffer.getvalue())
+
+
+def _ours(path: Path) -> bool:
+    """Whether a file is a picture with the name of its writer in it, as :func:`picture` leaves it."""
+    if not path.is_file() or path.is_symlink():
+        return False
+    with path.open("rb") as file:
+        return _WRITER.encode() in file.read(1 << 20)
 
 
 @report_errors
@@ -97,6 +118,7 @@ def command(
         typer.Option("--picture", "-p", help="Where the picture goes; polypod-results/ROBOT.png if not given."),
     ] = None,
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Make the 3-D picture.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that polypod did not write.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Parameters with their sources, mobility and a 3-D picture of a robot."""
@@ -105,10 +127,10 @@ def command(
         described = load(robot)
         with with_file_lines(robot):
             data = describe(described)
-        target = picture_file or Path("polypod-results") / f"{described.name}.png"
+        target = picture_file or Path("polypod-results") / f"{file_name(described.name)}.png"
         if draw:
             progress("drawing")
-            picture(described, target)
+            picture(described, target, force)
     if json_:
         show_json(data | {"picture": str(target) if draw else None})
         return

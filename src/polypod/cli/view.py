@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
+from ..files.safe_names import file_name
 from ..files.whole import write_whole
 from ..model import Model
 from ..motion import make_task, with_motion_lines
@@ -39,7 +40,7 @@ def view(
         with with_motion_lines(task_name if rate is None else None):
             task = make_task(model, task_name, rate)
     stem = model.robot.name if task is None else f"{model.robot.name}-{task.name}"
-    target = Path(f"{_file_name(stem)}.html") if out is None else Path(out)
+    target = Path(f"{file_name(stem)}.html") if out is None else Path(out)
     if target.is_dir():
         raise InputError(f"{target}: is a folder; name a file, such as {target / 'robot.html'}")
     if target.exists() and not force:
@@ -47,15 +48,6 @@ def view(
     progress("writing the page")
     write_whole(target, live_page(model, task, friction).encode(), force)
     return target
-
-
-def _file_name(text: str) -> str:
-    """A robot's name without what file systems refuse.
-
-    >>> _file_name("a/b: c")
-    'a-b--c'
-    """
-    return "".join(c if c.isalnum() or c in "._-" else "-" for c in text).lstrip(".") or "robot"
 
 
 @report_errors

@@ -6,6 +6,7 @@ SI units and radians; a field of one unit also takes a text such as ``60 mm`` or
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Callable
 from typing import Annotated, Any, get_args
 
@@ -18,8 +19,38 @@ from ..errors import short_repr
 from .advice import list_advice
 from .units import in_si
 
+_DIRECTIONS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 ROUNDING = 1e-3
 """How far the length of a unit vector may be from one. Three digits after the point change it by 0.9e-3 at most."""
+
+
+LARGEST_NUMBER = 1e15
+LONGEST_NAME = 200
+
+
+def check_text(value: Any, one_line: bool) -> None:
+    """Raise for a text, or a name among the keys of a mapping, with characters that steer a terminal or hide others."""
+    texts = (
+        [value]
+        if isinstance(value, str)
+        else [key for key in value if isinstance(key, str)]
+        if isinstance(value, dict)
+        else []
+    )
+    for text in texts:
+        named = one_line or text is not value
+        if named and len(text) > LONGEST_NAME:
+            raise ValueError(f"a name has at most {LONGEST_NAME} characters, got {len(text)}: {text[:40]!r}...")
+        strange = next((c for c in text if _steers(c, named)), None)
+        if strange is not None:
+            raise ValueError(f"the character U+{ord(strange):04X} is not allowed in {short_repr(text)}; remove it")
+
+
+def _steers(character: str, one_line: bool) -> bool:
+    """Whether a character is a control character or changes the direction of what follows."""
+    if character in "\n\t":
+        return one_line
+    return unicodedata.category(character) in ("Cc", "Cs") or character in _DIRECTIONS
 
 
 class Data(BaseModel):
@@ -31,6 +62,7 @@ class Data(BaseModel):
     @classmethod
     def _in_si(cls, value: Any, info: ValidationInfo) -> Any:
         """Texts such as ``60 mm`` in a field of one unit; where the unit depends on more than the field, none."""
+        check_text(value, one_line=info.field_name == "name")
         return in_si(value, unit_of(cls.model_fields[str(info.field_name)]))
 
     @classmethod
@@ -63,7 +95,14 @@ def list_of(count: int, what: str, rows: bool = False) -> Callable[[Any], Any]:
     return check
 
 
-Number = Annotated[float, BeforeValidator(_number)]
+def _not_beyond(value: float) -> float:
+    """No number of a machine in SI units is larger; squares and products of larger ones are not finite."""
+    if abs(value) > LARGEST_NUMBER:
+        raise ValueError(f"at most {LARGEST_NUMBER:g} is allowed, got {value:g}")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_number), AfterValidator(_not_beyond)]
 Triple = Annotated[tuple[Number, Number, Number], BeforeValidator(list_of(3, "3 numbers"))]
 Matrix3 = Annotated[tuple[Triple, Triple, Triple], BeforeValidator(list_of(3, "3 rows of 3 numbers", rows=True))]
 

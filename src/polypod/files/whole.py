@@ -7,19 +7,30 @@ import tempfile
 from pathlib import Path
 
 from ..errors import InputError
+from .leftovers import clear_leftovers, partial_prefix
+
+
+def umask() -> int:
+    """What the user forbids others by default; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
 
 
 def write_whole(path: Path, content: bytes, force: bool = True) -> None:
     """A file that is complete when it appears; an existing one is replaced with ``force`` only."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is a folder, a device or a pipe; name a file")
     if path.exists() and not force:
         raise InputError(f"{path}: exists; add --force to replace it, or name another")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-", suffix=".partial")
+        clear_leftovers(path)
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=partial_prefix(path.name), suffix=".partial")
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(content)
-            os.chmod(partial, 0o644)
+            os.chmod(partial, 0o666 & ~umask())
             os.replace(partial, path)
         finally:
             Path(partial).unlink(missing_ok=True)

@@ -78,6 +78,10 @@ def _array(argument: Argument) -> Array:
     value, core = argument.value, argument.shape
     if type(value) is np.ndarray and value.dtype is _DOUBLE and value.shape[value.ndim - len(core) :] == core:
         return value
+    if isinstance(value, np.ma.MaskedArray) and np.ma.getmaskarray(value).any():
+        raise InputError(
+            f"{argument.name}: got a masked array with masked numbers; fill them or leave those states out"
+        )
     if core == (4, 4):
         value = pose_matrix(value, argument.name)
     try:

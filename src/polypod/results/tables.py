@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..files.safe_names import cell
+
 
 @dataclass(frozen=True)
 class Column:
@@ -47,7 +49,7 @@ class Table:
         """As CSV text; numbers in full precision, an open number as an empty cell."""
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([column.header for column in self.columns])
+        writer.writerow([cell(column.header) for column in self.columns])
         writer.writerows([[_full(value) for value in row] for row in self.rows])
         return out.getvalue()
 
@@ -67,6 +69,8 @@ def _open(value: Any) -> bool:
 
 
 def _full(value: Any) -> Any:
+    if isinstance(value, str):
+        return cell(value)
     return "" if _open(value) else repr(value) if isinstance(value, float) else value
 
 

@@ -18,6 +18,7 @@ from .conditioning import conditioning
 from .cover import cover
 from .forces import forces
 from .instants import instants, key_instants
+from .literal import literally
 from .reactions import reactions
 from .scene import robot_picture
 from .shares import shares
@@ -79,7 +80,7 @@ def figures(result: xr.Dataset, registry: Mapping[str, Drawing] = FIGURES) -> It
     """Name, caption and figure of everything worth looking at in a result, one at a time."""
     for name, drawing in registry.items():
         if drawing.needs in result:
-            yield name, drawing.caption, drawing.draw(result)
+            yield name, drawing.caption, literally(drawing.draw, result)
 
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "forces",
     "instants",
     "key_instants",
+    "literally",
     "reactions",
     "robot_picture",
     "shares",

@@ -18,7 +18,7 @@ def prefixed(axis: Any, label: str, unit: str) -> None:
     largest = float(ends.max()) if np.isfinite(ends).all() else 0.0
     power = power_of(largest)
     axis.set_major_formatter(FuncFormatter(lambda value, _: _text(value / 10.0**power)))
-    prefix = PREFIXES.get(power, f"$10^{{{power}}}$ ")
+    prefix = PREFIXES.get(power, f"1e{power} ")
     axis.set_label_text(f"{label} [{prefix}{unit}]", fontsize=9)
     if upright and largest == 0.0:  # numbers beside a line of zeros mean nothing
         axis.axes.set_ylim(-1.0, 1.0)

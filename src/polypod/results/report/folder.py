@@ -10,6 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ...errors import InputError
+from ...files.checksums import strangers, write_checksums
+from ...files.leftovers import clear_leftovers, partial_prefix
+from ...files.whole import umask
 
 
 @contextmanager
@@ -24,9 +27,11 @@ def whole_folder(target: Path, force: bool, ours: Collection[str]) -> Iterator[P
     partial: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(tempfile.mkdtemp(prefix=f".{target.name}-", suffix=".partial", dir=target.parent))
+        clear_leftovers(target)
+        partial = Path(tempfile.mkdtemp(prefix=partial_prefix(target.name), suffix=".partial", dir=target.parent))
         yield partial
-        partial.chmod(0o755)
+        partial.chmod(0o777 & ~umask())
+        write_checksums(partial)
         check_target(target, force, ours)
         old = partial.with_suffix(".old")
         if target.exists():
@@ -54,7 +59,7 @@ def check_target(target: Path, force: bool, ours: Collection[str]) -> None:
         raise InputError(f"output folder {target}: is no folder; name another")
     if not target.exists() or not any(target.iterdir()):
         return
-    strange = sorted(entry.name for entry in target.iterdir() if entry.name not in ours)
+    strange = strangers(target, ours)
     if strange:
         raise InputError(f"output folder {target}: holds {strange[0]!r}, which is no result of polypod; name another")
     if not force:

@@ -1,0 +1,269 @@
+"""Names, paths and files made to hurt: nothing leaves its folder, nothing is lost, nothing damaged passes unsaid."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.cli.new import template
+from polypod.cli.run import _folder
+from polypod.cli.show import picture
+from polypod.datasets import load_result, save_result
+from polypod.errors import InputError, RobotFileError
+from polypod.export.code import identifier
+from polypod.files.leftovers import clear_leftovers, partial_prefix
+from polypod.files.safe_names import LONGEST, file_name
+from polypod.files.whole import write_whole
+from polypod.motion import make_task
+from polypod.results import study
+from polypod.results.report import FILES, whole_folder
+from polypod.results.tables import table
+
+RIGID = template("robot", "mine")
+NAMES = [
+    "../../../escaped", "/abs/path", "..", ".", "", "a/b", "a\\b", "x" * 300, "\u0421\u0438" * 60, "CON", "nul.txt",
+    "-rf", "~root", "a\x00b", "a b", "$x$", ".hidden", "e\u0301", "\U0001f916", "a:b", "a*b?", "a\nb",
+]  # fmt: skip
+
+
+# -- names ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_name_is_one_file_below_its_folder(name, tmp_path):
+    safe = file_name(name)
+    assert len(safe.encode()) <= LONGEST
+    assert (tmp_path / safe).resolve().parent == tmp_path.resolve()
+    (tmp_path / safe).write_text("x")
+    assert os.listdir(tmp_path) == [safe]
+    assert ".." not in _folder(name, name).parts
+    assert not _folder(name, name).is_absolute()
+
+
+def test_long_names_that_differ_at_their_end_stay_apart():
+    assert file_name("x" * 300 + "a") != file_name("x" * 300 + "b")
+
+
+@pytest.mark.parametrize("name", [r'"a\x1b[31mb"', r'"a\0b"', r'"a\u202eb"', r'"a\nb"', "x" * 300, r'"a\x9bb"'])
+def test_names_that_steer_a_terminal_are_faults_with_their_line(name):
+    with pytest.raises(RobotFileError) as caught:
+        pp.loads(RIGID.replace("name: mine", f"name: {name}", 1))
+    (fault,) = caught.value.faults
+    assert fault.field == "name"
+    assert fault.line is not None
+    assert len(str(fault)) < 200
+    assert "\x1b" not in str(fault)
+
+
+def test_a_cell_is_no_formula():
+    text = table("Forces", [("leg", ""), ("=1+1", "N")], [("@SUM(A1)", -2.5), ("-x", 1.0)]).csv()
+    header, first, second = csv.reader(io.StringIO(text))
+    assert header == ["leg", "'=1+1 [N]"]
+    assert first == ["'@SUM(A1)", "-2.5"]  # numbers are numbers
+    assert second[0] == "'-x"
+
+
+@pytest.mark.parametrize("name", ["6-ups", "a.b", "*/ int x;", "", "\u0421\u0438\u043d\u0438\u0439", "int"])
+def test_c_functions_have_names_that_c_takes(name):
+    assert identifier(f"{name}_jacobian").isidentifier()
+    assert identifier(f"{name}_jacobian").isascii()
+
+
+@pytest.mark.parametrize("name", [r"$\frac$", "<b>&"])
+def test_a_name_of_any_markup_is_drawn(name, tmp_path):
+    robot = pp.loads(RIGID.replace("name: mine", f"name: '{name}'", 1))
+    picture(robot, tmp_path / "robot.png")
+    assert (tmp_path / "robot.png").stat().st_size > 1000
+
+
+# -- files that are there already -------------------------------------------------------------------------------------
+
+
+def test_a_picture_replaces_only_pictures_of_its_own(tmp_path):
+    robot, victim = pp.load("hexapod"), tmp_path / "victim.png"
+    victim.write_bytes(b"mine")
+    with pytest.raises(InputError, match="exists and is no picture that polypod wrote; add --force"):
+        picture(robot, victim)
+    assert victim.read_bytes() == b"mine"
+    picture(robot, victim, force=True)
+    picture(robot, victim)  # its own
+
+
+def test_force_deletes_only_what_is_listed(tmp_path):
+    target = tmp_path / "results"
+    with whole_folder(target, False, FILES) as folder:
+        (folder / "figures").mkdir()
+        (folder / "figures" / "forces.png").write_bytes(b"png")
+        (folder / "report.html").write_text("whole")
+    (target / "figures" / "mine.png").write_bytes(b"foreign")
+    with (
+        pytest.raises(InputError, match=r"holds 'figures/mine.png', which is no result of polypod"),
+        whole_folder(target, True, FILES),
+    ):
+        pass
+    assert (target / "figures" / "mine.png").read_bytes() == b"foreign"
+    (target / "figures" / "mine.png").unlink()
+    with whole_folder(target, True, FILES) as folder:
+        (folder / "report.html").write_text("new")
+    assert sorted(p.name for p in target.iterdir()) == ["checksums.txt", "report.html"]
+    listed = (target / "checksums.txt").read_text().split()
+    assert listed[1] == "report.html"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_pipes_and_devices_are_refused_without_waiting(tmp_path):
+    os.mkfifo(tmp_path / "pipe.yaml")
+    with pytest.raises(RobotFileError, match="a device, socket or pipe"):
+        pp.load(tmp_path / "pipe.yaml")
+    with pytest.raises(InputError, match="is a folder, a device or a pipe"):
+        write_whole(tmp_path / "pipe.yaml", b"x")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
+def test_what_is_written_keeps_to_the_umask(tmp_path):
+    old = os.umask(0o077)
+    try:
+        write_whole(tmp_path / "file", b"x")
+        with whole_folder(tmp_path / "folder", False, FILES) as folder:
+            (folder / "report.html").write_text("x")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "file").stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "folder").stat().st_mode & 0o777 == 0o700
+
+
+# -- what killed processes leave ---------------------------------------------------------------------------------------
+
+
+def test_left_overs_of_processes_that_are_gone_are_cleared(tmp_path):
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    name = partial_prefix("results").replace(f"-{os.getpid()}-", f"-{gone.pid}-")
+    (tmp_path / f"{name}abc.partial" / "figures").mkdir(parents=True)
+    (tmp_path / f"{partial_prefix('results')}abc.partial").mkdir()  # of this process, which runs
+    (tmp_path / ".results-other.partial").mkdir()  # not ours
+    (tmp_path / f"{name}abc.old").mkdir()
+    (tmp_path / f"{name}abc.old" / "report.html").write_text("before")
+    clear_leftovers(tmp_path / "results")
+    left = sorted(entry.name for entry in tmp_path.iterdir())
+    assert left == sorted([f"{partial_prefix('results')}abc.partial", ".results-other.partial", "results"])
+    assert (tmp_path / "results" / "report.html").read_text() == "before"  # set aside and never replaced
+
+
+_WRITES = """
+import sys, time
+from pathlib import Path
+from polypod import cli
+from polypod.results.report import whole_folder
+
+def slow():
+    with whole_folder(Path(sys.argv[1]), False, ()) as folder:
+        (folder / "half").write_text("half")
+        print("writing", flush=True)
+        time.sleep(60)
+
+cli.app = lambda prog_name: slow()
+cli.main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no terminals to hang up here")
+def test_a_closed_terminal_leaves_nothing(tmp_path):
+    child = subprocess.Popen([sys.executable, "-c", _WRITES, tmp_path / "out"], stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    child.stdout.readline()
+    started = time.monotonic()
+    child.send_signal(signal.SIGHUP)
+    assert child.wait(timeout=30) == 128 + signal.SIGHUP
+    assert time.monotonic() - started < 5.0
+    assert os.listdir(tmp_path) == []
+
+
+# -- damaged results ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory) -> Path:
+    model = pp.Model("lopes")
+    path = tmp_path_factory.mktemp("results") / "results.nc"
+    return save_result(study(model, make_task(model, rate=20.0)), path)
+
+
+def test_a_result_comes_back_as_it_was(saved):
+    result = load_result(saved)
+    assert "sha256" not in result.attrs
+    again = saved.with_name("again.nc")
+    save_result(result, again)
+    assert load_result(again).identical(result)
+
+
+def test_cut_off_and_flipped_results_say_so(saved, tmp_path):
+    """One flipped bit in each of 60 places: unnoticed in padding alone, which holds nothing."""
+    content, path = saved.read_bytes(), tmp_path / "damaged.nc"
+    original = load_result(saved)
+    for length in (0, 3, 100, len(content) // 2, len(content) - 200):
+        path.write_bytes(content[:length])
+        with pytest.raises(InputError, match=r"damaged|changed"):
+            load_result(path)
+    noticed = 0
+    for place in np.random.default_rng(0).integers(0, len(content), 60).tolist():
+        flipped = bytearray(content)
+        flipped[place] ^= 1 << (place % 8)
+        path.write_bytes(flipped)
+        try:
+            same = load_result(path).identical(original)
+        except InputError:
+            noticed += 1
+        else:
+            assert same, place
+    assert noticed > 50
+
+
+# -- numbers and arrays ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", ["1e300", "1.7e308", "-1e16"])
+def test_numbers_too_large_to_count_with_are_faults(number):
+    with pytest.raises(RobotFileError, match=r"com.*at most 1e\+15 is allowed"):
+        pp.loads(RIGID.replace("com: [0.0, 0.0, 0.02]", f"com: [0.0, 0.0, {number}]", 1))
+
+
+def test_masked_numbers_are_not_taken_for_numbers():
+    model, twist = pp.Model("hexapod"), np.zeros(6)
+    masked = np.ma.masked_array(np.zeros(6), mask=[0, 0, 1, 0, 0, 0])
+    with pytest.raises(InputError, match="twist: got a masked array"):
+        model.rates(model.robot.home.matrix, masked)
+    assert np.array_equal(model.rates(model.robot.home.matrix, np.ma.masked_array(twist)), np.zeros(6))
+
+
+SLIPS = {
+    "gravity in mm/s^2": ("gravity: [0.0, 0.0, -9.81]", "gravity: [0.0, 0.0, -9810]", r"gravity: .*write .*-9\.81\]"),
+    "platform in g": ("mass: 50.0", "mass: 50000", r"platform\.mass: .*write 50 if grams"),
+    "friction coefficient": ("{viscous: 100.0}", "{coulomb: 5}", "coulomb: got 5"),
+    "viscous friction": ("{viscous: 100.0}", "{viscous: 1e9}", "viscous: got 1e"),
+    "drag": ("{viscous: 100.0}", "{drag: 1e9}", "drag: got 1e"),
+    "rotor": ("rotor_mass: 30.0", "rotor_mass: 1e9", "rotor_mass: got 1e"),
+    "cross": ("rotor_mass: 30.0", "cross_inertia: 1e9", "cross_inertia: got 1e"),
+    "length": ("length: [0.37, 0.53]", "length: [-0.37, 0.53]", "never negative"),
+}
+
+
+@pytest.mark.parametrize("slip", SLIPS)
+def test_numbers_beyond_anything_built_are_remarked_on(slip):
+    from polypod.files.robot_files import _source
+
+    old, new, expected = SLIPS[slip]
+    text, _ = _source("hexapod")
+    assert old in text
+    with pytest.warns(pp.errors.ImplausibleWarning, match=expected):
+        pp.loads(text.replace(old, new, 1))
