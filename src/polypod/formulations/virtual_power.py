@@ -166,7 +166,7 @@ def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Load
     factor = SymmetricFactor(state.mass[order, order])
     solved = factor.solve(push[order])
     change = ca.vertcat(solved[size - m :], solved[: size - m]) if size > m else solved
-    quality = mechanism.quality(state.legs, ca.sqrt(factor.quality_of(range(size - m, size))))
+    quality = mechanism.quality(state.legs, factor.quality_of(range(size - m, size)))
     elastic = change[m:] if size > m else ca.SX(0, 1)
     return DirectSolution(state.platform.acceleration(change) + coasting, elastic, quality)
 

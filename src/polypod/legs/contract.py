@@ -122,6 +122,8 @@ class Limit:
 class Condition:
     """What must be positive for the leg to close and move: ``margin`` is about 1 in a good pose, 0 at the edge.
 
+    A margin is the part of a number's digits that is left: rounding over it is the error of what follows from it.
+
     ``excess`` is by how much the pose is too far, in ``unit``, for the message when the margin is lost.
     A condition that is ``in_quality`` is part of every state's quality; one whose loss makes another not a number need
     not be. ``singular`` says that the leg reaches where it is lost, but moves by itself or not at all.

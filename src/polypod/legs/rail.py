@@ -62,12 +62,13 @@ def slide(tip: ca.SX, start: Any, direction: Any, length: Any, root: str) -> Sli
     along = dot(a, d)
     off_rail = d - along * a
     distance2 = dot(off_rail, off_rail)
-    reach = ca.sqrt(length * length - distance2)
+    inside = length * length - distance2
+    reach = ca.sqrt(inside)
     step = -reach if root == "lower" else reach
     q = along + step
     condition = Condition(
         "the platform joint is farther from the rail than the link is long",
-        reach * (1 / length),
+        inside * (1 / (length * length)),  # its rounding over it is what the root loses, and its derivatives twice
         ca.sqrt(distance2) - length,
         "m",
     )

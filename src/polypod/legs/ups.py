@@ -42,6 +42,8 @@ class UPS(Leg, kind="UPS"):
         along = tip.origin - vector(self.base)
         length = norm(along)
         n = along * (1 / length)
+        # joints are where they are to the rounding of their distances from the origins; the difference keeps it
+        scale = norm(vector(self.base)) + norm(vector(self.platform))
         across = cross(u, n)
         alignment = norm(across)
         v = across * (1 / alignment)
@@ -73,7 +75,9 @@ class UPS(Leg, kind="UPS"):
             ),
             actuators=(Actuator("prismatic", "prismatic", length, rotor=self.rotor_mass),),
             conditions=(
-                Condition("the base joint and the platform joint coincide", length, length, "m", False, singular=True),
+                Condition(
+                    "the base joint and the platform joint coincide", length * (1 / scale), length, "m", singular=True
+                ),
                 Condition(
                     "the leg is in line with its universal joint's base axis",
                     alignment,

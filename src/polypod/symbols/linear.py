@@ -141,22 +141,26 @@ class SymmetricFactor:
     def __init__(self, matrix: ca.SX) -> None:
         self.n = matrix.size1()
         self._lower, self._inverse, diagonal = _symmetric_factor(self.n).call([matrix])
-        self.diagonal = _numbers(diagonal)
+        self._pivots, self._entries = _numbers(diagonal), [matrix[k, k] for k in range(self.n)]
 
     def solve(self, right: ca.SX) -> ca.SX:
         """x of A x = b for one column b."""
         return _symmetric_solve(self.n)(self._lower, self._inverse, right)
 
     def quality_of(self, rows: Sequence[int]) -> ca.SX:
-        """The smallest pivot of some rows over their largest; negative or not a number if not positive definite."""
-        smallest, largest = (self.diagonal[rows[0]] for _ in range(2))
-        for row in rows[1:]:
-            smallest, largest = ca.fmin(smallest, self.diagonal[row]), ca.fmax(largest, self.diagonal[row])
-        return smallest / largest
+        """The smallest pivot of some rows over its entry of the matrix: what elimination left of its digits.
+
+        1 for a diagonal matrix whatever its units; negative or not a number if not positive definite.
+        """
+        parts = [self._pivots[row] / self._entries[row] for row in rows]
+        smallest = parts[0]
+        for part in parts[1:]:
+            smallest = ca.fmin(smallest, part)
+        return smallest
 
     @property
     def quality(self) -> ca.SX:
-        """The smallest pivot over the largest."""
+        """The same of all rows."""
         return self.quality_of(range(self.n))
 
 
@@ -201,7 +205,7 @@ def _symmetric_solve(n: int) -> ca.Function:
 
 
 def solve_symmetric(matrix: ca.SX, right: ca.SX) -> Solution:
-    """Solve a symmetric positive-definite system; quality is the smallest pivot over the largest."""
+    """Solve a symmetric positive-definite system."""
     factor = SymmetricFactor(matrix)
     return Solution(factor.solve(right), factor.quality)
 
@@ -209,7 +213,7 @@ def solve_symmetric(matrix: ca.SX, right: ca.SX) -> Solution:
 def solve_least_squares(matrix: ca.SX, right: ca.SX) -> Solution:
     """x of least |A x - b| for a taller matrix of full column rank, by the normal equations; exact if b is in reach."""
     factor = SymmetricFactor(matrix.T @ matrix)
-    return Solution(factor.solve(matrix.T @ right), ca.sqrt(factor.quality))
+    return Solution(factor.solve(matrix.T @ right), factor.quality)
 
 
 def solve_least_norm(matrix: ca.SX, right: ca.SX, weights: ca.SX, preferred: ca.SX) -> Solution:
@@ -220,4 +224,4 @@ def solve_least_norm(matrix: ca.SX, right: ca.SX, weights: ca.SX, preferred: ca.
     lighter = matrix / ca.repmat(weights, 1, matrix.size2())
     factor = SymmetricFactor(matrix.T @ lighter)
     y = factor.solve(right - matrix.T @ preferred)
-    return Solution(preferred + lighter @ y, ca.sqrt(factor.quality))
+    return Solution(preferred + lighter @ y, factor.quality)
