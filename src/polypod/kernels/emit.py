@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import casadi as ca
 
-from ..symbols.graph import SELECT, Graph, unsupported
+from ..symbols.graph import SELECT, Graph, Operation, unsupported
 from .text import DOUBLE, Writer, number, vector
 
 # "contract" lets the compiler fuse a product and a sum; everything else stays as written.
@@ -99,19 +99,19 @@ class Emitter:
     def graph(self, graph: Graph, source: Callable[[int, int], str]) -> list[list[str]]:
         """Values of the graph's outputs; ``source(input, element)`` gives its inputs."""
         values: list[str] = []
-        add, write, kind = values.append, self.writer.value, self.type
+        add = values.append
         for step in graph.operations:
-            op = step.op
-            if op in _ARITHMETIC:
-                a, b = step.arguments
-                add(write(f"{_ARITHMETIC[op]} {kind} {values[a]}, {values[b]}"))
-            elif op == ca.OP_INPUT:
+            if step.op == ca.OP_INPUT:
                 add(source(*step.source))
-            elif op == ca.OP_CONST:
-                add(self.constant(step.constant))
             else:
-                add(self._operation(op, [values[i] for i in step.arguments]))
+                add(self.operation(step, [values[i] for i in step.arguments]))
         return [[values[i] for i in row] for row in graph.outputs]
+
+    def operation(self, step: Operation, x: Sequence[str]) -> str:
+        """The value of one operation on values, or of a constant."""
+        if step.op in _ARITHMETIC:
+            return self.writer.value(f"{_ARITHMETIC[step.op]} {self.type} {x[0]}, {x[1]}")
+        return self.constant(step.constant) if step.op == ca.OP_CONST else self._operation(step.op, x)
 
     def _operation(self, op: int, x: Sequence[str]) -> str:
         """One operation, not of two values by arithmetic."""

@@ -1,0 +1,19 @@
+"""Workspaces: maps over coordinates, the whole workspace counted, travel by axis and together, tilt by height."""
+
+from .full import dexterous, full_workspace, reachable
+from .maps import constant_orientation, orientations_at, workspace_map
+from .space import Requirements, Space
+from .travel import tilt_by_height, travel
+
+__all__ = [
+    "Requirements",
+    "Space",
+    "constant_orientation",
+    "dexterous",
+    "full_workspace",
+    "orientations_at",
+    "reachable",
+    "tilt_by_height",
+    "travel",
+    "workspace_map",
+]

@@ -1,0 +1,105 @@
+"""How far a workspace reaches: the box of coordinates that holds the part of it around home."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import generate_binary_structure, label
+
+from ...errors import InputError
+from .space import Judge, Space
+
+Array = NDArray[np.float64]
+_COARSE = {1: 129, 2: 33, 3: 17, 4: 11, 5: 9, 6: 7}
+"""Points a coordinate of the grids that are looked at first."""
+_ROUNDS = 24
+_REACH = 40.0
+"""How many of its sizes a robot is followed before it is said to have no edge."""
+_FILLED = 0.55
+"""Part of a box that the workspace takes in every coordinate when the box is tight enough."""
+
+
+def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
+    """Lows and highs (k, 2) of coordinates by name within which the workspace around ``at`` lies, the others fixed.
+
+    Angles go half a turn at most (pitch a quarter). Raises :class:`InputError` if nothing bounds a displacement.
+    """
+    space = judge.space
+    places = [space.place(name) for name in names]
+    turns = space.turns[places]
+    most = np.where(turns, np.pi, _REACH * space.scale)
+    if space.full:
+        most[[k for k, name in enumerate(names) if name == "pitch"]] = 0.5 * np.pi
+    half = np.where(turns, 0.5, 0.5 * space.scale)
+    box = np.stack([-half, half], axis=1)
+    best = box
+    for _ in range(_ROUNDS):
+        inside, axes = _component(judge, places, at, box)
+        if inside is None:
+            if not judge(at[None]).inside[0]:
+                raise InputError(outside(judge, at))
+            box = 0.1 * box  # narrower than the grid's step
+            continue
+        new, tight, touched = np.empty_like(box), True, False
+        for k, values in enumerate(axes):
+            used = np.flatnonzero(inside.any(axis=tuple(j for j in range(len(places)) if j != k)))
+            step = values[1] - values[0]
+            for side, index in ((0, used[0]), (1, used[-1])):
+                edge = 0 if side == 0 else len(values) - 1
+                free = abs(box[k, side]) < most[k] * (1 - 1e-12)
+                if index == edge and free:
+                    touched = True
+                    new[k, side] = np.clip(2 * box[k, side], -most[k], most[k])
+                else:
+                    new[k, side] = np.clip(values[index] + (2 * side - 1) * step, -most[k], most[k])
+            width = values[used[-1]] - values[used[0]]
+            tight &= width >= _FILLED * (values[-1] - values[0])
+        best = box = new
+        if not touched and tight:
+            return best
+        endless = [name for k, name in enumerate(names) if not turns[k] and np.abs(box[k]).max() >= most[k]]
+        if endless:
+            raise InputError(_no_edge(space, endless))
+    return best
+
+
+def _component(judge: Judge, places: list[int], at: Array, box: Array) -> tuple[NDArray[np.bool_] | None, list[Array]]:
+    """The part of a coarse grid that hangs together with the point nearest to ``at``; None if that is outside."""
+    count = _COARSE[len(places)]
+    axes = [np.linspace(low, high, count) for low, high in box]
+    # the grid has the point itself, so that a workspace of a cell is found
+    axes = [values - values[np.abs(values - at[p]).argmin()] + at[p] for values, p in zip(axes, places, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(places))
+    x = np.tile(at, (len(grid), 1))
+    x[:, places] = grid
+    inside = judge(x).inside.reshape((count,) * len(places))
+    parts, _ = label(inside, generate_binary_structure(len(places), len(places)))
+    here = parts[tuple(int(np.abs(v - at[p]).argmin()) for v, p in zip(axes, places, strict=True))]
+    return (parts == here if here else None), axes
+
+
+def outside(judge: Judge, at: Array) -> str:
+    """What to say of a point that maps start from and that is not in the workspace."""
+    leg, name = judge.limits[int(judge(at[None]).binding[0])]
+    where = ", ".join(f"{n} {v:.6g} {u}" for n, v, u in zip(judge.space.names, at, judge.space.units, strict=True) if v)
+    return (
+        f"at: the point that the map starts from ({where or 'home'}) is outside the workspace: {leg}, {name}. Start "
+        "from another, or widen that limit"
+    )
+
+
+def _no_edge(space: Space, names: Sequence[str]) -> str:
+    robot = space.model.robot
+    limits = [leg.name for leg in robot.legs if any(name == leg.name for name, _ in _limits(space))]
+    have = f"only {', '.join(limits)} have limits" if limits else "no leg has a limit"
+    return (
+        f"workspace: that of {robot.name!r} has no edge along {', '.join(names)}: {have}. State what limits it in the "
+        "robot file (length, range, base_cone, platform_cone of legs, range or cone of joints), or give the span of "
+        "coordinates that you ask for"
+    )
+
+
+def _limits(space: Space) -> list[tuple[str, str]]:
+    return [(leg, limit.name) for leg, limit in space.model.kernels.mechanism.limits]

@@ -1,0 +1,203 @@
+"""Maps of a workspace over some of a robot's coordinates, as labelled datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import label
+
+from ...datasets import CONVENTIONS
+from ...errors import InputError
+from ...files import dumps
+from ...model import Model
+from ..progress import tracked
+from .extent import extent
+from .space import Judge, Requirements, Space
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[np.float64]
+Axes = Mapping[str, int | ArrayLike]
+BLOCK = 1 << 16
+"""Poses that are decided at once."""
+MOST = 1 << 28
+"""Points of a map that are kept; more are counted without being kept (:func:`full_workspace`)."""
+POINTS = {1: 401, 2: 161, 3: 49, 4: 17, 5: 11, 6: 9}
+
+
+def workspace_map(
+    model: Model,
+    axes: Axes,
+    at: Mapping[str, float] | None = None,
+    pivot: ArrayLike | None = None,
+    requirements: Requirements | None = None,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """The workspace over some coordinates, the others at ``at`` (zero: home).
+
+    ``axes`` names coordinates and gives the number of points, spread over the workspace around ``at``, or the points
+    themselves. Variables over the axes: ``inside``; ``connected``, the part of it that hangs together with ``at`` (in
+    it the robot keeps its assembly and working mode); ``margin``, the smallest margin of all limits, 1 in the middle of
+    a range and 0 at its edge; ``binding``, the number of that limit among ``limit``; and ``determinant``, det J over
+    that at home. ``volume`` is that of the connected part (its cells, in the product of the coordinates' units),
+    ``share`` (limit) the part of its surface at which each limit binds.
+    """
+    space = Space(model, pivot)
+    judge = Judge(space, requirements)
+    start = space.point(at)
+    values = _values(judge, axes, start)
+    names = tuple(values)
+    shape = tuple(map(len, values.values()))
+    total = prod(shape)
+    if total > MOST:
+        raise InputError(
+            f"axes: {' x '.join(map(str, shape))} points are {total:.3g}, a map keeps {MOST:.3g} at most; take fewer, or "
+            "full_workspace, which counts any number without keeping it"
+        )
+    places = [space.place(name) for name in names]
+    margin, binding = np.empty(total, dtype=np.float32), np.empty(total, dtype=np.int16)
+    relative = np.empty(total, dtype=np.float32)
+    for first in tracked(range(0, total, BLOCK), "mapping", progress):
+        rows = np.arange(first, min(first + BLOCK, total))
+        x = np.tile(start, (len(rows), 1))
+        for place, index, axis in zip(places, np.unravel_index(rows, shape), values.values(), strict=True):
+            x[:, place] = axis[index]
+        found = judge(x)
+        part = slice(first, first + len(rows))
+        # what is inside by less than a float's rounding stays inside
+        margin[part] = np.where(found.inside, np.maximum(found.margin, 0.0), np.minimum(found.margin, -1e-30))
+        binding[part], relative[part] = found.binding, found.determinant
+    inside = (margin >= 0).reshape(shape)
+    connected = _connected(inside, values, start[places])
+    data: dict[str, Any] = {
+        "inside": (names, inside, {"long_name": "all requirements hold"}),
+        "connected": (names, connected, {"long_name": "inside, and hangs together with the point asked for"}),
+        "margin": (names, margin.reshape(shape), {"long_name": "smallest margin of the limits", "units": "1"}),
+        "binding": (names, binding.reshape(shape), {"long_name": "limit with the smallest margin"}),
+        "determinant": (names, relative.reshape(shape), {"long_name": "det J over that at home", "units": "1"}),
+        "share": (("limit",), shares(connected, binding.reshape(shape), len(judge.limits)), {"units": "1"}),
+        "volume": ((), float(connected.sum() * cell(values)), {"units": volume_unit(space, names)}),
+        "volume_all": ((), float(inside.sum() * cell(values)), {"units": volume_unit(space, names)}),
+    }
+    return labelled(space, judge, data, values, start)
+
+
+def labelled(
+    space: Space, judge: Judge, data: Mapping[str, Any], values: Mapping[str, Array], at: Array
+) -> xr.Dataset:
+    """Variables over coordinates as a dataset that says what robot, pivot and point it is of."""
+    import xarray as xr
+
+    coordinates: dict[str, Any] = {
+        name: (name, axis, {"units": space.units[space.place(name)]}) for name, axis in values.items()
+    }
+    coordinates["limit"] = [f"{leg}: {name}" for leg, name in judge.limits]
+    coordinates["limit_name"] = ("limit", [name for _, name in judge.limits])
+    about = {
+        "robot": space.model.robot.name,
+        "robot_file": dumps(space.model.robot),
+        "conventions": CONVENTIONS,
+        "coordinates": list(space.names),
+        "at": at,
+        "pivot": space.pivot,
+    }
+    return xr.Dataset(dict(data), coordinates, about)
+
+
+def cell(values: Mapping[str, Array]) -> float:
+    """Volume of a cell of a grid of evenly spaced points; 0 if an axis has one."""
+    return float(prod((axis[-1] - axis[0]) / (len(axis) - 1) if len(axis) > 1 else 0.0 for axis in values.values()))
+
+
+def volume_unit(space: Space, names: tuple[str, ...]) -> str:
+    """Unit of a volume over coordinates."""
+    units = [space.units[space.place(name)] for name in names]
+    powers = [(unit, units.count(unit)) for unit in ("m", "rad") if unit in units]
+    return " ".join(unit if count == 1 else f"{unit}^{count}" for unit, count in powers)
+
+
+def shares(connected: NDArray[np.bool_], binding: NDArray[np.int16], limits: int) -> Array:
+    """Part (limits,) of the surface of a region at which each limit binds: that of the neighbours outside."""
+    counts = np.zeros(limits)
+    for axis in range(connected.ndim):
+        ahead, behind = _slices(connected.ndim, axis, 1), _slices(connected.ndim, axis, 0)
+        for inner, outer in ((behind, ahead), (ahead, behind)):
+            edge = connected[inner] & ~connected[outer]
+            counts += np.bincount(binding[outer][edge], minlength=limits)
+    return counts / max(counts.sum(), 1.0)
+
+
+def _slices(ndim: int, axis: int, first: int) -> tuple[slice, ...]:
+    own = slice(1, None) if first else slice(None, -1)
+    return tuple(own if k == axis else slice(None) for k in range(ndim))
+
+
+def _connected(inside: NDArray[np.bool_], values: Mapping[str, Array], at: Array) -> NDArray[np.bool_]:
+    """The part that hangs together, cell by face, with the cell nearest to a point; none if that is outside."""
+    parts, _ = label(inside)
+    here = parts[tuple(int(np.abs(axis - x).argmin()) for axis, x in zip(values.values(), at, strict=True))]
+    return np.asarray((parts == here) & (here > 0))
+
+
+def _values(judge: Judge, axes: Axes, at: Array) -> dict[str, Array]:
+    """Points along every axis that was named."""
+    if not axes:
+        raise InputError(f"axes: name at least one of {', '.join(judge.space.names)}")
+    found: Array | None = None
+    values = {}
+    for k, (name, given) in enumerate(axes.items()):
+        judge.space.place(name)
+        if isinstance(given, int | np.integer):
+            if given < 2:
+                raise InputError(f"axes: {name} needs at least 2 points, got {given}")
+            found = extent(judge, tuple(axes), at) if found is None else found
+            values[name] = np.linspace(*found[k], int(given))
+            continue
+        points = np.asarray(given, dtype=np.float64)
+        if points.ndim != 1 or not len(points) or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
+            raise InputError(f"axes: {name} needs growing finite numbers, got {given!r}")
+        values[name] = points
+    return values
+
+
+def constant_orientation(
+    model: Model,
+    orientation: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    points: int = POINTS[3],
+    pivot: ArrayLike | None = None,
+    requirements: Requirements | None = None,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Positions that the platform reaches at one orientation: roll, pitch and yaw [rad] from home."""
+    space = Space(model, pivot)
+    names = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
+    if not names:
+        raise InputError(f"workspace: {model.robot.name!r} only turns; ask for its orientation workspace")
+    at = dict(zip(("roll", "pitch", "yaw"), orientation, strict=True)) if space.full else {}
+    if not space.full and any(orientation):
+        raise InputError("orientation: a robot of fewer than six freedoms keeps its own; use workspace_map with at")
+    return workspace_map(model, dict.fromkeys(names, points), at, pivot, requirements, progress)
+
+
+def orientations_at(
+    model: Model,
+    position: tuple[float, float, float] = (0.0, 0.0, 0.0),
+    points: int = POINTS[3],
+    pivot: ArrayLike | None = None,
+    requirements: Requirements | None = None,
+    progress: bool | None = None,
+) -> xr.Dataset:
+    """Orientations that the platform reaches with the pivot displaced by ``position`` [m] from home."""
+    space = Space(model, pivot)
+    names = [name for name, turns in zip(space.names, space.turns, strict=True) if turns]
+    if not names:
+        raise InputError(f"workspace: {model.robot.name!r} does not turn; ask for its positions")
+    at = dict(zip(("x", "y", "z"), position, strict=True)) if space.full else {}
+    if not space.full and any(position):
+        raise InputError("position: a robot of fewer than six freedoms has its own coordinates; use workspace_map")
+    return workspace_map(model, dict.fromkeys(names, points), at, pivot, requirements, progress)

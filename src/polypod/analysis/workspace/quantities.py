@@ -1,0 +1,137 @@
+"""What decides whether a pose belongs to a workspace, in symbols: limits, closing of the legs, and det J."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import casadi as ca
+
+from ...mechanism import Mechanism
+from ...mechanism.mechanism import LegAtState
+from ...platforms import Freedoms
+from ...symbols.expression import port
+
+CLOSING = "legs close"
+SINGULARITY = "singularity"
+FORCE = "actuator force"
+DISTANCE = "distance to singularity"
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """A quantity that must not be negative; ``margin`` is about 1 in the middle of its range and 0 at its edge.
+
+    ``value`` is the quantity itself, between ``low`` and ``high``; ``unit`` is its unit, for an angle that of its
+    cosine's arc.
+    """
+
+    leg: str
+    name: str
+    value: ca.SX
+    low: ca.SX
+    high: ca.SX
+    angle: bool
+    unit: str
+
+    @property
+    def margin(self) -> ca.SX:
+        """min(v - low, high - v) over half of the range; of a cosine v the distance from that of the cone over 1 - it.
+
+        It has the sign of what is left everywhere, and no unit, so that limits of different kinds compare.
+        """
+        if self.angle:
+            return (self.value - self.low) / (1 - self.low)
+        return ca.fmin(self.value - self.low, self.high - self.value) / (0.5 * (self.high - self.low))
+
+    @property
+    def holds(self) -> ca.SX:
+        """Whether the quantity is in its range."""
+        above = self.value >= self.low
+        return above if self.angle else ca.logic_and(above, self.value <= self.high)
+
+
+@dataclass(frozen=True)
+class Quantities:
+    """Requirements, the legs' closing margin and det J of a pose in symbols."""
+
+    requirements: tuple[Requirement, ...]
+    closing: ca.SX
+    determinant: ca.SX
+
+    @staticmethod
+    def at(mechanism: Mechanism, pose: ca.SX) -> Quantities:
+        """At a row-major pose (16) of symbols."""
+        x = mechanism.inputs()
+        x.pose = port("pose", pose, (4, 4))
+        legs = mechanism.resting(x)[1]
+        found = tuple(
+            Requirement(
+                leg.model.leg.name,
+                limit.name,
+                leg.at_tip(limit.value),
+                ca.SX(limit.low),
+                ca.SX(limit.high),
+                limit.angle,
+                limit.unit,
+            )
+            for leg in legs
+            for limit in leg.model.placement.limits
+        )
+        return Quantities(found, mechanism.quality(legs), determinant(scaled_jacobian(mechanism, legs)))
+
+
+def scaled_jacobian(mechanism: Mechanism, legs: list[LegAtState]) -> ca.SX:
+    """J (n, m) of the actuated coordinates, rotations scaled by the platform's size.
+
+    Where the platform moves as its legs let it, rows of what they constrain follow, (n + 6 - m, 6): the matrix is
+    singular with the actuators or with the constraints.
+    """
+    if mechanism.platform.follows_legs:
+        rows = ca.horzcat(*[row for leg in legs for row in leg.rows]).T
+        matrix = ca.vertcat(rows, mechanism.constraint_rows(legs))
+        turning = [False] * 3 + [True] * 3
+    else:
+        m = mechanism.platform.count
+        matrix = legs[0].platform.to_base(mechanism.jacobian(legs).T).T[:, :m]
+        basis = Freedoms(mechanism.robot).basis
+        turning = [bool(abs(basis[3:, k]).sum() > 0) for k in range(m)]
+    scale = ca.horzcat(*[1 / mechanism.size if turns else 1 for turns in turning])
+    return matrix * ca.repmat(scale, matrix.size1(), 1)
+
+
+def determinant(matrix: ca.SX) -> ca.SX:
+    """det A of a square matrix without a division; of more rows than columns that of A^T A, which has no sign."""
+    if matrix.size1() != matrix.size2():
+        return _determinant(matrix.size2())(matrix.T @ matrix)
+    return _determinant(matrix.size1())(matrix)
+
+
+@lru_cache(8)
+def _determinant(n: int) -> ca.Function:
+    """By Laplace's expansion of both halves of the rows: minors of few rows are shared by larger ones."""
+    a = ca.SX.sym("a", n, n)
+
+    def minors(rows: range) -> dict[tuple[int, ...], ca.SX]:
+        known: dict[tuple[int, ...], ca.SX] = {(): ca.SX(1)}
+        for size, row in enumerate(rows, 1):
+            known = {
+                columns: sum(
+                    (
+                        (-1) ** (size - 1 + k) * a[row, columns[k]] * known[columns[:k] + columns[k + 1 :]]
+                        for k in range(size)
+                    ),
+                    ca.SX(0),
+                )
+                for columns in combinations(range(n), size)
+            }
+        return known
+
+    half = n // 2
+    upper, lower = minors(range(half)), minors(range(half, n))
+    total = ca.SX(0)
+    for columns, minor in upper.items():
+        rest = tuple(k for k in range(n) if k not in columns)
+        total += (-1) ** (sum(columns) + half * (half - 1) // 2) * minor * lower[rest]
+    return ca.Function("determinant", [a], [total])

@@ -1,0 +1,211 @@
+"""Coordinates of poses that maps and tables go over, about any pivot point, and what a pose must satisfy."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from ...errors import ImplausibleWarning, InputError, UnknownNameError
+from ...model import Model
+from .compiled import limit_names, margins
+from .quantities import CLOSING, DISTANCE, FORCE, SINGULARITY
+
+Array = NDArray[np.float64]
+RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
+"""Coordinates of a robot of six freedoms: displacement of the pivot and turn R = Rz(yaw) Ry(pitch) Rx(roll) from home."""
+FAR = 20.0
+"""A pivot this many sizes of the robot away is hardly meant."""
+
+
+class Space:
+    """Coordinates of a robot: zero at home, displacements in base axes [m] and angles [rad].
+
+    A robot of six freedoms has :data:`RIGID`; ``pivot`` (3) [m] is the point of the platform, in its own frame, whose
+    displacement x, y and z are and about which it turns. One of fewer freedoms has its own coordinates.
+    """
+
+    def __init__(self, model: Model, pivot: ArrayLike | None = None) -> None:
+        self.model = model.rigid
+        robot = self.model.robot
+        self.full = not robot.freedoms
+        self.names: tuple[str, ...] = RIGID if self.full else self.model.freedoms
+        turns = [name in RIGID[3:] for name in RIGID] if self.full else [f.motion == "rotation" for f in robot.freedoms]
+        self.turns = np.array(turns, dtype=bool)
+        self.pivot = _pivot(self.model, pivot)
+        self.home = robot.home.matrix
+        self.scale = max(robot.farthest, self.model.size)
+        found = margins(self.model, self.home[None]).determinant[0]
+        self.home_determinant = float(found)
+
+    @property
+    def sign(self) -> float:
+        """Sign of det J at home, that of the robot's assembly and working mode."""
+        return float(np.sign(self.home_determinant))
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each coordinate."""
+        return tuple("rad" if turns else "m" for turns in self.turns)
+
+    def place(self, name: str) -> int:
+        """Number of a coordinate."""
+        if name not in self.names:
+            raise UnknownNameError("coordinate", name, self.names)
+        return self.names.index(name)
+
+    def point(self, at: Mapping[str, float] | None = None) -> Array:
+        """Coordinates (m) of a point by name, zero where none is given."""
+        x = np.zeros(len(self.names))
+        for name, value in (at or {}).items():
+            if not np.isfinite(value):
+                raise InputError(f"at: {name} must be a finite number of {self.units[self.place(name)]}, got {value!r}")
+            x[self.place(name)] = value
+        return x
+
+    def rotations(self, angles: Array) -> Array:
+        """Rotation matrices (n, 3, 3) of the platform for roll, pitch and yaw (n, 3) from home."""
+        return Rotation.from_euler("ZYX", angles[:, ::-1]).as_matrix() @ self.home[:3, :3]
+
+    def offsets(self, rotations: Array) -> Array:
+        """From the pivot's displacement to the place of the platform's origin (n, 3), for its rotations."""
+        return self.home[:3, 3] + self.home[:3, :3] @ self.pivot - rotations @ self.pivot
+
+    def poses(self, x: Array) -> Array:
+        """Poses (n, 4, 4) of coordinates (n, m); NaN where the legs do not allow them."""
+        if not self.full:
+            return np.asarray(self.model.motion(x).pose)
+        poses = np.tile(np.eye(4), (len(x), 1, 1))
+        poses[:, :3, :3] = self.rotations(x[:, 3:])
+        poses[:, :3, 3] = x[:, :3] + self.offsets(poses[:, :3, :3])
+        return poses
+
+
+def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
+    point = np.zeros(3) if pivot is None else np.asarray(pivot, dtype=np.float64)
+    if point.shape != (3,) or not np.isfinite(point).all():
+        raise InputError(f"pivot: a point of three finite numbers [m] in the platform frame is needed, got {pivot!r}")
+    if model.robot.freedoms and point.any():
+        raise InputError(
+            f"pivot: {model.robot.name!r} has {len(model.robot.freedoms)} freedoms and turns as its legs let it; a pivot "
+            "is for robots of six freedoms, leave it out"
+        )
+    size = max(model.robot.farthest, model.size)
+    if np.linalg.norm(point) > FAR * size:
+        warnings.warn(
+            f"pivot: {np.linalg.norm(point):.4g} m from the platform's origin, off a robot of {size:.4g} m; turning "
+            "there moves the platform far at once. Is it in metres, in the platform frame?",
+            ImplausibleWarning,
+            stacklevel=4,
+        )
+    return point
+
+
+@dataclass(frozen=True)
+class Requirements:
+    """What a pose must satisfy beside the robot's own limits and the sign of det J.
+
+    ``distance`` is the least distance to singularity (smallest singular value of the scaled Jacobian, as
+    ``model.conditioning`` has it). With ``max_force`` [N or N m], one number or one an actuator, the forces at rest
+    must not be larger: under gravity, a ``payload`` (mass [kg], and where it is (3) [m] in the platform frame) and a
+    ``wrench`` (6) on the platform.
+    """
+
+    distance: float = 0.0
+    max_force: float | tuple[float, ...] | None = None
+    payload: tuple[float, tuple[float, float, float]] | None = None
+    wrench: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.distance) and self.distance >= 0):
+            raise InputError(f"distance: a number of at least 0 is needed, got {self.distance!r}")
+        if self.max_force is None and (self.payload is not None or self.wrench is not None):
+            raise InputError("payload: forces are compared with max_force; give it too")
+        if self.max_force is not None and not (np.asarray(self.max_force, dtype=float) > 0).all():
+            raise InputError(f"max_force: positive numbers are needed, got {self.max_force!r}")
+        if self.payload is not None and not (np.isfinite(self.payload[0]) and self.payload[0] >= 0):
+            raise InputError(f"payload: a mass of at least 0 kg is needed, got {self.payload[0]!r}")
+
+    @property
+    def plain(self) -> bool:
+        """Whether limits, closing and det J are all that is asked."""
+        return self.distance == 0.0 and self.max_force is None
+
+
+class Judged(NamedTuple):
+    """Of n poses: the smallest margin (n,), which limit has it (n,), and det J over that at home (n,)."""
+
+    margin: Array
+    binding: NDArray[np.int64]
+    determinant: Array
+
+    @property
+    def inside(self) -> NDArray[np.bool_]:
+        """Whether every requirement holds."""
+        return self.margin >= 0
+
+
+class Judge:
+    """Decides on poses of a space; ``limits`` are names (leg, quantity) of what can bind, in the order of ``binding``."""
+
+    def __init__(self, space: Space, requirements: Requirements | None = None) -> None:
+        self.space, self.asked = space, requirements or Requirements()
+        model = space.model
+        self.limits: tuple[tuple[str, str], ...] = (*limit_names(model), ("robot", CLOSING), ("robot", SINGULARITY))
+        if self.asked.distance:
+            self.limits += (("robot", DISTANCE),)
+        if self.asked.max_force is not None:
+            self.limits += tuple((actuator.name, FORCE) for actuator in model.actuators)
+            count = np.shape(self.asked.max_force)
+            if count not in ((), (len(model.actuators),)):
+                raise InputError(f"max_force: one number or {len(model.actuators)} are needed, got {count[0]}")
+
+    def __call__(self, x: Array) -> Judged:
+        """At coordinates (n, m)."""
+        return self.poses(self.space.poses(np.atleast_2d(x)))
+
+    def poses(self, poses: Array) -> Judged:
+        """At poses (n, 4, 4)."""
+        found = margins(self.space.model, poses)
+        relative = found.determinant / self.space.home_determinant
+        # where legs do not close there is no Jacobian: that is not a singularity
+        lost = np.isnan(relative) | np.isnan(found.limits).any(axis=1)
+        closing = np.where(lost, np.minimum(found.closing, -1.0), found.closing)
+        rows = [found.limits, closing[:, None], np.minimum(relative, 1.0)[:, None]]
+        rows = [np.where(np.isnan(row), 1.0, row) for row in rows]
+        if not self.asked.plain:
+            rows += self._more(poses, np.concatenate(rows, axis=1).min(axis=1) >= 0)
+        every = np.concatenate(rows, axis=1)
+        binding = every.argmin(axis=1)
+        return Judged(np.take_along_axis(every, binding[:, None], 1)[:, 0], binding, relative)
+
+    def _more(self, poses: Array, inside: NDArray[np.bool_]) -> list[Array]:
+        """Margins of what takes longer, asked where all else holds (1 elsewhere)."""
+        model, asked, rows = self.space.model, self.asked, []
+        if asked.distance:
+            distance = np.full((len(poses), 1), np.inf)
+            distance[inside, 0] = model.conditioning(poses[inside]).distance
+            rows.append(np.minimum(distance / asked.distance - 1.0, 1.0))
+        if asked.max_force is not None:
+            left = np.ones((len(poses), len(model.actuators)))
+            force = holding_forces(model, poses[inside], asked)
+            left[inside] = 1.0 - np.abs(force) / np.asarray(asked.max_force)
+            rows.append(np.where(np.isnan(left), -1.0, left))
+        return rows
+
+
+def holding_forces(model: Model, poses: Array, asked: Requirements) -> Array:
+    """Actuator forces (n, a) that hold the platform, its payload and a wrench at rest, without friction."""
+    wrench = np.zeros((len(poses), 6)) + (0.0 if asked.wrench is None else np.asarray(asked.wrench, dtype=float))
+    if asked.payload is not None:
+        mass, place = asked.payload
+        weight = mass * np.asarray(model.robot.gravity)
+        wrench[:, :3] += weight
+        wrench[:, 3:] += np.cross(poses[:, :3, :3] @ np.asarray(place, dtype=float), weight)
+    still = np.zeros((len(poses), 6))
+    return np.asarray(model.inverse_dynamics(poses, still, still, wrench, friction=False, errors="nan"))

@@ -1,0 +1,190 @@
+"""Travel as makers of hexapods print it: by axis, combined, and how far the platform tilts at each height."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from ...errors import InputError
+from ...model import Model
+from .extent import extent, outside
+from .maps import labelled
+from .space import RIGID, Judge, Requirements, Space
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[np.float64]
+_STEPS = 400
+_HALVINGS = 30
+
+
+class Exit(NamedTuple):
+    """Where rays first leave the workspace: parts of their length (n,), and which limit binds there (n,).
+
+    A ray that stays inside ends at 1; its limit is -1.
+    """
+
+    part: Array
+    binding: NDArray[np.int64]
+
+
+Path = Callable[[NDArray[np.int64], Array], Array]
+"""Poses (k, 4, 4) of rays by number (k,) at parts (k,) of their length."""
+
+
+def straight(space: Space, start: Array, ends: Array) -> Path:
+    """Rays that are straight in coordinates, from ``start`` (m,) to ``ends`` (n, m)."""
+    return lambda rays, part: space.poses(start + part[:, None] * (ends[rays] - start))
+
+
+def first_exit(judge: Judge, path: Path, count: int, steps: int = _STEPS) -> Exit:
+    """Where rays first leave the workspace: by steps of their length, then bisection.
+
+    What is narrower than a step may be stepped over.
+    """
+    low, high = np.zeros(count), np.ones(count)
+    binding = np.full(count, -1)
+    going = np.arange(count)
+    # eight steps of all rays at once: most end early
+    for first in range(0, steps, 8):
+        part = (np.arange(first, min(first + 8, steps)) + 1) / steps
+        found = judge.poses(path(np.repeat(going, len(part)), np.tile(part, len(going))))
+        out = ~found.inside.reshape(len(going), len(part))
+        left = out.any(axis=1)
+        at = out.argmax(axis=1)
+        who = going[left]
+        high[who] = part[at[left]]
+        low[who] = high[who] - 1 / steps
+        binding[who] = found.binding.reshape(out.shape)[left, at[left]]
+        going = going[~left]
+        if not len(going):
+            break
+    low[going] = 1.0
+    ended = np.flatnonzero(binding >= 0)
+    for _ in range(_HALVINGS if len(ended) else 0):
+        middle = 0.5 * (low[ended] + high[ended])
+        found = judge.poses(path(ended, middle))
+        low[ended] = np.where(found.inside, middle, low[ended])
+        high[ended] = np.where(found.inside, high[ended], middle)
+        binding[ended] = np.where(found.inside, binding[ended], found.binding)
+    return Exit(low, binding)
+
+
+def travel(
+    model: Model,
+    at: Mapping[str, float] | None = None,
+    pivot: ArrayLike | None = None,
+    requirements: Requirements | None = None,
+    combined: Sequence[Sequence[str]] | None = None,
+) -> xr.Dataset:
+    """How far each coordinate goes both ways with the others at ``at``, what stops it, and how far they go together.
+
+    ``low`` and ``high`` (coordinate) are the travel of one coordinate alone, ``low_limit`` and ``high_limit`` what binds
+    there. ``together`` (group, coordinate) is +- the travel of several at once: the largest part of the travel of each
+    alone, the smaller side of both, for which every combination of the lowest, middle and highest values, and all on
+    the way there, is inside. Groups are all displacements, all angles and all coordinates unless ``combined`` names
+    others. About the point of the platform that is the pivot.
+    """
+    space = Space(model, pivot)
+    judge = Judge(space, requirements)
+    start = space.point(at)
+    if not judge(start[None]).inside[0]:
+        raise InputError(outside(judge, start))
+    m = len(space.names)
+    ends = np.repeat(start[None], 2 * m, axis=0)
+    for k, name in enumerate(space.names):
+        ends[2 * k : 2 * k + 2, k] = extent(judge, [name], start)[0]
+    found = first_exit(judge, straight(space, start, ends), len(ends))
+    reach = np.abs(ends - start)[np.arange(2 * m), np.arange(2 * m) // 2] * found.part
+    low, high = start - reach[::2], start + reach[1::2]
+    groups = _groups(space) if combined is None else {" ".join(names): tuple(names) for names in combined}
+    rows = np.stack([_together(judge, start, np.minimum(reach[::2], reach[1::2]), g) for g in groups.values()])
+    texts = np.array([f"{leg}: {name}" for leg, name in judge.limits] + ["none"])
+    data: dict[str, Any] = {
+        "low": (("coordinate",), low),
+        "high": (("coordinate",), high),
+        "low_limit": (("coordinate",), texts[found.binding[::2]]),
+        "high_limit": (("coordinate",), texts[found.binding[1::2]]),
+        "together": (("group", "coordinate"), rows),
+    }
+    result = labelled(space, judge, data, {}, start)
+    return result.assign_coords(coordinate=list(space.names), unit=("coordinate", list(space.units)), group=[*groups])
+
+
+def _groups(space: Space) -> dict[str, tuple[str, ...]]:
+    moving = tuple(name for name, turns in zip(space.names, space.turns, strict=True) if not turns)
+    turning = tuple(name for name in space.names if name not in moving)
+    groups = {"displacements": moving, "angles": turning, "all": space.names}
+    return {name: members for name, members in groups.items() if len(members) > 1}
+
+
+def _together(judge: Judge, start: Array, alone: Array, names: Sequence[str]) -> Array:
+    """+- travel (m,) of some coordinates at once, NaN for the others."""
+    places = [judge.space.place(name) for name in names]
+    corners = np.array([c for c in product((-1.0, 0.0, 1.0), repeat=len(places)) if any(c)])
+    ends = np.repeat(start[None], len(corners), axis=0)
+    ends[:, places] += corners * alone[places]
+    part = first_exit(judge, straight(judge.space, start, ends), len(ends), 60).part.min()
+    result = np.full(len(start), np.nan)
+    result[places] = part * alone[places]
+    return result
+
+
+def tilt_by_height(
+    model: Model,
+    heights: ArrayLike | int = 25,
+    directions: int = 36,
+    at: Mapping[str, float] | None = None,
+    pivot: ArrayLike | None = None,
+    requirements: Requirements | None = None,
+) -> xr.Dataset:
+    """How far the platform tilts at each height, in every direction: ``tilt`` (z, direction) [rad].
+
+    A tilt turns the platform about the level axis at ``direction`` [rad] from the base's x axis, from its orientation
+    at home, with the pivot at height ``z`` from home. ``tilt_any`` (z) is what is possible in every direction,
+    ``binding`` (z, direction) the number of the limit that stops it. Heights outside the workspace are NaN.
+    """
+    space = Space(model, pivot)
+    if not space.full:
+        raise InputError(f"tilt: {model.robot.name!r} does not have six freedoms; use travel at heights of its own")
+    judge = Judge(space, requirements)
+    start = space.point(at)
+    if isinstance(heights, int | np.integer):
+        low, high = extent(judge, ["z"], start)[0]
+        values = np.linspace(low, high, int(heights))
+    else:
+        values = np.atleast_1d(np.asarray(heights, dtype=np.float64))
+    angle = np.linspace(0.0, 2 * np.pi, directions, endpoint=False)
+    base = np.repeat(start[None], len(values), axis=0)
+    base[:, RIGID.index("z")] = values
+    inside = judge(base).inside
+    level = space.poses(base[inside])
+    axes = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
+
+    def tilted(rays: NDArray[np.int64], part: Array) -> Array:
+        poses = level[rays // directions]
+        turn = Rotation.from_rotvec(np.pi * part[:, None] * axes[rays % directions]).as_matrix()
+        arm = poses[:, :3, :3] @ space.pivot
+        result = poses.copy()
+        result[:, :3, :3] = turn @ poses[:, :3, :3]
+        result[:, :3, 3] += arm - np.einsum("nij,nj->ni", turn, arm)
+        return result
+
+    found = first_exit(judge, tilted, len(level) * directions, 720)
+    tilt = np.full((len(values), directions), np.nan)
+    tilt[inside] = (np.pi * found.part).reshape(-1, directions)
+    binding = np.full(tilt.shape, -1)
+    binding[inside] = found.binding.reshape(-1, directions)
+    data: dict[str, Any] = {
+        "tilt": (("z", "direction"), tilt, {"units": "rad"}),
+        "tilt_any": (("z",), tilt.min(axis=1), {"units": "rad"}),
+        "binding": (("z", "direction"), binding),
+    }
+    result = labelled(space, judge, data, {"z": values}, start)
+    return result.assign_coords(direction=("direction", angle, {"units": "rad"}))

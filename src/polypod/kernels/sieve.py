@@ -1,0 +1,198 @@
+"""Conditions on many states at once: which states pass, as bits, each condition asked only where one still may.
+
+A batch is a grid: every design (numbers that change rarely, such as an orientation) at every state (positions). Values
+that a design determines are computed once for it; a vector of states in which none passes a stage is left at once.
+Nothing but one bit a state is written, so a thousand million states need neither memory nor time for their results.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from array import array as words_of
+from dataclasses import dataclass
+from functools import cached_property
+
+import casadi as ca
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..symbols.divide import divided
+from ..symbols.expression import Port
+from ..symbols.graph import Graph, Operation
+from ..symbols.program import Program
+from . import machine
+from .block import Block, Signature, address_of, strided
+from .emit import Emitter, check
+from .function import add_function
+from .text import DOUBLE, INTEGER, Module, Writer, vector
+from .threads import cores, run_together
+
+Array = NDArray[np.float64]
+Bits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Conditions of a state in symbols, in the order in which they are asked.
+
+    ``stages`` are comparisons; a state passes a stage if it passed all before it. ``reported`` are the numbers of the
+    stages whose bits are written. ``inputs`` change from state to state, ``parameters`` from design to design.
+    """
+
+    name: str
+    inputs: Port
+    parameters: Port
+    stages: tuple[ca.SX, ...]
+    reported: tuple[int, ...]
+
+    @cached_property
+    def graphs(self) -> tuple[Graph, Graph]:
+        """What designs determine, (p) -> d, and the stages, (inputs, d) -> one output each."""
+        symbols = [self.inputs.symbols, self.parameters.symbols]
+        graph = Graph.of(ca.Function(self.name, symbols, ca.cse([ca.densify(stage) for stage in self.stages])))
+        return divided(graph, {1})
+
+
+class Sieve:
+    """Compiled conditions; call it with designs and states, and it says which states pass."""
+
+    def __init__(self, conditions: Conditions) -> None:
+        self.conditions = conditions
+        prepare, body = conditions.graphs
+        self.width = machine.vector_width()
+        self.operations = body.count
+        self._derived = len(prepare.outputs[0])
+        content = repr((prepare, body, conditions.reported)).encode()
+        key = machine.key_of(b"sieve\n" + hashlib.sha256(content).digest(), self.width)
+        compiled = machine.load(key)
+        if compiled is None:
+            module = Module()
+            for graph in (prepare, body):
+                check(graph)
+            add_function(module, "prepare", Program(None, prepare), self.width)
+            _add_sieve(module, body, conditions.reported, self.width)
+            compiled = machine.Compiled({"name": conditions.name}, machine.compile_module(module))
+            machine.keep(key, compiled)
+        self._linked = machine.Linked(compiled.code)
+        self._prepare, self._sieve = self._linked.function("prepare"), self._linked.function("sieve")
+
+    def __call__(self, values: ArrayLike, columns: ArrayLike, threads: int | None = None) -> Bits:
+        """Bits (D, r, ceil(n/w)) of the r reported stages, for designs (D, k) at states given by columns (c, n).
+
+        Byte v has the states from w v on, the first in its lowest bit; w is ``width``.
+        """
+        numbers = np.ascontiguousarray(values, dtype=np.float64)
+        given = np.ascontiguousarray(columns, dtype=np.float64)
+        k, c = self.conditions.parameters.length, self.conditions.inputs.length
+        if numbers.ndim != 2 or numbers.shape[1] != k or given.ndim != 2 or given.shape[0] != c:
+            raise ValueError(f"designs (D, {k}) and columns ({c}, n) are needed, got {numbers.shape}, {given.shape}")
+        designs, n = len(numbers), given.shape[1]
+        vectors = -(-n // self.width)
+        if n % self.width:  # a whole number of vectors; the last state again, its bits cleared below
+            given = np.concatenate([given, np.repeat(given[:, -1:], vectors * self.width - n, axis=1)], axis=1)
+        derived = np.empty((designs, self._derived))
+        bits = np.zeros((designs, len(self.conditions.reported), vectors), dtype=np.uint8)
+        if not designs or not n:
+            return bits
+        self._run(Block(1, designs, (_rows(numbers), _rows(derived, written=True))).words())
+        share = -(-designs // (cores() if threads is None else threads))
+        parts = []
+        for start in range(0, designs, share):
+            own = derived[start : start + share], bits[start : start + share]
+            words = [len(own[0]), vectors * self.width, address_of(given), *map(_address, own)]
+            parts.append(words_of("q", words))
+        run_together(self._sieve, parts)
+        if n % self.width:
+            bits[..., -1] &= (1 << n % self.width) - 1
+        return bits
+
+    def _run(self, words: words_of[int]) -> None:
+        self._prepare(words.buffer_info()[0])
+
+
+def states_of(bits: Bits, width: int, n: int) -> NDArray[np.bool_]:
+    """Bits (..., v) of vectors of a width as one truth a state (..., n)."""
+    lanes = np.unpackbits(bits[..., None], axis=-1, bitorder="little")[..., :width]
+    return lanes.reshape(*bits.shape[:-1], -1)[..., :n].astype(bool)
+
+
+def _rows(table: Array, written: bool = False) -> tuple[int, int, int, int]:
+    return strided(table, Signature("table", table.shape[1:]), None, written)
+
+
+def _address(part: NDArray[np.float64] | Bits) -> int:
+    return int(part.__array_interface__["data"][0])
+
+
+def _add_sieve(module: Module, body: Graph, reported: tuple[int, ...], width: int) -> None:
+    """``void sieve(int64 *block)``: designs, states (whole vectors), addresses of columns, derived numbers, bits."""
+    writer = Writer(module, "sieve", "nounwind")
+    emitter = Emitter(writer, width)
+    words = []
+    for k in range(5):
+        place = writer.value(f"getelementptr inbounds {INTEGER}, ptr %block, {INTEGER} {k}")
+        words.append(writer.value(f"load {INTEGER}, ptr {place}"))
+    designs, n, *addresses = words
+    columns, table, bits = (writer.value(f"inttoptr {INTEGER} {address} to ptr") for address in addresses)
+    vectors = writer.value(f"udiv {INTEGER} {n}, {width}")
+    each = writer.value(f"mul {INTEGER} {vectors}, {len(reported)}")
+    stages = _staged(body)
+    with writer.counting(designs, 1) as design:
+        derived = writer.offset(table, writer.value(f"mul {INTEGER} {design}, {body.inputs[1]}"))
+        start = writer.value(f"mul {INTEGER} {design}, {each}")
+        with writer.counting(n, width) as first:
+            known: dict[int, str] = {}
+            place = writer.value(f"udiv {INTEGER} {first}, {width}")
+            (leave,) = writer.labels("left")
+            alive = vector("i1", ["true"] * width)
+            for number, operations in enumerate(stages):
+                for index in operations:
+                    known[index] = _emitted(emitter, body.operations[index], known, (columns, n, first), derived)
+                bits_of = emitter.true(known[body.outputs[number][0]])
+                alive = writer.value(f"and {emitter.flags} {alive}, {bits_of}")
+                (further,) = writer.labels("passed")
+                some = emitter.any_lane(alive)
+                writer.line(f"br i1 {some}, label %{further}, label %{leave}")
+                writer.start(further)
+                if number in reported:
+                    row = writer.value(f"mul {INTEGER} {vectors}, {reported.index(number)}")
+                    at = writer.value(f"add {INTEGER} {start}, {writer.value(f'add {INTEGER} {row}, {place}')}")
+                    byte = writer.value(f"bitcast {emitter.flags} {alive} to i{width}")
+                    if width < 8:
+                        byte = writer.value(f"zext i{width} {byte} to i8")
+                    target = writer.value(f"getelementptr inbounds i8, ptr {bits}, {INTEGER} {at}")
+                    writer.line(f"store i8 {byte}, ptr {target}")
+            writer.branch(leave)
+            writer.start(leave)
+    writer.finish()
+
+
+def _staged(body: Graph) -> list[list[int]]:
+    """Numbers of the operations that each output needs and none before it, in order."""
+    done: set[int] = set()
+    stages = []
+    for (output,) in body.outputs:
+        wanted, waiting = set(), [output]
+        while waiting:
+            index = waiting.pop()
+            if index not in done and index not in wanted:
+                wanted.add(index)
+                waiting += body.operations[index].arguments
+        stages.append(sorted(wanted))
+        done |= wanted
+    return stages
+
+
+def _emitted(
+    emitter: Emitter, step: Operation, known: dict[int, str], states: tuple[str, str, str], derived: str
+) -> str:
+    """The value of one operation; inputs are loaded where they are first needed."""
+    writer = emitter.writer
+    if step.op != ca.OP_INPUT:
+        return emitter.operation(step, [known[i] for i in step.arguments])
+    array, element = step.source
+    if array == 1:
+        return emitter.everywhere(writer.unchanging(writer.offset(derived, element)))
+    columns, n, first = states
+    here = writer.value(f"add {INTEGER} {writer.value(f'mul {INTEGER} {n}, {element}')}, {first}")
+    return writer.value(f"load <{emitter.width} x {DOUBLE}>, ptr {writer.offset(columns, here)}, align 8")
