@@ -3,6 +3,7 @@
 from .full import dexterous, full_workspace, reachable
 from .maps import constant_orientation, orientations_at, workspace_map
 from .space import Requirements, Space
+from .surface import straight_reach
 from .travel import tilt_by_height, travel
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "full_workspace",
     "orientations_at",
     "reachable",
+    "straight_reach",
     "tilt_by_height",
     "travel",
     "workspace_map",

@@ -102,7 +102,7 @@ def labelled(
         "robot": space.model.robot.name,
         "robot_file": dumps(space.model.robot),
         "conventions": CONVENTIONS,
-        "coordinates": list(space.names),
+        "names": ", ".join(space.names),
         "at": at,
         "pivot": space.pivot,
     }
@@ -156,7 +156,10 @@ def _values(judge: Judge, axes: Axes, at: Array) -> dict[str, Array]:
             if given < 2:
                 raise InputError(f"axes: {name} needs at least 2 points, got {given}")
             found = extent(judge, tuple(axes), at) if found is None else found
-            values[name] = np.linspace(*found[k], int(given))
+            spread = np.linspace(*found[k], int(given))
+            # the grid has the point itself, so that sections go through it
+            here = at[judge.space.place(name)]
+            values[name] = spread - spread[np.abs(spread - here).argmin()] + here
             continue
         points = np.asarray(given, dtype=np.float64)
         if points.ndim != 1 or not len(points) or not np.isfinite(points).all() or (np.diff(points) <= 0).any():

@@ -19,6 +19,7 @@ from .quantities import CLOSING, DISTANCE, FORCE, SINGULARITY
 Array = NDArray[np.float64]
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
 """Coordinates of a robot of six freedoms: displacement of the pivot and turn R = Rz(yaw) Ry(pitch) Rx(roll) from home."""
+_TOGETHER = 1e-9
 FAR = 20.0
 """A pivot this many sizes of the robot away is hardly meant."""
 
@@ -181,8 +182,10 @@ class Judge:
         if not self.asked.plain:
             rows += self._more(poses, np.concatenate(rows, axis=1).min(axis=1) >= 0)
         every = np.concatenate(rows, axis=1)
-        binding = every.argmin(axis=1)
-        return Judged(np.take_along_axis(every, binding[:, None], 1)[:, 0], binding, relative)
+        smallest = every.min(axis=1)
+        # of limits that bind together in symmetric poses the first, whatever their rounding
+        binding = (every <= smallest[:, None] + _TOGETHER).argmax(axis=1)
+        return Judged(smallest, binding, relative)
 
     def _more(self, poses: Array, inside: NDArray[np.bool_]) -> list[Array]:
         """Margins of what takes longer, asked where all else holds (1 elsewhere)."""

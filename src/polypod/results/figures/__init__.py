@@ -12,7 +12,7 @@ from typing import NamedTuple
 import xarray as xr
 from matplotlib.figure import Figure
 
-from . import simulation
+from . import simulation, workspace
 from .bending import bending
 from .conditioning import conditioning
 from .cover import cover
@@ -74,6 +74,23 @@ SIMULATION_FIGURES = {
     ),
     "bending": Drawing(simulation.bending, "Displacement of the points where the legs are attached", "deflection"),
 }
+WORKSPACE_FIGURES = {
+    "sections": Drawing(
+        workspace.sections,
+        "Sections of the workspace through the point asked for. The colour is the limit that is nearest, deeper where "
+        "less is left of it; numbers are parts of the surface at which it binds; dashed: det J = 0",
+        "margin",
+    ),
+    "surface": Drawing(
+        workspace.surface,
+        "How far one goes straight from the point asked for in every direction, coloured by the limit that stops it",
+        "surface",
+    ),
+    "tilt": Drawing(workspace.tilt, "How far the platform tilts at each height, by direction", "tilt"),
+    "dexterity": Drawing(
+        workspace.dexterity, "Part of the orientations of the grid that are possible at each position", "orientation_share"
+    ),
+}
 
 
 def figures(result: xr.Dataset, registry: Mapping[str, Drawing] = FIGURES) -> Iterator[tuple[str, str, Figure]]:
@@ -86,6 +103,7 @@ def figures(result: xr.Dataset, registry: Mapping[str, Drawing] = FIGURES) -> It
 __all__ = [
     "FIGURES",
     "SIMULATION_FIGURES",
+    "WORKSPACE_FIGURES",
     "Drawing",
     "bending",
     "conditioning",

@@ -1,0 +1,202 @@
+"""Workspaces for reading: sections and a surface coloured by the limit that binds, tilt by height, dexterity."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import xarray as xr
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap, to_rgb
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from .style import COLOURS, FAINT, INK, dress, figure
+
+Array = NDArray[np.float64]
+_SCALE = {"m": (1e3, "mm"), "rad": (180.0 / np.pi, "deg")}
+_KINDS = ("full", "light", "dark", "grey")
+_LISTED = 12
+
+
+def sections(result: xr.Dataset) -> Figure:
+    """Planes of two coordinates through the point asked for; the colour is the limit that is nearest there."""
+    names = [name for name in result.attrs["names"].split(", ") if name in result.inside.dims]
+    if len(names) < 2:
+        raise InputError(f"sections: a map of at least two coordinates is needed, got one of {', '.join(names)}")
+    pairs = list(combinations(names, 2))[:3]
+    made = figure(3.0 * len(pairs) + 0.6, 4.2)
+    panels = made.subplots(1, len(pairs), squeeze=False)[0]
+    colours = _colours(result)
+    for axes, (a, b) in zip(panels, pairs, strict=True):
+        others = {n: _nearest(result, n) for n in names if n not in (a, b)}
+        _section(axes, result.isel(others).transpose(b, a, ...), a, b, colours)
+        fixed = ", ".join(f"{n} {_text(result[n].values[k], result[n].units)}" for n, k in others.items())
+        dress(axes, _label(result, a), _label(result, b), fixed)
+        axes.grid(False)
+    _legend(made, result, colours)
+    return made
+
+
+def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, Any]) -> None:
+    x, y = (part[name].values * _SCALE[part[name].units][0] for name in (a, b))
+    inside = part.connected.values
+    table = np.ones((max(colours, default=0) + 1, 3))
+    for number, colour in colours.items():
+        table[number] = to_rgb(colour)
+    image = np.where(inside[..., None], table[np.clip(part.binding.values, 0, len(table) - 1)], 1.0)
+    pale = 0.55 * (1.0 - np.clip(part.margin.values, 0.0, 1.0))[..., None] + 0.2
+    image = np.where(inside[..., None], 1.0 - (1.0 - image) * pale, 1.0)
+    half = 0.5 * (x[1] - x[0]), 0.5 * (y[1] - y[0])
+    box = (x[0] - half[0], x[-1] + half[0], y[0] - half[1], y[-1] + half[1])
+    axes.imshow(image, origin="lower", extent=box, aspect="auto", interpolation="nearest")
+    if inside.any() and not inside.all():
+        axes.contour(x, y, np.where(part.inside == part.connected, part.margin, -0.1), [0.0], colors=INK, linewidths=1.2)
+    smooth = part.determinant.values
+    if np.nanmin(smooth) < 0 < np.nanmax(smooth):
+        axes.contour(x, y, smooth, [0.0], colors="#B00020", linewidths=1.4, linestyles="--")
+    if part[a].units == part[b].units:
+        axes.set_aspect("equal")
+
+
+def surface(result: xr.Dataset) -> Figure:
+    """How far one goes straight in every direction, as a surface; the colour is the limit that stops it."""
+    made = figure(6.0, 5.4, fitted=False)
+    axes = made.add_axes((0.0, 0.16, 0.92, 0.82), projection="3d")
+    units = [str(unit) for unit in result.unit.values]
+    points = result.surface.values * np.array([_SCALE[unit][0] for unit in units])
+    # poles are closed by the mean of the first and last rings
+    poles = [np.broadcast_to(ring.mean(axis=0), ring.shape) for ring in (points[0], points[-1])]
+    rings = np.concatenate([poles[0][None], points, poles[1][None]])
+    binding = result.surface_binding.values
+    colours = _colours(result)
+    quads, faces = [], []
+    light = np.array([0.4, -0.5, 0.77])
+    for i in range(len(rings) - 1):
+        for j in range(rings.shape[1]):
+            k = (j + 1) % rings.shape[1]
+            quad = np.array([rings[i, j], rings[i + 1, j], rings[i + 1, k], rings[i, k]])
+            normal = np.cross(quad[2] - quad[0], quad[3] - quad[1])
+            bright = 0.62 + 0.38 * abs(float(normal @ light) / (float(np.linalg.norm(normal)) or 1.0))
+            colour = np.array(to_rgb(colours.get(int(binding[min(max(i - 1, 0), len(binding) - 1), j]), FAINT)))
+            quads.append(quad)
+            faces.append(bright * colour)
+    axes.add_collection3d(Poly3DCollection(quads, facecolors=faces, edgecolors=faces, linewidths=0.3))
+    low, high = points.reshape(-1, 3).min(axis=0), points.reshape(-1, 3).max(axis=0)
+    for axis, name, unit, a, b in zip("xyz", result.coordinate.values, units, low, high, strict=True):
+        getattr(axes, f"set_{axis}lim")(a, b)
+        getattr(axes, f"set_{axis}label")(f"{name} [{_SCALE[unit][1]}]", fontsize=9)
+    axes.tick_params(labelsize=7)
+    axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3))
+    axes.set_proj_type("ortho")
+    axes.view_init(22, -58)
+    _legend(made, result, colours)
+    return made
+
+
+def tilt(result: xr.Dataset) -> Figure:
+    """How far the platform tilts at each height: in the best and the worst direction, and in every one."""
+    made = figure(7.2, 3.6)
+    left, right = made.subplots(1, 2, width_ratios=[1, 1.15])
+    z, angle = 1e3 * result.z.values, np.degrees(result.tilt.values)
+    good = np.isfinite(angle).all(axis=1)
+    left.fill_betweenx(z[good], angle[good].min(axis=1), angle[good].max(axis=1), color=COLOURS[0], alpha=0.18)
+    left.plot(angle[good].min(axis=1), z[good], color=COLOURS[0], linewidth=2.0, label="every direction")
+    left.plot(angle[good].max(axis=1), z[good], color=COLOURS[0], linewidth=1.0, linestyle="--", label="best direction")
+    left.set_xlim(0.0, None)
+    dress(left, "tilt [deg]", "z from home [mm]")
+    left.legend(fontsize=8, frameon=False)
+    direction = np.degrees(np.r_[result.direction.values, 2 * np.pi])
+    drawn = right.pcolormesh(direction, z, np.c_[angle, angle[:, :1]], cmap="viridis", shading="nearest")
+    made.colorbar(drawn, ax=right).set_label("tilt [deg]", fontsize=9)
+    right.set_xticks([0, 90, 180, 270, 360])
+    dress(right, "direction of the axis of tilt [deg]", "")
+    right.grid(False)
+    return made
+
+
+def dexterity(result: xr.Dataset) -> Figure:
+    """Part of the orientations asked for that are possible at each position, in planes through home."""
+    names = list(result.orientation_share.dims)
+    pairs = list(combinations(names, 2))[:3]
+    made = figure(3.0 * len(pairs) + 0.8, 3.4)
+    panels = made.subplots(1, len(pairs), squeeze=False)[0]
+    colours = ListedColormap(["#FFFFFF", *(to_rgb(c) for c in _ramp())])
+    drawn: Any = None
+    for axes, (a, b) in zip(panels, pairs, strict=True):
+        others = {n: _nearest(result, str(n)) for n in names if n not in (a, b)}
+        share = 100 * result.orientation_share.isel(others).transpose(b, a).values
+        x, y = (result[n].values * _SCALE[result[n].units][0] for n in (a, b))
+        drawn = axes.pcolormesh(x, y, share, cmap=colours, vmin=0, vmax=100, shading="nearest")
+        dress(axes, _label(result, str(a)), _label(result, str(b)))
+        axes.grid(False)
+        if result[a].units == result[b].units:
+            axes.set_aspect("equal")
+    made.colorbar(drawn, ax=list(panels)).set_label("orientations possible [%]", fontsize=9)
+    return made
+
+
+def _ramp() -> Array:
+    from matplotlib import colormaps
+
+    return np.asarray(colormaps["viridis_r"](np.linspace(0.0, 1.0, 100)))[:, :3]
+
+
+def _colours(result: xr.Dataset) -> dict[int, Any]:
+    """A colour for each limit: that of its leg, lighter or darker for the second and third kind of limit of a leg."""
+    kinds = list(dict.fromkeys(map(str, result.limit_name.values)))
+    legs = list(dict.fromkeys(str(text).partition(": ")[0] for text in result.limit.values))
+    colours: dict[int, Any] = {}
+    for number, (text, kind) in enumerate(zip(result.limit.values, result.limit_name.values, strict=True)):
+        leg = str(text).partition(": ")[0]
+        if leg == "robot":
+            colours[number] = {"singularity": "#B00020"}.get(str(kind), "#555555")
+            continue
+        base = np.array(to_rgb(COLOURS[legs.index(leg) % len(COLOURS)]))
+        shade = _KINDS[kinds.index(str(kind)) % len(_KINDS)]
+        mixed = {"full": base, "light": 0.5 + 0.5 * base, "dark": 0.55 * base, "grey": 0.5 * base + 0.25}[shade]
+        colours[number] = tuple(mixed)
+    return colours
+
+
+def _legend(made: Figure, result: xr.Dataset, colours: dict[int, Any]) -> None:
+    """Limits that bind, those with the largest part of the surface first, and the lines."""
+    share = result.share.values if "share" in result else _seen(result)
+    order = [int(k) for k in np.argsort(-share, kind="stable") if share[k] > 0.005]
+    handles: list[Any] = [
+        Patch(color=colours[k], label=f"{result.limit.values[k]}  {100 * share[k]:.0f} %") for k in sorted(order[:_LISTED])
+    ]
+    if len(order) > _LISTED:
+        handles.append(Patch(color="white", label=f"and {len(order) - _LISTED} more"))
+    if "determinant" in result and float(result.determinant.min()) < 0:
+        handles.append(Line2D([], [], color="#B00020", linestyle="--", label="det J = 0"))
+    made.legend(
+        handles=handles, loc="outside lower center" if made.get_layout_engine() else "lower center",
+        ncols=4, fontsize=7.5, frameon=False,
+    )  # fmt: skip
+
+
+def _seen(result: xr.Dataset) -> Array:
+    """Part of the directions of a surface in which each limit binds."""
+    binding = result.surface_binding.values
+    counts = np.bincount(binding[binding >= 0].ravel(), minlength=result.sizes["limit"])
+    return counts / max(binding.size, 1)
+
+
+def _nearest(result: xr.Dataset, name: str) -> int:
+    at = np.atleast_1d(result.attrs["at"])[result.attrs["names"].split(", ").index(name)]
+    return int(np.abs(result[name].values - at).argmin())
+
+
+def _label(result: xr.Dataset, name: str) -> str:
+    return f"{name} [{_SCALE[result[name].units][1]}]"
+
+
+def _text(value: float, unit: str) -> str:
+    factor, shown = _SCALE[unit]
+    return f"{value * factor:.3g} {shown}"
