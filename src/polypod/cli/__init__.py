@@ -23,6 +23,7 @@ COMMANDS = {
     "papers": "Figures, claims and errata of the papers the library is built from, with the number that decides each.",
     "simulate": "A robot under a controller that follows a motion: tracking error, forces, energies, events.",
     "workspace": "How far a robot moves within its limits, what stops it, and maps of its workspace.",
+    "singularity": "How far a robot is from being singular, of which kind, and what its platform does there.",
     "list": "Robots that come with polypod, published motions, kinds of legs and platforms.",
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",

@@ -19,7 +19,7 @@ from ...errors import InputError
 from .style import COLOURS, FAINT, INK, dress, figure
 
 Array = NDArray[np.float64]
-_SCALE = {"m": (1e3, "mm"), "rad": (180.0 / np.pi, "deg")}
+SCALE = {"m": (1e3, "mm"), "rad": (180.0 / np.pi, "deg")}
 _KINDS = ("full", "light", "dark", "grey")
 _LISTED = 12
 
@@ -34,17 +34,17 @@ def sections(result: xr.Dataset) -> Figure:
     panels = made.subplots(1, len(pairs), squeeze=False)[0]
     colours = _colours(result)
     for axes, (a, b) in zip(panels, pairs, strict=True):
-        others = {n: _nearest(result, n) for n in names if n not in (a, b)}
+        others = {n: nearest(result, n) for n in names if n not in (a, b)}
         _section(axes, result.isel(others).transpose(b, a, ...), a, b, colours)
-        fixed = ", ".join(f"{n} {_text(result[n].values[k], result[n].units)}" for n, k in others.items())
-        dress(axes, _label(result, a), _label(result, b), fixed)
+        fixed = ", ".join(f"{n} {place_text(result[n].values[k], result[n].units)}" for n, k in others.items())
+        dress(axes, coordinate_label(result, a), coordinate_label(result, b), fixed)
         axes.grid(False)
     _legend(made, result, colours)
     return made
 
 
 def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, Any]) -> None:
-    x, y = (part[name].values * _SCALE[part[name].units][0] for name in (a, b))
+    x, y = (part[name].values * SCALE[part[name].units][0] for name in (a, b))
     inside = part.connected.values
     table = np.ones((max(colours, default=0) + 1, 3))
     for number, colour in colours.items():
@@ -69,7 +69,7 @@ def surface(result: xr.Dataset) -> Figure:
     made = figure(6.0, 5.4, fitted=False)
     axes = made.add_axes((0.0, 0.16, 0.92, 0.82), projection="3d")
     units = [str(unit) for unit in result.unit.values]
-    points = result.surface.values * np.array([_SCALE[unit][0] for unit in units])
+    points = result.surface.values * np.array([SCALE[unit][0] for unit in units])
     # poles are closed by the mean of the first and last rings
     poles = [np.broadcast_to(ring.mean(axis=0), ring.shape) for ring in (points[0], points[-1])]
     rings = np.concatenate([poles[0][None], points, poles[1][None]])
@@ -90,7 +90,7 @@ def surface(result: xr.Dataset) -> Figure:
     low, high = points.reshape(-1, 3).min(axis=0), points.reshape(-1, 3).max(axis=0)
     for axis, name, unit, a, b in zip("xyz", result.coordinate.values, units, low, high, strict=True):
         getattr(axes, f"set_{axis}lim")(a, b)
-        getattr(axes, f"set_{axis}label")(f"{name} [{_SCALE[unit][1]}]", fontsize=9)
+        getattr(axes, f"set_{axis}label")(f"{name} [{SCALE[unit][1]}]", fontsize=9)
     axes.tick_params(labelsize=7)
     axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3))
     axes.set_proj_type("ortho")
@@ -113,7 +113,7 @@ def tilt(result: xr.Dataset) -> Figure:
     left.legend(fontsize=8, frameon=False)
     direction = np.degrees(np.r_[result.direction.values, 2 * np.pi])
     drawn = right.pcolormesh(direction, z, np.c_[angle, angle[:, :1]], cmap="viridis", shading="nearest")
-    made.colorbar(drawn, ax=right).set_label("tilt [deg]", fontsize=9)
+    made.colorbar(drawn, ax=right).setcoordinate_label("tilt [deg]", fontsize=9)
     right.set_xticks([0, 90, 180, 270, 360])
     dress(right, "direction of the axis of tilt [deg]", "")
     right.grid(False)
@@ -129,15 +129,15 @@ def dexterity(result: xr.Dataset) -> Figure:
     colours = ListedColormap(["#FFFFFF", *(to_rgb(c) for c in _ramp())])
     drawn: Any = None
     for axes, (a, b) in zip(panels, pairs, strict=True):
-        others = {n: _nearest(result, str(n)) for n in names if n not in (a, b)}
+        others = {n: nearest(result, str(n)) for n in names if n not in (a, b)}
         share = 100 * result.orientation_share.isel(others).transpose(b, a).values
-        x, y = (result[n].values * _SCALE[result[n].units][0] for n in (a, b))
+        x, y = (result[n].values * SCALE[result[n].units][0] for n in (a, b))
         drawn = axes.pcolormesh(x, y, share, cmap=colours, vmin=0, vmax=100, shading="nearest")
-        dress(axes, _label(result, str(a)), _label(result, str(b)))
+        dress(axes, coordinate_label(result, str(a)), coordinate_label(result, str(b)))
         axes.grid(False)
         if result[a].units == result[b].units:
             axes.set_aspect("equal")
-    made.colorbar(drawn, ax=list(panels)).set_label("orientations possible [%]", fontsize=9)
+    made.colorbar(drawn, ax=list(panels)).setcoordinate_label("orientations possible [%]", fontsize=9)
     return made
 
 
@@ -188,15 +188,15 @@ def _seen(result: xr.Dataset) -> Array:
     return counts / max(binding.size, 1)
 
 
-def _nearest(result: xr.Dataset, name: str) -> int:
+def nearest(result: xr.Dataset, name: str) -> int:
     at = np.atleast_1d(result.attrs["at"])[result.attrs["names"].split(", ").index(name)]
     return int(np.abs(result[name].values - at).argmin())
 
 
-def _label(result: xr.Dataset, name: str) -> str:
-    return f"{name} [{_SCALE[result[name].units][1]}]"
+def coordinate_label(result: xr.Dataset, name: str) -> str:
+    return f"{name} [{SCALE[result[name].units][1]}]"
 
 
-def _text(value: float, unit: str) -> str:
-    factor, shown = _SCALE[unit]
+def place_text(value: float, unit: str) -> str:
+    factor, shown = SCALE[unit]
     return f"{value * factor:.3g} {shown}"

@@ -1,0 +1,17 @@
+"""Singularities: which kind, how far away, what the platform does there; robots that are singular in every pose."""
+
+from .architecture import Architecture, architecture
+from .at import Screw, SingularityReport, screw_of, singularity
+from .nearest import Nearest, NearestSingularities, nearest_singularity
+
+__all__ = [
+    "Architecture",
+    "Nearest",
+    "NearestSingularities",
+    "Screw",
+    "SingularityReport",
+    "architecture",
+    "nearest_singularity",
+    "screw_of",
+    "singularity",
+]

@@ -1,0 +1,133 @@
+"""``polypod singularity``: how far a robot is from being singular, of which kind, and what it does there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+
+from ..analysis.singularity import Nearest, architecture, nearest_singularity, singularity
+from ..analysis.workspace import Space, workspace_map
+from ..errors import Fault, RobotFileError
+from ..files import load
+from ..files.robot_files import with_file_lines
+from ..model import Model
+from ..results.report.folder import check_target, whole_folder
+from ..results.tables import table
+from .terminal import Step, out, report_errors, show_json, show_table, working
+from .workspace import parse_at
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EXAMPLE = "Example: polypod singularity hexapod --at z=-50mm --out singularity"
+FILES = ("loci.nc", "loci.png", "screw.png")
+
+
+def model_of(robot: str) -> Model:
+    """The model of a robot; where its home is singular, the error also says whether every pose is, and proves it."""
+    described = load(robot)
+    try:
+        with with_file_lines(robot):
+            return Model(described)
+    except RobotFileError as error:
+        if any(leg.kind != "UPS" for leg in described.legs) or len(described.legs) != 6:
+            raise
+        found = architecture(described)
+        if not found.singular:
+            raise
+        raise RobotFileError(error.origin, [*error.faults, Fault("legs", found.text)]) from error
+
+
+def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset:
+    """det J and limits over two or three coordinates around a point: displacements, else all."""
+    space = Space(model)
+    moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
+    names = (moving if len(moving) > 1 else list(space.names))[:3]
+    start = space.point(at)
+    count = points if len(names) == 2 else max(points // 2 | 1, 3)
+    far = {n: 1.2 * space.scale if not space.turns[space.place(n)] else 0.5 * np.pi for n in names}
+    axes = {n: start[space.place(n)] + np.linspace(-far[n], far[n], count) for n in names}
+    return workspace_map(model, axes, at)
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    at: Annotated[
+        list[str] | None, typer.Option("--at", help="Where: NAME=VALUE, such as z=20mm or pitch=5deg; from home.")
+    ] = None,
+    folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for data and figures.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """How far a robot is from being singular, of which kind, and what its platform does there."""
+    if folder is not None:
+        check_target(folder, force, FILES)
+    with working("singularity") as progress:
+        progress("deriving the model")
+        model = model_of(robot).rigid
+        space = Space(model)
+        here = parse_at(at or [], space)
+        pose = space.poses(space.point(here)[None])[0]
+        report = singularity(model, pose)
+        progress("nearest singular poses")
+        found = nearest_singularity(model, pose)
+        ways = {"displacing alone": found.moving, "turning alone": found.turning, "both": found.both}
+        reached = {name: way for name, way in ways.items() if np.isfinite(way.distance)}
+        if folder is not None:
+            _write(model, here, reached, folder, force, progress)
+    if json_:
+        show_json(
+            {
+                "here": {"actuation": report.actuation, "constraint": report.constraint, "leg": report.leg},
+                "nearest": {name: _facts(model, way) for name, way in reached.items()},
+            }
+        )
+        return
+    out().print(f"[bold]{escape(model.robot.name)}[/]: {escape(model.robot.title)}\n")
+    values = [("actuation", report.actuation), ("constraint", report.constraint), (f"leg ({report.condition})", report.leg)]
+    caption = "smallest singular values of the scaled Jacobian and of the constraints, smallest margin of a leg; 0 is singular"
+    show_table(table("Here", [("kind", ""), ("distance", "1")], values, caption))
+    rows = [
+        (name, 1e3 * way.distance, float(np.degrees(way.angle)), "yes" if way.inside else "no",
+         *(lambda r: (r.kind, r.motion))(singularity(model, way.pose)))
+        for name, way in reached.items()
+    ]  # fmt: skip
+    if not rows:
+        out().print("\nNo singular pose within reach in which the legs close.")
+        return
+    columns = [("by", ""), ("distance", "mm"), ("angle", "deg"), ("within limits", ""), ("kind", ""), ("there", "")]
+    out().print()
+    show_table(table("Nearest singular poses", columns, rows))
+    if folder is not None:
+        out().print(f"\nFigures and data: {escape(str(folder))}")
+
+
+def _facts(model: Model, way: Nearest) -> dict[str, Any]:
+    report = singularity(model, way.pose)
+    pitch = None if np.isinf(report.screw.pitch) else report.screw.pitch
+    return {
+        "distance_m": way.distance, "angle_rad": way.angle, "within_limits": way.inside, "pose": way.pose,
+        "kind": report.kind, "axis": report.screw.axis, "point_m": report.screw.point, "pitch_m_per_rad": pitch,
+    }  # fmt: skip
+
+
+def _write(
+    model: Model, here: dict[str, float], reached: dict[str, Nearest], folder: Path, force: bool, progress: Step
+) -> None:
+    from ..datasets import save_result
+    from ..results.figures import singularity as figures
+
+    with whole_folder(folder, force, FILES) as target:
+        progress("sections")
+        result = section(model, here)
+        save_result(result, target / "loci.nc")
+        figures.loci(result).savefig(target / "loci.png")
+        if reached:
+            progress("screw")
+            way = min(reached.values(), key=lambda w: w.distance + model.size * w.angle)
+            figures.screw(model.robot, way.pose, singularity(model, way.pose)).savefig(target / "screw.png")
