@@ -210,7 +210,7 @@ def _print(model: Model, results: dict[str, xr.Dataset]) -> None:
         part = results["tilt"].dropna("z")
         rows = [(1e3 * float(z), float(np.degrees(t))) for z, t in zip(part.z, part.tilt_any, strict=True)]
         console.print()
-        show_table(table("Tilt in every direction", [("z from home", "mm"), ("tilt", "deg")], rows[:: max(len(rows) // 9, 1)]))
+        show_table(table("Tilt", [("z from home", "mm"), ("in every direction", "deg")], rows[:: max(len(rows) // 9, 1)]))
     if "full" in results:
         part = results["full"]
         console.print(

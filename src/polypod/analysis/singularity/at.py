@@ -109,7 +109,8 @@ def screw_of(twist: Array, pose: Array) -> Screw:
         return Screw(np.r_[along, np.zeros(3)], along, origin.copy(), np.inf)
     sign = np.sign(w[np.abs(w).argmax()])  # of the two directions the one that counts upward
     v, w = sign * v / turn, sign * w / turn
-    return Screw(np.r_[v, w], w, origin + np.cross(w, v), float(w @ v))
+    pitch = float(w @ v)
+    return Screw(np.r_[v, w], w, origin + np.cross(w, v), pitch if abs(pitch) > 1e-12 * reach else 0.0)
 
 
 def _twist(model: Model, own: Array, scale: float) -> Array:

@@ -15,7 +15,7 @@ from ..workspace.compiled import margins
 from ..workspace.space import Space
 
 Array = NDArray[np.float64]
-_DIRECTIONS, _STEPS, _STARTS = 400, 120, 12
+_DIRECTIONS, _STEPS, _LOOKED_AT, _STARTS = 300, 80, 60, 12
 _ZERO = 1e-6
 """|det J| over that at the start which is zero after bisection."""
 
@@ -84,13 +84,13 @@ def _search(
     rng: np.random.Generator,
 ) -> Array | None:
     """Displacement (m,) to the nearest zero of det J in the metric, None if no ray meets one; ``known`` are zeros."""
-    count = 2 if used.sum() == 1 else _DIRECTIONS * (1 if used.sum() <= 3 else 5)
+    count = 2 if used.sum() == 1 else _DIRECTIONS * (1 if used.sum() <= 3 else 4)
     ways = rng.normal(size=(count, len(used))) * used
     if used.sum() == 1:
         ways = np.stack([used, -1.0 * used])
     # unit vectors in the metric, as long as the farthest that is looked at
     ways = ways / np.linalg.norm(ways, axis=1, keepdims=True)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         length = np.min(np.where(np.abs(ways) > 0, scale / np.abs(ways), np.inf), axis=1)
     ends = ways * length[:, None]
     parts = np.linspace(0.0, 1.0, _STEPS + 1)[1:]
@@ -104,6 +104,8 @@ def _search(
     first = changed[hit].argmax(axis=1)
     low, high = parts[first] - 1 / _STEPS, parts[first]
     rays = ends[hit]
+    few = np.argsort(np.linalg.norm(rays * high[:, None] * metric, axis=1))[:_LOOKED_AT]
+    rays, low, high = rays[few], low[few], high[few]
     for _ in range(50):
         middle = 0.5 * (low + high)
         positive = value(rays * middle[:, None]) > 0

@@ -47,7 +47,7 @@ def loci(result: xr.Dataset) -> Figure:
         axes.grid(False)
         if part[a].units == part[b].units:
             axes.set_aspect("equal")
-    made.colorbar(drawn, ax=list(panels)).setcoordinate_label("det J over that at home", fontsize=9)
+    made.colorbar(drawn, ax=list(panels)).set_label("det J over that at home", fontsize=9)
     handles = [Line2D([], [], color=RED, linewidth=2, label="singular"), Line2D([], [], color=INK, label="workspace")]
     made.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
     return made

@@ -113,7 +113,7 @@ def tilt(result: xr.Dataset) -> Figure:
     left.legend(fontsize=8, frameon=False)
     direction = np.degrees(np.r_[result.direction.values, 2 * np.pi])
     drawn = right.pcolormesh(direction, z, np.c_[angle, angle[:, :1]], cmap="viridis", shading="nearest")
-    made.colorbar(drawn, ax=right).setcoordinate_label("tilt [deg]", fontsize=9)
+    made.colorbar(drawn, ax=right).set_label("tilt [deg]", fontsize=9)
     right.set_xticks([0, 90, 180, 270, 360])
     dress(right, "direction of the axis of tilt [deg]", "")
     right.grid(False)
@@ -137,7 +137,7 @@ def dexterity(result: xr.Dataset) -> Figure:
         axes.grid(False)
         if result[a].units == result[b].units:
             axes.set_aspect("equal")
-    made.colorbar(drawn, ax=list(panels)).setcoordinate_label("orientations possible [%]", fontsize=9)
+    made.colorbar(drawn, ax=list(panels)).set_label("orientations possible [%]", fontsize=9)
     return made
 
 

@@ -1,0 +1,147 @@
+"""What is said to be certain: intervals against exact fractions and samples, boxes against dense samples inside them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import casadi as ca
+import numpy as np
+import pytest
+
+import polypod as pp
+import reference_hexapod as ref
+from polypod.analysis import certified_box, certified_volume, certify_motion
+from polypod.analysis.certified import Enclosure
+from polypod.analysis.certified.enclosure import regular_sign
+from polypod.analysis.certified.intervals import Interval, enclosed
+from polypod.analysis.workspace import Space
+from polypod.errors import InputError
+from polypod.symbols.graph import Graph
+
+
+@pytest.fixture(scope="module")
+def model():
+    return pp.Model(ref.robot())
+
+
+def bounds(function, low, high):
+    """Ends of f(x, y) over a box, by CasADi's interpreter."""
+    graph = Graph.of(function)
+    a, b = ca.SX.sym("a", 2), ca.SX.sym("b", 2)
+    ((made,),) = enclosed(graph, [[Interval(a[0], b[0]), Interval(a[1], b[1])]])
+    ends = ca.Function("ends", [a, b], [made.low, made.high])
+    return [float(end) for end in ends(low, high)]
+
+
+X = ca.SX.sym("x", 2)
+FUNCTIONS = {
+    "sum": X[0] + X[1],
+    "difference": X[0] - X[1],
+    "product": X[0] * X[1],
+    "quotient": X[0] / (3 + X[1]),
+    "square": X[0] ** 2 - X[1],
+    "root": ca.sqrt(X[0] * X[0] + X[1] * X[1]),
+    "sine": ca.sin(3 * X[0]) * ca.cos(2 * X[1]),
+    "angle": ca.atan2(X[1], X[0] + 0.5),
+    "arcs": ca.acos(0.4 * X[0]) + ca.asin(0.4 * X[1]) + ca.atan(X[0]),
+    "sizes": ca.fabs(X[0]) - ca.fmin(X[0], X[1]) * ca.fmax(2 * X[1], -X[0]),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_values_of_points_lie_within_the_interval(name):
+    function = ca.Function("f", [X], [FUNCTIONS[name]])
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        centre, half = rng.uniform(-2, 2, 2), rng.uniform(0, 1.5, 2) * rng.integers(0, 2, 2)
+        if name == "angle" and abs(centre[1]) < half[1] and centre[0] + 0.5 < half[0]:
+            continue  # every angle is possible
+        low, high = bounds(function, centre - half, centre + half)
+        points = centre + half * rng.uniform(-1, 1, (60, 2))
+        points[:4] = centre + half * np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]])
+        values = [float(function(p)) for p in points]
+        values = [v for v in values if np.isfinite(v)]
+        assert not values or (low <= min(values) and max(values) <= high)
+
+
+@pytest.mark.parametrize("name", ["sum", "difference", "product"])
+def test_the_exact_result_of_rounded_arithmetic_lies_within(name):
+    function = ca.Function("f", [X], [FUNCTIONS[name]])
+    exact = {"sum": Fraction.__add__, "difference": Fraction.__sub__, "product": Fraction.__mul__}[name]
+    rng = np.random.default_rng(2)
+    for x, y in rng.normal(size=(200, 2)) * 10.0 ** rng.integers(-8, 8, (200, 2)):
+        low, high = bounds(function, [x, y], [x, y])
+        truth = exact(Fraction(x), Fraction(y))
+        assert Fraction(low) <= truth <= Fraction(high)
+        assert high - low <= 1e-14 * abs(float(truth)) + 1e-290
+
+
+def test_a_matrix_is_called_regular_only_if_all_between_are():
+    rng = np.random.default_rng(3)
+    middle = rng.normal(size=(300, 3, 3))
+    radius = rng.uniform(0, 0.2, (300, 1, 1)) * rng.uniform(size=(300, 3, 3))
+    sign = regular_sign(middle - radius, middle + radius)
+    assert 0.2 < (sign != 0).mean() < 0.95
+    for _ in range(50):
+        det = np.linalg.det(middle + radius * rng.choice([-1.0, 1.0], size=middle.shape))
+        assert (np.sign(det) == sign)[sign != 0].all()
+    assert regular_sign(np.full((1, 2, 2), -np.inf), np.full((1, 2, 2), np.inf)).tolist() == [0.0]
+
+
+def test_boxes_that_are_decided_hold_only_such_poses(model):
+    enclosure = Enclosure(Space(model))
+    rng = np.random.default_rng(4)
+    centre = rng.uniform(-1, 1, (600, 6)) * [0.45, 0.45, 0.3, 0.35, 0.35, 0.5]
+    half = rng.uniform(0.0, 0.06, (600, 1)) * rng.uniform(size=(600, 6))
+    verdict = enclosure(centre - half, centre + half)
+    assert verdict.inside.sum() > 20
+    assert verdict.outside.sum() > 200
+    assert not (verdict.inside & verdict.outside).any()
+    for corner in (*rng.choice([-1.0, 1.0], (20, 1, 6)), *rng.uniform(-1, 1, (20, 600, 6))):
+        kept, det = ref.judged(centre + half * corner)
+        good = kept & (det < 0)
+        assert good[verdict.inside].all()
+        assert not good[verdict.outside].any()
+
+
+def test_the_volume_lies_between_its_bounds(model):
+    exact = ref.constant_orientation_volume()
+    found = certified_volume(model, ["x", "y", "z"], gap=0.25, seconds=60)
+    # the quadrature is right to 1e-5
+    assert found.low <= exact * (1 + 1e-5)
+    assert found.high >= exact * (1 - 1e-5)
+    assert found.gap <= 0.25
+    whole = certified_volume(model, seconds=0.2)  # six coordinates: little is known soon, and it is said
+    assert whole.low <= 0.0036 * 1.4**3 * np.radians(70) ** 3 <= whole.high
+    assert whole.open > 0
+    with pytest.raises(InputError, match="between 0 and 1"):
+        certified_volume(model, gap=0.0)
+
+
+def test_the_box_around_home_is_free(model):
+    half = {"x": 0.2, "z": 0.1, "pitch": 0.1}
+    box = certified_box(model, half=half, most=300)
+    assert (box.low < 0).tolist() == [True, False, True, False, True, False]
+    rng = np.random.default_rng(5)
+    x = rng.uniform(box.low, box.high, (4000, 6))
+    x[:64] = np.where(rng.integers(0, 2, (64, 6)) == 1, box.low, box.high)
+    kept, det = ref.judged(x)
+    assert (kept & (det < 0)).all()
+    # and about the largest: corners of what was not certified, a tenth farther out, are not all inside
+    corners = np.array(np.meshgrid(*[[-1, 1]] * 6)).reshape(6, -1).T * box.beyond
+    assert not ref.judged(1.1 * corners)[0].all()
+
+
+def test_a_motion_is_certified_between_its_samples(model):
+    found = certify_motion(model, rate=40)
+    assert found.ok
+    assert len(found.open) == 0
+    slow = certify_motion(model, rate=40, speed=3.0, turning=6.0, most=50)  # what a faster motion could reach is not
+    assert not slow.ok
+    with pytest.raises(InputError, match="more than the bounds"):
+        certify_motion(model, rate=40, speed=1e-3)
+
+
+def test_robots_without_closed_forms_are_refused(model_of):
+    with pytest.raises(InputError, match="legs and platforms in closed form"):
+        certified_volume(model_of("3-rps"))
