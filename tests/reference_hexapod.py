@@ -2,8 +2,8 @@
 
 Geometry, limits, grid and the share of poses inside at 24^6 and 32^6 points are those of a reference count made by a
 program of its own: base radius 1.15 at -10, 10, 110, 130, 230, 250 deg, platform radius 0.9 at -50, 50, 70, 170, 190,
--70 deg, home height 1.2; legs 0.8 to 1.25 of their length at home, 45 deg about their directions at home at the base and,
-in the platform frame, at the platform.
+-70 deg, home height 1.2; legs 0.8 to 1.25 of their length at home, 45 deg about their directions at home at the base
+and, in the platform frame, at the platform.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import polypod as pp
 
 FRACTION = {24: 0.003433, 32: 0.003663}
 HEIGHT = 1.2
-SPAN = {name: (-0.7, 0.7) for name in "xyz"} | {
+SPAN = dict.fromkeys("xyz", (-0.7, 0.7)) | {
     name: (-np.radians(35), np.radians(35)) for name in ("roll", "pitch", "yaw")
 }
 
@@ -27,7 +27,8 @@ def _ring(radius, degrees):
 
 A = _ring(1.15, [-10, 10, 110, 130, 230, 250])
 B = _ring(0.9, [-50, 50, 70, 170, 190, -70])
-HOME = B + [0, 0, HEIGHT] - A
+UP = np.array([0.0, 0.0, 1.0])
+HOME = B + HEIGHT * UP - A
 LENGTH = np.linalg.norm(HOME, axis=1)
 DIRECTION = HOME / LENGTH[:, None]
 
@@ -37,7 +38,7 @@ def robot(limits: bool = True, base=A, platform=B, height: float = HEIGHT, name:
     body = {"mass": 1.0, "com": [0, 0, 0], "inertia": (0.01 * np.eye(3)).tolist()}
     legs = []
     for a, b in zip(base, platform, strict=True):
-        way = b + [0, 0, height] - a
+        way = b + height * UP - a
         length = float(np.linalg.norm(way))
         n = way / length
         across = np.cross(n, [0, 0, 1])
@@ -59,7 +60,7 @@ def judged(x):
     """Limits kept (n,) and det J (n,) at coordinates (n, 6) from home, one by one in NumPy's own words."""
     turn = rotation(*x[:, 3:].T)
     arms = np.einsum("nij,kj->nki", turn, B)
-    ways = x[:, None, :3] + [0, 0, HEIGHT] + arms - A
+    ways = x[:, None, :3] + HEIGHT * UP + arms - A
     lengths = np.linalg.norm(ways, axis=2)
     n = ways / lengths[..., None]
     kept = ((lengths >= 0.8 * LENGTH) & (lengths <= 1.25 * LENGTH)).all(axis=1)

@@ -115,7 +115,10 @@ def test_kinds_of_other_robots_are_told_apart(model_of):
     assert found.turning.angle > 0.1
     report = singularity(planar, found.turning.pose)
     assert report.kind == "actuation"
-    assert np.abs(planar.jacobian(found.turning.pose) @ np.linalg.pinv(planar.mobility.basis) @ report.screw.twist).max() < 1e-6
+    assert (
+        np.abs(planar.jacobian(found.turning.pose) @ np.linalg.pinv(planar.mobility.basis) @ report.screw.twist).max()
+        < 1e-6
+    )
     # as far as legs reach: one is stretched
     y = np.linspace(0.0, 0.3, 4001)
     poses = planar.motion(np.stack([0 * y, y, 0 * y], axis=1)).pose

@@ -80,18 +80,18 @@ def test_poses_that_hang_together_are_counted_as_by_a_flood_fill(model):
 
 
 def test_positions_at_one_orientation_have_the_volume_of_the_shells(model):
-    result = constant_orientation(model, points=41)
+    result = constant_orientation(model, points=33)
     exact = ref.constant_orientation_volume()
-    # cells of a 41st of the box: half a cell of the surface is 4 %, which cancels but for a tenth
-    assert float(result.volume) == pytest.approx(exact, rel=0.006)
+    # cells of a 33rd of the box: half a cell of the surface is 5 %, which cancels but for a tenth
+    assert float(result.volume) == pytest.approx(exact, rel=0.01)
     assert {str(n) for n, s in zip(result.limit_name.values, result.share.values, strict=True) if s} == {"length"}
     assert float(result.share.sum()) == pytest.approx(1.0)
-    x = np.zeros((41**3, 6))
+    x = np.zeros((33**3, 6))
     x[:, :3] = grid(result, "xyz")
     kept, det = ref.judged(x)
     np.testing.assert_array_equal(result.inside.values.ravel(), kept & (SIGN * det > 0))
     # seen from home along straight ways it is nearly all of it: it is nearly star-shaped
-    assert 0.97 * exact < float(straight_reach(model, directions=48).volume) < 1.01 * exact
+    assert 0.95 * exact < float(straight_reach(model, directions=24).volume) < 1.01 * exact
 
 
 def test_orientations_at_a_point_are_those_of_numpy(model):
@@ -129,7 +129,7 @@ def test_a_pivot_stays_where_it_is_when_the_platform_turns(model):
     np.testing.assert_allclose(higher.high[:3], plain.high[:3], rtol=1e-6)
     assert abs(float(higher.high[3] - plain.high[3])) > 0.01
     # the sieve turns about it too
-    span = {name: (-0.2, 0.2) for name in ref.SPAN}
+    span = dict.fromkeys(ref.SPAN, (-0.2, 0.2))
     counted = full_workspace(model, 4, span, pivot=[0.1, 0, 0.3], connected=False)
     judged = full_workspace(model, 4, span, pivot=[0.1, 0, 0.3], requirements=Requirements(distance=1e-12))
     np.testing.assert_array_equal(counted.orientation_share, judged.orientation_share)
@@ -157,9 +157,13 @@ def test_dexterous_positions_have_every_orientation(model):
 
 
 def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
-    home = float(np.abs(model.inverse_dynamics(model.robot.home.matrix, np.zeros(6), np.zeros(6), friction=False)).max())
+    home = float(
+        np.abs(model.inverse_dynamics(model.robot.home.matrix, np.zeros(6), np.zeros(6), friction=False)).max()
+    )
     loaded = Requirements(max_force=3 * home, payload=(10.0, (0.1, 0.0, 0.0)))
-    result = workspace_map(model, {"x": np.linspace(-0.6, 0.6, 25), "z": np.linspace(-0.3, 0.3, 9)}, requirements=loaded)
+    result = workspace_map(
+        model, {"x": np.linspace(-0.6, 0.6, 25), "z": np.linspace(-0.3, 0.3, 9)}, requirements=loaded
+    )
     assert {str(result.limit_name.values[k]) for k in np.unique(result.binding)} >= {"length", "actuator force"}
     # the same forces by statics alone: J^T f = weights at the platform and of the legs' bodies as at the model
     x = np.zeros((9, 6))
@@ -199,7 +203,7 @@ def test_what_cannot_be_asked_is_said(model, model_of):
     free = pp.Model(ref.robot(limits=False))
     with pytest.raises(InputError, match=r"no edge along x, y, z: no leg has a limit.*or give the span"):
         constant_orientation(free, points=5)
-    spanned = full_workspace(free, 3, {name: (-0.1, 0.1) for name in ref.SPAN})
+    spanned = full_workspace(free, 3, dict.fromkeys(ref.SPAN, (-0.1, 0.1)))
     assert float(spanned.fraction) == 1.0
     with pytest.raises(InputError, match="full_workspace, which counts any number"):
         workspace_map(model, {name: np.linspace(-1, 1, 4000) for name in "xyz"})
@@ -212,7 +216,7 @@ def test_what_cannot_be_asked_is_said(model, model_of):
         Space(model_of("delta"), [0, 0, 0.1])
     with pytest.raises(UnknownNameError, match="coordinate"):
         workspace_map(model, {"q": 5})
-    with pytest.raises(InputError, match="outside the workspace: .*length"):
+    with pytest.raises(InputError, match=r"outside the workspace: .*length"):
         travel(model, {"z": 2.0})
     with pytest.raises(InputError, match="give it too"):
         Requirements(payload=(1.0, (0, 0, 0)))
@@ -223,21 +227,24 @@ def test_what_cannot_be_asked_is_said(model, model_of):
 
 def test_the_command_prints_travel_and_writes_figures(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    given = ["workspace", "hexapod", "--points", "9", "--pivot", "0", "0", "0.05", "--at", "z=2mm", "--out", "w"]
-    result = CliRunner().invoke(app, given)
+    result = CliRunner().invoke(app, ["workspace", "3-rps", "--points", "5", "--at", "z=2mm", "--out", "w"])
     assert result.exit_code == 0, result.output
-    for words in ("Travel from home", "+- with all", "What binds", "in every direction"):
+    for words in ("Travel from home", "+- with all", "What binds"):
         assert words in result.stdout
-    drawn = sorted(p.name for p in (tmp_path / "w" / "figures").iterdir())
-    assert drawn == ["orientations.png", "positions.png", "surface.png", "tilt.png"]
-    positions = load_result(tmp_path / "w" / "positions.nc")
-    assert positions.attrs["robot"] == "hexapod"
-    given = ["workspace", "3-rps", "--points", "5", "--json"]
-    data = json.loads(CliRunner().invoke(app, given).stdout)
-    assert [row["coordinate"] for row in data["travel"]] == ["z", "roll", "pitch"]
+    assert sorted(p.name for p in (tmp_path / "w" / "figures").iterdir()) == ["orientations.png", "surface.png"]
+    kept = load_result(tmp_path / "w" / "orientations.nc")
+    assert kept.attrs["robot"] == "3-rps"
     refused = CliRunner().invoke(app, ["workspace", "hexapod", "--at", "z=2kg"])
     assert refused.exit_code == 2
     assert "z=20mm" in refused.output
+
+
+def test_the_command_gives_numbers_to_programs():
+    given = ["workspace", "hexapod", "--points", "3", "--pivot", "0", "0", "0.05", "--json"]
+    data = json.loads(CliRunner().invoke(app, given).stdout)
+    assert [row["coordinate"] for row in data["travel"]] == ["x", "y", "z", "roll", "pitch", "yaw"]
+    assert data["positions"]["unit"] == "m^3"
+    assert max(data["tilt"]["tilt_rad"]) > 0.1
 
 
 def test_results_are_kept_in_files_and_drawn(model, tmp_path):

@@ -89,8 +89,12 @@ def command(
         )
         return
     out().print(f"[bold]{escape(model.robot.name)}[/]: {escape(model.robot.title)}\n")
-    values = [("actuation", report.actuation), ("constraint", report.constraint), (f"leg ({report.condition})", report.leg)]
-    caption = "smallest singular values of the scaled Jacobian and of the constraints, smallest margin of a leg; 0 is singular"
+    values = [
+        ("actuation", report.actuation),
+        ("constraint", report.constraint),
+        (f"leg ({report.condition})", report.leg),
+    ]
+    caption = "smallest singular values of the Jacobian and of the constraints, margin of the legs; 0 is singular"
     show_table(table("Here", [("kind", ""), ("distance", "1")], values, caption))
     rows = [
         (name, 1e3 * way.distance, float(np.degrees(way.angle)), "yes" if way.inside else "no",

@@ -53,14 +53,14 @@ def workspace(
     results = {}
     progress("travel of each axis")
     results["travel"] = travel(model, here, pivot, requirements)
-    shared = {"pivot": pivot, "requirements": requirements}
+    shared: dict[str, Any] = {"pivot": pivot, "requirements": requirements}
     if len(moving) > 1:
         progress("positions")
         results["positions"] = workspace_map(model, dict.fromkeys(moving, points), here, **shared)
     if space.turns.sum() > 1:
         progress("orientations")
         if space.full:
-            position = tuple(here.get(name, 0.0) for name in "xyz")
+            position = here.get("x", 0.0), here.get("y", 0.0), here.get("z", 0.0)
             results["orientations"] = orientations_at(model, position, points, **shared)
         else:
             results["orientations"] = workspace_map(model, dict.fromkeys(space.names, points), here, **shared)
@@ -161,9 +161,12 @@ def command(
     ] = None,
     points: Annotated[int, typer.Option(help="Points of maps along each coordinate.")] = 41,
     angle: Annotated[
-        float | None, typer.Option("--dexterous", help="Positions where all orientations up to this [deg] are possible.")
+        float | None,
+        typer.Option("--dexterous", help="Positions where all orientations up to this [deg] are possible."),
     ] = None,
-    full: Annotated[int | None, typer.Option("--full", help="Count all coordinates with this many points each.")] = None,
+    full: Annotated[
+        int | None, typer.Option("--full", help="Count all coordinates with this many points each.")
+    ] = None,
     distance: Annotated[float, typer.Option(help="Least distance to singularity.")] = 0.0,
     payload: Annotated[float | None, typer.Option(help="Mass on the platform's origin [kg]; with --max-force.")] = None,
     max_force: Annotated[float | None, typer.Option(help="Largest actuator force at rest [N or N m].")] = None,
@@ -210,7 +213,9 @@ def _print(model: Model, results: dict[str, xr.Dataset]) -> None:
         part = results["tilt"].dropna("z")
         rows = [(1e3 * float(z), float(np.degrees(t))) for z, t in zip(part.z, part.tilt_any, strict=True)]
         console.print()
-        show_table(table("Tilt", [("z from home", "mm"), ("in every direction", "deg")], rows[:: max(len(rows) // 9, 1)]))
+        show_table(
+            table("Tilt", [("z from home", "mm"), ("in every direction", "deg")], rows[:: max(len(rows) // 9, 1)])
+        )
     if "full" in results:
         part = results["full"]
         console.print(

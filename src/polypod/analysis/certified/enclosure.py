@@ -63,9 +63,7 @@ class Enclosure:
         self._ranges = mechanism.limit_ranges
         self._angles = np.array([limit.angle for _, limit in mechanism.limits], dtype=bool)
 
-    def __call__(
-        self, low: Array, high: Array, poses: Array | None = None, regular: Truth | None = None
-    ) -> Verdict:
+    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Truth | None = None) -> Verdict:
         """Boxes (n, m) from low to high; with ``about`` also their poses (n, 4, 4).
 
         ``regular`` (n,) says of which boxes it is known that det J keeps its sign.
@@ -184,9 +182,10 @@ def _displaced(mechanism: Mechanism, x: ca.SX, fixed: ca.SX) -> ca.SX:
 
 def _turn(axis: int, angle: ca.SX) -> ca.SX:
     c, s = ca.cos(angle), ca.sin(angle)
-    rows = [[1, 0, 0], [0, c, -s], [0, s, c]]
+    rows: list[list[ca.SX]] = [[ca.SX(1), ca.SX(0), ca.SX(0)], [ca.SX(0), c, -s], [ca.SX(0), s, c]]
     order = [(k - axis) % 3 for k in range(3)]
-    return ca.vertcat(*[ca.horzcat(*[rows[i][j] for j in order]) for i in order])
+    turned: ca.SX = ca.vertcat(*[ca.horzcat(*[rows[i][j] for j in order]) for i in order])
+    return turned
 
 
 def _digest() -> str:

@@ -53,9 +53,9 @@ def certify_motion(
     """Whether a robot keeps limits, closes and stays away from singularities along a whole motion, not at samples only.
 
     ``motion`` as :func:`polypod.motion.make_task` takes it. In half a sample's time dt/2 a motion goes no farther from
-    its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all. ``speed``
-    v and ``turning`` w are bounds of the motion's speeds; unless given they are a tenth more than the largest at the
-    samples, and the certificate holds for motions that keep to them.
+    its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all.
+    ``speed`` v and ``turning`` w are bounds of the motion's speeds; unless given they are a tenth more than the largest
+    at the samples, and the certificate holds for motions that keep to them.
     """
     task = make_task(model, motion, rate)
     poses, time, twist = task.motion.pose, np.asarray(task.time), task.motion.twist
@@ -63,8 +63,8 @@ def certify_motion(
     v, w = (given if given is not None else 1.1 * top for given, top in zip((speed, turning), largest, strict=True))
     if v < largest[0] or w < largest[1]:
         raise InputError(
-            f"speed: the motion itself has {largest[0]:.4g} m/s and {largest[1]:.4g} rad/s at its samples, more than the "
-            f"bounds {v:.4g} m/s and {w:.4g} rad/s"
+            f"speed: the motion itself has {largest[0]:.4g} m/s and {largest[1]:.4g} rad/s at its samples, more "
+            f"than the bounds {v:.4g} m/s and {w:.4g} rad/s"
         )
     half = 0.5 * np.maximum(np.diff(time, prepend=time[:1]), np.diff(time, append=time[-1:]))
     if (w * half >= np.pi).any():

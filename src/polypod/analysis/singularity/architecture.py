@@ -1,4 +1,4 @@
-"""Robots that are singular in every pose by the arrangement of their joints: found, and proven where that is possible."""
+"""Robots that are singular in every pose by the arrangement of their joints: found, and proven where possible."""
 
 from __future__ import annotations
 
@@ -55,7 +55,9 @@ def architecture(robot: Robot, poses: int = 200, seed: int = 0) -> Architecture:
     largest = _largest_determinant(a, b, robot, size, reach, poses, seed)
     singular = proven or largest < _RANK
     if proven:
-        names = ", ".join(f"{f:+.3f} {leg.name}" for f, leg in zip(left[:, -1], robot.legs, strict=True) if abs(f) > 1e-9)
+        names = ", ".join(
+            f"{f:+.3f} {leg.name}" for f, leg in zip(left[:, -1], robot.legs, strict=True) if abs(f) > 1e-9
+        )
         text = (
             "singular in every pose (architecturally), proven: the legs' numbers (1, a, b, a b^T) are dependent "
             f"({names} = 0), so the rows of the Jacobian are, whatever the pose. Move a joint off the common curve, or "

@@ -54,8 +54,8 @@ def nearest_singularity(
     space = Space(model)
     if len(model.actuators) != model.mobility.count:
         raise InputError(
-            f"singularity: {model.robot.name!r} has more actuators than freedoms: its det J has no sign to follow; look "
-            "at model.conditioning(...).distance"
+            f"singularity: {model.robot.name!r} has more actuators than freedoms: its det J has no sign; look "
+            "at model.conditioning"
         )
     given = model.robot.home.matrix if pose is None else np.asarray(pose, dtype=np.float64)
     far = 2 * space.scale if reach is None else float(reach)
@@ -137,9 +137,9 @@ def _projected(value: Callable[[Array], Array], x: Array, metric: Array, used: N
             new = slope * ((slope * y).sum(axis=1, keepdims=True) - f[:, None]) / square
         good = np.isfinite(new).all(axis=1)
         size = np.where(np.abs(f) <= 1e-9, np.linalg.norm(y, axis=1), np.inf)
-        k = int(size.argmin())
-        if size[k] < best_size:
-            best, best_size = y[k] / metric, float(size[k])
+        first = int(size.argmin())
+        if size[first] < best_size:
+            best, best_size = y[first] / metric, float(size[first])
         # half steps: the surface bends
         y = np.where(good[:, None], 0.5 * (y + new), y)
     return best

@@ -141,7 +141,8 @@ def _grid(
         count = number if isinstance(number, int) else number.get(name, POINTS[len(space.names)])
         if count < 2:
             raise InputError(f"points: at least 2 for {name} are needed, got {count}")
-        values[name] = np.linspace(*span.get(name, reach.get(name)), count)
+        low, high = span[name] if name in span else reach[name]
+        values[name] = np.linspace(low, high, count)
     return values
 
 
@@ -201,7 +202,7 @@ def _judged(
     n = prod(len(values[name]) for name in moving)
     total = prod(shape)
     by_orientation, by_position = np.zeros(total // n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    singular = [k for k, (leg, name) in enumerate(judge.limits) if (leg, name) == ("robot", "singularity")][0]
+    singular = next(k for k, (leg, name) in enumerate(judge.limits) if (leg, name) == ("robot", "singularity"))
     limits, kept, count = 0, [], 0
     for first in tracked(range(0, total, BLOCK), "counting", bar):
         rows = np.arange(first, min(first + BLOCK, total))

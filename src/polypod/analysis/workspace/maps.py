@@ -56,8 +56,8 @@ def workspace_map(
     total = prod(shape)
     if total > MOST:
         raise InputError(
-            f"axes: {' x '.join(map(str, shape))} points are {total:.3g}, a map keeps {MOST:.3g} at most; take fewer, or "
-            "full_workspace, which counts any number without keeping it"
+            f"axes: {' x '.join(map(str, shape))} points are {total:.3g}, a map keeps {MOST:.3g} at most; take fewer, "
+            "or full_workspace, which counts any number without keeping it"
         )
     places = [space.place(name) for name in names]
     margin, binding = np.empty(total, dtype=np.float32), np.empty(total, dtype=np.int16)
@@ -87,9 +87,7 @@ def workspace_map(
     return labelled(space, judge, data, values, start)
 
 
-def labelled(
-    space: Space, judge: Judge, data: Mapping[str, Any], values: Mapping[str, Array], at: Array
-) -> xr.Dataset:
+def labelled(space: Space, judge: Judge, data: Mapping[str, Any], values: Mapping[str, Array], at: Array) -> xr.Dataset:
     """Variables over coordinates as a dataset that says what robot, pivot and point it is of."""
     import xarray as xr
 
@@ -156,7 +154,7 @@ def _values(judge: Judge, axes: Axes, at: Array) -> dict[str, Array]:
             if given < 2:
                 raise InputError(f"axes: {name} needs at least 2 points, got {given}")
             found = extent(judge, tuple(axes), at) if found is None else found
-            spread = np.linspace(*found[k], int(given))
+            spread = np.linspace(found[k, 0], found[k, 1], int(given))
             # the grid has the point itself, so that sections go through it
             here = at[judge.space.place(name)]
             values[name] = spread - spread[np.abs(spread - here).argmin()] + here

@@ -18,7 +18,7 @@ from .quantities import CLOSING, DISTANCE, FORCE, SINGULARITY
 
 Array = NDArray[np.float64]
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
-"""Coordinates of a robot of six freedoms: displacement of the pivot and turn R = Rz(yaw) Ry(pitch) Rx(roll) from home."""
+"""Coordinates of a robot of six freedoms: displacement of the pivot, and turn Rz(yaw) Ry(pitch) Rx(roll) from home."""
 _TOGETHER = 1e-9
 FAR = 20.0
 """A pivot this many sizes of the robot away is hardly meant."""
@@ -93,8 +93,8 @@ def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
         raise InputError(f"pivot: a point of three finite numbers [m] in the platform frame is needed, got {pivot!r}")
     if model.robot.freedoms and point.any():
         raise InputError(
-            f"pivot: {model.robot.name!r} has {len(model.robot.freedoms)} freedoms and turns as its legs let it; a pivot "
-            "is for robots of six freedoms, leave it out"
+            f"pivot: {model.robot.name!r} has {len(model.robot.freedoms)} freedoms and turns as its legs let it; a "
+            "pivot is for robots of six freedoms, leave it out"
         )
     size = max(model.robot.farthest, model.size)
     if np.linalg.norm(point) > FAR * size:
@@ -152,7 +152,7 @@ class Judged(NamedTuple):
 
 
 class Judge:
-    """Decides on poses of a space; ``limits`` are names (leg, quantity) of what can bind, in the order of ``binding``."""
+    """Decides on poses of a space; ``limits`` are names (leg, quantity) of what can bind, in ``binding``'s order."""
 
     def __init__(self, space: Space, requirements: Requirements | None = None) -> None:
         self.space, self.asked = space, requirements or Requirements()

@@ -31,9 +31,9 @@ def straight_reach(
 ) -> xr.Dataset:
     """Where straight ways of three coordinates from ``at`` first leave the workspace: a closed surface around it.
 
-    ``surface`` (polar, azimuth, coordinate) are its points, ``surface_binding`` the number of the limit that stops
-    each way (-1: none within half a turn), ``volume`` that of what is inside it. What lies behind an edge is not seen. ``coordinates``
-    are the robot's displacements unless named, or its first three where it has fewer than three.
+    ``surface`` (polar, azimuth, coordinate) are its points, ``surface_binding`` the number of the limit that stops each
+    way (-1: none within half a turn), ``volume`` that of what is inside it. What lies behind an edge is not seen.
+    ``coordinates`` are the robot's displacements unless named, or its first three where it has fewer than three.
     """
     space = Space(model, pivot)
     judge = Judge(space, requirements)

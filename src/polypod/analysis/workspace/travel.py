@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
-_STEPS = 400
+_STEPS = 200
 _HALVINGS = 30
 
 
@@ -85,10 +85,10 @@ def travel(
 ) -> xr.Dataset:
     """How far each coordinate goes both ways with the others at ``at``, what stops it, and how far they go together.
 
-    ``low`` and ``high`` (coordinate) are the travel of one coordinate alone, ``low_limit`` and ``high_limit`` what binds
-    there. ``together`` (group, coordinate) is +- the travel of several at once: the largest part of the travel of each
-    alone, the smaller side of both, for which every combination of the lowest, middle and highest values, and all on
-    the way there, is inside. Groups are all displacements, all angles and all coordinates unless ``combined`` names
+    ``low`` and ``high`` (coordinate) are the travel of one coordinate alone, ``low_limit`` and ``high_limit`` what
+    binds there. ``together`` (group, coordinate) is +- the travel of several at once: the largest part of the travel of
+    each alone, the smaller side of both, for which every combination of the lowest, middle and highest values, and all
+    on the way there, is inside. Groups are all displacements, all angles and all coordinates unless ``combined`` names
     others. About the point of the platform that is the pivot.
     """
     space = Space(model, pivot)

@@ -88,7 +88,9 @@ WORKSPACE_FIGURES = {
     ),
     "tilt": Drawing(workspace.tilt, "How far the platform tilts at each height, by direction", "tilt"),
     "dexterity": Drawing(
-        workspace.dexterity, "Part of the orientations of the grid that are possible at each position", "orientation_share"
+        workspace.dexterity,
+        "Part of the orientations of the grid that are possible at each position",
+        "orientation_share",
     ),
 }
 

@@ -56,7 +56,9 @@ def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, An
     box = (x[0] - half[0], x[-1] + half[0], y[0] - half[1], y[-1] + half[1])
     axes.imshow(image, origin="lower", extent=box, aspect="auto", interpolation="nearest")
     if inside.any() and not inside.all():
-        axes.contour(x, y, np.where(part.inside == part.connected, part.margin, -0.1), [0.0], colors=INK, linewidths=1.2)
+        axes.contour(
+            x, y, np.where(part.inside == part.connected, part.margin, -0.1), [0.0], colors=INK, linewidths=1.2
+        )
     smooth = part.determinant.values
     if np.nanmin(smooth) < 0 < np.nanmax(smooth):
         axes.contour(x, y, smooth, [0.0], colors="#B00020", linewidths=1.4, linestyles="--")
@@ -67,7 +69,7 @@ def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, An
 def surface(result: xr.Dataset) -> Figure:
     """How far one goes straight in every direction, as a surface; the colour is the limit that stops it."""
     made = figure(6.0, 5.4, fitted=False)
-    axes = made.add_axes((0.0, 0.16, 0.92, 0.82), projection="3d")
+    axes: Any = made.add_axes((0.0, 0.16, 0.92, 0.82), projection="3d")
     units = [str(unit) for unit in result.unit.values]
     points = result.surface.values * np.array([SCALE[unit][0] for unit in units])
     # poles are closed by the mean of the first and last rings
@@ -126,7 +128,7 @@ def dexterity(result: xr.Dataset) -> Figure:
     pairs = list(combinations(names, 2))[:3]
     made = figure(3.0 * len(pairs) + 0.8, 3.4)
     panels = made.subplots(1, len(pairs), squeeze=False)[0]
-    colours = ListedColormap(["#FFFFFF", *(to_rgb(c) for c in _ramp())])
+    colours = ListedColormap(np.concatenate([np.ones((1, 3)), _ramp()]))
     drawn: Any = None
     for axes, (a, b) in zip(panels, pairs, strict=True):
         others = {n: nearest(result, str(n)) for n in names if n not in (a, b)}
@@ -169,7 +171,8 @@ def _legend(made: Figure, result: xr.Dataset, colours: dict[int, Any]) -> None:
     share = result.share.values if "share" in result else _seen(result)
     order = [int(k) for k in np.argsort(-share, kind="stable") if share[k] > 0.005]
     handles: list[Any] = [
-        Patch(color=colours[k], label=f"{result.limit.values[k]}  {100 * share[k]:.0f} %") for k in sorted(order[:_LISTED])
+        Patch(color=colours[k], label=f"{result.limit.values[k]}  {100 * share[k]:.0f} %")
+        for k in sorted(order[:_LISTED])
     ]
     if len(order) > _LISTED:
         handles.append(Patch(color="white", label=f"and {len(order) - _LISTED} more"))
