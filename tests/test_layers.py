@@ -32,6 +32,7 @@ ORDER = (
     "simulation",
     "analysis",
     "exchange",
+    "fastest",
     "export",
     "view",
     "results",

@@ -97,7 +97,7 @@ PATHS = {
 
 def test_every_kind_is_tested():
     assert set(PATHS) == set(PathKind.registry)
-    assert set(TrajectoryKind.registry) == {"euler", "axis", "poses", "coordinates", "published"}
+    assert set(TrajectoryKind.registry) == {"euler", "axis", "poses", "coordinates", "published", "retimed"}
 
 
 @pytest.mark.parametrize("kind", PATHS)

@@ -24,6 +24,7 @@ COMMANDS = {
     "simulate": "A robot under a controller that follows a motion: tracking error, forces, energies, events.",
     "workspace": "How far a robot moves within its limits, what stops it, and maps of its workspace.",
     "singularity": "How far a robot is from being singular, of which kind, and what its platform does there.",
+    "fastest": "The fastest motion along a path within limits of force, speed, power and reactions, as a motion file.",
     "list": "Robots that come with polypod, published motions, kinds of legs and platforms.",
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",

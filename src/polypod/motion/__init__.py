@@ -12,7 +12,7 @@ array([0. , 0. , 1.5])
 """
 
 from .contract import Coordinates, Motion, Path, Trajectory
-from .files import load_motion, loads_motion, motion_fault, with_motion_lines
+from .files import dumps_motion, load_motion, loads_motion, motion_fault, with_motion_lines
 from .laws import ConstantSpeed, Cosine, Law, Quintic, Trapezoid
 from .motion_file import MotionFile, Task
 from .paths import (
@@ -32,8 +32,9 @@ from .paths import (
 )
 from .published import PUBLISHED, Published, default_motion
 from .sampling import sample_times
-from .tasks import AROUND_HOME, around_home, make_task
-from .trajectories import CONVENTIONS, AxisTurn, Euler, OwnCoordinates, Poses, TrajectoryKind, Waypoint
+from .tasks import AROUND_HOME, around_home, find_motion, make_task
+from .track import Places, Track
+from .trajectories import CONVENTIONS, AxisTurn, Euler, OwnCoordinates, Poses, Retimed, TrajectoryKind, Waypoint
 from .wrench import ConstantWrench, Wrench, WrenchTable
 
 __all__ = [
@@ -57,17 +58,20 @@ __all__ = [
     "Path",
     "PathKind",
     "Piecewise",
+    "Places",
     "Polynomial",
     "Poses",
     "Published",
     "Quintic",
     "Rest",
+    "Retimed",
     "Sine",
     "Spline",
     "Stack",
     "Sum",
     "Task",
     "Through",
+    "Track",
     "Trajectory",
     "TrajectoryKind",
     "Trapezoid",
@@ -76,6 +80,8 @@ __all__ = [
     "WrenchTable",
     "around_home",
     "default_motion",
+    "dumps_motion",
+    "find_motion",
     "load_motion",
     "loads_motion",
     "make_task",

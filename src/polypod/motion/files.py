@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
+
+from ..description.quantities import Data
 
 from ..errors import Fault, InputError, MotionFileError, StateError
 from ..files.documents import parse, read
 from ..files.faults import line_of, structure_faults, validation_faults
-from .kinds import model_at
+from ..yaml12 import to_yaml
+from .contract import Trajectory
+from .kinds import Kind, model_at
 from .motion_file import MotionFile
 
 _OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "rate", "name")
@@ -40,6 +45,34 @@ def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> M
     except ValidationError as error:
         faults = validation_faults(error, document, node, lambda place, whole: model_at(place, whole, MotionFile))
         raise MotionFileError(origin, faults) from error
+
+
+def dumps_motion(motion: MotionFile) -> str:
+    """A motion file's content as YAML text that :func:`loads_motion` reads back to the same motion.
+
+    >>> print(dumps_motion(loads_motion("{name: a, trajectory: {kind: published, name: kim-ryu-circle, pace: 2}}")))
+    name: a
+    trajectory:
+      kind: published
+      name: kim-ryu-circle
+      pace: 2.0
+    <BLANKLINE>
+    """
+    return to_yaml(_document("", motion), flow=None)
+
+
+def _document(field: str, value: Any) -> Any:
+    """Data as a file writes it: kinds by name, and what differs from the default."""
+    if isinstance(value, Data):
+        kind = {"kind": value.kind} if isinstance(value, Kind) else {}
+        fields = {name: getattr(value, name) for name in type(value).model_fields if name != "kind"}
+        given = {name: part for name, part in fields.items() if part != type(value).model_fields[name].get_default()}
+        return kind | {name: _document(f"{field}.{name}".strip("."), part) for name, part in given.items()}
+    if isinstance(value, Trajectory):
+        raise InputError(
+            f"{field}: {type(value).__name__} is a trajectory of a program; a file takes those with a kind"
+        )
+    return [_document(field, item) for item in value] if isinstance(value, tuple) else value
 
 
 @contextmanager

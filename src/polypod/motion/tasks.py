@@ -16,7 +16,6 @@ from .files import load_motion
 from .motion_file import MotionFile, Task
 from .paths import Through
 from .published import PUBLISHED, Published, default_motion
-from .sampling import DEFAULT_RATE
 from .trajectories import OwnCoordinates, Poses
 
 if TYPE_CHECKING:
@@ -25,7 +24,23 @@ if TYPE_CHECKING:
 AROUND_HOME = "around-home"
 _REACH = 0.1  # of the platform's size, and in rad
 _SPAN = 0.5  # s from one pose to the next
+_WANTED = "a published motion's name, a motion file or its path, or a trajectory"
 _FAR = 10.0  # times the farthest point of the robot
+
+
+def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | None = None) -> MotionFile:
+    """The content of the motion file that is meant: what :func:`make_task` samples, named the same way."""
+    if isinstance(motion, Trajectory):
+        return MotionFile(name=getattr(motion, "kind", type(motion).__name__), trajectory=motion)
+    if motion is None:
+        motion = default_motion(model.robot.name) or AROUND_HOME
+    if isinstance(motion, MotionFile):
+        return motion
+    if not isinstance(motion, (str, Path)):
+        raise InputError(f"motion: {_WANTED} is needed, got {motion!r}")
+    if motion == AROUND_HOME:
+        return MotionFile(name=AROUND_HOME, trajectory=around_home(model))
+    return _read(motion)
 
 
 def make_task(
@@ -42,20 +57,12 @@ def make_task(
     >>> task.name, len(task.time)
     ('kim-ryu-circle', 151)
     """
-    if isinstance(motion, Trajectory):
-        named = getattr(motion, "kind", type(motion).__name__)
-        return Task.of(named, motion.for_model(model), DEFAULT_RATE if rate is None else rate)
-    if motion is not None and not isinstance(motion, (MotionFile, str, Path)):
-        wanted = "a published motion's name, a motion file or its path, or a trajectory"
-        raise InputError(f"motion: {wanted} is needed, got {motion!r}")
-    if motion is None:
-        motion = default_motion(model.robot.name) or AROUND_HOME
-    if motion == AROUND_HOME:
-        return Task.of(AROUND_HOME, around_home(model), DEFAULT_RATE if rate is None else rate)
-    meant = motion if isinstance(motion, MotionFile) else _read(motion)
+    meant = find_motion(model, motion)
     if isinstance(meant.trajectory, Published):
         _remark_on_another_robot(meant.trajectory.name, model.robot.name)
     task = meant.task(model, rate)
+    if isinstance(motion, Trajectory) or meant.name == AROUND_HOME:
+        return task
     _remark_on_distance(task, model)
     return task
 

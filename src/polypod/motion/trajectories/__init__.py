@@ -5,6 +5,7 @@ from .base import CONVENTIONS, AnyTrajectory, Placed, TrajectoryKind
 from .coordinates import OwnCoordinates
 from .euler import Euler
 from .poses import Poses, Waypoint
+from .retimed import Retimed
 
 __all__ = [
     "CONVENTIONS",
@@ -14,6 +15,7 @@ __all__ = [
     "OwnCoordinates",
     "Placed",
     "Poses",
+    "Retimed",
     "TrajectoryKind",
     "Waypoint",
 ]

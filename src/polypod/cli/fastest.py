@@ -1,0 +1,142 @@
+"""``polypod fastest``: the fastest motion along a path within limits, as a motion file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from ..description.units import in_si
+from ..errors import InputError
+from ..fastest import KINDS, Fastest, Limits, fastest, way
+from ..files.whole import write_whole
+from ..model import Model
+from ..motion import MotionFile, Retimed, dumps_motion, find_motion, with_motion_lines
+from ..results.tables import table
+from .run import resolve
+from .terminal import out, report_errors, show_json, show_table, working
+
+EXAMPLE = "Example: polypod fastest kim-ryu kim-ryu-circle --max-force '85 N' --max-speed '300 mm/s'"
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    path: Annotated[
+        str | None, typer.Argument(help="Published motion or motion file: where it goes; its times do not matter.")
+    ] = None,
+    force: Annotated[str | None, typer.Option("--max-force", help="Largest actuator force, such as '2 kN'.")] = None,
+    speed: Annotated[
+        str | None, typer.Option("--max-speed", help="Largest actuator speed, such as '300 mm/s'.")
+    ] = None,
+    acceleration: Annotated[
+        str | None, typer.Option("--max-acceleration", help="Largest actuator acceleration.")
+    ] = None,
+    power: Annotated[str | None, typer.Option("--max-power", help="Largest power of an actuator, W.")] = None,
+    rms_force: Annotated[str | None, typer.Option("--rms-force", help="Largest rms force over the motion.")] = None,
+    reaction: Annotated[str | None, typer.Option("--max-reaction", help="Largest force in any joint.")] = None,
+    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    points: Annotated[int, typer.Option(help="Places along the path at which limits are kept.")] = 1000,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Motion file; MOTION-fastest.yaml if not given.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """The fastest motion along a path within limits of force, speed, power and reactions, as a motion file."""
+    name, motion = resolve(robot, path)
+    with working("finding the fastest motion") as progress:
+        progress("compiling the robot")
+        model = Model(name)
+        given = {"force": force, "speed": speed, "acceleration": acceleration, "power": power, "rms_force": rms_force}
+        limits = Limits(
+            **{kind: _value(model, kind, text) for kind, text in given.items() if text is not None},
+            reaction=None if reaction is None else _number("--max-reaction", reaction, ("N",)),
+        )
+        with with_motion_lines(motion):
+            file = find_motion(model, motion)
+            target = Path(f"{file.name}-fastest.yaml") if out_file is None else out_file
+            if target.exists() and not replace:
+                raise InputError(f"{target}: exists; add --force to replace it, or name another")
+            progress("speeds along the path")
+            found = fastest(model, way(model, file, points), limits, friction=friction)
+        text = dumps_motion(_beside(found.motion_file(target.stem, name), motion, target))
+        write_whole(target, text.encode(), replace)
+    if json_:
+        show_json(_data(found, model.robot.name, file.name, target))
+        return
+    console, before = out(), file.trajectory.duration
+    console.print(
+        f"[bold]{escape(model.robot.name)}[/] along {escape(file.name)}: {found.duration:.5g} s "
+        f"({before:.5g} s as given), {found.way.track.length:.4g} m with turns\n"
+    )
+    columns = [("limit", ""), ("most used", "%"), ("by", ""), ("at", "s"), ("holds the motion back", "% of the time")]
+    rows = [
+        (kind.replace("_", " "), 100 * share, who, at, 100 * found.binding.get(kind, float("nan")))
+        for kind, (share, who, at) in found.used.items()
+    ]
+    show_table(table("Limits", columns, rows))
+    outside = model.limits(found.way.places.pose).violations()
+    if outside:
+        console.print(f"\nThe path leaves the robot's own limits: {escape('; '.join(outside[:3]))}.")
+    console.print(f"\nMotion file: {escape(str(target))} (polypod run {escape(name)} {escape(str(target))})")
+
+
+def _value(model: Model, kind: str, text: str) -> float:
+    """A limit of the actuators from a text with or without a unit."""
+    turning = {actuator.unit == "rad" for actuator in model.actuators}
+    option = f"--{'rms-force' if kind == 'rms_force' else f'max-{kind}'}"
+    return _number(option, text, tuple(KINDS[kind].units[turns] for turns in sorted(turning)))
+
+
+def _number(option: str, text: str, units: tuple[str, ...]) -> float:
+    for unit in units:
+        try:
+            return float(in_si(text, unit))
+        except ValueError:
+            continue
+    raise InputError(f"{option}: a number, with a unit of {' or '.join(units)} or without, is needed, got {text!r}")
+
+
+def _beside(motion: MotionFile, source: str | None, target: Path) -> MotionFile:
+    """The motion with names of CSV files that hold where the new file is."""
+    if source is None or not Path(source).is_file():
+        return motion
+    trajectory = motion.trajectory
+    assert isinstance(trajectory, Retimed)
+    there = os.path.relpath(Path(source).parent, target.parent)
+    if there == ".":
+        return motion
+    update: dict[str, Any] = {"along": _moved(trajectory.along, Path(there))}
+    return motion.model_copy(
+        update={"trajectory": trajectory.model_copy(update=update), "wrench": _moved(motion.wrench, Path(there))}
+    )
+
+
+def _moved(part: Any, folder: Path) -> Any:
+    """Data with the names of CSV files counted from another folder."""
+    fields = getattr(type(part), "model_fields", None)
+    if fields is None:
+        return tuple(_moved(item, folder) for item in part) if isinstance(part, tuple) else part
+    values = {name: getattr(part, name) for name in fields}
+    changed = {
+        name: str(folder / value) if name == "csv" and isinstance(value, str) else _moved(value, folder)
+        for name, value in values.items()
+    }
+    return part.model_copy(update={name: value for name, value in changed.items() if value is not values[name]})
+
+
+def _data(found: Fastest, robot: str, motion: str, target: Path) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    return {
+        "robot": robot,
+        "motion": motion,
+        "duration_s": found.duration,
+        "limits": {kind: {"used": s, "by": who, "at_s": at} for kind, (s, who, at) in found.used.items()},
+        "binding": found.binding,
+        "rounds": found.rounds,
+        "motion_file": str(target),
+    }

@@ -1,0 +1,184 @@
+"""The fastest speed along a way under linear constraints: one sweep back, one forth (reachability, TOPP-RA).
+
+With x = w^2 the square of the speed and u the acceleration along the way, x' = 2 u: between two places x_(i+1) = x_i +
+2 d_i u_i. Constraints A u + B x <= C at an interval's start are a convex polygon in (x, u): u lies between the greatest
+of lower lines and the least of upper lines. Backwards, the interval of x from which the next one can be reached follows
+by eliminating u (every lower line below every upper one); forwards, the largest u that stays inside is taken. Both
+sweeps are one compiled kernel each.
+
+Pham, Pham: A new approach to time-optimal path parameterization based on reachability analysis, IEEE T-RO 2018.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Expression, Kernel, Port, port
+
+Array = NDArray[np.float64]
+_NONE = 1e200
+"""Stands for a line that says nothing: no sum or product with it overflows."""
+_FLAT = 1e-10
+"""Share of the largest factor of u among all constraints of a kind below which one does not depend on u."""
+_LEVEL = 1e-9
+"""Size of 1 - 2 d slope below which a constraint at an interval's end does not depend on x at its start."""
+_ANY = 1e30
+_SLACK = 1e-9
+
+
+class Lines(NamedTuple):
+    """Bounds on u over N intervals: upper - upper_slope x >= u >= lower - lower_slope x, each (N, r); bounds on x."""
+
+    upper: Array
+    upper_slope: Array
+    lower: Array
+    lower_slope: Array
+    least: Array
+    most: Array
+
+
+class Reached(NamedTuple):
+    """Squares of speeds (N + 1,); ``lost`` is the first interval from which the end cannot be reached, or None."""
+
+    x: Array
+    lost: int | None
+
+
+def lines(u: Array, x: Array, bound: Array) -> Lines:
+    """Constraints u_factor u + x_factor x <= bound, each (N, 2, r), as lines.
+
+    The two of a pair are mostly a quantity's upper and lower bound: one of them bounds u above, the other below.
+    """
+    flat = np.abs(u) <= _FLAT * np.abs(u).max(axis=0, keepdims=True, initial=0.0)
+    factor = 1.0 / np.where(flat, 1.0, u)
+    value, slope = bound * factor, x * factor
+    up, down = ~flat & (u > 0), ~flat & (u < 0)
+    least, most = np.zeros(len(u)), np.full(len(u), _ANY)
+    if flat.any():
+        edge = bound / np.where(x == 0.0, 1.0, x)
+        most = np.minimum(most, np.where(flat & (x > 0), edge, _ANY).min(axis=(1, 2)))
+        least = np.maximum(least, np.where(flat & (x < 0), edge, 0.0).max(axis=(1, 2)))
+    if not (up[:, 0] & up[:, 1]).any() and not (down[:, 0] & down[:, 1]).any():
+        return Lines(*_one_of_two(up, value, slope, _NONE), *_one_of_two(down, value, slope, -_NONE), least, most)
+    shape = len(u), -1
+    return Lines(
+        np.where(up, value, _NONE).reshape(shape), np.where(up, slope, 0.0).reshape(shape),
+        np.where(down, value, -_NONE).reshape(shape), np.where(down, slope, 0.0).reshape(shape), least, most,
+    )  # fmt: skip
+
+
+def _one_of_two(chosen: NDArray[np.bool_], value: Array, slope: Array, none: float) -> tuple[Array, Array]:
+    """Values and slopes (N, r) of the chosen of each pair; ``none`` where neither is."""
+    first, second = chosen[:, 0], chosen[:, 1]
+    lines = np.where(first, value[:, 0], np.where(second, value[:, 1], none))
+    return lines, np.where(first, slope[:, 0], np.where(second, slope[:, 1], 0.0))
+
+
+def fastest_squares(bounds: Lines, step: Array, most: Array) -> Reached:
+    """The largest squares of speeds (N + 1,) from rest to rest with x_i <= ``most`` (N + 1,) over steps (N,)."""
+    low, high = _feasible(bounds, np.minimum(bounds.most, most[:-1]))
+    low = np.maximum(low, bounds.least)
+    back, forth = _kernels(bounds.upper.shape[1])
+
+    def rows(*arrays: Array, order: int = 1) -> list[Array]:
+        return [np.ascontiguousarray(a[::order].reshape(len(step), 1, -1)) for a in arrays]
+
+    parts = rows(low, high, step, *bounds[:4], order=-1)
+    _, kept = back.along(np.zeros((1, 2)), *_squeezed(parts, 3), carry=("next", "reach"))
+    reach = np.vstack([np.asarray(kept)[::-1, 0], np.zeros((1, 2))])
+    empty = reach[:, 0] > reach[:, 1] + _SLACK * (1.0 + np.abs(reach[:, 1]))
+    if empty.any() or reach[0, 0] > _SLACK:
+        return Reached(np.maximum(reach[:, 1], 0.0), int(np.flatnonzero(empty)[-1]) if empty.any() else 0)
+    given = _squeezed(rows(step, reach[1:, 0], reach[1:, 1], *bounds[:2]), 3)
+    _, x = forth.along(np.zeros(1), *given, carry=("x", "after"))
+    return Reached(np.maximum(np.concatenate([[0.0], np.asarray(x)[:, 0]]), 0.0), None)
+
+
+def _squeezed(parts: list[Array], scalars: int) -> list[Array]:
+    """Rows of single numbers without an axis of their own."""
+    return [part[..., 0] if k < scalars else part for k, part in enumerate(parts)]
+
+
+def _feasible(bounds: Lines, most: Array) -> tuple[Array, Array]:
+    """The least and largest x (N,) at which some u is allowed: roots of a convex function, by Newton's steps.
+
+    The excess of the lower over the upper lines is convex in x; from the right of its roots steps lead to the greater,
+    from 0 to the smaller. Where it has none the answer is empty, least above largest.
+    """
+    every = np.arange(len(most))
+
+    def meeting(x: Array) -> tuple[NDArray[np.bool_], Array, Array]:
+        """Where nothing is allowed, where the two lines that say so meet, and whether their excess grows with x."""
+        lower = bounds.lower - bounds.lower_slope * x[:, None]
+        upper = bounds.upper - bounds.upper_slope * x[:, None]
+        i, j = lower.argmax(axis=1), upper.argmin(axis=1)
+        excess = lower[every, i] - upper[every, j]
+        growth = bounds.upper_slope[every, j] - bounds.lower_slope[every, i]
+        meet = (bounds.upper[every, j] - bounds.lower[every, i]) / np.where(growth != 0, growth, 1.0)
+        return excess > _SLACK * (np.abs(lower[every, i]) + np.abs(upper[every, j])), meet, growth
+
+    high = most.copy()
+    for _ in range(40):
+        over, meet, growth = meeting(high)
+        over &= high >= 0
+        if not over.any():
+            break
+        high = np.where(over, np.where(growth > 0, np.maximum(meet, -1.0), -1.0), high)
+    low = np.zeros_like(high)
+    for _ in range(40):
+        over, meet, growth = meeting(low)
+        over &= (high >= 0) & (low < _ANY)
+        if not over.any():
+            break
+        low = np.where(over, np.where(growth < 0, meet, _ANY), low)
+    return low, high
+
+
+@cache
+def _kernels(count: int) -> tuple[Kernel, Kernel]:
+    """The sweeps for ``count`` lines on each side."""
+    return Kernel(lambda: _back(count)), Kernel(lambda: _forth(count))
+
+
+def _back(count: int) -> Expression:
+    """From the interval of x at the next place to that here: (least, largest)."""
+    after, low, high, step = ca.SX.sym("next", 2), ca.SX.sym("low"), ca.SX.sym("high"), ca.SX.sym("step")
+    upper, upper_slope, lower, lower_slope = (ca.SX.sym(name, count) for name in ("p", "q", "m", "n"))
+    least, most = low, high
+    for k in range(count):
+        for value, slope, reach, rising in (
+            (lower, lower_slope, after[1], True),
+            (upper, upper_slope, after[0], False),
+        ):
+            # x + 2 d (value - slope x) <= largest next, or >= least next; a factor of 0 leaves the next x alone
+            factor = 1 - 2 * step * slope[k]
+            edge = (reach - 2 * step * value[k]) / factor
+            above, below = (factor > _LEVEL, factor < -_LEVEL) if rising else (factor < -_LEVEL, factor > _LEVEL)
+            most = ca.if_else(above, ca.fmin(most, edge), most)
+            least = ca.if_else(below, ca.fmax(least, edge), least)
+    inputs = (
+        Port("next", after, (2,)), Port("low", low, ()), Port("high", high, ()), Port("step", step, ()),
+        Port("upper", upper, (count,)), Port("upper_slope", upper_slope, (count,)),
+        Port("lower", lower, (count,)), Port("lower_slope", lower_slope, (count,)),
+    )  # fmt: skip
+    return Expression("sweep_back", inputs, (port("most", most, ()), port("reach", ca.vertcat(least, most))))
+
+
+def _forth(count: int) -> Expression:
+    """From x here to the largest at the next place within what was found to be safe there."""
+    x, step, least, most = (ca.SX.sym(name) for name in ("x", "step", "least", "most"))
+    upper, slope = ca.SX.sym("p", count), ca.SX.sym("q", count)
+    u = ca.SX(_NONE)
+    for k in range(count):
+        u = ca.fmin(u, upper[k] - slope[k] * x)
+    after = ca.fmin(ca.fmax(x + 2 * step * u, least), most)
+    inputs = (
+        Port("x", x, ()), Port("step", step, ()), Port("least", least, ()), Port("most", most, ()),
+        Port("upper", upper, (count,)), Port("slope", slope, (count,)),
+    )  # fmt: skip
+    return Expression("sweep_forth", inputs, (port("u", u, ()), port("after", after, ())))

@@ -1,0 +1,205 @@
+"""The fastest motion along a way: rounds of sweeps, each about the last answer, until the full model keeps all limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..friction import has_friction
+from ..motion import MotionFile, Retimed, Track, Trajectory, find_motion
+from .limits import Limits
+from .problem import Problem, Use
+from .reach import fastest_squares
+from .way import Way
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+Array = NDArray[np.float64]
+BROKEN = 1e-3
+"""Share by which a limit may be broken, by the full model between the places too."""
+_ROUNDS, _SETTLED = 40, 1e-4
+_KEEP_AFTER = 4
+"""Round from which what friction was in earlier rounds counts too: where the answer would change to and fro."""
+
+
+@dataclass(frozen=True, eq=False)
+class Fastest:
+    """The fastest motion: ``speeds`` [m/s] at ``lengths`` [m] along the way, and how long it lasts [s].
+
+    ``used`` is the largest share of each kind of limit, by the full model at the ends and middles of all intervals,
+    with the actuator (or joint) that has it and when [s]. ``binding`` is the share of the time in which each kind, or
+    none, holds the motion back.
+    """
+
+    way: Way
+    lengths: Array
+    speeds: Array
+    duration: float
+    used: dict[str, tuple[float, str, float]]
+    binding: dict[str, float]
+    rounds: int
+
+    @cached_property
+    def trajectory(self) -> Retimed:
+        """The motion, as a trajectory of a motion file."""
+        turn_length = self.way.track.turn_length
+        return Retimed(along=self.way.along, turn_length=turn_length, lengths=self.lengths, speeds=self.speeds)
+
+    def motion_file(self, name: str, robot: str | None = None) -> MotionFile:
+        """The motion with the wrench of the one it follows, as a motion file's content."""
+        return MotionFile(name=name, robot=robot, trajectory=self.trajectory, wrench=self.way.wrench)
+
+
+def fastest(
+    model: Model,
+    motion: Way | MotionFile | Trajectory | str | Path | None = None,
+    limits: Limits | None = None,
+    *,
+    points: int = 1000,
+    friction: bool = True,
+) -> Fastest:
+    """The fastest motion from rest to rest along the way of a motion, within limits of actuators and joints.
+
+    ``motion`` only says where the platform goes; its corners are stops. A wrench of its file pushes at the same places.
+    A :func:`way` prepared of it serves several calls.
+    Limits that are not given are those of the robot's actuators. Speed and acceleration along the way are found at
+    ``points`` places by reachability (:mod:`polypod.fastest.reach`); limits are kept by the full model to 0.1 %.
+
+    >>> import polypod as pp
+    >>> from polypod.fastest import Limits, fastest
+    >>> found = fastest(pp.Model("kim-ryu"), "kim-ryu-circle", Limits(force=60.0), friction=False, points=200)
+    >>> round(found.duration, 2)
+    1.72
+    """
+    if model.robot.flexible:
+        raise InputError(f"fastest: the platform of {model.robot.name!r} bends and vibrates; use a rigid one")
+    bounds = (limits or Limits()).of(model)
+    if not set(bounds) - {"rms_force"}:
+        raise InputError(
+            "limits: none: give at least one of force, speed, acceleration, power, reaction (an rms force alone leaves "
+            "the peaks open), or put max_force and the like into the robot file"
+        )
+    places = motion if isinstance(motion, Way) else way(model, motion, points)
+    problem = Problem(model, places, bounds, friction and has_friction(model.kernels.mechanism))
+    x, use, rounds = _within_rms(problem)
+    return _answer(model, problem, x, use, rounds)
+
+
+def way(model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000) -> Way:
+    """The way of a motion at about ``points`` places, for :func:`fastest`."""
+    if not isinstance(points, int) or isinstance(points, bool) or not 10 <= points <= 1_000_000:
+        raise InputError(f"points: an integer from 10 to 1000000 is needed, got {points!r}")
+    file = find_motion(model, motion)
+    return Way.of(Track(file.trajectory.for_model(model), model.size), points, file.trajectory, file.wrench)
+
+
+def _solve(problem: Problem) -> tuple[Array, Use, int]:
+    """Squares of speeds (N + 1,) that keep all limits but rms, what the full model says of them, and rounds taken."""
+    x: Array | None = None
+    last, worst = np.inf, np.inf
+    for count in range(1, _ROUNDS + 1):
+        found = fastest_squares(problem.lines(x), problem.way.step, problem.most())
+        if found.lost is not None:
+            raise InputError(_no_speed(problem, found.lost))
+        x = found.x
+        if x.max() > 1e25:
+            raise InputError("limits: nothing bounds the speed along this way; give a force, speed or power limit too")
+        duration = float(problem.way.times(x)[-1])
+        settled = problem.linear or abs(duration - last) < _SETTLED * duration
+        use = problem.use(x, middles=settled)
+        worst = max(float(share.max()) for share in use.kinds.values())
+        if settled and worst <= 1 + BROKEN:
+            return x, use, count
+        if settled:  # the grid's own error, or a place that changes to and fro: less is allowed there
+            share = np.max([part.max(axis=(0, 2)) for part in use.kinds.values()], axis=0)
+            problem.margin = problem.margin / np.maximum(share, 1.0)[:, None]
+        problem.learn(use, x, keep=count > _KEEP_AFTER)
+        last = duration
+    raise InputError(
+        f"points: after {_ROUNDS} rounds a limit is still broken by {worst - 1:.2%}; use more points, or a smoother path"
+    )
+
+
+def _within_rms(problem: Problem) -> tuple[Array, Use, int]:
+    """The same with the rms of each force within its limit, by lower peaks where they would be too high."""
+    limit = problem.limits.get("rms_force")
+    x, use, rounds = _solve(problem)
+    if limit is None:
+        return x, use, rounds
+    for _ in range(30):
+        share = _rms(problem, x, use) / limit
+        if share.max() <= 1 + BROKEN / 2:
+            return x, use, rounds
+        peak = np.abs(use.force).max(axis=(0, 1))
+        lowered = np.where(share > 1, peak / share**1.02, np.inf)
+        problem.force_limit = np.minimum(np.inf if problem.force_limit is None else problem.force_limit, lowered)
+        try:
+            x, use, more = _solve(problem)
+        except InputError as error:
+            k = int(share.argmax())
+            raise InputError(
+                f"limits.rms_force: {problem.model.actuators[k].name} has {share[k]:.3g} times its limit, and lower "
+                f"peaks do not help: {error}"
+            ) from error
+        rounds += more
+    raise InputError("limits.rms_force: no lower peaks were found that keep it; allow more, or choose another path")
+
+
+def _rms(problem: Problem, x: Array, use: Use) -> Array:
+    """Root mean squares (n,) of the forces over time, by Simpson's rule in each interval."""
+    spent = np.diff(problem.way.times(x))
+    square = use.force**2
+    total = (spent[:, None] * (square[0] + 4 * square[2] + square[1]) / 6).sum(axis=0)
+    return np.asarray(np.sqrt(total / spent.sum()))
+
+
+def _no_speed(problem: Problem, interval: int) -> str:
+    """Why no speed is possible at a place."""
+    own, way = problem.needs, problem.way
+    where = f"{way.length[interval]:.4g} m along the way (t = {way.places.time[interval]:.4g} s of the motion)"
+    if problem.force_limit is not None:
+        low, high = problem._friction
+        hold = np.maximum(np.abs(own.force_0[:-1] + low[0]), np.abs(own.force_0[:-1] + high[0]))
+        share = hold / problem.force_limit
+        worst = np.unravel_index(int(share.argmax()), share.shape)
+        if share[worst] > 1:
+            actuator = problem.model.actuators[worst[1]]
+            place = f"{way.length[worst[0]]:.4g} m along the way (t = {way.places.time[worst[0]]:.4g} s of the motion)"
+            return (
+                f"limits.force: {actuator.name} needs {hold[worst]:.4g} {actuator.force_unit} to move slowly at {place}; "
+                f"{problem.force_limit[worst[1]]:.4g} {actuator.force_unit} are allowed: allow more, or take another path"
+            )
+    return f"limits: no speed keeps them all at {where}: allow more there, or take another path"
+
+
+def _answer(model: Model, problem: Problem, x: Array, use: Use, rounds: int) -> Fastest:
+    way = problem.way
+    times = way.times(x)
+    single = np.concatenate([[True], way.step > 0])  # of the two places where parts meet, the first
+    names = {kind: [a.name for a in model.actuators] for kind in use.kinds}
+    if "reaction" in use.kinds:
+        legs = model.kernels.mechanism.placed
+        names["reaction"] = [f"{leg.leg.name} {j.name}" for leg in legs for j in leg.placement.joints]
+    used, held = {}, {}
+    spent = np.diff(times)
+    for kind, share in use.kinds.items():
+        place = np.unravel_index(int(share.argmax()), share.shape)
+        at = times[place[1]] + (0.0, 1.0, 0.5)[place[0]] * spent[place[1]]
+        used[kind] = float(share[place]), names[kind][place[2]], float(at)
+        held[kind] = share.max(axis=(0, 2))
+    if "rms_force" in problem.limits:
+        share = _rms(problem, x, use) / problem.limits["rms_force"]
+        k = int(share.argmax())
+        used["rms_force"] = float(share[k]), model.actuators[k].name, float(times[-1])
+    level = np.stack(list(held.values()))
+    first = np.where(level.max(axis=0) > 0.98, level.argmax(axis=0), -1)
+    binding = {kind: float(spent[first == k].sum() / spent.sum()) for k, kind in enumerate(held)}
+    binding["none"] = float(spent[first == -1].sum() / spent.sum())
+    return Fastest(way, way.length[single], np.sqrt(x[single]), float(times[-1]), used, binding, rounds)

@@ -1,0 +1,139 @@
+"""Places along a way at which the limits are kept, and what a robot needs there as a function of speed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import StateError
+from ..motion import Motion, Places, Track, Trajectory, Wrench
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+Array = NDArray[np.float64]
+_LEAST, _FEW = 16, 2
+"""Intervals of a smooth part at least, and where there are very many parts."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """N + 1 places of a track: lengths (N + 1,), the steps (N,) between them and the smooth parts they belong to.
+
+    Where two parts meet there are two places with no step between them, one for each side. ``stops`` says where the
+    speed must be zero; ``middle`` are the places between. ``along`` is the motion it comes from, ``wrench`` what pushes.
+    """
+
+    track: Track
+    length: Array
+    step: Array
+    stops: NDArray[np.bool_]
+    places: Places
+    middle: Places
+    along: Trajectory
+    wrench: Wrench | None
+
+    @staticmethod
+    def of(track: Track, points: int, along: Trajectory, wrench: Wrench | None) -> Way:
+        """About ``points`` intervals, spread evenly over the way, at least a few on each smooth part."""
+        spans = np.diff(track.marks)
+        least = max(_FEW, min(_LEAST, points // (2 * len(spans))))
+        counts = np.maximum(np.ceil(points * spans / track.length - 1e-9).astype(int), least)
+        piece = np.repeat(np.arange(len(spans)), counts + 1)
+        share = np.arange(len(piece)) - (np.cumsum(counts + 1) - counts - 1)[piece]
+        length = track.marks[piece] + spans[piece] * share / counts[piece]
+        stops = ((share == 0) & track.stops[piece]) | ((share == counts[piece]) & track.stops[piece + 1])
+        half = (length[1:] + length[:-1]) / 2
+        both = track.on(np.concatenate([piece, piece[:-1]]), np.concatenate([length, half]))
+        split = len(length)
+        return Way(
+            track, length, np.where(piece[1:] == piece[:-1], np.diff(length), 0.0), stops,
+            Places(*(part[:split] for part in both)), Places(*(part[split:] for part in both)),
+            along, wrench,
+        )  # fmt: skip
+
+    def times(self, x: Array) -> Array:
+        """When each place is reached (N + 1,) [s], from squares of speeds (N + 1,)."""
+        speed = np.sqrt(x)
+        both = speed[1:] + speed[:-1]
+        spent = np.where(self.step > 0, 2 * self.step / np.where(both > 0, both, 1.0), 0.0)
+        return np.concatenate([[0.0], np.cumsum(spent)])
+
+    def accelerations(self, x: Array) -> Array:
+        """The constant acceleration (N,) along the way in each interval; 0 where there is no step."""
+        return np.where(self.step > 0, np.diff(x) / (2 * np.where(self.step > 0, self.step, 1.0)), 0.0)
+
+
+class Needs(NamedTuple):
+    """What a robot needs at places (..., n): affine in the acceleration u and the square x of the speed without friction.
+
+    force = u force_u + x force_x + force_0; speed = sqrt(x) rate; acceleration = u rate + x rate_x. Reactions are the
+    joints' forces (..., joints, 3) in the same three parts, None if they have no limit.
+    """
+
+    force_u: Array
+    force_x: Array
+    force_0: Array
+    rate: Array
+    rate_x: Array
+    reaction: tuple[Array, Array, Array] | None
+
+    def forces(self, u: Array, x: Array) -> Array:
+        """Actuator forces (..., n) without friction."""
+        return u[..., None] * self.force_u + x[..., None] * self.force_x + self.force_0
+
+
+def needs(model: Model, places: Places, wrench: Array | None, reactions: bool) -> Needs:
+    """Three states a place, all in one call: at rest, accelerating at rest, and at unit speed."""
+    count = len(places.time)
+    still = np.zeros((count, 6))
+    pose = np.concatenate([places.pose] * 3)
+    twist = np.concatenate([still, still, places.tangent])
+    acceleration = np.concatenate([still, places.tangent, places.curvature])
+    wrench = None if wrench is None else np.tile(wrench, (3, 1))
+    with located(places):
+        force = model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise").reshape(3, count, -1)
+    parts = None
+    if reactions:
+        found = joint_forces(model, pose, twist, acceleration, wrench, False)
+        at_rest, pushing, moving = found.reshape(3, count, *found.shape[1:])
+        parts = pushing - at_rest, moving - at_rest, at_rest
+    return Needs(
+        force[1] - force[0], force[2] - force[0], force[0],
+        model.rates(places.pose, places.tangent),
+        model.accelerations(places.pose, places.tangent, places.curvature), parts,
+    )  # fmt: skip
+
+
+def pushed(wrench: Wrench, places: Places) -> Array:
+    """External wrenches (n, 6) at places: what pushes belongs to the place, at the time of the motion given."""
+    return wrench.at(Motion(places.time, places.pose, places.tangent, places.curvature))
+
+
+def joint_forces(
+    model: Model, pose: Array, twist: Array, acceleration: Array, wrench: Array | None, friction: bool
+) -> Array:
+    """Forces (n, joints, 3) in all joints; those that statics leaves open count as zero."""
+    found = model.reactions(pose, twist, acceleration, wrench, friction, errors="raise")
+    forces = np.stack([joint.force for leg in found.legs.values() for joint in leg.values()], axis=-2)
+    return np.nan_to_num(forces, copy=False, nan=0.0)
+
+
+class located:
+    """A state without an answer is named by the motion's own time."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, StateError) and len(error.index):
+            time = float(self.places.time[int(error.index[0]) % len(self.places.time)])
+            why = error.reasons[0] if error.reasons else str(error)
+            message = f"trajectory: the robot cannot go where the motion is at t = {time:.6g} s: {why}"
+            raise StateError(message, error.index, error.reasons, time=time) from error

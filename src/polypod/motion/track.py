@@ -1,0 +1,199 @@
+"""The way of a motion by its length: where the platform goes, whatever the speed.
+
+The length of a way counts turns as well, dl = sqrt(|v|^2 + r^2 |omega|^2) dt with a ``turn_length`` r [m]: a turn by one
+radian is as long as r. A motion along it at speed w = ldot has twist = w tangent and acceleration = wdot tangent +
+w^2 curvature; tangent and curvature belong to the way, not to the motion it was taken from. Where that motion rests
+(every pose of a motion through poses), the way goes on; where its tangent jumps, a robot must stop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .checks import Array
+from .contract import Motion, Trajectory
+
+_CELLS, _LEAST_CELLS = 1024, 4
+"""Cells of the table of lengths in all, and of a piece at least; a cell's length is exact to its fourth power."""
+_STILL = 1e-3
+"""Share of a piece's largest speed below which its tangent is taken further inside: it is 0/0 where motions rest."""
+_BEND = 1e-2
+"""Largest angle [rad] between the tangents on both sides of a point that is taken for a smooth one."""
+_TURN_BACK = 0.5
+"""Angle [rad] between tangents half a cell apart above which there is a corner between them."""
+
+
+class Places(NamedTuple):
+    """Places of a way: the motion's own time there (...), pose (..., 4, 4), tangent and curvature (..., 6)."""
+
+    time: Array
+    pose: Array
+    tangent: Array
+    curvature: Array
+
+
+@dataclass(frozen=True)
+class _Pieces:
+    """Smooth parts of a way: times (p, 2) of the motion, those just inside where tangents are read, and lengths."""
+
+    time: Array
+    inner: Array
+    length: Array
+
+
+class Track:
+    """The way of a trajectory by its length l in [0, length].
+
+    ``marks`` (p + 1,) are the lengths at which its smooth parts meet, ``stops`` (p + 1,) says where the tangent jumps:
+    there the speed must be zero. Times at which the motion stays in one place have no length.
+
+    >>> import polypod as pp
+    >>> here = pp.motion.Line(start=[0, 0, 1, 0, 0, 0], end=[0.3, 0.4, 1, 0, 0, 0], duration=2, law="quintic")
+    >>> track = Track(pp.motion.Euler(path=here, convention="ZYX"), turn_length=0.1)
+    >>> round(track.length, 12), track.at(0.25).tangent[:2].round(12)
+    (0.5, array([0.6, 0.8]))
+    """
+
+    def __init__(self, trajectory: Trajectory, turn_length: float) -> None:
+        if not (np.isfinite(turn_length) and turn_length > 0):
+            raise InputError(f"turn_length: must be greater than 0 m, got {turn_length}")
+        self.trajectory, self.turn_length = trajectory, turn_length
+        self._weights = np.array([1.0, 1.0, 1.0, *[turn_length**2] * 3])
+        edges = np.unique(np.clip(trajectory.pieces[:, :2], 0.0, trajectory.duration))
+        for _ in range(3):  # a corner inside a piece becomes an edge, and may have hidden another
+            corners = self._table(edges)
+            if not len(corners):
+                break
+            edges = np.union1d(edges, corners)
+        self.length = float(self._lengths[-1])
+        if not self.length > 0:
+            raise InputError("trajectory: the platform does not move: a way without a length has no speed")
+        self._arrange(edges)
+
+    def _speed(self, motion: Motion) -> Array:
+        return np.sqrt((motion.twist**2 * self._weights).sum(axis=-1))
+
+    def _table(self, edges: Array) -> Array:
+        """Lengths at the cells' ends and speeds within them; the times of corners inside of pieces."""
+        spans = np.diff(edges)
+        cells = np.maximum(np.ceil(_CELLS * spans / spans.sum()).astype(int), _LEAST_CELLS)
+        piece = np.repeat(np.arange(len(spans)), 2 * cells + 1)
+        first = np.concatenate([[0], np.cumsum(2 * cells + 1)])
+        share = (np.arange(first[-1]) - first[piece]) / (2 * cells[piece])
+        # just inside its piece: where pieces meet in a jump, each has its own speed
+        time = edges[piece] + np.clip(share, 1e-12, 1 - 1e-12) * spans[piece]
+        motion = self.trajectory.at(time)
+        speed = self._speed(motion)
+        of = np.repeat(np.arange(len(spans)), cells)  # the piece of each cell, and its place there
+        place = np.arange(len(of)) - (np.cumsum(cells) - cells)[of]
+        begin = first[of] + 2 * place
+        self._width = (spans / cells)[of]
+        self._starts = edges[of] + self._width * place
+        self._top = np.maximum.reduceat(speed, first[:-1])
+        rise = (motion.twist * motion.acceleration * self._weights).sum(axis=-1) / np.where(speed > 0, speed, 1.0)
+        self._curve = _quartic(*(speed[begin + k] for k in range(3)), *(rise[begin + k] * self._width for k in (0, 2)))
+        self._curve *= self._width
+        self._lengths = np.concatenate([[0.0], np.cumsum(self._curve.sum(axis=0))])
+        self._ends = np.concatenate([[0], np.cumsum(cells)])
+        tangent = motion.twist * np.sqrt(self._weights) / np.where(speed > 0, speed, 1.0)[:, None]
+        moving = np.flatnonzero(speed > 1e-9 * speed.max(initial=0.0))
+        one, other = moving[:-1], moving[1:]
+        turned = (tangent[one] * tangent[other]).sum(axis=1) < np.cos(_TURN_BACK)
+        turned &= piece[one] == piece[other]
+        return self._rests(time[one[turned]], time[other[turned]])
+
+    def _rests(self, low: Array, high: Array) -> Array:
+        """Times (k,) between ``low`` and ``high`` at which the speed is least, where d(speed^2)/dt changes its sign."""
+        for _ in range(60 if len(low) else 0):
+            middle = (low + high) / 2
+            motion = self.trajectory.at(middle)
+            slower = (motion.twist * motion.acceleration * self._weights).sum(axis=-1) < 0
+            low, high = np.where(slower, middle, low), np.where(slower, high, middle)
+        return (low + high) / 2
+
+    def _arrange(self, edges: Array) -> None:
+        """The smooth parts that have a length, and where the tangent jumps between them."""
+        lengths = self._lengths[self._ends]
+        kept = np.diff(lengths) > 1e-12 * self.length
+        time = np.column_stack([edges[:-1], edges[1:]])[kept]
+        self._pieces = _Pieces(
+            time, self._inside(time, self._top[kept]), np.column_stack([lengths[:-1], lengths[1:]])[kept]
+        )
+        self.marks = np.append(self._pieces.length[:, 0], self.length)
+        ends = self._frames(self._pieces.inner)[0] * np.sqrt(self._weights)
+        bend = np.linalg.norm(ends[1:, 0] - ends[:-1, 1], axis=-1)
+        self.stops = np.concatenate([[True], bend > _BEND, [True]])
+
+    def _inside(self, time: Array, top: Array) -> Array:
+        """Times (p, 2) next to the ends of pieces at which they move fast enough to tell where to."""
+        shares = np.array([1e-9, 1e-6, 1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1])
+        span = time[:, 1] - time[:, 0]
+        tried = np.stack([time[:, :1] + span[:, None] * shares, time[:, 1:] - span[:, None] * shares], axis=1)
+        fast = self._speed(self.trajectory.at(tried)) >= _STILL * top[:, None, None]
+        chosen = np.where(fast.any(axis=-1), fast.argmax(axis=-1), len(shares) - 1)
+        return np.asarray(np.take_along_axis(tried, chosen[..., None], axis=-1)[..., 0])
+
+    def _frames(self, time: Array) -> tuple[Array, Array, Array]:
+        """Tangent, curvature and pose at times of the motion at which it moves."""
+        motion = self.trajectory.at(time)
+        speed = self._speed(motion)[..., None]
+        tangent = motion.twist / speed
+        faster = (motion.acceleration * tangent * self._weights).sum(axis=-1, keepdims=True)
+        return tangent, (motion.acceleration - faster * tangent) / speed**2, motion.pose
+
+    def time(self, length: Array) -> Array:
+        """The motion's own time at lengths (...)."""
+        flat = np.clip(length, 0.0, self.length)
+        cell = np.clip(np.searchsorted(self._lengths, flat, "right") - 1, 0, len(self._width) - 1)
+        curve, left = self._curve[:, cell], flat - self._lengths[cell]
+        total = curve.sum(axis=0)
+        z = np.where(total > 0, left / np.where(total > 0, total, 1.0), 0.0)
+        low, high = np.zeros_like(z), np.ones_like(z)
+        for _ in range(60):  # Newton's steps within a bracket; a few, but for cells that start at rest
+            value, slope = _polynomial(curve, z)
+            excess = value - left
+            low, high = np.where(excess <= 0, z, low), np.where(excess >= 0, z, high)
+            step = z - excess / np.where(slope > 0, slope, 1.0)
+            new = np.where((slope > 0) & (step > low) & (step < high), step, (low + high) / 2)
+            done = np.abs(new - z).max(initial=0.0) < 1e-14
+            z = new
+            if done:
+                break
+        return np.asarray(self._starts[cell] + z * self._width[cell])
+
+    def at(self, length: Array | float) -> Places:
+        """Places at lengths (...); where smooth parts meet, those of the later part."""
+        where = np.asarray(length, dtype=np.float64)
+        piece = np.clip(np.searchsorted(self.marks, where, "right") - 1, 0, len(self._pieces.time) - 1)
+        return self.on(piece, where)
+
+    def on(self, piece: NDArray[np.intp], length: Array) -> Places:
+        """Places at lengths (...) of smooth parts (...) of the way."""
+        time = self.time(length)
+        inner = np.clip(time, self._pieces.inner[piece, 0], self._pieces.inner[piece, 1])
+        tangent, curvature, pose = self._frames(inner)
+        moved = inner != time
+        if moved.any():
+            pose[moved] = self.trajectory.at(time[moved]).pose
+        return Places(time, pose, tangent, curvature)
+
+
+def _quartic(start: Array, middle: Array, end: Array, rise: Array, last_rise: Array) -> Array:
+    """Coefficients (5, n) of z, z^2, ..., z^5 of the integral of the quartic with these values and end slopes on 0..1."""
+    d, e, f = end - start - rise, last_rise - rise, middle - start - rise / 2
+    fourth = 16 * f - 8 * d + 2 * e
+    return np.stack([start, rise / 2, (3 * d - e + fourth) / 3, (e - 2 * d - 2 * fourth) / 4, fourth / 5])
+
+
+def _polynomial(coefficients: Array, z: Array) -> tuple[Array, Array]:
+    """Values of a polynomial without constant part, and its derivatives, by Horner's rule."""
+    value, slope = np.zeros_like(z), np.zeros_like(z)
+    for coefficient in coefficients[::-1]:
+        slope = slope * z + value + coefficient
+        value = (value + coefficient) * z
+    return value, slope

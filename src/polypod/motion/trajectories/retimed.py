@@ -1,0 +1,96 @@
+"""A motion along the way of another, at speeds of its own."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import PrivateAttr
+
+from ...description.quantities import Length
+from ...errors import InputError
+from ..checks import Array, finite
+from ..contract import Motion, Trajectory
+from ..fields import Numbers, Velocities
+from ..track import Track
+from .base import AnyTrajectory, TrajectoryKind
+
+if TYPE_CHECKING:
+    from ...model import Model
+
+_SAME_LENGTH = 1e-6
+"""Relative difference between the length of a way and that of its speeds which counts as rounding."""
+
+
+class Retimed(TrajectoryKind):
+    """Where another trajectory goes, at other speeds: ``polypod fastest`` writes such motions.
+
+    The ``speeds`` w [m/s] stand at ``lengths`` l [m] of the way of ``along``, in which a turn by one radian counts as
+    ``turn_length``. Between two lengths w^2 changes evenly: the acceleration along the way is constant.
+    """
+
+    kind: Literal["retimed"] = "retimed"
+    along: AnyTrajectory
+    turn_length: Length
+    lengths: Numbers
+    speeds: Velocities
+    _lengths: Array = PrivateAttr()
+    _speeds: Array = PrivateAttr()
+    _times: Array = PrivateAttr()
+
+    def prepare(self, folder: FilePath) -> None:
+        lengths = finite("lengths", self.lengths, None)
+        speeds = finite("speeds", self.speeds, len(lengths))
+        if len(lengths) < 2 or lengths[0] != 0.0 or not (np.diff(lengths) > 0).all():
+            raise InputError("lengths: must start at 0 m and increase, two at least")
+        if (speeds < 0).any():
+            raise InputError(f"speeds: must not be negative, got {speeds.min():g} m/s")
+        both = speeds[1:] + speeds[:-1]
+        if not (both > 0).all():
+            k = int(np.argmin(both))
+            raise InputError(f"speeds: must not be zero at two lengths in a row, got 0 at {lengths[k]:g} m and after")
+        self._lengths, self._speeds = lengths, speeds
+        self._times = np.concatenate([[0.0], np.cumsum(2 * np.diff(lengths) / both)])
+
+    @property
+    def duration(self) -> float:
+        return float(self._times[-1])
+
+    @property
+    def times(self) -> Array:
+        """When each of the lengths is reached (n,) [s]."""
+        return self._times
+
+    @property
+    def pieces(self) -> Array:
+        return np.column_stack([self._times[:-1], self._times[1:], np.ones(len(self._times) - 1)])
+
+    @cached_property
+    def track(self) -> Track:
+        """The way; an error if it is not as long as the speeds say."""
+        track = Track(self.along, self.turn_length)
+        if abs(track.length - self._lengths[-1]) > _SAME_LENGTH * track.length:
+            raise InputError(
+                f"lengths: the way of 'along' is {track.length:.9g} m long, the speeds are for "
+                f"{self._lengths[-1]:.9g} m; find them anew with 'polypod fastest'"
+            )
+        return track
+
+    def progress(self, t: Array) -> tuple[Array, Array, Array]:
+        """Length, speed and acceleration (...) along the way at times (...)."""
+        i = np.clip(np.searchsorted(self._times, t, "right") - 1, 0, len(self._times) - 2)
+        acceleration = np.diff(self._speeds**2)[i] / (2 * np.diff(self._lengths)[i])
+        past = t - self._times[i]
+        length = self._lengths[i] + past * (self._speeds[i] + past * acceleration / 2)
+        return length, self._speeds[i] + past * acceleration, acceleration
+
+    def evaluate(self, t: Array) -> Motion:
+        length, speed, acceleration = (part[..., None] for part in self.progress(t))
+        places = self.track.at(length[..., 0])
+        twist = speed * places.tangent
+        return Motion(t, places.pose, twist, acceleration * places.tangent + speed**2 * places.curvature)
+
+    def for_model(self, model: Model) -> Trajectory:
+        return self.model_copy(update={"along": self.along.for_model(model)})

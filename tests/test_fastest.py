@@ -1,0 +1,277 @@
+"""Fastest motions: against closed forms, against toppra, and by the full model between their places."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import polypod as pp
+from polypod.cli import app
+from polypod.errors import InputError, MotionFileError, StateError
+from polypod.fastest import Limits, fastest, way
+from polypod.motion import (
+    AxisTurn,
+    Circle,
+    Euler,
+    Line,
+    Poses,
+    Rest,
+    Sine,
+    Stack,
+    Track,
+    dumps_motion,
+    find_motion,
+    loads_motion,
+)
+
+CIRCLE = json.loads((Path(__file__).parent / "data" / "topp_kim_ryu_circle.json").read_text())
+
+
+@pytest.fixture(scope="module")
+def hexaslide(model_of):
+    return model_of("kim-ryu")
+
+
+@pytest.fixture(scope="module")
+def circle(hexaslide):
+    return way(hexaslide, "kim-ryu-circle", 200)
+
+
+def largest_shares(model, found, limits, friction, count=4001):
+    """Shares of the limits that the full model sees along the motion as its file says it, at times of its own."""
+    trajectory = found.motion_file("again").trajectory.for_model(model)
+    t = np.linspace(1e-9, 1 - 1e-9, count) * trajectory.duration
+    motion = trajectory.at(t)
+    at = motion.pose, motion.twist, motion.acceleration
+    force, rate = model.inverse_dynamics(*at, friction=friction), model.rates(*at[:2])
+    seen = {"force": force, "speed": rate, "acceleration": model.accelerations(*at), "power": force * rate}
+    shares = {k: np.abs(v).max() / getattr(limits, k) for k, v in seen.items() if getattr(limits, k) is not None}
+    if limits.rms_force is not None:
+        shares["rms_force"] = np.sqrt(np.trapezoid(force**2, t, axis=0) / t[-1]).max() / limits.rms_force
+    if limits.reaction is not None:
+        legs = model.reactions(*at, friction=friction).legs
+        sizes = [np.linalg.norm(j.force, axis=1).max() for leg in legs.values() for j in leg.values()]
+        shares["reaction"] = max(sizes) / limits.reaction
+    return shares
+
+
+# -- against closed forms and toppra -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limits", "duration"),
+    [
+        # all three slides of a linear Delta move as the platform does along z: from rest to rest over 0.1 m
+        (Limits(acceleration=2.0), 2 * np.sqrt(0.1 / 2.0)),
+        (Limits(acceleration=2.0, speed=0.25), 0.1 / 0.25 + 0.25 / 2.0),
+    ],
+)
+def test_a_straight_line_is_a_triangle_or_a_trapezoid_of_speed(model_of, limits, duration):
+    """2 sqrt(L/a) and L/v + v/a; 1e-3 since the corner of the trapezoid lies between two of 400 places."""
+    model = model_of("linear-delta")
+    start = model.coordinates(model.robot.home.matrix)
+    up = {"kind": "line", "start": start, "end": start + [0, 0, 0.1], "duration": 7.0}
+    found = fastest(model, pp.motion.OwnCoordinates(path=up), limits, points=400)
+    assert found.duration == pytest.approx(duration, rel=1e-3)
+    assert found.duration >= duration * (1 - 1e-9)
+
+
+def test_the_circle_of_kim_and_ryu_as_toppra_times_it(hexaslide, circle):
+    """1.7339 s at 200 points, from four digits of another program on the same path by a spline of 201 points."""
+    found = fastest(hexaslide, circle, Limits(force=60.0), friction=False)
+    assert found.duration == pytest.approx(CIRCLE["T_s"]["N=200"], rel=2e-4)
+    assert found.binding["force"] > 0.98
+
+
+def test_the_same_coefficients_give_toppras_speeds(hexaslide, circle):
+    """Place by place, with an own evaluation of forces; it starts at a speed of 1e-4 m/s instead of at rest: 3e-6."""
+    toppra = pytest.importorskip("toppra")
+    toppra.setup_logging("ERROR")
+    model, track = hexaslide, circle.track
+
+    class Positions(toppra.interpolator.AbstractGeometricPath):
+        dof, path_interval = 1, np.array([0.0, track.length])
+
+        def __call__(self, s, order=0):
+            return np.atleast_2d([np.asarray(s), np.ones_like(s), np.zeros_like(s)][order]).T
+
+    places = track.at(circle.length)
+
+    def forces(u, x):
+        acceleration = u * places.tangent + x * places.curvature
+        return model.inverse_dynamics(places.pose, np.sqrt(x) * places.tangent, acceleration, friction=False)
+
+    c = forces(0.0, 0.0)
+    a, b = forces(1.0, 0.0) - c, forces(0.0, 1.0) - c
+
+    class Forces(toppra.constraint.LinearConstraint):
+        def __init__(self):
+            super().__init__()
+            self.identical, self.discretization_type = True, toppra.constraint.DiscretizationType.Interpolation
+            self.dof = 1
+
+        def compute_constraint_params(self, path, gridpoints):
+            both = np.vstack([np.eye(6), -np.eye(6)])
+            parts = toppra.constraint.linear_constraint.canlinear_colloc_to_interpolate(
+                a, b, c, both, np.full(12, 60.0), None, None, gridpoints, identical=True
+            )
+            return parts
+
+    problem = toppra.algorithm.TOPPRA([Forces()], Positions(), gridpoints=circle.length, solver_wrapper="seidel")
+    speeds = problem.compute_parameterization(0.0, 0.0)[1]
+    found = fastest(model, circle, Limits(force=60.0), friction=False)
+    np.testing.assert_allclose(found.speeds[1:-1], speeds[1:-1], rtol=3e-6)
+
+
+# -- by the full model -------------------------------------------------------------------------------------------------
+
+CASES = {
+    "force": Limits(force=85.0),
+    "speed": Limits(force=85.0, speed=0.25),
+    "power": Limits(force=85.0, power=15.0),
+    "power alone": Limits(power=15.0),
+    "acceleration": Limits(force=90.0, acceleration=3.0),
+    "rms": Limits(force=100.0, rms_force=60.0),
+    "reaction": Limits(force=120.0, reaction=120.0),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_limits_are_kept_with_friction_between_the_places_too(hexaslide, circle, case):
+    """Viscous and load-dependent dry friction; 0.1 % is what is promised, and something is used to 98 %."""
+    limits = CASES[case]
+    found = fastest(hexaslide, circle, limits)
+    shares = largest_shares(hexaslide, found, limits, friction=True)
+    assert max(shares.values()) < 1.001
+    assert max(shares.values()) > 0.98
+    for kind, share in shares.items():
+        assert found.used[kind][0] == pytest.approx(share, rel=5e-3)
+    slower = fastest(hexaslide, circle, limits, friction=False)
+    assert slower.duration < found.duration
+
+
+def test_no_other_speed_is_faster(hexaslide, circle):
+    """Speeds one percent higher anywhere break a limit, or cannot be reached or left in time."""
+    limits = Limits(force=85.0)
+    found = fastest(hexaslide, circle, limits, friction=False)
+    rng = np.random.default_rng(3)
+    for k in rng.integers(3, len(found.lengths) - 3, 6):
+        bump = 1 + 0.01 * np.exp(-(((np.arange(len(found.lengths)) - k) / 2.0) ** 2))
+        faster = pp.motion.Retimed(
+            along=circle.along, turn_length=circle.track.turn_length, lengths=found.lengths,
+            speeds=found.speeds * bump,
+        ).for_model(hexaslide)  # fmt: skip
+        motion = faster.at(np.linspace(0, faster.duration, 8001)[1:-1])
+        force = hexaslide.inverse_dynamics(motion.pose, motion.twist, motion.acceleration, friction=False)
+        assert np.abs(force).max() > 85.0 * 1.002
+
+
+# -- ways --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_track_is_parametrised_by_its_length():
+    """A circle with a turn: known length, unit tangents, curvatures as their differences."""
+    path = Stack(parts=[Circle(centre=[0, 0, 0], radius=0.2, normal=[0, 0, 1], rpm=30, turns=1),
+                        Rest(point=[0, 0, 0], duration=2.0)])  # fmt: skip
+    track = Track(Euler(path=path, convention="ZYX"), 0.3)
+    assert track.length == pytest.approx(0.4 * np.pi, rel=1e-12)
+    spin = AxisTurn(position=Rest(point=[0, 0, 1], duration=1), axis=[0, 0, 1],
+                    angle=Line(start=0.0, end=0.5, duration=1, law="quintic"))  # fmt: skip
+    assert Track(spin, 0.3).length == pytest.approx(0.15, rel=1e-12)
+    at, h = np.linspace(0.1, 0.9, 7) * track.length, 1e-5
+    change = (track.at(at + h).tangent - track.at(at - h).tangent) / (2 * h)
+    np.testing.assert_allclose(track.at(at).curvature, change, atol=1e-8)
+
+
+def test_corners_and_turns_back_are_stops_and_rests_on_a_line_are_not():
+    poses = np.tile(np.eye(4), (4, 1, 1))
+    poses[1:, 0, 3], poses[3, 1, 3] = [0.1, 0.2, 0.2], 0.1  # two steps along x, one along y
+    track = Track(Poses.through(poses, [0.0, 1.0, 3.0, 4.0]), 0.1)
+    np.testing.assert_array_equal(track.stops, [True, False, True, True])
+    np.testing.assert_allclose(track.marks, [0, 0.1, 0.2, 0.3], rtol=1e-12)
+    back = Stack(parts=[Sine(offset=[0, 0, 0], amplitude=[0.1, 0, 0], frequency=1.0, duration=1.0),
+                        Rest(point=[0, 0, 0], duration=1.0)])  # fmt: skip
+    swing = Track(Euler(path=back, convention="ZYX"), 0.1)
+    assert swing.length == pytest.approx(0.4, rel=1e-9)
+    np.testing.assert_allclose(swing.marks[swing.stops], [0, 0.1, 0.3, 0.4], atol=1e-9)
+
+
+def test_a_retimed_motion_is_one_and_reads_back(hexaslide, circle):
+    """Twist and acceleration against central differences of the pose, away from the knots; then the file."""
+    found = fastest(hexaslide, circle, Limits(force=85.0, speed=0.25))
+    text = dumps_motion(found.motion_file("quick", "kim-ryu"))
+    again = loads_motion(text).trajectory.for_model(hexaslide)
+    assert again.duration == found.duration
+    t = (found.trajectory.times[1:] + found.trajectory.times[:-1])[5::20] / 2
+    h = 1e-5
+    early, now, late = (again.at(t + shift) for shift in (-h, 0.0, h))
+    moved = (late.pose - early.pose)[:, :3, 3] / (2 * h)
+    np.testing.assert_allclose(now.twist[:, :3], moved, atol=1e-8)
+    np.testing.assert_allclose(now.acceleration, (late.twist - early.twist) / (2 * h), atol=1e-5)
+    ends = again.at([0.0, again.duration])
+    np.testing.assert_allclose(ends.twist, 0.0, atol=1e-12)
+    given = find_motion(hexaslide, "kim-ryu-circle").trajectory.for_model(hexaslide)
+    np.testing.assert_allclose(ends.pose, given.at([0.0, given.duration]).pose, atol=1e-12)
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        (Limits(), "limits: none"),
+        (Limits(rms_force=50.0), "limits: none"),
+        (Limits(force=-1.0), "greater than 0"),
+        (Limits(force=[1.0, 2.0]), "6 are needed"),
+        (Limits(force=30.0), r"limits\.force: leg\d needs .* N to move slowly at .* 30 N are allowed"),
+        (Limits(force=85.0, rms_force=10.0), r"limits\.rms_force: leg\d has .* lower peaks do not help"),
+        (Limits(force=300.0, reaction=20.0), "no speed keeps them all"),
+    ],
+)
+def test_limits_that_cannot_be_kept_are_refused(hexaslide, circle, limits, message):
+    with pytest.raises(InputError, match=message):
+        fastest(hexaslide, circle, limits)
+
+
+def test_ways_that_cannot_be_gone_are_refused(hexaslide):
+    home = hexaslide.robot.home.matrix
+    far = home.copy()
+    far[:3, 3] += [5.0, 0.0, 0.0]
+    with pytest.raises(StateError, match="where the motion is at t = "):
+        fastest(hexaslide, Poses.through([home, far], [0.0, 1.0]), Limits(force=60.0), points=50)
+    with pytest.raises(InputError, match="does not move"):
+        fastest(hexaslide, Poses.through([home, home], [0.0, 1.0]), Limits(force=60.0), points=50)
+    with pytest.raises(InputError, match="points"):
+        fastest(hexaslide, None, Limits(force=60.0), points=3)
+
+
+def test_files_of_retimed_motions_are_checked():
+    text = "{{name: a, trajectory: {{kind: retimed, turn_length: 0.1, along: {{kind: published, name: kim-ryu-circle}}, {}}}}}"
+    with pytest.raises(MotionFileError, match="two lengths in a row"):
+        loads_motion(text.format("lengths: [0, 1, 2], speeds: [0, 0, 1]"))
+    with pytest.raises(MotionFileError, match="increase"):
+        loads_motion(text.format("lengths: [0, 1, 1], speeds: [0, 1, 1]"))
+    short = loads_motion(text.format("lengths: [0, 0.3, 0.5], speeds: [0, 1, 0]"))
+    with pytest.raises(InputError, match=r"0\.628318531 m long, the speeds are for 0\.5 m"):
+        short.trajectory.for_model(pp.Model("kim-ryu")).at(0.1)
+
+
+def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = CliRunner()
+    asked = ["fastest", "kim-ryu", "kim-ryu-circle", "--max-force", "0.085 kN", "--points", "100"]
+    told = run.invoke(app, asked)
+    assert told.exit_code == 0, told.output
+    assert "1.5 s as given" in told.output and "leg" in told.output
+    assert run.invoke(app, asked).exit_code == 2  # never over a file unasked
+    data = json.loads(run.invoke(app, [*asked, "--force", "--json"]).output)
+    ran = run.invoke(app, ["run", "kim-ryu", data["motion_file"], "--no-files", "--json"])
+    peaks = [abs(row["peak_force"]) for row in json.loads(ran.output)["actuators"]]
+    assert 85 * 0.98 < max(peaks) < 85 * 1.001
+    wrong = run.invoke(app, ["fastest", "kim-ryu", "--max-force", "2 mm"])
+    assert wrong.exit_code == 2 and "--max-force: a number, with a unit of N" in wrong.output
