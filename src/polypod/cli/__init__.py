@@ -25,6 +25,8 @@ COMMANDS = {
     "workspace": "How far a robot moves within its limits, what stops it, and maps of its workspace.",
     "singularity": "How far a robot is from being singular, of which kind, and what its platform does there.",
     "fastest": "The fastest motion along a path within limits of force, speed, power and reactions, as a motion file.",
+    "sweep": "Vary numbers of a robot: forces, powers, strokes, reactions of every design, and the limit that binds it.",
+    "optimise": "The best design of a study within its limits, or the best compromises between several quantities.",
     "list": "Robots that come with polypod, published motions, kinds of legs and platforms.",
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",

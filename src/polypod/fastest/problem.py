@@ -49,7 +49,8 @@ class Problem:
     def __init__(self, model: Model, way: Way, limits: dict[str, Array], friction: bool) -> None:
         self.model, self.way, self.limits, self.friction = model, way, limits, friction
         self._wrench = None if way.wrench is None else [pushed(way.wrench, p) for p in (way.places, way.middle)]
-        self.needs = needs(model, way.places, self._wrench and self._wrench[0], "reaction" in limits)
+        here = None if self._wrench is None else self._wrench[0]
+        self.needs = needs(model, way.places, here, "reaction" in limits)
         count = len(way.step)
         self.margin = np.ones((count, 1))
         self.force_limit = limits.get("force")
@@ -155,9 +156,9 @@ class Problem:
         force = model.inverse_dynamics(pose, twist, acceleration, wrench, self.friction, errors="raise")
         own = self._ends(u, squares)
         real = self.way.step > 0
-        rub = self._friction_about(force[:2] - own)
+        about = self._friction_about(force[:2] - own)
         largest = np.abs(force)
-        largest[:2] = np.maximum(np.abs(own + rub[0]), np.abs(own + rub[1]))
+        largest[:2] = np.maximum(np.abs(own + about[0]), np.abs(own + about[1]))
         kinds, reaction = {}, None
         values = {
             "force": lambda: largest,
@@ -175,7 +176,7 @@ class Problem:
             reaction = reaction.reshape(len(squares), len(u), *reaction.shape[1:])
             reaction[:2] = self._larger(reaction[:2], u, squares)
             kinds["reaction"] = np.linalg.norm(reaction, axis=-1) / self.limits["reaction"][0] * real[:, None]
-        return Use(kinds, rub, force, reaction)
+        return Use(kinds, about, force, reaction)
 
     def _friction_about(self, found: Array) -> Array:
         """The least and largest of friction (2, 2, N, n) from that at starts and ends (2, N, n).

@@ -160,8 +160,9 @@ class Calls:
     ) -> tuple[_Run, Notes]:
         """States broadcast against designs: every design at every state where the designs' axes lead."""
         design = Design(self._kernels.robot, parameters)
-        kernel, mechanism = self._kernels.of_design(design, name, **options, verdict=True)
-        ask, _ = self._kernels.of_design(design, "margins")
+        of_design = self._kernels.of_design(design)
+        kernel, ask = of_design.get(name, **options, verdict=True), of_design.get("margins")
+        mechanism = of_design.mechanism
         values = design.rows(mechanism.numbers)
         states = self.checked(self.arguments(kernel, given))
         try:
@@ -190,7 +191,8 @@ class Calls:
         }
         verdict = outputs.pop("verdict")  # on robots that can be; designs are looked at one by one
         which = np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
-        notes = self._impossible(design, values, ask, which)
+        impossible = self.impossible(design, values, ask)
+        notes = [(which == k, f"design {k}{text}") for k, text in impossible.items()]
         if mechanism.platform.follows_legs:
             # other geometry lets the platform do other things
             notes.append((verdict >= BAD_INPUT, "the design's legs do not allow this pose or motion"))
@@ -202,9 +204,12 @@ class Calls:
 
         return _Run(shape, outputs, margins, mechanism), notes
 
-    def _impossible(self, design: Design, values: Array, ask: Kernel, which: NDArray[np.int64]) -> Notes:
-        """Designs that no robot can have: bodies that cannot be, legs that do not close at home."""
-        notes = {k: f"design {k}: {text}" for k, text in design.reasons.items()}
+    def impossible(self, design: Design, values: Array, ask: Kernel) -> dict[int, str]:
+        """Why designs, by number, can be no robot: bodies that cannot be, legs that do not close at home.
+
+        ``values`` are their rows of the parameter port and ``ask`` the kernel of their margins.
+        """
+        notes = {k: f": {text}" for k, text in design.reasons.items()}
         homes = np.tile(self._kernels.robot.home.matrix, (design.count, 1, 1))
         homes[:, :3, 3] = design.flat("home.position")
         still = [homes if p.shape == (4, 4) else np.zeros((design.count, *p.shape)) for p in ask.inputs]
@@ -212,8 +217,8 @@ class Calls:
         lost = ~(closed[..., 0] > SMALLEST_MARGIN).all(axis=-1)
         for k in np.flatnonzero(lost).tolist():
             text = reasons(self._kernels.mechanism, closed[k : k + 1])[0]
-            notes.setdefault(k, f"design {k} does not close at home: {text}")
-        return [(which == k, text) for k, text in notes.items()]
+            notes.setdefault(k, f" does not close at home: {text}")
+        return notes
 
     def _answered(self, name: str, found: tuple[_Run, Notes], errors: Errors | None, answer: Answer) -> Any:
         """Results with NaN where there is no answer, and a word about it."""

@@ -99,21 +99,13 @@ class Kernels:
                 self._known[key] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
             return self._known[key]
 
-    def of_design(
-        self,
-        design: Design,
-        name: str,
-        friction: bool = False,
-        formulation: str = "virtual-power",
-        verdict: bool = False,
-    ) -> tuple[Kernel, Mechanism]:
-        """The kernel of a function without numbers, that takes those of a design, and the robot in its symbols."""
+    def of_design(self, design: Design) -> DesignKernels:
+        """The functions that take the numbers of a design."""
         if self.options.specialise:
             raise InputError("parameters: this model has its numbers built in (specialise=True); make one without")
         mechanism = self._mechanism(design)
         same = mechanism.numbers.structure == self.mechanism.numbers.structure
-        chosen = self.mechanism if same else mechanism
-        return self._shared(chosen, self._key(name, friction, formulation, verdict)), chosen
+        return DesignKernels(self, self.mechanism if same else mechanism)
 
     def expression(
         self, mechanism: Mechanism, name: str, friction: bool = False, formulation: str = "virtual-power"
@@ -192,6 +184,19 @@ class Kernels:
                 )
             return make(Loads(self.options.dry.law))
         return with_loads(mechanism, self.options.dry, make, direct=name == "direct_dynamics")
+
+
+class DesignKernels(NamedTuple):
+    """Functions without numbers of a robot, that take those of designs, and the robot in their symbols."""
+
+    kernels: Kernels
+    mechanism: Mechanism
+
+    def get(
+        self, name: str, friction: bool = False, formulation: str = "virtual-power", verdict: bool = False
+    ) -> Kernel:
+        """The kernel of a function, as :meth:`Kernels.get` names it."""
+        return self.kernels._shared(self.mechanism, self.kernels._key(name, friction, formulation, verdict))
 
 
 def _function(mechanism: Mechanism, name: str, formulation: str, friction: bool, loads: Loads | None) -> Expression:

@@ -1,0 +1,247 @@
+"""Designs against motions: every design at every state, reduced as they are computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Robot
+from ..description.quantities import Data, unit_of
+from ..errors import InputError, UnknownNameError
+from ..kernels import Kernel
+from ..mechanism.verdict import BAD_INPUT
+from ..model import Model
+from ..model.designs import SMALLEST_MARGIN, DesignFunctions, Designs
+from ..motion import Task
+from ..parameters.paths import matching_paths, value_at
+from .patterns import PATTERNS
+from .quantities import QUANTITIES, SOURCES, Quantity
+from .reduce import Reduction
+from .study import Study, Varied, in_unit, scaled
+
+Array = NDArray[np.float64]
+IN_CACHE = 4096
+"""States of all designs of a call together: some hundred kilobytes of results, which stay in the second cache."""
+WORK = 2_000_000
+"""States of a block of designs, about: some tenths of a second."""
+REASONS = ("", "no robot", "out of reach or singular", "friction does not converge", "legs do not allow the motion")
+"""Why a design has no answer, by its number in results."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A motion that all designs must make: name, inputs of functions by name (T, ...), shares of the time (T,)."""
+
+    name: str
+    inputs: dict[str, Array]
+    shares: Array
+
+    @staticmethod
+    def of(task: Task) -> Held:
+        """Of a sampled motion; shares by the trapezoidal rule."""
+        motion, time = task.motion, task.time
+        ends = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
+        wrench = np.zeros((1, 6)) if task.wrench is None else task.wrench
+        inputs = {"pose": motion.pose, "twist": motion.twist, "acceleration": motion.acceleration, "wrench": wrench}
+        return Held(task.name, inputs, np.diff(ends) / (time[-1] - time[0]))
+
+    def rows(self, kernel: Kernel, states: slice = slice(None)) -> list[Array]:
+        """The inputs of a function for some of the states; weights are one and a preload is zero."""
+        given = []
+        for port in kernel.inputs:
+            rows = self.inputs.get(port.name, np.full((1, *port.shape), 1.0 if port.name == "weights" else 0.0))
+            given.append(rows if len(rows) == 1 else np.ascontiguousarray(rows[states]))
+        return given
+
+
+@dataclass(frozen=True)
+class Results:
+    """Quantities (D, motions) by name, and numbers (D, motions) of :data:`REASONS` for what has no answer (NaN)."""
+
+    values: dict[str, Array]
+    reason: NDArray[np.int8]
+
+
+class Evaluator:
+    """What a study asks of its designs, ready for any values of its varied numbers."""
+
+    def __init__(self, study: Study, model: Model, tasks: tuple[Task, ...]) -> None:
+        if model.robot.flexible:
+            raise InputError(f"robot: the platform of {model.robot.name!r} bends; designs of rigid ones can be studied")
+        self.study, self.model = study, model
+        self.held = tuple(Held.of(task) for task in tasks)
+        robot = model.robot
+        self._paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
+        for k, varied in enumerate(study.vary):
+            self._check_pattern(k, varied.numbers, varied.pattern)
+        self.bounds = [self._bounds(k, varied) for k, varied in enumerate(study.vary)]
+        self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
+
+    def _check_pattern(self, k: int, numbers: str, pattern: str) -> None:
+        shapes = {np.shape(value_at(self.model.robot, path)) for path in self._paths[k]}
+        if PATTERNS[pattern].points and shapes != {(3,)}:
+            raise InputError(f"vary.{k}.pattern: {pattern} is of points; {numbers!r} names other numbers")
+        if len(shapes) != 1:
+            raise InputError(f"vary.{k}.numbers: {numbers!r} names numbers of several shapes {sorted(shapes)}")
+
+    def _bounds(self, k: int, varied: Varied) -> list[float]:
+        try:
+            return varied.numbers_of(self.unit(k))
+        except InputError as error:
+            raise InputError(f"vary.{k}.{error}") from error
+
+    def unit(self, k: int) -> str:
+        """Unit of a varied number."""
+        own = PATTERNS[self.study.vary[k].pattern].unit
+        unit = unit_at(self.model.robot, self._paths[k][0]) if own is None else own
+        return "" if unit == "1" else unit
+
+    def quantity_unit(self, name: str) -> str:
+        """Unit of a quantity, of this robot's actuators."""
+        actuators = self.model.actuators
+        forces, coordinates = (" or ".join(dict.fromkeys(u)) for u in zip(*((a.force_unit, a.unit) for a in actuators), strict=True))
+        unit = QUANTITIES[name].unit.format(f=forces, q=coordinates)
+        return "" if unit == "1" else unit
+
+    def _limit(self, name: str, value: Any) -> float:
+        limit = in_unit(value, self.quantity_unit(name), f"limits.{name}")
+        if not limit > 0:
+            raise InputError(f"limits.{name}: must be greater than 0, got {value!r}")
+        return limit
+
+    def nominal(self) -> Array:
+        """Values (v,) that the robot itself has."""
+        result = []
+        for varied, paths in zip(self.study.vary, self._paths, strict=True):
+            numbers = np.array([value_at(self.model.robot, path) for path in paths], dtype=np.float64)
+            result.append(PATTERNS[varied.pattern].read(numbers))
+        return np.array(result)
+
+    def parameters(self, designs: Array) -> dict[str, Array]:
+        """Numbers of the robot by path, (D, ...) each, for values (D, v) of the varied ones."""
+        numbers: dict[str, Array] = {}
+        for k, (varied, paths) in enumerate(zip(self.study.vary, self._paths, strict=True)):
+            old = np.stack([numbers.get(path, self._own(path, len(designs))) for path in paths], axis=1)
+            new = PATTERNS[varied.pattern].apply(old, designs[:, k])
+            numbers |= {path: np.ascontiguousarray(new[:, i]) for i, path in enumerate(paths)}
+        return numbers
+
+    def _own(self, path: str, count: int) -> Array:
+        value = np.array(value_at(self.model.robot, path), dtype=np.float64)
+        return np.broadcast_to(value, (count, *value.shape))
+
+    @cached_property
+    def functions(self) -> DesignFunctions:
+        """The compiled functions, for numbers anywhere in the ranges."""
+        shares = np.vstack([np.zeros(len(self.bounds)), np.ones(len(self.bounds)),
+                            np.random.default_rng(1).random((8, len(self.bounds)))])  # fmt: skip
+        return DesignFunctions(self.model, self.parameters(scaled(self.study, self.bounds, shares)))
+
+    def designs(self, values: Array) -> Designs:
+        """Designs with values (D, v) of the varied numbers."""
+        return self.functions.designs(self.parameters(values))
+
+    @cached_property
+    def _sourced(self) -> dict[str, Quantity]:
+        """The quantities over states by name."""
+        return {name: QUANTITIES[name] for name in self.study.quantities if QUANTITIES[name].of is None}
+
+    @cached_property
+    def _called(self) -> tuple[str, ...]:
+        """The functions that the quantities need."""
+        every = (name for q in self._sourced.values() for name in SOURCES[q.source].functions)
+        return tuple(dict.fromkeys(("inverse_kinematics", *every)))
+
+    def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
+        """Quantities of designs from ``start`` to before ``stop``; bits do not depend on which are evaluated together."""
+        stop = designs.count if stop is None else stop
+        parts = [self._motion(designs, start, stop, held) for held in self.held]
+        values = {name: np.stack([part.values[name][:, 0] for part in parts], axis=1) for name in self._sourced}
+        reason = np.stack([part.reason[:, 0] for part in parts], axis=1)
+        for number in designs.impossible:
+            if start <= number < stop:
+                reason[number - start] = 1
+        for name in self.study.quantities:
+            of = QUANTITIES[name].of
+            if of is not None:
+                found = of(self.functions.kernels.mechanism, designs.values[start:stop])
+                values[name] = np.broadcast_to(found[:, None], reason.shape).copy()
+        for value in values.values():
+            value[reason > 0] = np.nan
+        return Results({name: values[name] for name in self.study.quantities}, reason)
+
+    def _motion(self, designs: Designs, start: int, stop: int, held: Held) -> Results:
+        chunk = min(len(held.shares), IN_CACHE)
+        together = max(1, IN_CACHE // chunk)
+        pieces = [
+            self._piece(designs, first, min(first + together, stop), held, chunk) for first in range(start, stop, together)
+        ]
+        names = list(self._sourced)
+        columns = {name: np.concatenate([piece.values[name] for piece in pieces]) for name in names}
+        return Results(columns, np.concatenate([piece.reason for piece in pieces]))
+
+    def _piece(self, designs: Designs, start: int, stop: int, held: Held, chunk: int) -> Results:
+        """A few designs at all states, some states at a time."""
+        follows = self.functions.kernels.mechanism.platform.follows_legs
+        friction = self.study.friction
+        kernels = {n: designs.kernel(n, friction, start, stop, verdict=follows) for n in self._called}
+        reductions = {name: Reduction(quantity.reduce) for name, quantity in self._sourced.items()}
+        count, states = stop - start, len(held.shares)
+        reason = np.zeros(count, dtype=np.int8)
+        for first in range(0, states, chunk):
+            last = min(first + chunk, states)
+            outputs: dict[str, Array] = {}
+            for name, kernel in kernels.items():
+                results = kernel(*held.rows(kernel, slice(first, last)), threads=1)
+                results = results if isinstance(results, tuple) else (results,)
+                outputs |= {f"{name}.{p.name}": r for p, r in zip(kernel.outputs, results, strict=True)}
+            reason = np.maximum(reason, _judged(outputs))
+            sources = {q.source for q in self._sourced.values()}
+            numbers = {source: SOURCES[source].of(outputs) for source in sources}
+            for name, quantity in self._sourced.items():
+                reductions[name].add(numbers[quantity.source], held.shares[first:last])
+        values = {name: self._sourced[name].worst(r.finish(), axis=1)[:, None] for name, r in reductions.items()}
+        return Results(values, reason[:, None])
+
+
+def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
+    """The numbers that a pattern names; an error lists what all legs have once."""
+    try:
+        return matching_paths(robot, pattern)
+    except UnknownNameError as error:
+        alike = dict.fromkeys(re.sub(r"^legs\.\d+\.", "legs.*.", path) for path in error.known)
+        raise InputError(f"vary.{k}.numbers: {UnknownNameError('number', pattern, tuple(alike))}") from error
+
+
+def _judged(outputs: Mapping[str, Array]) -> NDArray[np.int8]:
+    """Numbers (D,) of the reason why designs have no answer in some state; 0 if they have one in all."""
+    result = np.zeros(len(next(iter(outputs.values()))), dtype=np.int8)
+    for name, value in outputs.items():
+        kind = name.rpartition(".")[2]
+        if kind == "quality":
+            lost = ~(value.min(axis=1) > SMALLEST_MARGIN)
+            result = np.maximum(result, np.where(lost, np.int8(2), np.int8(0)))
+        elif kind == "converged":
+            result = np.where((result == 0) & ~(value.min(axis=1) > 0), np.int8(3), result)
+        elif kind == "verdict":
+            result = np.where((result == 0) & (value.max(axis=1) >= BAD_INPUT), np.int8(4), result)
+    return result.astype(np.int8)
+
+
+def unit_at(robot: Robot, path: str) -> str:
+    """Unit of the number at a path of a robot; empty if its schema states none."""
+    value: Any = robot
+    unit = ""
+    for part in path.split("."):
+        if isinstance(value, Data):
+            unit = unit_of(type(value).model_fields[part]) or unit
+            value = getattr(value, part)
+        else:
+            value = value[int(part)] if isinstance(value, tuple) else value[part]
+    return unit

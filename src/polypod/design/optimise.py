@@ -1,0 +1,231 @@
+"""The best design of a study: one quantity by differential evolution and a gradient, several by NSGA-II or III."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Robot
+from ..errors import InputError
+from .evaluate import REASONS, Evaluator
+from .quantities import QUANTITIES
+from .results import share
+from .robots import with_numbers
+from .sensitivity import gradients
+from .study import Study
+from .sweep import prepare
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int, str], None]
+"""Called with the generation, how many there are, and how the best one stands."""
+_BAD = 1e30
+"""Stands for a quantity of a design without an answer."""
+
+
+class Optimum(NamedTuple):
+    """Best designs: values (k, v) of the varied numbers, and quantities (k,) by name, the best of the first first.
+
+    One design for one quantity; for several those of which none is better in all of them.
+    """
+
+    evaluator: Evaluator
+    values: Array
+    quantities: dict[str, Array]
+    evaluations: int
+
+    def robot(self, k: int, name: str | None = None) -> Robot:
+        """A best design as a robot."""
+        numbers = self.evaluator.parameters(self.values[k : k + 1])
+        own = self.evaluator.model.robot
+        return with_numbers(own, {path: value[0] for path, value in numbers.items()}, name or own.name)
+
+
+class _Problem:
+    """Objectives and constraints of many designs at once; the last answer is kept, since both are asked for."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.evaluator = evaluator
+        self.names = evaluator.study.minimise
+        self.low, self.high = (np.array([pick(values) for values in evaluator.bounds]) for pick in (min, max))
+        self.count = 0
+        self.killed = dict.fromkeys((*REASONS[1:], *evaluator.limits), 0)
+        self._asked: Array | None = None
+        self._answer: tuple[Array, Array] = (np.empty(0), np.empty(0))
+
+    def quantities(self, designs: Array) -> dict[str, Array]:
+        """Quantities (D,) by name of the worst motion; NaN without an answer."""
+        results = self.evaluator.evaluate(self.evaluator.designs(designs))
+        lost = results.reason.max(axis=1, initial=0)
+        for k in range(1, len(REASONS)):
+            self.killed[REASONS[k]] += int((lost == k).sum())
+        return {name: QUANTITIES[name].worst(value, axis=1) for name, value in results.values.items()}
+
+    def __call__(self, designs: Array) -> tuple[Array, Array]:
+        """Objectives (D, m), to be small, and constraints (D, c), to be at most 0, of values (D, v)."""
+        if not len(designs):  # a generation of which none keeps the limits is asked for all the same
+            return np.empty((0, len(self.names))), np.empty((0, 1 + len(self.evaluator.limits)))
+        if self._asked is None or not np.array_equal(self._asked, designs):
+            found = self.quantities(designs)
+            self.count += len(designs)
+            objectives = np.stack([sign(name) * found[name] for name in self.names], axis=1)
+            limits = self.evaluator.limits
+            shares = [share(name, found[name], limit) - 1.0 for name, limit in limits.items()]
+            for name, part in zip(limits, shares, strict=True):
+                self.killed[name] += int((part > 0).sum())
+            answer = np.isnan(objectives).any(axis=1) * 1.0
+            constraints = np.stack([answer, *(np.nan_to_num(part, nan=1.0) for part in shares)], axis=1)
+            self._asked = designs.copy()
+            self._answer = np.nan_to_num(objectives, nan=_BAD), constraints
+        return self._answer
+
+    def nothing(self) -> InputError:
+        """No design keeps the limits: which of them how many broke."""
+        broken = ", ".join(f"{name} {n}" for name, n in sorted(self.killed.items(), key=lambda p: -p[1]) if n)
+        return InputError(
+            f"limits: none of {self.count} designs keeps them all; broken by: {broken or 'nothing, but too few tried'}. "
+            "Allow more, or widen the ranges"
+        )
+
+
+def sign(name: str) -> float:
+    """-1 for a quantity that should be large."""
+    return -1.0 if QUANTITIES[name].reduce == "least" else 1.0
+
+
+def optimise(
+    study: Study | str | Path,
+    *,
+    generations: int = 40,
+    population: int | None = None,
+    seed: int = 0,
+    polish: bool = True,
+    progress: Progress | None = None,
+) -> Optimum:
+    """The design that minimises the study's quantity within its limits, or the best compromises between several.
+
+    One quantity: differential evolution, a whole generation in one call, then (``polish``) sequential quadratic
+    programming with the derivatives of :func:`~polypod.design.sensitivity.gradients`. Two: NSGA-II, more: NSGA-III, by
+    pymoo. The same ``seed`` gives the same answer.
+    """
+    prepared, evaluator = prepare(study)
+    read = prepared.study
+    if not read.minimise:
+        raise InputError(f"minimise: missing: name one or more of {', '.join(QUANTITIES)}")
+    if any(varied.values is not None for varied in read.vary):
+        raise InputError("vary: an optimisation takes ranges; values are for sweeps")
+    if generations < 1 or (population is not None and population < 8):
+        raise InputError(f"generations, population: at least 1 and 8 are needed, got {generations}, {population}")
+    problem = _Problem(evaluator)
+    if len(read.minimise) == 1:
+        values = _one(problem, generations, population or max(32, 8 * len(read.vary)), seed, polish, progress)
+    else:
+        values = _several(problem, generations, population or 64, seed, progress)
+    found = problem.quantities(values)
+    order = np.argsort(sign(read.minimise[0]) * found[read.minimise[0]], kind="stable")
+    return Optimum(evaluator, values[order], {name: value[order] for name, value in found.items()}, problem.count)
+
+
+def _one(
+    problem: _Problem, generations: int, population: int, seed: int, polish: bool, progress: Progress | None
+) -> Array:
+    from scipy.optimize import NonlinearConstraint, differential_evolution  # type: ignore[import-untyped, unused-ignore]
+    from scipy.stats import qmc  # type: ignore[import-untyped, unused-ignore]
+
+    count = len(problem.low)
+    start = qmc.scale(qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(population), problem.low, problem.high)
+    step = 0
+
+    def told(intermediate_result: object) -> None:
+        nonlocal step
+        step += 1
+        if progress is not None:
+            best = sign(problem.names[0]) * float(getattr(intermediate_result, "fun", np.nan))
+            progress(step, generations, f"{problem.names[0]} {best:.5g}")
+
+    found = differential_evolution(
+        lambda x: problem(np.atleast_2d(x.T))[0][:, 0] if x.ndim == 2 else problem(x[None])[0][0, 0],
+        list(zip(problem.low, problem.high, strict=True)), init=start, maxiter=generations, vectorized=True,
+        updating="deferred", polish=False, rng=np.random.default_rng(seed), tol=1e-8, callback=told,
+        constraints=NonlinearConstraint(
+            lambda x: problem(np.atleast_2d(x.T))[1].T if x.ndim == 2 else problem(x[None])[1][0], -np.inf, 0.0
+        ),
+    )  # fmt: skip
+    objective, constraints = problem(found.x[None])
+    if constraints.max() > 0:
+        raise problem.nothing()
+    return (_polished(problem, found.x, float(objective[0, 0])) if polish else found.x)[None]
+
+
+def _polished(problem: _Problem, start: Array, reached: float) -> Array:
+    """A few steps down the gradient within the limits; the start if they lead to nothing better."""
+    from scipy.optimize import minimize
+
+    evaluator, span = problem.evaluator, problem.high - problem.low
+    name, limits = problem.names[0], evaluator.limits
+    scale = abs(reached) or 1.0
+    known: dict[bytes, dict[str, Array]] = {}
+
+    def at(z: Array) -> Array:
+        return problem.low + np.clip(z, 0.0, 1.0) * span
+
+    def slopes(z: Array) -> dict[str, Array]:
+        return known.setdefault(z.tobytes(), gradients(evaluator, at(z)))
+
+    def limit_slopes(z: Array) -> Array:
+        found, values = slopes(z), problem.quantities(at(z)[None])
+        rows = []
+        for limited, limit in limits.items():
+            least = QUANTITIES[limited].reduce == "least"
+            factor = -limit / values[limited][0] ** 2 if least else 1.0 / limit
+            rows.append(-factor * found[limited] * span)
+        return np.array(rows)
+
+    constraint = {"type": "ineq", "fun": lambda z: -problem(at(z)[None])[1][0, 1:], "jac": limit_slopes}
+    found = minimize(
+        lambda z: problem(at(z)[None])[0][0, 0] / scale, (start - problem.low) / span,
+        jac=lambda z: sign(name) * slopes(z)[name] * span / scale, method="SLSQP", bounds=[(0.0, 1.0)] * len(span),
+        constraints=[constraint] if limits else [], options={"maxiter": 12, "ftol": 1e-9},
+    )  # fmt: skip
+    objective, constraints = problem(at(found.x)[None])
+    better = objective[0, 0] < reached and constraints.max() <= 0
+    return at(found.x) if better else start
+
+
+def _several(problem: _Problem, generations: int, population: int, seed: int, progress: Progress | None) -> Array:
+    try:
+        from pymoo.algorithms.moo.nsga2 import NSGA2
+        from pymoo.algorithms.moo.nsga3 import NSGA3
+        from pymoo.core.callback import Callback
+        from pymoo.core.problem import Problem
+        from pymoo.optimize import minimize
+        from pymoo.util.ref_dirs import get_reference_directions
+    except ImportError as error:
+        raise InputError("minimise: several quantities need pymoo: python -m pip install 'polypod[optimise]'") from error
+
+    class Designs(Problem):  # type: ignore[misc]
+        def __init__(self) -> None:
+            constraints = 1 + len(problem.evaluator.limits)
+            super().__init__(len(problem.low), len(problem.names), constraints, xl=problem.low, xu=problem.high)
+
+        def _evaluate(self, x: Array, out: dict[str, Array], *args: object, **kwargs: object) -> None:
+            out["F"], out["G"] = problem(x)
+
+    class Told(Callback):  # type: ignore[misc]
+        def notify(self, algorithm: object) -> None:
+            if progress is not None:
+                front = len(getattr(algorithm, "opt", ()))
+                progress(getattr(algorithm, "n_gen", 0), generations, f"{front} best compromises")
+
+    if len(problem.names) == 2:
+        algorithm = NSGA2(pop_size=population)
+    else:
+        directions = get_reference_directions("energy", len(problem.names), population, seed=seed + 1)
+        algorithm = NSGA3(directions, pop_size=population)
+    found = minimize(Designs(), algorithm, ("n_gen", generations), seed=seed, callback=Told(), verbose=False)
+    if found.X is None:
+        raise problem.nothing()
+    return np.atleast_2d(found.X)

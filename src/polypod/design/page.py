@@ -1,0 +1,172 @@
+"""The page of best designs: points to choose from, each a robot to look at and a robot file to take away, offline."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from ..description import Robot
+from ..files import dumps
+from ..results.figures.skeleton import skeleton
+from .optimise import Optimum, sign
+
+_DIGITS = 6
+
+
+def page(found: Optimum) -> str:
+    """The page as one HTML text, without a network; robots are drawn as lines and turned by dragging."""
+    study, evaluator = found.evaluator.study, found.evaluator
+    names = [*study.minimise, *(name for name in found.quantities if name not in study.minimise)]
+    points = []
+    for k in range(len(found.values)):
+        robot = found.robot(k, point_name(found, k))
+        points.append(
+            {
+                "name": robot.name,
+                "values": [float(f"{v:.{_DIGITS}g}") for v in found.values[k]],
+                "quantities": [float(f"{found.quantities[name][k]:.{_DIGITS}g}") for name in names],
+                "lines": _lines(robot),
+                "file": dumps(robot),
+            }
+        )
+    data = {
+        "varied": [[varied.label, evaluator.unit(i)] for i, varied in enumerate(study.vary)],
+        "quantities": [[name, evaluator.quantity_unit(name)] for name in names],
+        "better": ["larger" if sign(name) < 0 else "smaller" for name in names],
+        "limits": {name: limit for name, limit in evaluator.limits.items()},
+        "points": points,
+    }
+    text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    title = escape(f"{study.title or study.name}: {len(points)} best designs of {evaluator.model.robot.name}")
+    return Template(_PAGE).substitute(title=title, data=text)
+
+
+def point_name(found: Optimum, k: int) -> str:
+    """What a best design is called."""
+    return f"{found.evaluator.study.name}-{k + 1}" if len(found.values) > 1 else found.evaluator.study.name
+
+
+def _lines(robot: Robot) -> list[Any]:
+    """Lines of the robot at home, [kind, x1, y1, z1, x2, y2, z2]: base, leg, platform."""
+    drawn = skeleton(robot, robot.home.matrix[None])
+    lines = [("leg", *bone.ends[0]) for bone in drawn.bones]
+    lines += [("base", *rail.ends) for rail in drawn.rails]
+    for kind, ring in (("platform", drawn.platform[0]), ("base", drawn.roots[0])):
+        middle = ring.mean(axis=0)
+        order = np.argsort(np.arctan2(ring[:, 1] - middle[1], ring[:, 0] - middle[0]))
+        around = ring[order]
+        lines += [(kind, a, b) for a, b in zip(around, np.roll(around, -1, axis=0), strict=True)]
+    return [[kind, *(round(float(x), 5) for x in (*a, *b))] for kind, a, b in lines]
+
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>$title</title>
+<style>
+body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5rem; color: #1b2430; background: #fff; }
+h1 { font-size: 1.25rem; } main { display: flex; flex-wrap: wrap; gap: 1.5rem; }
+section { flex: 1 1 26rem; min-width: 20rem; } svg, canvas { width: 100%; border: 1px solid #ccd3dc; border-radius: 6px; }
+canvas { touch-action: none; cursor: grab; } circle { cursor: pointer; } table { border-collapse: collapse; }
+td { padding: .1rem .8rem .1rem 0; } td:nth-child(2) { text-align: right; font-variant-numeric: tabular-nums; }
+button { font: inherit; padding: .3rem .8rem; } select { font: inherit; }
+</style></head><body>
+<h1>$title</h1>
+<main><section>
+<p>across <select id="across"></select> up <select id="up"></select></p>
+<svg id="plot" viewBox="0 0 480 400" role="img" aria-label="best designs"></svg>
+<p>Click a point, or use the arrow keys. No design is better in everything.</p>
+</section><section>
+<canvas id="robot" width="720" height="600" aria-label="the robot at home; drag to turn it"></canvas>
+<p><b id="name"></b> <button id="take">Robot file</button></p><table id="numbers"></table>
+</section></main>
+<script id="data" type="application/json">$data</script>
+<script>
+"use strict";
+const data = JSON.parse(document.getElementById("data").textContent), $$ = id => document.getElementById(id);
+let chosen = 0, turn = 0.6, tilt = 0.45;
+const axes = [...data.quantities.map((q, i) => ({label: q[0], unit: q[1], of: p => p.quantities[i]})),
+              ...data.varied.map((q, i) => ({label: q[0], unit: q[1], of: p => p.values[i]}))];
+const named = a => a.unit ? a.label + " [" + a.unit + "]" : a.label;
+for (const [id, first] of [["across", 0], ["up", Math.min(1, axes.length - 1)]]) {
+  axes.forEach((a, i) => $$(id).add(new Option(named(a), i)));
+  $$(id).value = first; $$(id).onchange = plot;
+}
+function node(kind, attributes, text) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
+  for (const key in attributes) made.setAttribute(key, attributes[key]);
+  if (text !== undefined) made.textContent = text;
+  return $$("plot").appendChild(made);
+}
+function range(values) {
+  let low = Math.min(...values), high = Math.max(...values);
+  const pad = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
+  return [low - pad, high + pad];
+}
+function plot() {
+  $$("plot").replaceChildren();
+  const a = axes[$$("across").value], b = axes[$$("up").value];
+  const [x0, x1] = range(data.points.map(a.of)), [y0, y1] = range(data.points.map(b.of));
+  const px = v => 70 + 395 * (v - x0) / (x1 - x0), py = v => 350 - 335 * (v - y0) / (y1 - y0);
+  for (let k = 0; k <= 4; k++) {
+    const v = x0 + (x1 - x0) * k / 4, w = y0 + (y1 - y0) * k / 4;
+    node("line", {x1: px(v), x2: px(v), y1: 15, y2: 350, stroke: "#e6eaf0"});
+    node("line", {x1: 70, x2: 465, y1: py(w), y2: py(w), stroke: "#e6eaf0"});
+    node("text", {x: px(v), y: 367, "text-anchor": "middle", "font-size": 11}, Number(v.toPrecision(3)));
+    node("text", {x: 64, y: py(w) + 4, "text-anchor": "end", "font-size": 11}, Number(w.toPrecision(3)));
+  }
+  node("text", {x: 267, y: 390, "text-anchor": "middle", "font-size": 13}, named(a));
+  node("text", {x: 14, y: 182, "text-anchor": "middle", "font-size": 13, transform: "rotate(-90 14 182)"}, named(b));
+  data.points.forEach((p, i) => {
+    const dot = node("circle", {cx: px(a.of(p)), cy: py(b.of(p)), r: i === chosen ? 8 : 5,
+      fill: i === chosen ? "#d1495b" : "#2e6f9e", stroke: "#fff"});
+    dot.onclick = () => choose(i);
+    dot.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "title")).textContent = p.name;
+  });
+}
+const colours = {base: "#7a8696", leg: "#2e6f9e", platform: "#d1495b"};
+const every = data.points.flatMap(p => p.lines.flatMap(l => [l.slice(1, 4), l.slice(4, 7)]));
+const middle = [0, 1, 2].map(k => (Math.min(...every.map(p => p[k])) + Math.max(...every.map(p => p[k]))) / 2);
+const size = Math.max(...every.map(p => Math.hypot(...p.map((v, k) => v - middle[k]))));
+function draw() {
+  const c = $$("robot"), g = c.getContext("2d"), s = 0.46 * Math.min(c.width, c.height) / size;
+  const at = p => {
+    const [x, y, z] = p.map((v, k) => v - middle[k]);
+    const u = Math.cos(turn) * x - Math.sin(turn) * y, d = Math.sin(turn) * x + Math.cos(turn) * y;
+    return [c.width / 2 + s * u, c.height / 2 - s * (z * Math.cos(tilt) + d * Math.sin(tilt))];
+  };
+  g.clearRect(0, 0, c.width, c.height); g.lineCap = "round";
+  for (const [kind, ...n] of data.points[chosen].lines) {
+    g.strokeStyle = colours[kind]; g.lineWidth = kind === "leg" ? 6 : 4; g.beginPath();
+    g.moveTo(...at(n.slice(0, 3))); g.lineTo(...at(n.slice(3))); g.stroke();
+  }
+}
+function choose(i) {
+  chosen = (i + data.points.length) % data.points.length;
+  const p = data.points[chosen];
+  $$("name").textContent = p.name; $$("numbers").replaceChildren();
+  for (const a of axes) {
+    const row = $$("numbers").insertRow(), limit = data.limits[a.label];
+    row.insertCell().textContent = a.label; row.insertCell().textContent = a.of(p);
+    row.insertCell().textContent = a.unit + (limit === undefined ? "" : "  (limit " + Number(limit.toPrecision(6)) + ")");
+  }
+  plot(); draw();
+}
+$$("take").onclick = () => {
+  const link = document.createElement("a"), p = data.points[chosen];
+  link.href = URL.createObjectURL(new Blob([p.file], {type: "text/yaml"}));
+  link.download = p.name + ".yaml"; link.click();
+};
+$$("robot").onpointerdown = e => { $$("robot").setPointerCapture(e.pointerId); };
+$$("robot").onpointermove = e => {
+  if (!e.buttons) return;
+  turn -= e.movementX / 150; tilt = Math.max(-1.5, Math.min(1.5, tilt + e.movementY / 150)); draw();
+};
+document.onkeydown = e => {
+  if (e.key === "ArrowRight" || e.key === "ArrowLeft") choose(chosen + (e.key === "ArrowRight" ? 1 : -1));
+};
+choose(0);
+</script></body></html>
+"""

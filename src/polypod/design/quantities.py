@@ -1,0 +1,93 @@
+"""What a study reports of each design: one line a quantity.
+
+A quantity is a source, numbers (D, T, k) of D designs at T states, reduced over the states and then over its k actuators
+or joints; or a function of the designs alone. States are reduced in pieces that fit into the processor's cache, so that
+memory grows with the designs, not with the states.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ..mechanism import Mechanism
+
+Array = NDArray[np.float64]
+Outputs = Mapping[str, Array]
+
+
+class Source(NamedTuple):
+    """Numbers (D, T, k) from the outputs of functions, named ``function.output``."""
+
+    functions: tuple[str, ...]
+    of: Callable[[Outputs], Array]
+
+
+SOURCES = {
+    "force": Source(("inverse_dynamics",), lambda o: o["inverse_dynamics.force"]),
+    "speed": Source(("rates",), lambda o: o["rates.qdot"]),
+    "length": Source(("inverse_kinematics",), lambda o: o["inverse_kinematics.q"]),
+    "power": Source(("inverse_dynamics", "rates"), lambda o: o["inverse_dynamics.force"] * o["rates.qdot"]),
+    "total power": Source(
+        ("inverse_dynamics", "rates"),
+        lambda o: np.maximum(o["inverse_dynamics.force"] * o["rates.qdot"], 0.0).sum(axis=-1, keepdims=True),
+    ),
+    "reaction": Source(("reactions",), lambda o: _sizes(o["reactions.wrenches"])),
+    "condition": Source(("conditioning",), lambda o: o["conditioning.condition"][..., None]),
+    "distance": Source(("conditioning",), lambda o: o["conditioning.distance"][..., None]),
+}
+"""Where numbers come from."""
+
+
+def _sizes(wrench: Array) -> Array:
+    """Sizes (D, T, joints) of the joints' forces; what statics leaves open counts as zero."""
+    return np.linalg.norm(np.nan_to_num(wrench[..., :3], nan=0.0), axis=-1)
+
+
+class Quantity(NamedTuple):
+    """A quantity: what it is, its unit ({f} that of forces, {q} of coordinates), source and reduction.
+
+    ``reduce`` is peak (largest size), mean square, most, least or span over the states. ``worst`` over actuators is the
+    largest, or the least of what should be large. A quantity without a source is ``of`` the designs alone.
+    """
+
+    text: str
+    unit: str
+    source: str = ""
+    reduce: str = ""
+    of: Callable[[Mechanism, Array], Array] | None = None
+
+    @property
+    def worst(self) -> Any:
+        """How the worst of several is found: what is reduced to the least should be large."""
+        return np.min if self.reduce == "least" else np.max
+
+
+def _moving_mass(mechanism: Mechanism, values: Array) -> Array:
+    """Mass (D,) of all moving bodies, from rows (D, k) of the parameter port."""
+    numbers = mechanism.numbers
+    bodies = [body.moments.mass for leg in mechanism.placed for body in leg.placement.bodies]
+    mass = ca.Function("mass", [numbers.symbols], [numbers.platform.mass + sum(bodies, ca.SX(0))])
+    return np.asarray(mass.map(len(values))(values.T)).ravel() if len(values) else np.empty(0)
+
+
+QUANTITIES = {
+    "peak force": Quantity("largest actuator force", "{f}", "force", "peak"),
+    "rms force": Quantity("largest root mean square of an actuator's force", "{f}", "force", "rms"),
+    "peak speed": Quantity("largest actuator speed", "{q}/s", "speed", "peak"),
+    "peak power": Quantity("largest power of an actuator, driving or braking", "W", "power", "peak"),
+    "total power": Quantity("largest driving power of all actuators together", "W", "total power", "most"),
+    "stroke": Quantity("largest stroke of an actuator", "{q}", "length", "span"),
+    "longest": Quantity("largest actuated coordinate", "{q}", "length", "most"),
+    "shortest": Quantity("least actuated coordinate", "{q}", "length", "least"),
+    "peak reaction": Quantity("largest force in a joint", "N", "reaction", "peak"),
+    "condition": Quantity("largest condition number of the scaled Jacobian", "1", "condition", "most"),
+    "dexterity": Quantity("least distance to singularity (smallest singular value)", "1", "distance", "least"),
+    "moving mass": Quantity("mass of all moving bodies", "kg", of=_moving_mass),
+}
+"""Every quantity of a study by name."""

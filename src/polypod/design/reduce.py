@@ -1,0 +1,59 @@
+"""Reductions over states, in pieces: each is started, fed with arrays (D, T, k) and finished."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def folded(values: Array, combine: Any) -> Array:
+    """(D, k) from (D, T, k) by halving T: long inner loops are ten times as fast as sums over the middle of three axes.
+
+    The order is the same whatever D is, and with it every bit. ``values`` is overwritten.
+    """
+    n = values.shape[1]
+    while n > 8:
+        half, rest = n // 2, n - n // 2
+        combine(values[:, :half], values[:, rest:n], out=values[:, :half])
+        n = rest
+    return np.asarray(combine.reduce(values[:, :n], axis=1))
+
+
+class Reduction:
+    """One reduction of D designs; ``add`` takes numbers (D, T, k) and the states' shares of the time (T,)."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._high: Array | None = None
+        self._low: Array | None = None
+
+    def add(self, values: Array, shares: Array) -> None:
+        """Some more states."""
+        if self.kind == "rms":
+            square = values * values
+            square *= shares[:, None]
+            part = folded(square, np.add)
+            self._high = part if self._high is None else self._high + part
+            return
+        if self.kind in ("most", "span", "peak"):
+            high = folded(np.abs(values) if self.kind == "peak" else values.copy(), np.maximum)
+            self._high = high if self._high is None else np.maximum(self._high, high)
+        if self.kind in ("least", "span"):
+            low = folded(values.copy(), np.minimum)
+            self._low = low if self._low is None else np.minimum(self._low, low)
+
+    def finish(self) -> Array:
+        """The result (D, k)."""
+        if self.kind == "rms":
+            assert self._high is not None
+            return np.sqrt(self._high)
+        if self.kind == "span":
+            assert self._high is not None and self._low is not None
+            return self._high - self._low
+        result = self._low if self.kind == "least" else self._high
+        assert result is not None
+        return result

@@ -1,0 +1,95 @@
+"""Results of a study as a labelled dataset: what each design has, whether it keeps the limits, and which binds it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..files import dumps
+from .evaluate import REASONS, Evaluator
+from .quantities import QUANTITIES
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from .sweep import Prepared
+
+Array = NDArray[np.float64]
+
+
+def variable(name: str) -> str:
+    """What a quantity is called in a dataset."""
+    return name.replace(" ", "_")
+
+
+def dataset(prepared: Prepared, evaluator: Evaluator, values: dict[str, Array], reason: NDArray[np.int8]) -> xr.Dataset:
+    """Quantities (design, motion) with units, the varied numbers (design, varied) and why there is no answer."""
+    import xarray as xr
+
+    study = prepared.study
+    variables: dict[str, Any] = {
+        "value": (("design", "varied"), prepared.values, {"long_name": "value of a varied number, in its varied_unit"}),
+        "reason": (("design", "motion"), reason, {"long_name": "why there is no answer", "meanings": "; ".join(f"{k}: {text or 'there is one'}" for k, text in enumerate(REASONS))}),
+    }
+    for name, value in values.items():
+        unit = evaluator.quantity_unit(name)
+        variables[variable(name)] = (("design", "motion"), value, {"long_name": QUANTITIES[name].text, "units": unit})
+    coordinates: dict[str, Any] = {
+        "varied": [varied.label for varied in study.vary],
+        "varied_unit": ("varied", [evaluator.unit(k) for k in range(len(study.vary))]),
+        "motion": [task.name for task in prepared.tasks],
+    }
+    about = {
+        "title": study.title or study.name,
+        "study": study.model_dump_json(),
+        "robot": prepared.model.robot.name,
+        "robot_file": dumps(prepared.model.robot),
+        "fingerprint": prepared.fingerprint(),
+    }
+    return xr.Dataset(variables, coordinates, about)
+
+
+def worst(result: xr.Dataset, name: str) -> Array:
+    """A quantity (D,) of the worst motion; NaN where one has no answer."""
+    return np.asarray(QUANTITIES[name].worst(result[variable(name)].values, axis=1))
+
+
+def share(name: str, value: Array, limit: float) -> Array:
+    """How much of a limit a quantity uses: above 1 it is broken."""
+    with np.errstate(divide="ignore"):
+        return limit / value if QUANTITIES[name].reduce == "least" else value / limit
+
+
+def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
+    """With the shares (design, limit) of the limits used, whether all are kept, and the one that binds, by name.
+
+    A limit binds a design if it has the largest share; a design without an answer is bound by the reason.
+    """
+    limits = evaluator.limits
+    lost = result["reason"].values.max(axis=1)
+    binding = np.array(REASONS)[lost].astype(object)
+    kept = lost == 0
+    if limits:
+        shares = np.stack([share(name, worst(result, name), limit) for name, limit in limits.items()], axis=1)
+        result["share"] = (("design", "limit"), shares, {"long_name": "share of the limit that is used", "units": "1"})
+        result = result.assign_coords(limit=list(limits), limit_value=("limit", list(limits.values())))
+        largest = np.where(np.isnan(shares), -np.inf, shares)
+        binding[kept] = np.array(list(limits), dtype=object)[largest[kept].argmax(axis=1)]
+        kept &= (largest <= 1.0).all(axis=1)
+    result["feasible"] = ("design", kept, {"long_name": "whether it keeps all limits"})
+    result["binding"] = ("design", binding.astype(str), {"long_name": "the limit of which most is used"})
+    return result
+
+
+def killed(result: xr.Dataset) -> dict[str, tuple[int, int]]:
+    """By limit, and by reason for no answer: how many designs break it, and how many break nothing else."""
+    lost = result["reason"].values.max(axis=1)
+    counts = {REASONS[k]: (int((lost == k).sum()), int((lost == k).sum())) for k in range(1, len(REASONS)) if (lost == k).any()}
+    if "share" in result:
+        broken = result["share"].values > 1.0
+        alone = broken.sum(axis=1) == 1
+        for k, name in enumerate(result["limit"].values.tolist()):
+            counts[name] = int(broken[:, k].sum()), int((broken[:, k] & alone).sum())
+    return counts

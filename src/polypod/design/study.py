@@ -1,0 +1,214 @@
+"""Study files: what to vary of a robot, which motions it must make, what to report, limit and minimise."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, ValidationError, field_validator, model_validator
+
+from ..description.quantities import Data, Number
+from ..description.units import UNITS, in_si
+from ..errors import Fault, FileError, InputError, UnknownNameError
+from ..files.documents import parse, read
+from ..files.faults import line_of, structure_faults, validation_faults
+from .patterns import PATTERNS
+from .quantities import QUANTITIES
+
+MOST_DESIGNS = 10_000_000
+"""More are a slip of a digit rather than a wish."""
+
+
+class StudyFileError(FileError):
+    """A study file that cannot be used."""
+
+    what = "study"
+
+
+def _quantity(name: str) -> str:
+    if name not in QUANTITIES:
+        raise ValueError(str(UnknownNameError("quantity", name, tuple(QUANTITIES))))
+    return name
+
+
+class Varied(Data):
+    """A number to vary: ``numbers`` names those of the robot (a path with ``*``) that its ``pattern`` sets.
+
+    It has ``values``, or a ``range`` from which designs are drawn; a grid takes ``levels`` of a range.
+    """
+
+    numbers: str = Field(min_length=1)
+    pattern: str = "value"
+    name: str = ""
+    range: tuple[Any, Any] | None = None
+    values: tuple[Any, ...] | None = None
+    levels: Annotated[int, Field(ge=2, le=100_000)] = 5
+
+    @field_validator("pattern")
+    @classmethod
+    def _known(cls, pattern: str) -> str:
+        if pattern not in PATTERNS:
+            raise ValueError(str(UnknownNameError("pattern", pattern, tuple(PATTERNS))))
+        return pattern
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Varied:
+        if (self.range is None) == (self.values is None):
+            raise ValueError("range: give a range or values, one of both")
+        if self.values is not None and not self.values:
+            raise ValueError("values: one value at least is needed")
+        return self
+
+    @property
+    def label(self) -> str:
+        """What results call it."""
+        return self.name or (self.numbers if self.pattern == "value" else f"{self.numbers} {self.pattern}")
+
+    def numbers_of(self, unit: str) -> list[float]:
+        """The two ends of the range, or the values, in SI units; an InputError for what is no number of this unit."""
+        given, field = (self.values, "values") if self.values is not None else (self.range, "range")
+        assert given is not None
+        result = [in_unit(value, unit, field) for value in given]
+        if field == "range" and not result[0] < result[1]:
+            raise InputError(f"range: goes from small to large, got {list(given)}")
+        return result
+
+
+def in_unit(value: Any, unit: str, field: str) -> float:
+    """A finite number in an SI unit, or of a text with a unit of its kind; an InputError of ``field`` otherwise."""
+    number = in_si(value, unit)
+    if isinstance(number, bool) or not isinstance(number, (int, float)) or not math.isfinite(number):
+        others = [name for name, (_, si) in UNITS.items() if si == unit]
+        with_unit = f", or a text with one of the units {', '.join(others)}" if others else ""
+        raise InputError(f"{field}: a finite number in {unit or 'SI units'}{with_unit} is needed, got {value!r}")
+    return float(number)
+
+
+class Sampling(Data):
+    """Which designs: the full ``grid``, or ``count`` of them by a Latin hypercube or a Sobol sequence."""
+
+    method: Literal["grid", "latin", "sobol"] = "grid"
+    count: Annotated[int, Field(ge=1, le=MOST_DESIGNS)] = 256
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+class Study(Data):
+    """A study file.
+
+    ``limits`` are the largest values allowed (of condition, force and so on), the least of dexterity and shortest.
+    ``minimise`` names one quantity, or several of which the best compromises are found; dexterity is maximised.
+    """
+
+    name: str = Field(min_length=1)
+    title: str = ""
+    robot: str
+    motions: tuple[str, ...] = ()
+    rate: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "1/s"})] | None = None
+    friction: bool = True
+    vary: tuple[Varied, ...]
+    sample: Sampling = Sampling()
+    report: tuple[str, ...] = ("peak force", "rms force", "peak speed", "peak power", "stroke", "condition")
+    limits: dict[str, Any] = {}
+    minimise: tuple[str, ...] = ()
+    block: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+    @field_validator("motions", "minimise", "report", mode="before")
+    @classmethod
+    def _one_or_several(cls, value: Any) -> Any:
+        return [value] if isinstance(value, str) else value
+
+    @field_validator("report", "minimise")
+    @classmethod
+    def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_quantity(name) for name in names)
+
+    @field_validator("limits")
+    @classmethod
+    def _known_limits(cls, limits: dict[str, Any]) -> dict[str, Any]:
+        return {_quantity(name): value for name, value in limits.items()}
+
+    @model_validator(mode="after")
+    def _own_names(self) -> Study:
+        if not self.vary:
+            raise ValueError("vary: one number to vary at least is needed")
+        labels = [varied.label for varied in self.vary]
+        twice = [label for label in labels if labels.count(label) > 1]
+        if twice:
+            raise ValueError(f"vary: every varied number needs a name of its own, {twice[0]!r} is there twice")
+        return self
+
+    @property
+    def quantities(self) -> tuple[str, ...]:
+        """All that must be known of a design: reported, limited, minimised."""
+        return tuple(dict.fromkeys((*self.report, *self.limits, *self.minimise)))
+
+
+def load_study(path: str | Path) -> Study:
+    """Read a study file; raises :class:`StudyFileError` with every fault and its line."""
+    path = Path(path)
+    return loads_study(read(path, StudyFileError), str(path))
+
+
+def loads_study(text: str, origin: str = "text") -> Study:
+    """Read a study from YAML text.
+
+    >>> text = "{name: heavy, robot: hexapod, vary: [{numbers: platform.mass, range: [10 kg, 40 kg]}]}"
+    >>> loads_study(text).vary[0].numbers_of("kg")
+    [10.0, 40.0]
+    """
+    document, node = parse(text, origin, StudyFileError, "a mapping with name, robot, vary and more")
+    faults = structure_faults(document, node)
+    if faults:
+        raise StudyFileError(origin, faults)
+    try:
+        return Study.model_validate(document)
+    except ValidationError as error:
+        faults = validation_faults(error, document, node, lambda place, whole: _class_at(place))
+        raise StudyFileError(origin, faults) from error
+
+
+def _class_at(place: tuple[Any, ...]) -> type[Data]:
+    """The data class of the mapping at a place of a study."""
+    first = place[0] if place else ""
+    return Varied if first == "vary" and len(place) > 1 else Sampling if first == "sample" else Study
+
+
+def study_fault(path: str | Path, field: str, message: str) -> StudyFileError:
+    """What shows when a study meets its robot, with the line of the field."""
+    document, node = parse(read(Path(path), StudyFileError), str(path), StudyFileError, "a mapping")
+    return StudyFileError(str(path), [Fault(field, message, line_of(field, node))])
+
+
+def designs_of(study: Study, bounds: list[list[float]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Values (D, v) of the varied numbers: all combinations, or those drawn; ``bounds`` in SI units."""
+    if study.sample.method == "grid":
+        levels = [
+            np.linspace(*values, varied.levels) if varied.values is None else np.array(values)
+            for varied, values in zip(study.vary, bounds, strict=True)
+        ]
+        count = math.prod(len(level) for level in levels)
+        if count > MOST_DESIGNS:
+            raise InputError(f"vary: the full grid has {count} designs; at most {MOST_DESIGNS}: sample latin or sobol")
+        return np.stack(np.meshgrid(*levels, indexing="ij"), axis=-1).reshape(count, -1)
+    from scipy.stats import qmc  # type: ignore[import-untyped, unused-ignore]
+
+    kinds = {"latin": qmc.LatinHypercube, "sobol": qmc.Sobol}
+    draw = kinds[study.sample.method](len(study.vary), rng=np.random.default_rng(study.sample.seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # any count is allowed, though powers of two spread best
+        return scaled(study, bounds, draw.random(study.sample.count))
+
+
+def scaled(study: Study, bounds: list[list[float]], shares: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Values (D, v) of shares (D, v) from 0 to 1 of each range; of listed values the nearest one."""
+    columns = []
+    for k, (varied, values) in enumerate(zip(study.vary, bounds, strict=True)):
+        if varied.values is None:
+            columns.append(values[0] + shares[:, k] * (values[1] - values[0]))
+        else:
+            place = np.minimum((shares[:, k] * len(values)).astype(int), len(values) - 1)
+            columns.append(np.array(values)[place])
+    return np.stack(columns, axis=-1)

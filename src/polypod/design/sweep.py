@@ -1,0 +1,183 @@
+"""Sweeps: every design of a study evaluated in blocks, on threads here or on a cluster, judged by its limits."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, UnknownNameError
+from ..files import dumps
+from ..kernels.threads import cores
+from ..model import Model
+from ..motion import Task, make_task
+from .evaluate import WORK, Evaluator, Results
+from .results import dataset, judged
+from .store import Store
+from .study import Study, designs_of, load_study, study_fault
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[np.float64]
+Progress = Callable[[int, int, float], None]
+"""Called with designs done, designs in all, and the seconds left, about."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A study with its robot and motions read: all that another machine needs to evaluate a block of its designs."""
+
+    study: Study
+    model: Model
+    tasks: tuple[Task, ...]
+    values: Array
+    block: int
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks of designs there are."""
+        return -(-len(self.values) // self.block)
+
+    def span(self, number: int) -> tuple[int, int]:
+        """First design of a block, and the one after its last."""
+        return number * self.block, min((number + 1) * self.block, len(self.values))
+
+    def fingerprint(self) -> str:
+        """What results depend on: results of another study do not fit this one."""
+        digest = hashlib.sha256(self.study.model_dump_json().encode() + dumps(self.model.robot).encode())
+        for task in self.tasks:
+            for array in (task.time, *task.motion[1:], task.wrench):
+                digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
+        digest.update(self.values.tobytes() + str(self.block).encode())
+        return digest.hexdigest()
+
+
+def prepare(study: Study | str | Path) -> tuple[Prepared, Evaluator]:
+    """Read a study, its robot and its motions, and draw its designs; faults are the study file's, with their lines."""
+    origin = study if isinstance(study, (str, Path)) else None
+    read = load_study(study) if isinstance(study, (str, Path)) else study
+    folder = Path(origin).parent if origin is not None else Path()
+    try:
+        model = Model(_named(read.robot, folder))
+        tasks = tuple(make_task(model, _named(m, folder), read.rate) for m in read.motions)
+        tasks = tasks or (make_task(model, None, read.rate),)
+        evaluator = Evaluator(read, model, tasks)
+        values = designs_of(read, evaluator.bounds)
+    except (InputError, UnknownNameError) as error:
+        if origin is None:
+            raise
+        field, message = _blamed(read, str(error))
+        raise study_fault(origin, field, message) from error
+    states = sum(len(task.time) for task in tasks)
+    block = read.block or max(1, min(len(values), WORK // states))
+    return Prepared(read, model, tasks, values, block), evaluator
+
+
+def _named(name: str, folder: Path) -> str | Path:
+    """A name of the library, or a file beside the study."""
+    path = Path(name)
+    return folder / path if path.suffix or path.name != name else name
+
+
+def _blamed(study: Study, message: str) -> tuple[str, str]:
+    """The field of a study that an error is about."""
+    named, _, rest = message.partition(": ")
+    if named.partition(".")[0] in type(study).model_fields:
+        return named, rest
+    if message.startswith("unknown robot"):
+        return "robot", message
+    if message.startswith("unknown motion"):
+        return "motions", message
+    return "vary", message
+
+
+def sweep(
+    study: Study | str | Path,
+    *,
+    store: str | Path | None = None,
+    scheduler: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """Evaluate every design of a study: quantities (design, motion) by name, with what its limits say of each design.
+
+    Blocks of designs are evaluated on ``threads`` (all cores unless given), or by the workers of the Dask ``scheduler``
+    at that address; bits are the same anywhere. A ``store`` (a Zarr folder) keeps every block that is done: a sweep
+    that was stopped goes on with the blocks that are missing.
+    """
+    return run(*prepare(study), store=store, scheduler=scheduler, threads=threads, progress=progress)
+
+
+def run(
+    prepared: Prepared,
+    evaluator: Evaluator,
+    *,
+    store: str | Path | None = None,
+    scheduler: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> xr.Dataset:
+    """:func:`sweep` of a study that has been read."""
+    kept = None if store is None else Store(Path(store), prepared, evaluator)
+    values = {name: np.full((len(prepared.values), len(prepared.tasks)), np.nan) for name in prepared.study.quantities}
+    reason = np.zeros((len(prepared.values), len(prepared.tasks)), dtype=np.int8)
+    missing = list(range(prepared.blocks)) if kept is None else kept.missing()
+    started, done, total = time.monotonic(), 0, sum(np.subtract(*prepared.span(k)[::-1]) for k in missing)
+    if scheduler is None:
+        found: Iterator[tuple[int, Results]] = _on_threads(prepared, evaluator, missing, threads or cores())
+    else:
+        from .cluster import on_cluster
+
+        found = on_cluster(prepared, missing, scheduler)
+    for number, results in found:
+        start, stop = prepared.span(number)
+        if kept is None:
+            for name, value in results.values.items():
+                values[name][start:stop] = value
+            reason[start:stop] = results.reason
+        else:
+            kept.write(number, results)
+        done += stop - start
+        if progress is not None:
+            progress(done, int(total), (time.monotonic() - started) / done * (int(total) - done))
+    result = dataset(prepared, evaluator, values, reason) if kept is None else kept.read()
+    return judged(result, evaluator)
+
+
+def _on_threads(
+    prepared: Prepared, evaluator: Evaluator, missing: list[int], threads: int
+) -> Iterator[tuple[int, Results]]:
+    """Blocks in the order in which they are done, a few ahead of the reader at most."""
+    designs = evaluator.designs(prepared.values)
+    _ = designs.impossible  # once, before threads ask for it
+
+    def run(number: int) -> Results:
+        return evaluator.evaluate(designs, *prepared.span(number))
+
+    if missing:  # compile before the threads start: they would wait for each other
+        evaluator.evaluate(designs, 0, 1)
+    with ThreadPoolExecutor(threads, thread_name_prefix="polypod-sweep") as pool:
+        ahead: dict[Future[Results], int] = {}
+        waiting = iter(missing)
+        try:
+            while True:
+                for number in waiting:
+                    ahead[pool.submit(run, number)] = number
+                    if len(ahead) >= 2 * threads:
+                        break
+                if not ahead:
+                    return
+                finished, _ = wait(ahead, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    yield ahead.pop(future), future.result()
+        finally:
+            for future in ahead:
+                future.cancel()

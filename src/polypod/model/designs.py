@@ -1,0 +1,77 @@
+"""Many designs of one robot, for functions that are called in pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError
+from ..formulations.derivatives import derivatives
+from ..kernels import Kernel
+from ..legs.contract import SMALLEST_MARGIN
+from ..parameters.paths import Design
+from .kernels import DesignKernels
+
+if TYPE_CHECKING:
+    from .model import Model
+
+Array = NDArray[np.float64]
+__all__ = ["SMALLEST_MARGIN", "DesignFunctions", "Designs"]
+
+
+class DesignFunctions:
+    """The functions of a model for designs that change the numbers of ``parameters``.
+
+    Which zeros of the robot are inputs is decided once, by the values given here: they must vary as all later ones do.
+    """
+
+    def __init__(self, model: Model, parameters: Mapping[str, ArrayLike]) -> None:
+        self.model = model
+        self._paths = frozenset(parameters)
+        self._slopes: dict[tuple[tuple[int, ...], bool], Kernel] = {}
+        self.kernels: DesignKernels = model.kernels.of_design(Design(model.robot, parameters))
+
+    def force_slopes(self, columns: tuple[int, ...], friction: bool) -> Kernel:
+        """d(actuator forces)/d(numbers of the parameter port), (n, k) a state, for the numbers in these ``columns``."""
+        if (columns, friction) not in self._slopes:
+            mechanism, dry = self.kernels.mechanism, self.model.kernels.options.dry
+            symbols = mechanism.numbers.symbols[list(columns)]
+            self._slopes[columns, friction] = Kernel(
+                lambda: derivatives(mechanism, "inverse_dynamics", ("parameters",), symbols, friction, dry)
+            )
+        return self._slopes[columns, friction]
+
+    def designs(self, parameters: Mapping[str, ArrayLike]) -> Designs:
+        """Designs (D, ...) of the same numbers."""
+        if frozenset(parameters) != self._paths:
+            raise InputError(f"parameters: designs of {', '.join(sorted(self._paths))} are needed")
+        return Designs(self, Design(self.model.robot, parameters))
+
+
+class Designs:
+    """D designs: their rows of the parameter port, and why some can be no robot."""
+
+    def __init__(self, functions: DesignFunctions, design: Design) -> None:
+        self._functions, self._design = functions, design
+        self.count = design.count
+        self.values: Array = design.rows(functions.kernels.mechanism.numbers)
+
+    @cached_property
+    def impossible(self) -> dict[int, str]:
+        """Why designs, by number, can be no robot: bodies that cannot be, legs that do not close at home."""
+        calls = self._functions.model._calls
+        found = calls.impossible(self._design, self.values, self._functions.kernels.get("margins"))
+        return {number: text.lstrip(": ") for number, text in found.items()}
+
+    def force_slopes(self, columns: tuple[int, ...], friction: bool) -> Kernel:
+        """:meth:`DesignFunctions.force_slopes` of these designs."""
+        return self._functions.force_slopes(columns, friction).at(self.values)
+
+    def kernel(self, name: str, friction: bool, start: int, stop: int, verdict: bool = False) -> Kernel:
+        """A function of some of the designs; every one at every state."""
+        kernel = self._functions.kernels.get(name, friction, verdict=verdict)
+        return kernel.at(self.values[start:stop]) if kernel.parameters else kernel

@@ -1,0 +1,363 @@
+"""Design studies: against robots built one by one, against differences, and what becomes of them when stopped."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import polypod as pp
+from polypod.cli import app
+from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
+from polypod.design.optimise import optimise
+from polypod.design.page import page
+from polypod.design.results import killed, worst
+from polypod.design.robots import with_numbers
+from polypod.design.sensitivity import _differences, gradients, sobol
+from polypod.design.sweep import run
+from polypod.errors import InputError
+from polypod.motion import make_task
+from polypod.results import study as study_of
+from polypod.results import summary
+
+TEXT = """
+name: sizes
+robot: hexapod
+rate: 20
+vary:
+  - {numbers: legs.*.base, pattern: radius, range: [0.28, 340 mm], name: base radius}
+  - {numbers: legs.*.base, pattern: angle, range: [5 deg, 0.7], name: base angle, levels: 2}
+  - {numbers: platform.mass, values: [20, 40 kg]}
+report: [peak force, rms force, peak speed, peak power, total power, stroke, longest, shortest, condition, dexterity, moving mass]
+limits: {peak force: 150 N, stroke: 92 mm}
+sample: {method: grid}
+block: 3
+"""
+
+
+@pytest.fixture(scope="module")
+def prepared():
+    return prepare(loads_study(TEXT))
+
+
+@pytest.fixture(scope="module")
+def swept(prepared):
+    return run(*prepared)
+
+
+# -- designs -----------------------------------------------------------------------------------------------------------
+
+
+def ring(radius=0.5, gap=0.4, turn=0.1, count=6):
+    middle = turn + 2 * np.pi * np.repeat(np.arange(count // 2), 2) / (count // 2)
+    azimuth = middle + gap / 2 * np.tile([-1, 1], count // 2)
+    return np.column_stack([radius * np.cos(azimuth), radius * np.sin(azimuth), np.full(count, 0.2)])
+
+
+@pytest.mark.parametrize("turn", [0.0, 0.1, 1.0, 3.0])
+def test_patterns_set_rings_as_they_are_built(turn):
+    """Against rings made with the number wanted, in any place of the circle; exact but for rounding."""
+    points = np.stack([ring(turn=turn)] * 3)
+    new = np.array([0.2, 0.5, 0.9])
+    for name, made in (("radius", lambda v: ring(radius=v, turn=turn)), ("angle", lambda v: ring(gap=v, turn=turn))):
+        got = PATTERNS[name].apply(points, new)
+        np.testing.assert_allclose(got, [made(v) for v in new], atol=1e-15)
+        assert PATTERNS[name].read(got[1]) == pytest.approx(new[1], rel=1e-14)
+    np.testing.assert_allclose(PATTERNS["turn"].apply(points, new), [ring(turn=turn + v) for v in new], atol=1e-15)
+    np.testing.assert_array_equal(PATTERNS["z"].apply(points, new)[:, :, 2], np.repeat(new[:, None], 6, 1))
+    np.testing.assert_allclose(PATTERNS["factor"].apply(points, new), points * new[:, None, None])
+    with pytest.raises(InputError, match="in pairs, got 5"):
+        PATTERNS["angle"].apply(points[:, :5], new)
+
+
+def test_every_quantity_is_that_of_the_robot_alone(prepared, swept):
+    """Each of some designs as a robot of its own, read from its file, through the labelled study of one robot."""
+    evaluator = prepared[1]
+    for k in (0, 7, 19):
+        numbers = {path: value[0] for path, value in evaluator.parameters(prepared[0].values[k : k + 1]).items()}
+        robot = with_numbers(prepared[0].model.robot, numbers)
+        model = pp.Model(robot)
+        task = make_task(model, "hexapod-tour", 20.0)
+        one = study_of(model, task)
+        facts = summary(one)
+        force, power = one.force.values, one.power.values
+        shares = np.diff(np.concatenate([task.time[:1], (task.time[1:] + task.time[:-1]) / 2, task.time[-1:]]))
+        expected = {
+            "peak force": np.abs(force).max(),
+            "rms force": np.sqrt((shares / task.time[-1]) @ force**2).max(),
+            "peak speed": np.abs(one.qdot.values).max(),
+            "peak power": np.abs(power).max(),
+            "total power": np.maximum(power, 0).sum(axis=1).max(),
+            "stroke": np.ptp(one.q.values, axis=0).max(),
+            "longest": one.q.values.max(),
+            "shortest": one.q.values.min(),
+            "condition": facts["worst_condition_number"],
+            "dexterity": facts["smallest_distance_to_singularity"],
+            "moving mass": robot.platform.mass + sum(leg.upper.mass + leg.lower.mass for leg in robot.legs),
+        }
+        for name, value in expected.items():
+            # 1e-9: the robot's file makes directions and tensors exact anew, a condition number amplifies that
+            assert worst(swept, name)[k] == pytest.approx(value, rel=1e-9), name
+
+
+def test_reactions_and_wrenches_count(tmp_path):
+    wrench = "wrench: [10, 0, -200, 0, 0, 0]"
+    motion = f"name: push\nrate: 20\ntrajectory: {{kind: published, name: hexapod-tour}}\n{wrench}\n"
+    (tmp_path / "push.yaml").write_text(motion)
+    text = "{name: a, robot: hexapod, motions: [push.yaml, hexapod-tour], rate: 20, report: peak reaction, "
+    (tmp_path / "study.yaml").write_text(text + "vary: [{numbers: platform.mass, values: [20, 30]}]}")
+    result = sweep(tmp_path / "study.yaml")
+    model = pp.Model("hexapod")
+    for k, mass in enumerate((20.0, 30.0)):
+        for j, name in enumerate((str(tmp_path / "push.yaml"), "hexapod-tour")):
+            task = make_task(model, name, 20.0)
+            at = task.motion.pose, task.motion.twist, task.motion.acceleration
+            found = model.reactions(*at, task.wrench, parameters={"platform.mass": mass})
+            size = max(np.linalg.norm(r.force, axis=-1).max() for leg in found.legs.values() for r in leg.values())
+            assert result.peak_reaction.values[k, j] == pytest.approx(size, rel=1e-12)
+
+
+def test_limits_bind_by_name_and_are_counted(swept):
+    force, stroke = worst(swept, "peak force") / 150, worst(swept, "stroke") / 0.092
+    np.testing.assert_array_equal(swept.feasible, (force <= 1) & (stroke <= 1))
+    np.testing.assert_array_equal(swept.binding, np.where(force > stroke, "peak force", "stroke"))
+    counts = killed(swept)
+    assert counts["peak force"] == ((force > 1).sum(), ((force > 1) & (stroke <= 1)).sum())
+    assert counts["stroke"] == ((stroke > 1).sum(), ((stroke > 1) & (force <= 1)).sum())
+    assert 0 < swept.feasible.values.sum() < swept.sizes["design"] == 20
+
+
+@pytest.mark.parametrize("method", ["latin", "sobol"])
+def test_drawn_designs_fill_their_ranges(method):
+    study = loads_study(TEXT.replace("method: grid", f"method: {method}, count: 32, seed: 5"))
+    ready, evaluator = prepare(study)
+    assert ready.values.shape == (32, 3)
+    for column, (low, high) in zip(ready.values.T, evaluator.bounds[:2], strict=False):
+        bins = np.floor((column - low) / (high - low) * 32)
+        assert len(set(bins)) == 32  # one in every thirty-second of the range
+    assert set(ready.values[:, 2]) == {20.0, 40.0}
+    np.testing.assert_array_equal(prepare(study)[0].values, ready.values)
+
+
+# -- blocks, stores, clusters ------------------------------------------------------------------------------------------
+
+
+def test_bits_do_not_depend_on_blocks_and_threads(prepared, swept):
+    other = prepare(loads_study(TEXT.replace("block: 3", "block: 20")))
+    again = run(*other, threads=1)
+    for name in QUANTITIES:
+        if name.replace(" ", "_") in swept:
+            np.testing.assert_array_equal(again[name.replace(" ", "_")], swept[name.replace(" ", "_")])
+
+
+def test_a_stopped_sweep_goes_on_with_the_blocks_that_are_missing(prepared, swept, tmp_path):
+    pytest.importorskip("zarr")
+    store = tmp_path / "s.zarr"
+
+    class Stop(Exception):
+        pass
+
+    def stop(done, total, left):
+        assert total == 20
+        if done >= 9:
+            raise Stop
+
+    with pytest.raises(Stop):
+        run(*prepared, store=store, threads=1, progress=stop)
+    seen = []
+    result = run(*prepared, store=store, progress=lambda done, total, left: seen.append((done, total)))
+    assert seen[-1] == (11, 11)  # three of seven blocks were there
+    np.testing.assert_array_equal(result.peak_force, swept.peak_force)
+    assert result.equals(swept)
+    # a block whose mark is missing is computed again, whatever stands in it
+    import zarr
+
+    group = zarr.open_group(store, mode="r+", zarr_format=2)
+    group["done"][2] = 0
+    group["peak_force"][6:9] = -1.0
+    again = run(*prepared, store=store, progress=lambda done, total, left: seen.append((done, total)))
+    assert seen[-1] == (3, 3)
+    np.testing.assert_array_equal(again.peak_force, swept.peak_force)
+    other = prepare(loads_study(TEXT.replace("0.28", "0.29")))
+    with pytest.raises(InputError, match="results of another study"):
+        run(*other, store=store)
+    shutil.rmtree(store)
+    store.mkdir()
+    (store / "letter.txt").write_text("dear")
+    with pytest.raises(InputError, match="no store of a sweep"):
+        run(*prepared, store=store)
+
+
+def test_a_scheduler_that_is_not_there_is_named(prepared, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("polypod.design.cluster._PATIENCE", 0.5)
+    with pytest.raises(InputError, match="nothing answers at 'tcp://127.0.0.1:9'"):
+        run(*prepared, scheduler="tcp://127.0.0.1:9")
+    with pytest.raises(InputError, match="scheduler"):
+        run(*prepared, scheduler="no address")
+
+
+@pytest.mark.long
+def test_a_cluster_gives_the_same_bits_and_survives_a_killed_worker(prepared, swept, tmp_path):
+    """Two worker processes, one of them killed after the first block."""
+    distributed = pytest.importorskip("distributed")
+    import os
+
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+        pids = [worker.pid for worker in cluster.workers.values()]
+        killed_one = []
+
+        def kill(done, total, left):
+            if not killed_one:
+                os.kill(pids[0], signal.SIGKILL)
+                killed_one.append(done)
+
+        result = run(*prepared, scheduler=cluster.scheduler_address, store=tmp_path / "c.zarr", progress=kill)
+    assert killed_one
+    for name in ("peak_force", "rms_force", "condition"):
+        np.testing.assert_array_equal(result[name], swept[name])
+
+
+@pytest.mark.long
+def test_a_killed_sweep_loses_its_unfinished_blocks_only(tmp_path):
+    """The process itself killed while it writes; the store then goes on."""
+    pytest.importorskip("zarr")
+    (tmp_path / "study.yaml").write_text(TEXT.replace("block: 3", "block: 1"))
+    program = textwrap.dedent(
+        """
+        import os, signal
+        from polypod.design import sweep
+        def stop(done, total, left):
+            if done == 6:
+                os.kill(os.getpid(), signal.SIGKILL)
+        sweep("study.yaml", store="s.zarr", threads=1, progress=stop)
+        """
+    )
+    ran = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, check=False)
+    assert ran.returncode == -signal.SIGKILL
+    seen = []
+    sweep(tmp_path / "study.yaml", store=tmp_path / "s.zarr", progress=lambda *step: seen.append(step))
+    assert seen[-1][:2] == (14, 14)
+
+
+# -- sensitivities and optima ------------------------------------------------------------------------------------------
+
+
+def test_compiled_slopes_are_those_of_differences(prepared):
+    """Central differences of whole evaluations: truncation and rounding at steps of 1e-4 of the range, about 1e-8."""
+    evaluator = prepared[1]
+    at = np.array([0.312, 0.41, 30.0])
+    exact, rough = gradients(evaluator, at), _differences(evaluator, at)
+    for name in ("peak force", "rms force"):
+        np.testing.assert_allclose(exact[name], rough[name], rtol=1e-6)
+    assert exact["moving mass"] == pytest.approx([0, 0, 1], abs=1e-6)
+
+
+def test_sobol_indices_of_a_number_that_does_everything(prepared):
+    found = sobol(prepared[1], 64)
+    assert found["moving mass"].first[2] == pytest.approx(1, abs=0.1)
+    np.testing.assert_allclose(found["moving mass"].total[:2], 0, atol=1e-12)
+    assert found["stroke"].total[2] == pytest.approx(0, abs=1e-12)
+    with pytest.raises(InputError, match="power of two"):
+        sobol(prepared[1], 100)
+
+
+RANGES = TEXT.replace("values: [20, 40 kg]", "range: [20, 40 kg]").replace("rate: 20", "rate: 10")
+
+
+def test_the_best_design_is_no_worse_than_a_fine_grid():
+    """The least stroke with a peak force below 100 N, against 1,000 designs; the polish ends on the limit."""
+    text = RANGES.replace("peak force: 150 N, stroke: 92 mm", "peak force: 120 N") + "minimise: stroke\n"
+    text = text.replace("report: [peak force, rms force, peak speed, peak power, total power, stroke, longest, shortest, "
+                        "condition, dexterity, moving mass]", "report: [peak force, stroke]")  # fmt: skip
+    best = optimise(loads_study(text), generations=12, population=24)
+    grid = run(*prepare(loads_study(text.replace("levels: 2", "levels: 10").replace("range: [20", "levels: 10, range: [20")
+                                    .replace("name: base radius", "name: base radius, levels: 10"))))  # fmt: skip
+    stroke = worst(grid, "stroke")[grid.feasible.values].min()
+    assert best.quantities["stroke"][0] <= stroke
+    assert best.quantities["stroke"][0] == pytest.approx(stroke, rel=0.02)
+    assert best.quantities["peak force"][0] <= 120.0
+    robot = pp.loads(pp.dumps(best.robot(0, "best")))
+    assert np.hypot(*np.array(robot.legs[0].base)[:2]) == pytest.approx(best.values[0, 0], rel=1e-12)
+
+
+def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
+    pytest.importorskip("pymoo")
+    monkeypatch.chdir(tmp_path)
+    text = RANGES.replace("report: [peak force, rms force, peak speed, peak power, total power, stroke, longest, shortest, "
+                          "condition, dexterity, moving mass]", "report: [peak force, stroke]")  # fmt: skip
+    Path("study.yaml").write_text(text + "minimise: [stroke, dexterity]\n")
+    ran = CliRunner().invoke(app, ["optimise", "study.yaml", "--generations", "4", "--population", "12", "--json"])
+    assert ran.exit_code == 0, ran.output
+    best = json.loads(ran.output)["best"]
+    pairs = np.array([[row["stroke"], -row["dexterity"]] for row in best])
+    assert len(pairs) > 2
+    for one in pairs:  # none is better in both
+        assert not ((pairs <= one).all(axis=1) & (pairs < one).any(axis=1)).any()
+    folder = tmp_path / "polypod-results" / "optimise" / "sizes"
+    assert pp.load(folder / "robots" / f"{best[0]['robot']}.yaml").name == best[0]["robot"]
+    html = (folder / "best.html").read_text()
+    data = json.loads(html.partition('<script id="data" type="application/json">')[2].partition("</script>")[0])
+    assert [p["name"] for p in data["points"]] == [row["robot"] for row in best]
+    assert pp.loads(data["points"][0]["file"]).name == best[0]["robot"]
+    assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("platform.mass", "platform.mas", r"line 8: vary\.2\.numbers: unknown number .* Did you mean 'platform\.mass'"),
+        ("pattern: radius", "pattern: radios", "line 6: .* Did you mean 'radius'"),
+        ("[20, 40 kg]", "[20, 40 mm]", r"line 8: vary\.2\.values: .* one of the units kg, g, t is needed, got '40 mm'"),
+        ("[0.28, 340 mm]", "[340 mm, 0.28]", r"vary\.0\.range: goes from small to large"),
+        ("legs.*.base, pattern: radius", "platform.mass, pattern: radius", r"vary\.0\.pattern: radius is of points"),
+        ("peak force: 150 N", "peek force: 150 N", "line 10: .*unknown quantity 'peek force'. Did you mean 'peak force'"),
+        ("peak force: 150 N", "peak force: 150 mm", r"line 10: limits\.peak force: a finite number in N"),
+        ("robot: hexapod", "robot: hexapot", "line 3: robot: unknown robot 'hexapot'"),
+        ("rate: 20", "motions: [tour]", "line 4: motions: unknown motion 'tour'"),
+        ("name: base angle", "name: base radius", "is there twice"),
+        ("method: grid", "method: grit", "sample.method"),
+        ("vary:", "vari:", "Did you mean 'vary'"),
+    ],
+)
+def test_faults_of_studies_have_their_lines(tmp_path, old, new, message):
+    (tmp_path / "study.yaml").write_text(TEXT.replace(old, new))
+    with pytest.raises(StudyFileError, match=message):
+        prepare(tmp_path / "study.yaml")
+
+
+def test_ranges_that_leave_the_physical_and_limits_that_nothing_keeps(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "{name: a, robot: hexapod, rate: 5, report: peak force, limits: {peak force: 1 N}, minimise: peak force, "
+    Path("study.yaml").write_text(text + "vary: [{numbers: platform.mass, range: [-5 kg, 20 kg], levels: 6}]}")
+    ran = CliRunner().invoke(app, ["sweep", "study.yaml"])
+    assert ran.exit_code == 0, ran.output
+    assert "0 of 6 designs keep all limits" in ran.output
+    assert "The nearest is design 1: peak force is" in ran.output  # a body without mass still has inertia
+    assert "no robot" in ran.output
+    assert "no body has mass -5 kg" in ran.output
+    rows = (tmp_path / "polypod-results" / "sweep" / "a" / "designs.csv").read_text().splitlines()
+    assert rows[1].endswith(",,no,no robot")
+    with pytest.raises(InputError, match=r"limits: none of \d+ designs keeps them all; broken by: peak force \d+"):
+        optimise("study.yaml", generations=2, population=8)
+    far = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: home.position, pattern: z, "
+    with pytest.raises(InputError, match="minimise: missing"):
+        optimise(loads_study(far + "range: [0.4, 0.5]}]}"))
+
+
+def test_a_study_of_one_best_design_has_a_page_too():
+    text = "{name: a, robot: hexapod, rate: 5, report: peak force, minimise: moving mass, vary: [{numbers: platform.mass, "
+    found = optimise(loads_study(text + "range: [5, 20]}]}"), generations=6, population=8)
+    assert found.values[0, 0] == pytest.approx(5.0, rel=1e-6)
+    assert '"name":"a"' in page(found)
