@@ -22,6 +22,7 @@ from polypod.design.page import page
 from polypod.design.results import killed, worst
 from polypod.design.robots import with_numbers
 from polypod.design.sensitivity import _differences, gradients, sobol
+from polypod.design.study import designs_of
 from polypod.design.sweep import run
 from polypod.errors import InputError
 from polypod.motion import make_task
@@ -136,15 +137,16 @@ def test_limits_bind_by_name_and_are_counted(swept):
 
 
 @pytest.mark.parametrize("method", ["latin", "sobol"])
-def test_drawn_designs_fill_their_ranges(method):
+def test_drawn_designs_fill_their_ranges(prepared, method):
     study = loads_study(TEXT.replace("method: grid", f"method: {method}, count: 32, seed: 5"))
-    ready, evaluator = prepare(study)
-    assert ready.values.shape == (32, 3)
-    for column, (low, high) in zip(ready.values.T, evaluator.bounds[:2], strict=False):
+    bounds = prepared[1].bounds
+    values = designs_of(study, bounds)
+    assert values.shape == (32, 3)
+    for column, (low, high) in zip(values.T, bounds[:2], strict=False):
         bins = np.floor((column - low) / (high - low) * 32)
         assert len(set(bins)) == 32  # one in every thirty-second of the range
-    assert set(ready.values[:, 2]) == {20.0, 40.0}
-    np.testing.assert_array_equal(prepare(study)[0].values, ready.values)
+    assert set(values[:, 2]) == {20.0, 40.0}
+    np.testing.assert_array_equal(designs_of(study, bounds), values)
 
 
 # -- blocks, stores, clusters ------------------------------------------------------------------------------------------
@@ -273,9 +275,10 @@ def test_sobol_indices_of_a_number_that_does_everything(prepared):
 RANGES = TEXT.replace("values: [20, 40 kg]", "range: [20, 40 kg]").replace("rate: 20", "rate: 10")
 
 
+@pytest.mark.long
 def test_the_best_design_is_no_worse_than_a_fine_grid():
-    """The least stroke with a peak force below 100 N, against 1,000 designs; the polish ends on the limit."""
-    text = RANGES.replace("peak force: 150 N, stroke: 92 mm", "peak force: 120 N") + "minimise: stroke\n"
+    """The least stroke with a peak force below 130 N, against 1,000 designs; the polish ends on the limit."""
+    text = RANGES.replace("peak force: 150 N, stroke: 92 mm", "peak force: 130 N") + "minimise: stroke\n"
     text = text.replace("report: [peak force, rms force, peak speed, peak power, total power, stroke, longest, shortest, "
                         "condition, dexterity, moving mass]", "report: [peak force, stroke]")  # fmt: skip
     best = optimise(loads_study(text), generations=12, population=24)
@@ -284,7 +287,7 @@ def test_the_best_design_is_no_worse_than_a_fine_grid():
     stroke = worst(grid, "stroke")[grid.feasible.values].min()
     assert best.quantities["stroke"][0] <= stroke
     assert best.quantities["stroke"][0] == pytest.approx(stroke, rel=0.02)
-    assert best.quantities["peak force"][0] <= 120.0
+    assert best.quantities["peak force"][0] <= 130.0
     robot = pp.loads(pp.dumps(best.robot(0, "best")))
     assert np.hypot(*np.array(robot.legs[0].base)[:2]) == pytest.approx(best.values[0, 0], rel=1e-12)
 

@@ -70,7 +70,7 @@ def _round(
                       pure=False, retries=_ATTEMPTS): number
         for number in numbers
     }  # fmt: skip
-    for future in as_completed(futures):
+    for future in as_completed(futures, loop=client.loop):
         if future.status == "finished":
             yield futures[future], future.result()
         elif future.status == "error" and not _is_loss(future.exception()):

@@ -49,7 +49,11 @@ class Held:
         ends = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
         wrench = np.zeros((1, 6)) if task.wrench is None else task.wrench
         inputs = {"pose": motion.pose, "twist": motion.twist, "acceleration": motion.acceleration, "wrench": wrench}
-        return Held(task.name, inputs, np.diff(ends) / (time[-1] - time[0]))
+        own = {name: np.empty(value.shape) for name, value in inputs.items()}
+        for name, value in inputs.items():
+            # not a copy: an array that another process sent has a dtype object of its own, which kernels do not take
+            own[name][...] = value
+        return Held(task.name, own, np.diff(ends) / (time[-1] - time[0]))
 
     def rows(self, kernel: Kernel, states: slice = slice(None)) -> list[Array]:
         """The inputs of a function for some of the states; weights are one and a preload is zero."""
