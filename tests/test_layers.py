@@ -36,6 +36,7 @@ ORDER = (
     "export",
     "view",
     "results",
+    "design",
     "papers",
     "cli",
     "__main__",

@@ -25,7 +25,7 @@ COMMANDS = {
     "workspace": "How far a robot moves within its limits, what stops it, and maps of its workspace.",
     "singularity": "How far a robot is from being singular, of which kind, and what its platform does there.",
     "fastest": "The fastest motion along a path within limits of force, speed, power and reactions, as a motion file.",
-    "sweep": "Vary numbers of a robot: forces, powers, strokes, reactions of every design, and the limit that binds it.",
+    "sweep": "Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds.",
     "optimise": "The best design of a study within its limits, or the best compromises between several quantities.",
     "list": "Robots that come with polypod, published motions, kinds of legs and platforms.",
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",

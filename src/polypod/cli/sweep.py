@@ -44,15 +44,13 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing results folder.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Vary numbers of a robot: forces, powers, strokes, reactions of every design, and the limit that binds it."""
+    """Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds."""
     with working("sweeping") as progress:
         progress("compiling the robot")
         prepared, evaluator = prepare(study)
         target = Path("polypod-results") / "sweep" / prepared.study.name if out_folder is None else out_folder
         check_target(target, force, FILES)
-        result = run(
-            prepared, evaluator, store=store, scheduler=scheduler, threads=threads, progress=_left(progress)
-        )
+        result = run(prepared, evaluator, store=store, scheduler=scheduler, threads=threads, progress=_left(progress))
         slopes = found = None
         if sensitivities:
             progress("derivatives")
@@ -78,7 +76,8 @@ def command(
         return
     console = out()
     motions = ", ".join(result["motion"].values.tolist())
-    console.print(f"[bold]{escape(prepared.study.name)}[/]: {count} designs of {escape(prepared.model.robot.name)} on {escape(motions)}\n")
+    title = f"{count} designs of {prepared.model.robot.name} on {motions}"
+    console.print(f"[bold]{escape(prepared.study.name)}[/]: {escape(title)}\n")
     show_table(spread_table(result, evaluator))
     killing = killed_table(result)
     if killing.rows:
@@ -114,5 +113,3 @@ def _nearest(result: Any) -> str:
         return "No design has an answer."
     k = int(np.nanargmin(largest))
     return f"The nearest is design {k}: {result['binding'].values[k]} is {largest[k]:.3g} times its limit."
-
-

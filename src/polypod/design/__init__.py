@@ -2,18 +2,21 @@
 
 from .evaluate import Evaluator
 from .patterns import PATTERNS
+from .prepared import Prepared, prepare
 from .quantities import QUANTITIES
 from .study import Study, StudyFileError, load_study, loads_study
-from .sweep import prepare, sweep
+from .sweep import run, sweep
 
 __all__ = [
     "PATTERNS",
     "QUANTITIES",
     "Evaluator",
+    "Prepared",
     "Study",
     "StudyFileError",
     "load_study",
     "loads_study",
     "prepare",
+    "run",
     "sweep",
 ]

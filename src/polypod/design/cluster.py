@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterator
 from functools import lru_cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
@@ -12,7 +13,7 @@ from .evaluate import Evaluator, Results
 
 if TYPE_CHECKING:
     from ..model.designs import Designs
-    from .sweep import Prepared
+    from .prepared import Prepared
 
 _ATTEMPTS = 3
 """Rounds of what workers lost: a block that kills every worker it meets must end some time."""
@@ -43,11 +44,11 @@ def on_cluster(prepared: Prepared, missing: list[int], address: str) -> Iterator
 
 def _client(address: str) -> Any:
     try:
-        from distributed import Client
+        connect: Any = import_module("distributed").Client
     except ImportError as error:
         raise InputError("scheduler: needs dask.distributed: python -m pip install 'polypod[cluster]'") from error
     try:
-        client = Client(address, timeout=_PATIENCE, set_as_default=False)
+        client = connect(address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(
             f"scheduler: nothing answers at {address!r} within {_PATIENCE:g} s ({type(error).__name__}); an address "
@@ -62,8 +63,7 @@ def _client(address: str) -> Any:
 def _round(
     client: Any, prepared: Prepared, package: bytes, numbers: list[int], attempt: int
 ) -> Iterator[tuple[int, Results]]:
-    from distributed import as_completed
-
+    as_completed: Any = import_module("distributed").as_completed
     shared = client.scatter(package, broadcast=True, hash=False)
     futures = {
         client.submit(_block, shared, *prepared.span(number), key=f"polypod-block-{id(shared)}-{attempt}-{number}",

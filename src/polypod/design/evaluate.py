@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..datasets import units
 from ..description import Robot
 from ..description.quantities import Data, unit_of
 from ..errors import InputError, UnknownNameError
@@ -108,8 +109,7 @@ class Evaluator:
 
     def quantity_unit(self, name: str) -> str:
         """Unit of a quantity, of this robot's actuators."""
-        actuators = self.model.actuators
-        forces, coordinates = (" or ".join(dict.fromkeys(u)) for u in zip(*((a.force_unit, a.unit) for a in actuators), strict=True))
+        coordinates, forces = units(self.model)
         unit = QUANTITIES[name].unit.format(f=forces, q=coordinates)
         return "" if unit == "1" else unit
 
@@ -163,7 +163,7 @@ class Evaluator:
         return tuple(dict.fromkeys(("inverse_kinematics", *every)))
 
     def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
-        """Quantities of designs from ``start`` to before ``stop``; bits do not depend on which are evaluated together."""
+        """Quantities of designs from ``start`` to before ``stop``; their bits do not depend on which these are."""
         stop = designs.count if stop is None else stop
         parts = [self._motion(designs, start, stop, held) for held in self.held]
         values = {name: np.stack([part.values[name][:, 0] for part in parts], axis=1) for name in self._sourced}
@@ -183,9 +183,8 @@ class Evaluator:
     def _motion(self, designs: Designs, start: int, stop: int, held: Held) -> Results:
         chunk = min(len(held.shares), IN_CACHE)
         together = max(1, IN_CACHE // chunk)
-        pieces = [
-            self._piece(designs, first, min(first + together, stop), held, chunk) for first in range(start, stop, together)
-        ]
+        firsts = range(start, stop, together)
+        pieces = [self._piece(designs, first, min(first + together, stop), held, chunk) for first in firsts]
         names = list(self._sourced)
         columns = {name: np.concatenate([piece.values[name] for piece in pieces]) for name in names}
         return Results(columns, np.concatenate([piece.reason for piece in pieces]))

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from ..description import Robot
 from ..errors import InputError
 from .evaluate import REASONS, Evaluator
+from .prepared import prepare
 from .quantities import QUANTITIES
 from .results import share
 from .robots import with_numbers
 from .sensitivity import gradients
 from .study import Study
-from .sweep import prepare
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
@@ -86,8 +86,7 @@ class _Problem:
         """No design keeps the limits: which of them how many broke."""
         broken = ", ".join(f"{name} {n}" for name, n in sorted(self.killed.items(), key=lambda p: -p[1]) if n)
         return InputError(
-            f"limits: none of {self.count} designs keeps them all; broken by: {broken or 'nothing, but too few tried'}. "
-            "Allow more, or widen the ranges"
+            f"limits: none of {self.count} designs keeps them all; broken by: {broken}. Allow more, or widen the ranges"
         )
 
 
@@ -136,10 +135,11 @@ def _one(
     from scipy.stats import qmc  # type: ignore[import-untyped, unused-ignore]
 
     count = len(problem.low)
-    start = qmc.scale(qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(population), problem.low, problem.high)
+    shares = qmc.LatinHypercube(count, rng=np.random.default_rng(seed)).random(population)
+    start = problem.low + shares * (problem.high - problem.low)
     step = 0
 
-    def told(intermediate_result: object) -> None:
+    def report(intermediate_result: object) -> None:
         nonlocal step
         step += 1
         if progress is not None:
@@ -149,7 +149,7 @@ def _one(
     found = differential_evolution(
         lambda x: problem(np.atleast_2d(x.T))[0][:, 0] if x.ndim == 2 else problem(x[None])[0][0, 0],
         list(zip(problem.low, problem.high, strict=True)), init=start, maxiter=generations, vectorized=True,
-        updating="deferred", polish=False, rng=np.random.default_rng(seed), tol=1e-8, callback=told,
+        updating="deferred", polish=False, rng=np.random.default_rng(seed), tol=1e-8, callback=report,
         constraints=NonlinearConstraint(
             lambda x: problem(np.atleast_2d(x.T))[1].T if x.ndim == 2 else problem(x[None])[1][0], -np.inf, 0.0
         ),
@@ -197,14 +197,14 @@ def _polished(problem: _Problem, start: Array, reached: float) -> Array:
 
 def _several(problem: _Problem, generations: int, population: int, seed: int, progress: Progress | None) -> Array:
     try:
-        from pymoo.algorithms.moo.nsga2 import NSGA2
-        from pymoo.algorithms.moo.nsga3 import NSGA3
-        from pymoo.core.callback import Callback
-        from pymoo.core.problem import Problem
-        from pymoo.optimize import minimize
-        from pymoo.util.ref_dirs import get_reference_directions
+        from pymoo.algorithms.moo.nsga2 import NSGA2  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        from pymoo.algorithms.moo.nsga3 import NSGA3  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        from pymoo.core.callback import Callback  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        from pymoo.core.problem import Problem  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        from pymoo.optimize import minimize  # type: ignore[import-untyped, import-not-found, unused-ignore]
+        from pymoo.util.ref_dirs import get_reference_directions  # type: ignore[import-untyped, import-not-found, unused-ignore]
     except ImportError as error:
-        raise InputError("minimise: several quantities need pymoo: python -m pip install 'polypod[optimise]'") from error
+        raise InputError("minimise: several need pymoo: python -m pip install 'polypod[optimise]'") from error
 
     class Designs(Problem):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -214,7 +214,7 @@ def _several(problem: _Problem, generations: int, population: int, seed: int, pr
         def _evaluate(self, x: Array, out: dict[str, Array], *args: object, **kwargs: object) -> None:
             out["F"], out["G"] = problem(x)
 
-    class Told(Callback):  # type: ignore[misc]
+    class Report(Callback):  # type: ignore[misc]
         def notify(self, algorithm: object) -> None:
             if progress is not None:
                 front = len(getattr(algorithm, "opt", ()))
@@ -225,7 +225,7 @@ def _several(problem: _Problem, generations: int, population: int, seed: int, pr
     else:
         directions = get_reference_directions("energy", len(problem.names), population, seed=seed + 1)
         algorithm = NSGA3(directions, pop_size=population)
-    found = minimize(Designs(), algorithm, ("n_gen", generations), seed=seed, callback=Told(), verbose=False)
+    found = minimize(Designs(), algorithm, ("n_gen", generations), seed=seed, callback=Report(), verbose=False)
     if found.X is None:
         raise problem.nothing()
     return np.atleast_2d(found.X)

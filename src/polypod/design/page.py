@@ -37,7 +37,7 @@ def page(found: Optimum) -> str:
         "varied": [[varied.label, evaluator.unit(i)] for i, varied in enumerate(study.vary)],
         "quantities": [[name, evaluator.quantity_unit(name)] for name in names],
         "better": ["larger" if sign(name) < 0 else "smaller" for name in names],
-        "limits": {name: limit for name, limit in evaluator.limits.items()},
+        "limits": dict(evaluator.limits),
         "points": points,
     }
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
@@ -68,7 +68,8 @@ _PAGE = """<!doctype html>
 <style>
 body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5rem; color: #1b2430; background: #fff; }
 h1 { font-size: 1.25rem; } main { display: flex; flex-wrap: wrap; gap: 1.5rem; }
-section { flex: 1 1 26rem; min-width: 20rem; } svg, canvas { width: 100%; border: 1px solid #ccd3dc; border-radius: 6px; }
+section { flex: 1 1 26rem; min-width: 20rem; }
+svg, canvas { width: 100%; border: 1px solid #ccd3dc; border-radius: 6px; }
 canvas { touch-action: none; cursor: grab; } circle { cursor: pointer; } table { border-collapse: collapse; }
 td { padding: .1rem .8rem .1rem 0; } td:nth-child(2) { text-align: right; font-variant-numeric: tabular-nums; }
 button { font: inherit; padding: .3rem .8rem; } select { font: inherit; }
@@ -150,7 +151,8 @@ function choose(i) {
   for (const a of axes) {
     const row = $$("numbers").insertRow(), limit = data.limits[a.label];
     row.insertCell().textContent = a.label; row.insertCell().textContent = a.of(p);
-    row.insertCell().textContent = a.unit + (limit === undefined ? "" : "  (limit " + Number(limit.toPrecision(6)) + ")");
+    const allowed = limit === undefined ? "" : "  (limit " + Number(limit.toPrecision(6)) + ")";
+    row.insertCell().textContent = a.unit + allowed;
   }
   plot(); draw();
 }

@@ -1,8 +1,8 @@
 """What a study reports of each design: one line a quantity.
 
-A quantity is a source, numbers (D, T, k) of D designs at T states, reduced over the states and then over its k actuators
-or joints; or a function of the designs alone. States are reduced in pieces that fit into the processor's cache, so that
-memory grows with the designs, not with the states.
+A quantity is a source, numbers (D, T, k) of D designs at T states, reduced over the states and then over its k
+actuators or joints; or a function of the designs alone. States are reduced in pieces that fit into the processor's
+cache, so that memory grows with the designs, not with the states.
 """
 
 from __future__ import annotations

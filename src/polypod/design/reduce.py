@@ -52,7 +52,8 @@ class Reduction:
             assert self._high is not None
             return np.sqrt(self._high)
         if self.kind == "span":
-            assert self._high is not None and self._low is not None
+            assert self._high is not None
+            assert self._low is not None
             return self._high - self._low
         result = self._low if self.kind == "least" else self._high
         assert result is not None

@@ -14,7 +14,7 @@ from .quantities import QUANTITIES
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .sweep import Prepared
+    from .prepared import Prepared
 
 Array = NDArray[np.float64]
 
@@ -29,9 +29,10 @@ def dataset(prepared: Prepared, evaluator: Evaluator, values: dict[str, Array], 
     import xarray as xr
 
     study = prepared.study
+    meanings = "; ".join(f"{k}: {text or 'there is one'}" for k, text in enumerate(REASONS))
     variables: dict[str, Any] = {
         "value": (("design", "varied"), prepared.values, {"long_name": "value of a varied number, in its varied_unit"}),
-        "reason": (("design", "motion"), reason, {"long_name": "why there is no answer", "meanings": "; ".join(f"{k}: {text or 'there is one'}" for k, text in enumerate(REASONS))}),
+        "reason": (("design", "motion"), reason, {"long_name": "why there is no answer", "meanings": meanings}),
     }
     for name, value in values.items():
         unit = evaluator.quantity_unit(name)
@@ -86,7 +87,8 @@ def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
 def killed(result: xr.Dataset) -> dict[str, tuple[int, int]]:
     """By limit, and by reason for no answer: how many designs break it, and how many break nothing else."""
     lost = result["reason"].values.max(axis=1)
-    counts = {REASONS[k]: (int((lost == k).sum()), int((lost == k).sum())) for k in range(1, len(REASONS)) if (lost == k).any()}
+    numbers = {k: int((lost == k).sum()) for k in range(1, len(REASONS))}
+    counts = {REASONS[k]: (count, count) for k, count in numbers.items() if count}
     if "share" in result:
         broken = result["share"].values > 1.0
         alone = broken.sum(axis=1) == 1

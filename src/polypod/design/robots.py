@@ -38,5 +38,3 @@ def _replaced(data: Any, path: list[str], value: Any) -> Any:
 
 def _tuples(value: Any) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
-
-

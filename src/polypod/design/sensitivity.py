@@ -58,7 +58,7 @@ def _exact(evaluator: Evaluator, at: Array, names: list[str]) -> dict[str, Array
         force = forces(*held.rows(forces))[0][0]
         for name in names:
             if name == "peak force":
-                state, actuator = np.unravel_index(int(np.abs(force).argmax()), force.shape)
+                state, actuator = divmod(int(np.abs(force).argmax()), force.shape[1])
                 value, states = float(np.abs(force[state, actuator])), slice(state, state + 1)
                 weights = np.sign(force[states, actuator])
             else:

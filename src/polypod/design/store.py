@@ -14,7 +14,7 @@ from .results import dataset, variable
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .sweep import Prepared
+    from .prepared import Prepared
 
 
 class Store:
@@ -41,7 +41,9 @@ class Store:
         empty = dataset(prepared, evaluator, values, np.zeros(shape, dtype=np.int8))
         empty["done"] = ("block", np.zeros(prepared.blocks, dtype=np.int8), {"long_name": "whether a block is done"})
         encoding: dict[str, Any] = {
-            name: {"chunks": (prepared.block, *empty[name].shape[1:])} for name in empty if "design" in empty[name].dims
+            str(name): {"chunks": (prepared.block, *variable.shape[1:])}
+            for name, variable in empty.data_vars.items()
+            if "design" in variable.dims
         }
         encoding["done"] = {"chunks": (1,)}
         # whole when it appears: a sweep that is stopped here leaves nothing that looks like results

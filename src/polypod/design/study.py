@@ -111,7 +111,7 @@ class Study(Data):
     vary: tuple[Varied, ...]
     sample: Sampling = Sampling()
     report: tuple[str, ...] = ("peak force", "rms force", "peak speed", "peak power", "stroke", "condition")
-    limits: dict[str, Any] = {}
+    limits: dict[str, Any] = Field(default_factory=dict)
     minimise: tuple[str, ...] = ()
     block: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
@@ -178,7 +178,7 @@ def _class_at(place: tuple[Any, ...]) -> type[Data]:
 
 def study_fault(path: str | Path, field: str, message: str) -> StudyFileError:
     """What shows when a study meets its robot, with the line of the field."""
-    document, node = parse(read(Path(path), StudyFileError), str(path), StudyFileError, "a mapping")
+    _, node = parse(read(Path(path), StudyFileError), str(path), StudyFileError, "a mapping")
     return StudyFileError(str(path), [Fault(field, message, line_of(field, node))])
 
 
@@ -186,7 +186,7 @@ def designs_of(study: Study, bounds: list[list[float]]) -> np.ndarray[Any, np.dt
     """Values (D, v) of the varied numbers: all combinations, or those drawn; ``bounds`` in SI units."""
     if study.sample.method == "grid":
         levels = [
-            np.linspace(*values, varied.levels) if varied.values is None else np.array(values)
+            np.linspace(values[0], values[1], varied.levels) if varied.values is None else np.array(values)
             for varied, values in zip(study.vary, bounds, strict=True)
         ]
         count = math.prod(len(level) for level in levels)

@@ -2,101 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..errors import InputError, UnknownNameError
-from ..files import dumps
 from ..kernels.threads import cores
-from ..model import Model
-from ..motion import Task, make_task
-from .evaluate import WORK, Evaluator, Results
+from .evaluate import Evaluator, Results
+from .prepared import Prepared, prepare
 from .results import dataset, judged
 from .store import Store
-from .study import Study, designs_of, load_study, study_fault
+from .study import Study
 
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 Progress = Callable[[int, int, float], None]
 """Called with designs done, designs in all, and the seconds left, about."""
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A study with its robot and motions read: all that another machine needs to evaluate a block of its designs."""
-
-    study: Study
-    model: Model
-    tasks: tuple[Task, ...]
-    values: Array
-    block: int
-
-    @property
-    def blocks(self) -> int:
-        """How many blocks of designs there are."""
-        return -(-len(self.values) // self.block)
-
-    def span(self, number: int) -> tuple[int, int]:
-        """First design of a block, and the one after its last."""
-        return number * self.block, min((number + 1) * self.block, len(self.values))
-
-    def fingerprint(self) -> str:
-        """What results depend on: results of another study do not fit this one."""
-        digest = hashlib.sha256(self.study.model_dump_json().encode() + dumps(self.model.robot).encode())
-        for task in self.tasks:
-            for array in (task.time, *task.motion[1:], task.wrench):
-                digest.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
-        digest.update(self.values.tobytes() + str(self.block).encode())
-        return digest.hexdigest()
-
-
-def prepare(study: Study | str | Path) -> tuple[Prepared, Evaluator]:
-    """Read a study, its robot and its motions, and draw its designs; faults are the study file's, with their lines."""
-    origin = study if isinstance(study, (str, Path)) else None
-    read = load_study(study) if isinstance(study, (str, Path)) else study
-    folder = Path(origin).parent if origin is not None else Path()
-    try:
-        model = Model(_named(read.robot, folder))
-        tasks = tuple(make_task(model, _named(m, folder), read.rate) for m in read.motions)
-        tasks = tasks or (make_task(model, None, read.rate),)
-        evaluator = Evaluator(read, model, tasks)
-        values = designs_of(read, evaluator.bounds)
-    except (InputError, UnknownNameError) as error:
-        if origin is None:
-            raise
-        field, message = _blamed(read, str(error))
-        raise study_fault(origin, field, message) from error
-    states = sum(len(task.time) for task in tasks)
-    block = read.block or max(1, min(len(values), WORK // states))
-    return Prepared(read, model, tasks, values, block), evaluator
-
-
-def _named(name: str, folder: Path) -> str | Path:
-    """A name of the library, or a file beside the study."""
-    path = Path(name)
-    return folder / path if path.suffix or path.name != name else name
-
-
-def _blamed(study: Study, message: str) -> tuple[str, str]:
-    """The field of a study that an error is about."""
-    named, _, rest = message.partition(": ")
-    if named.partition(".")[0] in type(study).model_fields:
-        return named, rest
-    if message.startswith("unknown robot"):
-        return "robot", message
-    if message.startswith("unknown motion"):
-        return "motions", message
-    return "vary", message
 
 
 def sweep(

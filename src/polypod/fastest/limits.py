@@ -55,7 +55,8 @@ class Limits:
         result: dict[str, Array] = {}
         for name, kind in KINDS.items():
             given = getattr(self, name)
-            own = [getattr(actuator, kind.field, None) for actuator in model.actuators]
+            drives = [getattr(actuator, "drive", actuator) for actuator in model.actuators]
+            own = [getattr(drive, kind.field, None) for drive in drives]
             if given is None and any(value is not None for value in own):
                 given = [np.inf if value is None else value for value in own]
             if given is not None:

@@ -8,13 +8,14 @@ power; a reaction's size by its part along its last direction.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .reach import Lines, lines
-from .way import Needs, Way, joint_forces, needs, pushed
+from .way import Way, joint_forces, needs, pushed
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -160,7 +161,7 @@ class Problem:
         largest = np.abs(force)
         largest[:2] = np.maximum(np.abs(own + about[0]), np.abs(own + about[1]))
         kinds, reaction = {}, None
-        values = {
+        values: dict[str, Callable[[], Array]] = {
             "force": lambda: largest,
             "speed": lambda: model.rates(pose, twist),
             "acceleration": lambda: model.accelerations(pose, twist, acceleration),
@@ -170,9 +171,9 @@ class Problem:
             if name in self.limits:
                 kinds[name] = np.abs(values[name]()) / self.limits[name] * real[:, None]
         if "reaction" in self.limits:
-            flat = (a.reshape(-1, *a.shape[2:]) for a in (pose, twist, acceleration))
+            flat = pose.reshape(-1, 4, 4), twist.reshape(-1, 6), acceleration.reshape(-1, 6)
             push = None if wrench is None else wrench.reshape(-1, 6)
-            reaction = joint_forces(model, *flat, push, self.friction)  # type: ignore[arg-type]
+            reaction = joint_forces(model, *flat, push, self.friction)
             reaction = reaction.reshape(len(squares), len(u), *reaction.shape[1:])
             reaction[:2] = self._larger(reaction[:2], u, squares)
             kinds["reaction"] = np.linalg.norm(reaction, axis=-1) / self.limits["reaction"][0] * real[:, None]
@@ -198,8 +199,9 @@ class Problem:
 
     def _ends(self, u: Array, squares: Array) -> Array:
         """Forces without friction at starts and ends (2, N, n)."""
-        start, end = (Needs(*(p[s] for p in self.needs[:5]), None) for s in (slice(0, -1), slice(1, None)))
-        return np.stack([start.forces(u, squares[0]), end.forces(u, squares[1])])
+        own = self.needs.force_u, self.needs.force_x, self.needs.force_0
+        a, b, c = (np.stack([part[:-1], part[1:]]) for part in own)
+        return np.asarray(u[:, None] * a + squares[:2, :, None] * b + c)
 
     def learn(self, use: Use, x: Array, keep: bool) -> None:
         """Take from the full model what the next round needs; ``keep`` also what earlier rounds have seen."""
@@ -213,7 +215,8 @@ class Problem:
 
     def _cut(self, use: Use, x: Array) -> list[Rows]:
         """The largest reaction's part along itself stays below the limit, at starts and ends."""
-        assert use.reaction is not None and self.needs.reaction is not None
+        assert use.reaction is not None
+        assert self.needs.reaction is not None
         u, result = self.way.accelerations(x), []
         every = np.arange(len(u))
         for end, side in enumerate((slice(0, -1), slice(1, None))):
@@ -221,7 +224,7 @@ class Problem:
             vector = use.reaction[end][every, worst]
             size = np.linalg.norm(vector, axis=1)
             along = vector / np.where(size > 0, size, 1.0)[:, None]
-            a, b, c = ((part[side][every, worst] * along).sum(axis=1) for part in self.needs.reaction)
+            a, b = ((part[side][every, worst] * along).sum(axis=1) for part in self.needs.reaction[:2])
             moving = np.maximum(x, _CREEP * x.max())[side]
             rest = (size - u * a - moving * b)[:, None]  # the part at rest, friction's among it
             bound = self.limits["reaction"][0] * self.margin - rest

@@ -1,4 +1,4 @@
-"""The fastest motion along a way: rounds of sweeps, each about the last answer, until the full model keeps all limits."""
+"""The fastest motion along a way: rounds of sweeps, each about the last answer, until the full model keeps limits."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _solve(problem: Problem) -> tuple[Array, Use, int]:
         problem.learn(use, x, keep=count > _KEEP_AFTER)
         last = duration
     raise InputError(
-        f"points: after {_ROUNDS} rounds a limit is still broken by {worst - 1:.2%}; use more points, or a smoother path"
+        f"points: after {_ROUNDS} rounds a limit is still broken by {worst - 1:.2%}; use more points or a smoother path"
     )
 
 
@@ -172,9 +172,10 @@ def _no_speed(problem: Problem, interval: int) -> str:
         if share[worst] > 1:
             actuator = problem.model.actuators[worst[1]]
             place = f"{way.length[worst[0]]:.4g} m along the way (t = {way.places.time[worst[0]]:.4g} s of the motion)"
+            unit, allowed = actuator.force_unit, problem.force_limit[worst[1]]
             return (
-                f"limits.force: {actuator.name} needs {hold[worst]:.4g} {actuator.force_unit} to move slowly at {place}; "
-                f"{problem.force_limit[worst[1]]:.4g} {actuator.force_unit} are allowed: allow more, or take another path"
+                f"limits.force: {actuator.name} needs {hold[worst]:.4g} {unit} to move slowly at {place}; "
+                f"{allowed:.4g} {unit} are allowed: allow more, or take another path"
             )
     return f"limits: no speed keeps them all at {where}: allow more there, or take another path"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,7 +26,8 @@ class Way:
     """N + 1 places of a track: lengths (N + 1,), the steps (N,) between them and the smooth parts they belong to.
 
     Where two parts meet there are two places with no step between them, one for each side. ``stops`` says where the
-    speed must be zero; ``middle`` are the places between. ``along`` is the motion it comes from, ``wrench`` what pushes.
+    speed must be zero; ``middle`` are the places between. ``along`` is the motion it comes from, ``wrench`` what
+    pushes.
     """
 
     track: Track
@@ -68,7 +71,7 @@ class Way:
 
 
 class Needs(NamedTuple):
-    """What a robot needs at places (..., n): affine in the acceleration u and the square x of the speed without friction.
+    """What a robot needs at places (..., n), without friction: affine in the acceleration u and the square x of speed.
 
     force = u force_u + x force_x + force_0; speed = sqrt(x) rate; acceleration = u rate + x rate_x. Reactions are the
     joints' forces (..., joints, 3) in the same three parts, None if they have no limit.
@@ -80,10 +83,6 @@ class Needs(NamedTuple):
     rate: Array
     rate_x: Array
     reaction: tuple[Array, Array, Array] | None
-
-    def forces(self, u: Array, x: Array) -> Array:
-        """Actuator forces (..., n) without friction."""
-        return u[..., None] * self.force_u + x[..., None] * self.force_x + self.force_0
 
 
 def needs(model: Model, places: Places, wrench: Array | None, reactions: bool) -> Needs:
@@ -122,18 +121,13 @@ def joint_forces(
     return np.nan_to_num(forces, copy=False, nan=0.0)
 
 
-class located:
+@contextmanager
+def located(places: Places) -> Iterator[None]:
     """A state without an answer is named by the motion's own time."""
-
-    def __init__(self, places: Places) -> None:
-        self.places = places
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, StateError) and len(error.index):
-            time = float(self.places.time[int(error.index[0]) % len(self.places.time)])
-            why = error.reasons[0] if error.reasons else str(error)
-            message = f"trajectory: the robot cannot go where the motion is at t = {time:.6g} s: {why}"
-            raise StateError(message, error.index, error.reasons, time=time) from error
+    try:
+        yield
+    except StateError as error:
+        time = float(places.time[int(error.index[0]) % len(places.time)])
+        why = error.reasons[0] if error.reasons else str(error)
+        message = f"trajectory: the robot cannot go where the motion is at t = {time:.6g} s: {why}"
+        raise StateError(message, error.index, error.reasons, time=time) from error

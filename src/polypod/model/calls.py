@@ -189,13 +189,15 @@ class Calls:
             p.name: np.ascontiguousarray(r).reshape(-1, *core)
             for p, r, core in zip(kernel.outputs, raw, cores, strict=True)
         }
-        verdict = outputs.pop("verdict")  # on robots that can be; designs are looked at one by one
+        verdict = outputs["verdict"]
         which = np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
         impossible = self.impossible(design, values, ask)
         notes = [(which == k, f"design {k}{text}") for k, text in impossible.items()]
         if mechanism.platform.follows_legs:
             # other geometry lets the platform do other things
             notes.append((verdict >= BAD_INPUT, "the design's legs do not allow this pose or motion"))
+        if impossible or verdict.any():
+            del outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
 
         def margins(index: NDArray[np.int64]) -> Array:
             given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(names, states.rows, strict=True)}

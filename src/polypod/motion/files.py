@@ -10,7 +10,6 @@ from typing import Any
 from pydantic import ValidationError
 
 from ..description.quantities import Data
-
 from ..errors import Fault, InputError, MotionFileError, StateError
 from ..files.documents import parse, read
 from ..files.faults import line_of, structure_faults, validation_faults
@@ -64,7 +63,7 @@ def dumps_motion(motion: MotionFile) -> str:
 def _document(field: str, value: Any) -> Any:
     """Data as a file writes it: kinds by name, and what differs from the default."""
     if isinstance(value, Data):
-        kind = {"kind": value.kind} if isinstance(value, Kind) else {}
+        kind = value.model_dump(include={"kind"}) if isinstance(value, Kind) else {}
         fields = {name: getattr(value, name) for name in type(value).model_fields if name != "kind"}
         given = {name: part for name, part in fields.items() if part != type(value).model_fields[name].get_default()}
         return kind | {name: _document(f"{field}.{name}".strip("."), part) for name, part in given.items()}

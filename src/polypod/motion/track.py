@@ -1,7 +1,7 @@
 """The way of a motion by its length: where the platform goes, whatever the speed.
 
-The length of a way counts turns as well, dl = sqrt(|v|^2 + r^2 |omega|^2) dt with a ``turn_length`` r [m]: a turn by one
-radian is as long as r. A motion along it at speed w = ldot has twist = w tangent and acceleration = wdot tangent +
+The length of a way counts turns as well, dl = sqrt(|v|^2 + r^2 |omega|^2) dt with a ``turn_length`` r [m]: a turn by
+one radian is as long as r. A motion along it at speed w = ldot has twist = w tangent and acceleration = wdot tangent +
 w^2 curvature; tangent and curvature belong to the way, not to the motion it was taken from. Where that motion rests
 (every pose of a motion through poses), the way goes on; where its tangent jumps, a robot must stop.
 """
@@ -184,7 +184,7 @@ class Track:
 
 
 def _quartic(start: Array, middle: Array, end: Array, rise: Array, last_rise: Array) -> Array:
-    """Coefficients (5, n) of z, z^2, ..., z^5 of the integral of the quartic with these values and end slopes on 0..1."""
+    """Coefficients (5, n) of z, ..., z^5 of the integral of the quartic on 0..1 with these values and end slopes."""
     d, e, f = end - start - rise, last_rise - rise, middle - start - rise / 2
     fourth = 16 * f - 8 * d + 2 * e
     return np.stack([start, rise / 2, (3 * d - e + fourth) / 3, (e - 2 * d - 2 * fourth) / 4, fourth / 5])
