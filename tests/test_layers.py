@@ -25,6 +25,7 @@ ORDER = (
     "friction",
     "formulations",
     "kernels",
+    "assembly",
     "model",
     "motion",
     "datasets",

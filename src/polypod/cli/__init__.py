@@ -29,6 +29,7 @@ COMMANDS = {
     "optimise": "The best design of a study within its limits, or the best compromises between several quantities.",
     "list": "Robots that come with polypod, published motions, kinds of legs and platforms.",
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
+    "modes": "All poses of a robot with the same actuated coordinates: proven or not, within limits, reachable from home.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
     "new": "Write a commented robot file (a valid hexapod, or another kind from sizes) or motion file to start from.",
     "import": "Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it.",

@@ -14,6 +14,7 @@ from ..description import LegData
 from ..symbols.vectors import Frame
 from .assembly import Assembly
 from .contract import SMALLEST_MARGIN, Placement
+from .strut import Strut
 
 
 class Leg(LegData):
@@ -74,6 +75,10 @@ class Leg(LegData):
             if joint.friction:
                 found.setdefault(joint.friction, set()).add(joint.kind)
         return found
+
+    def strut(self, q: NDArray[np.float64]) -> Strut | None:
+        """What the leg is to its platform at actuated coordinates q (...,); None if it is no strut, or not known."""
+        return None
 
     @abstractmethod
     def place(self, tip: Frame) -> Placement:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import model_validator
 
 from ..description import Body, Friction
@@ -13,7 +15,8 @@ from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
 from .leg import Leg
 from .limits import range_limit
-from .rail import guide, rail_by_its_ends, slide
+from .rail import guide, rail_by_its_ends, rail_strut, slide
+from .strut import Strut
 
 _MASSLESS = Body(mass=0.0)
 
@@ -46,6 +49,10 @@ class PRPaR(Leg, kind="PRPaR"):
     @classmethod
     def _rail_by_its_ends(cls, value: Any) -> Any:
         return rail_by_its_ends(value)
+
+    def strut(self, q: NDArray[np.float64]) -> Strut:
+        """The link from its slider, wherever that is."""
+        return rail_strut(q, self.rail_start, self.rail_direction, self.length, self.platform)
 
     def place(self, tip: Frame) -> Placement:
         """Both long bars are parallel to n from slider to platform joint, Staicu (6) for leg C."""

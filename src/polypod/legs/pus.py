@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import model_validator
 
 from ..description import Body, ConeLimit, Friction
@@ -16,7 +18,8 @@ from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
 from .leg import Leg
 from .limits import cone_limit, range_limit
-from .rail import guide, rail_by_its_ends, slide
+from .rail import guide, rail_by_its_ends, rail_strut, slide
+from .strut import Strut
 
 
 class PUS(Leg, kind="PUS"):
@@ -49,6 +52,10 @@ class PUS(Leg, kind="PUS"):
     @classmethod
     def _rail_by_its_ends(cls, value: Any) -> Any:
         return rail_by_its_ends(value)
+
+    def strut(self, q: NDArray[np.float64]) -> Strut:
+        """The link from its slider, wherever that is."""
+        return rail_strut(q, self.rail_start, self.rail_direction, self.length, self.platform)
 
     def place(self, tip: Frame) -> Placement:
         """Slider and link direction by (8); the link turns with its universal joint (13)."""

@@ -5,6 +5,9 @@ Pedrammehr et al. (26)-(28); with ``cross_inertia`` and ``rotor_mass`` also the 
 
 from __future__ import annotations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Moment, Position, Range
 from ..symbols.inertia import Inertia
@@ -12,6 +15,7 @@ from ..symbols.vectors import Frame, absent, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
 from .leg import Leg
 from .limits import cone_limit, range_limit
+from .strut import Strut
 
 
 class UPS(Leg, kind="UPS"):
@@ -35,6 +39,10 @@ class UPS(Leg, kind="UPS"):
     length: Range | None = None
     base_cone: ConeLimit | None = None
     platform_cone: ConeLimit | None = None
+
+    def strut(self, q: NDArray[np.float64]) -> Strut:
+        """The leg itself, from its base joint; q is its length."""
+        return Strut(np.broadcast_to(np.array(self.base), (*q.shape, 3)), q, np.array(self.platform))
 
     def place(self, tip: Frame) -> Placement:
         """l = |p - b|, n = (p - b)/l; the pod turns with its universal joint (12), (28)."""

@@ -1,6 +1,7 @@
 """The numeric face of a robot."""
 
 from .actuators import ActuatorInfo
+from .assembly import AssemblyModes, Complete, Reach
 from .derivatives import Derivatives, Regressor
 from .model import Model
 from .results import (
@@ -21,9 +22,11 @@ from .results import (
 
 __all__ = [
     "ActuatorInfo",
+    "AssemblyModes",
     "Closing",
     "ClosingCode",
     "Code",
+    "Complete",
     "Conditioning",
     "Derivatives",
     "DirectDynamics",
@@ -36,5 +39,6 @@ __all__ = [
     "LimitReport",
     "Model",
     "PlatformMotion",
+    "Reach",
     "Regressor",
 ]

@@ -25,6 +25,7 @@ from ..parameters.paths import parameter_values
 from ..platforms import Freedoms
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .arguments import PoseLike
+from .assembly import AssemblyCalls
 from .calls import Calls
 from .derivatives import Derivatives, derivative_functions
 from .diagnosis import Errors
@@ -44,7 +45,7 @@ RIGID_WIDTH, FLEXIBLE_WIDTH = 1e-6, 1e-2
 """Default rates [m/s, rad/s] over which dry friction changes sign: a vibrating platform needs a wider one."""
 
 
-class Model(ElasticCalls, KinematicCalls, DynamicCalls):
+class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls):
     """Kinematics and dynamics of a robot. Immutable, safe in threads; kernels compile when first used.
 
     Poses are (..., 4, 4) arrays or SciPy ``RigidTransform``; twists, accelerations and wrenches are (..., 6), those of

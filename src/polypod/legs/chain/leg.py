@@ -17,6 +17,7 @@ from ...errors import InputError
 from ...symbols.vectors import Frame, vector
 from ..contract import Placement
 from ..leg import Leg
+from ..strut import Strut
 from .data import FREEDOMS, Bodies, ChainJoint
 from .faults import free_motion, spin_faults
 from .patterns import Recipe, on_drawn_branch, parallel, recipes
@@ -24,6 +25,7 @@ from .place import Chain as PlacedChain
 from .place import Choices
 from .plan import Plan, plan_of
 from .solved import SolvedChain
+from .strut import strut_of
 
 Array = NDArray[np.float64]
 # Smallest over largest singular value of scaled equations below which unknowns are not determined at home.
@@ -170,6 +172,10 @@ class Chain(Leg, kind="chain"):
     def place(self, tip: Frame) -> Placement:
         """Every body by a known pattern, or from its joint's unknown coordinates and equations of the cut joints."""
         return (self._placed(tip) if self._recipes is None else self._solved(tip, self._recipes)).placement()
+
+    def strut(self, q: Array) -> Strut | None:
+        """A rod between its actuator and the platform, or the leg itself where the actuator lengthens it."""
+        return None if self._home is None else strut_of(self.joints, self._plan, self._home, q)
 
     def _solved(self, tip: Frame, found: dict[int, Recipe]) -> SolvedChain:
         return SolvedChain(self, self._plan, self._choices, found, tip, self._attached())

@@ -19,6 +19,7 @@ from .cover import cover
 from .forces import forces
 from .instants import instants, key_instants
 from .literal import literally
+from .modes import modes_picture
 from .reactions import reactions
 from .scene import robot_picture
 from .shares import shares
@@ -115,6 +116,7 @@ __all__ = [
     "instants",
     "key_instants",
     "literally",
+    "modes_picture",
     "reactions",
     "robot_picture",
     "shares",

@@ -73,8 +73,13 @@ def points_down(robot: Robot) -> bool:
     return robot.gravity[2] > 0
 
 
-def draw(axes: Any, robot: Robot, lines: Skeleton, k: int, path: Array | None, tick_size: float) -> None:
-    """The robot at pose k of its skeleton and the path (n, 3) of its platform's origin, in a frame with units."""
+def draw(
+    axes: Any, robot: Robot, lines: Skeleton, k: int, path: Array | None, tick_size: float, within: Array | None = None
+) -> None:
+    """The robot at pose k of its skeleton and the path (n, 3) of its platform's origin, in a frame with units.
+
+    The frame has room for the points ``within`` (n, 3) too, so that several pictures have one scale.
+    """
     if len(lines.ground) > 2:
         _plate(axes, lines.ground, "#8C8C8C", 0.18)
     for rail in lines.rails:
@@ -91,7 +96,7 @@ def draw(axes: Any, robot: Robot, lines: Skeleton, k: int, path: Array | None, t
     _plate(
         axes, lines.platform[k] if lines.outline is None else lines.outline[k], COLOURS[5], 0.45, lines.outline is None
     )
-    points = _extent(lines)
+    points = extent(lines) if within is None else np.concatenate([extent(lines), within])
     if path is not None:
         axes.plot(*path.T, **PATH_STYLE)
         points = np.concatenate([points, path])
@@ -108,7 +113,8 @@ def _plate(axes: Any, points: Array, colour: str, alpha: float, unordered: bool 
     axes.add_collection3d(Poly3DCollection([ring], facecolor=colour, edgecolor=INK, alpha=alpha, linewidth=0.8))
 
 
-def _extent(lines: Skeleton) -> Array:
+def extent(lines: Skeleton) -> Array:
+    """All points (n, 3) of a robot's lines."""
     parts = [lines.joints.reshape(-1, 3), lines.platform.reshape(-1, 3), *(rail.ends for rail in lines.rails)]
     parts += [] if lines.outline is None else [lines.outline.reshape(-1, 3)]
     return np.concatenate(parts)

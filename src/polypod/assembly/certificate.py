@@ -1,0 +1,109 @@
+"""Proof that a solution of the distance equations is near, by Smale's alpha with every rounding counted.
+
+beta = |J^-1 f| and gamma = |J^-1 f''|/2 (f'' is constant). If alpha = beta gamma < (13 - 3 sqrt 17)/4, Newton's iteration
+converges from x to a solution no farther than 2 beta (Blum, Cucker, Shub and Smale 1998, chapter 8; here in the largest
+of the components). With Y near J^-1 and E = |1 - Y J| < 1, beta <= |Y f|/(1 - E) and gamma <= |Y f''|/2/(1 - E). Every
+evaluation's rounding is bounded from above by a multiple of the sum of the sizes of what is added.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from math import sqrt
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+
+from ..kernels import Expression, Kernel, Port, port
+from .complexes import Complex, Factored, complex_of, from_rows, to_rows, total
+from .study import JOINTS, LENGTHS, UNKNOWNS, Strut, jacobian, residual, struts_of
+from .tracking import recipe
+
+LARGEST_ALPHA = (13 - 3 * sqrt(17)) / 4
+_POLISHING = 3
+_ROUNDINGS = 32 * float(np.finfo(float).eps)
+"""Bound of the error of an equation or a slope as a part of the sum of its terms' sizes. Its longest chain is of 12
+additions and 3 products; products of complex numbers count as three, a chart's turned joints and what follows from them
+as 15: less than 64 roundings of eps/2."""
+_UP = 1 + 1e-12
+"""What sums of some hundred positive numbers may lose to rounding."""
+
+
+def settled() -> Expression:
+    """Unknowns ``x`` (14) after three steps of Newton at ``lengths`` (12), their ``alpha`` and the ``radius`` 2 beta."""
+    joints = ca.SX.sym("joints", 6 * JOINTS)
+    given, numbers = ca.SX.sym("x", 2 * UNKNOWNS), ca.SX.sym("lengths", 2 * LENGTHS)
+    struts, lengths, x = struts_of(joints), from_rows(numbers), from_rows(given)
+    for _ in range(_POLISHING):
+        step = Factored(jacobian(x, lengths, struts)).solve(residual(x, lengths, struts))
+        x = [a - d for a, d in zip(x, step, strict=True)]
+    alpha, radius = _alpha(x, lengths, struts)
+    outputs = port("found", to_rows(x)), port("alpha", alpha, ()), port("radius", radius, ())
+    inputs = Port("x", given, (2 * UNKNOWNS,)), Port("lengths", numbers, (2 * LENGTHS,))
+    return Expression("settled", inputs, outputs, Port("joints", joints, (6 * JOINTS,)))
+
+
+def _alpha(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> tuple[ca.SX, ca.SX]:
+    matrix, f = jacobian(x, lengths, struts), residual(x, lengths, struts)
+    factored, n = Factored(matrix), range(UNKNOWNS)
+    columns = [factored.solve([complex_of(1 if i == j else 0) for i in n]) for j in n]
+    terms = _terms(x, lengths, struts)
+    beta, gamma, off = (ca.SX(0) for _ in range(3))
+    for i in n:
+        row = [columns[j][i] for j in n]
+        weights = [_size(y) for y in row]
+        step = [w * (_size(value) + _ROUNDINGS * t.value) for w, value, t in zip(weights, f, terms, strict=True)]
+        beta = ca.fmax(beta, _sum(step))
+        gamma = ca.fmax(gamma, _sum([w * t.square for w, t in zip(weights, terms, strict=True)]))
+        products = [total([y * r[j] for y, r in zip(row, matrix, strict=True)]) for j in n]
+        far = _sum([_size(z - (1 if j == i else 0)) for j, z in enumerate(products)])
+        off = ca.fmax(off, far + 2 * _ROUNDINGS * _sum([w * t.slope for w, t in zip(weights, terms, strict=True)]))
+    left = 1 - off * _UP
+    alpha = _UP * beta * gamma / (left * left)
+    # what is not a number is not below the limit either
+    return ca.if_else(left > 0, alpha, ca.inf), 2 * _UP * beta / left
+
+
+class _Terms(NamedTuple):
+    """Upper bounds of an equation's sums of sizes: of its terms, of its slopes' terms, of its quadratic coefficients."""
+
+    value: ca.SX
+    slope: ca.SX
+    square: ca.SX
+
+
+def _terms(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> list[_Terms]:
+    """Of every equation. Joints count with |A|_1, |B|_1 in every component: they were turned."""
+    sizes = [_size(z) for z in x]
+    g0, g, e = sizes[0], _sum(sizes[1:4]), _sum(sizes[4:])
+    first, norm = _size(lengths[-1]), 1 + e * e
+    rows = [_Terms(g0 + e * g, 1 + e + g, ca.SX(3))]
+    for number, strut in zip(lengths, struts, strict=False):
+        a, b = (_sum([ca.fabs(c) for c in point]) for point in (strut.a, strut.b))
+        both, product, kappa = a + b, a * b, _size(number)
+        # kappa is a difference: its error is that of what it was made from
+        made = kappa + 2 * first + both * both
+        value = made * norm + product * (1 + e + e * e) + both * (g + e * g0 + e * g)
+        slope = both * (1 + 3 * e + g0 + 2 * g) + 2 * made * e + 2 * product * (1 + e)
+        rows.append(_Terms(value, slope, 3 * kappa + 3 * both + product))
+    last = _Terms(g0 * g0 + g * g + first * norm, 2 * (g0 + g + first * e), 4 + 3 * first)
+    return [*rows, last]
+
+
+def _size(z: Complex) -> ca.SX:
+    """|re| + |im|, no smaller than |z|."""
+    return ca.fabs(z.re) + ca.fabs(z.im)
+
+
+def _sum(values: list[ca.SX]) -> ca.SX:
+    result = values[0]
+    for value in values[1:]:
+        result = result + value
+    return result
+
+
+@cache
+def kernel() -> Kernel:
+    """The compiled :func:`settled`."""
+    return Kernel(settled, recipe("settled"))

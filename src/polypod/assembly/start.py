@@ -1,0 +1,130 @@
+"""All solutions of a geometry at lengths of no meaning, found once: where paths to its real lengths begin.
+
+A pose chosen at random (complex) has its lengths; loops through other lengths and back permute the solutions there, so
+every loop brings new ones until there are no more. None is out of reach: poses with their lengths are one irreducible
+set. Forty are all there can be (Ronga and Vust 1995); fewer are taken for all when loops bring no more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .chart import Chart, product
+
+Array = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
+MOST = 40
+"""Solutions of six distance equations at most."""
+_QUIET = 12
+"""Loops without new solutions after which there are no more: one that missed some would be quiet at most every other
+time, if the rest were a block that loops exchange as a whole."""
+_LOOPS = 200
+_SAME = 1e-6
+"""Difference, as a part of the unknowns, below which two solutions are one."""
+_FLAT = 1e-9
+"""Distance from a plane, as a part of the size, within which joints are in it."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Solutions in one chart (n, 7) at squared distances (6), and for flat robots which of each mirrored pair.
+
+    ``mirror`` are unit normals of the joints' planes on base and platform; None if one is not flat.
+    """
+
+    chart: Chart
+    squares: Complexes
+    solutions: Complexes
+    mirror: tuple[Array, Array] | None
+
+    @property
+    def count(self) -> int:
+        """Solutions in all, mirrored ones included."""
+        return len(self.solutions) * (2 if self.mirror else 1)
+
+    @cached_property
+    def poses(self) -> tuple[Complexes, Complexes]:
+        """Places (n, 3) and quaternions (n, 4) of the solutions, for other charts."""
+        return self.chart.pose(self.solutions)[0], self.chart.quaternion(self.solutions)
+
+    def via(self, number: int) -> Complexes:
+        """Other squared distances (6) of no meaning, for another way."""
+        draw = np.random.default_rng(60_000 + number)
+        return np.abs(self.squares).mean() * (draw.normal(size=6) + 1j * draw.normal(size=6))
+
+    def within(self, chart: Chart) -> Complexes:
+        """The solutions (n, 7) in another chart."""
+        return self.solutions if chart is self.chart else chart.unknowns(*self.poses)
+
+
+def start_of(a: Array, b: Array, chart: Chart) -> Start:
+    """Solutions for joints a, b (6, 3) relative to the first ones, sizes about 1."""
+    draw = np.random.default_rng(40)
+    normals = _normal(a), _normal(b)
+    mirror = None if normals[0] is None or normals[1] is None else (normals[0], normals[1])
+    e, g = (draw.normal(size=3) + 1j * draw.normal(size=3) for _ in range(2))
+    found = np.concatenate([[-(e * g).sum()], g, e])[None]
+    squares = chart.squares(found)[0]
+    typical = np.abs(squares).mean()
+    home = chart.lengths(squares)[None]
+    if mirror:
+        found = _distinct(np.concatenate([found, mirrored(chart, found, mirror)]))
+    quiet = 0
+    for _ in range(_LOOPS):
+        if quiet == _QUIET or len(found) >= MOST:
+            break
+        via = [chart.lengths(typical * (draw.normal(size=6) + 1j * draw.normal(size=6)))[None] for _ in range(2)]
+        x = found
+        for begin, end in ((home, via[0]), (via[0], via[1]), (via[1], home)):
+            x, arrived = chart.follow(x, begin, end)
+            x = x[arrived]
+        x, alpha, _ = chart.settle(x, home)
+        x = x[alpha < 0.1]
+        if mirror and len(x):
+            x = np.concatenate([x, mirrored(chart, x, mirror)])
+        every = _distinct(np.concatenate([found, x]))
+        quiet = quiet + 1 if len(every) == len(found) else 0
+        found = every
+    if mirror:
+        found = _halves(chart, found, mirror)
+    return Start(chart, squares, found, mirror)
+
+
+def mirrored(chart: Chart, x: Complexes, mirror: tuple[Array, Array]) -> Complexes:
+    """The mirror images (n, 7) in the base's plane of solutions (n, 7) of a flat robot: R becomes M R M', p M p."""
+    place, quaternion = chart.pose(x)[0], chart.quaternion(x)
+    return chart.unknowns(*mirrored_poses(place, quaternion, mirror))
+
+
+def mirrored_poses(place: Complexes, quaternion: Complexes, mirror: tuple[Array, Array]) -> tuple[Complexes, Complexes]:
+    """Mirror images of places (n, 3) and quaternions (n, 4, scalar first): n e n' for normals n, n'."""
+    n, m = (np.r_[0.0, normal][None] for normal in mirror)
+    return place - 2 * (place @ mirror[0])[:, None] * mirror[0], product(product(n, quaternion), m)
+
+
+def _normal(points: Array) -> Array | None:
+    """Unit normal of the plane of points (6, 3) through the first; None if they are not in one plane, or in a line."""
+    sizes, axes = np.linalg.svd(points)[1:]
+    return axes[2] if sizes[2] <= _FLAT * sizes[0] and sizes[1] > _FLAT * sizes[0] else None
+
+
+def distance(x: Complexes, y: Complexes) -> Array:
+    """Differences (..., n, m) of unknowns (..., n, 7) and (..., m, 7) as a part of their size."""
+    size = 1 + np.abs(x).max(axis=-1)
+    return np.asarray(np.abs(x[..., :, None, :] - y[..., None, :, :]).max(axis=-1) / size[..., :, None])
+
+
+def _distinct(x: Complexes) -> Complexes:
+    """Solutions without repetitions, in their order."""
+    same = distance(x, x) < _SAME
+    return x[~np.tril(same, -1).any(axis=1)]
+
+
+def _halves(chart: Chart, x: Complexes, mirror: tuple[Array, Array]) -> Complexes:
+    """One solution of each mirrored pair."""
+    pair = distance(x, mirrored(chart, x, mirror)).argmin(axis=1)
+    return x[np.arange(len(x)) <= pair]

@@ -1,0 +1,175 @@
+"""Solutions of the distance equations followed while the lengths change, compiled: one path a lane of a vector.
+
+A round is Newton's iteration twice at the place that was predicted, and a Taylor series of order six from there, all
+with one factored matrix. A prediction is so near that the matrix of the place predicted serves for that corrected.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache, partial
+from importlib import metadata, resources
+from pathlib import Path
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Iteration, Kernel, Port, port
+from .complexes import Complex, Factored, dot, from_rows, squares, to_rows
+from .study import (
+    JOINTS,
+    LENGTHS,
+    UNKNOWNS,
+    Coordinates,
+    Moving,
+    MovingStrut,
+    Order,
+    Strut,
+    Triple,
+    jacobian,
+    next_order,
+    residual,
+    struts_of,
+)
+
+ORDER = 6
+CARE = (0.32, 3e-3)
+"""Step as a part of the radius of convergence that the last coefficients show; largest correction of a prediction, as a
+part of the unknowns, for which it counts."""
+MORE_CARE = (0.12, 1e-5)
+"""The same for paths that were lost, or that may have changed over to others."""
+_SMALLEST = 1e-10
+"""Step, as a part of the way that is left, below which a path is lost."""
+MAX_ROUNDS = 400
+PLACE = 2 * UNKNOWNS
+STATE = 2 * PLACE + 4
+"""Numbers of a path under way: place predicted, last place found, the way left of both, largest step, rounds."""
+
+
+def following(moving: bool = False) -> Iteration:
+    """Paths of unknowns x (7 complex numbers) from lengths ``first`` (12: real and imaginary parts) to ``last`` (12).
+
+    Parameters are the joints (30). The way is straight: lengths are last + s (first - last), s the part that is left,
+    which has all its digits where the end is near a singularity. At most ``rounds`` more rounds from ``state``, which
+    is that of :func:`beginning` or of an earlier call; ``care`` (2) as :data:`CARE`. Outputs are the state and ``code``:
+    1 where the end is reached, 2 where the path is lost, 0 where it goes on.
+
+    With ``moving`` the base joints go from those of the parameters to ``goal`` (15) meanwhile.
+    """
+    joints = ca.SX.sym("joints", 6 * JOINTS)
+    given, first, last = (ca.SX.sym(n, k) for n, k in (("state", STATE), ("first", 2 * LENGTHS), ("last", 2 * LENGTHS)))
+    care, rounds, goal = ca.SX.sym("care", 2), ca.SX.sym("rounds", 1), ca.SX.sym("goal", 3 * JOINTS)
+    state = ca.SX.sym("following", STATE + 3)
+    x, kept = from_rows(state[:PLACE]), state[PLACE : 2 * PLACE]
+    left, left_kept, longest, done, used, code, _ = (state[2 * PLACE + k] for k in range(7))
+    begin, end = from_rows(first), from_rows(last)
+    change = Moving([b - a for a, b in zip(begin, end, strict=True)])
+    lengths = [b - r * left for b, r in zip(end, change.lengths, strict=True)]
+    struts = struts_of(joints)
+    if moving:
+        ends = [(goal[3 * k], goal[3 * k + 1], goal[3 * k + 2]) for k in range(JOINTS)]
+        moves = [_between(strut.a, a) for strut, a in zip(struts, ends, strict=True)]
+        change = change._replace(struts=[MovingStrut(d, strut.b) for strut, d in zip(struts, moves, strict=True)])
+        struts = [
+            Strut((a[0] - left * d[0], a[1] - left * d[1], a[2] - left * d[2]), strut.b)
+            for strut, a, d in zip(struts, ends, moves, strict=True)
+        ]
+
+    matrix = Factored(jacobian(x, lengths, struts))
+    correction = matrix.solve(residual(x, lengths, struts))
+    found = [a - d for a, d in zip(x, correction, strict=True)]
+    near = squares(correction) <= care[1] * care[1] * (squares(found) + 1)
+    arrived = ca.logic_and(near, left <= 0)
+
+    series = _series(matrix, found, lengths, change, struts)
+    sizes = [ca.fmax(squares(c), 1e-300) for c in series]
+    radius = ca.fmin(_root8(sizes[0] / sizes[4]), _root8(sizes[1] / sizes[5]))
+    allowed = ca.fmin(care[0] * radius, longest)
+    ahead = ca.fmax(0, left - allowed)
+    h = left - ahead
+    predicted = series[-1]
+    for coefficient in [*series[-2::-1], found]:
+        predicted = [p * h + c for p, c in zip(predicted, coefficient, strict=True)]
+
+    limit = ca.if_else(near, ca.fmin(1, 4 * allowed), 0.25 * (left_kept - left))
+    lost = ca.logic_or(ca.logic_not(limit > _SMALLEST * left), done + 1 >= MAX_ROUNDS)
+    ended = ca.if_else(arrived, 1, ca.if_else(lost, 2, 0))
+    here = to_rows(found)
+    step = ca.vertcat(
+        ca.if_else(near, ca.if_else(arrived, here, to_rows(predicted)), kept),
+        ca.if_else(near, here, kept),
+        ca.if_else(near, ahead, left_kept),
+        ca.if_else(near, left, left_kept),
+        limit,
+        done + 1,
+        used + 1,
+        ended,
+        ca.logic_or(ended > 0, used + 1 >= rounds),
+    )
+    start = ca.vertcat(given, 0, 0, 0)
+    outputs = port("next", state[:STATE]), port("code", code, ())
+    inputs = (
+        Port("state", given, (STATE,)),
+        Port("first", first, (2 * LENGTHS,)),
+        Port("last", last, (2 * LENGTHS,)),
+        Port("care", care, (2,)),
+        Port("rounds", rounds, ()),
+        *((Port("goal", goal, (3 * JOINTS,)),) if moving else ()),
+    )
+    return Iteration("following", inputs, outputs, state, start, step, Port("joints", joints, (6 * JOINTS,)))
+
+
+def beginning(x: NDArray[np.complex128]) -> NDArray[np.float64]:
+    """The state (n, 32) of paths that begin at unknowns x (n, 7)."""
+    place = parts_of(x)
+    return np.hstack([place, place, np.tile([1.0, 1.0, 1.0, 0.0], (len(x), 1))])
+
+
+def parts_of(numbers: NDArray[np.complex128]) -> NDArray[np.float64]:
+    """Complex numbers (..., k) as real ones (..., 2 k), real and imaginary parts in turn."""
+    return np.ascontiguousarray(numbers, dtype=np.complex128).view(np.float64)
+
+
+def numbers_of(parts: NDArray[np.float64]) -> NDArray[np.complex128]:
+    """The inverse of :func:`parts_of`."""
+    return np.ascontiguousarray(parts).view(np.complex128)
+
+
+def _between(a: Triple, b: Triple) -> Triple:
+    return b[0] - a[0], b[1] - a[1], b[2] - a[2]
+
+
+def _series(
+    matrix: Factored, x: list[Complex], lengths: list[Complex], change: Moving, struts: list[Strut]
+) -> list[list[Complex]]:
+    """Coefficients c_1 .. c_6 of x(t)."""
+    e = Coordinates.of(x).e
+    series = [Order.of(x, dot(e, e) + 1, struts, change)]
+    found: list[list[Complex]] = []
+    for _ in range(ORDER):
+        right, norm = next_order(series, lengths, change)
+        found.append([-c for c in matrix.solve(right)])
+        own = Coordinates.of(found[-1]).e
+        series.append(Order.of(found[-1], norm + dot(e, own) * 2, struts, change))
+    return found
+
+
+def _root8(value: ca.SX) -> ca.SX:
+    return ca.sqrt(ca.sqrt(ca.sqrt(value)))
+
+
+@cache
+def kernel(moving: bool = False) -> Kernel:
+    """The compiled :func:`following`."""
+    return Kernel(partial(following, moving), recipe(f"following {moving}"))
+
+
+def recipe(what: str) -> bytes:
+    """All that determines a graph of this package: its sources, those of the symbols, CasADi."""
+    root = Path(str(resources.files(__package__.partition(".")[0])))
+    digest = hashlib.sha256(what.encode() + metadata.version("casadi").encode())
+    for folder in ("assembly", "symbols"):
+        for file in sorted((root / folder).glob("*.py")):
+            digest.update(file.read_bytes())
+    return digest.digest()

@@ -1,0 +1,101 @@
+"""``polypod modes``: all poses of a robot with the same actuated coordinates, side by side."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+
+from ..errors import InputError
+from ..files.robot_files import with_file_lines
+from ..model import AssemblyModes, Complete, Model
+from ..results.report import write_whole
+from ..results.tables import Table, table
+from .terminal import out, report_errors, show_json, show_table, working
+
+EXAMPLE = "Example: polypod modes hexapod --q '0.42 0.43 0.44 0.43 0.45 0.42' --picture modes.png"
+
+
+def coordinates(model: Model, text: str | None) -> Any:
+    """Actuated coordinates (n,) from a text of numbers, SI units; those of home if none is given."""
+    if text is None:
+        return model.inverse_kinematics(model.robot.home.matrix)
+    try:
+        values = np.array([float(part) for part in text.replace(",", " ").split()])
+    except ValueError as error:
+        raise InputError(f"--q: numbers in m and rad are needed, such as '0.42 0.43 ...', got {text!r}") from error
+    if values.shape != (len(model.actuators),):
+        names = ", ".join(a.name for a in model.actuators)
+        raise InputError(f"--q: {len(model.actuators)} numbers are needed ({names}), got {len(values)}")
+    return values
+
+
+def modes_table(modes: AssemblyModes) -> Table:
+    """A row for each mode."""
+    from scipy.spatial.transform import Rotation
+
+    from ..results.figures.modes import words
+
+    rows = []
+    for k, pose in enumerate(modes.pose):
+        angles = np.degrees(Rotation.from_matrix(pose[:3, :3]).as_rotvec())
+        rows.append((str(k + 1), *map(float, pose[:3, 3]), *map(float, angles), *words(modes, k)))
+    columns = [
+        ("mode", ""),
+        ("x", "m"),
+        ("y", "m"),
+        ("z", "m"),
+        ("turn x", "deg"),
+        ("turn y", "deg"),
+        ("turn z", "deg"),
+    ]
+    columns += [("proof", ""), ("limits", ""), ("from home", "")]
+    return table("Assembly modes", columns, rows, f"Turn: rotation vector. {_known(modes)}")
+
+
+def _known(modes: AssemblyModes) -> str:
+    meaning = Complete(int(modes.complete)).meaning
+    return f"{len(modes.pose)} modes; {meaning}."
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    q: Annotated[
+        str | None, typer.Option("--q", help="Actuated coordinates in m and rad; those of home if not given.")
+    ] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", "-p", help="Where the picture goes; polypod-results/ROBOT-modes.png if not given."),
+    ] = None,
+    draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Make the picture.")] = True,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """All poses of a robot with the same actuated coordinates: proven or not, within limits, reachable from home."""
+    with working("finding modes") as progress:
+        progress("compiling the robot")
+        with with_file_lines(robot):
+            model = Model(robot).rigid
+        at = coordinates(model, q)
+        progress("solving")
+        modes = model.assembly_modes(at)
+        target = picture or Path("polypod-results") / f"{model.robot.name}-modes.png"
+        if draw and len(modes.pose):
+            progress("drawing")
+            from ..results.figures import modes_picture
+
+            buffer = io.BytesIO()
+            modes_picture(model.robot, np.asarray(at), modes).savefig(buffer, format="png")
+            write_whole(target, buffer.getvalue())
+    drawn = str(target) if draw and len(modes.pose) else None
+    if json_:
+        rows = modes_table(modes).records()
+        show_json({"q": at, "modes": rows, "complete": Complete(int(modes.complete)).name.lower(), "picture": drawn})
+        return
+    show_table(modes_table(modes))
+    if drawn is not None:
+        out().print(f"\nPicture: {escape(drawn)}")

@@ -1,0 +1,107 @@
+"""A chain as a strut: what holds the platform while the actuator stands still.
+
+Either the actuator is on the base and carries the joint of a rod (RUS, PUS, the rods of a Delta, RRR in a plane), or it
+lengthens the rod itself (UPS, RPS).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..strut import Strut
+from .data import ChainJoint
+from .plan import Plan
+
+Array = NDArray[np.float64]
+_BALLS = ("spherical", "universal")
+
+
+def strut_of(joints: Sequence[ChainJoint], plan: Plan, home: tuple[Any, Any], q: Array) -> Strut | None:
+    """The strut of a chain at actuated coordinates q (...,), of a robot with this home position and rotation."""
+    drives = [joint for joint in joints if joint.actuated]
+    if len(drives) != 1 or drives[0].kind not in ("revolute", "prismatic"):
+        return None
+    drive, group = drives[0], plan.group
+    ends = [tuple(group[body] for body in joint.between) for joint in joints]
+    own = ends[joints.index(drive)]
+    moved = (q - drive.offset) / drive.ratio
+    position, rotation = (np.array(part, dtype=float) for part in home)
+    if "base" in own:
+        arm = own[1] if own[0] == "base" else own[0]
+        reach = _Displacement(drive, moved if own[0] == "base" else -moved)
+        near, far = _rod(joints, ends, arm)
+        if near is None or far is None:
+            return None
+        point, tip = reach.point(np.array(near.at)), np.array(far.at)
+        span = tip - np.array(near.at)
+        axis = None if near.kind in _BALLS else reach.direction(np.array(near.axis))
+    else:
+        near, far = (_joint_of(joints, ends, body, drive) for body in ("base", "platform"))
+        if near is None or far is None or drive.kind != "prismatic" or {*own} != _between(ends, joints, near, far):
+            return None
+        outward = moved if own[0] in ends[joints.index(near)] else -moved
+        tip = np.array(far.at)
+        span = tip - np.array(near.at) + outward[..., None] * np.array(drive.axis)
+        point = np.broadcast_to(np.array(near.at), (*q.shape, 3))
+        axis = None if near.kind in _BALLS else np.broadcast_to(np.array(near.axis), (*q.shape, 3))
+    if far.kind not in (*_BALLS, "revolute") or near.kind not in (*_BALLS, "revolute"):
+        return None
+    if axis is not None:
+        along = (span * axis).sum(axis=-1, keepdims=True) * axis
+        point, span = point + along, span - along
+    length = np.broadcast_to(np.linalg.norm(span, axis=-1), q.shape)
+    return Strut(point, length, rotation.T @ (tip - position), axis, far.kind in _BALLS)
+
+
+class _Displacement:
+    """What a joint on the base does to points and directions, by displacements (...,)."""
+
+    def __init__(self, joint: ChainJoint, by: Array) -> None:
+        self._joint, self._by = joint, by
+        self._axis = np.array(joint.axis)
+
+    def direction(self, d: Array) -> Array:
+        """A direction (3) of the body it carries, (..., 3)."""
+        if self._joint.kind == "prismatic":
+            return np.broadcast_to(d, (*self._by.shape, 3))
+        cosine, sine = np.cos(self._by)[..., None], np.sin(self._by)[..., None]
+        along = (self._axis @ d) * self._axis
+        return np.asarray(along + cosine * (d - along) + sine * np.cross(self._axis, d))
+
+    def point(self, p: Array) -> Array:
+        """A point (3) of the body it carries, (..., 3)."""
+        if self._joint.kind == "prismatic":
+            return np.asarray(p + self._by[..., None] * self._axis)
+        centre = np.array(self._joint.at)
+        return centre + self.direction(p - centre)
+
+
+Ends = Sequence[tuple[str, ...]]
+
+
+def _rod(joints: Sequence[ChainJoint], ends: Ends, arm: str) -> tuple[ChainJoint | None, ChainJoint | None]:
+    """The joints of the first body that hangs between an arm and the platform by one joint each."""
+    for k, pair in enumerate(ends):
+        if arm not in pair or "base" in pair or "platform" in pair:
+            continue
+        rod = pair[1] if pair[0] == arm else pair[0]
+        others = [i for i, other in enumerate(ends) if rod in other and i != k]
+        if len(others) == 1 and "platform" in ends[others[0]]:
+            return joints[k], joints[others[0]]
+    return None, None
+
+
+def _joint_of(joints: Sequence[ChainJoint], ends: Ends, body: str, drive: ChainJoint) -> ChainJoint | None:
+    """The only joint at a body; None if it has several, or it is the drive."""
+    found = [joint for joint, pair in zip(joints, ends, strict=True) if body in pair]
+    return found[0] if len(found) == 1 and found[0] is not drive else None
+
+
+def _between(ends: Ends, joints: Sequence[ChainJoint], near: ChainJoint, far: ChainJoint) -> set[str]:
+    """The bodies on the inner sides of two joints."""
+    inner = {*ends[joints.index(near)], *ends[joints.index(far)]}
+    return inner - {"base", "platform"}

@@ -1,0 +1,292 @@
+"""All assembly modes as a model's call: the poses with given coordinates, and what is known of each."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from enum import IntEnum
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..assembly import Solved, equations
+from ..errors import InputError
+from .arguments import Argument, batch, first_not_finite
+from .caller import Array, Caller
+from .results import Code, LimitReport
+
+Flags = NDArray[np.bool_]
+_GUESSES = 400
+"""Starts of Newton's iteration for robots without known equations."""
+_SAME = 1e-6
+"""Difference of poses, lengths in sizes of the platform, below which they are one."""
+_SAMPLES, _FINEST = 64, 1024
+"""Poses on a way from home to a mode, at first and at most."""
+_WAYS = 8
+"""Ways that are tried."""
+
+
+class Complete(IntEnum):
+    """What is known of a set of assembly modes."""
+
+    NOT_PROVEN = 0
+    ALL_FOUND = 1
+    PROVEN = 2
+
+    @property
+    def meaning(self) -> str:
+        """In words."""
+        return {
+            Complete.NOT_PROVEN: "not proven complete: there may be more modes than these",
+            Complete.ALL_FOUND: "every solution of the robot's equations was found, by numbers without proof",
+            Complete.PROVEN: "proven: there are no other modes",
+        }[self]
+
+
+class Reach(IntEnum):
+    """Whether a mode can be reached from home without crossing a singularity."""
+
+    NO = -1
+    UNKNOWN = 0
+    YES = 1
+
+
+class AssemblyModes(NamedTuple):
+    """Poses with the same actuated coordinates; of a batch all have as many rows as the state with most, NaN beyond.
+
+    ``pose`` (..., k, 4, 4), nearest to home first. ``certified`` (..., k): proven to be one, to within rounding.
+    ``own_branch`` (..., k): the legs are in the working mode of the robot's file; other poses hold together as well, but
+    the model's functions do not apply there. ``within_limits`` (..., k), of poses of the own branch. ``reachable``
+    (..., k) is a :class:`Reach`. ``complete`` (...,) is a :class:`Complete`.
+    """
+
+    pose: Array
+    certified: Flags
+    own_branch: Flags
+    within_limits: Flags
+    reachable: NDArray[np.int64]
+    complete: NDArray[np.int64]
+
+
+class AssemblyCalls(Caller):
+    """Assembly modes."""
+
+    @cached_property
+    def _mode_equations(self) -> Callable[[Array], Solved] | None:
+        return equations(self.robot, self._freedoms, self._kernels.mechanism.platform.follows_legs)
+
+    def assembly_modes(self, q: ArrayLike, *, reach: bool = True) -> AssemblyModes:
+        """All poses with actuated coordinates q (..., n), from the robot's own equations where they are known.
+
+        Six struts (UPS, PUS, RUS, ...) have forty solutions at most (Ronga and Vust 1995), followed from a system solved
+        once and each certified by Smale's alpha test; Delta robots two, planar 3-RRR six, 3-RPS and 3-PRS sixteen. For
+        other robots Newton's iteration from many guesses gives a set that is not proven complete.
+
+        ``reach`` looks for ways from home to the modes, which takes milliseconds each; without it a mode is unknown to
+        be reachable unless its Jacobian's sign already says that it is not.
+        """
+        if self.robot.flexible:
+            raise InputError(f"assembly_modes: {self.robot.name!r} has a flexible platform; use those of model.rigid")
+        argument = Argument("q", q, (len(self.actuators),))
+        states = batch([argument])
+        first_not_finite(states, [argument])
+        solve = self._mode_equations
+        rows = states.rows[0]
+        found = self._multistart(rows) if solve is None else solve(rows)
+        pose, certified = _sorted(found, self.robot.home.matrix, self.size)
+        flat = pose.reshape(-1, 4, 4)
+        there = np.isfinite(flat[:, 0, 0])
+        own, inside = self._own(flat, np.repeat(rows, pose.shape[1], axis=0), there)
+        reachable = _Ways(self).codes(flat, own, there, reach)
+        complete = np.where(found.proven, Complete.PROVEN, np.where(found.all_found, Complete.ALL_FOUND, 0))
+        if solve is None:
+            complete = np.zeros(len(rows), dtype=np.int64)
+        shape = (*states.shape, pose.shape[1])
+        return AssemblyModes(
+            pose.reshape(*shape, 4, 4),
+            certified.reshape(shape),
+            own.reshape(shape),
+            inside.reshape(shape),
+            reachable.reshape(shape),
+            complete.astype(np.int64).reshape(states.shape),
+        )
+
+    def _own(self, pose: Array, q: Array, there: Flags) -> tuple[Flags, Flags]:
+        """Which poses (k, 4, 4) have coordinates q by the model's own functions, and are within all limits."""
+        own, inside = np.zeros(len(pose), dtype=bool), np.zeros(len(pose), dtype=bool)
+        rows = np.flatnonzero(there)
+        if not len(rows):
+            return own, inside
+        kernel = self._kernels.get("inverse_kinematics")
+        values, quality = kernel(np.ascontiguousarray(pose[rows]))
+        difference = values - q[rows]
+        turning = np.array([a.unit == "rad" for a in self.actuators])
+        difference[:, turning] = (difference[:, turning] + np.pi) % (2 * np.pi) - np.pi
+        scale = np.where(turning, 1.0, self.size)
+        with np.errstate(invalid="ignore"):
+            own[rows] = (np.abs(difference) <= _SAME * scale).all(axis=1) & (quality > 0)
+        rows = np.flatnonzero(own)
+        if len(rows):
+            limited = self._kernels.get("limited")(np.ascontiguousarray(pose[rows]))
+            values = np.asarray(limited[0] if isinstance(limited, tuple) else limited)
+            report = LimitReport.of(self._kernels.mechanism, values[:, 1:])
+            inside[rows] = report.inside.all(axis=1)
+        return own, inside
+
+    def _multistart(self, q: Array) -> Solved:
+        """Poses (m, k, 4, 4) found by Newton's iteration from guesses around home and far from it."""
+        guesses = self._guesses()
+        kernel = self._kernels.get("forward_kinematics", verdict=True)
+        m, g = len(q), len(guesses)
+        rows = np.repeat(q, g, axis=0), np.tile(guesses, (m, 1, 1))
+        outputs = dict(zip((p.name for p in kernel.outputs), kernel(*map(np.ascontiguousarray, rows)), strict=True))
+        pose = outputs["pose"].reshape(m, g, 4, 4)
+        pose[(outputs["verdict"] != int(Code.CONVERGED)).reshape(m, g)] = np.nan
+        unlike = [_distinct(part, self.size) for part in pose]
+        most = max((len(part) for part in unlike), default=0)
+        found = np.full((m, most, 4, 4), np.nan)
+        for k, part in enumerate(unlike):
+            found[k, : len(part)] = part
+        none = np.zeros(m, dtype=bool)
+        return Solved(found, np.zeros((m, most), dtype=bool), none, none)
+
+    def _guesses(self) -> Array:
+        """Poses (k, 4, 4) that the robot can take, from near home to as far as it reaches."""
+        from scipy.spatial.transform import Rotation
+
+        draw = np.random.default_rng(12)
+        home = self.robot.home.matrix
+        far = float(np.linalg.norm(home[:3, 3])) + self.robot.farthest
+        width = far * np.linspace(0.05, 1.0, _GUESSES)
+        if self._freedoms.full:
+            pose = np.tile(home, (_GUESSES, 1, 1))
+            pose[:, :3, 3] += width[:, None] * draw.uniform(-1, 1, (_GUESSES, 3))
+            turns = Rotation.from_rotvec(np.pi * draw.uniform(-1, 1, (_GUESSES, 3)) * (width / far)[:, None])
+            pose[:, :3, :3] = turns.as_matrix() @ home[:3, :3]
+            return pose
+        turning = np.abs(self._freedoms.basis[3:]).max(axis=0) > 0
+        reach = np.where(turning, np.pi * (width / far)[:, None], width[:, None])
+        x = reach * draw.uniform(-1, 1, (_GUESSES, self._freedoms.count))
+        x[0] = 0.0
+        pose = self._calls.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
+        return np.ascontiguousarray(pose[np.isfinite(pose).all(axis=(1, 2))])
+
+
+def _distance(a: Array, b: Array, size: float) -> Array:
+    """Difference of poses (..., 4, 4), lengths in sizes of the platform."""
+    return np.asarray(
+        np.abs(a[..., :3, 3] - b[..., :3, 3]).max(axis=-1) / size
+        + np.abs(a[..., :3, :3] - b[..., :3, :3]).max(axis=(-2, -1))
+    )
+
+
+def _distinct(pose: Array, size: float) -> Array:
+    """Poses (k, 4, 4) without NaN and repetitions."""
+    there = pose[np.isfinite(pose[:, 0, 0])]
+    same = _distance(there[:, None], there[None], size) < _SAME
+    return there[~np.tril(same, -1).any(axis=1)]
+
+
+def _sorted(found: Solved, home: Array, size: float) -> tuple[Array, Flags]:
+    """Poses and what is certified, those nearest to home first, without rows that no state fills."""
+    away = np.nan_to_num(_distance(found.pose, home, size), nan=np.inf)
+    order = np.argsort(away, axis=1, kind="stable")
+    most = int(np.isfinite(away).sum(axis=1).max(initial=0))
+    order = order[:, :most]
+    pose = np.take_along_axis(found.pose, order[:, :, None, None], axis=1)
+    return pose, np.take_along_axis(found.certified, order, axis=1)
+
+
+class _Ways:
+    """Ways from home to poses on which the Jacobian stays regular."""
+
+    def __init__(self, model: AssemblyCalls) -> None:
+        self._model = model
+        freedoms = model._freedoms
+        turning = np.abs(freedoms.basis[3:]).max(axis=0) > 0
+        self._scale = np.where(turning, 1 / model.size, 1.0)
+        self._square = len(model.actuators) == freedoms.count
+
+    def codes(self, pose: Array, own: Flags, there: Flags, look: bool) -> NDArray[np.int64]:
+        """A :class:`Reach` for each pose (k, 4, 4)."""
+        codes = np.full(len(pose), int(Reach.UNKNOWN))
+        # another working mode is beyond a singularity of a leg
+        codes[there & ~own] = Reach.NO
+        rows = np.flatnonzero(own)
+        if not len(rows):
+            return codes
+        if self._square:
+            home = np.linalg.det(self._matrices(self._model.robot.home.matrix[None])[0])[0]
+            sign = np.linalg.det(self._matrices(np.ascontiguousarray(pose[rows]))[0])
+            codes[rows[sign * home < 0]] = Reach.NO
+        for row in rows[codes[rows] == Reach.UNKNOWN] if look else ():
+            if self._reached(pose[row]):
+                codes[row] = Reach.YES
+        return codes
+
+    def _matrices(self, pose: Array) -> tuple[Array, Array]:
+        """Jacobians (k, n, m), rotations scaled, and the quality of the poses."""
+        matrix, quality = self._model._kernels.get("jacobian")(pose)
+        return matrix * self._scale, quality
+
+    def _reached(self, pose: Array) -> bool:
+        """Whether one of some ways is regular: straight first, then over poses between."""
+        draw, home = np.random.default_rng(3), self._model.robot.home.matrix
+        for number in range(_WAYS):
+            via = _between(home, pose, np.array([0.5]))[0]
+            if number:
+                via[:3, 3] += self._model.size * draw.normal(size=3) * 0.5 * (1 + number // 4)
+                via[:3, :3] = _turned(via[:3, :3], draw.normal(size=3) * 0.3 * (1 + number // 4))
+            if self._regular([home, via, pose] if number else [home, pose]):
+                return True
+        return False
+
+    def _regular(self, stops: list[Array]) -> bool:
+        """Whether the Jacobian changes from sample to sample by less than its distance to singular matrices."""
+        count = _SAMPLES
+        while count <= _FINEST:
+            part = np.linspace(0, 1, count)
+            way = np.concatenate([_between(a, b, part) for a, b in itertools.pairwise(stops)])
+            way = self._possible(way)
+            if not _distance(way[-1], stops[-1], self._model.size) < _SAME:
+                return False
+            matrix, quality = self._matrices(np.ascontiguousarray(way))
+            if not (np.isfinite(matrix).all() and (quality > 1e-6).all()):
+                return False
+            if self._square and np.ptp(np.sign(np.linalg.det(matrix))) > 0:
+                return False
+            smallest = np.linalg.svd(matrix, compute_uv=False)[:, -1]
+            step = np.linalg.norm(np.diff(matrix, axis=0), axis=(1, 2))
+            if (step < 0.5 * np.minimum(smallest[1:], smallest[:-1])).all():
+                return True
+            if smallest.min() < 1e-4 * smallest[0]:
+                return False
+            count *= 4
+        return False
+
+    def _possible(self, way: Array) -> Array:
+        """Poses that the robot can take with the coordinates of these."""
+        model = self._model
+        if model._freedoms.full:
+            return way
+        x = model._calls.own.coordinates(way)
+        return model._calls.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
+
+
+def _between(first: Array, last: Array, part: Array) -> Array:
+    """Poses (k, 4, 4) at parts of the straight way, turning about one axis."""
+    from scipy.spatial.transform import Rotation
+
+    turn = Rotation.from_matrix(last[:3, :3] @ first[:3, :3].T).as_rotvec()
+    pose = np.tile(np.eye(4), (len(part), 1, 1))
+    pose[:, :3, :3] = Rotation.from_rotvec(part[:, None] * turn).as_matrix() @ first[:3, :3]
+    pose[:, :3, 3] = first[:3, 3] + part[:, None] * (last[:3, 3] - first[:3, 3])
+    return pose
+
+
+def _turned(axes: Array, by: Array) -> Array:
+    from scipy.spatial.transform import Rotation
+
+    return np.asarray(Rotation.from_rotvec(by).as_matrix() @ axes)

@@ -1,0 +1,250 @@
+"""All assembly modes: published postures, closed forms and brute force, none of which shares code with the solver."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+from scipy.spatial.transform import Rotation
+from typer.testing import CliRunner
+
+import polypod as pp
+from polypod.assembly import SixStruts
+from polypod.assembly.chart import Chart
+from polypod.assembly.extended import settled_closely
+from polypod.cli import app
+from polypod.errors import InputError
+from polypod.model import Complete, Reach
+
+DATA = json.loads((Path(__file__).parent / "data" / "dietmaier_40.json").read_text())
+BASE, PLATFORM, LENGTHS = (np.array(DATA[k]) for k in ("base_points_a", "platform_points_b", "leg_lengths"))
+POSTURES = np.array([p["p"] for p in DATA["postures"]]), np.array([p["R"] for p in DATA["postures"]])
+ModelOf = Callable[[str], pp.Model]
+
+
+@pytest.fixture(scope="module")
+def dietmaier() -> SixStruts:
+    return SixStruts(BASE, PLATFORM)
+
+
+def reach(pose: np.ndarray, base: np.ndarray, platform: np.ndarray) -> np.ndarray:
+    """Distances of the joints at poses (..., 4, 4)."""
+    tips = pose[..., None, :3, 3] + np.einsum("...ij,kj->...ki", pose[..., :3, :3], platform)
+    return np.linalg.norm(tips - base, axis=-1)
+
+
+def random_states(count: int, base: np.ndarray, platform: np.ndarray, size: float) -> tuple[np.ndarray, np.ndarray]:
+    """Poses and their leg lengths."""
+    pose = np.tile(np.eye(4), (count, 1, 1))
+    pose[:, :3, :3] = Rotation.random(count, random_state=9).as_matrix()
+    pose[:, :3, 3] = size * np.random.default_rng(5).normal(size=(count, 3))
+    return pose, reach(pose, base, platform)
+
+
+def test_dietmaiers_forty_postures_are_found_and_proven(dietmaier: SixStruts) -> None:
+    """Forty real postures (Dietmaier 1998), five of them with a Jacobian's singular value below 2e-4."""
+    found = dietmaier.poses(LENGTHS[None])
+    assert found.real.sum() == found.certified.sum() == 40
+    assert found.complete[0]
+    assert found.lost[0] == 0
+    off = np.abs(found.pose[0][:, None, :3, 3] - POSTURES[0]).max(axis=2)
+    off = off + np.abs(found.pose[0][:, None, :3, :3] - POSTURES[1]).max(axis=(2, 3))
+    # each published one is one of them: rounding times a condition number of 7e4
+    assert off.min(axis=0).max() < 1e-10
+    assert len(set(off.argmin(axis=0).tolist())) == 40
+    assert np.abs(reach(found.pose[0], BASE, PLATFORM) - LENGTHS).max() < 1e-14
+
+
+def test_random_states_of_a_general_platform(dietmaier: SixStruts) -> None:
+    """No path is lost, the pose that made the lengths is among the answers, and forty solutions prove completeness."""
+    pose, lengths = random_states(20, BASE, PLATFORM, 1.0)
+    found = dietmaier.poses(lengths)
+    assert found.lost.sum() == 0
+    assert found.complete.all()
+    assert (found.certified == found.real).all()
+    off = np.where(found.real, np.abs(found.pose - pose[:, None]).max(axis=(2, 3)), np.inf)
+    assert off.min(axis=1).max() < 1e-9
+    assert np.abs(reach(found.pose, BASE, PLATFORM) - lengths[:, None])[found.real].max() < 1e-13
+    # complex solutions come in pairs, so real ones are even in number
+    assert (found.real.sum(axis=1) % 2 == 0).all()
+
+
+def test_brute_force_finds_no_other_pose(dietmaier: SixStruts) -> None:
+    """Least squares by another library from random starts ends in poses that were found."""
+    lengths = random_states(3, BASE, PLATFORM, 0.7)[1][2]
+    found = dietmaier.poses(lengths[None])
+    known = found.pose[0][found.real[0]]
+    draw, hits = np.random.default_rng(1), set()
+    for _ in range(40):
+        start = np.r_[draw.normal(size=3), Rotation.random(random_state=draw.integers(1 << 30)).as_rotvec()]
+
+        def gap(x: np.ndarray) -> np.ndarray:
+            tips = x[:3] + Rotation.from_rotvec(x[3:]).apply(PLATFORM)
+            return np.linalg.norm(tips - BASE, axis=1) - lengths
+
+        end = least_squares(gap, start, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+        if np.abs(end.fun).max() > 1e-12:
+            continue
+        turn = Rotation.from_rotvec(end.x[3:]).as_matrix()
+        off = np.abs(known[:, :3, 3] - end.x[:3]).max(axis=1) + np.abs(known[:, :3, :3] - turn).max(axis=(1, 2))
+        assert off.min() < 1e-7
+        hits.add(int(off.argmin()))
+    assert len(hits) >= 2
+
+
+def test_the_certificate_holds_and_refuses(dietmaier: SixStruts) -> None:
+    """Near a solution it bounds the true distance; at a point that is none it does not pass."""
+    chart = Chart.of(BASE - BASE[0], PLATFORM - PLATFORM[0], 0)
+    x = dietmaier.start.solutions[:8]
+    lengths = chart.lengths(dietmaier.start.squares)[None]
+    assert dietmaier.size != 1.0  # the start is in sizes of the robot: here its chart is another
+    own = dietmaier._charts[0]
+    exact, alpha, radius = own.settle(x, lengths := own.lengths(dietmaier.start.squares)[None])
+    assert (alpha < 1e-3).all()
+    again = own.settle(exact * (1 + 1e-5), lengths)[0]
+    assert (np.abs(again - exact).max(axis=1) <= radius).all()
+    far = settled_closely(own, np.ones((1, 7), dtype=complex) * 50.0, np.full((1, 6), 1e-6))
+    assert not far.alpha[0] < 0.15
+
+
+def test_ordinary_hexapods_have_28_solutions_in_mirrored_pairs(model_of: ModelOf) -> None:
+    """Base and platform flat: each pose has its image in the base's plane. Home of a symmetric robot has four of each."""
+    model = model_of("hexapod")
+    q = model.inverse_kinematics(model.robot.home.matrix)
+    modes = model.assembly_modes(q, reach=False)
+    assert len(modes.pose) == 8
+    assert modes.certified.all()
+    assert np.abs(model.inverse_kinematics(modes.pose) - q).max() < 1e-14
+    flip = np.diag([1.0, 1.0, -1.0])
+    images = modes.pose.copy()
+    images[:, :3, 3] = modes.pose[:, :3, 3] @ flip
+    images[:, :3, :3] = flip @ modes.pose[:, :3, :3] @ flip
+    off = np.abs(images[:, None] - modes.pose).max(axis=(2, 3)).min(axis=1)
+    assert off.max() < 1e-12
+    assert modes.complete == Complete.ALL_FOUND  # no theorem says that there are 28
+    assert modes.within_limits.tolist() == [True] + 7 * [False]
+    assert modes.reachable[0] != Reach.NO
+    assert (modes.reachable == Reach.NO).sum() == 4
+
+
+def test_batches_give_what_states_give_alone(model_of: ModelOf) -> None:
+    model = model_of("pedrammehr")
+    home = model.inverse_kinematics(model.robot.home.matrix)
+    q = home + 0.01 * np.random.default_rng(2).normal(size=(2, 3, 6))
+    whole = model.assembly_modes(q, reach=False)
+    assert whole.pose.shape[:2] == (2, 3)
+    assert whole.complete.shape == (2, 3)
+    for i in range(2):
+        for j in range(3):
+            one = model.assembly_modes(q[i, j], reach=False)
+            count = len(one.pose)
+            assert np.isfinite(one.pose).all()
+            assert np.abs(whole.pose[i, j, :count] - one.pose).max() < 1e-12
+            assert np.isnan(whole.pose[i, j, count:]).all()
+            assert whole.certified[i, j, :count].all()
+            assert whole.complete[i, j] == one.complete == Complete.PROVEN
+    assert model.assembly_modes(np.zeros((0, 6))).pose.shape == (0, 0, 4, 4)
+
+
+@pytest.mark.parametrize(("robot", "count"), [("kim-ryu", 16), ("reachy-mini", 16)])
+def test_struts_that_actuators_carry(robot: str, count: int, model_of: ModelOf) -> None:
+    """Sliders and cranks move the base joints; every pose of the model's own branch has the coordinates asked for."""
+    model = model_of(robot)
+    home = model.inverse_kinematics(model.robot.home.matrix)
+    q = home + 0.01 * np.random.default_rng(1).normal(size=len(home))
+    modes = model.assembly_modes(q, reach=False)
+    assert len(modes.pose) == count
+    assert modes.certified.all()
+    own = modes.pose[modes.own_branch]
+    assert np.abs(model.inverse_kinematics(own) - q).max() < 1e-10
+    assert np.abs(own - model.forward_kinematics(q)).max(axis=(1, 2)).min() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("robot", "most"), [("delta", 2), ("linear-delta", 2), ("planar-3-rrr", 6), ("3-rps", 16), ("3-prs", 16)]
+)
+def test_robots_with_equations_of_their_own(robot: str, most: int, model_of: ModelOf) -> None:
+    """Poses of the own branch repeat the coordinates, that of forward kinematics is one, and many starts find no more."""
+    model = model_of(robot)
+    home = model.inverse_kinematics(model.robot.home.matrix)
+    q = home + 0.02 * np.random.default_rng(1).normal(size=(2, len(home)))
+    modes = model.assembly_modes(q, reach=False)
+    assert 1 <= modes.pose.shape[1] <= most
+    assert (modes.complete == Complete.ALL_FOUND).all()
+    for k in range(2):
+        own = modes.pose[k][modes.own_branch[k]]
+        assert np.abs(model.inverse_kinematics(own) - q[k]).max() < 1e-9
+        others = model._multistart(q[k : k + 1]).pose[0]
+        off = np.abs(others[:, None] - modes.pose[k][None]).max(axis=(2, 3))
+        assert np.nanmin(off, axis=1).max() < 1e-6
+
+
+def test_the_3_rps_at_its_own_home_has_sixteen_poses(model_of: ModelOf) -> None:
+    """All real, in pairs above and below the base (Nanua, Waldron and Murthy 1990: sixteen at most)."""
+    model = model_of("3-rps")
+    modes = model.assembly_modes(model.inverse_kinematics(model.robot.home.matrix), reach=False)
+    heights = modes.pose[:, 2, 3]
+    assert len(heights) == 16
+    assert np.allclose(np.sort(heights), np.sort(-heights), atol=1e-12)
+
+
+def test_other_robots_say_that_they_are_not_proven_complete(model_of: ModelOf) -> None:
+    model = model_of("staicu")
+    modes = model.assembly_modes(model.inverse_kinematics(model.robot.home.matrix))
+    assert modes.complete == Complete.NOT_PROVEN
+    assert "may be more" in Complete.NOT_PROVEN.meaning
+    assert not modes.certified.any()
+    assert len(modes.pose) >= 1
+    assert modes.reachable[0] == Reach.YES
+
+
+def test_reach_is_a_way_without_singularities(model_of: ModelOf) -> None:
+    """The other mode of a Delta robot is beyond its singularity, home itself is reached, opposite signs never are."""
+    model = model_of("hexapod")
+    q = model.inverse_kinematics(model.robot.home.matrix) + 0.003 * np.arange(6)
+    modes = model.assembly_modes(q)
+    signs = np.sign(np.linalg.det(model.jacobian(modes.pose)))
+    home = np.sign(np.linalg.det(model.jacobian(model.robot.home.matrix)))
+    assert modes.reachable[0] == Reach.YES
+    assert ((modes.reachable == Reach.NO) == (signs != home)).all()
+
+
+def test_a_flexible_robot_is_sent_to_its_rigid_model() -> None:
+    from polypod.papers.long.hexagon import hexagon_modes
+
+    model = pp.Model(pp.load("long").on_modes(hexagon_modes(1)))
+    with pytest.raises(InputError, match=r"model\.rigid"):
+        model.assembly_modes(np.ones(6))
+
+
+def test_the_command(tmp_path: Path) -> None:
+    picture = tmp_path / "modes.png"
+    result = CliRunner().invoke(app, ["modes", "delta", "--picture", str(picture)])
+    assert result.exit_code == 0, result.output
+    assert "2 modes; every solution" in result.output
+    assert "another working mode" in result.output
+    assert picture.stat().st_size > 10_000
+    wrong = CliRunner().invoke(app, ["modes", "delta", "--q", "1 2", "--no-draw"])
+    assert wrong.exit_code == 2
+    data = json.loads(CliRunner().invoke(app, ["modes", "delta", "--no-draw", "--json"]).stdout)
+    assert data["complete"] == "all_found"
+    assert len(data["modes"]) == 2
+
+
+@pytest.mark.long
+def test_no_path_is_lost_in_20_000_states(dietmaier: SixStruts) -> None:
+    """800,000 paths of a general platform and 280,000 of the ordinary hexapod."""
+    hexapod = pp.load("hexapod")
+    base, platform = (np.array([getattr(leg, name) for leg in hexapod.legs]) for name in ("base", "platform"))
+    for struts, a, b, size in ((dietmaier, BASE, PLATFORM, 1.0), (SixStruts(base, platform), base, platform, 0.3)):
+        pose, lengths = random_states(20_000, a, b, size)
+        found = struts.poses(lengths)
+        assert found.lost.sum() == 0
+        assert (found.real == found.certified).all()
+        off = np.where(found.real, np.abs(found.pose - pose[:, None]).max(axis=(2, 3)), np.inf)
+        assert off.min(axis=1).max() < 1e-6
+        assert struts is not dietmaier or found.complete.all()
