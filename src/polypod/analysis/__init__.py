@@ -1,4 +1,5 @@
 """What a model says beyond one state: linear models, workspaces, certified boxes, singularities."""
+"""What a model says beyond one state: linearisation, natural modes, stiffness; the home of maps and workspaces."""
 
 from .certified import CertifiedBox, CertifiedMotion, CertifiedVolume, certified_box, certified_volume, certify_motion
 from .linear import LinearModel, NaturalModes, linearise, natural_modes
@@ -40,4 +41,16 @@ __all__ = [
     "tilt_by_height",
     "travel",
     "workspace_map",
+from .stiffness import Deflection, Stiffness, deflection, resonances, stiffness
+
+__all__ = [
+    "Deflection",
+    "LinearModel",
+    "NaturalModes",
+    "Stiffness",
+    "deflection",
+    "linearise",
+    "natural_modes",
+    "resonances",
+    "stiffness",
 ]

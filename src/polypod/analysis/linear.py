@@ -248,20 +248,28 @@ def _linearised(system: System, equations: _Equations, state: _State) -> _Linear
 
 def _modes(system: System, state: _State, springs: Array, linear: _Linearised) -> NaturalModes:
     """Natural modes at one state."""
-    from scipy.linalg import eigh
-
     half = len(linear.a) // 2
     # accelerations are M^-1 (generalized forces): B = M^-1 J^T, and J = C at the actuators
     closed = linear.a[half:, :half] - linear.b[half:] @ (springs[:, None] * linear.c[:, :half])
     mass = system.mass_matrix(state.pose, state.elastic)
-    matrix = -mass @ closed
-    if np.abs(matrix - matrix.T).max() > 1e-6 * np.abs(matrix).max():
+    return modes_of(-mass @ closed, mass)
+
+
+def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
+    """Natural modes of matrices (..., k, k)."""
+    from scipy.linalg import eigh
+
+    turned = np.swapaxes(stiffness, -1, -2)
+    if np.abs(stiffness - turned).max(initial=0.0) > 1e-6 * np.abs(stiffness).max(initial=0.0):
         raise StateError("natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium")
-    matrix = 0.5 * (matrix + matrix.T)
-    squares, shape = eigh(matrix, mass)
+    even = 0.5 * (stiffness + turned)
+    lead, k = even.shape[:-2], even.shape[-1]
+    pairs = zip(even.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
+    found = [eigh(a, b) for a, b in pairs]
+    squares = np.array([values for values, _ in found]).reshape(*lead, k)
     with np.errstate(invalid="ignore"):
         frequency: Array = np.sqrt(squares) / (2 * np.pi)
-    return NaturalModes(frequency, shape, matrix, mass)
+    return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), even, mass)
 
 
 def _refuse(reason: str) -> NoReturn:

@@ -75,7 +75,7 @@ def command(
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Make the picture.")] = True,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """All poses of a robot with the same actuated coordinates: proven or not, within limits, reachable from home."""
+    """All poses with the same actuated coordinates: proven or not, within limits, reachable from home."""
     with working("finding modes") as progress:
         progress("compiling the robot")
         with with_file_lines(robot):

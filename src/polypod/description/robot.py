@@ -16,7 +16,7 @@ from .body import Body
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
-from .quantities import Acceleration, Angles, Data, Direction, Frozen, Position, Rotation
+from .quantities import Acceleration, Angles, Data, Direction, Frozen, Number, Position, Rotation, list_of
 from .undriven import undriven_motion
 
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
@@ -70,8 +70,17 @@ class Pose(Data):
         return matrix
 
 
+Positive = Annotated[Number, Field(gt=0)]
 Platform = Annotated[SerializeAsAny[Body | FlexiblePlatform], BeforeValidator(parse_platform)]
 Leg = Annotated[SerializeAsAny[LegData], BeforeValidator(parse_leg)]
+
+
+_BASE = "3 stiffnesses [N/m] and 3 rotational ones [N m/rad]"
+BaseStiffness = Annotated[
+    tuple[Positive, Positive, Positive, Positive, Positive, Positive],
+    BeforeValidator(list_of(6, _BASE)),
+    Field(json_schema_extra={"unit": "N/m and N m/rad"}),
+]
 
 
 class Robot(Data):
@@ -80,7 +89,8 @@ class Robot(Data):
     ``home`` is a pose inside the workspace; every leg must close there. ``freedoms`` is empty for a
     six-freedom robot. ``euler`` is the order in which the robot's paper states rotations, as SciPy spells it
     (capitals: about moving axes). ``sources`` says for each number (a dotted path, ``*`` for any part) where
-    it is printed, or begins with ``assumed`` and says why.
+    it is printed, or begins with ``assumed`` and says why. ``base_stiffness`` says how the base gives way at its origin
+    to forces along the base axes [N/m] and to moments about them [N m/rad]; it is rigid if not given.
     """
 
     name: str = Field(min_length=1)
@@ -92,6 +102,7 @@ class Robot(Data):
     freedoms: tuple[Freedom, ...] = ()
     euler: str = "ZYX"
     legs: tuple[Leg, ...]
+    base_stiffness: BaseStiffness | None = None
     sources: Annotated[dict[str, str], Frozen] = Field(default={})
 
     @model_validator(mode="before")

@@ -155,7 +155,7 @@ class JointFriction:
             points[joint.name] = leg.at_tip(joint.point)
             if joint.kind == "prismatic":
                 axis = leg.at_tip(joint.axes[0])
-                rate = dot(axis, _relative_velocity(leg, joint, points[joint.name]))
+                rate = dot(axis, relative_velocity(leg, joint, points[joint.name]))
                 resistance = data.resistance(rate, key, loads)
                 by_joint[joint.name] = Wrench(-resistance * axis, ca.SX.zeros(3))
             else:
@@ -221,7 +221,7 @@ def angular_velocity(leg: LegAtState, body: str) -> ca.SX:
     return leg.model.angular_velocity(body, vectors, rates)
 
 
-def _relative_velocity(leg: LegAtState, joint: Joint, point: ca.SX) -> ca.SX:
+def relative_velocity(leg: LegAtState, joint: Joint, point: ca.SX) -> ca.SX:
     """Velocity of the child's point at a joint against that of the parent's, base axes."""
     vectors, rates, _ = leg.vectors
 

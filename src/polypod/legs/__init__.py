@@ -1,7 +1,7 @@
 """Leg kinds, one file each: where the bodies of a leg are for a given platform pose."""
 
 from .chain import Chain
-from .contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Unknowns
+from .contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
 from .leg import Leg
 from .prpar import PRPaR
 from .pru import PRU
@@ -22,5 +22,6 @@ __all__ = [
     "PRPaR",
     "PlacedBody",
     "Placement",
+    "Spring",
     "Unknowns",
 ]

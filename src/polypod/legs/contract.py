@@ -164,6 +164,22 @@ class Constraint:
 
 
 @dataclass(frozen=True)
+class Spring:
+    """A part of the leg that gives way: in series with an actuator, or about the motion of a passive ``joint``.
+
+    ``stiffness`` [N/m or N m/rad]. In series ``load`` is the force in it for a unit of the actuator's force, and it
+    adds load^2/stiffness to the compliance of the coordinate of ``actuator``, its number in the leg. At a joint, which
+    ``joint`` then names, it resists the joint's motion as a flexure does.
+    """
+
+    name: str
+    stiffness: Any
+    load: Any = 1.0
+    actuator: int = 0
+    joint: str = ""
+
+
+@dataclass(frozen=True)
 class Placement:
     """Where everything of one leg is, as functions of its tip (and of unknowns): all that a leg kind states."""
 
@@ -174,6 +190,7 @@ class Placement:
     limits: tuple[Limit, ...] = ()
     unknowns: Unknowns | None = None
     constraints: tuple[Constraint, ...] = ()
+    springs: tuple[Spring, ...] = ()
 
     def joint(self, name: str) -> Joint:
         """A joint by its name."""

@@ -16,6 +16,7 @@ from .contract import Actuator, Condition, Joint, PlacedBody, Placement
 from .leg import Leg
 from .limits import range_limit
 from .rail import guide, rail_by_its_ends, rail_strut, slide
+from .springs import Stiffness, springs
 from .strut import Strut
 
 _MASSLESS = Body(mass=0.0)
@@ -27,6 +28,7 @@ class PRPaR(Leg, kind="PRPaR"):
     The short bars lie along ``axis`` (a base direction the platform keeps) and reach ``half_width`` to both sides;
     the long bars hinge on them about the parallelogram's normal h. ``bar`` is the inertia of either long bar:
     origin at its slider end, x along the bar, z = h. Short bars: origin mid-bar, x along ``axis``, z = h.
+    ``stiffness`` is that of the drive along the rail.
     """
 
     rail_start: Position
@@ -44,6 +46,7 @@ class PRPaR(Leg, kind="PRPaR"):
     parallelogram_friction: Friction = Friction()
     platform_friction: Friction = Friction()
     travel: Range | None = None
+    stiffness: Stiffness = None
 
     @model_validator(mode="before")
     @classmethod
@@ -89,4 +92,5 @@ class PRPaR(Leg, kind="PRPaR"):
             actuators=(Actuator("slider", "slider", at.q),),
             conditions=(at.condition, flat),
             limits=range_limit("rail", at.q, self.travel),
+            springs=springs(1.0, drive=self.stiffness),
         )

@@ -14,13 +14,15 @@ from .contract import Actuator, Joint, PlacedBody, Placement
 from .leg import Leg
 from .limits import range_limit
 from .rail import guide, rail_by_its_ends, slide
+from .springs import Stiffness, springs
 
 
 class PRU(Leg, kind="PRU"):
     """A slider as in PUS; the link turns about ``axis`` only, a base direction square to its plane of motion.
 
     The universal joint's first axis is ``axis``, carried by the link; its second is ``platform_axis`` in the
-    platform frame. Link frame: origin at the slider, x along the link, z along ``axis``.
+    platform frame. Link frame: origin at the slider, x along the link, z along ``axis``. ``stiffness`` is that of the
+    drive along the rail.
     """
 
     rail_start: Position
@@ -35,6 +37,7 @@ class PRU(Leg, kind="PRU"):
     hinge_friction: Friction = Friction()
     universal_friction: Friction = Friction()
     travel: Range | None = None
+    stiffness: Stiffness = None
 
     @model_validator(mode="before")
     @classmethod
@@ -67,4 +70,5 @@ class PRU(Leg, kind="PRU"):
             actuators=(Actuator("slider", "slider", at.q),),
             conditions=(at.condition,),
             limits=range_limit("rail", at.q, self.travel),
+            springs=springs(1.0, drive=self.stiffness),
         )

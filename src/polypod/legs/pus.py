@@ -19,6 +19,7 @@ from .contract import Actuator, Condition, Joint, PlacedBody, Placement
 from .leg import Leg
 from .limits import cone_limit, range_limit
 from .rail import guide, rail_by_its_ends, rail_strut, slide
+from .springs import Stiffness, springs
 from .strut import Strut
 
 
@@ -30,7 +31,9 @@ class PUS(Leg, kind="PUS"):
     axis alpha on the slider. Link frame: origin at the slider, z = n along the link, y = n x alpha/|n x alpha|,
     x = y x z (13). The slider does not turn; its frame has the base's axes and its origin at the universal joint.
     ``end_masses`` are the point masses (slider end, platform end) that stand for the link in the simplified model;
-    without them its mass and centre of mass decide.
+    without them its mass and centre of mass decide. ``stiffness`` is that of the drive along the rail,
+    ``link_stiffness``, ``universal_stiffness`` and ``spherical_stiffness`` those of the link and of its joints along
+    the link, all in series; parts without a number are rigid.
     """
 
     rail_start: Position
@@ -47,6 +50,10 @@ class PUS(Leg, kind="PUS"):
     travel: Range | None = None
     slider_cone: ConeLimit | None = None
     platform_cone: ConeLimit | None = None
+    stiffness: Stiffness = None
+    link_stiffness: Stiffness = None
+    universal_stiffness: Stiffness = None
+    spherical_stiffness: Stiffness = None
 
     @model_validator(mode="before")
     @classmethod
@@ -89,5 +96,12 @@ class PUS(Leg, kind="PUS"):
                 *range_limit("rail", at.q, self.travel),
                 *cone_limit("universal joint cone", at.n, self.slider_cone),
                 *cone_limit("spherical joint cone", at.n, self.platform_cone, tip.axes),
+            ),
+            springs=springs(
+                1 / dot(at.n, a),  # the drive carries the part of the link's force along the rail
+                drive=self.stiffness,
+                link=self.link_stiffness,
+                universal=self.universal_stiffness,
+                spherical=self.spherical_stiffness,
             ),
         )

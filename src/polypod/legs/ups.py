@@ -15,6 +15,7 @@ from ..symbols.vectors import Frame, absent, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
 from .leg import Leg
 from .limits import cone_limit, range_limit
+from .springs import Stiffness, springs
 from .strut import Strut
 
 
@@ -24,7 +25,9 @@ class UPS(Leg, kind="UPS"):
     ``axis`` is the universal joint's axis u fixed to the base. Pod frame: n along the leg,
     v = u x n/|u x n|, c' = n x v. The ``lower`` body's frame has its origin at the base joint, the ``upper``
     body's at the platform joint; axes (n, v, c') both. ``cross_inertia`` is that of the universal joint's
-    cross about u, ``rotor_mass`` the drive's rotor reflected to the leg's length.
+    cross about u, ``rotor_mass`` the drive's rotor reflected to the leg's length. ``stiffness`` is that of the drive,
+    ``link_stiffness``, ``universal_stiffness`` and ``spherical_stiffness`` those of both bodies and of the joints along
+    the leg, all in series; parts without a number are rigid.
     """
 
     base: Position
@@ -39,6 +42,10 @@ class UPS(Leg, kind="UPS"):
     length: Range | None = None
     base_cone: ConeLimit | None = None
     platform_cone: ConeLimit | None = None
+    stiffness: Stiffness = None
+    link_stiffness: Stiffness = None
+    universal_stiffness: Stiffness = None
+    spherical_stiffness: Stiffness = None
 
     def strut(self, q: NDArray[np.float64]) -> Strut:
         """The leg itself, from its base joint; q is its length."""
@@ -98,5 +105,12 @@ class UPS(Leg, kind="UPS"):
                 *range_limit("length", length, self.length),
                 *cone_limit("universal joint cone", n, self.base_cone),
                 *cone_limit("spherical joint cone", n, self.platform_cone, tip.axes),
+            ),
+            springs=springs(
+                1.0,
+                drive=self.stiffness,
+                link=self.link_stiffness,
+                universal=self.universal_stiffness,
+                spherical=self.spherical_stiffness,
             ),
         )

@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from ..description import Robot
 from ..errors import InputError, UnknownNameError
-from ..formulations import FORMULATIONS, newton_euler, steady, virtual_power
+from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_of, has_dry_friction, has_friction, loaded_joints
 from ..kernels import Expression, Iteration, Kernel
@@ -40,6 +40,7 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "follow": following.follow,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
+    "stiffness": elasticity.stiffness,
 }
 _WITH_FRICTION = ("bias", "direct_dynamics", "inverse_dynamics", "reactions", "steady_shape")
 FUNCTIONS = (*_PLAIN, *_WITH_FRICTION)

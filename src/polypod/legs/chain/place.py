@@ -10,7 +10,7 @@ import casadi as ca
 
 from ...symbols.inertia import Inertia
 from ...symbols.vectors import Frame, absent, cross, dot, norm, unit, vector
-from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Unknowns
+from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
 from .coordinates import Coordinates
 from .data import JointKind
 from .moments import carried, without_spin
@@ -227,6 +227,7 @@ class Chain:
             self._limits(),
             unknowns,
             constraints,
+            self._springs(),
         )
 
     def _size(self) -> ca.SX:
@@ -300,6 +301,17 @@ class Chain:
             coordinate = size if absent(joint.offset) and _is_one(joint.ratio) else joint.ratio * size + joint.offset
             actuators.append(Actuator(joint.name, joint.name, coordinate, _UNIT[motion], joint.ratio, joint.rotor))  # type: ignore[arg-type]
         return tuple(actuators)
+
+    def _springs(self) -> tuple[Spring, ...]:
+        """Of drives in series with their coordinate, at the joint's side of the gear; of passive joints about them."""
+        driven = [joint.name for joint in self.leg.joints if joint.actuated]
+        stiff = [joint for joint in self.leg.joints if joint.stiffness is not None]
+        return tuple(
+            Spring(joint.name, joint.stiffness, joint.ratio, driven.index(joint.name))
+            if joint.actuated
+            else Spring(joint.name, joint.stiffness, joint=joint.name)
+            for joint in stiff
+        )
 
     def _limits(self) -> tuple[Limit, ...]:
         limits = []

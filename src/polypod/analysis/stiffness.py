@@ -1,0 +1,233 @@
+"""Stiffness of a robot's platform from the compliances in its file: matrix, deflection by component, resonances.
+
+Displacements are those of the robot's own coordinates u, m of them: for six freedoms the platform's displacement
+[translation; rotation vector] at the origin of {P}, base axes, as twists are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..errors import InputError, StateError
+from ..formulations.elasticity import springs_of
+from ..legs.contract import SMALLEST_MARGIN
+from ..model import Model
+from ..model.arguments import Argument, PoseLike, batch, first_not_finite
+from ..model.checks import exact_poses
+from .linear import NaturalModes, modes_of
+
+Array = NDArray[np.float64]
+
+
+class Stiffness(NamedTuple):
+    """K = elastic + preload (..., m, m) [N/m, N, N m/rad], its inverse, and the springs it is made from.
+
+    ``elastic`` is J^T diag(1/c) J and the flexures beside it. ``preload`` is what the forces that hold the pose add as
+    the legs turn and the weights shift. ``compliance`` (..., m, m) is the inverse of their sum, with the base's where
+    it gives way. ``springs`` name the parts, ``leg.part``; ``spring_compliance`` (..., s) is that of each at the
+    coordinate of its actuator [m/N or rad/(N m)], and ``actuator`` (s) the number of that actuator, -1 for flexures.
+    """
+
+    matrix: Array
+    elastic: Array
+    preload: Array
+    compliance: Array
+    springs: tuple[str, ...]
+    spring_compliance: Array
+    actuator: NDArray[np.int64]
+
+
+class Deflection(NamedTuple):
+    """Displacement (..., 6) [m, rad] of the platform under a wrench, and the part (..., p, 6) that each of ``names`` has.
+
+    ``share`` (..., p) is what each part contributes along the displacement's own direction, translations and rotations
+    weighted by the platform's size: they add up to 1.
+    """
+
+    displacement: Array
+    parts: Array
+    names: tuple[str, ...]
+    share: Array
+
+
+def stiffness(
+    model: Model,
+    pose: PoseLike | None = None,
+    wrench: ArrayLike | None = None,
+    *,
+    drive: ArrayLike | None = None,
+    preload: bool = True,
+) -> Stiffness:
+    """Stiffness of the platform at poses (..., 4, 4), home unless given, under a constant external wrench (..., 6).
+
+    Compliances are those of the robot's file; ``drive`` (n) [N/m or N m/rad] are stiffnesses of drives in series with
+    them, for files without. The preload's term counts gravity and the wrench; K_g = J^T (df/dx) with f the forces that
+    hold the pose (Chen and Kao 2000 in other words).
+    """
+    if model.robot.flexible:
+        raise InputError(f"stiffness: {model.robot.name!r} has a flexible platform; ask for that of model.rigid")
+    rows, shape = _states(model, pose, wrench)
+    poses, loads = rows
+    kernel = model.kernel("stiffness")
+    found, parts, quality = kernel(poses, _drives(model, drive))
+    lost = ~(quality > SMALLEST_MARGIN)
+    if lost.any():
+        first = int(np.flatnonzero(lost)[0])
+        raise StateError(
+            f"stiffness: no answer at state {first}: the pose is out of reach or a leg is singular", np.flatnonzero(lost)
+        )
+    held = _preload(model, poses, loads) if preload else np.zeros_like(found)
+    matrix = found + held
+    compliance = np.linalg.inv(matrix) + _base(model, poses)
+    names = springs_of(model.kernels.mechanism)
+    m = found.shape[-1]
+    square = (*shape, m, m)
+    return Stiffness(
+        matrix.reshape(square),
+        found.reshape(square),
+        held.reshape(square),
+        compliance.reshape(square),
+        tuple(name for name, _ in names),
+        parts.reshape(*shape, len(names)),
+        np.array([-1 if actuator is None else actuator for _, actuator in names], dtype=np.int64),
+    )
+
+
+def deflection(
+    model: Model,
+    wrench: ArrayLike,
+    pose: PoseLike | None = None,
+    *,
+    drive: ArrayLike | None = None,
+    preload: bool = True,
+) -> Deflection:
+    """How far the platform gives way under a wrench (..., 6) more than the one it holds, and which part lets it.
+
+    The displacement x solves K x = w. An actuator's springs carry its force f = (J x)/c, so a spring of compliance c_s
+    has the part J^-1 (c_s f) of it; the base's part is added.
+    """
+    if len(model.actuators) != model.mobility.count:
+        raise InputError(f"deflection: {model.robot.name!r} has more actuators than freedoms; parts are not determined")
+    (poses, loads), shape = _states(model, pose, wrench)
+    answer = stiffness(model, poses, drive=drive, preload=preload)
+    basis = model.mobility.basis
+    slopes = np.asarray(model.jacobian(poses))
+    moved = np.linalg.solve(answer.matrix, (loads @ basis)[..., None])[..., 0]
+    elongation = np.einsum("kij,kj->ki", slopes, moved)
+    extra = _drives(model, drive)[0]
+    names, lengths = _parts(model, answer, extra)
+    total = np.zeros_like(elongation)
+    np.add.at(total, (slice(None), [k for _, k in names]), lengths)
+    inverse = np.linalg.inv(slopes)
+    amounts = [lengths[:, p] * elongation[:, k] / total[:, k] for p, (_, k) in enumerate(names)]
+    parts = [amount[:, None] * inverse[:, :, k] @ basis.T for amount, (_, k) in zip(amounts, names, strict=True)]
+    labels = [name for name, _ in names]
+    if model.robot.base_stiffness is not None:
+        parts.append(np.einsum("kij,kj->ki", _base_whole(model, poses), loads))
+        labels.append("base")
+    listed = np.stack(parts, axis=1)
+    whole = listed.sum(axis=1)
+    weight = np.r_[np.ones(3), np.full(3, model.size)] ** 2
+    along = (listed * (weight * whole)[:, None]).sum(axis=2)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = along / along.sum(axis=1, keepdims=True)
+    p = len(labels)
+    return Deflection(whole.reshape(*shape, 6), listed.reshape(*shape, p, 6), tuple(labels), share.reshape(*shape, p))
+
+
+def resonances(
+    model: Model,
+    pose: PoseLike | None = None,
+    wrench: ArrayLike | None = None,
+    *,
+    drive: ArrayLike | None = None,
+    preload: bool = True,
+) -> NaturalModes:
+    """Undamped natural frequencies and shapes at poses, by the file's compliances and all inertias.
+
+    The base is taken to have no mass of its own where it gives way.
+    """
+    answer = stiffness(model, pose, wrench, drive=drive, preload=preload)
+    matrix = answer.matrix if model.robot.base_stiffness is None else np.linalg.inv(answer.compliance)
+    mass = model.mass_matrix(model.robot.home.matrix if pose is None else pose)
+    return modes_of(matrix, np.broadcast_to(mass, matrix.shape))
+
+
+def _states(model: Model, pose: PoseLike | None, wrench: ArrayLike | None) -> tuple[tuple[Array, Array], tuple[int, ...]]:
+    """Poses (k, 4, 4) and wrenches (k, 6), and the batch's shape."""
+    arguments = [
+        Argument("pose", model.robot.home.matrix if pose is None else pose, (4, 4)),
+        Argument("wrench", np.zeros(6) if wrench is None else wrench, (6,)),
+    ]
+    states = batch(arguments)
+    first_not_finite(states, arguments)
+    poses = exact_poses(states.rows[0], "pose", bool(states.shape))
+    rows = [np.ascontiguousarray(np.broadcast_to(r, (states.size, *r.shape[1:]))) for r in (poses, states.rows[1])]
+    return (rows[0], rows[1]), states.shape
+
+
+def _drives(model: Model, drive: ArrayLike | None) -> Array:
+    """Compliances (1, n) of drives beyond those of the file; an error for an actuator that nothing lets give way."""
+    n = len(model.actuators)
+    if drive is None:
+        stated = {k for _, k in springs_of(model.kernels.mechanism) if k is not None}
+        rigid = [a.name for k, a in enumerate(model.actuators) if k not in stated]
+        if rigid:
+            raise InputError(
+                f"stiffness: nothing gives way at {', '.join(rigid)}: write 'stiffness: 20 N/um' in the leg (or in its "
+                "actuated joint), or pass drive="
+            )
+        return np.zeros((1, n))
+    try:
+        values = np.broadcast_to(np.asarray(drive, dtype=np.float64), (n,))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"drive: one stiffness or {n} are needed, got {drive!r}") from error
+    if not (np.isfinite(values).all() and (values > 0).all()):
+        raise InputError(f"drive: stiffnesses above 0 N/m are needed, got {values.tolist()}")
+    return np.ascontiguousarray(1 / values[None])
+
+
+def _preload(model: Model, poses: Array, wrench: Array) -> Array:
+    """J^T df/dx (k, m, m) at rest: what the forces f that hold the pose change by as it moves."""
+    if model.kernels.mechanism.platform.follows_legs:
+        raise InputError(
+            f"stiffness: the preload's term of {model.robot.name!r} is not known: its platform moves as its legs let it; "
+            "pass preload=False (polypod stiffness --no-preload)"
+        )
+    still = np.zeros((len(poses), 6))
+    slopes = model.derivatives("inverse_dynamics", poses, still, still, wrench, wrt=("pose",), friction=False).pose
+    assert slopes is not None
+    jacobian = np.asarray(model.jacobian(poses))
+    by_own = slopes if slopes.shape[-1] == jacobian.shape[-1] else slopes @ model.mobility.basis
+    return np.asarray(np.swapaxes(jacobian, -1, -2) @ by_own)
+
+
+def _base_whole(model: Model, poses: Array) -> Array:
+    """Displacements (k, 6, 6) of the platform by wrenches on it, from the base that gives way at its origin."""
+    if model.robot.base_stiffness is None:
+        return np.zeros((len(poses), 6, 6))
+    arm = poses[:, :3, 3]
+    carry = np.tile(np.eye(6), (len(poses), 1, 1))
+    # a turn omega of the base moves the platform's origin by omega x p
+    carry[:, :3, 3:] = np.cross(np.eye(3)[None], arm[:, None, :]).swapaxes(1, 2)
+    return np.asarray(carry / np.array(model.robot.base_stiffness) @ carry.swapaxes(1, 2))
+
+
+def _base(model: Model, poses: Array) -> Array:
+    """The same in the robot's own coordinates (k, m, m)."""
+    inverse = model.mobility.inverse
+    return np.asarray(inverse @ _base_whole(model, poses) @ inverse.T)
+
+
+def _parts(model: Model, answer: Stiffness, extra: Array) -> tuple[list[tuple[str, int]], Array]:
+    """Springs in series with their actuator, drives given beside the file's among them, and their compliances (k, p)."""
+    chosen = np.flatnonzero(answer.actuator >= 0)
+    names = [(answer.springs[k], int(answer.actuator[k])) for k in chosen]
+    lengths = [answer.spring_compliance[:, k] for k in chosen]
+    for k in np.flatnonzero(extra > 0).tolist():
+        names.append((f"{model.actuators[k].name} (drive=)", k))
+        lengths.append(np.full(len(answer.matrix), extra[k]))
+    return names, np.stack(lengths, axis=1)

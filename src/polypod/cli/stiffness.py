@@ -1,0 +1,111 @@
+"""``polypod stiffness``: how stiff a robot is, what gives way, and where it resonates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+
+from ..analysis import deflection, resonances, stiffness
+from ..errors import InputError
+from ..files.robot_files import with_file_lines
+from ..files.whole import write_whole
+from ..model import Model
+from ..results.tables import Table, table
+from .terminal import out, report_errors, show_json, show_table, working
+
+EXAMPLE = "Example: polypod stiffness hexapod --drive 5e7 --wrench '0 0 -500 0 0 0' --map stiffness.png"
+_TURNS = ("rotation x", "rotation y", "rotation z")
+
+
+def numbers(option: str, text: str, count: int, units: str) -> Any:
+    """Numbers of an option."""
+    try:
+        values = np.array([float(part) for part in text.replace(",", " ").split()])
+    except ValueError as error:
+        raise InputError(f"{option}: {count} numbers are needed ({units}), got {text!r}") from error
+    if values.shape != (count,):
+        raise InputError(f"{option}: {count} numbers are needed ({units}), got {len(values)}")
+    return values
+
+
+def matrix_table(model: Model, matrix: Any) -> Table:
+    """The stiffness matrix with names of the robot's coordinates."""
+    names = model.freedoms
+    rows = [(name, *map(float, row)) for name, row in zip(names, matrix, strict=True)]
+    columns = [("by", ""), *((name, "") for name in names)]
+    return table("Stiffness [N/m, N, N m/rad]", columns, rows, "Force or moment along a row for a motion along a column.")
+
+
+def parts_table(found: Any) -> Table:
+    """Displacement under a wrench by component, largest share first."""
+    order = np.argsort(-np.abs(found.share))
+    rows: list[tuple[Any, ...]] = [("whole", *map(float, found.displacement * 1e6), 100.0)]
+    rows += [(found.names[k], *map(float, found.parts[k] * 1e6), float(100 * found.share[k])) for k in order]
+    columns = [("component", ""), ("x", "um"), ("y", "um"), ("z", "um"), *((name, "urad") for name in _TURNS)]
+    return table("Deflection", [*columns, ("share", "%")], rows)
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    wrench: Annotated[
+        str | None, typer.Option(help="Force [N] and moment [N m] on the platform, six numbers; none if not given.")
+    ] = None,
+    drive: Annotated[
+        float | None, typer.Option(help="Stiffness of every drive [N/m or N m/rad], for files that give none.")
+    ] = None,
+    preload: Annotated[bool, typer.Option(help="Count what the forces that hold the robot add.")] = True,
+    map_: Annotated[
+        Path | None, typer.Option("--map", help="Picture of the lowest frequency over x and y at home's height.")
+    ] = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot."""
+    with working("stiffness") as progress:
+        progress("compiling the robot")
+        with with_file_lines(robot):
+            model = Model(robot).rigid
+        given = {"drive": drive, "preload": preload}
+        answer = stiffness(model, **given)
+        modes = resonances(model, **given)
+        load = None if wrench is None else numbers("--wrench", wrench, 6, "N and N m")
+        found = None if load is None else deflection(model, load, **given)
+        if map_ is not None:
+            progress("mapping")
+            _map(model, map_, given)
+    if json_:
+        show_json(
+            {
+                "freedoms": model.freedoms,
+                "stiffness": answer.matrix,
+                "compliance": answer.compliance,
+                "frequencies_Hz": modes.frequency,
+                "shapes": modes.shape,
+                "deflection": None if found is None else parts_table(found).records(),
+                "map": None if map_ is None else str(map_),
+            }
+        )
+        return
+    show_table(matrix_table(model, answer.matrix))
+    listed = " ".join(f"{f:.2f}" for f in modes.frequency)
+    out().print(f"\nNatural frequencies at home: {listed} Hz.")
+    if found is not None:
+        out().print()
+        show_table(parts_table(found))
+    if map_ is not None:
+        out().print(f"\nMap: {escape(str(map_))}")
+
+
+def _map(model: Model, path: Path, given: dict[str, Any]) -> None:
+    """Draw the map and write it."""
+    import io
+
+    from ..results.figures.stiffness import stiffness_map
+
+    buffer = io.BytesIO()
+    stiffness_map(model, **given).savefig(buffer, format="png")
+    write_whole(path, buffer.getvalue(), force=True)

@@ -1,0 +1,84 @@
+"""Stiffness of the platform from the springs of its legs, in symbols.
+
+Springs in series with an actuator add up to the compliance c_i of its coordinate, c_i = d_i + sum load^2/k; springs
+about passive joints, whose motion is B u, act beside them: K = J^T diag(1/c) J + sum k B^T B.
+"""
+
+from __future__ import annotations
+
+import casadi as ca
+
+from ..friction.joints import angular_velocity, relative_velocity
+from ..legs import Joint
+from ..mechanism import LegAtState, Mechanism
+from ..platforms.lower_mobility import LowerMobilityState
+from ..symbols.expression import Expression, Port, port
+from ..symbols.vectors import dot
+
+
+def springs_of(mechanism: Mechanism) -> list[tuple[str, int | None]]:
+    """Names of all springs, ``leg.spring``, and the number of the actuator each is in series with, if any."""
+    names: list[tuple[str, int | None]] = []
+    first = 0
+    for leg in mechanism.placed:
+        for spring in leg.placement.springs:
+            names.append((f"{leg.leg.name}.{spring.name}", None if spring.joint else first + spring.actuator))
+        first += len(leg.placement.actuators)
+    return names
+
+
+def stiffness(mechanism: Mechanism) -> Expression:
+    """K (m, m) of the robot's own velocity at a pose, base axes, for further compliances d (n) of its drives.
+
+    ``compliances`` (s) are those of all springs, at the coordinate of their actuator; of springs beside it, their 1/k.
+    """
+    x = mechanism.inputs()
+    state, legs = mechanism.resting(x)
+    n, m = len(mechanism.actuators), mechanism.platform.count
+    given = Port("drive", ca.SX.sym("drive", n), (n,))
+    slopes = state.to_base(mechanism.jacobian(legs).T).T
+    total, beside = ca.SX(given.symbols), ca.SX.zeros(m, m)
+    parts, first = [], 0
+    for leg in legs:
+        placement = leg.model.placement
+        for spring in placement.springs:
+            load = leg.at_tip(ca.SX(spring.load))
+            parts.append(load * load / spring.stiffness)
+            if spring.joint:
+                motion = _motion(mechanism, leg.number, placement.joint(spring.joint), x.pose)
+                beside = beside + spring.stiffness * (motion.T @ motion)
+            else:
+                total[first + spring.actuator] += parts[-1]
+        first += len(leg.model.actuators)
+    weighted = slopes * ca.repmat(1 / total, 1, m)
+    matrix = ca.SX.zeros(m, m)
+    for i in range(m):
+        for j in range(i, m):
+            matrix[i, j] = matrix[j, i] = ca.dot(slopes[:, i], weighted[:, j]) + beside[i, j]
+    outputs = (
+        port("stiffness", matrix, (m, m)),
+        port("compliances", ca.vertcat(*parts, ca.SX(0, 1)), (len(parts),)),
+        port("quality", mechanism.quality(legs), ()),
+    )
+    return Expression("stiffness", (*x.place, given), outputs, mechanism.port)
+
+
+def _motion(mechanism: Mechanism, number: int, joint: Joint, pose: Port) -> ca.SX:
+    """B with the rate of a passive joint of a leg = B u: one row of a slide, three of a joint that turns."""
+    x = mechanism.inputs()
+    x.pose = pose
+    state = mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
+    leg = mechanism.attach(state)[number]
+    basis = ca.SX(state.basis) if isinstance(state, LowerMobilityState) else ca.SX.eye(6)
+    slopes = ca.jacobian(_rate(leg, joint), x.twist.symbols)
+    return ca.substitute(slopes, x.twist.symbols, ca.SX.zeros(6)) @ basis
+
+
+def _rate(leg: LegAtState, joint: Joint) -> ca.SX:
+    if joint.kind == "prismatic":
+        return dot(leg.at_tip(joint.axes[0]), relative_velocity(leg, joint, leg.at_tip(joint.point)))
+    rate = angular_velocity(leg, joint.child) - angular_velocity(leg, joint.parent)
+    if joint.spins_about is None:
+        return rate
+    line = leg.at_tip(joint.spins_about)
+    return rate - dot(rate, line) * line

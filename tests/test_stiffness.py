@@ -1,0 +1,228 @@
+"""Stiffness from the compliances of a file: published hexapods, differences of equilibria, and sums that must hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+from scipy.spatial.transform import Rotation
+from typer.testing import CliRunner
+
+import polypod as pp
+from polypod.analysis import deflection, natural_modes, resonances, stiffness
+from polypod.cli import app
+from polypod.errors import InputError
+
+# github.com/tdehaeze/stewart-simscape (MIT), commit 32330b9: kinematic-study.org, dynamics-study.org, cubic-configuration.org
+BASE_ANGLES, PLATFORM_ANGLES = [-10, 10, 110, 130, 230, 250], [-50, 50, 70, 170, 190, -70]
+MODES_HZ = [780.602, 780.602, 903.888, 1061.429, 1061.429, 1269.663]
+CUBIC = [  # H, height of the point above the top, size and centre of the cube, diagonal of K/k, K15/k
+    (0.1, -0.05, 0.1, 0.05, [2, 2, 2, 0.015, 0.015, 0.06], 0.0),
+    (0.1, 0.02, 0.1, 0.05, [2, 2, 2, 0.025, 0.025, 0.06], -0.14),
+    (0.08, -0.03, 0.1, 0.05, [2, 2, 2, 0.015, 0.015, 0.06], 0.0),
+    (0.1, -0.05, 0.15, 0.06, [2, 2, 2, 0.034, 0.034, 0.14], 0.02),
+    (0.1, 0.02, 0.04, 0.12, [2, 2, 2, 0.0024, 0.0024, 0.0096], None),
+    (0.1, 0.02, 0.15, 0.12, [2, 2, 2, 0.034, 0.034, 0.14], None),
+    (0.1, 0.02, 0.25, 0.12, [2, 2, 2, 0.094, 0.094, 0.37], None),
+]
+
+
+def stewart(above: float, **leg: Any) -> dict[str, Any]:
+    """The hexapod of the study; {P} is ``above`` its top, where the base frame is at rest too."""
+    low, high = 0.015 - 0.09 - above, -0.015 - above
+    half = {"mass": 0.1, "com": [0.025, 0, 0]}
+    across = 0.1 * (3 * 0.005**2 + 0.05**2) / 12
+    half["inertia"] = [1e-9, across, across]  # the study's struts do not spin about themselves
+    legs = []
+    for a, b in zip(np.radians(BASE_ANGLES), np.radians(PLATFORM_ANGLES), strict=True):
+        legs.append(
+            {
+                "kind": "UPS",
+                "base": [0.115 * np.cos(a), 0.115 * np.sin(a), low],
+                "platform": [0.09 * np.cos(b), 0.09 * np.sin(b), high],
+                "axis": [-np.sin(a), np.cos(a), 0.0],
+                "lower": half,
+                "upper": {**half, "com": [-0.025, 0, 0]},
+                "stiffness": "20 N/um",
+                **leg,
+            }
+        )
+    disc = [(3 * 0.1**2 + 0.01**2) / 12, (3 * 0.1**2 + 0.01**2) / 12, 0.1**2 / 2]
+    platform = {"mass": 1.0, "com": [0, 0, -0.005 - above], "inertia": [float(x) for x in disc]}
+    return {"name": "stewart", "gravity": [0, 0, 0], "platform": platform, "legs": legs}
+
+
+def built(data: dict[str, Any]) -> pp.Model:
+    return pp.Model(pp.loads(yaml.safe_dump(json.loads(json.dumps(data)))))
+
+
+@pytest.fixture(scope="module")
+def model() -> pp.Model:
+    return built(stewart(0.045))
+
+
+def test_the_published_compliance(model: pp.Model) -> None:
+    """Printed with two digits; recomputed from the drawing with four."""
+    c = stiffness(model).compliance
+    assert np.allclose(np.diag(c), [4.75e-8, 4.75e-8, 2.099e-8, 5.186e-6, 5.186e-6, 1.707e-6], rtol=5e-4)
+    assert c[0, 4] == pytest.approx(3.21e-7, rel=1e-3)
+    assert c[1, 3] == pytest.approx(-3.21e-7, rel=1e-3)
+
+
+def test_the_published_resonances() -> None:
+    model = built(stewart(0.05))
+    assert np.allclose(resonances(model).frequency, MODES_HZ, atol=2e-3)
+    # the linearised equations of motion, with a spring at each actuator, say the same by another way
+    assert np.allclose(resonances(model).frequency, natural_modes(model, stiffness=20e6).frequency, rtol=1e-9)
+
+
+@pytest.mark.parametrize("case", CUBIC)
+def test_the_published_cubic_hexapods(case: Any) -> None:
+    """Legs along the edges of a cube: K over the leg's stiffness, printed with two digits, about any point."""
+    _, above, size, centre, diagonal, coupling = case
+    top = case[0]
+    # six edges of a cube on its corner that meet neither the lowest nor the highest corner
+    turn = np.array([[2, -1, -1], [0, np.sqrt(3), -np.sqrt(3)], [np.sqrt(2), np.sqrt(2), np.sqrt(2)]]) / np.sqrt(6)
+    corners = {(i, j, k): turn @ (np.array([i, j, k]) - 0.5) * np.sqrt(3) * size for i in (0, 1) for j in (0, 1) for k in (0, 1)}
+    edges = [((1, 0, 0), (1, 1, 0)), ((1, 0, 0), (1, 0, 1)), ((0, 1, 0), (1, 1, 0)), ((0, 1, 0), (0, 1, 1)),
+             ((0, 0, 1), (1, 0, 1)), ((0, 0, 1), (0, 1, 1))]  # fmt: skip
+    shift = np.array([0, 0, centre - top - above])
+    data = stewart(above)
+    for leg, (low, high) in zip(data["legs"], edges, strict=True):
+        leg["base"], leg["platform"] = (corners[low] + shift).tolist(), (corners[high] + shift).tolist()
+        along = corners[high] - corners[low]
+        across = np.cross(along, [0.0, 0.0, 1.0])
+        leg["axis"] = (across / np.linalg.norm(across)).tolist()
+        leg["stiffness"] = 1.0
+    k = stiffness(built(data), preload=False).matrix
+    digits = 10.0 ** (np.floor(np.log10(diagonal)) - 1)  # the last printed one
+    assert (np.abs(np.diag(k) - diagonal) <= 0.5 * digits + 1e-9).all()
+    if coupling is not None:
+        assert abs(abs(k[0, 4]) - abs(coupling)) <= 5e-3
+        assert k[1, 3] == pytest.approx(-k[0, 4], abs=1e-12)
+
+
+def test_published_strokes_and_the_mobility_that_is_an_erratum() -> None:
+    """A sphere of strokes of +-50 um has a radius of 50.0 um; the repository multiplies where it must divide: 31.5."""
+    slopes = built(stewart(0.15)).jacobian(np.eye(4))[:, :3]
+    directions = Rotation.random(4000, random_state=1).as_matrix()[:, 0]
+    largest = np.abs(directions @ slopes.T).max(axis=1)
+    radius = (50.0 / largest).min()
+    assert radius == pytest.approx(50.0, abs=0.3)
+    assert abs(radius - 31.5) > 10
+
+
+def test_stiffness_with_preload_is_the_slope_of_the_forces_that_hold(model: pp.Model) -> None:
+    """Forces of springs that hold a heavy platform, differentiated by displacing it: exact to differences."""
+    data = stewart(0.045) | {"gravity": [0, 0, -9.81]}
+    data["platform"]["mass"] = 400.0
+    model = built(data)
+    pose = pp.pose(0.004, -0.003, 0.002, 0.03, -0.02, 0.05)
+    load = np.array([300.0, -200.0, 900.0, 0.0, 0.0, 0.0])
+    answer = stiffness(model, pose, load)
+    assert np.abs(answer.preload).max() > 1e-4 * np.abs(answer.elastic).max()
+    q0, f0 = model.inverse_kinematics(pose), model.inverse_dynamics(pose, np.zeros(6), np.zeros(6), load)
+
+    def pull(x: np.ndarray) -> np.ndarray:
+        moved = pose.copy()
+        moved[:3, 3] += x[:3]
+        moved[:3, :3] = Rotation.from_rotvec(x[3:]).as_matrix() @ pose[:3, :3]
+        springs = f0 - 20e6 * (model.inverse_kinematics(moved) - q0)
+        needed = model.inverse_dynamics(moved, np.zeros(6), np.zeros(6), load)
+        # what is missing at the actuators, as a wrench on the platform
+        return np.asarray(model.jacobian(moved).T @ (needed - springs))
+
+    h = 1e-6
+    by_differences = np.stack([(pull(h * e) - pull(-h * e)) / (2 * h) for e in np.eye(6)], axis=1)
+    assert np.abs(answer.matrix - by_differences).max() < 1e-7 * np.abs(answer.matrix).max()
+
+
+def test_parts_of_a_deflection_add_up(model: pp.Model) -> None:
+    data = stewart(0.045, link_stiffness=5e7, universal_stiffness=94e6, spherical_stiffness=94e6)
+    soft = built(data | {"base_stiffness": [1e8, 1e8, 1e8, 1e6, 1e6, 1e6]})
+    wrench = np.array([10.0, -4.0, 30.0, 0.2, 0.1, -0.3])
+    poses = np.stack([np.eye(4), pp.pose(0.001, 0.002, 0.0, 0.01, 0.0, 0.02)])
+    found = deflection(soft, wrench, poses)
+    assert np.allclose(found.parts.sum(axis=-2), found.displacement, rtol=1e-12)
+    assert np.allclose(found.share.sum(axis=-1), 1.0)
+    whole = stiffness(soft, poses)
+    assert np.allclose(np.einsum("kij,j->ki", whole.compliance, wrench), found.displacement, rtol=1e-9)
+    # in series: the stiffest parts take least, and all legs' drives the ratio of their compliances
+    drive, link = (found.parts[0, found.names.index(f"leg1.{name}")] for name in ("drive", "link"))
+    assert np.allclose(drive, link * 5e7 / 20e6, rtol=1e-9)
+    rigid = stiffness(model).compliance
+    assert (np.diag(whole.compliance[0]) > np.diag(rigid)).all()
+    assert found.names[-1] == "base"
+
+
+def test_a_slider_carries_the_part_of_the_links_force_along_its_rail() -> None:
+    """A soft link of a PUS robot counts as a spring along the link, seen from the platform."""
+    robot = pp.load("kim-ryu")
+    soft = robot.model_copy(
+        update={"legs": tuple(leg.model_copy(update={"link_stiffness": 1e6}) for leg in robot.legs)}
+    )
+    model = pp.Model(soft)
+    home = robot.home.matrix
+    rows = []
+    q = model.inverse_kinematics(home)
+    for leg, slide in zip(robot.legs, q, strict=True):
+        point = np.array(leg.rail_start) + slide * np.array(leg.rail_direction)
+        tip = home[:3, 3] + np.array(leg.platform)
+        n = (tip - point) / np.linalg.norm(tip - point)
+        rows.append(np.r_[n, np.cross(tip - home[:3, 3], n)])
+    wanted = 1e6 * np.array(rows).T @ np.array(rows)
+    assert np.allclose(stiffness(model, preload=False).elastic, wanted, rtol=1e-9, atol=1e-6)
+
+
+def test_flexures_of_passive_joints_act_beside_the_drives() -> None:
+    """A planar 3-RRR whose wrists are flexures: each resists the turn of the platform against its rod."""
+    robot = pp.load("planar-3-rrr")
+
+    def with_springs(wrist: float | None) -> pp.Model:
+        legs = []
+        for leg in robot.legs:
+            joints = [j.model_copy(update={"stiffness": 1e3 if j.actuated else wrist if j.name == "wrist" else None})
+                      for j in leg.joints]  # fmt: skip
+            legs.append(leg.model_copy(update={"joints": tuple(joints)}))
+        return pp.Model(robot.model_copy(update={"legs": tuple(legs)}))
+
+    plain, sprung = (stiffness(with_springs(k), preload=False) for k in (None, 7.0))
+    added = sprung.elastic - plain.elastic
+    # the rod's turn from the geometry: its elbow moves with the crank, its wrist with the platform
+    model, h, slopes = pp.Model(robot), 1e-6, []
+    for k in range(3):
+        turns = []
+        for sign in (1, -1):
+            x = np.zeros(3)
+            x[k] = sign * h
+            bodies = model.bodies(model.motion(x).pose)
+            turns.append([np.arctan2(bodies[f"leg{i}.rod"][1, 1], bodies[f"leg{i}.rod"][0, 1]) for i in (1, 2, 3)])
+        slopes.append((np.array(turns[0]) - np.array(turns[1])) / (2 * h))
+    wrist = np.array([0.0, 0.0, 1.0])[None] - np.array(slopes).T
+    assert np.allclose(added, 7.0 * wrist.T @ wrist, rtol=1e-6, atol=1e-6)
+
+
+def test_errors_teach(model: pp.Model) -> None:
+    with pytest.raises(InputError, match=r"stiffness: 20 N/um"):
+        stiffness(pp.Model("lopes"))
+    with pytest.raises(InputError, match="drive: "):
+        stiffness(model, drive=-1.0)
+    with pytest.raises(InputError, match="preload=False"):
+        stiffness(pp.Model("3-rps"), drive=1e6)
+    assert stiffness(pp.Model("3-rps"), drive=1e6, preload=False).matrix.shape == (3, 3)
+    assert stiffness(model, np.zeros((0, 4, 4)) + np.eye(4)).matrix.shape == (0, 6, 6)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "stewart.yaml"
+    file.write_text(yaml.safe_dump(json.loads(json.dumps(stewart(0.05)))), encoding="utf-8")
+    result = CliRunner().invoke(app, ["stiffness", str(file), "--wrench", "0 0 10 0 0 0"])
+    assert result.exit_code == 0, result.output
+    assert "780.6" in result.output
+    assert "leg1.drive" in result.output
+    data = json.loads(CliRunner().invoke(app, ["stiffness", str(file), "--json"]).stdout)
+    assert np.allclose(data["frequencies_Hz"], MODES_HZ, atol=2e-3)
