@@ -97,6 +97,12 @@ class MotionFileError(FileError):
     what = "motion"
 
 
+class ToleranceFileError(FileError):
+    """A file of tolerances that cannot be used."""
+
+    what = "tolerance"
+
+
 class StateError(PolypodError, ArithmeticError):
     """States without an answer (out of reach, singular, not converged).
 

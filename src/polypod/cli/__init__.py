@@ -31,6 +31,7 @@ COMMANDS = {
     "show": "Parameters with their sources, mobility and a 3-D picture of a robot.",
     "modes": "All poses with the same actuated coordinates: proven or not, within limits, reachable from home.",
     "stiffness": "Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot.",
+    "accuracy": "Errors of the platform from tolerances of numbers, encoders, backlash and heat: by cause, ranked.",
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
     "new": "Write a commented robot file (a valid hexapod, or another kind from sizes) or motion file to start from.",
     "import": "Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it.",

@@ -43,6 +43,8 @@ def stiffness_map(model: Model, **given: Any) -> Figure:
         drawn = axes.contourf(x, y, values, levels=14, cmap="viridis")
         axes.plot(*home[:2, 3], marker="+", color="white", markersize=9)
         axes.set_aspect("equal")
+        for limit, used, place in ((axes.set_xlim, inside.any(axis=0), x), (axes.set_ylim, inside.any(axis=1), y)):
+            limit(*(place[used].mean() + 0.6 * (np.ptp(place[used]) + 2 * (place[1] - place[0])) * np.array([-1, 1])))
         dress(axes, "x [m]", "y [m]", label)
         made.colorbar(drawn, ax=axes, shrink=0.85).ax.tick_params(labelsize=8, colors=INK)
     made.suptitle(f"{model.robot.name}, z = {home[2, 3]:.3g} m, orientation of home (+: home)", fontsize=9, color=INK)

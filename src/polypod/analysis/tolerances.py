@@ -1,0 +1,114 @@
+"""Tolerances of a robot's numbers, its encoders and joints, and growth by heat, as checked data and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from ..description.quantities import Data, Frozen, Number
+from ..description.units import in_si
+from ..errors import ToleranceFileError
+from ..files.documents import parse, read
+from ..files.faults import structure_faults, validation_faults
+
+NORMAL_BOUND = 3.0
+"""Standard deviations that stand for the largest error of a normal distribution, which has none."""
+
+
+def _si(value: Any) -> Any:
+    """Numbers with a unit of lengths, angles, masses or inertias as SI numbers."""
+    for unit in ("m", "rad", "kg", "kg m^2"):
+        value = in_si(value, unit)
+    return value
+
+
+Amount = Annotated[Number, BeforeValidator(_si), Field(ge=0, json_schema_extra={"unit": "that of the number"})]
+
+
+class Tolerance(Data):
+    """An error of a number: anywhere ``within`` +- a bound, or normal with standard deviation ``sigma``.
+
+    ``distribution`` must be said: a drawing's tolerance is a bound, a measured scatter is not.
+    """
+
+    distribution: Literal["uniform", "normal"]
+    within: Amount | None = None
+    sigma: Amount | None = None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Tolerance:
+        if self.distribution == "uniform" and (self.within is None or self.sigma is not None):
+            raise ValueError("within: a uniform distribution has a bound, 'within: 0.05 mm', and no sigma")
+        if self.distribution == "normal" and (self.sigma is None or self.within is not None):
+            raise ValueError("sigma: a normal distribution has a standard deviation, 'sigma: 0.02 mm', and no bound")
+        return self
+
+    @property
+    def bound(self) -> float:
+        """Largest error; of a normal distribution three standard deviations."""
+        return NORMAL_BOUND * float(self.sigma or 0.0) if self.distribution == "normal" else float(self.within or 0.0)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation."""
+        return float(self.sigma or 0.0) if self.distribution == "normal" else self.bound / np.sqrt(3.0)
+
+    def sample(self, draw: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
+        """Errors drawn at random."""
+        if self.distribution == "normal":
+            return draw.normal(scale=self.deviation, size=shape)
+        return draw.uniform(-self.bound, self.bound, size=shape)
+
+
+class Growth(Data):
+    """Lengths that grow together: those of ``numbers`` (paths), and of actuated lengths if ``actuators`` is true.
+
+    All change by ``expansion`` [1/K] times a temperature that is off by ``temperature`` [K], a tolerance of its own.
+    """
+
+    name: str = Field(min_length=1)
+    numbers: tuple[str, ...] = ()
+    actuators: bool = False
+    expansion: Annotated[Number, Field(json_schema_extra={"unit": "1/K"})]
+    temperature: Tolerance
+
+
+class Tolerances(Data):
+    """What is not exact about a robot.
+
+    ``numbers`` gives the tolerance of numbers of the robot's file by path (``legs.*.base``; every component of a point
+    on its own). ``actuators`` is that of every actuated coordinate, ``encoder_step`` the step of its measuring system
+    (an error of up to half of it), ``backlash`` its play (up to half of it). ``growth`` is by heat.
+    """
+
+    numbers: Annotated[dict[str, Tolerance], Frozen] = Field(default={})
+    actuators: Tolerance | None = None
+    encoder_step: Amount = 0.0
+    backlash: Amount = 0.0
+    growth: tuple[Growth, ...] = ()
+
+
+def load_tolerances(path: str | Path) -> Tolerances:
+    """Read a file of tolerances; raises :class:`~polypod.errors.ToleranceFileError` with every fault and its line."""
+    text = read(Path(path), ToleranceFileError)
+    document, node = parse(text, str(path), ToleranceFileError, "a mapping with numbers, actuators and more")
+    faults = structure_faults(document, node)
+    if faults:
+        raise ToleranceFileError(str(path), faults)
+    try:
+        return Tolerances.model_validate(document)
+    except ValidationError as error:
+        faults = validation_faults(error, document, node, _model_at)
+        raise ToleranceFileError(str(path), faults) from error
+
+
+def _model_at(place: Any, whole: Any) -> type[Data]:
+    """The data class of the mapping at a place of a document."""
+    if not place:
+        return Tolerances
+    if place[0] == "growth":
+        return Tolerance if "temperature" in place else Growth
+    return Tolerance

@@ -1,0 +1,76 @@
+"""``polypod accuracy``: how far off the platform may be, and because of what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from ..analysis import budget, load_tolerances, scatter, worst_case
+from ..errors import InputError
+from ..files.robot_files import with_file_lines
+from ..model import Model
+from ..results.tables import Table, table
+from .terminal import note, out, report_errors, show_json, show_table, working
+
+EXAMPLE = "Example: polypod accuracy hexapod tolerances.yaml --samples 2000"
+_AXES = [("x", "um"), ("y", "um"), ("z", "um"), ("turn x", "urad"), ("turn y", "urad"), ("turn z", "urad")]
+
+
+def errors_table(rows: dict[str, Any]) -> Table:
+    """Errors of the whole platform by how they were found."""
+    listed = [(name, *map(float, 1e6 * np.asarray(values))) for name, values in rows.items()]
+    return table("Errors of the platform at home", [("", ""), *_AXES], listed)
+
+
+def causes_table(found: Any, most: int) -> Table:
+    """Standard deviations by cause, largest share first."""
+    rows = [
+        (name, *map(float, 1e6 * part), float(100 * share))
+        for name, part, share in zip(found.names[:most], found.parts, found.share, strict=False)
+    ]
+    left = len(found.names) - len(rows)
+    caption = "Standard deviations; share of the variance, rotations weighted by the platform's size."
+    caption += f" {left} more causes are left out (--most)." if left > 0 else ""
+    return table("Causes", [("cause", ""), *_AXES, ("share", "%")], rows, caption)
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    tolerances: Annotated[Path, typer.Argument(help="File of tolerances.")],
+    samples: Annotated[int, typer.Option(help="Robots drawn at random; 0 for none.")] = 1000,
+    most: Annotated[int, typer.Option(help="Causes that are listed.")] = 20,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Errors of the platform from tolerances of numbers, encoders, backlash and heat: by cause, ranked."""
+    with working("accuracy") as progress:
+        progress("compiling the robot")
+        with with_file_lines(robot):
+            model = Model(robot).rigid
+        given = load_tolerances(tolerances)
+        found = budget(model, given)
+        rows = {"standard deviation, first order": found.deviation, "largest, first order": found.bound}
+        if samples:
+            progress("drawing robots at random")
+            drawn = scatter(model, given, samples=samples)
+            rows[f"standard deviation of {samples} robots"] = drawn.deviation
+            if drawn.lost:
+                note(f"{drawn.lost} of {samples} robots drawn at random cannot be assembled near home")
+        try:
+            rows["largest, proven"] = worst_case(model, given).bound
+        except InputError as error:
+            note(str(error))
+    if json_:
+        show_json(
+            {
+                "errors": {name: np.asarray(values) for name, values in rows.items()},
+                "causes": causes_table(found, len(found.names)).records(),
+            }
+        )
+        return
+    show_table(errors_table(rows))
+    out().print()
+    show_table(causes_table(found, most))

@@ -1,0 +1,164 @@
+"""Accuracy: first order against differences and robots drawn at random, proven bounds against the worst robots found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import polypod as pp
+from polypod.analysis import Growth, Tolerance, Tolerances, budget, load_tolerances, scatter, worst_case
+from polypod.analysis.accuracy import _displacement, _moved
+from polypod.cli import app
+from polypod.errors import InputError, ToleranceFileError, UnknownNameError
+
+ModelOf = Callable[[str], pp.Model]
+FILE = """
+numbers:
+  legs.*.base: {distribution: uniform, within: 0.05 mm}
+  legs.leg2.platform: {distribution: normal, sigma: 20 um}
+encoder_step: 1 um
+backlash: 5 um
+growth:
+  - {name: base plate, numbers: [legs.*.base], expansion: 12e-6, temperature: {distribution: uniform, within: 10}}
+  - {name: legs, actuators: true, expansion: 12e-6, temperature: {distribution: uniform, within: 5}}
+"""
+
+
+@pytest.fixture(scope="module")
+def tolerances(tmp_path_factory: pytest.TempPathFactory) -> Tolerances:
+    path = tmp_path_factory.mktemp("tolerances") / "tolerances.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    return load_tolerances(path)
+
+
+def uniform(within: float) -> Tolerance:
+    return Tolerance(distribution="uniform", within=within)
+
+
+def test_first_order_is_the_slope_of_forward_kinematics(model_of: ModelOf) -> None:
+    """One coordinate of one joint is off: the displacement of the exact pose, by differences."""
+    model = model_of("pedrammehr")
+    pose = model.robot.home.matrix
+    found = budget(model, Tolerances(numbers={"legs.3.base": uniform(1e-5)}), pose)
+    assert found.names == ("legs.3.base",)
+    q, moved = model.inverse_kinematics(pose), []
+    base = np.array(model.robot.legs[3].base)
+    for axis in np.eye(3):
+        ends = []
+        for sign in (1, -1):
+            legs = list(model.robot.legs)
+            legs[3] = legs[3].model_copy(update={"base": tuple((base + sign * 1e-5 * axis).tolist())})
+            other = pp.Model(model.robot.model_copy(update={"legs": tuple(legs)}))
+            ends.append(other.forward_kinematics(q, pose))
+        moved.append(_displacement(ends[1], ends[0][None])[0] / 2e-5)
+    slopes = np.array(moved).T
+    assert np.allclose(found.bound, np.abs(slopes).sum(axis=1) * 1e-5, rtol=1e-5)
+    assert np.allclose(found.deviation, np.linalg.norm(slopes, axis=1) * 1e-5 / np.sqrt(3), rtol=1e-5)
+
+
+def test_encoders_and_growth_in_closed_form(model_of: ModelOf) -> None:
+    """All legs too long by one part in 1000 at a symmetric home raise the platform; encoders act through J^-1."""
+    model = model_of("hexapod")
+    home = model.robot.home.matrix
+    q, inverse = model.inverse_kinematics(home), np.linalg.inv(model.jacobian(home))
+    grown = Growth(name="legs", actuators=True, expansion=1e-5, temperature=uniform(2.0))
+    found = budget(model, Tolerances(growth=(grown,)))
+    assert np.allclose(found.bound, np.abs(inverse @ (2e-5 * q)), rtol=1e-10, atol=1e-18)
+    assert np.argmax(found.bound[:3]) == 2
+    stepped = budget(model, Tolerances(encoder_step=2e-6))
+    assert np.allclose(stepped.bound, np.abs(inverse).sum(axis=1) * 1e-6, rtol=1e-12)
+    assert len(stepped.names) == 6
+    # base and platform that grow with the legs make the robot larger: its height grows by the same part
+    whole = Growth(name="all", numbers=("legs.*.base", "legs.*.platform"), actuators=True, expansion=1e-5,
+                   temperature=uniform(1.0))  # fmt: skip
+    larger = budget(model, Tolerances(growth=(whole,)))
+    assert np.allclose(larger.bound, [0, 0, 0.4e-5, 0, 0, 0], atol=1e-12)
+
+
+def test_robots_drawn_at_random_scatter_as_first_order_says(model_of: ModelOf, tolerances: Tolerances) -> None:
+    model = model_of("hexapod")
+    found, drawn = budget(model, tolerances), scatter(model, tolerances, samples=1500)
+    assert drawn.lost == 0
+    # 1500 samples tell a standard deviation to 2 %: four of that
+    assert np.allclose(drawn.deviation, found.deviation, rtol=0.08)
+    assert found.share.sum() == pytest.approx(1.0)
+    assert (np.diff(found.share) <= 0).all()
+    assert found.parts.shape == (len(found.names), 6)
+
+
+def test_no_robot_within_the_tolerances_exceeds_the_proven_bound(model_of: ModelOf) -> None:
+    """Corners of the box, the worst of first order among them, solved exactly: bounds hold and are not idle."""
+    model = model_of("hexapod")
+    wide = Tolerances(numbers={"legs.*.base": uniform(1e-4), "legs.*.platform": uniform(1e-4)}, backlash=1e-4)
+    proven, first = worst_case(model, wide).bound, budget(model, wide).bound
+    assert (proven > first).all()
+    assert (proven < 1.5 * first).all()
+    home = model.robot.home.matrix
+    q, inverse = model.inverse_kinematics(home), np.linalg.inv(model.jacobian(home))
+    points = {name: np.array([getattr(leg, name) for leg in model.robot.legs]) for name in ("base", "platform")}
+    along = points["platform"] + home[:3, 3] - points["base"]
+    n = along / np.linalg.norm(along, axis=1)[:, None]
+    worst = np.zeros(6)
+    for k in range(6):
+        for sign in (1, -1):
+            # errors that first order says are worst for component k
+            push = sign * np.sign(inverse[k])
+            base, platform = points["base"] + 1e-4 * np.sign(push[:, None] * n), points["platform"].copy()
+            platform = platform - 1e-4 * np.sign(push[:, None] * n)
+            x = np.zeros(6)
+            goal = q + 5e-5 * push
+            for _ in range(20):
+                pose = _moved(home[None], x[None])[0]
+                reach = pose[:3, 3] + platform @ pose[:3, :3].T - base
+                x = x + inverse @ (goal - np.linalg.norm(reach, axis=1))
+            assert np.abs(goal - np.linalg.norm(reach, axis=1)).max() < 1e-12
+            worst = np.maximum(worst, np.abs(x))
+    assert (worst <= proven).all()
+    assert (worst > 0.8 * first).all()
+
+
+def test_what_cannot_be_answered_is_said(model_of: ModelOf) -> None:
+    with pytest.raises(InputError, match="fewer than six"):
+        budget(model_of("delta"), Tolerances(numbers={"legs.0.joints.0.at": uniform(1e-5)}))
+    assert budget(model_of("delta"), Tolerances(encoder_step=1e-5)).bound[:3].min() > 0
+    with pytest.raises(InputError, match="direction"):
+        budget(model_of("hexapod"), Tolerances(numbers={"legs.*.axis": uniform(1e-5)}))
+    with pytest.raises(UnknownNameError, match=r"legs\.\*\.bass"):
+        budget(model_of("hexapod"), Tolerances(numbers={"legs.*.bass": uniform(1e-5)}))
+    with pytest.raises(InputError, match="nothing is off"):
+        budget(model_of("hexapod"), Tolerances())
+    with pytest.raises(InputError, match="six UPS legs"):
+        worst_case(model_of("lopes"), Tolerances(encoder_step=1e-5))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("numbers: {legs.*.base: {within: 0.05 mm}}", r"line 1.*distribution"),
+        ("numbers:\n  legs.*.base: {distribution: uniform, sigma: 1 um}", r"line 2.*within"),
+        ("numbers:\n  legs.*.base: {distribution: normal, within: 1 um}", r"line 2.*sigma"),
+        ("numbers: {legs.*.base: 0.05 mm}", "mapping"),
+        ("encoder: 1 um", "encoder_step"),
+    ],
+)
+def test_files_without_a_distribution_or_with_slips(text: str, words: str, tmp_path: Path) -> None:
+    path = tmp_path / "tolerances.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ToleranceFileError, match=words):
+        load_tolerances(path)
+
+
+def test_the_command(tmp_path: Path) -> None:
+    path = tmp_path / "tolerances.yaml"
+    path.write_text(FILE, encoding="utf-8")
+    result = CliRunner().invoke(app, ["accuracy", "hexapod", str(path), "--samples", "200", "--most", "3"])
+    assert result.exit_code == 0, result.output
+    assert "largest, proven" in result.output
+    assert "more causes" in result.output
+    data = json.loads(CliRunner().invoke(app, ["accuracy", "hexapod", str(path), "--samples", "0", "--json"]).stdout)
+    assert len(data["causes"]) == 6 + 1 + 12 + 2
