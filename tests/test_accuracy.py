@@ -1,4 +1,4 @@
-"""Accuracy: first order against differences and robots drawn at random, proven bounds against the worst robots found."""
+"""Accuracy: first order against differences and robots drawn at random, proven bounds against the worst robots."""
 
 from __future__ import annotations
 

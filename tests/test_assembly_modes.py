@@ -112,7 +112,7 @@ def test_the_certificate_holds_and_refuses(dietmaier: SixStruts) -> None:
 
 
 def test_ordinary_hexapods_have_28_solutions_in_mirrored_pairs(model_of: ModelOf) -> None:
-    """Base and platform flat: each pose has its image in the base's plane. Home of a symmetric robot has four of each."""
+    """Base and platform flat: each pose has its image in the base's plane. A symmetric home has four of each."""
     model = model_of("hexapod")
     q = model.inverse_kinematics(model.robot.home.matrix)
     modes = model.assembly_modes(q, reach=False)
@@ -168,7 +168,7 @@ def test_struts_that_actuators_carry(robot: str, count: int, model_of: ModelOf) 
     ("robot", "most"), [("delta", 2), ("linear-delta", 2), ("planar-3-rrr", 6), ("3-rps", 16), ("3-prs", 16)]
 )
 def test_robots_with_equations_of_their_own(robot: str, most: int, model_of: ModelOf) -> None:
-    """Poses of the own branch repeat the coordinates, that of forward kinematics is one, and many starts find no more."""
+    """Poses of the own branch repeat the coordinates, and Newton from many starts finds no others."""
     model = model_of(robot)
     home = model.inverse_kinematics(model.robot.home.matrix)
     q = home + 0.02 * np.random.default_rng(1).normal(size=(2, len(home)))

@@ -17,7 +17,7 @@ from polypod.analysis import deflection, natural_modes, resonances, stiffness
 from polypod.cli import app
 from polypod.errors import InputError
 
-# github.com/tdehaeze/stewart-simscape (MIT), commit 32330b9: kinematic-study.org, dynamics-study.org, cubic-configuration.org
+# github.com/tdehaeze/stewart-simscape (MIT), commit 32330b9: org files of kinematics, dynamics and cubic hexapods
 BASE_ANGLES, PLATFORM_ANGLES = [-10, 10, 110, 130, 230, 250], [-50, 50, 70, 170, 190, -70]
 MODES_HZ = [780.602, 780.602, 903.888, 1061.429, 1061.429, 1269.663]
 CUBIC = [  # H, height of the point above the top, size and centre of the cube, diagonal of K/k, K15/k
@@ -87,7 +87,12 @@ def test_the_published_cubic_hexapods(case: Any) -> None:
     top = case[0]
     # six edges of a cube on its corner that meet neither the lowest nor the highest corner
     turn = np.array([[2, -1, -1], [0, np.sqrt(3), -np.sqrt(3)], [np.sqrt(2), np.sqrt(2), np.sqrt(2)]]) / np.sqrt(6)
-    corners = {(i, j, k): turn @ (np.array([i, j, k]) - 0.5) * np.sqrt(3) * size for i in (0, 1) for j in (0, 1) for k in (0, 1)}
+    corners = {
+        (i, j, k): turn @ (np.array([i, j, k]) - 0.5) * np.sqrt(3) * size
+        for i in (0, 1)
+        for j in (0, 1)
+        for k in (0, 1)
+    }
     edges = [((1, 0, 0), (1, 1, 0)), ((1, 0, 0), (1, 0, 1)), ((0, 1, 0), (1, 1, 0)), ((0, 1, 0), (0, 1, 1)),
              ((0, 0, 1), (1, 0, 1)), ((0, 0, 1), (0, 1, 1))]  # fmt: skip
     shift = np.array([0, 0, centre - top - above])

@@ -129,9 +129,9 @@ def scatter(
     at = np.tile(poses[0], (samples, 1, 1))
     error = np.zeros((samples, n))
     for _ in range(_STEPS):
-        designs = {"parameters": changed} if changed else {}
-        error = goal - np.asarray(model.inverse_kinematics(at, errors="nan", **designs))
-        slopes = np.asarray(model.jacobian(at, errors="nan", **designs))
+        designs = changed or None
+        error = goal - np.asarray(model.inverse_kinematics(at, errors="nan", parameters=designs))
+        slopes = np.asarray(model.jacobian(at, errors="nan", parameters=designs))
         good = np.isfinite(error).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
         step = np.linalg.solve(slopes[good], error[good][..., None])[..., 0] @ model.mobility.basis.T
         at[good] = _moved(at[good], step)
@@ -190,8 +190,8 @@ def _strut_data(model: Model, tolerances: Tolerances, pose: Array) -> _Struts:
     legs = model.robot.legs
     if not model.mobility.full or len(legs) != 6 or any(leg.kind != "UPS" for leg in legs):
         raise InputError(
-            f"worst_case: proven bounds are known for six UPS legs; {model.robot.name!r} has others. The budget's bound "
-            "is that of first order"
+            f"worst_case: proven bounds are known for six UPS legs; {model.robot.name!r} has others. A budget's bound "
+            "is of first order"
         )
     wide: dict[str, Array] = {"base": np.zeros((6, 3)), "platform": np.zeros((6, 3))}
     listed = [(pattern, t.bound, False) for pattern, t in tolerances.numbers.items()]
@@ -218,7 +218,9 @@ def _poses(model: Model, pose: PoseLike | None) -> tuple[Array, tuple[int, ...]]
 def _inverse(model: Model, poses: Array) -> Array:
     """J^-1 (k, m, n)."""
     if len(model.actuators) != model.mobility.count:
-        raise InputError(f"accuracy: {model.robot.name!r} has more actuators than freedoms: they work against each other")
+        raise InputError(
+            f"accuracy: {model.robot.name!r} has more actuators than freedoms: they work against each other"
+        )
     return np.asarray(np.linalg.inv(np.asarray(model.jacobian(poses, errors="raise"))))
 
 
@@ -237,15 +239,15 @@ def _sources(model: Model, tolerances: Tolerances, poses: Array) -> list[Source]
             sources.append(Source(path, tolerance, -slopes[path], {path: np.eye(size)}, np.zeros((n, size))))
     single = {"actuators": tolerances.actuators}
     single |= {name: _uniform(getattr(tolerances, name) / 2) for name in ("encoder_step", "backlash")}
-    for name, tolerance in single.items():
-        if tolerance is not None and tolerance.bound > 0:
-            for i, actuator in enumerate(model.actuators):
-                column = eye[:, i : i + 1]
-                sources.append(Source(f"{name} {actuator.name}", tolerance, np.tile(column, (k, 1, 1)), {}, column))
+    for name, own in single.items():
+        for i, actuator in enumerate(model.actuators if own is not None and own.bound > 0 else ()):
+            assert own is not None
+            column = eye[:, i : i + 1]
+            sources.append(Source(f"{name} {actuator.name}", own, np.tile(column, (k, 1, 1)), {}, column))
     q = np.asarray(model.inverse_kinematics(poses))
     for growth in tolerances.growth:
-        own = [path for pattern in growth.numbers for path in matching_paths(model.robot, pattern)]
-        scales = {p: growth.expansion * np.ravel(value_at(model.robot, p))[:, None] for p in own}
+        grown = [path for pattern in growth.numbers for path in matching_paths(model.robot, pattern)]
+        scales = {p: growth.expansion * np.ravel(value_at(model.robot, p))[:, None] for p in grown}
         columns = np.zeros((k, n, 1))
         for path, scale in scales.items():
             columns = columns - slopes[path] @ scale

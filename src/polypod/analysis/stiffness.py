@@ -41,7 +41,7 @@ class Stiffness(NamedTuple):
 
 
 class Deflection(NamedTuple):
-    """Displacement (..., 6) [m, rad] of the platform under a wrench, and the part (..., p, 6) that each of ``names`` has.
+    """Displacement (..., 6) [m, rad] of the platform under a wrench, and the part (..., p, 6) of each of ``names``.
 
     ``share`` (..., p) is what each part contributes along the displacement's own direction, translations and rotations
     weighted by the platform's size: they add up to 1.
@@ -77,7 +77,8 @@ def stiffness(
     if lost.any():
         first = int(np.flatnonzero(lost)[0])
         raise StateError(
-            f"stiffness: no answer at state {first}: the pose is out of reach or a leg is singular", np.flatnonzero(lost)
+            f"stiffness: no answer at state {first}: the pose is out of reach or a leg is singular",
+            np.flatnonzero(lost),
         )
     held = _preload(model, poses, loads) if preload else np.zeros_like(found)
     matrix = found + held
@@ -119,8 +120,8 @@ def deflection(
     elongation = np.einsum("kij,kj->ki", slopes, moved)
     extra = _drives(model, drive)[0]
     names, lengths = _parts(model, answer, extra)
-    total = np.zeros_like(elongation)
-    np.add.at(total, (slice(None), [k for _, k in names]), lengths)
+    belongs = np.array([[k == i for i in range(slopes.shape[1])] for _, k in names], dtype=np.float64)
+    total = lengths @ belongs
     inverse = np.linalg.inv(slopes)
     amounts = [lengths[:, p] * elongation[:, k] / total[:, k] for p, (_, k) in enumerate(names)]
     parts = [amount[:, None] * inverse[:, :, k] @ basis.T for amount, (_, k) in zip(amounts, names, strict=True)]
@@ -151,12 +152,15 @@ def resonances(
     The base is taken to have no mass of its own where it gives way.
     """
     answer = stiffness(model, pose, wrench, drive=drive, preload=preload)
-    matrix = answer.matrix if model.robot.base_stiffness is None else np.linalg.inv(answer.compliance)
+    given = model.robot.base_stiffness is not None
+    matrix: Array = np.asarray(np.linalg.inv(answer.compliance)) if given else answer.matrix
     mass = model.mass_matrix(model.robot.home.matrix if pose is None else pose)
     return modes_of(matrix, np.broadcast_to(mass, matrix.shape))
 
 
-def _states(model: Model, pose: PoseLike | None, wrench: ArrayLike | None) -> tuple[tuple[Array, Array], tuple[int, ...]]:
+def _states(
+    model: Model, pose: PoseLike | None, wrench: ArrayLike | None
+) -> tuple[tuple[Array, Array], tuple[int, ...]]:
     """Poses (k, 4, 4) and wrenches (k, 6), and the batch's shape."""
     arguments = [
         Argument("pose", model.robot.home.matrix if pose is None else pose, (4, 4)),
@@ -194,8 +198,8 @@ def _preload(model: Model, poses: Array, wrench: Array) -> Array:
     """J^T df/dx (k, m, m) at rest: what the forces f that hold the pose change by as it moves."""
     if model.kernels.mechanism.platform.follows_legs:
         raise InputError(
-            f"stiffness: the preload's term of {model.robot.name!r} is not known: its platform moves as its legs let it; "
-            "pass preload=False (polypod stiffness --no-preload)"
+            f"stiffness: the preload's term of {model.robot.name!r} is not known: the platform moves as its legs "
+            "let it; pass preload=False (polypod stiffness --no-preload)"
         )
     still = np.zeros((len(poses), 6))
     slopes = model.derivatives("inverse_dynamics", poses, still, still, wrench, wrt=("pose",), friction=False).pose
@@ -223,7 +227,7 @@ def _base(model: Model, poses: Array) -> Array:
 
 
 def _parts(model: Model, answer: Stiffness, extra: Array) -> tuple[list[tuple[str, int]], Array]:
-    """Springs in series with their actuator, drives given beside the file's among them, and their compliances (k, p)."""
+    """Springs in series with their actuator, drives that were given among them, and their compliances (k, p)."""
     chosen = np.flatnonzero(answer.actuator >= 0)
     names = [(answer.springs[k], int(answer.actuator[k])) for k in chosen]
     lengths = [answer.spring_compliance[:, k] for k in chosen]

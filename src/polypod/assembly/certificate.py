@@ -1,9 +1,10 @@
 """Proof that a solution of the distance equations is near, by Smale's alpha with every rounding counted.
 
-beta = |J^-1 f| and gamma = |J^-1 f''|/2 (f'' is constant). If alpha = beta gamma < (13 - 3 sqrt 17)/4, Newton's iteration
-converges from x to a solution no farther than 2 beta (Blum, Cucker, Shub and Smale 1998, chapter 8; here in the largest
-of the components). With Y near J^-1 and E = |1 - Y J| < 1, beta <= |Y f|/(1 - E) and gamma <= |Y f''|/2/(1 - E). Every
-evaluation's rounding is bounded from above by a multiple of the sum of the sizes of what is added.
+beta = |J^-1 f| and gamma = |J^-1 f''|/2 (f'' is constant). If alpha = beta gamma < (13 - 3 sqrt 17)/4, Newton's
+iteration converges from x to a solution no farther than 2 beta (Blum, Cucker, Shub and Smale 1998, chapter 8; here in
+the largest of the components). With Y near J^-1 and E = |1 - Y J| < 1, beta <= |Y f|/(1 - E) and gamma <= |Y
+f''|/2/(1 - E). Every evaluation's rounding is bounded from above by a multiple of the sum of the sizes of what is
+added.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _UP = 1 + 1e-12
 
 
 def settled() -> Expression:
-    """Unknowns ``x`` (14) after three steps of Newton at ``lengths`` (12), their ``alpha`` and the ``radius`` 2 beta."""
+    """Unknowns ``x`` (14) after three steps of Newton at ``lengths`` (12), ``alpha`` and the ``radius`` 2 beta."""
     joints = ca.SX.sym("joints", 6 * JOINTS)
     given, numbers = ca.SX.sym("x", 2 * UNKNOWNS), ca.SX.sym("lengths", 2 * LENGTHS)
     struts, lengths, x = struts_of(joints), from_rows(numbers), from_rows(given)
@@ -66,7 +67,7 @@ def _alpha(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> tup
 
 
 class _Terms(NamedTuple):
-    """Upper bounds of an equation's sums of sizes: of its terms, of its slopes' terms, of its quadratic coefficients."""
+    """Upper bounds of an equation's sums of sizes: of terms, of its slopes' terms, of quadratic coefficients."""
 
     value: ca.SX
     slope: ca.SX

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +39,7 @@ class Chart:
         base, platform = _turns(number, np.float64)
         return Chart(a @ base.T, b @ platform.T, base, platform, number, (a, b))
 
-    def turned(self, a: Array | None, kind: type[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    def turned(self, a: Array | None, kind: type[np.floating]) -> tuple[NDArray[Any], NDArray[Any]]:
         """A (..., 6, 3), of other base joints if they are given, and B (6, 3) turned in another precision."""
         base, platform = _turns(self.number, kind)
         return (self.joints[0] if a is None else a).astype(kind) @ base.T, self.joints[1].astype(kind) @ platform.T
@@ -59,7 +60,7 @@ class Chart:
     def _settle(self) -> Kernel:
         return certificate.kernel().at(self._numbers)
 
-    def lengths(self, squares: NDArray[np.generic], joints: Array | None = None) -> Complexes:
+    def lengths(self, squares: NDArray[Any], joints: Array | None = None) -> Complexes:
         """kappa_2..6 and lambda (..., 6) of squared distances (..., 6), of other base joints (..., 6, 3) if given."""
         own = (((self.a if joints is None else joints) + self.b) ** 2).sum(axis=-1)[..., 1:]
         first = squares[..., :1]
@@ -91,7 +92,7 @@ class Chart:
         return numbers_of(state[:, :PLACE]), code == 1
 
     def settle(self, x: Complexes, lengths: Complexes, joints: Array | None = None) -> tuple[Complexes, Array, Array]:
-        """Unknowns (n, 7) polished at lengths (1 or n, 6), alpha (n,) and radius (n,); base joints (n, 6, 3) if given."""
+        """Unknowns (n, 7) polished at lengths (1 or n, 6), alpha and radius (n,); base joints (n, 6, 3) if given."""
         settle = self._settle
         if joints is not None and len(joints):
             both = np.stack([joints[:, 1:], np.broadcast_to(self.b[1:], joints[:, 1:].shape)], axis=2)
@@ -137,14 +138,14 @@ class Chart:
         return product(product(_conjugate(_quaternion(self.base)), e), _quaternion(self.platform))
 
 
-def _turns(number: int, kind: type[np.floating]) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+def _turns(number: int, kind: type[np.floating]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Two rotations (3, 3) drawn by a number."""
     draw = np.random.default_rng(20_000 + number)
     first, second = (_turn(draw.normal(size=4).astype(kind)) for _ in range(2))
     return first, second
 
 
-def _turn(quaternion: NDArray[np.floating]) -> NDArray[np.floating]:
+def _turn(quaternion: NDArray[Any]) -> NDArray[Any]:
     """The rotation (3, 3) of a quaternion of any length, scalar first."""
     w, x, y, z = quaternion / np.sqrt((quaternion * quaternion).sum())
     return np.array(
@@ -163,11 +164,11 @@ def _quaternion(turn: Array) -> Array:
     return np.asarray(Rotation.from_matrix(turn).as_quat(scalar_first=True)[None])
 
 
-def _conjugate(q: NDArray[np.generic]) -> NDArray[np.generic]:
+def _conjugate(q: NDArray[Any]) -> NDArray[Any]:
     return q * np.array([1, -1, -1, -1])
 
 
-def product(p: NDArray[np.generic], q: NDArray[np.generic]) -> Complexes:
+def product(p: NDArray[Any], q: NDArray[Any]) -> Complexes:
     """Quaternions p q, scalar first, rows broadcast."""
     scalar = p[:, :1] * q[:, :1] - (p[:, 1:] * q[:, 1:]).sum(axis=1, keepdims=True)
     vector = p[:, :1] * q[:, 1:] + q[:, :1] * p[:, 1:] + np.cross(p[:, 1:], q[:, 1:])

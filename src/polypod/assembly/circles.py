@@ -1,7 +1,7 @@
 """Poses of a platform whose three joints move on circles (3-RPS, 3-PRS): the roots of a polynomial of degree sixteen.
 
 Joints t_i = o_i + r_i (u_i cos + v_i sin)(theta_i) keep their distances d_ij. With z = exp(i theta) each of the three
-equations has degree two in two of the z. Resultants eliminate z_3, then z_2; the polynomial left in z_1 has sixteen roots
+equations has degree two in two of the z. Resultants eliminate z_3, then z_2; what is left in z_1 has sixteen roots
 (Nanua, Waldron and Murthy 1990).
 """
 
@@ -24,7 +24,7 @@ _FOUND = 1e-11
 
 
 def circle_points(centres: Array, axes: Array, radii: Array, distances: Array) -> Array:
-    """Joints (m, k, 3, 3) on circles (m, 3, ...) at ``distances`` (3) of pairs 12, 13, 23; NaN in rows beyond the last."""
+    """Joints (m, k, 3, 3) on circles (m, 3, ...) at ``distances`` (3) of pairs 12, 13, 23; NaN beyond the last."""
     first = np.cross(axes, np.eye(3)[np.abs(axes).argmin(axis=2)])
     first = first / np.linalg.norm(first, axis=2, keepdims=True)
     circles = centres, radii[:, :, None] * first, radii[:, :, None] * np.cross(axes, first)

@@ -124,7 +124,7 @@ class SixStruts:
         x = np.where(np.isfinite(polished), polished, x)
         real, certified = _really(ends, x, arrived, alpha, radius)
         there, proven = arrived.reshape(m, n).copy(), certified.reshape(m, n)
-        x, radius, sure = x.reshape(m, n, 7), radius.reshape(m, n), proven.all(axis=1)
+        x, radius, sure = x.reshape(m, n, 7), radius.reshape(m, n), np.asarray(proven.all(axis=1))
         sure[sure] = _apart(x[sure], radius[sure])
         poses = (real & arrived).reshape(m, n)
         for k in np.flatnonzero(~sure):

@@ -1,8 +1,9 @@
 """The certificate in extended precision, for the few solutions that leave doubt: so near a singularity that double does
 not tell, or of a symmetric robot, where elimination without exchanging rows divides by zero.
 
-Written with NumPy's ``clongdouble``: 64 bits of mantissa on x86, no more than double elsewhere, where doubt then remains.
-The bounds are those of :mod:`polypod.assembly.certificate` with that precision's rounding; charts are turned anew in it.
+Written with NumPy's ``clongdouble``: 64 bits of mantissa on x86, no more than double elsewhere, where doubt then
+remains. The bounds are those of :mod:`polypod.assembly.certificate` with that precision's rounding; charts are turned
+anew in it.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ def settled_closely(chart: Chart, x: Complexes, squares: Array, base: Array | No
     """
     a, b = chart.turned(base, np.longdouble)
     z, s = x.astype(np.clongdouble), squares.astype(np.longdouble)
-    lengths = np.concatenate([s[:, :1] - s[:, 1:] + ((a + b) ** 2).sum(axis=-1)[..., 1:], s[:, :1]], axis=1) / 4
+    lengths: Any = np.concatenate([s[:, :1] - s[:, 1:] + ((a + b) ** 2).sum(axis=-1)[..., 1:], s[:, :1]], axis=1) / 4
     a, b = a[..., 1:, :], b[1:]
     for _ in range(_STEPS):
         f, matrix = _equations(z, lengths, a, b)
@@ -66,7 +67,7 @@ def _size(z: LongComplex) -> Long:
 def _inverse(matrices: LongComplex) -> LongComplex:
     """Inverses in double precision: near enough, and what is singular becomes NaN."""
     plain = matrices.astype(np.complex128)
-    good = np.isfinite(plain).all(axis=(1, 2))
+    good: NDArray[np.bool_] = np.asarray(np.isfinite(plain).all(axis=(1, 2)))
     good[good] = np.abs(np.linalg.det(plain[good])) > 0
     result = np.full(matrices.shape, np.nan, dtype=np.clongdouble)
     result[good] = np.linalg.inv(plain[good])

@@ -1,7 +1,8 @@
 """Poses of a platform in a plane, held by three struts (3-RRR, 3-PRR, 3-RPR): the roots of a sextic.
 
-In complex numbers with z = exp(i phi), the first joint at p from the first centre, joints b_i and centres c_i from there:
-p p* = l_1^2 and p* w_i + p w_i* = 2 r_i (i = 2, 3), w_i = z b_i - c_i. Eliminating p leaves a polynomial of degree six in z.
+In complex numbers with z = exp(i phi), the first joint at p from the first centre, joints b_i and centres c_i from
+there: p p* = l_1^2 and p* w_i + p w_i* = 2 r_i (i = 2, 3), w_i = z b_i - c_i. Eliminating p leaves a polynomial of
+degree six in z.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Poses of platforms that do not turn, held by three struts (Delta robots): three spheres meet in two points at most."""
+"""Poses of platforms that do not turn, held by three struts (Delta robots): three spheres meet in two points."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Six distances between a base and a platform as seven quadrics in Study's coordinates.
 
-With the first joints as origins of base and platform, unit quaternion direction e = (1, e1, e2, e3) and g = (g0, ..., g3)
-the platform's turn is that of e and the place of its first joint p = 2 (g e*)/(e.e). Joints A_i and B_i (i = 2..6) at
+With the first joints as origins of base and platform, a quaternion e = (1, e1, e2, e3) and g = (g0, ..., g3), the
+platform's turn is that of e and the place of its first joint p = 2 (g e*)/(e.e). Joints A_i and B_i (i = 2..6) at
 distances L_i, D = B - A, S = A + B, N = e.e (Husty 1996):
 
     f_0 = g0 + e.g                                                                          (Study's quadric)
@@ -150,7 +150,7 @@ class Moving(NamedTuple):
 
 
 class Order(NamedTuple):
-    """A coefficient of the series x(t): itself, N, and the numbers of :meth:`Coordinates.linear`, of moving ones too."""
+    """A coefficient of the series x(t): itself, N, and what :meth:`Coordinates.linear` gives, of moving struts too."""
 
     at: Coordinates
     norm: Complex

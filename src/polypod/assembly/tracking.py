@@ -52,8 +52,8 @@ def following(moving: bool = False) -> Iteration:
 
     Parameters are the joints (30). The way is straight: lengths are last + s (first - last), s the part that is left,
     which has all its digits where the end is near a singularity. At most ``rounds`` more rounds from ``state``, which
-    is that of :func:`beginning` or of an earlier call; ``care`` (2) as :data:`CARE`. Outputs are the state and ``code``:
-    1 where the end is reached, 2 where the path is lost, 0 where it goes on.
+    is that of :func:`beginning` or of an earlier call; ``care`` (2) as :data:`CARE`. Outputs are the state and a
+    ``code``: 1 where the end is reached, 2 where the path is lost, 0 where it goes on.
 
     With ``moving`` the base joints go from those of the parameters to ``goal`` (15) meanwhile.
     """

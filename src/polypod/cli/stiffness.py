@@ -37,7 +37,9 @@ def matrix_table(model: Model, matrix: Any) -> Table:
     names = model.freedoms
     rows = [(name, *map(float, row)) for name, row in zip(names, matrix, strict=True)]
     columns = [("by", ""), *((name, "") for name in names)]
-    return table("Stiffness [N/m, N, N m/rad]", columns, rows, "Force or moment along a row for a motion along a column.")
+    return table(
+        "Stiffness [N/m, N, N m/rad]", columns, rows, "Force or moment along a row for a motion along a column."
+    )
 
 
 def parts_table(found: Any) -> Table:
@@ -69,7 +71,7 @@ def command(
         progress("compiling the robot")
         with with_file_lines(robot):
             model = Model(robot).rigid
-        given = {"drive": drive, "preload": preload}
+        given: dict[str, Any] = {"drive": drive, "preload": preload}
         answer = stiffness(model, **given)
         modes = resonances(model, **given)
         load = None if wrench is None else numbers("--wrench", wrench, 6, "N and N m")

@@ -14,8 +14,8 @@ class Strut(NamedTuple):
     """For coordinates (...,): the platform's joint stays at a distance from a point that only the coordinate moves.
 
     ``point`` (..., 3) [m], base frame; ``length`` (...,) [m]; ``joint`` (3) on the platform, platform frame. With
-    ``axis`` (..., 3) the joint moves on the circle about that axis through ``point``, else on the whole sphere. ``ball``
-    says that the joint lets the platform turn as it likes.
+    ``axis`` (..., 3) the joint moves on the circle about that axis through ``point``, else on the whole sphere.
+    ``ball`` says that the joint lets the platform turn as it likes.
     """
 
     point: Array

@@ -57,8 +57,8 @@ class AssemblyModes(NamedTuple):
     """Poses with the same actuated coordinates; of a batch all have as many rows as the state with most, NaN beyond.
 
     ``pose`` (..., k, 4, 4), nearest to home first. ``certified`` (..., k): proven to be one, to within rounding.
-    ``own_branch`` (..., k): the legs are in the working mode of the robot's file; other poses hold together as well, but
-    the model's functions do not apply there. ``within_limits`` (..., k), of poses of the own branch. ``reachable``
+    ``own_branch`` (..., k): the legs are in the working mode of the robot's file; other poses hold together as well,
+    but the model's functions do not apply there. ``within_limits`` (..., k), of poses of the own branch. ``reachable``
     (..., k) is a :class:`Reach`. ``complete`` (...,) is a :class:`Complete`.
     """
 
@@ -80,9 +80,9 @@ class AssemblyCalls(Caller):
     def assembly_modes(self, q: ArrayLike, *, reach: bool = True) -> AssemblyModes:
         """All poses with actuated coordinates q (..., n), from the robot's own equations where they are known.
 
-        Six struts (UPS, PUS, RUS, ...) have forty solutions at most (Ronga and Vust 1995), followed from a system solved
-        once and each certified by Smale's alpha test; Delta robots two, planar 3-RRR six, 3-RPS and 3-PRS sixteen. For
-        other robots Newton's iteration from many guesses gives a set that is not proven complete.
+        Six struts (UPS, PUS, RUS, ...) have forty solutions at most (Ronga and Vust 1995), followed from a system
+        solved once and each certified by Smale's alpha test; Delta robots two, planar 3-RRR six, 3-RPS and 3-PRS
+        sixteen. For other robots Newton's iteration from many guesses gives a set that is not proven complete.
 
         ``reach`` looks for ways from home to the modes, which takes milliseconds each; without it a mode is unknown to
         be reachable unless its Jacobian's sign already says that it is not.

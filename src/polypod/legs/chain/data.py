@@ -43,11 +43,11 @@ class ChainJoint(Data):
     """A joint between two bodies of a leg, ``base`` or ``platform``, as it is at home, base axes.
 
     A positive coordinate turns or moves the second body of ``between`` against the first about or along ``axis``.
-    ``axes`` of a universal joint: the first is fixed in the first body, the second in the second. ``actuated`` is true,
-    or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the joint's
-    own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it. ``stiffness``
-    of an actuated joint is that of its drive, in series with the coordinate, at the joint's side of the gear; that of a
-    passive joint resists its own motion, as a flexure does.
+    ``axes`` of a universal joint: the first is fixed in the first body, the second in the second. ``actuated`` is
+    true, or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the
+    joint's own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it.
+    The ``stiffness`` of an actuated joint is that of its drive, in series with the coordinate, at the joint's side
+    of the gear; that of a passive joint resists its own motion, as a flexure does.
     """
 
     name: str = Field(min_length=1)

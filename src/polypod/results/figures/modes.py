@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -33,9 +35,10 @@ def modes_picture(robot: Robot, q: Array, modes: AssemblyModes) -> Figure:
     ]
     every = np.concatenate([extent(part) for part in lines])
     made = figure(_WIDTH * _COLUMNS, _HEIGHT, fitted=False)
-    panels, inks = [], list[Ink]()
+    panels: list[Any] = []
+    inks: list[Ink] = []
     for part in lines:
-        axes = made.add_axes((0.0, 0.0, 0.5, 0.5), projection="3d")
+        axes: Any = made.add_axes((0.0, 0.0, 0.5, 0.5), projection="3d")
         draw(axes, robot, part, 0, None, 5.5, every)
         if panels:
             axes.view_init(elev=panels[0].elev, azim=panels[0].azim, roll=panels[0].roll)
