@@ -77,10 +77,11 @@ def _leg_slopes(
     chosen = {numbers[k].element_hash() for k in range(numbers.numel())}
     kept = [k for k in range(rest.numel()) if rest[k].element_hash() not in chosen]
     rest = rest[kept]
+    given = loads.port.symbols if loads is not None and loads.port is not None else ca.SX(0, 1)
     # three outputs and many inputs: CasADi sweeps backwards
-    function = ca.Function("leg", [z, rest, applied], ca.cse([y, ca.jacobian(y, z)]))
+    function = ca.Function("leg", [z, rest, applied, given], ca.cse([y, ca.jacobian(y, z)]))
     values = ca.vertcat(_tip_numbers(leg), numbers)
-    slopes = function(values, rest, force)
+    slopes = function(values, rest, force, given)
     size = values.numel() - numbers.numel()
     return _LegSlopes(leg, slopes[0], slopes[1][:, :size], slopes[1][:, size:])
 
@@ -160,12 +161,17 @@ def _jacobian(expression: ca.SX, by: ca.SX) -> ca.SX:
     return ca.jacobian(expression, by)
 
 
-def _loads(mechanism: Mechanism, friction: bool, dry: DryFriction) -> Loads | None:
+def _refuse(mechanism: Mechanism) -> None:
+    """Raise for robots without derivatives."""
     if mechanism.platform.elastic:
         raise InputError("derivatives: robots with a flexible platform have none")
     if mechanism.redundant:
         raise InputError("derivatives: robots with more actuators than freedoms have none")
     refuse_open_legs(mechanism, "derivatives")
+
+
+def _loads(mechanism: Mechanism, friction: bool, dry: DryFriction) -> Loads | None:
+    _refuse(mechanism)
     if not friction or not has_dry_friction(mechanism):
         return None
     if loaded_joints(mechanism):
@@ -227,10 +233,13 @@ def _matrix(p: Port) -> ca.SX:
     return ca.reshape(p.symbols, p.shape[1], p.shape[0]).T
 
 
-def regressor(mechanism: Mechanism, columns: ca.SX) -> Expression:
-    """Y (n, k) with Y p = force: forces are linear in the ``columns`` of the port (moments, viscous friction)."""
+def regressor(mechanism: Mechanism, columns: ca.SX, loads: Loads | None = None) -> Expression:
+    """Y (n, k) with Y p = force: forces are linear in the ``columns`` of the port (moments, friction).
+
+    With ``loads``, which then are inputs if friction depends on any, columns may be coefficients of dry friction.
+    """
     x = mechanism.inputs()
-    loads = _loads(mechanism, False, DryFriction())
+    _refuse(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     state = State.of(mechanism, platform, True, loads)
     factor = GeneralFactor(state.jacobian.T)
@@ -251,4 +260,5 @@ def regressor(mechanism: Mechanism, columns: ca.SX) -> Expression:
         matrix = matrix + solved @ slopes.by_numbers
     quality = mechanism.quality(state.legs, factor.quality)
     outputs = port("regressor", matrix, matrix.shape), port("quality", quality, ())
-    return Expression("regressor", (*x.state, x.acceleration), outputs, mechanism.port)
+    given = () if loads is None else loads.ports
+    return Expression("regressor", (*x.state, x.acceleration, *given), outputs, mechanism.port)

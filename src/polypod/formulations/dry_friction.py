@@ -20,7 +20,7 @@ from ..friction import Law, Loads, Smooth, law_of_width, loaded_joints
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.free_bodies import Wrench
 from ..platforms import Inputs
-from ..symbols.expression import Expression, Iteration
+from ..symbols.expression import Expression, Iteration, port
 from ..symbols.fixed_point import fixed_point
 from ..symbols.vectors import dot, norm
 from . import newton_euler, virtual_power
@@ -113,3 +113,38 @@ def with_loads(
     inputs = tuple(x.by_name[p.name] for p in target.inputs if p.name != "loads")
     fresh = next_loads(mechanism, x, loads, direct)
     return fixed_point(target, loads.port, inputs, fresh, dry.coupling == "explicit")
+
+
+def settled_loads(mechanism: Mechanism, dry: DryFriction) -> Expression | Iteration:
+    """Loads (k) of the joints with Coulomb friction at a motion, friction and reactions solved together."""
+
+    def found(loads: Loads) -> Expression:
+        x = mechanism.inputs()
+        assert loads.port is not None
+        _, legs = mechanism.resting(x)
+        outputs = port("settled", loads.port.symbols), port("quality", mechanism.quality(legs), ())
+        return Expression("settled_loads", (*x.state, x.acceleration, x.wrench, loads.port), outputs, mechanism.port)
+
+    return with_loads(mechanism, dry, found, direct=False)
+
+
+def load_slopes(mechanism: Mechanism, columns: ca.SX, dry: DryFriction) -> Expression:
+    """How loads L = g(L, p) and forces f(L, p) change: dg/dL (k, k), dg/dp (k, c) and df/dL (n, k).
+
+    ``columns`` p (c) are numbers of the port. With f linear in p at given loads, f's whole slope by p is
+    df/dp + df/dL (1 - dg/dL)^-1 dg/dp.
+    """
+    loads = Loads.symbols(mechanism, dry.law)
+    assert loads.port is not None
+    x, symbols = mechanism.inputs(), loads.port.symbols
+    fresh = next_loads(mechanism, x, loads, direct=False)
+    platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
+    state = virtual_power.State.of(mechanism, platform, True, loads)
+    force = virtual_power.inverse_solution(state, x.wrench.symbols).force + state.driven_friction
+    slopes = {
+        "loads_by_loads": ca.jacobian(fresh, symbols),
+        "loads_by_numbers": ca.jacobian(fresh, columns),
+        "force_by_loads": ca.jacobian(force, symbols),
+    }
+    outputs = tuple(port(name, ca.densify(matrix), matrix.shape) for name, matrix in slopes.items())
+    return Expression("load_slopes", (*x.state, x.acceleration, x.wrench, loads.port), outputs, mechanism.port)

@@ -139,9 +139,12 @@ class Kernels:
             self._used[recipe] = kernel
             return kernel
 
-    def recipe(self, what: str) -> bytes | None:
-        """All that determines the graph of a function made elsewhere of this robot; None if only the graph tells."""
-        return self._recipe(self.mechanism, _Key(what, True, "", False))
+    def recipe(self, what: str, mechanism: Mechanism | None = None) -> bytes | None:
+        """All that determines the graph of a function made elsewhere of this robot; None if only the graph tells.
+
+        ``mechanism`` is the robot with other numbers as inputs, if the function is made from that.
+        """
+        return self._recipe(mechanism or self.mechanism, _Key(what, True, "", False))
 
     def _recipe(self, mechanism: Mechanism, key: _Key) -> bytes | None:
         """All that determines a function's graph; None if that is known from the graph itself only.

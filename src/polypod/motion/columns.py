@@ -11,6 +11,7 @@ UNITS: dict[str, dict[str, float]] = {
     "angle": {"rad": 1.0, "deg": math.pi / 180},
     "force": {"N": 1.0, "kN": 1e3},
     "moment": {"N m": 1.0},
+    "current": {"A": 1.0, "mA": 1e-3},
 }
 """Units a column's header may state in brackets, by what they measure, as factors to SI; without one it is in SI."""
 QUANTITY_OF_UNIT = {unit: quantity for quantity, units in UNITS.items() for unit in units}

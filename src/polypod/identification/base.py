@@ -1,0 +1,186 @@
+"""Base parameters: the combinations of numbers that forces show, in names.
+
+The columns of Y T over states of all kinds have rank r < k. r of the numbers, p_I, span them; the others follow,
+Y_D = Y_I K, so that forces are Y_I beta with beta = p_I + K p_D: the base parameters. A number is identifiable alone if
+no direction that changes no force has a part in it, not at all if it has no effect, else together with others. Where
+friction depends on reactions, Y are the slopes of forces by the numbers, at those of the file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..errors import InputError
+from ..model import Model
+from .numbers import LinearModel, LinearNumber, Motion
+
+Array = NDArray[np.float64]
+Sight = Literal["alone", "together", "not"]
+GAP = 1e-9
+"""Singular values below this part of the largest count as zero: columns are scaled to one, rounding is 1e-14."""
+_SHOWN = 1e-9
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """beta = P p (r, k) with the unit matrix in the columns ``independent``; ``nullspace`` N (k, k - r): P N = 0.
+
+    ``sight`` says of every number whether forces show it ``alone``, ``together`` with others or ``not``.
+    """
+
+    numbers: tuple[LinearNumber, ...]
+    independent: tuple[int, ...]
+    matrix: Array
+    nullspace: Array
+    sight: tuple[Sight, ...]
+    singular_values: Array
+
+    @property
+    def count(self) -> int:
+        """Number r of base parameters."""
+        return len(self.independent)
+
+    @property
+    def with_effect(self) -> int:
+        """How many numbers have any effect."""
+        return sum(s != "not" for s in self.sight)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Each base parameter in words: ``platform mass + leg1 upper mass - 2.5 leg1 upper mass x com x``."""
+        return tuple(combination(row, [n.name for n in self.numbers], lead=i)
+                     for row, i in zip(self.matrix, self.independent, strict=True))  # fmt: skip
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """Unit of each base parameter."""
+        return tuple(self.numbers[i].unit for i in self.independent)
+
+    def values(self, p: Array) -> Array:
+        """beta (r,) of numbers p (k,)."""
+        return self.matrix @ p
+
+
+def combination(row: Array, names: list[str], lead: int) -> str:
+    """A sum in words, the leading number first."""
+    text = names[lead]
+    size = float(np.abs(row).max())
+    for k in np.argsort(-np.abs(row), kind="stable"):
+        factor = float(row[k])
+        if k == lead or abs(factor) <= _SHOWN * size:
+            continue
+        sign = "+" if factor > 0 else "-"
+        digits = f"{abs(factor):.4g}"
+        text += f" {sign} {names[k]}" if digits == "1" else f" {sign} {digits} {names[k]}"
+    return text
+
+
+def base_parameters(
+    model: Model | LinearModel, *, same_legs: bool = False, friction: bool = True, states: int = 400, seed: int = 0
+) -> BaseParameters:
+    """The base parameters of a robot, from its regressor at random states.
+
+    >>> import polypod as pp
+    >>> base = base_parameters(pp.Model("five-bar"))
+    >>> base.count < len(base.numbers)
+    True
+    """
+    linear = model if isinstance(model, LinearModel) else LinearModel(model, same_legs=same_legs, friction=friction)
+    motion = random_motion(linear.model, states, seed)
+    rows = linear.slopes(motion, linear.values)
+    rows = rows[np.isfinite(rows).all(axis=(1, 2))].reshape(-1, len(linear.numbers))
+    if len(rows) < 2 * len(linear.numbers):
+        raise InputError(
+            f"robot: {linear.robot.name!r} reaches only {len(rows)} of {states} random states around home; more than "
+            f"{len(linear.numbers)} are needed"
+        )
+    return _base(rows, linear.numbers)
+
+
+def _base(rows: Array, numbers: tuple[LinearNumber, ...]) -> BaseParameters:
+    scale = np.linalg.norm(rows, axis=0)
+    effective = scale > 1e-12 * scale.max()
+    columns = np.flatnonzero(effective)
+    r = np.linalg.qr(rows[:, columns] / scale[columns], mode="r")
+    values = np.linalg.svd(r, compute_uv=False)
+    rank = int((values > GAP * values[0]).sum())
+    independent = _first_independent(r, rank)
+    dependent = [k for k in range(len(columns)) if k not in set(independent)]
+    combine = np.linalg.lstsq(r[:, independent], r[:, dependent], rcond=None)[0]
+    chosen, rest = columns[independent], columns[dependent]
+    matrix = np.zeros((rank, len(numbers)))
+    matrix[np.arange(rank), chosen] = 1.0
+    # Y_I / scale_I spans Y_D / scale_D; rounding is far below what any robot's numbers give
+    combine = combine * scale[rest] / scale[chosen][:, None]
+    size = np.abs(combine) * (scale[chosen][:, None] / scale[rest])
+    matrix[:, rest] = np.where(size < 1e-10, 0.0, _whole(combine))
+    weight = np.where(effective, scale, scale.max())
+    unseen = _nullspace(matrix / weight)
+    part = np.linalg.norm(unseen, axis=1)
+    sight: list[Sight] = ["not" if not seen else "alone" if p < 1e-7 else "together"
+                          for seen, p in zip(effective, part, strict=True)]  # fmt: skip
+    nullspace = unseen / weight[:, None]
+    return BaseParameters(numbers, tuple(int(c) for c in chosen), matrix, nullspace, tuple(sight), values / values[0])
+
+
+def _whole(values: Array) -> Array:
+    """Numbers that are whole to rounding, made so."""
+    near = np.round(values)
+    return np.where(np.abs(values - near) < 1e-10 * np.maximum(1.0, np.abs(values)), near, values)
+
+
+def _first_independent(r: Array, rank: int) -> list[int]:
+    """The first columns that are independent of those before, by Gram-Schmidt; ``rank`` of them."""
+    basis = np.zeros((r.shape[0], 0))
+    found: list[int] = []
+    left = []
+    for k in range(r.shape[1]):
+        rest = r[:, k] - basis @ (basis.T @ r[:, k])
+        rest = rest - basis @ (basis.T @ rest)
+        size = float(np.linalg.norm(rest))
+        left.append(size)
+        if size > 1e-7 and len(found) < rank:
+            found.append(k)
+            basis = np.column_stack([basis, rest / size])
+    if len(found) < rank:
+        from scipy.linalg import qr
+
+        found = sorted(qr(r, pivoting=True, mode="economic")[2][:rank].tolist())
+    return found
+
+
+def _nullspace(matrix: Array) -> Array:
+    """Orthonormal directions (k, k - r) that a matrix (r, k) of full rank takes to zero."""
+    _, _, right = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=1)[:, None])
+    return np.asarray(right[len(matrix) :].T)
+
+
+def random_motion(model: Model, count: int, seed: int = 0, size: float = 0.15) -> Motion:
+    """States around home with velocities and accelerations of all kinds, within what the robot reaches.
+
+    Poses are up to ``size`` times the robot's own size and radians from home.
+    """
+    rng = np.random.default_rng(seed)
+    home, scale = model.robot.home.matrix, max(model.size, 0.05)
+    m = model.mobility.count
+    draws = rng.uniform(-1, 1, (3, 2 * count, 6))
+    for reach in (size, size / 3, size / 10):
+        if model.mobility.full:
+            pose = np.tile(home, (2 * count, 1, 1))
+            pose[:, :3, 3] += reach * scale * draws[0, :, :3]
+            pose[:, :3, :3] = Rotation.from_rotvec(2 * reach * draws[0, :, 3:]).as_matrix() @ home[:3, :3]
+            twist, acceleration = draws[1], 5 * draws[2]
+        else:
+            lengths = np.array([1.0 if f.motion == "rotation" else scale for f in model.robot.freedoms])
+            found: Any = model.motion(reach * lengths * draws[0, :, :m], draws[1, :, :m], 5 * draws[2, :, :m])
+            pose, twist, acceleration = found
+        quality = model.kernel("inverse_kinematics")(np.ascontiguousarray(np.nan_to_num(pose)))[1]
+        good = np.flatnonzero((quality > 1e-3) & np.isfinite(pose).all(axis=(1, 2)))[:count]
+        if len(good) == count:
+            break
+    return Motion(*(np.ascontiguousarray(a[good]) for a in (pose, twist, acceleration)))

@@ -1,0 +1,222 @@
+"""Logs of a robot: time, actuated coordinates, forces or currents, perhaps the platform's pose.
+
+A CSV file names its columns ``time``, then for every actuator ``NAME.q`` and ``NAME.force`` (or ``NAME.current``),
+each with a unit in brackets: ``leg1.q [mm]``, ``leg1.force [N]``. A pose, if measured, is ``x, y, z`` and the angles
+``a1, a2, a3`` in the order of the robot's ``euler``. Results of studies and simulations are logs too (xarray).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.transform import Rotation
+
+from ..errors import InputError
+from ..model import Model
+from ..motion.columns import UNITS
+from ..motion.tables import Table, read_table
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[np.float64]
+GAP = 3.0
+"""A step of time longer than this many usual ones is a gap."""
+JUMP, LEAST_JUMP = 30.0, 1e-3
+"""A coordinate jumps by this many times its usual unevenness, and by this part of its range at least."""
+_POSE = ("x", "y", "z", "a1", "a2", "a3")
+
+
+@dataclass(frozen=True)
+class Log:
+    """Coordinates q and forces (n, a) at times (n,) [s], SI units; ``pose`` (n, 4, 4) if measured, else None.
+
+    ``good`` (n, a) marks the samples of forces to use; ``starts`` are the first samples of stretches without a gap or
+    jump; ``notes`` say what was found.
+    """
+
+    name: str
+    time: Array
+    q: Array
+    force: Array
+    pose: Array | None = None
+    good: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    starts: tuple[int, ...] = (0,)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def stretches(self) -> list[slice]:
+        """Samples of every stretch."""
+        return [slice(a, b) for a, b in zip(self.starts, (*self.starts[1:], len(self.time)), strict=True)]
+
+    def noted(self, *texts: str) -> Log:
+        """The same log with more to say."""
+        return replace(self, notes=(*self.notes, *texts))
+
+
+def read_log(
+    model: Model, source: str | Path | xr.Dataset, constants: ArrayLike | Mapping[str, float] | None = None
+) -> Log:
+    """A log of a robot from a CSV file or a labelled dataset with ``time``, ``q`` and ``force``, checked.
+
+    ``constants`` turn currents into forces [N/A or N m/A]: one number, one for each actuator, or by name.
+    """
+    if hasattr(source, "data_vars"):
+        return checked(_of_dataset(model, source))
+    path = Path(source)
+    return checked(_of_table(model, read_table(path.parent, path.name), constants))
+
+
+def _of_dataset(model: Model, data: Any) -> Log:
+    missing = [name for name in ("time", "q", "force") if name not in data.variables]
+    if missing:
+        raise InputError(f"log: a dataset with time, q and force is needed, {missing[0]} is missing")
+    names = [a.name for a in model.actuators]
+    given = [str(n) for n in data["actuator"].values] if "actuator" in data.coords else names
+    if sorted(given) != sorted(names):
+        raise InputError(f"log: the actuators must be {', '.join(names)}, got {', '.join(given)}")
+    order = [given.index(n) for n in names]
+    columns = [data[k].transpose("time", ...).values[:, order].astype(float) for k in ("q", "force")]
+    pose = data["pose"].values.astype(float) if "pose" in data.variables else None
+    return Log(str(data.attrs.get("name", data.attrs.get("motion", "log"))), data["time"].values.astype(float),
+               columns[0], columns[1], pose)  # fmt: skip
+
+
+def _of_table(model: Model, table: Table, constants: Any) -> Log:
+    columns = {column.name: (column.quantity, table.values[:, k]) for k, column in enumerate(table.columns)}
+    names = [a.name for a in model.actuators]
+    wanted = [f"{n}.q" for n in names] + [f"{n}.force" for n in names]
+    unknown = [c for c in columns if c not in (*wanted, *(f"{n}.current" for n in names), *_POSE)]
+    q, force = [], []
+    factors = _constants(model, constants)
+    for k, a in enumerate(model.actuators):
+        if f"{a.name}.q" not in columns:
+            raise InputError(_missing(table, f"{a.name}.q", unknown, a.unit))
+        q.append(_taken(table, columns, f"{a.name}.q", "angle" if a.unit == "rad" else "length"))
+        own = "force" if a.force_unit == "N" else "moment"
+        if f"{a.name}.force" in columns and columns[f"{a.name}.force"][0] != "current":
+            force.append(_taken(table, columns, f"{a.name}.force", own))
+            continue
+        current = next((c for c in (f"{a.name}.current", f"{a.name}.force") if c in columns), None)
+        if current is None:
+            raise InputError(_missing(table, f"{a.name}.force", unknown, a.force_unit))
+        if factors is None:
+            raise InputError(
+                f"log: {table.name}: column {current!r} is a current; its force needs the drive's constant "
+                f"[{a.force_unit}/A]: --constant on the command line, constants= in Python"
+            )
+        force.append(_taken(table, columns, current, "current") * factors[k])
+    pose = None
+    if all(c in columns for c in _POSE):
+        position = np.stack([_taken(table, columns, c, "length") for c in _POSE[:3]], axis=1)
+        angles = np.stack([_taken(table, columns, c, "angle") for c in _POSE[3:]], axis=1)
+        pose = np.tile(np.eye(4), (len(position), 1, 1))
+        pose[:, :3, 3] = position
+        pose[:, :3, :3] = Rotation.from_euler(model.robot.euler, angles).as_matrix()
+    log = Log(table.name, table.times, np.stack(q, axis=1), np.stack(force, axis=1), pose)
+    return log.noted(f"columns not used: {', '.join(unknown)}") if unknown else log
+
+
+def _taken(table: Table, columns: dict[str, tuple[str, Array]], name: str, quantity: str) -> Array:
+    stated, values = columns[name]
+    if stated not in ("", quantity):
+        units = " or ".join(f"[{unit}]" for unit in UNITS[quantity])
+        raise InputError(f"log: {table.name}: column {name!r} takes {units}, got a unit of {stated}")
+    return values
+
+
+def _missing(table: Table, name: str, unknown: list[str], unit: str) -> str:
+    also = f"; columns that fit nothing: {', '.join(unknown)}" if unknown else ""
+    return f"log: {table.name}: column '{name} [{unit}]' is missing{also}"
+
+
+def _constants(model: Model, given: Any) -> Array | None:
+    if given is None:
+        return None
+    names = [a.name for a in model.actuators]
+    if isinstance(given, Mapping):
+        missing = [n for n in names if n not in given]
+        if missing:
+            raise InputError(f"constants: one for each actuator is needed, {missing[0]} is missing")
+        given = [given[n] for n in names]
+    values = np.asarray(given, dtype=float)
+    if values.ndim > 1 or values.size not in (1, len(names)) or not (np.isfinite(values) & (values != 0)).all():
+        raise InputError(f"constants: one number other than 0, or {len(names)}, are needed, got {given!r}")
+    return np.broadcast_to(values.ravel(), (len(names),))
+
+
+def checked(log: Log) -> Log:
+    """A log with its gaps, jumps and saturated forces found and said; errors for what is no log."""
+    n, actuators = log.q.shape
+    if log.force.shape != log.q.shape or log.time.shape != (n,):
+        raise InputError(
+            f"log: {log.name}: time (n,), q and force (n, {actuators}) are needed, got {log.time.shape}, {log.q.shape} "
+            f"and {log.force.shape}"
+        )
+    if n < 50:
+        raise InputError(f"log: {log.name}: {n} samples are too few; a second of motion at 100 Hz is the least")
+    if not (np.isfinite(log.q).all() and np.isfinite(log.time).all()):
+        raise InputError(f"log: {log.name}: times and coordinates must be finite numbers; leave out rows without them")
+    steps = np.diff(log.time)
+    if not (steps > 0).all():
+        late = int(np.flatnonzero(~(steps > 0))[0]) + 1
+        raise InputError(f"log: {log.name}: time must increase, got {log.time[late]:.9g} s after "
+                         f"{log.time[late - 1]:.9g} s (sample {late})")  # fmt: skip
+    usual = float(np.median(steps))
+    notes, breaks = list(log.notes), set()
+    gaps = np.flatnonzero(steps > GAP * usual)
+    if len(gaps):
+        breaks.update((gaps + 1).tolist())
+        longest = int(gaps[np.argmax(steps[gaps])])
+        notes.append(
+            f"{len(gaps)} {'gap' if len(gaps) == 1 else 'gaps'} in time, the longest {steps[longest]:.4g} s at "
+            f"{log.time[longest]:.4g} s (samples are {usual:.4g} s apart): the log is taken apart there"
+        )
+    jumps = _jumps(log.q, steps)
+    if len(jumps):
+        breaks.update((jumps[:, 0] + 1).tolist())
+        row, k = jumps[0]
+        notes.append(
+            f"{len(jumps)} {'jump' if len(jumps) == 1 else 'jumps'} of coordinates, the first of number {k + 1} by "
+            f"{log.q[row + 1, k] - log.q[row, k]:.3g} at {log.time[row + 1]:.4g} s: the log is taken apart there"
+        )
+    good = np.isfinite(log.force)
+    saturated = _saturated(log.force) & good
+    if saturated.any():
+        worst = int(saturated.sum(axis=0).argmax())
+        notes.append(
+            f"{int(saturated.sum())} saturated samples of forces (most in number {worst + 1}, at "
+            f"{np.nanmax(np.abs(log.force[:, worst])):.4g}): not used"
+        )
+    return replace(log, good=good & ~saturated, starts=(0, *sorted(breaks)), notes=tuple(notes))
+
+
+def _jumps(q: Array, steps: Array) -> NDArray[np.int64]:
+    """Steps and coordinates (k, 2) where a coordinate leaves its way."""
+    from scipy.ndimage import median_filter
+
+    rate = np.diff(q, axis=0) / steps[:, None]
+    off = np.abs(rate - median_filter(rate, size=(5, 1), mode="nearest")) * steps[:, None]
+    usual = np.median(off, axis=0)
+    extent = np.ptp(q, axis=0)
+    return np.argwhere((off > JUMP * usual) & (off > LEAST_JUMP * extent))
+
+
+def _saturated(force: Array) -> NDArray[np.bool_]:
+    """Samples that stand at a channel's largest or smallest value for three samples or more."""
+    found = np.zeros(force.shape, dtype=bool)
+    for k, column in enumerate(force.T):
+        finite = column[np.isfinite(column)]
+        if len(finite) == 0 or np.ptp(finite) == 0:
+            continue
+        for end in (finite.max(), finite.min()):
+            at = column == end
+            run = at[2:] & at[1:-1] & at[:-2]
+            if run.any():
+                found[:, k] |= at
+    return found

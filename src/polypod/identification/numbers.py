@@ -1,0 +1,317 @@
+"""The numbers of a robot in which actuator forces are linear: moments of bodies, other inertias, friction.
+
+f = Y(motion, loads) T p. The entries of the parameter port that forces are linear in are T p: a number p may stand for
+one entry, for the same entry of all legs (``same_legs``), or for a moment of a rod that spins freely between its
+joints, of which only what is symmetric about its line counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Body
+from ..errors import InputError
+from ..formulations import derivatives as formulas
+from ..formulations.dry_friction import DryFriction, load_slopes, settled_loads
+from ..friction import Loads, has_dry_friction, loaded_joints
+from ..kernels import Kernel
+from ..mechanism import Mechanism
+from ..model import Model
+from ..parameters.numbers import MOMENTS, Entry
+from ..parameters.paths import value_at
+from .spread import rod_moments, turned_moments
+
+Array = NDArray[np.float64]
+FRICTION = ("viscous", "coulomb", "drag")
+_WORDS = {
+    "m": "mass",
+    **{f"s{a}": f"mass x com {a}" for a in "xyz"},
+    **{f"S{a}": f"second moment {a}" for a in ("xx", "yy", "zz", "xy", "xz", "yz")},
+    "along": "mass x com along",
+    "Salong": "second moment along",
+    "Sacross": "second moment across",
+}
+_UNITS = {"m": "kg", "s": "kg m", "S": "kg m^2", "a": "kg m"}
+
+
+class LinearNumber(NamedTuple):
+    """One number p: its path (of a body with ``moment``, or of a field), name in words, unit and value in the file."""
+
+    path: str
+    moment: str
+    name: str
+    unit: str
+    value: float
+
+    @property
+    def key(self) -> str:
+        """Its path as the regressor names it, ``legs.0.lower.sx``."""
+        return f"{self.path}.{self.moment}" if self.moment else self.path
+
+
+@dataclass(frozen=True)
+class Motion:
+    """States of a platform as rows: pose (N, 4, 4), twist and acceleration (N, 6), base axes."""
+
+    pose: Array
+    twist: Array
+    acceleration: Array
+
+    def __len__(self) -> int:
+        return len(self.pose)
+
+    def __getitem__(self, rows: Any) -> Motion:
+        return Motion(*(np.ascontiguousarray(a[rows]) for a in (self.pose, self.twist, self.acceleration)))
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """Pose, twist, acceleration."""
+        return self.pose, self.twist, self.acceleration
+
+
+class LinearModel:
+    """Forces of a robot as a linear function of its inertial and friction numbers.
+
+    All ten moments of every body with mass count, also those that are zero in the file (``zeros``); friction and other
+    inertias count where the file states them, or where ``open_`` (a function of the path) says so. ``same_legs`` takes
+    one number for all legs.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        *,
+        zeros: bool = True,
+        same_legs: bool = False,
+        friction: bool = True,
+        open_: Callable[[str], bool] = lambda path: False,
+    ) -> None:
+        self.model, self.robot, self.same_legs = model, model.robot, same_legs
+        if self.robot.flexible:
+            raise InputError(f"robot: {self.robot.name!r} has a flexible platform; identification needs a rigid one")
+        self._dry: DryFriction = model.kernels.options.dry
+
+        def opened(entry: Entry) -> bool:
+            if isinstance(entry.index, str):
+                return zeros and value_at(self.robot, entry.path).mass > 0
+            return open_(entry.path)
+
+        self.mechanism = Mechanism(self.robot, model.simplify, opened)
+        entries = self.mechanism.numbers.entries
+        self.chosen = [k for k, e in enumerate(entries) if _linear(self.robot, e) and (friction or not _rubs(e))]
+        self.entries = [entries[k] for k in self.chosen]
+        self.numbers, self.spread = self._numbers()
+        self._some: dict[tuple[int, ...], Kernel] = {}
+
+    # -- which numbers ---------------------------------------------------------------------------------------------
+
+    def _numbers(self) -> tuple[tuple[LinearNumber, ...], Array]:
+        """The numbers p and T (entries, numbers)."""
+        place = {(e.path, e.index): k for k, e in enumerate(self.entries)}
+        rods = rod_moments(self.mechanism)
+        numbers: list[LinearNumber] = []
+        columns: list[Array] = []
+        for path in dict.fromkeys(e.path for e in self.entries):
+            own = [e for e in self.entries if e.path == path]
+            if path in rods and isinstance(own[0].index, str):
+                basis = rods[path]
+                moments = np.array([next((e.value for e in own if e.index == m), 0.0) for m in MOMENTS])
+                values = np.linalg.lstsq(basis, moments, rcond=None)[0]
+                for name, column, value in zip(("m", "along", "Salong", "Sacross"), basis.T, values, strict=True):
+                    numbers.append(self._number(path, name, float(value)))
+                    columns.append(self._column(place, path, column))
+                continue
+            for e in own:
+                moment = e.index if isinstance(e.index, str) else ""
+                numbers.append(self._number(path, moment, e.value))
+                column = np.zeros(len(self.entries))
+                column[place[e.path, e.index]] = 1.0
+                columns.append(column)
+        spread = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+        if not self.same_legs:
+            return tuple(numbers), spread
+        return self._shared(numbers, spread)
+
+    def _column(self, place: dict[tuple[str, Any], int], path: str, moments: Array) -> Array:
+        column = np.zeros(len(self.entries))
+        for name, value in zip(MOMENTS, moments, strict=True):
+            if (path, name) in place:
+                column[place[path, name]] = value
+        return column
+
+    def _number(self, path: str, moment: str, value: float) -> LinearNumber:
+        owner, _, field = path.rpartition(".")
+        where = self._spoken(path if moment else owner)
+        if moment:
+            return LinearNumber(path, moment, f"{where} {_WORDS[moment]}", _UNITS[moment[0]], value)
+        return LinearNumber(path, "", f"{where} {field.replace('_', ' ')}", _field_unit(self.robot, path), value)
+
+    def _spoken(self, path: str) -> str:
+        """A path as people say it: ``legs.0.prismatic_friction`` is ``leg1 prismatic friction``."""
+        parts = path.split(".")
+        if parts[0] == "legs":
+            leg = self.robot.legs[int(parts[1])]
+            parts = ["every leg" if self.same_legs else leg.name, *parts[2:]]
+            if "joints" in parts:
+                joint = value_at(self.robot, ".".join(path.split(".")[:4]))
+                parts[1:3] = [joint.name]
+        return " ".join(part.replace("_", " ") for part in parts if part != "bodies")
+
+    def _shared(self, numbers: list[LinearNumber], spread: Array) -> tuple[tuple[LinearNumber, ...], Array]:
+        """One number for the same number of every leg; legs drawn at home are turned into each other."""
+        turns = turned_moments(self.robot)
+        kept: list[LinearNumber] = [n for n in numbers if not n.path.startswith("legs.")]
+        columns = [spread[:, k] for k, n in enumerate(numbers) if not n.path.startswith("legs.")]
+        first = [(k, n) for k, n in enumerate(numbers) if n.path.startswith("legs.0.")]
+        by_key = {n.key: k for k, n in enumerate(numbers)}
+        for k, n in first:
+            column = spread[:, k].copy()
+            for leg in range(1, len(self.robot.legs)):
+                path = f"legs.{leg}.{n.path.split('.', 2)[2]}"
+                if n.moment in MOMENTS and turns is not None:
+                    for moment, factor in zip(MOMENTS, turns[leg][:, MOMENTS.index(n.moment)], strict=True):
+                        column = column + factor * spread[:, by_key[f"{path}.{moment}"]]
+                    continue
+                twin = n._replace(path=path).key
+                if twin not in by_key:
+                    raise InputError(f"same_legs: {twin} is missing: the legs of {self.robot.name!r} are not alike")
+                column = column + spread[:, by_key[twin]]
+            kept.append(n)
+            columns.append(column)
+        return tuple(kept), np.stack(columns, axis=1)
+
+    # -- values ------------------------------------------------------------------------------------------------------
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The numbers in words."""
+        return tuple(n.name for n in self.numbers)
+
+    @property
+    def values(self) -> Array:
+        """The file's values of p (k,)."""
+        return np.array([n.value for n in self.numbers])
+
+    def port_values(self, p: Array) -> Array:
+        """The parameter port of functions of :attr:`mechanism` for numbers p (k,) or (D, k)."""
+        port = np.broadcast_to(self.mechanism.numbers.values, (*p.shape[:-1], len(self.mechanism.numbers.entries)))
+        port = port.copy()
+        port[..., self.chosen] = p @ self.spread.T
+        return port
+
+    # -- functions ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def loaded(self) -> bool:
+        """Whether friction depends on reactions."""
+        return bool(loaded_joints(self.mechanism))
+
+    def _made(self, chosen: list[int]) -> Kernel:
+        mechanism, columns = self.mechanism, self.mechanism.numbers.symbols[chosen]
+        dry = has_dry_friction(mechanism)
+
+        def build() -> Any:
+            return formulas.regressor(mechanism, columns, Loads.symbols(mechanism, self._dry.law) if dry else None)
+
+        kernel = self.model.kernels.shared(build, self.model.kernels.recipe(f"regressor {chosen}", mechanism))
+        return kernel.at(mechanism.numbers.values)
+
+    def columns(self, motion: Motion, loads: Array, which: tuple[int, ...]) -> Array:
+        """Columns ``which`` of Y T (N, n, c), by a function of these alone; NaN where there is no answer."""
+        needed, part = self._needed(which)
+        key = tuple(self.chosen[k] for k in needed)
+        if key not in self._some:
+            self._some[key] = self._made(list(key))
+        matrix, quality = self._some[key](*motion.arrays, *((loads,) if self.loaded else ()))
+        if part is not None:
+            matrix = matrix @ part
+        bad = ~(quality > 0)
+        if bad.any():
+            matrix[bad] = np.nan
+        return np.asarray(matrix)
+
+    @cached_property
+    def _loads_kernel(self) -> Kernel:
+        mechanism = self.mechanism
+        recipe = self.model.kernels.recipe("settled_loads", mechanism)
+        return self.model.kernels.shared(lambda: settled_loads(mechanism, self._dry), recipe)
+
+    def loads(self, motion: Motion, p: Array) -> Array:
+        """Reactions (N, l) that friction of joints depends on, for numbers p; (N, 0) if none does."""
+        if not self.loaded:
+            return np.zeros((len(motion), 0))
+        outputs = self._loads_kernel.at(self.port_values(p))(*motion.arrays, np.zeros((len(motion), 6)))
+        return np.asarray(outputs[0])
+
+    def _slopes_kernel(self, chosen: list[int]) -> Kernel:
+        mechanism, columns = self.mechanism, self.mechanism.numbers.symbols[chosen]
+        recipe = self.model.kernels.recipe(f"load_slopes {chosen}", mechanism)
+        return self.model.kernels.shared(lambda: load_slopes(mechanism, columns, self._dry), recipe)
+
+    def slopes(self, motion: Motion, p: Array, which: tuple[int, ...] | None = None) -> Array:
+        """d(force)/dp (N, n, c) at numbers p, of those in ``which``: reactions that friction depends on move along.
+
+        df/dp = Y + df/dL (1 - dg/dL)^-1 dg/dp, where loads L = g(L, p). Without such friction it is Y.
+        """
+        which = tuple(range(len(self.numbers))) if which is None else which
+        loads = self.loads(motion, p)
+        columns = self.columns(motion, loads, which)
+        if not self.loaded:
+            return columns
+        needed, part = self._needed(which)
+        kernel = self._slopes_kernel([self.chosen[k] for k in needed]).at(self.port_values(p))
+        own, by_numbers, force = kernel(*motion.arrays, np.zeros((1, 6)), loads)
+        if part is not None:
+            by_numbers = by_numbers @ part
+        return np.asarray(columns + force @ np.linalg.solve(np.eye(loads.shape[1]) - own, by_numbers))
+
+    def _needed(self, which: tuple[int, ...]) -> tuple[NDArray[np.int64], Array | None]:
+        """Entries that numbers stand for, and their part of T; None if that is the unit matrix."""
+        needed = np.flatnonzero(np.abs(self.spread[:, list(which)]).max(axis=1) > 0)
+        part = self.spread[np.ix_(needed, list(which))]
+        same = part.shape[0] == part.shape[1] and np.array_equal(part, np.eye(len(part)))
+        return needed, None if same else part
+
+    def regressor(self, motion: Motion, loads: Array) -> Array:
+        """Y T (N, n, k): forces are its product with p. NaN where there is no answer."""
+        return self.columns(motion, loads, tuple(range(len(self.numbers))))
+
+    @cached_property
+    def _forces_kernel(self) -> Kernel:
+        mechanism, kernels = self.mechanism, self.model.kernels
+        recipe = kernels.recipe("forces of linear numbers", mechanism)
+        return kernels.shared(lambda: kernels.expression(mechanism, "inverse_dynamics", True), recipe)
+
+    def forces(self, motion: Motion, p: Array) -> Array:
+        """Actuator forces (N, n) for numbers p (k,), (D, N, n) for (D, k): inverse dynamics with friction."""
+        outputs = self._forces_kernel.at(self.port_values(p))(*motion.arrays, np.zeros((len(motion), 6)))
+        return np.asarray(outputs[0])
+
+
+def _rubs(entry: Entry) -> bool:
+    return entry.path.rpartition(".")[2] in FRICTION
+
+
+def _linear(robot: Any, entry: Entry) -> bool:
+    """Whether forces are linear in a number of the port: a moment, an inertia of an actuator or cross, friction."""
+    if isinstance(entry.index, str):
+        return True
+    field = entry.path.rpartition(".")[2]
+    return field in FRICTION or field in ("cross_inertia", "rotor", "rotor_mass", "rotor_inertia")
+
+
+def _field_unit(robot: Any, path: str) -> str:
+    field = path.rpartition(".")[2]
+    return {"viscous": "N s/m or N m s/rad", "coulomb": "1 or m", "drag": "N or N m", "cross_inertia": "kg m^2",
+            "rotor_mass": "kg"}.get(field, "kg or kg m^2")  # fmt: skip
+
+
+def is_body(robot: Any, path: str) -> bool:
+    """Whether a path names a body."""
+    return isinstance(value_at(robot, path), Body)

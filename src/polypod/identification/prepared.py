@@ -1,0 +1,128 @@
+"""A log made ready: the platform's motion along it, forces at the same samples, and which of them to use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..friction.joints import friction_of
+from ..model import Model
+from .logs import Log
+from .numbers import Motion
+from .smoothing import Smooth, smoothed
+from .suspects import exchanged, motion_rows, refuse_wrong_channels, swapped_coordinates
+
+Array = NDArray[np.float64]
+SLOW = 3.0
+"""A joint that moves slower than this many times the noise of its rate has no known direction of friction."""
+_LOOKED_AT = 400
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A log with the platform's motion (n rows), forces and marks of those to use (n, a), at samples of its splines."""
+
+    log: Log
+    smooth: Smooth
+    motion: Motion
+    force: Array
+    good: NDArray[np.bool_]
+
+    @property
+    def time(self) -> Array:
+        """Times (n,) [s]."""
+        return self.log.time[self.smooth.rows]
+
+    def noted(self, *texts: str) -> Prepared:
+        """The same with more to say."""
+        return replace(self, log=self.log.noted(*texts))
+
+
+def prepared(model: Model, log: Log, *, delay: float = 0.0, spacing: float | None = None, check: bool = True) -> Prepared:
+    """Motion by splines and forward kinematics along a log; errors for channels that cannot be what they are named.
+
+    Forces are taken ``delay`` [s] later than coordinates, if a drive reports them late.
+    """
+    if delay:
+        late = np.stack([np.interp(log.time + delay, log.time, column) for column in log.force.T], axis=1)
+        log = replace(log, force=late)
+    smooth = smoothed(log, spacing)
+    motion, lost = _motion(model, log, smooth)
+    notes = []
+    if lost.any():
+        notes.append(f"{int(lost.sum())} samples have coordinates that the robot cannot take: not used")
+    force = log.force[smooth.rows]
+    good = log.good[smooth.rows] & ~lost[:, None]
+    slow = _slow(model, smooth) & good
+    if slow.any():
+        notes.append(
+            f"{int(slow.sum())} samples at which a joint with dry friction hardly moves (its direction is in the "
+            "noise): not used"
+        )
+    off = _pose_error(model, log, smooth, motion)
+    if off:
+        notes.append(off)
+    if check:
+        _check(model, log, smooth, motion, force, good & ~lost[:, None])
+    return Prepared(log.noted(*notes), smooth, motion, force, good & ~slow)
+
+
+def _motion(model: Model, log: Log, smooth: Smooth) -> tuple[Motion, NDArray[np.bool_]]:
+    guess = model.robot.home.matrix if log.pose is None else log.pose[smooth.rows[0]]
+    found = model.forward_kinematics(smooth.q, guess, along=True, full_output=True)
+    lost = ~np.isfinite(found.pose).all(axis=(1, 2))
+    if lost.mean() > 0.5:
+        raise InputError(
+            f"log: {log.name}: the robot cannot take {lost.mean():.0%} of these coordinates (the first "
+            f"{np.round(smooth.q[0], 6).tolist()}; at home they are "
+            f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()})"
+            + swapped_coordinates(model, smooth.q)
+        )
+    pose = found.pose
+    pose[lost] = model.robot.home.matrix
+    twist = model.twist(pose, smooth.qdot, errors="nan")
+    acceleration = model.acceleration(pose, np.nan_to_num(twist), smooth.qddot, errors="nan")
+    lost |= ~(np.isfinite(twist).all(axis=1) & np.isfinite(acceleration).all(axis=1))
+    return Motion(pose, np.nan_to_num(twist), np.nan_to_num(acceleration)), lost
+
+
+def _slow(model: Model, smooth: Smooth) -> NDArray[np.bool_]:
+    """Samples (n, a) at which an actuated joint with dry friction has no known direction."""
+    dry = []
+    for leg in model.kernels.mechanism.placed:
+        for actuator in leg.placement.actuators:
+            dry.append(friction_of(leg, leg.placement.joint(actuator.joint)).dry)
+    return (np.abs(smooth.qdot) < SLOW * smooth.rate_noise) & np.array(dry, dtype=bool)
+
+
+def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
+    if log.pose is None:
+        return ""
+    off = np.linalg.norm(log.pose[smooth.rows][:, :3, 3] - motion.pose[:, :3, 3], axis=1)
+    middle = float(np.median(off))
+    if middle < 1e-3 * model.size:
+        return ""
+    return (
+        f"the measured pose is {middle:.3g} m (median) from that of the coordinates: offsets of coordinates or "
+        "geometry are off; polypod calibrate finds them"
+    )
+
+
+def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array, good: NDArray[np.bool_]) -> None:
+    rows = motion_rows(motion, _LOOKED_AT)
+    rows = rows[good[rows].all(axis=1)]
+    if len(rows) < 10:
+        return
+    some: Any = motion[rows]
+    predicted = np.nan_to_num(model.inverse_dynamics(*some.arrays, errors="nan"))
+    refuse_wrong_channels(log.name, [a.name for a in model.actuators], force[rows], predicted)
+    from .suspects import correlations
+
+    if np.diag(correlations(force[rows], predicted)).mean() < 0.5 and np.ptp(smooth.q, axis=0).min() > 0:
+        found = exchanged(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
+        if found:
+            raise InputError(f"log: {log.name}: {found}. Rename the columns")

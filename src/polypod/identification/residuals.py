@@ -1,0 +1,56 @@
+"""Residuals of forces: their size, whether they are white, what stands out."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+OUTLIER = 6.0
+"""Residuals beyond this many times the channel's usual size (by its median) are outliers."""
+LAGS = 20
+
+
+class Whiteness(NamedTuple):
+    """Of each channel (a,): rms, correlation of neighbours, correlation time in samples, p-value of Ljung and Box."""
+
+    rms: Array
+    neighbours: Array
+    time: Array
+    p_value: Array
+
+
+def whiteness(residual: Array, good: NDArray[np.bool_]) -> Whiteness:
+    """Of residuals (n, a); samples that are not good count as zero. By autocorrelations rho_j:
+
+    time tau = 1 + 2 sum rho_j up to the first window of 5 tau (Sokal), Q = n (n + 2) sum rho_j^2/(n - j) over 20 lags.
+    """
+    from scipy.stats import chi2
+
+    r = np.where(good, residual, 0.0)
+    n = len(r)
+    r = r - np.where(good, r.sum(axis=0) / np.maximum(good.sum(axis=0), 1), 0.0)
+    size = 1 << (2 * n - 1).bit_length()
+    power = np.abs(np.fft.rfft(r, size, axis=0)) ** 2
+    auto = np.fft.irfft(power, size, axis=0)[: n // 2]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        rho = np.nan_to_num(auto / auto[0])
+    running = 1 + 2 * np.cumsum(rho[1:], axis=0)
+    window = np.arange(1, len(running) + 1)[:, None] >= 5 * running
+    times = np.array([
+        running[int(np.argmax(window[:, k])) if window[:, k].any() else -1, k] for k in range(r.shape[1])
+    ])  # fmt: skip
+    lags = min(LAGS, len(rho) - 1)
+    q = n * (n + 2) * (rho[1 : lags + 1] ** 2 / (n - np.arange(1, lags + 1))[:, None]).sum(axis=0)
+    rms = np.sqrt((r**2).sum(axis=0) / np.maximum(good.sum(axis=0), 1))
+    return Whiteness(rms, rho[1], np.maximum(times, 1.0), chi2.sf(q, lags))
+
+
+def outliers(residual: Array, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Good samples whose residual stands out of its channel."""
+    masked = np.where(good, residual, np.nan)
+    middle = np.nanmedian(masked, axis=0)
+    size = 1.4826 * np.nanmedian(np.abs(masked - middle), axis=0)
+    return good & (np.abs(residual - middle) > OUTLIER * size)
