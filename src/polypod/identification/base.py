@@ -99,10 +99,11 @@ def base_parameters(
             f"robot: {linear.robot.name!r} reaches only {len(rows)} of {states} random states around home; more than "
             f"{len(linear.numbers)} are needed"
         )
-    return _base(rows, linear.numbers)
+    return base_of_rows(rows, linear.numbers)
 
 
-def _base(rows: Array, numbers: tuple[LinearNumber, ...]) -> BaseParameters:
+def base_of_rows(rows: Array, numbers: tuple[LinearNumber, ...]) -> BaseParameters:
+    """The base parameters of rows (N, k): what they show of the numbers, first ones first."""
     scale = np.linalg.norm(rows, axis=0)
     effective = scale > 1e-12 * scale.max()
     columns = np.flatnonzero(effective)

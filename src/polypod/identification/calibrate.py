@@ -1,0 +1,286 @@
+"""Calibration: a robot's geometry from measured poses, by Gauss and Newton with exact slopes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..description import Robot
+from ..errors import InputError
+from ..model import Model
+from .base import BaseParameters, base_of_rows
+from .geometry import Geometry
+from .measured import Kind, Measurements, read_measurements, seen
+from .prior import Z95
+from .rewritten import Change, file_value, with_changes
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[np.float64]
+UNCERTAINTY = 0.02
+"""Standard uncertainty [m, rad] of the file's geometry about which nothing is said: measurements decide."""
+HUBER = 2.5
+"""Residuals beyond this many standard deviations count by their size, not by its square."""
+ROUNDS = 40
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What measured poses say about a robot's geometry.
+
+    ``steps`` (k,) of the numbers from the file's values with ``covariance`` (k, k), by measurements and file together;
+    ``base`` has the combinations that the measurements show. ``residuals`` (n, c) are measured less computed,
+    ``outliers`` the rows (n,) that count less. ``noise`` is that of lengths [m] and angles [rad] (NaN if none).
+    """
+
+    robot: Robot
+    geometry: Geometry
+    base: BaseParameters
+    steps: Array
+    covariance: Array
+    residuals: Array
+    before: Array
+    outliers: NDArray[np.bool_]
+    noise: Array
+    base_frame: Array
+    tool_frame: Array
+    changes: list[Change]
+    notes: tuple[str, ...]
+
+    @property
+    def offsets(self) -> dict[str, float]:
+        """What is to be added to the readings of actuators whose file cannot hold it [m or rad]."""
+        values = self.geometry.reading_offsets(self.steps)
+        return {self.geometry.model.actuators[k].name: float(values[k]) for k in self.geometry.offsets}
+
+    def to_dataset(self) -> xr.Dataset:
+        """Numbers, steps and intervals, residuals, as labelled arrays."""
+        import xarray as xr
+
+        numbers = self.geometry.numbers
+        return xr.Dataset(
+            {
+                "file": ("number", [n.value for n in numbers]),
+                "step": ("number", self.steps),
+                "half_width": ("number", Z95 * np.sqrt(np.diag(self.covariance))),
+                "sight": ("number", list(self.base.sight)),
+                "residual": (("row", "value"), self.residuals),
+                "outlier": ("row", self.outliers),
+                "base_frame": (("i", "j"), self.base_frame),
+                "tool_frame": (("i", "j"), self.tool_frame),
+            },
+            {"number": [n.name for n in numbers], "unit": ("number", [n.unit for n in numbers])},
+            {"robot": self.robot.name, "identifiable": self.base.count, "numbers": len(numbers)},
+        )
+
+
+def identifiable(
+    model: Model | Robot | str | Path,
+    poses: Array,
+    kind: Kind = "pose",
+    *,
+    numbers: Sequence[str] = (),
+    offsets: bool = True,
+    frames: bool = False,
+    tool: Any = (0.0, 0.0, 0.0),
+    anchor: Any = (0.0, 0.0, 0.0),
+) -> BaseParameters:
+    """Which combinations of geometric numbers measurements of a kind at poses (n, 4, 4) will show, in names."""
+    model = model if isinstance(model, Model) else Model(model)
+    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    return base_of_rows(sight_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
+
+
+def sight_rows(geometry: Geometry, poses: Array, kind: Kind, tool: Any, anchor: Any) -> Array:
+    """Slopes (n c, k) of what is measured at poses, by all numbers, at the file's values."""
+    from .measured import COLUMNS, measurements
+
+    pose = np.asarray(poses, dtype=float)
+    blank = np.zeros((len(pose), len(COLUMNS[kind]))) if kind in COLUMNS else np.zeros((len(pose), 0))
+    data = measurements(geometry.model, kind, np.zeros((len(pose), 6)), blank, tool=tool, anchor=anchor)
+    return _slopes(geometry, data, pose, np.zeros(geometry.count), np.eye(4), np.eye(4))[1].reshape(-1, geometry.count)
+
+
+def _slopes(
+    geometry: Geometry, data: Measurements, pose: Array, p: Array, base: Array, tool: Array
+) -> tuple[Array, Array]:
+    """What is seen (n, c) of poses, and its slopes (n, c, k) by all numbers."""
+    values, by_pose, by_base, by_tool = seen(data, pose, base, tool)
+    columns = [by_pose @ geometry.slopes(pose, p)]
+    if geometry.frames:
+        columns += [by_base, by_tool]
+    return values, np.concatenate(columns, axis=2)
+
+
+def calibrate(
+    model: Model | Robot | str | Path,
+    data: str | Path | Measurements,
+    *,
+    numbers: Sequence[str] = (),
+    offsets: bool = True,
+    frames: bool = False,
+    tool: Any = None,
+    anchor: Any = None,
+    uncertainty: float = UNCERTAINTY,
+    robust: bool = True,
+) -> Calibration:
+    """Points, lengths, directions and offsets of a six-freedom robot from measured poses.
+
+    ``data`` is a CSV file or :class:`Measurements`. ``numbers`` choose what is to be found (path patterns); what
+    measurements do not show stays near the file's values, which are taken to be uncertain by ``uncertainty`` [m, rad].
+    ``frames`` finds where the device's frame and its target on the platform are. ``robust`` counts rows that stand out
+    less (Huber).
+    """
+    model = model if isinstance(model, Model) else Model(model)
+    if not isinstance(data, Measurements):
+        data = read_measurements(model, data, tool=tool, anchor=anchor)
+    if not (np.isfinite(uncertainty) and uncertainty > 0):
+        raise InputError(f"uncertainty: a length above 0 m is needed, got {uncertainty}")
+    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    solver = _Solver(geometry, data, uncertainty, robust)
+    return solver.result(*solver.run())
+
+
+class _Solver:
+    def __init__(self, geometry: Geometry, data: Measurements, uncertainty: float, robust: bool) -> None:
+        self.geometry, self.data, self.robust = geometry, data, robust
+        self.sigma = np.full(geometry.count, uncertainty)
+        self.guess = self._start()
+        n, c = data.values.shape
+        rows = _slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
+        self.base = base_of_rows(rows.reshape(-1, geometry.count), tuple(geometry.numbers))
+        # a row for each combination that poses of this kind could show at all
+        if n * c < self._possible():
+            need = -(-self._possible() // c)
+            raise InputError(
+                f"measurements: {n} poses give {n * c} values for {self._possible()} combinations of {geometry.count} "
+                f"numbers: at least {need} poses are needed, or fewer numbers (numbers=, --numbers)"
+            )
+
+    def _possible(self) -> int:
+        from .plan import random_poses
+
+        poses = random_poses(self.geometry.model, 3 * self.geometry.count, 0)
+        rows = sight_rows(self.geometry, poses, self.data.kind, self.data.tool, np.atleast_2d(self.data.anchor)[0])
+        return base_of_rows(rows, tuple(self.geometry.numbers)).count
+
+    def _start(self) -> Array:
+        """Poses with the readings, by the file's geometry."""
+        model, data, zero = self.geometry.model, self.data, np.zeros(self.geometry.count)
+        if data.kind == "pose" and not self.geometry.frames:
+            guess = np.tile(np.eye(4), (len(data.values), 1, 1))
+            guess[:, :3, 3] = data.values[:, :3]
+            guess[:, :3, :3] = Rotation.from_rotvec(data.values[:, 3:]).as_matrix()
+        else:
+            guess = np.tile(model.robot.home.matrix, (len(data.readings), 1, 1))
+        pose = self.geometry.poses(data.readings, zero, guess)
+        lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
+        if len(lost):
+            pose[lost] = model.forward_kinematics(data.readings[lost], full_output=True).pose
+        lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
+        if len(lost):
+            raise InputError(
+                f"measurements: row {lost[0]}: the robot cannot take the readings "
+                f"{np.round(data.readings[lost[0]], 6).tolist()}; at home they are "
+                f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()}. Units?"
+            )
+        return pose
+
+    def run(self) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
+        """Steps p, covariance, frames, residuals and weights at the end; noise by lengths and angles."""
+        geometry, data = self.geometry, self.data
+        k, groups = geometry.count, data.groups
+        p, base, tool, pose = np.zeros(k), np.eye(4), np.eye(4), self.guess
+        moved, weight = np.zeros(k), np.ones(data.values.shape)
+        noise = np.full(2, np.inf)
+        for _ in range(ROUNDS):
+            pose = geometry.poses(data.readings, p, pose)
+            if not np.isfinite(pose).all():
+                raise InputError("measurements: the geometry found cannot take all readings; are rows mixed up?")
+            values, slopes = _slopes(geometry, data, pose, p, base, tool)
+            residual = data.values - values
+            fresh = self._noise(residual, weight, groups)
+            noise = np.minimum(fresh, noise) if np.isfinite(noise).all() else fresh
+            if self.robust:
+                size = np.abs(residual) / noise[groups]
+                weight = np.where(size > HUBER, HUBER / np.maximum(size, 1e-300), 1.0)
+            scale = np.sqrt(weight) / noise[groups]
+            rows = (slopes * scale[..., None]).reshape(-1, k) * self.sigma
+            side = (residual * scale).ravel()
+            stacked = np.concatenate([rows, np.eye(k)])
+            target = np.concatenate([side, -moved / self.sigma])
+            q, r = np.linalg.qr(stacked)
+            step = np.linalg.solve(r, q.T @ target) * self.sigma
+            moved = moved + step
+            p, base, tool = self._applied(p, base, tool, step)
+            if np.abs(step).max() < 1e-14 * max(1.0, float(np.abs(moved).max())) + 1e-15:
+                break
+        inverse = np.linalg.inv(r)
+        covariance = (inverse @ inverse.T) * self.sigma * self.sigma[:, None]
+        return moved, covariance, base, tool, residual, weight, noise
+
+    def _noise(self, residual: Array, weight: Array, groups: NDArray[np.int64]) -> Array:
+        """Standard deviation of lengths and of angles, from residuals with the numbers' share of freedom left out."""
+        left = max(residual.size - self.base.count, 1) / residual.size
+        result = np.full(2, np.nan)
+        for g in (0, 1):
+            own = residual[:, groups == g] * np.sqrt(weight[:, groups == g])
+            if own.size:
+                result[g] = max(float(np.sqrt((own**2).mean() / left)), 1e-15)
+        return np.where(np.isnan(result), 1.0, result)
+
+    def _applied(self, p: Array, base: Array, tool: Array, step: Array) -> tuple[Array, Array, Array]:
+        p = p + step
+        if not self.geometry.frames:
+            return p, base, tool
+        b, g = step[-12:-6], step[-6:]
+        turn = Rotation.from_rotvec(b[3:]).as_matrix()
+        new_base, new_tool = np.eye(4), np.eye(4)
+        new_base[:3, :3] = turn @ base[:3, :3]
+        new_base[:3, 3] = base[:3, 3] + b[:3] + (turn - np.eye(3)) @ base[:3, 3]
+        new_tool[:3, :3] = Rotation.from_rotvec(g[3:]).as_matrix() @ tool[:3, :3]
+        new_tool[:3, 3] = tool[:3, 3] + g[:3]
+        return p, new_base, new_tool
+
+    def result(
+        self, p: Array, covariance: Array, base: Array, tool: Array, residual: Array, weight: Array, noise: Array
+    ) -> Calibration:
+        geometry, data = self.geometry, self.data
+        values = geometry.values_at(p)
+        deviation = np.sqrt(np.diag(covariance))
+        changes = []
+        shown = {n.path for n, s in zip(geometry.numbers, self.base.sight, strict=True) if s != "not"}
+        for path, where, basis in geometry._blocks:
+            if path not in shown:
+                continue
+            spread = basis @ covariance[where, where] @ basis.T
+            half = Z95 * np.sqrt(np.diag(spread)).reshape(values[path].shape)
+            unit = "" if geometry.numbers[where.start].unit == "rad" and basis.shape[1] == 2 else "m"
+            changes.append(Change(path, unit, file_value(geometry.robot, path), values[path], half))
+        note = f"calibrated from {len(data.values)} measurements of {data.kind}"
+        robot = with_changes(geometry.robot, changes, note)
+        rows = (weight < 1.0).any(axis=1) & (np.abs(residual / noise[data.groups]).max(axis=1) > 2 * HUBER)
+        notes = []
+        if rows.any():
+            notes.append(f"{int(rows.sum())} measurements stand out and count less: rows "
+                         f"{', '.join(map(str, np.flatnonzero(rows)[:8]))}")  # fmt: skip
+        together = sum(s == "together" for s in self.base.sight)
+        if together:
+            notes.append(
+                f"{self.base.count} combinations of {geometry.count} numbers are seen; {together} numbers are seen "
+                "together with others only and stay near the file's values in what is not seen"
+            )
+        wide = [n.name for n, d, s in zip(geometry.numbers, deviation, self.sigma, strict=True) if d > 0.7 * s]
+        if wide:
+            notes.append(f"these measurements hardly show: {', '.join(wide[:8])}{', ...' if len(wide) > 8 else ''}")
+        before = data.values - _slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
+        present = np.isin([0, 1], data.groups)
+        return Calibration(robot, geometry, self.base, p, covariance, residual, before, rows,
+                           np.where(present, noise, np.nan), base, tool, changes, tuple(notes))  # fmt: skip

@@ -1,0 +1,312 @@
+"""Motions that make inertias and friction visible: finite Fourier series within all limits of a robot.
+
+Every coordinate of the platform is x(t) = x_home + sum_k a_k (cos(k w t) - 1) + b_k sin(k w t), k = 1..K, w = 2 pi/T,
+with sum k b_k = 0 and sum k^2 a_k = 0: it starts and ends at home at rest, and can be repeated. Sought is the largest
+log det of the information Y_I^T Y_I/sigma^2 about the base parameters, by evolution of many series at once.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..description import Robot
+from ..errors import InputError
+from ..model import Model
+from ..motion import Euler, MotionFile, OwnCoordinates, Rest, Sine, Sum
+from .base import BaseParameters, base_parameters
+from .numbers import LinearModel, Motion
+from .prior import Z95, uncertainties
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+Array = NDArray[np.float64]
+Criterion = Literal["determinant", "condition"]
+SAMPLES = 120
+"""Instants of a period at which limits and information are looked at while searching."""
+CHECKED = 2000
+"""Instants at which limits of the final motion are looked at."""
+FAMILY = 8
+"""Series tried at once."""
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """A motion and what it will show.
+
+    ``deviations`` (r,) are standard deviations of the base parameters after one period sampled at ``rate`` with noise
+    ``noise`` [N or N m]; ``invisible`` names those that stay more uncertain than the file's own values.
+    """
+
+    motion: MotionFile
+    base: BaseParameters
+    log_determinant: float
+    condition: float
+    deviations: Array
+    invisible: tuple[str, ...]
+    noise: float
+    rate: float
+    tried: int
+
+    def to_dataset(self) -> xr.Dataset:
+        """Standard deviations of the base parameters, labelled."""
+        import xarray as xr
+
+        return xr.Dataset(
+            {"deviation": ("parameter", self.deviations), "half_width": ("parameter", Z95 * self.deviations)},
+            {"parameter": list(self.base.names), "unit": ("parameter", list(self.base.units))},
+            {"log_determinant": self.log_determinant, "condition": self.condition, "noise": self.noise},
+        )
+
+
+def excite(
+    model: Model | Robot | str | Path,
+    *,
+    duration: float = 10.0,
+    harmonics: int = 8,
+    noise: float = 1.0,
+    rate: float = 1000.0,
+    criterion: Criterion = "determinant",
+    max_acceleration: float | None = None,
+    reach: float = 0.25,
+    same_legs: bool = False,
+    budget: float = 20.0,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Excitation:
+    """A motion of one period ``duration`` [s] with the most information about a robot's inertias and friction.
+
+    Kept are the file's ranges, cones, speeds and forces; conditioning no worse than three times that of home; the
+    platform within ``reach`` of the robot's size (and radians) of home; actuators below ``max_acceleration`` [m/s^2 or
+    rad/s^2] if given. ``noise`` is that of forces at ``rate`` samples a second. The search takes ``budget`` seconds.
+    """
+    if not isinstance(model, Model):
+        model = Model(model)
+    for name, value in (("duration", duration), ("noise", noise), ("rate", rate), ("budget", budget), ("reach", reach)):
+        if not (np.isfinite(value) and value > 0):
+            raise InputError(f"{name}: a number above 0 is needed, got {value}")
+    if harmonics < 3:
+        raise InputError(f"harmonics: at least 3 are needed to start at rest, got {harmonics}")
+    if criterion not in ("determinant", "condition"):
+        raise InputError(f"criterion: 'determinant' or 'condition', got {criterion!r}")
+    linear = LinearModel(model, same_legs=same_legs)
+    search = _Search(linear, base_parameters(linear), duration, harmonics, criterion, max_acceleration, reach)
+    best, tried = search.run(budget, np.random.default_rng(seed), progress)
+    return search.result(best, noise, rate, tried)
+
+
+class _Search:
+    def __init__(
+        self,
+        linear: LinearModel,
+        base: BaseParameters,
+        duration: float,
+        harmonics: int,
+        criterion: Criterion,
+        max_acceleration: float | None,
+        reach: float,
+    ) -> None:
+        self.linear, self.model, self.base = linear, linear.model, base
+        self.duration, self.harmonics, self.criterion = duration, harmonics, criterion
+        self.max_acceleration = max_acceleration
+        self.series = _rest_to_rest(harmonics)
+        m = self.model.mobility.count
+        size = max(self.model.size, 0.05)
+        turns = [f.motion == "rotation" for f in self.model.robot.freedoms] or [False] * 3 + [True] * 3
+        self.scale = reach * np.where(turns, 1.0, size)
+        self.shape = (m, self.series.shape[1])
+        home = self.model.robot.home.matrix
+        self.worst = 3.0 * float(self.model.conditioning(home).condition)
+        self.convention, self.home = _angles(self.model.robot)
+        self.limits = _actuator_limits(self.model.robot)
+        self.weight = np.maximum(uncertainties(linear, None)[list(base.independent)], 1e-300)
+
+    # -- motions -----------------------------------------------------------------------------------------------------
+
+    def coefficients(self, genes: Array) -> tuple[Array, Array]:
+        """a and b (..., m, K) of genes (..., m, g), the largest excursion of a coordinate being its scale."""
+        both = genes @ self.series.T
+        k = self.harmonics
+        return both[..., :k] * self.scale[:, None], both[..., k:] * self.scale[:, None]
+
+    def motion(self, genes: Array, samples: int) -> Motion:
+        """States of one series at even instants of its period."""
+        trajectory = self.file(genes).trajectory.for_model(self.model)
+        found = trajectory.at(np.linspace(0, self.duration, samples, endpoint=False))
+        return Motion(found.pose, found.twist, found.acceleration)
+
+    def file(self, genes: Array, name: str = "excitation", rate: float = 1000.0) -> MotionFile:
+        """The series as a motion file: sines at once with a rest at home."""
+        a, b = self.coefficients(genes)
+        parts: list[Any] = [Rest(point=(self.home - a.sum(axis=-1)).tolist(), duration=self.duration)]
+        for k in range(self.harmonics):
+            amplitude = np.hypot(a[:, k], b[:, k])
+            parts.append(
+                Sine(
+                    amplitude=amplitude.tolist(),
+                    frequency=(k + 1) / self.duration,
+                    phase=np.arctan2(a[:, k], b[:, k]).tolist(),
+                    duration=self.duration,
+                )
+            )
+        path = Sum(parts=tuple(parts))
+        full = self.model.mobility.full
+        trajectory: Any = Euler(path=path, convention=self.convention) if full else OwnCoordinates(path=path)
+        title = f"{self.harmonics} harmonics of {1 / self.duration:g} Hz that make inertias and friction visible"
+        return MotionFile(name=name, title=title, robot=self.model.robot.name, rate=rate, trajectory=trajectory)
+
+    # -- limits and information ----------------------------------------------------------------------------------------
+
+    def kept(self, motion: Motion) -> bool:
+        """Whether a motion keeps all limits."""
+        if not np.isfinite(motion.pose).all():
+            return False
+        model = self.model
+        quality = model.kernel("inverse_kinematics")(np.ascontiguousarray(motion.pose))[1]
+        if not (quality > 1e-3).all():
+            return False
+        report = model.limits(motion.pose)
+        if report.names and not report.ok:
+            return False
+        if (model.conditioning(motion.pose).condition > self.worst).any():
+            return False
+        speed, force, index = self.limits
+        if len(index):
+            rates = np.abs(model.rates(motion.pose, motion.twist))[:, index]
+            if (rates > speed).any():
+                return False
+            if (np.abs(model.inverse_dynamics(*motion.arrays, errors="nan"))[:, index] > force).any():
+                return False
+        if self.max_acceleration is not None:
+            return bool(np.abs(model.accelerations(*motion.arrays)).max() <= self.max_acceleration)
+        return True
+
+    def largest(self, genes: Array, samples: int = SAMPLES) -> Array | None:
+        """The series at the largest size that keeps all limits, or None."""
+        genes = genes / max(_extent(self.series, genes), 1e-300)
+        low, high = 0.0, 1.0
+        if self.kept(self.motion(genes, samples)):
+            return genes
+        for _ in range(6):
+            middle = 0.5 * (low + high)
+            low, high = (middle, high) if self.kept(self.motion(middle * genes, samples)) else (low, middle)
+        return low * genes if low > 0 else None
+
+    def information(self, genes: Array, samples: int = SAMPLES) -> Array:
+        """Triangle R (r, r) of the base regressor over a period, in units of the file's uncertainties."""
+        motion = self.motion(genes, samples)
+        rows = self.linear.slopes(motion, self.linear.values, self.base.independent) * self.weight
+        return np.asarray(np.linalg.qr(np.nan_to_num(rows).reshape(-1, self.base.count), mode="r"))
+
+    def score(self, genes: Array) -> float:
+        """What is to be large: log det of the information, or minus the log of the condition number."""
+        values = np.linalg.svd(self.information(genes), compute_uv=False)
+        if self.criterion == "condition":
+            return -float(np.log(values[0] / max(values[-1], 1e-300)))
+        return 2 * float(np.log(np.maximum(values, 1e-12 * values[0])).sum())
+
+    def run(self, budget: float, rng: np.random.Generator, progress: Callable[[str], None]) -> tuple[Array, int]:
+        """Evolution: the best of random series, then better neighbours of it, steps that shrink when none is found."""
+        best: Array | None = None
+        top, tried, step, end = -np.inf, 0, 0.5, clock.monotonic() + budget
+        while tried < FAMILY or (clock.monotonic() < end and step > 1e-3):
+            better = False
+            for _ in range(FAMILY):
+                draw = rng.standard_normal(self.shape)
+                spread = np.linalg.norm(best) / np.sqrt(draw.size) if best is not None else 1.0
+                genes = self.largest(draw if best is None or tried < 2 * FAMILY else best + step * spread * draw)
+                tried += 1
+                if genes is None:
+                    continue
+                value = self.score(genes)
+                if value > top:
+                    best, top, better = genes, value, True
+                if clock.monotonic() >= end and best is not None:
+                    break
+            step = min(1.3 * step, 1.0) if better else 0.7 * step
+            progress(f"{tried} motions tried")
+        if best is None:
+            raise InputError(
+                f"robot: {self.model.robot.name!r} can make none of {tried} motions around home within its limits; "
+                "is home at the edge of its workspace? Try a smaller reach"
+            )
+        return best, tried
+
+    def result(self, genes: Array, noise: float, rate: float, tried: int) -> Excitation:
+        """The motion with limits looked at closely, and what it shows."""
+        fine = self.largest_close(genes)
+        triangle = self.information(fine, 4 * SAMPLES) * np.sqrt(self.duration * rate / (4 * SAMPLES)) / noise
+        values = np.linalg.svd(triangle, compute_uv=False)
+        inverse = np.linalg.pinv(triangle, rcond=1e-14)
+        relative = np.linalg.norm(inverse, axis=1)
+        relative = np.where(np.abs(triangle).max(axis=0) > 0, relative, np.inf)
+        names = self.base.names
+        invisible = tuple(name for name, d in zip(names, relative, strict=True) if not d < 1.0)
+        return Excitation(
+            self.file(fine, rate=rate), self.base, 2 * float(np.log(np.maximum(values, 1e-300)).sum()),
+            float(values[0] / max(values[-1], 1e-300)), relative * self.weight, invisible, noise, rate, tried,
+        )  # fmt: skip
+
+    def largest_close(self, genes: Array) -> Array:
+        """The same series, made smaller until a close look finds no limit broken."""
+        for _ in range(30):
+            if self.kept(self.motion(genes, CHECKED)):
+                return genes
+            genes = 0.97 * genes
+        raise InputError("robot: the motion found breaks limits between its samples; try fewer harmonics")
+
+
+def _rest_to_rest(harmonics: int) -> Array:
+    """Directions (2 K, g) of [a, b] with sum k b_k = 0 and sum k^2 a_k = 0; higher harmonics are smaller."""
+    k = np.arange(1, harmonics + 1)
+    conditions = np.zeros((2, 2 * harmonics))
+    conditions[0, harmonics:] = k
+    conditions[1, :harmonics] = k**2
+    scale = np.tile(1.0 / k, 2)
+    _, _, right = np.linalg.svd(conditions * scale)
+    return np.asarray(right[2:].T * scale[:, None])
+
+
+def _extent(series: Array, genes: Array) -> float:
+    """Largest excursion of any coordinate over a period, in units of its scale."""
+    both = genes @ series.T
+    k = series.shape[0] // 2
+    angle = np.outer(np.arange(1, k + 1), np.linspace(0, 2 * np.pi, 200))
+    x = both[:, :k] @ (np.cos(angle) - 1) + both[:, k:] @ np.sin(angle)
+    return float(np.abs(x).max())
+
+
+def _angles(robot: Robot) -> tuple[str, Array]:
+    """An order of angles that is far from its singular pose at home, and the coordinates of home in it."""
+    if robot.freedoms:
+        return "", np.zeros(len(robot.freedoms))
+    turn = Rotation.from_matrix(np.array(robot.home.rotation))
+    for order in (robot.euler, "XYZ", "ZYX", "ZXY"):
+        if len(set(order.lower())) == 3:
+            angles = turn.as_euler(order)
+            if abs(angles[1]) < 1.0:
+                return order, np.concatenate([robot.home.position, angles])
+    raise InputError("robot: home is turned so that no order of angles describes motions around it")
+
+
+def _actuator_limits(robot: Robot) -> tuple[Array, Array, list[int]]:
+    """Largest speeds and forces of the actuators whose joints state one, and these actuators' numbers."""
+    speed, force, index, number = [], [], [], 0
+    for leg in robot.legs:
+        joints = [j for j in getattr(leg, "joints", ()) if j.actuated]
+        for joint in joints:
+            if joint.max_speed is not None or joint.max_force is not None:
+                speed.append(np.inf if joint.max_speed is None else joint.max_speed)
+                force.append(np.inf if joint.max_force is None else joint.max_force)
+                index.append(number)
+            number += 1
+        number += 0 if joints else len(leg.actuator_names())
+    return np.array(speed), np.array(force), index

@@ -1,0 +1,178 @@
+"""What a measuring device sees of a pose: whole poses, positions, tilts, distances; and tables of such measurements."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..errors import Fault, InputError, MotionFileError
+from ..files.documents import read
+from ..model import Model
+from ..motion.columns import QUANTITY_OF_UNIT, UNITS
+
+Array = NDArray[np.float64]
+Kind = Literal["pose", "position", "tilt", "distance"]
+COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
+    "pose": tuple(zip(("x", "y", "z", "a1", "a2", "a3"), ("length",) * 3 + ("angle",) * 3, strict=True)),
+    "position": tuple((a, "length") for a in "xyz"),
+    "tilt": (("tilt_x", "angle"), ("tilt_y", "angle")),
+    "distance": (("distance", "length"),),
+}
+"""Columns of each kind and what they measure. Distances may come with the anchor's place in ``anchor_x`` and so on."""
+_HEADER = re.compile(r"\s*(?P<name>[^\[\]]*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")
+_ANCHOR = ("anchor_x", "anchor_y", "anchor_z")
+
+
+@dataclass(frozen=True)
+class Measurements:
+    """Readings q (n, 6) of the actuators with what was measured, values (n, c), of one kind.
+
+    ``pose``: x, y, z and the rotation as a vector; ``position``: x, y, z; ``tilt``: rise of the platform's x and y axes
+    against the horizon; ``distance``: from the tool's point to ``anchor`` (n, 3), as by a double ball-bar. ``tool`` (3,)
+    is the measured point in the platform frame. ``turns`` (n, 3, 3) are the rotations of poses.
+    """
+
+    kind: Kind
+    readings: Array
+    values: Array
+    anchor: Array = field(default_factory=lambda: np.zeros(3))
+    tool: Array = field(default_factory=lambda: np.zeros(3))
+    up: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
+
+    def __post_init__(self) -> None:
+        if self.kind not in COLUMNS:
+            raise InputError(f"kind: one of {', '.join(COLUMNS)} is needed, got {self.kind!r}")
+        n, wide = len(self.readings), len(COLUMNS[self.kind])
+        if self.readings.shape != (n, 6) or self.values.shape != (n, wide):
+            raise InputError(f"measurements: readings (n, 6) and values (n, {wide}) of a {self.kind} are needed, got "
+                             f"{self.readings.shape} and {self.values.shape}")  # fmt: skip
+        if not (np.isfinite(self.readings).all() and np.isfinite(self.values).all()):
+            raise InputError("measurements: readings and values must be finite numbers")
+
+    @property
+    def groups(self) -> Array:
+        """Which kind of noise each value has: 0 for lengths, 1 for angles (c,)."""
+        return np.array([int(quantity == "angle") for _, quantity in COLUMNS[self.kind]])
+
+
+def seen(data: Measurements, pose: Array, base: Array, tool: Array) -> tuple[Array, Array, Array, Array]:
+    """What the device would see of poses (n, 4, 4), and its slopes by pose, base frame and tool frame (n, c, 6) each.
+
+    The device sees B T G: its own frame ``base`` B, the platform's pose T, its point and axes ``tool`` G (4, 4 each).
+    """
+    left, turn = base[:3, :3], pose[:, :3, :3]
+    point = data.tool + tool[:3, 3]
+    arm = turn @ point
+    place = (pose[:, :3, 3] + arm) @ left.T + base[:3, 3]
+    axes = left @ turn @ tool[:3, :3]
+    # slopes of place and turn of what is seen, by displacement and turn of the platform
+    by_pose = np.zeros((len(pose), 6, 6))
+    by_pose[:, :3, :3] = left
+    by_pose[:, :3, 3:] = -left @ _skew(arm)
+    by_pose[:, 3:, 3:] = left
+    by_base = np.zeros((len(pose), 6, 6))
+    by_base[:, :3, :3] = by_base[:, 3:, 3:] = np.eye(3)
+    by_base[:, :3, 3:] = -_skew(place)
+    by_tool = np.zeros((len(pose), 6, 6))
+    by_tool[:, :3, :3] = by_tool[:, 3:, 3:] = left @ turn
+    values, rows = _values(data, place, axes)
+    return values, rows @ by_pose, rows @ by_base, rows @ by_tool
+
+
+def _values(data: Measurements, place: Array, axes: Array) -> tuple[Array, Array]:
+    """Values (n, c) and their slopes by place and turn (n, c, 6)."""
+    n = len(place)
+    if data.kind == "pose":
+        off = Rotation.from_matrix(axes) * Rotation.from_rotvec(data.values[:, 3:]).inv()
+        # near zero the rotation vector of R R_measured^T has the unit slope
+        near = np.concatenate([place, data.values[:, 3:] + off.as_rotvec()], axis=1)
+        return near, np.broadcast_to(np.eye(6), (n, 6, 6))
+    if data.kind == "position":
+        return place, np.broadcast_to(np.eye(6)[:3], (n, 3, 6))
+    if data.kind == "tilt":
+        rows = np.zeros((n, 2, 6))
+        values = np.empty((n, 2))
+        for k in range(2):
+            axis = axes[:, :, k]
+            rise = axis @ data.up
+            values[:, k] = np.arcsin(np.clip(rise, -1, 1))
+            rows[:, k, 3:] = np.cross(axis, data.up) / np.sqrt(np.maximum(1 - rise**2, 1e-12))[:, None]
+        return values, rows
+    apart = place - data.anchor
+    length = np.linalg.norm(apart, axis=1)
+    rows = np.zeros((n, 1, 6))
+    rows[:, 0, :3] = apart / length[:, None]
+    return length[:, None], rows
+
+
+def _skew(v: Array) -> Array:
+    result = np.zeros((*v.shape[:-1], 3, 3))
+    result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
+    return result - np.swapaxes(result, -1, -2)
+
+
+def read_measurements(model: Model, path: str | Path, **options: Any) -> Measurements:
+    """Measurements from a CSV file: ``NAME.q`` of every actuator, and the columns of a kind, with units in brackets."""
+    path = Path(path)
+    names, values = _table(path)
+    q = [f"{a.name}.q" for a in model.actuators]
+    missing = [name for name in q if name not in names]
+    if missing:
+        raise InputError(f"measurements: {path.name}: column {missing[0]!r} is missing; got {', '.join(names)}")
+    kind = next((k for k, columns in COLUMNS.items() if all(c in names for c, _ in columns)), None)
+    if kind is None:
+        kinds = "; ".join(f"{k}: {', '.join(c for c, _ in columns)}" for k, columns in COLUMNS.items())
+        raise InputError(f"measurements: {path.name}: columns of one kind are needed ({kinds}), got {', '.join(names)}")
+    found = np.stack([values[names.index(c)] for c, _ in COLUMNS[kind]], axis=1)
+    if kind == "pose":
+        found[:, 3:] = Rotation.from_euler(model.robot.euler, found[:, 3:]).as_rotvec()
+    if all(c in names for c in _ANCHOR):
+        options["anchor"] = np.stack([values[names.index(c)] for c in _ANCHOR], axis=1)
+    readings = np.stack([values[names.index(c)] for c in q], axis=1)
+    return measurements(model, kind, readings, found, **options)  # type: ignore[arg-type]
+
+
+def measurements(model: Model, kind: Kind, readings: Array, values: Array, **options: Any) -> Measurements:
+    """Measurements of a robot; tilts count from its own vertical."""
+    gravity = np.array(model.robot.gravity)
+    size = np.linalg.norm(gravity)
+    up = -gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
+    given = {k: np.asarray(v, dtype=float) for k, v in options.items() if v is not None}
+    return Measurements(kind, np.asarray(readings, dtype=float), np.asarray(values, dtype=float), up=up, **given)
+
+
+def _table(path: Path) -> tuple[list[str], list[Array]]:
+    """Names and columns (n,) of a CSV file in SI units."""
+    lines = [(k, line) for k, line in enumerate(read(path, MotionFileError).splitlines(), 1)
+             if line.strip() and not line.lstrip().startswith("#")]  # fmt: skip
+    if len(lines) < 2:
+        raise MotionFileError(str(path), [Fault("", f"a header and rows of numbers are needed, got {len(lines)} lines")])
+    names, factors, faults = [], [], []
+    for cell in next(csv.reader([lines[0][1]])):
+        match = _HEADER.fullmatch(cell)
+        unit = (match["unit"] if match else None) or ""
+        if unit and unit not in QUANTITY_OF_UNIT:
+            faults.append(Fault(cell, f"unit must be one of {', '.join(QUANTITY_OF_UNIT)}, got {unit!r}", lines[0][0]))
+        names.append(match["name"] if match else cell)
+        factors.append(UNITS[QUANTITY_OF_UNIT[unit]][unit] if unit in QUANTITY_OF_UNIT else 1.0)
+    rows = []
+    for number, text in lines[1:]:
+        cells = next(csv.reader([text]))
+        try:
+            rows.append([float(c) for c in cells])
+        except ValueError:
+            faults.append(Fault("", f"numbers are needed, got {text.strip()!r}", number))
+            continue
+        if len(cells) != len(names):
+            faults.append(Fault("", f"{len(names)} columns are needed as in the header, got {len(cells)}", number))
+            rows.pop()
+    if faults:
+        raise MotionFileError(str(path), faults[:20])
+    return names, list((np.array(rows) * factors).T)

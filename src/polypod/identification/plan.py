@@ -1,0 +1,137 @@
+"""Where to measure: poses within the workspace that tell the most about a robot's geometry (D-optimal)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..description import Robot
+from ..errors import InputError
+from ..model import Model
+from .base import BaseParameters, base_of_rows
+from .calibrate import UNCERTAINTY, sight_rows
+from .geometry import Geometry
+from .measured import COLUMNS, Kind
+from .prior import Z95
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Poses to measure at (n, 4, 4), their coordinates q (n, 6), and what they will show.
+
+    ``half_widths`` (k,) are those of the 95 % intervals to expect, with the noise stated.
+    """
+
+    poses: Array
+    q: Array
+    base: BaseParameters
+    half_widths: Array
+    log_determinant: float
+
+
+def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Array:
+    """Poses (count, 4, 4) spread over the workspace around home: limits kept, conditioning at most thrice home's."""
+    rng = np.random.default_rng(seed)
+    home, size = model.robot.home.matrix, max(model.size, 0.05)
+    worst = 3.0 * float(model.conditioning(home).condition)
+    found: list[Array] = []
+    total = 0
+    for _ in range(40):
+        n = 4 * count
+        draw = rng.uniform(-1, 1, (n, 6)) * rng.uniform(0.3, 1, (n, 1))
+        pose = np.tile(home, (n, 1, 1))
+        pose[:, :3, 3] += reach * size * 2 * draw[:, :3]
+        pose[:, :3, :3] = Rotation.from_rotvec(reach * draw[:, 3:]).as_matrix() @ home[:3, :3]
+        quality = model.kernel("inverse_kinematics")(pose)[1]
+        good = quality > 1e-3
+        report = model.limits(pose)
+        if report.names:
+            good &= report.inside.all(axis=1)
+        good &= model.conditioning(pose).condition <= worst
+        found.append(pose[good])
+        total += int(good.sum())
+        if total >= count:
+            return np.concatenate(found)[:count]
+        if total < count // 10:
+            reach *= 0.8
+    raise InputError(f"robot: {model.robot.name!r} reaches only {total} of {count} poses around home within its limits")
+
+
+def plan(
+    model: Model | Robot | str | Path,
+    count: int,
+    kind: Kind = "pose",
+    *,
+    numbers: Sequence[str] = (),
+    offsets: bool = True,
+    frames: bool = False,
+    tool: Any = (0.0, 0.0, 0.0),
+    anchor: Any = (0.0, 0.0, 0.0),
+    noise: tuple[float, float] = (1e-5, 2e-5),
+    candidates: int = 400,
+    seed: int = 0,
+) -> Plan:
+    """The ``count`` poses whose measurements have the largest log det of information about the geometry.
+
+    Chosen from ``candidates`` random poses of the workspace one by one, then exchanged as long as that helps. ``noise``
+    is that of lengths [m] and angles [rad].
+    """
+    model = model if isinstance(model, Model) else Model(model)
+    if kind not in COLUMNS:
+        raise InputError(f"kind: one of {', '.join(COLUMNS)} is needed, got {kind!r}")
+    if not 1 <= count <= candidates:
+        raise InputError(f"count: 1 to {candidates} poses can be chosen, got {count}")
+    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    poses = random_poses(model, candidates, seed)
+    rows = sight_rows(geometry, poses, kind, tool, anchor)
+    each = np.array([noise[int(quantity == "angle")] for _, quantity in COLUMNS[kind]])
+    blocks = rows.reshape(candidates, len(each), -1) / each[:, None] * UNCERTAINTY
+    chosen = _exchanged(blocks, _greedy(blocks, count))
+    information = np.eye(blocks.shape[2]) + np.einsum("nck,ncl->kl", blocks[chosen], blocks[chosen])
+    half = Z95 * UNCERTAINTY * np.sqrt(np.diag(np.linalg.inv(information)))
+    seen = base_of_rows(sight_rows(geometry, poses[chosen], kind, tool, anchor), tuple(geometry.numbers))
+    return Plan(poses[chosen], np.asarray(model.inverse_kinematics(poses[chosen])), seen, half,
+                float(np.linalg.slogdet(information)[1]))  # fmt: skip
+
+
+def _gains(blocks: Array, covariance: Array) -> Array:
+    """log det(1 + A C A^T) of every candidate (n,)."""
+    inner = np.einsum("nck,kl,ndl->ncd", blocks, covariance, blocks, optimize=True)
+    return np.asarray(np.linalg.slogdet(np.eye(blocks.shape[1]) + inner)[1])
+
+
+def _greedy(blocks: Array, count: int) -> list[int]:
+    information, chosen = np.eye(blocks.shape[2]), list[int]()
+    for _ in range(count):
+        gains = _gains(blocks, np.linalg.inv(information))
+        gains[chosen] = -np.inf
+        chosen.append(int(np.argmax(gains)))
+        information = information + blocks[chosen[-1]].T @ blocks[chosen[-1]]
+    return chosen
+
+
+def _exchanged(blocks: Array, chosen: list[int], rounds: int = 3) -> list[int]:
+    """Each pose in turn given up for the best of the others, while that helps."""
+    chosen = list(chosen)
+    whole = np.eye(blocks.shape[2]) + np.einsum("nck,ncl->kl", blocks[chosen], blocks[chosen])
+    for _ in range(rounds):
+        changed = False
+        for place, old in enumerate(chosen):
+            without = whole - blocks[old].T @ blocks[old]
+            gains = _gains(blocks, np.linalg.inv(without))
+            gains[[c for c in chosen if c != old]] = -np.inf
+            best = int(np.argmax(gains))
+            if best != old and gains[best] > gains[old] + 1e-9:
+                chosen[place], changed = best, True
+                whole = without + blocks[best].T @ blocks[best]
+        if not changed:
+            break
+    return chosen
