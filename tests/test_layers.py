@@ -34,6 +34,7 @@ ORDER = (
     "analysis",
     "exchange",
     "fastest",
+    "identification",
     "export",
     "view",
     "results",

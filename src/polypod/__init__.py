@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from . import analysis, control, errors, exchange, export, legs, motion, results, simulation
+    from . import analysis, control, errors, export, identification, legs, motion, results, simulation
     from .description import Body, Robot
     from .description.poses import pose
     from .files import dumps, library, load, loads, save
@@ -34,6 +35,7 @@ _HOME = {
     "errors": "",
     "exchange": "",
     "export": "",
+    "identification": "",
     "legs": "",
     "library": "files",
     "live": "view",
@@ -79,6 +81,7 @@ __all__ = [
     "errors",
     "exchange",
     "export",
+    "identification",
     "legs",
     "library",
     "live",

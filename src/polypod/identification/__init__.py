@@ -12,6 +12,7 @@ from .logs import Log, read_log
 from .measured import Measurements, measurements, read_measurements
 from .numbers import LinearModel
 from .plan import Plan, plan
+from .simulated import save_log, simulated_log
 
 __all__ = [
     "BaseParameters",
@@ -31,4 +32,6 @@ __all__ = [
     "plan",
     "read_log",
     "read_measurements",
+    "save_log",
+    "simulated_log",
 ]

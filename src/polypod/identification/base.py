@@ -24,6 +24,7 @@ Sight = Literal["alone", "together", "not"]
 GAP = 1e-9
 """Singular values below this part of the largest count as zero: columns are scaled to one, rounding is 1e-14."""
 _SHOWN = 1e-9
+_NOTHING = 1e-10  # columns that are smaller by this much are rounding
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def base_parameters(
 def base_of_rows(rows: Array, numbers: tuple[LinearNumber, ...]) -> BaseParameters:
     """The base parameters of rows (N, k): what they show of the numbers, first ones first."""
     scale = np.linalg.norm(rows, axis=0)
-    effective = scale > 1e-12 * scale.max()
+    effective = scale > _NOTHING * scale.max()
     columns = np.flatnonzero(effective)
     r = np.linalg.qr(rows[:, columns] / scale[columns], mode="r")
     values = np.linalg.svd(r, compute_uv=False)

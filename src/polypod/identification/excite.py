@@ -10,7 +10,7 @@ from __future__ import annotations
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.spatial.transform import Rotation
 from ..description import Robot
 from ..errors import InputError
 from ..model import Model
-from ..motion import Euler, MotionFile, OwnCoordinates, Rest, Sine, Sum
+from ..motion import Coordinates, Euler, MotionFile, OwnCoordinates, Path, Rest, Sine, Sum
 from .base import BaseParameters, base_parameters
 from .numbers import LinearModel, Motion
 from .prior import Z95, uncertainties
@@ -68,7 +68,7 @@ class Excitation:
 
 
 def excite(
-    model: Model | Robot | str | Path,
+    model: Model | Robot | str | FilePath,
     *,
     duration: float = 10.0,
     harmonics: int = 8,
@@ -101,6 +101,26 @@ def excite(
     search = _Search(linear, base_parameters(linear), duration, harmonics, criterion, max_acceleration, reach)
     best, tried = search.run(budget, np.random.default_rng(seed), progress)
     return search.result(best, noise, rate, tried)
+
+
+@dataclass(frozen=True, eq=False)
+class _Series(Path):
+    """x = offset + sum_k a_k cos(k w t) + b_k sin(k w t), a and b (m, K): the same as the file's, without its checks."""
+
+    offset: Array
+    a: Array
+    b: Array
+    duration: float
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.offset.shape
+
+    def evaluate(self, t: Array) -> Coordinates:
+        w = 2 * np.pi * np.arange(1, self.a.shape[1] + 1) / self.duration
+        c, s = np.cos(np.multiply.outer(t, w)), np.sin(np.multiply.outer(t, w))
+        x = self.offset + c @ self.a.T + s @ self.b.T
+        return Coordinates(x, (c * w) @ self.b.T - (s * w) @ self.a.T, -(c * w**2) @ self.a.T - (s * w**2) @ self.b.T)
 
 
 class _Search:
@@ -139,9 +159,13 @@ class _Search:
 
     def motion(self, genes: Array, samples: int) -> Motion:
         """States of one series at even instants of its period."""
-        trajectory = self.file(genes).trajectory.for_model(self.model)
-        found = trajectory.at(np.linspace(0, self.duration, samples, endpoint=False))
+        a, b = self.coefficients(genes)
+        path = _Series(self.home - a.sum(axis=-1), a, b, self.duration)
+        found = self._trajectory(path).for_model(self.model).at(np.linspace(0, self.duration, samples, endpoint=False))
         return Motion(found.pose, found.twist, found.acceleration)
+
+    def _trajectory(self, path: Path) -> Euler | OwnCoordinates:
+        return Euler(path=path, convention=self.convention) if self.model.mobility.full else OwnCoordinates(path=path)
 
     def file(self, genes: Array, name: str = "excitation", rate: float = 1000.0) -> MotionFile:
         """The series as a motion file: sines at once with a rest at home."""
@@ -157,9 +181,7 @@ class _Search:
                     duration=self.duration,
                 )
             )
-        path = Sum(parts=tuple(parts))
-        full = self.model.mobility.full
-        trajectory: Any = Euler(path=path, convention=self.convention) if full else OwnCoordinates(path=path)
+        trajectory = self._trajectory(Sum(parts=tuple(parts)))
         title = f"{self.harmonics} harmonics of {1 / self.duration:g} Hz that make inertias and friction visible"
         return MotionFile(name=name, title=title, robot=self.model.robot.name, rate=rate, trajectory=trajectory)
 

@@ -150,11 +150,15 @@ def _log(model: Model, source: Any, constants: Any) -> Log:
 
 
 def identified(
-    linear: LinearModel, runs: list[Prepared], held_back: list[Prepared], uncertainty: Any = None
+    linear: LinearModel,
+    runs: list[Prepared],
+    held_back: list[Prepared],
+    uncertainty: Any = None,
+    start: Array | None = None,
 ) -> Identification:
-    """The same from logs that are ready; for many fits of one robot."""
+    """The same from logs that are ready; ``start`` are other values of the numbers (k,) than the file's."""
     base = base_parameters(linear)
-    prior, sigma = linear.values, uncertainties(linear, uncertainty)
+    prior, sigma = linear.values if start is None else start, uncertainties(linear, uncertainty)
     sigma = np.where([s == "not" for s in base.sight], 0.0, sigma)
     constraints = cones(linear, base)
     notes = [f"{run.log.name}: {text}" for run in (*runs, *held_back) for text in run.log.notes]
@@ -182,7 +186,7 @@ def identified(
         raise InputError("logs: no sample of forces is left to use")
     white = _whiteness(runs, predicted, goods)
     # what follows only widens intervals: weights by channel hardly move the values
-    fit = weighted(data, white.time)
+    fit = weighted(data, white.spread)
     numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, constraints)
     changes = _changes(linear, base, numbers, covariance)
     note = _note(runs, goods)

@@ -223,7 +223,12 @@ class LinearModel:
         return kernel.at(mechanism.numbers.values)
 
     def columns(self, motion: Motion, loads: Array, which: tuple[int, ...]) -> Array:
-        """Columns ``which`` of Y T (N, n, c), by a function of these alone; NaN where there is no answer."""
+        """Columns ``which`` of Y T (N, n, c), by a function of these alone; NaN where there is no answer.
+
+        Of legs that close by iterating the columns are differences of forces, exact since forces are linear.
+        """
+        if self.mechanism.open_legs:
+            return self._differences(motion, which)
         needed, part = self._needed(which)
         key = tuple(self.chosen[k] for k in needed)
         if key not in self._some:
@@ -235,6 +240,15 @@ class LinearModel:
         if bad.any():
             matrix[bad] = np.nan
         return np.asarray(matrix)
+
+    def _differences(self, motion: Motion, which: tuple[int, ...]) -> Array:
+        own = self.values
+        size = np.array([abs(n.value) for n in self.numbers])
+        step = np.maximum(size, 0.1 * size.max())[list(which)]
+        moved = np.tile(own, (len(which), 1))
+        moved[np.arange(len(which)), list(which)] += step
+        change = self.forces(motion, moved) - self.forces(motion, own)
+        return np.ascontiguousarray(np.moveaxis(change / step[:, None, None], 0, -1))
 
     @cached_property
     def _loads_kernel(self) -> Kernel:

@@ -21,6 +21,11 @@ class Whiteness(NamedTuple):
     time: Array
     p_value: Array
 
+    @property
+    def spread(self) -> Array:
+        """By how much intervals widen (a,): the correlation time of residuals that are not white, else 1."""
+        return np.where(self.p_value < 0.01, self.time, 1.0)
+
 
 def whiteness(residual: Array, good: NDArray[np.bool_]) -> Whiteness:
     """Of residuals (n, a); samples that are not good count as zero. By autocorrelations rho_j:

@@ -64,7 +64,8 @@ def body_changes(path: str, body: Body, before: Array, after: Array, covariance:
 
 def with_changes(robot: Robot, changes: list[Change], note: str, extra: Mapping[str, str] | None = None) -> Robot:
     """The robot with the changed fields; each has a source that says from what and how well it is known."""
-    data = robot.model_dump()
+    data = robot.model_dump(mode="json", exclude_defaults=True)
+    data["legs"] = [{"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)} for leg in robot.legs]
     sources = dict(robot.sources)
     fresh: dict[str, str] = dict(extra or {})
     for change in changes:
@@ -89,9 +90,7 @@ def _digits(half: Array) -> str:
 def _set(data: Any, path: str, value: Any) -> None:
     *way, last = path.split(".")
     for part in way:
-        data = data[int(part)] if isinstance(data, (list, tuple)) else data[part]
-    if isinstance(data, tuple):
-        raise TypeError(f"{path}: cannot be set")
+        data = data[int(part)] if isinstance(data, list) else data.setdefault(part, {})
     data[int(last) if isinstance(data, list) else last] = value
 
 

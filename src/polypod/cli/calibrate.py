@@ -1,0 +1,141 @@
+"""``polypod calibrate``: a robot's geometry from measured poses; without any, where to measure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+from scipy.spatial.transform import Rotation
+
+from ..errors import InputError
+from ..files import dumps
+from ..files.whole import write_whole
+from ..identification import Calibration, Plan, calibrate, plan
+from ..identification.prior import Z95
+from ..model import Model
+from ..results.tables import Table, table
+from .terminal import note, out, report_errors, show_json, show_table, working
+
+EXAMPLE = "Example: polypod calibrate my-robot.yaml poses.csv --out my-robot-calibrated.yaml"
+
+
+def _point(text: str | None, what: str) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        values = [float(x) for x in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) != 3:
+        raise InputError(f"--{what}: three numbers x,y,z in m are needed, got {text!r}")
+    return values
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    poses: Annotated[
+        Path | None, typer.Argument(help="CSV: NAME.q of every actuator, and x,y,z,a1,a2,a3, tilts or distances.")
+    ] = None,
+    out_file: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Robot file, ROBOT-calibrated.yaml; or poses of a plan.")
+    ] = None,
+    plan_count: Annotated[int | None, typer.Option("--plan", help="Choose so many poses to measure at.")] = None,
+    kind: Annotated[str, typer.Option(help="What a plan measures: pose, position, tilt or distance.")] = "pose",
+    numbers: Annotated[list[str], typer.Option(help="Points, lengths or directions to find (paths, * for any).")] = [],  # noqa: B006
+    offsets: Annotated[bool, typer.Option(help="Find offsets of the actuators' readings.")] = True,
+    frames: Annotated[bool, typer.Option("--frames", help="Find the frames of the device and of its target.")] = False,
+    tool: Annotated[str | None, typer.Option(help="Measured point in the platform frame, x,y,z in m.")] = None,
+    anchor: Annotated[str | None, typer.Option(help="Fixed ball of a ball-bar, base frame, x,y,z in m.")] = None,
+    uncertainty: Annotated[float, typer.Option(help="Standard uncertainty of the file's geometry, m and rad.")] = 0.02,
+    robust: Annotated[bool, typer.Option(help="Count measurements that stand out less.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Points, lengths and offsets of a robot from measured poses, as a new robot file; or poses to measure at."""
+    if (poses is None) == (plan_count is None):
+        raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
+    model = Model(robot)
+    points = {"tool": _point(tool, "tool"), "anchor": _point(anchor, "anchor")}
+    options: dict[str, Any] = {"numbers": numbers, "offsets": offsets, "frames": frames}
+    if plan_count is not None:
+        given = {k: v for k, v in points.items() if v is not None}
+        chosen = plan(model, plan_count, kind, **options, **given)  # type: ignore[arg-type]
+        target = out_file or Path(f"{model.robot.name}-poses.csv")
+        write_whole(target, poses_table(model, chosen).csv().encode(), force)
+        if json_:
+            show_json({"poses": str(target), "identifiable": chosen.base.count, "numbers": len(chosen.base.numbers),
+                       "combinations": list(chosen.base.names)})  # fmt: skip
+            return
+        show_table(plan_table(chosen))
+        out().print(f"\n{_seen(chosen.base)}\nWrote {escape(str(target))}: {plan_count} poses to measure at.")
+        return
+    assert poses is not None
+    with working("calibrating"):
+        found = calibrate(model, poses, **options, **points, uncertainty=uncertainty, robust=robust)
+    target = out_file or Path(f"{model.robot.name}-calibrated.yaml")
+    write_whole(target, dumps(found.robot).encode(), force)
+    if json_:
+        show_json(report_data(found, target))
+        return
+    show_table(numbers_table(found))
+    out().print(f"\n{_seen(found.base)} {_left(found)}")
+    for name, value in found.offsets.items():
+        out().print(f"Add {value:.6g} to the readings of {escape(name)}.")
+    for text in found.notes:
+        note(text)
+    out().print(f"Wrote {escape(str(target))}.")
+
+
+def _seen(base: Any) -> str:
+    return f"{base.count} combinations of {len(base.numbers)} numbers are identifiable."
+
+
+def _left(found: Calibration) -> str:
+    parts = [f"{name} {value:.3g} {unit}" for name, value, unit in
+             zip(("lengths", "angles"), found.noise, ("m", "rad"), strict=True) if np.isfinite(value)]  # fmt: skip
+    before, after = (float(np.sqrt((r**2).mean())) for r in (found.before, found.residuals))
+    return f"Residuals fall from {before:.3g} to {after:.3g} (rms); noise of {', '.join(parts)}."
+
+
+def numbers_table(found: Calibration) -> Table:
+    """Every number with its step and interval."""
+    half = Z95 * np.sqrt(np.diag(found.covariance))
+    rows = [(n.name, n.unit, n.value, n.value + float(s), float(h), sight)
+            for n, s, h, sight in zip(found.geometry.numbers, found.steps, half, found.base.sight, strict=True)]  # fmt: skip
+    columns = [("number", ""), ("unit", ""), ("file", ""), ("new", ""), ("± 95 %", ""), ("seen", "")]
+    return table("Geometry", columns, rows)
+
+
+def plan_table(chosen: Plan) -> Table:
+    """What the poses of a plan will show."""
+    rows = [(n.name, n.unit, float(h), sight)
+            for n, h, sight in zip(chosen.base.numbers, chosen.half_widths, chosen.base.sight, strict=True)]  # fmt: skip
+    caption = "With noise of 10 um and 20 urad."
+    return table("What the poses will show", [("number", ""), ("unit", ""), ("± 95 %", ""), ("seen", "")], rows, caption)
+
+
+def poses_table(model: Model, chosen: Plan) -> Table:
+    """Poses and coordinates of a plan, in the columns that measurements come back in."""
+    angles = Rotation.from_matrix(chosen.poses[:, :3, :3]).as_euler(model.robot.euler)
+    columns = [(f"{a.name}.q", a.unit) for a in model.actuators]
+    columns += [(c, "m") for c in "xyz"] + [(c, "rad") for c in ("a1", "a2", "a3")]
+    rows = np.concatenate([chosen.q, chosen.poses[:, :3, 3], angles], axis=1)
+    return table("Poses", columns, [tuple(map(float, row)) for row in rows])
+
+
+def report_data(found: Calibration, target: Path) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    return {
+        "robot": found.robot.name,
+        "file": str(target),
+        "identifiable": found.base.count,
+        "combinations": list(found.base.names),
+        "numbers": numbers_table(found).records(),
+        "offsets": found.offsets,
+        "noise": [None if not np.isfinite(x) else float(x) for x in found.noise],
+        "notes": list(found.notes),
+    }

@@ -1,0 +1,78 @@
+"""``polypod excite``: a motion that makes inertias and friction visible."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.markup import escape
+
+from ..files.whole import write_whole
+from ..identification import Excitation, excite
+from ..model import Model
+from ..motion.files import dumps_motion
+from ..results.tables import Table, table
+from .terminal import note, out, report_errors, show_json, show_table, working
+
+EXAMPLE = "Example: polypod excite kim-ryu --noise 0.5 --out kim-ryu-excitation.yaml"
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    out_file: Annotated[Path | None, typer.Option("--out", "-o", help="Motion file; ROBOT-excitation.yaml.")] = None,
+    duration: Annotated[float, typer.Option(help="Period, s.")] = 10.0,
+    harmonics: Annotated[int, typer.Option(help="Harmonics of each coordinate.")] = 8,
+    noise: Annotated[float, typer.Option(help="Noise of forces, N or N m.")] = 1.0,
+    rate: Annotated[float, typer.Option(help="Samples a second.")] = 1000.0,
+    criterion: Annotated[str, typer.Option(help="What is made best: determinant or condition.")] = "determinant",
+    max_acceleration: Annotated[float | None, typer.Option(help="Of the actuators, m/s^2 or rad/s^2.")] = None,
+    reach: Annotated[float, typer.Option(help="Part of the robot's size, and radians, around home.")] = 0.25,
+    same_legs: Annotated[bool, typer.Option("--same-legs", help="One number for all legs.")] = False,
+    budget: Annotated[float, typer.Option(help="Seconds to search.")] = 20.0,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """A motion within all limits of a robot that makes its inertias and friction visible, and what stays invisible."""
+    with working("searching") as progress:
+        found = excite(
+            Model(robot), duration=duration, harmonics=harmonics, noise=noise, rate=rate, criterion=criterion,  # type: ignore[arg-type]
+            max_acceleration=max_acceleration, reach=reach, same_legs=same_legs, budget=budget, progress=progress,
+        )  # fmt: skip
+    target = out_file or Path(f"{found.motion.robot}-excitation.yaml")
+    write_whole(target, dumps_motion(found.motion).encode(), force)
+    if json_:
+        show_json(report_data(found, target))
+        return
+    show_table(seen_table(found))
+    out().print(
+        f"\nlog det of the information {found.log_determinant:.4g}, condition number {found.condition:.4g}, with noise "
+        f"{found.noise:g} at {found.rate:g} samples a second; {found.tried} motions tried."
+    )
+    if found.invisible:
+        listed = "; ".join(found.invisible[:4]) + ("; ..." if len(found.invisible) > 4 else "")
+        note(f"{len(found.invisible)} of {found.base.count} base parameters stay invisible (more uncertain than the "
+             f"file's values): {listed}")  # fmt: skip
+    out().print(f"Wrote {escape(str(target))}. Run it: polypod run {escape(robot)} {escape(str(target))}")
+
+
+def seen_table(found: Excitation) -> Table:
+    """Standard deviations of the base parameters to expect."""
+    rows = [(name, unit, float(d) if np.isfinite(d) else float("nan"))
+            for name, unit, d in zip(found.base.names, found.base.units, found.deviations, strict=True)]  # fmt: skip
+    return table("What one period shows", [("base parameter", ""), ("unit", ""), ("standard deviation", "")], rows)
+
+
+def report_data(found: Excitation, target: Path) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    return {
+        "motion": str(target),
+        "log_determinant": found.log_determinant,
+        "condition": found.condition,
+        "noise": found.noise,
+        "rate": found.rate,
+        "base_parameters": seen_table(found).records(),
+        "invisible": list(found.invisible),
+    }

@@ -1,0 +1,94 @@
+"""``polypod identify``: inertias and friction of a robot from logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from ..errors import InputError
+from ..files import dumps
+from ..files.whole import write_whole
+from ..identification import Identification, identify
+from .identify_report import base_table, changes_table, force_errors, page, whiteness_table
+from .terminal import note, out, report_errors, show_json, show_table, working
+
+EXAMPLE = "Example: polypod identify my-robot.yaml run1.csv run2.csv --validate run9.csv --out my-robot-identified.yaml"
+
+
+def parts(texts: list[str], what: str) -> dict[str, float]:
+    """Numbers by path pattern from texts such as ``platform.mass=0.01``."""
+    found = {}
+    for text in texts:
+        pattern, _, number = text.rpartition("=")
+        try:
+            found[pattern or "*"] = float(number)
+        except ValueError:
+            raise InputError(f"--{what}: PATTERN=NUMBER or NUMBER is needed, got {text!r}") from None
+    return found
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    logs: Annotated[list[Path], typer.Argument(help="CSV logs: time, NAME.q and NAME.force (or .current) with units.")],
+    validate: Annotated[list[Path], typer.Option(help="A log held back to judge the result by; may be repeated.")] = [],  # noqa: B006
+    out_file: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Robot file with the new numbers; ROBOT-identified.yaml.")
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="HTML report; beside the robot file if not given.")] = None,
+    same_legs: Annotated[bool, typer.Option("--same-legs", help="One number for all legs.")] = False,
+    friction: Annotated[list[str], typer.Option(help="Friction that is zero in the file, to be found (a path).")] = [],  # noqa: B006
+    uncertainty: Annotated[
+        list[str], typer.Option(help="Relative standard uncertainty of the file's numbers: 0.5, or PATH=0.01.")
+    ] = [],  # noqa: B006
+    constant: Annotated[list[float], typer.Option(help="Force per ampere: one, or one for each actuator.")] = [],  # noqa: B006
+    delay: Annotated[float, typer.Option(help="Seconds that forces come later than coordinates.")] = 0.0,
+    check: Annotated[bool, typer.Option(help="Refuse logs whose channels or units cannot be right.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Inertias and friction of a robot from logs of its motion, with intervals, as a new robot file and a report."""
+    with working("identifying") as progress:
+        progress("reading logs")
+        found = identify(
+            robot, list(logs), list(validate), uncertainty=parts(uncertainty, "uncertainty") or None,
+            same_legs=same_legs, friction=friction, constants=constant or None, delay=delay, check=check,
+        )  # fmt: skip
+        target = out_file or Path(f"{found.robot.name}-identified.yaml")
+        paper = report or target.with_suffix(".html")
+        progress("writing the report")
+        from .. import __version__
+
+        write_whole(target, dumps(found.robot).encode(), force)
+        write_whole(paper, page(found, __version__).encode(), force)
+    if json_:
+        show_json(report_data(found, target, paper))
+        return
+    base = found.base
+    out().print(
+        f"[bold]{escape(found.robot.name)}[/]: {base.count} base parameters of {len(base.numbers)} numbers; "
+        f"{base.sight.count('alone')} numbers are seen alone, {base.sight.count('together')} together with others, "
+        f"{base.sight.count('not')} not at all.\n"
+    )
+    show_table(force_errors(found))
+    show_table(changes_table(found))
+    for text in found.notes:
+        note(text)
+    out().print(f"\nWrote {escape(str(target))} and {escape(str(paper))}.")
+
+
+def report_data(found: Identification, target: Path, paper: Path) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    return {
+        "robot": found.robot.name,
+        "file": str(target),
+        "report": str(paper),
+        "base_parameters": base_table(found).records(),
+        "numbers": changes_table(found).records(),
+        "force_errors": force_errors(found).records(),
+        "residuals": whiteness_table(found).records(),
+        "notes": list(found.notes),
+    }
