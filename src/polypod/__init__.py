@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import analysis, control, errors, exchange, export, legs, motion, results, simulation
-    from . import analysis, control, errors, export, identification, legs, motion, results, simulation
+    from . import analysis, control, errors, exchange, export, identification, legs, motion, results, simulation
     from .description import Body, Robot
     from .description.poses import pose
     from .files import dumps, library, load, loads, save

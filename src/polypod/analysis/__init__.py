@@ -1,12 +1,11 @@
-"""What a model says beyond one state: linear models, workspaces, certified boxes, singularities."""
-"""What a model says beyond one state: linearisation, natural modes, stiffness; the home of maps and workspaces."""
-
-from .certified import CertifiedBox, CertifiedMotion, CertifiedVolume, certified_box, certified_volume, certify_motion
-"""What a model says beyond one state: linear models, stiffness, accuracy; the home of maps and workspaces."""
+"""What a model says beyond one state: linear models, workspaces, singularities, stiffness, accuracy, certified boxes."""
 
 from .accuracy import Budget, Scatter, Worst, budget, scatter, worst_case
+from .certified import CertifiedBox, CertifiedMotion, CertifiedVolume, certified_box, certified_volume, certify_motion
 from .linear import LinearModel, NaturalModes, linearise, natural_modes
 from .singularity import architecture, nearest_singularity, singularity
+from .stiffness import Deflection, Stiffness, deflection, resonances, stiffness
+from .tolerances import Growth, Tolerance, Tolerances, load_tolerances
 from .workspace import (
     Requirements,
     constant_orientation,
@@ -21,50 +20,42 @@ from .workspace import (
 )
 
 __all__ = [
+    "Budget",
     "CertifiedBox",
     "CertifiedMotion",
     "CertifiedVolume",
-    "LinearModel",
-    "NaturalModes",
-    "Requirements",
-    "architecture",
-    "certified_box",
-    "certified_volume",
-    "certify_motion",
-    "constant_orientation",
-    "dexterous",
-    "full_workspace",
-    "linearise",
-    "natural_modes",
-    "nearest_singularity",
-    "orientations_at",
-    "reachable",
-    "singularity",
-    "straight_reach",
-    "tilt_by_height",
-    "travel",
-    "workspace_map",
-from .stiffness import Deflection, Stiffness, deflection, resonances, stiffness
-from .tolerances import Growth, Tolerance, Tolerances, load_tolerances
-
-__all__ = [
-    "Budget",
     "Deflection",
     "Growth",
     "LinearModel",
     "NaturalModes",
+    "Requirements",
     "Scatter",
     "Stiffness",
     "Tolerance",
     "Tolerances",
     "Worst",
+    "architecture",
     "budget",
+    "certified_box",
+    "certified_volume",
+    "certify_motion",
+    "constant_orientation",
     "deflection",
+    "dexterous",
+    "full_workspace",
     "linearise",
     "load_tolerances",
     "natural_modes",
+    "nearest_singularity",
+    "orientations_at",
+    "reachable",
     "resonances",
     "scatter",
+    "singularity",
     "stiffness",
+    "straight_reach",
+    "tilt_by_height",
+    "travel",
+    "workspace_map",
     "worst_case",
 ]
