@@ -61,6 +61,7 @@ QUANTITIES = {
     "limit_high": Quantity(("limit",), "its greatest value", "{limit}"),
     "reaction_force": Quantity(_JOINT, "reaction on the joint's child, base axes", "N"),
     "reaction_moment": Quantity(_JOINT, "its moment about the joint's centre", "N m"),
+    "joint_axes": Quantity(("time", "joint", "pivot", "axis"), "its free directions, base axes; NaN for fewer", "1"),
     "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
     "elastic_rate": Quantity(("time", "mode"), "its rate", "generalized, 1/s"),
     "frequency": Quantity(("mode",), "free frequency of the platform's mode", "rad/s"),

@@ -19,6 +19,7 @@ from . import terminal
 
 COMMANDS = {
     "run": "Actuator forces, powers, reactions, limits and conditioning of a robot along a motion.",
+    "compare": "Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better.",
     "view": "A page to drag the robot in: lengths, forces, limits and conditioning at once, offline in any browser.",
     "papers": "Figures, claims and errata of the papers the library is built from, with the number that decides each.",
     "simulate": "A robot under a controller that follows a motion: tracking error, forces, energies, events.",

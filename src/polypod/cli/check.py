@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motio
 from ..results import limit_report, limits, study
 from ..results.report import near_singularity
 from ..results.tables import Table
+from .overrides import Settings, with_overrides
 from .parameters import parameters
 from .terminal import err, fail, out, report_errors, show_json, show_table, working
 
@@ -59,18 +61,20 @@ class _AnyFileError(FileError):
     what = "robot or motion"
 
 
-def check(name: str | Path, robot: str | None = None, sources: bool = False) -> Report:
+def check(
+    name: str | Path, robot: str | None = None, sources: bool = False, settings: Sequence[str] | None = None
+) -> Report:
     """Validate a robot or motion, a file or one of the library; a motion is tried on ``robot``, or on its own robot.
 
-    With ``sources`` every parameter of a robot without a source is listed.
+    With ``sources`` every parameter of a robot without a source is listed. ``settings`` change numbers of the robot.
     """
     report = Report(str(name), "file")
     try:
         report.kind = _kind(name)
         if report.kind == "robot":
-            _robot(report, sources)
+            _robot(report, sources, settings)
         else:
-            _motion(report, robot)
+            _motion(report, robot, settings)
     except FileError as error:
         report.faults = list(error.faults)
     except PolypodError as error:
@@ -99,11 +103,12 @@ def _kind(name: str | Path) -> str:
     return "robot"
 
 
-def _robot(report: Report, sources: bool) -> None:
+def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        robot = load(report.file)
-        with with_file_lines(report.file):
+        meant = with_overrides(report.file, settings)
+        robot = meant if isinstance(meant, Robot) else load(meant)
+        with with_file_lines(meant):
             model = Model(robot)
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
     condition = float(model.conditioning(robot.home.matrix).condition)
@@ -182,7 +187,7 @@ def _flexible(report: Report, model: Model) -> None:
     report.remarks.append(text)
 
 
-def _motion(report: Report, robot: str | None) -> None:
+def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -> None:
     path = None if report.file in (*PUBLISHED, AROUND_HOME) else Path(report.file)
     motion = None if path is None else load_motion(path)
     own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
@@ -193,7 +198,7 @@ def _motion(report: Report, robot: str | None) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the robot is not what is checked here
-            model = Model(name)
+            model = Model(with_overrides(name, settings))
     except PolypodError as error:
         line = None if robot or path is None else line_of("robot", parse(read(path, FileError), "", FileError, "")[1])
         report.faults = [Fault("robot", str(error).removeprefix("robot: "), line)]
@@ -225,11 +230,12 @@ def command(
     robot: Annotated[str | None, typer.Option(help="Robot to try a motion on.")] = None,
     sources: Annotated[bool, typer.Option("--sources", help="List a robot's parameters without a source.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="End with 2 also for a broken limit or a warning.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Check a robot or motion, a file or one of the library; every fault with its line."""
     with working("checking"):
-        report = check(file, robot, sources)
+        report = check(file, robot, sources, settings)
     if json_:
         show_json(_data(report))
     elif report.ok:

@@ -5,6 +5,7 @@ Formats are those of :data:`polypod.export.EXPORTS` and :data:`polypod.export.RO
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from ..errors import UnknownNameError
 from ..export import EXPORTS, ROBOT_EXPORTS
 from ..files.whole import write_whole
 from ..model import Model
+from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
 
 EXAMPLE = "Example: polypod export {} kim-ryu inverse_dynamics --out firmware"
@@ -33,18 +35,26 @@ def export(
     folder: str | Path = ".",
     friction: bool = True,
     force: bool = False,
+    settings: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write the files of a model function into a folder; returns their paths."""
     if kind not in EXPORTS:
         raise UnknownNameError("export", kind, tuple(EXPORTS))
-    return _write(EXPORTS[kind].files(Model(robot), function, friction), folder, force)
+    model = Model(with_overrides(robot, settings))
+    return _write(EXPORTS[kind].files(model, function, friction), folder, force)
 
 
-def export_robot(kind: str, robot: str, folder: str | Path = ".", force: bool = False) -> list[Path]:
+def export_robot(
+    kind: str,
+    robot: str,
+    folder: str | Path = ".",
+    force: bool = False,
+    settings: Sequence[str] | None = None,
+) -> list[Path]:
     """Write the files of a whole robot into a folder; returns their paths."""
     if kind not in ROBOT_EXPORTS:
         raise UnknownNameError("export", kind, tuple(ROBOT_EXPORTS))
-    return _write(ROBOT_EXPORTS[kind].files(Model(robot)), folder, force)
+    return _write(ROBOT_EXPORTS[kind].files(Model(with_overrides(robot, settings))), folder, force)
 
 
 def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
@@ -71,9 +81,10 @@ def _register(kind: str) -> None:
         folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
         friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
         force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+        settings: Settings = None,
     ) -> None:
         with working("exporting"):
-            paths = export(kind, robot, function, folder, friction, force)
+            paths = export(kind, robot, function, folder, friction, force, settings)
         _report(paths, EXPORTS[kind].hint)
 
 
@@ -84,9 +95,10 @@ def _register_robot(kind: str) -> None:
         robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
         folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
         force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+        settings: Settings = None,
     ) -> None:
         with working("exporting"):
-            paths = export_robot(kind, robot, folder, force)
+            paths = export_robot(kind, robot, folder, force, settings)
         _report(paths, ROBOT_EXPORTS[kind].hint)
 
 

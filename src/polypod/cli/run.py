@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,10 +14,11 @@ from ..files.documents import parse, read
 from ..files.safe_names import file_name
 from ..model import Model
 from ..motion import PUBLISHED, load_motion, make_task, with_motion_lines
-from ..results import actuators, bearings, limit_report, limits, study, summary
+from ..results import actuators, bearings, limit_report, limits, motors, rotor_notes, study, summary, verdict
 from ..results.report import FILES, check_target, notes, write_results
 from ..results.sizing import bending
-from .terminal import Step, note, out, report_errors, show_json, show_table, working
+from .overrides import Settings, with_overrides
+from .terminal import Step, fail, note, out, report_errors, show_json, show_table, show_verdict, working
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -69,17 +71,19 @@ def run(
     files: bool = True,
     progress: Step = lambda step: None,
     vibration: bool | None = None,
+    settings: Sequence[str] | None = None,
 ) -> tuple[xr.Dataset, Path | None]:
     """Study a robot along a motion and write its results folder; returns the result and the folder.
 
     ``robot`` and ``motion`` are names or files; without them the library's hexapod runs. ``rate`` in samples a
     second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.results.study`.
+    ``settings`` are other values of the robot's numbers, ``PATH=VALUE``.
     """
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     progress("compiling the robot")
-    model = Model(name)
+    model = Model(with_overrides(name, settings))
     with with_motion_lines(task_name if rate is None else None):
         task = make_task(model, task_name, rate)
     target = _folder(model.robot.name, task.name) if out is None else Path(out)
@@ -112,20 +116,31 @@ def command(
         bool | None,
         typer.Option(help="A flexible platform vibrates along the motion. Where it can, if not given."),
     ] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="End with 2 if a limit is broken.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Actuator forces, powers, reactions, limits and conditioning of a robot along a motion."""
     with working("running") as progress:
-        result, target = run(robot, motion, out_folder, rate, friction, force, files, progress, vibration)
+        result, target = run(robot, motion, out_folder, rate, friction, force, files, progress, vibration, settings)
+    found = verdict(result)
     if json_:
         show_json(report_data(result, target))
-        return
+    else:
+        _print(result, target)
+    if strict and not found.ok:
+        fail(f"--strict: {found.headline}")
+
+
+def _print(result: xr.Dataset, target: Path | None) -> None:
+    """The verdict, then what it comes from."""
     console = out()
     name = result.attrs["robot"]
     duration = f"{result.time.values[-1]:.4g} s, {len(result.time)} samples"
-    console.print(f"[bold]{escape(name)}[/] on {escape(result.attrs['motion'])} ({duration})\n")
+    console.print(f"[bold]{escape(name)}[/] on {escape(result.attrs['motion'])} ({duration})")
+    show_verdict(verdict(result))
     show_table(actuators(result).only(_COLUMNS))
-    facts, broken, report = summary(result), limits(result), limit_report(result)
+    facts, broken = summary(result), limits(result)
     console.print(
         f"\nAll actuators together: largest driving power {facts['peak_total_power_W']:.4g} W, largest braking power "
         f"{-facts['peak_total_braking_power_W'] + 0.0:.4g} W. Condition number at most "
@@ -134,15 +149,16 @@ def command(
     )
     if "deflection" in result:
         console.print(f"Platform: {bending(result)}.")
+    driven = motors(result)
+    if driven.rows:
+        console.print()
+        show_table(driven)
     if broken.rows:
         console.print()
         show_table(broken)
-        console.print(f"\nLimits: {len(broken.rows)} of {len(report.names)} are broken.")
-    else:
-        console.print(f"Limits: {'all kept' if report.names else 'none in the robot file'}.")
     if target is not None:
         console.print(f"Results: {escape(str(target))} (open {escape(str(target / 'report.html'))})")
-    for text in notes(result):
+    for text in (*notes(result), *rotor_notes(result)):
         if "opts out" not in text:  # the warning on loading the robot said so
             note(text)
 
@@ -152,10 +168,12 @@ def report_data(result: xr.Dataset, target: Path | None) -> dict[str, Any]:
     return {
         "robot": result.attrs["robot"],
         "motion": result.attrs["motion"],
+        "verdict": verdict(result).data(),
         "summary": summary(result),
         "within_limits": limit_report(result).ok,
         "limits": limits(result).records(),
         "actuators": actuators(result).records(),
+        "motors": motors(result).records(),
         "bearings": bearings(result).records(),
         "folder": None if target is None else str(target),
     }

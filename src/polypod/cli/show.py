@@ -19,6 +19,7 @@ from ..files.safe_names import file_name
 from ..model import Model
 from ..results.report import write_whole
 from ..results.tables import table
+from .overrides import Settings, with_overrides
 from .parameters import mobility, parameters
 from .show_format import euler, place, quantity, source
 from .terminal import out, report_errors, show_json, show_table, working
@@ -79,7 +80,8 @@ def _moving_mass(model: Model) -> float:
     """Mass of all moving bodies [kg]."""
     mechanism = model.kernels.mechanism
     bodies = (body.moments.mass for leg in mechanism.placed for body in leg.placement.bodies)
-    return float(model.robot.platform.mass + mechanism.numbers.evaluate(sum(bodies, ca.SX(0)))[0, 0])
+    loads = sum(body.mass for body in model.robot.payloads.values())
+    return float(model.robot.platform.mass + loads + mechanism.numbers.evaluate(sum(bodies, ca.SX(0)))[0, 0])
 
 
 def picture(robot: Robot, path: Path, force: bool = False) -> None:
@@ -119,13 +121,15 @@ def command(
     ] = None,
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Make the 3-D picture.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that polypod did not write.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Parameters with their sources, mobility and a 3-D picture of a robot."""
     with working("showing") as progress:
         progress("compiling the robot")
-        described = load(robot)
-        with with_file_lines(robot):
+        meant = with_overrides(robot, settings)
+        described = meant if isinstance(meant, Robot) else load(meant)
+        with with_file_lines(meant):
             data = describe(described)
         target = picture_file or Path("polypod-results") / f"{file_name(described.name)}.png"
         if draw:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,7 @@ from ..model import Model
 from ..model.checks import check_wrench
 from ..motion import make_task, with_motion_lines
 from ..results.report.folder import check_target, whole_folder
+from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
 from .terminal import INTERRUPTED, Step, note, report_errors, show_json, working
@@ -37,6 +39,7 @@ def simulate(
     friction: bool = True,
     compensation: bool = True,
     progress: bool | None = None,
+    settings: Sequence[str] | None = None,
 ) -> xr.Dataset:
     """Simulate a robot that follows a motion; ``mass`` is the factor by which the controller misjudges all masses.
 
@@ -48,7 +51,7 @@ def simulate(
     from ..simulation.diagnostics import annotate, external_wrench, needed_force
 
     name, wanted = resolve(robot, motion)
-    model = Model(name)
+    model = Model(with_overrides(name, settings))
     rigid = model.rigid
     with with_motion_lines(wanted):
         task = make_task(model, wanted)
@@ -102,6 +105,7 @@ def command(
     out_folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     animation: Annotated[bool, typer.Option("--animation", help="Also write a moving picture.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """A robot under a controller that follows a motion: tracking error, forces, energies, events."""
@@ -113,7 +117,9 @@ def command(
         check_target(out_folder, force, FILES)
     stopped: PolypodError | None = None
     try:
-        result = simulate(robot, motion, controller, rate, mass, delay, saturation, friction, compensation)
+        result = simulate(
+            robot, motion, controller, rate, mass, delay, saturation, friction, compensation, settings=settings
+        )
     except SimulationError as error:
         if error.result is None:
             raise

@@ -115,9 +115,10 @@ def _stroke(length: float, stroke: float) -> tuple[float, float]:
 def _tripod(size: dict[str, float]) -> dict[str, Any]:
     base, platform, height = size["base_radius"], size["platform_radius"], size["height"]
     length = math.hypot(base - platform, height)
-    _stroke(length, size["stroke"])
+    shortest, longest = _stroke(length, size["stroke"])
     return {
-        "length": length, "middle": [0.5 * (base + platform), 0.0, 0.5 * height], "half_stroke": 0.5 * size["stroke"],
+        "length": length, "shortest": shortest, "longest": longest,
+        "middle": [0.5 * (base + platform), 0.0, 0.5 * height],
         "lower_mass": 0.75 * size["leg_mass"], "upper_mass": 0.25 * size["leg_mass"],
         "lower_radius": _SLENDER * length, "upper_radius": 0.5 * _SLENDER * length,
     }  # fmt: skip

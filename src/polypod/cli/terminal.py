@@ -23,6 +23,7 @@ from ..errors import PolypodError, UnphysicalWarning
 
 if TYPE_CHECKING:
     from ..results.tables import Table
+    from ..results.verdict import Verdict
 
 Arguments = ParamSpec("Arguments")
 Step = Callable[[str], None]
@@ -110,6 +111,15 @@ def show_table(table: Table) -> None:
         print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
     if table.caption:
         out().print(escape(table.caption), style="dim")
+
+
+def show_verdict(found: Verdict) -> None:
+    """The verdict on a motion: a sentence, green or red, and the worst of each limit."""
+    style = "yellow" if not found.uses else "bold green" if found.ok else "bold red"
+    out().print(f"[{style}]{escape(found.headline)}[/]\n")
+    if found.uses:
+        show_table(found.table)
+        out().print()
 
 
 def show_json(data: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from ..files.whole import write_whole
 from ..model import Model
 from ..motion import make_task, with_motion_lines
 from ..view import live_page
+from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import Step, out, report_errors, working
 
@@ -28,13 +30,14 @@ def view(
     friction: bool = True,
     force: bool = False,
     progress: Step = lambda step: None,
+    settings: Sequence[str] | None = None,
 ) -> Path:
     """Write the live page of a robot, and of a motion if one is named; returns its path, ROBOT.html if not given."""
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     progress("deriving the model")
-    model = Model(name)
+    model = Model(with_overrides(name, settings))
     task = None
     if task_name is not None:
         with with_motion_lines(task_name if rate is None else None):
@@ -58,9 +61,10 @@ def command(
     rate: Annotated[float | None, typer.Option(help="Samples a second of the motion.")] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    settings: Settings = None,
 ) -> None:
     """A page to drag the robot in: lengths, forces, limits and conditioning at once, offline in any browser."""
     with working("viewing") as progress:
-        path = view(robot, motion, file, rate, friction, force, progress)
+        path = view(robot, motion, file, rate, friction, force, progress, settings)
     size = path.stat().st_size / 1e3
     out().print(f"Wrote {escape(str(path))} ({size:.0f} kB). Open it in a browser: it needs no network.")

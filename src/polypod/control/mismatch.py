@@ -20,14 +20,19 @@ INERTIAL = ("kg", "kg m^2")
 def scaled_masses(robot: Robot, platform: float = 1.0, legs: float = 1.0) -> Robot:
     """The robot with mass and inertia of its platform and of all that moves in its legs multiplied by factors.
 
-    In legs these are all fields whose unit is kg or kg m^2; a leg kind of one's own must state it (``Mass``,
-    ``Moment``, ``Body``). All masses of a flexible platform's nodes are multiplied; its shapes, stiffness and
-    generalized damping stay.
+    Payload counts as platform. In legs these are all fields whose unit is kg or kg m^2; a leg kind of one's own must
+    state it (``Mass``, ``Moment``, ``Body``). All masses of a flexible platform's nodes are multiplied; its shapes,
+    stiffness and generalized damping stay.
     """
     for name, factor in (("platform", platform), ("legs", legs)):
         if not (np.isfinite(factor) and factor > 0):
             raise InputError(f"{name}: a factor greater than 0 is needed, got {factor}")
-    changed = {"platform": _platform(robot, platform), "legs": tuple(_scaled(leg, legs) for leg in robot.legs)}
+    payload = _within(robot.payload, platform)
+    changed = {
+        "platform": _platform(robot, platform),
+        "payload": payload,
+        "legs": tuple(_scaled(leg, legs) for leg in robot.legs),
+    }
     return robot.model_copy(update=changed)
 
 

@@ -1,20 +1,24 @@
 """Robots as frozen, validated data."""
 
-from .body import Body
+from .body import Body, Payload
+from .drive import Bearing, Drive
 from .flexible import FlexiblePlatform, PlateData
 from .leg import ConeLimit, Friction, LegData
 from .modes import Integrals, Modes, Plate, load_modes, save_modes
 from .robot import Freedom, Pose, Robot
 
 __all__ = [
+    "Bearing",
     "Body",
     "ConeLimit",
+    "Drive",
     "FlexiblePlatform",
     "Freedom",
     "Friction",
     "Integrals",
     "LegData",
     "Modes",
+    "Payload",
     "Plate",
     "PlateData",
     "Pose",

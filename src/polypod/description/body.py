@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
 from .quantities import Data, Frozen, Mass, Position, Rotation, Tensor
 
@@ -92,6 +92,28 @@ class Body(Data):
         if self.mass == 0.0 and high > slack:
             return f"needs a mass, but the mass is 0 ({values})"
         return ""
+
+
+class Payload(Body):
+    """A body fastened to the platform: a tool, a workpiece, a load. Its frame is the platform frame.
+
+    Several are a list. All dynamics is that of the platform with its payload.
+    """
+
+    name: str = ""
+
+
+def _payloads(value: Any) -> Any:
+    """One payload, or several in a list."""
+    if value is None or isinstance(value, (Payload, dict)):
+        return value if not isinstance(value, dict) else Payload.model_validate(value)
+    if isinstance(value, (list, tuple)):
+        return _SEVERAL.validate_python(value)
+    raise ValueError(f"a body (mass, com, inertia) or a list of bodies is needed, got {value!r}")
+
+
+_SEVERAL = TypeAdapter(tuple[Payload, ...])
+Payloads = Annotated[Payload | tuple[Payload, ...] | None, BeforeValidator(_payloads)]
 
 
 def _parallel_axis(mass: float, offset: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ..errors import UnknownNameError
+from .drive import Bearing, Drive
 from .quantities import Data, Direction, HalfAngle, Number, Position, unit_of
 
 
@@ -85,6 +86,18 @@ class LegData(Data):
     def actuator_names(self) -> tuple[str, ...]:
         """Names of the leg's actuators; leg kinds know, plain data do not."""
         return ()
+
+    def drive(self, actuator: str = "") -> Drive:
+        """What an actuator can do, by its name (which a leg with one actuator may leave out); by default unlimited."""
+        return Drive()
+
+    def states_rotor(self, actuator: str = "") -> bool:
+        """Whether the data say how much inertia an actuator's motor has, none included; plain data do not."""
+        return False
+
+    def bearing(self, joint: str) -> Bearing:
+        """The rating of a joint's bearing, by the joint's name; none by default."""
+        return Bearing()
 
     def coordinate_rows(self, pose: Any) -> NDArray[np.float64]:
         """dq/d(twist) (a, 6) of the leg's actuators at a pose (4, 4); leg kinds know, plain data do not."""

@@ -188,19 +188,42 @@ def _unit(unit: str, form: str = "", **limits: Any) -> Any:
     return Field(json_schema_extra={"unit": unit, **({"form": form} if form else {})}, **limits)
 
 
+def rating(unit: str, form: str = "", **limits: Any) -> Any:
+    """Schema of what a part stands at most: results are compared with it, and no function of a robot depends on it."""
+    return Field(json_schema_extra={"unit": unit, "rating": "yes", **({"form": form} if form else {})}, **limits)
+
+
 def unit_of(field: FieldInfo) -> str:
     """Unit that the schema states for a field; empty if it states none."""
+    return _stated(field, "unit")
+
+
+def is_rating(field: FieldInfo) -> bool:
+    """Whether a field is a :func:`rating`."""
+    return _stated(field, "rating") == "yes"
+
+
+def _stated(field: FieldInfo, key: str) -> str:
     extra = field.json_schema_extra
-    if isinstance(extra, dict) and "unit" in extra:
-        return str(extra["unit"])
-    return _unit_in(field.annotation)
+    return str(extra[key]) if isinstance(extra, dict) and key in extra else _stated_in(field.annotation, key)
 
 
-def _unit_in(annotation: Any) -> str:
+def _stated_in(annotation: Any, key: str) -> str:
     for part in getattr(annotation, "__metadata__", ()):
-        if isinstance(part, FieldInfo) and unit_of(part):
-            return unit_of(part)
-    return next((unit for part in get_args(annotation) if (unit := _unit_in(part))), "")
+        if isinstance(part, FieldInfo) and _stated(part, key):
+            return _stated(part, key)
+    return next((text for part in get_args(annotation) if (text := _stated_in(part, key))), "")
+
+
+def in_either(*units: str) -> Callable[[Any], Any]:
+    """A validator of texts in any of several units, for fields whose unit depends on what moves."""
+
+    def convert(value: Any) -> Any:
+        for unit in units:
+            value = in_si(value, unit)
+        return value
+
+    return convert
 
 
 _TENSOR = _unit("kg m^2", "3 principal moments, or 3 rows of 3 numbers")

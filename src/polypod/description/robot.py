@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_validator
 
 from ..errors import InputError
-from .body import Body
+from .body import Body, Payload, Payloads
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
 from .modes import Modes
@@ -86,11 +86,12 @@ BaseStiffness = Annotated[
 class Robot(Data):
     """A parallel robot as data: frozen, checked when made, the same when written and read again.
 
-    ``home`` is a pose inside the workspace; every leg must close there. ``freedoms`` is empty for a
-    six-freedom robot. ``euler`` is the order in which the robot's paper states rotations, as SciPy spells it
-    (capitals: about moving axes). ``sources`` says for each number (a dotted path, ``*`` for any part) where
-    it is printed, or begins with ``assumed`` and says why. ``base_stiffness`` says how the base gives way at its origin
-    to forces along the base axes [N/m] and to moments about them [N m/rad]; it is rigid if not given.
+    ``home`` is a pose inside the workspace; every leg must close there. ``freedoms`` is empty for a six-freedom robot.
+    ``payload`` is a body fastened to the platform, or a list of bodies. ``euler`` is the order in which the robot's
+    paper states rotations, as SciPy spells it (capitals: about moving axes). ``sources`` says for each number (a dotted
+    path, ``*`` for any part) where it is printed, or begins with ``assumed`` and says why. ``base_stiffness`` says how
+    the base gives way at its origin to forces along the base axes [N/m] and to moments about them [N m/rad]; it is
+    rigid if not given.
     """
 
     name: str = Field(min_length=1)
@@ -98,6 +99,7 @@ class Robot(Data):
     reference: str = ""
     gravity: Acceleration = (0.0, 0.0, -9.81)
     platform: Platform
+    payload: Payloads = None
     home: Pose = Pose()
     freedoms: tuple[Freedom, ...] = ()
     euler: str = "ZYX"
@@ -143,6 +145,10 @@ class Robot(Data):
             if self.freedoms:
                 raise ValueError(
                     f"platform.kind: a flexible platform needs a robot of six freedoms, this one has {freedoms}"
+                )
+            if self.payloads:
+                raise ValueError(
+                    "payload: a load changes how a flexible platform bends; put its mass into the platform's modes"
                 )
             faults = self.platform.attachment_faults(names, [leg.platform for leg in self.legs])
             if faults:
@@ -203,6 +209,13 @@ class Robot(Data):
         return poses
 
     @property
+    def payloads(self) -> dict[str, Payload]:
+        """The bodies on the platform by their paths: ``payload``, or ``payload.0`` and so on of several."""
+        if self.payload is None or isinstance(self.payload, Payload):
+            return {} if self.payload is None else {"payload": self.payload}
+        return {f"payload.{number}": body for number, body in enumerate(self.payload)}
+
+    @property
     def flexible(self) -> bool:
         """Whether the platform bends."""
         return isinstance(self.platform, FlexiblePlatform)
@@ -221,6 +234,8 @@ class Robot(Data):
             raise InputError(f"modes: a polypod.description.Modes is needed, got {type(modes).__name__}")
         if self.freedoms:
             raise InputError(f"robot: {self.name!r} has {len(self.freedoms)} freedoms; a flexible platform needs six")
+        if self.payloads:
+            raise InputError(f"robot: {self.name!r} has a payload, whose mass belongs into the modes; leave it out")
         platform = FlexiblePlatform(modes=modes)
         faults = platform.attachment_faults([leg.name for leg in self.legs], [leg.platform for leg in self.legs])
         if faults:
@@ -243,6 +258,7 @@ class Robot(Data):
     def bodies(self) -> Iterator[tuple[str, Body]]:
         """Every body of the description with its path, the platform first."""
         yield "platform", self.platform
+        yield from self.payloads.items()
         for leg in self.legs:
             for field in type(leg).model_fields:
                 value = getattr(leg, field)

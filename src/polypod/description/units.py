@@ -11,10 +11,13 @@ UNITS: dict[str, tuple[float, str]] = {
     "rad": (1.0, "rad"), "deg": (math.pi / 180.0, "rad"), "mrad": (1e-3, "rad"),
     "s": (1.0, "s"), "ms": (1e-3, "s"), "min": (60.0, "s"), "1/s": (1.0, "1/s"), "Hz": (1.0, "1/s"),
     "m/s": (1.0, "m/s"), "mm/s": (1e-3, "m/s"), "m/s^2": (1.0, "m/s^2"), "mm/s^2": (1e-3, "m/s^2"),
+    "rad/s": (1.0, "rad/s"), "deg/s": (math.pi / 180.0, "rad/s"), "rpm": (math.pi / 30.0, "rad/s"),
+    "rad/s^2": (1.0, "rad/s^2"), "deg/s^2": (math.pi / 180.0, "rad/s^2"),
     "kg": (1.0, "kg"), "g": (1e-3, "kg"), "t": (1e3, "kg"),
     "kg m^2": (1.0, "kg m^2"), "kg mm^2": (1e-6, "kg m^2"), "g mm^2": (1e-9, "kg m^2"), "kg cm^2": (1e-4, "kg m^2"),
     "kg/m^3": (1.0, "kg/m^3"), "g/cm^3": (1e3, "kg/m^3"),
     "N": (1.0, "N"), "kN": (1e3, "N"), "N m": (1.0, "N m"), "kN m": (1e3, "N m"), "N mm": (1e-3, "N m"),
+    "W": (1.0, "W"), "kW": (1e3, "W"), "N m/A": (1.0, "N m/A"), "mN m/A": (1e-3, "N m/A"),
     "Pa": (1.0, "Pa"), "MPa": (1e6, "Pa"), "GPa": (1e9, "Pa"), "N/m": (1.0, "N/m"), "N/um": (1e6, "N/m"),
 }  # fmt: skip
 """Factor to SI and the SI unit, by the spelling in a file."""

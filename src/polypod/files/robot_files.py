@@ -7,8 +7,9 @@ leg, rods by two joints) are written out before the file is checked.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,11 +19,20 @@ from pydantic import ValidationError
 from ..description.flexible import FlexiblePlatform
 from ..description.modes import save_modes
 from ..description.robot import Robot
-from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError, UnphysicalWarning
+from ..errors import (
+    Fault,
+    ImplausibleWarning,
+    InputError,
+    RobotFileError,
+    UnknownNameError,
+    UnphysicalWarning,
+    short_repr,
+)
 from ..yaml12 import Dumper, to_yaml
 from .documents import parse, read
 from .faults import line_of, place_of, structure_faults, validation_faults
 from .per_leg import once
+from .settings import with_settings
 from .short_forms import Expanded, ShortFormError, expand
 from .unit_slips import suspicious_numbers
 
@@ -34,15 +44,16 @@ def library() -> tuple[str, ...]:
     return tuple(sorted(entry.name[:-5] for entry in _LIBRARY.iterdir() if entry.name.endswith(".yaml")))
 
 
-def load(robot: str | Path) -> Robot:
+def load(robot: str | Path, settings: Mapping[str, Any] | None = None) -> Robot:
     """Read a robot from the library by name, or from a file by path.
 
-    What has a suffix or a folder in it, or is a file and no library robot, is a path. Raises
+    What has a suffix or a folder in it, or is a file and no library robot, is a path. ``settings`` are other values of
+    its numbers, by path (``platform.mass``, ``legs.*.base``), as a file would write them: ``"60 kg"``. Raises
     :class:`~polypod.errors.RobotFileError` with every fault and its line,
     :class:`~polypod.errors.UnknownNameError` with near matches.
     """
     text, origin = _source(robot)
-    return loads(text, origin, Path(origin).parent)
+    return loads(text, origin, Path(origin).parent, settings)
 
 
 def _source(robot: str | Path) -> tuple[str, str]:
@@ -93,8 +104,13 @@ def with_file_lines(robot: str | Path | Robot) -> Iterator[None]:
         raise RobotFileError(origin, faults) from error
 
 
-def loads(text: str, origin: str = "text", folder: str | Path = ".") -> Robot:
-    """Read a robot from YAML text; ``origin`` is what messages call it, files it names are in ``folder``."""
+def loads(
+    text: str, origin: str = "text", folder: str | Path = ".", settings: Mapping[str, Any] | None = None
+) -> Robot:
+    """Read a robot from YAML text; ``origin`` is what messages call it, files it names are in ``folder``.
+
+    ``settings`` are other values of its numbers, see :func:`load`.
+    """
     document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
     if "trajectory" in document and "legs" not in document:
         wanted = "this is a motion file; a robot file has platform and legs (commands take ROBOT before MOTION)"
@@ -103,11 +119,11 @@ def loads(text: str, origin: str = "text", folder: str | Path = ".") -> Robot:
     if faults:
         raise RobotFileError(origin, faults)
     whole = _expanded(document, node, origin)
-    try:
-        robot = Robot.model_validate(whole.document, context={"folder": Path(folder)})
-    except ValidationError as error:
-        faults = validation_faults(error, whole.document, node, written=whole.written)
-        raise RobotFileError(origin, faults) from error
+    robot = _checked(whole, node, origin, folder)
+    if settings:
+        changed = replace(whole, document=with_settings(whole.document, robot, settings))
+        listed = ", ".join(f"{path} = {short_repr(value)}" for path, value in settings.items())
+        robot = _checked(changed, node, f"{origin} with {listed}", folder)
     for text in suspicious_numbers(robot):
         warnings.warn(text, ImplausibleWarning, stacklevel=3)
     if robot.unphysical:
@@ -128,6 +144,15 @@ def loads(text: str, origin: str = "text", folder: str | Path = ".") -> Robot:
     return robot
 
 
+def _checked(whole: Expanded, node: Any, origin: str, folder: str | Path) -> Robot:
+    """A robot from its written-out document; every fault with its line."""
+    try:
+        return Robot.model_validate(whole.document, context={"folder": Path(folder)})
+    except ValidationError as error:
+        faults = validation_faults(error, whole.document, node, written=whole.written)
+        raise RobotFileError(origin, faults) from error
+
+
 def dumps(robot: Robot, modes: str | None = None) -> str:
     """A robot as YAML text; what all legs share goes to ``leg_defaults``.
 
@@ -139,7 +164,7 @@ def dumps(robot: Robot, modes: str | None = None) -> str:
     legs = [{"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)} for leg in robot.legs]
     shared = {key: value for key, value in legs[0].items() if all(key in leg and leg[key] == value for leg in legs)}
     data["legs"] = [{key: value for key, value in leg.items() if key not in shared} for leg in legs]
-    order = ["name", "title", "reference", "gravity", "euler", "home", "freedoms", "platform"]
+    order = ["name", "title", "reference", "gravity", "euler", "home", "freedoms", "platform", "payload"]
     document = {key: data[key] for key in order if key in data}
     document |= {"leg_defaults": shared, "legs": data["legs"]}
     if "sources" in data:

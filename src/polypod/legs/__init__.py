@@ -2,6 +2,7 @@
 
 from .chain import Chain
 from .contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
+from .driven import DrivenLeg
 from .leg import Leg
 from .prpar import PRPaR
 from .pru import PRU
@@ -16,6 +17,7 @@ __all__ = [
     "Chain",
     "Condition",
     "Constraint",
+    "DrivenLeg",
     "Joint",
     "Leg",
     "Limit",

@@ -13,7 +13,7 @@ from ..description import Body, Friction
 from ..description.quantities import Direction, Length, Position, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
-from .leg import Leg
+from .driven import DrivenLeg
 from .limits import range_limit
 from .rail import guide, rail_by_its_ends, rail_strut, slide
 from .springs import Stiffness, springs
@@ -22,7 +22,7 @@ from .strut import Strut
 _MASSLESS = Body(mass=0.0)
 
 
-class PRPaR(Leg, kind="PRPaR"):
+class PRPaR(DrivenLeg, kind="PRPaR"):
     """A slider, a short bar hinged to it about ``axis``, two long bars of ``length``, a short bar on the platform.
 
     The short bars lie along ``axis`` (a base direction the platform keeps) and reach ``half_width`` to both sides;
@@ -89,7 +89,7 @@ class PRPaR(Leg, kind="PRPaR"):
                 PlacedBody("platform_bar", Frame(tip.origin, short_axes), self.platform_bar),
             ),
             joints=tuple(bars),
-            actuators=(Actuator("slider", "slider", at.q),),
+            actuators=(Actuator("slider", "slider", at.q, rotor=self.reflected),),
             conditions=(at.condition, flat),
             limits=range_limit("rail", at.q, self.travel),
             springs=springs(1.0, drive=self.stiffness),

@@ -11,13 +11,13 @@ from ..description import Body, Friction
 from ..description.quantities import Direction, Length, Position, Range
 from ..symbols.vectors import Frame, columns, cross, vector
 from .contract import Actuator, Joint, PlacedBody, Placement
-from .leg import Leg
+from .driven import DrivenLeg
 from .limits import range_limit
 from .rail import guide, rail_by_its_ends, slide
 from .springs import Stiffness, springs
 
 
-class PRU(Leg, kind="PRU"):
+class PRU(DrivenLeg, kind="PRU"):
     """A slider as in PUS; the link turns about ``axis`` only, a base direction square to its plane of motion.
 
     The universal joint's first axis is ``axis``, carried by the link; its second is ``platform_axis`` in the
@@ -67,7 +67,7 @@ class PRU(Leg, kind="PRU"):
                 Joint("hinge", "revolute", "slider", "link", at.point, (hinge,), "hinge_friction"),
                 Joint("universal", "universal", "link", "platform", tip.origin, (hinge, second), "universal_friction"),
             ),
-            actuators=(Actuator("slider", "slider", at.q),),
+            actuators=(Actuator("slider", "slider", at.q, rotor=self.reflected),),
             conditions=(at.condition,),
             limits=range_limit("rail", at.q, self.travel),
             springs=springs(1.0, drive=self.stiffness),

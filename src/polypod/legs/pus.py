@@ -16,14 +16,14 @@ from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Length, Mass, Position, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
-from .leg import Leg
+from .driven import DrivenLeg
 from .limits import cone_limit, range_limit
 from .rail import guide, rail_by_its_ends, rail_strut, slide
 from .springs import Stiffness, springs
 from .strut import Strut
 
 
-class PUS(Leg, kind="PUS"):
+class PUS(DrivenLeg, kind="PUS"):
     """A slider at ``rail_start`` + q ``rail_direction`` and a link of ``length`` from it to ``platform``.
 
     ``rail_end`` may be given for ``rail_direction``; it also limits the ``travel``. ``root`` picks the slider on
@@ -90,7 +90,7 @@ class PUS(Leg, kind="PUS"):
                 Joint("universal", "universal", "slider", "link", at.point, (alpha, y), "universal_friction"),
                 Joint("spherical", "spherical", "link", "platform", tip.origin, (), "spherical_friction"),
             ),
-            actuators=(Actuator("slider", "slider", at.q),),
+            actuators=(Actuator("slider", "slider", at.q, rotor=self.reflected),),
             conditions=(at.condition, aligned),
             limits=(
                 *range_limit("rail", at.q, self.travel),

@@ -13,21 +13,21 @@ from ..description.quantities import Direction, Mass, Moment, Position, Range
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame, absent, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
-from .leg import Leg
+from .driven import DrivenLeg
 from .limits import cone_limit, range_limit
 from .springs import Stiffness, springs
 from .strut import Strut
 
 
-class UPS(Leg, kind="UPS"):
+class UPS(DrivenLeg, kind="UPS"):
     """A leg of variable length l from ``base`` (base frame) to ``platform`` (platform frame).
 
     ``axis`` is the universal joint's axis u fixed to the base. Pod frame: n along the leg,
     v = u x n/|u x n|, c' = n x v. The ``lower`` body's frame has its origin at the base joint, the ``upper``
     body's at the platform joint; axes (n, v, c') both. ``cross_inertia`` is that of the universal joint's
-    cross about u, ``rotor_mass`` the drive's rotor reflected to the leg's length. ``stiffness`` is that of the drive,
-    ``link_stiffness``, ``universal_stiffness`` and ``spherical_stiffness`` those of both bodies and of the joints along
-    the leg, all in series; parts without a number are rigid.
+    cross about u, ``rotor_mass`` the drive's rotor reflected to the leg's length, beside ``rotor_inertia`` at the
+    motor. ``stiffness`` is that of the drive, ``link_stiffness``, ``universal_stiffness`` and ``spherical_stiffness``
+    those of both bodies and of the joints along the leg, all in series; parts without a number are rigid.
     """
 
     base: Position
@@ -88,7 +88,7 @@ class UPS(Leg, kind="UPS"):
                 Joint("prismatic", "prismatic", "lower", "upper", tip.origin, (n,), "prismatic_friction", (v, side)),
                 Joint("spherical", "spherical", "upper", "platform", tip.origin, (), "spherical_friction"),
             ),
-            actuators=(Actuator("prismatic", "prismatic", length, rotor=self.rotor_mass),),
+            actuators=(Actuator("prismatic", "prismatic", length, rotor=self.rotor_mass + self.reflected),),
             conditions=(
                 Condition(
                     "the base joint and the platform joint coincide", length * (1 / scale), length, "m", singular=True

@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..description import undriven
+from ..description import Drive, undriven
 from ..mechanism import Mechanism
 
 
 @dataclass(frozen=True)
 class ActuatorInfo:
-    """An actuator: its name (the leg's, if the leg has one), leg and joint, the units of coordinate and force."""
+    """An actuator: its name (the leg's, if the leg has one), leg and joint, the units of coordinate and force.
+
+    ``drive`` is what it can do: limits, screw or gear, motor, as the robot file states them.
+    """
 
     name: str
     leg: str
     joint: str
     unit: str
     force_unit: str
+    drive: Drive = Drive()
 
     @property
     def rate_unit(self) -> str:
@@ -28,11 +32,12 @@ class ActuatorInfo:
 def actuators_of(mechanism: Mechanism) -> tuple[ActuatorInfo, ...]:
     """All actuators in the order of coordinates and forces."""
     result = []
-    for placed in mechanism.placed:
+    for data, placed in zip(mechanism.robot.legs, mechanism.placed, strict=True):
         for a in placed.placement.actuators:
             leg = placed.leg.name
             alone = len(placed.placement.actuators) == 1
-            result.append(ActuatorInfo(leg if alone else f"{leg}.{a.name}", leg, a.joint, a.unit, a.force_unit))
+            name = leg if alone else f"{leg}.{a.name}"
+            result.append(ActuatorInfo(name, leg, a.joint, a.unit, a.force_unit, data.drive(a.name)))
     return tuple(result)
 
 

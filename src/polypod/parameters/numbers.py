@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Body, Robot
-from ..description.quantities import Data, unit_of
+from ..description.quantities import Data, is_rating, unit_of
 from ..symbols.expression import Port
 from ..symbols.inertia import Inertia, moments
 
@@ -50,6 +50,9 @@ class Numbers:
         self._structure: list[str] = []
         self.gravity = self._vector("gravity", robot.gravity)
         self.platform = self.inertia("platform", robot.platform)
+        for path, body in robot.payloads.items():
+            self._note("payload")
+            self.platform = self.platform + self.inertia(path, body)
         self.home_position = self._vector("home.position", robot.home.position)
         self.home_rotation = self.array("home.rotation", np.array(robot.home.rotation), ones=True)
         self.legs: list[Any] = []
@@ -126,6 +129,9 @@ class Numbers:
         """The same data with symbols for its numbers."""
         fields: dict[str, Any] = {}
         for name, field in type(data).model_fields.items():
+            if is_rating(field):
+                fields[name] = getattr(data, name)
+                continue
             self._note(name)
             fields[name] = self._value(f"{path}.{name}", getattr(data, name), unit_of(field) in ("1", ""))
         return type(data).model_construct(**fields)

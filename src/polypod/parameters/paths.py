@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description import Body, Robot
-from ..description.quantities import Data, unit_of
+from ..description.quantities import Data, is_rating, unit_of
 from ..errors import InputError, UnknownNameError
 from .numbers import MOMENTS, Entry, Numbers
 
@@ -50,13 +50,17 @@ def _all_paths(robot: Robot) -> list[str]:
 
 
 def _is_input(robot: Robot, path: str) -> bool:
-    """Whether a number is an input: points and frames of a body only say how its tensor is written, integers decide."""
+    """Whether a number is an input: points and frames of a body only say how its tensor is written, integers decide,
+    and results are compared with ratings."""
     parts = path.split(".")
-    if parts[0] not in ("gravity", "platform", "legs") and path != "home.position":
+    if parts[0] not in ("gravity", "platform", "payload", "legs") and path != "home.position":
         return False
     for k in range(1, len(parts)):
-        if isinstance(value_at(robot, ".".join(parts[:k])), Body):
+        owner = value_at(robot, ".".join(parts[:k]))
+        if isinstance(owner, Body):
             return parts[k] in _BODY_FIELDS
+        if isinstance(owner, Data) and is_rating(type(owner).model_fields[parts[k]]):
+            return False
     return not isinstance(value_at(robot, path), int)
 
 
@@ -76,6 +80,8 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
             f"parameters: {pattern}: the modes of a flexible platform follow from it; make another robot for another "
             "value"
         )
+    if any(fnmatchcase(path, plain) for path in robot.numbers()):
+        raise InputError(f"parameters: {pattern}: no function of the robot depends on it; make another robot")
     raise UnknownNameError("number", pattern, tuple(known))
 
 

@@ -6,24 +6,33 @@
 """
 
 from ..datasets import load_result, robot_of, save_result
+from .bearings import bearings
+from .motors import motors, rotor_notes
 from .read import Reaction, limit_report, open_reactions, reactions, violations
-from .sizing import actuators, bearings, limits, summary
+from .sizing import actuators, limits, summary
 from .study import BENDING, PARTS, study
+from .uses import Use
+from .verdict import Verdict, verdict
 
 __all__ = [
     "BENDING",
     "PARTS",
     "Reaction",
+    "Use",
+    "Verdict",
     "actuators",
     "bearings",
     "limit_report",
     "limits",
     "load_result",
+    "motors",
     "open_reactions",
     "reactions",
     "robot_of",
+    "rotor_notes",
     "save_result",
     "study",
     "summary",
+    "verdict",
     "violations",
 ]

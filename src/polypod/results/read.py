@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from ..datasets import robot_of
+from ..description import Drive
 from ..model.results import LimitReport
 
 Array = NDArray[np.float64]
@@ -53,6 +55,15 @@ def open_reactions(result: xr.Dataset) -> list[str]:
 def actuators(result: xr.Dataset) -> list[str]:
     """Names of the actuators."""
     return list(map(str, result.actuator.values))
+
+
+def drives(result: xr.Dataset) -> list[Drive]:
+    """What each actuator can do, as the robot file of the result states it."""
+    legs = {leg.name: leg for leg in robot_of(result).legs}
+    found = []
+    for name, leg in zip(actuators(result), result.actuator_leg.values.tolist(), strict=True):
+        found.append(legs[leg].drive(name[len(leg) + 1 :]))
+    return found
 
 
 def groups(result: xr.Dataset) -> dict[tuple[str, str], list[int]]:

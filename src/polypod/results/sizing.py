@@ -8,36 +8,17 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
+from .bearings import bearings as bearings
 from .read import actuators as names
-from .read import groups, limit_report, open_reactions, reactions
+from .read import groups, limit_report, open_reactions
 from .tables import Table, table
+from .time_means import mean, rms
 
 Array = NDArray[np.float64]
 FORCES = (
     "Forces are positive along the growing coordinate: a UPS leg that pushes, a slider driven away from the start of "
     "its rail, a motor that turns forwards."
 )
-REACTIONS = (
-    "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
-    "The row of an actuated joint contains the actuator's force along, or torque about, its axis."
-)
-
-
-def mean(time: Array, values: Array) -> Array:
-    """Average over time (k,) of values (n, k), straight lines between samples."""
-    result: Array = np.trapezoid(values, time, axis=0) / (time[-1] - time[0])
-    return result
-
-
-def rms(time: Array, values: Array) -> Array:
-    """Root of the average square over time (k,).
-
-    >>> t = np.linspace(0.0, 1.0, 1001)
-    >>> rms(t, np.sin(2 * np.pi * t)[:, None]).round(6)
-    array([0.707107])
-    """
-    result: Array = np.sqrt(mean(time, values**2))
-    return result
 
 
 def actuators(result: xr.Dataset) -> Table:
@@ -69,27 +50,6 @@ def actuators(result: xr.Dataset) -> Table:
         units = [str(result[unit].values[k]) for unit in ("actuator_unit", "force_unit")] if mixed else []
         rows.append((name, *units, *(float(value[k]) for value in values)))
     return table("Actuators", columns, rows, FORCES)
-
-
-def bearings(result: xr.Dataset) -> Table:
-    """Load cases of every joint's bearing: largest reaction force and moment, when, and the force's components then.
-
-    The cubic mean force (average of |F|^3 over time, cube root) is what life ratings of rolling bearings ask for at
-    constant speed. Components are those on the joint's child, base axes. What inner stresses of an overconstrained
-    robot leave open is NaN; the instants are then those of the largest part that is determined.
-    """
-    columns = [
-        ("leg", ""), ("joint", ""), ("peak force", "N"), ("at", "s"), ("fx", "N"), ("fy", "N"), ("fz", "N"),
-        ("cubic mean force", "N"), ("peak moment", "N m"), ("moment peak at", "s"),
-    ]  # fmt: skip
-    rows, time = [], result.time.values
-    for (leg, joint), (force, moment) in reactions(result).items():
-        size, turn = np.linalg.norm(force, axis=-1), np.linalg.norm(moment, axis=-1)
-        top, twist = (int(np.linalg.norm(np.nan_to_num(a), axis=-1).argmax()) for a in (force, moment))
-        cubic = float(np.cbrt(mean(time, size[:, None] ** 3)[0]))
-        numbers = (size[top], time[top], *force[top], cubic, turn[twist], time[twist])
-        rows.append((leg, joint, *map(float, numbers)))
-    return table("Joint bearings", columns, rows, REACTIONS)
 
 
 def limits(result: xr.Dataset) -> Table:

@@ -16,6 +16,7 @@ from ..errors import InputError, StateError, UnstableBendingError
 from ..model import Model
 from ..model.reactions import Reactions
 from ..motion import Task, make_task, with_motion_lines
+from ..symbols.vectors import absent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -118,6 +119,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "motion": task.name,
         "friction": "yes" if friction else "no",
         "indeterminate_reactions": "; ".join(_open(reactions)),
+        "without_rotor": "; ".join(_without_rotor(model)),
         **shape.about,
     }
     return dataset(model, task.time, values, labels, about)
@@ -218,7 +220,15 @@ def _wrenches(found: Reactions) -> dict[str, Array]:
     return {
         "reaction_force": np.stack([joint.force for joint in joints], axis=-2),
         "reaction_moment": np.stack([joint.moment for joint in joints], axis=-2),
+        "joint_axes": np.stack([_two(joint.axes) for joint in joints], axis=-3),
     }
+
+
+def _two(axes: Array) -> Array:
+    """Free directions (n, k, 3) of a joint as (n, 2, 3), NaN for those that it does not have."""
+    full = np.full((*axes.shape[:-2], 2, 3), np.nan)
+    full[..., : axes.shape[-2], :] = axes
+    return full
 
 
 def _joints(found: Reactions) -> dict[str, tuple[str, list[str]]]:
@@ -230,7 +240,19 @@ def _joints(found: Reactions) -> dict[str, tuple[str, list[str]]]:
         "joint": ("joint", [".".join(pair) for pair in pairs]),
         "joint_leg": ("joint", [leg for leg, _ in pairs]),
         "joint_name": ("joint", [name for _, name in pairs]),
+        "joint_kind": ("joint", [found.legs[leg][name].kind for leg, name in pairs]),
     }
+
+
+def _without_rotor(model: Model) -> list[str]:
+    """Actuators whose motor has no inertia, since the robot file says nothing of it."""
+    placed = [a for leg in model.kernels.mechanism.placed for a in leg.placement.actuators]
+    legs = {leg.name: leg for leg in model.robot.legs}
+    return [
+        known.name
+        for known, actuator in zip(model.actuators, placed, strict=True)
+        if absent(actuator.rotor) and not legs[known.leg].states_rotor(actuator.name)
+    ]
 
 
 def _open(found: Reactions) -> list[str]:

@@ -51,6 +51,10 @@ class Inertia:
         half = 0.5 * ca.SX(moment)
         return Inertia(ca.SX(0), ca.SX.zeros(3), ca.diag(ca.vertcat(-half, half, half)))
 
+    def __add__(self, other: Inertia) -> Inertia:
+        """Both bodies as one, stated in the same frame: moments add."""
+        return Inertia(self.mass + other.mass, self.first + other.first, self.second + other.second)
+
     @property
     def com(self) -> ca.SX:
         """Centre of mass s/m (3) [m]; the origin for a body without mass."""

@@ -7,24 +7,19 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field, model_serializer, model_validator
 
-from ...description import Body, Friction
-from ...description.quantities import Data, Direction, Frozen, HalfAngle, Number, Position, Triple, list_of
-from ...description.units import in_si
+from ...description import Bearing, Body, Drive, Friction
+from ...description.drive import drive_fields
+from ...description.quantities import Data, Direction, Frozen, HalfAngle, Number, Position, Triple, in_either, list_of
 
 JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed"]
 FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
 """Freedoms of each kind of joint."""
-_OF_ACTUATORS = ("offset", "ratio", "rotor", "max_force", "max_speed")
+_OF_ACTUATORS = ("offset", "ratio", "rotor", *Drive.model_fields)
 SQUARE = 1e-3
 """Cosine up to which the axes of a universal joint count as square, as printed with three digits."""
 
 
-def _with_unit(value: Any) -> Any:
-    """Lengths and angles with their unit as SI numbers: ``60 mm``, ``15 deg``."""
-    return in_si(in_si(value, "m"), "rad")
-
-
-Motion = Annotated[Number, BeforeValidator(_with_unit), Field(json_schema_extra={"unit": "m or rad"})]
+Motion = Annotated[Number, BeforeValidator(in_either("m", "rad")), Field(json_schema_extra={"unit": "m or rad"})]
 MotionRange = Annotated[
     tuple[Motion, Motion], BeforeValidator(list_of(2, "2 numbers")), Field(json_schema_extra={"unit": "m or rad"})
 ]
@@ -39,15 +34,16 @@ class JointCone(Data):
     half_angle: HalfAngle
 
 
-class ChainJoint(Data):
+class ChainJoint(Drive, Bearing):
     """A joint between two bodies of a leg, ``base`` or ``platform``, as it is at home, base axes.
 
     A positive coordinate turns or moves the second body of ``between`` against the first about or along ``axis``.
-    ``axes`` of a universal joint: the first is fixed in the first body, the second in the second. ``actuated`` is
-    true, or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the
-    joint's own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it.
-    The ``stiffness`` of an actuated joint is that of its drive, in series with the coordinate, at the joint's side
-    of the gear; that of a passive joint resists its own motion, as a flexure does.
+    ``axes`` of a universal joint: the first is fixed in the first body, the second in the second. ``actuated`` is true,
+    or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the joint's
+    own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it, beside
+    ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included. The
+    ``stiffness`` of an actuated joint is that of its drive, in series with the coordinate, at the joint's side of the
+    gear; that of a passive joint resists its own motion, as a flexure does.
     """
 
     name: str = Field(min_length=1)
@@ -63,9 +59,15 @@ class ChainJoint(Data):
     offset: Motion = 0.0
     ratio: Annotated[Number, Field(json_schema_extra={"unit": "1"})] = 1.0
     rotor: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "kg or kg m^2"})] = 0.0
-    max_force: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N or N m"})] = None
-    max_speed: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "m/s or rad/s"})] = None
     stiffness: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N/m or N m/rad"})] = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drive(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or not value.get("actuated"):
+            return value
+        kind, driven = value.get("kind"), value["actuated"]
+        return drive_fields(value, turns=kind == "revolute" or (kind == "cylindrical" and driven == "rotation"))
 
     @model_serializer(mode="wrap")
     def _with_place(self, handler: Any) -> dict[str, Any]:
@@ -104,6 +106,11 @@ class ChainJoint(Data):
                 )
             if not self.range[0] < self.range[1]:
                 raise ValueError(f"range: limits go from small to large, got {list(self.range)}")
+            if not self.range[0] <= self.offset <= self.range[1]:
+                raise ValueError(
+                    f"range: {list(self.range)} leaves out home, where the coordinate is {self.offset:g} (its offset); "
+                    "limits are of the coordinate as 'offset' counts it"
+                )
         fields = type(self).model_fields
         idle = [name for name in _OF_ACTUATORS if getattr(self, name) != fields[name].default]
         if idle and not self.actuated:

@@ -12,6 +12,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from pydantic import PrivateAttr, model_validator
 
+from ...description import Bearing, Drive
 from ...description.quantities import Position
 from ...errors import InputError
 from ...symbols.vectors import Frame, vector
@@ -168,6 +169,23 @@ class Chain(Leg, kind="chain"):
         axes = rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation))
         arm = axes.T @ (self._middle() - vector(position))
         return arm if isinstance(rotation, ca.SX) else np.array(ca.DM(arm)).ravel()
+
+    def drive(self, actuator: str = "") -> Drive:
+        """What a joint's actuator can do, by the joint's name; of the only one without."""
+        driven = self._driven(actuator)
+        return driven[0].alone if len(driven) == 1 else Drive()
+
+    def states_rotor(self, actuator: str = "") -> bool:
+        """Whether the file gives the motor's inertia."""
+        return any({"rotor_inertia", "rotor"} & joint.model_fields_set for joint in self._driven(actuator))
+
+    def _driven(self, actuator: str) -> list[ChainJoint]:
+        return [joint for joint in self.joints if joint.actuated and actuator in ("", joint.name)]
+
+    def bearing(self, joint: str) -> Bearing:
+        """The rating of a joint's bearing."""
+        data = next(one for one in self.joints if one.name == joint)
+        return Bearing.model_construct(**{name: getattr(data, name) for name in Bearing.model_fields})
 
     def place(self, tip: Frame) -> Placement:
         """Every body by a known pattern, or from its joint's unknown coordinates and equations of the cut joints."""

@@ -296,11 +296,16 @@ class Chain:
         for number, joint in enumerate(self.leg.joints):
             if not joint.actuated:
                 continue
-            motion = _motion(joint)
-            size = self._displacement(number, motion)
-            coordinate = size if absent(joint.offset) and _is_one(joint.ratio) else joint.ratio * size + joint.offset
-            actuators.append(Actuator(joint.name, joint.name, coordinate, _UNIT[motion], joint.ratio, joint.rotor))  # type: ignore[arg-type]
+            unit, coordinate = _UNIT[_motion(joint)], self._coordinate(number)
+            rotor = joint.rotor + joint.reflected
+            actuators.append(Actuator(joint.name, joint.name, coordinate, unit, joint.ratio, rotor))  # type: ignore[arg-type]
         return tuple(actuators)
+
+    def _coordinate(self, number: int) -> ca.SX:
+        """A joint's coordinate as the file counts it: ratio times its displacement from home, plus offset."""
+        joint = self.leg.joints[number]
+        size = self._displacement(number, _motion(joint))
+        return size if absent(joint.offset) and _is_one(joint.ratio) else joint.ratio * size + joint.offset
 
     def _springs(self) -> tuple[Spring, ...]:
         """Of drives in series with their coordinate, at the joint's side of the gear; of passive joints about them."""
@@ -318,9 +323,8 @@ class Chain:
         for link in (*self.plan.tree, *self.plan.cuts):
             joint = self.leg.joints[link.joint]
             if joint.range is not None:
-                motion = _motion(joint)
-                size = self._displacement(link.joint, motion)
-                limits.append(Limit(joint.name, size, joint.range[0], joint.range[1], _UNIT[motion]))
+                low, high = joint.range
+                limits.append(Limit(joint.name, self._coordinate(link.joint), low, high, _UNIT[_motion(joint)]))
             if joint.cone is not None:
                 first, second = (self.moving[self.plan.group[name]] for name in joint.between)
                 axis = vector(joint.cone.axis)

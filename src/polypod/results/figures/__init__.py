@@ -16,6 +16,7 @@ from . import simulation, workspace
 from .bending import bending
 from .conditioning import conditioning
 from .cover import cover
+from .force_speed import force_speed
 from .forces import forces
 from .instants import instants, key_instants
 from .literal import literally
@@ -41,6 +42,9 @@ FIGURES = {
     "forces": Drawing(forces, "Actuator forces, positive where they push towards growing coordinates"),
     "speeds": Drawing(
         speeds, "Speed and power of the actuators; power is positive where they drive, negative where they brake"
+    ),
+    "force-speed": Drawing(
+        force_speed, "Force against speed of the actuators; grey: what their drives can give, if the robot file says so"
     ),
     "shares": Drawing(
         shares,
@@ -112,6 +116,7 @@ __all__ = [
     "conditioning",
     "cover",
     "figures",
+    "force_speed",
     "forces",
     "instants",
     "key_instants",

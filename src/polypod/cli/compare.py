@@ -1,0 +1,111 @@
+"""``polypod compare``: robots side by side along a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.markup import escape
+
+from ..description import Robot
+from ..errors import InputError
+from ..files.whole import write_whole
+from ..model import Model
+from ..motion import make_task, with_motion_lines
+from ..results import study
+from ..results.compare import Comparison
+from ..results.compare import compare as compared
+from .overrides import Settings, with_overrides
+from .terminal import Step, out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+EXAMPLE = "Example: polypod compare hexapod --set payload.mass=20 --motion around-home"
+
+
+def compare(
+    robots: Sequence[str],
+    motion: str | None = None,
+    rate: float | None = None,
+    friction: bool = True,
+    settings: Sequence[str] | None = None,
+    progress: Step = lambda step: None,
+) -> tuple[Comparison, dict[str, xr.Dataset]]:
+    """Study robots along a motion, each along its own if none is named; returns the comparison and the studies.
+
+    ``settings`` are other values of the robots' numbers. One robot is compared with itself as its file has it. Robots
+    of one make-up share their compiled functions.
+    """
+    studies: dict[str, xr.Dataset] = {}
+    for label, robot in _variants(robots, settings):
+        progress(f"{label}: compiling")
+        model = Model(robot)
+        with with_motion_lines(motion if rate is None else None):
+            task = make_task(model, motion, rate)
+        with with_motion_lines(motion):
+            studies[label] = study(model, task, friction, lambda step, at=label: progress(f"{at}: {step}"))  # type: ignore[misc]
+    return compared(studies), studies
+
+
+def _variants(robots: Sequence[str], settings: Sequence[str] | None) -> list[tuple[str, str | Path | Robot]]:
+    """Labels and robots: with settings all of them changed, or a single one as it is and changed."""
+    if len(robots) == 1:
+        if not settings:
+            raise InputError("compare: name two robots or more, or one with --set PATH=VALUE to compare it with itself")
+        label = f"{Path(robots[0]).stem} with {', '.join(text.replace(' ', '') for text in settings)}"
+        return [(Path(robots[0]).stem, robots[0]), (label, with_overrides(robots[0], settings))]
+    found: list[tuple[str, str | Path | Robot]] = []
+    for robot in robots:
+        stem = Path(robot).stem
+        alike = sum(Path(other).stem == stem for other in robots) > 1
+        if robots.count(robot) > 1:
+            raise InputError(f"compare: {robot!r} is named twice; name it once, with --set to change it")
+        found.append((robot if alike else stem, with_overrides(robot, settings)))
+    return found
+
+
+@report_errors
+def command(
+    robots: Annotated[list[str], typer.Argument(help="Library robots or robot files.")],
+    motion: Annotated[
+        str | None, typer.Option("--motion", "-m", help="Motion of all; each robot's own if not given.")
+    ] = None,
+    rate: Annotated[float | None, typer.Option(help="Samples a second.")] = None,
+    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    picture: Annotated[Path | None, typer.Option("--out", "-o", help="PNG file for overlaid figures.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    settings: Settings = None,
+    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+) -> None:
+    """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, verdicts, what is better."""
+    if rate is not None and not rate > 0:
+        raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    if picture is not None and picture.exists() and not force:
+        write_whole(picture, b"", force=False)  # says so before the work is done
+    with working("comparing") as progress:
+        found, studies = compare(robots, motion, rate, friction, settings, progress)
+        if picture is not None:
+            progress("drawing")
+            _draw(studies, picture, force)
+    if json_:
+        show_json(found.data())
+        return
+    show_table(found.table)
+    out().print()
+    for text in found.sentences:
+        out().print(escape(text))
+    if picture is not None:
+        out().print(f"Picture: {escape(str(picture))}")
+
+
+def _draw(studies: dict[str, xr.Dataset], picture: Path, force: bool) -> None:
+    import io
+
+    from ..results.figures.comparison import comparison
+
+    buffer = io.BytesIO()
+    comparison(studies).savefig(buffer, format="png")
+    write_whole(picture, buffer.getvalue(), force)

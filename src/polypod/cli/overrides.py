@@ -1,0 +1,32 @@
+"""``--set PATH=VALUE``: other numbers for the robot of a command, without another file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..description import Robot
+from ..files import load
+from ..files.settings import parse_setting
+
+Settings = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Another value for a number of the robot, by its path: platform.mass=60, 'legs.*.max_force=2 kN', "
+        "payload.mass=10. May be given several times; 'polypod show' lists the paths.",
+    ),
+]
+"""Option of every command that takes a robot."""
+
+
+def with_overrides(robot: str | Path, settings: Sequence[str] | None) -> str | Path | Robot:
+    """The robot that a command's argument names: with other numbers a robot, else the name itself.
+
+    A name leads messages to lines of its file, so it stays one where nothing is set.
+    """
+    return load(robot, dict(map(parse_setting, settings))) if settings else robot

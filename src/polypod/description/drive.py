@@ -1,0 +1,142 @@
+"""What drives a leg and what it stands: limits of force, speed and power, the screw or gear, the motor; bearings."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from .quantities import Data, Length, Moment, Number, in_either, rating
+from .units import in_si
+
+_KINDS = {
+    "max_force": ("N", "N m"),
+    "rms_force": ("N", "N m"),
+    "max_speed": ("m/s", "rad/s"),
+    "max_acceleration": ("m/s^2", "rad/s^2"),
+    "max_stroke": ("m", "rad"),
+}
+"""Units of a drive's limits: of one that pushes, and of one that turns."""
+_TORQUES = {"max_torque": "max_force", "rms_torque": "rms_force", "torque_speed": "force_speed"}
+"""Other names of limits, for drives that turn."""
+
+
+def _points(value: Any) -> Any:
+    """Points [speed, force] with their units as SI numbers."""
+    if not isinstance(value, (list, tuple)) or not all(isinstance(p, (list, tuple)) and len(p) == 2 for p in value):
+        raise ValueError(f"points [speed, force] needed, such as [[0, 2 kN], [300 mm/s, 1 kN]], got {value!r}")
+    speed, force = in_either("m/s", "rad/s"), in_either("N", "N m")
+    return tuple((speed(v), force(f)) for v, f in value)
+
+
+def _falling(value: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], ...]:
+    speeds, forces = zip(*value, strict=True) if value else ((), ())
+    if len(value) < 2:
+        raise ValueError(f"two points [speed, force] or more are needed, got {len(value)}")
+    if speeds[0] != 0.0 or not all(a < b for a, b in zip(speeds, speeds[1:], strict=False)):
+        raise ValueError(f"speeds start at 0 and grow from point to point, got {list(speeds)}")
+    if min(forces[:-1]) <= 0.0 or forces[-1] < 0.0 or not all(a >= b for a, b in zip(forces, forces[1:], strict=False)):
+        raise ValueError(f"forces are positive (the last may be 0) and do not grow with the speed, got {list(forces)}")
+    return value
+
+
+Force = Annotated[Number, BeforeValidator(in_either("N", "N m")), rating("N or N m", gt=0)]
+Speed = Annotated[Number, BeforeValidator(in_either("m/s", "rad/s")), rating("m/s or rad/s", gt=0)]
+Change = Annotated[Number, BeforeValidator(in_either("m/s^2", "rad/s^2")), rating("m/s^2 or rad/s^2", gt=0)]
+Stroke = Annotated[Number, BeforeValidator(in_either("m", "rad")), rating("m or rad", gt=0)]
+Power = Annotated[Number, rating("W", gt=0)]
+Curve = Annotated[
+    tuple[tuple[Number, Number], ...],
+    BeforeValidator(_points),
+    AfterValidator(_falling),
+    rating("m/s and N, or rad/s and N m", form="list of [speed, force]"),
+]
+
+
+class Drive(Data):
+    """What one actuator can do, and what is between it and its motor. Every number may be left out.
+
+    ``max_force`` (``max_torque`` where it turns), ``max_speed``, ``max_acceleration`` and ``max_power`` hold at every
+    instant, ``rms_force`` (``rms_torque``) over a whole motion: the continuous force of a catalogue. ``force_speed``
+    (``torque_speed``) are points [speed, force] of the drive's envelope, straight lines between them; it ends at the
+    last speed. ``max_stroke`` is the way from the lowest to the highest coordinate. A motor turns ``gear`` times for a
+    turn of the screw of ``lead`` (m a turn), or of the coordinate where that is an angle. ``rotor_inertia`` is that of
+    all that turns with the motor, at its shaft: the actuator's force includes its acceleration. ``torque_constant`` is
+    the motor's torque for a current.
+    """
+
+    max_force: Force | None = None
+    rms_force: Force | None = None
+    max_speed: Speed | None = None
+    max_acceleration: Change | None = None
+    max_power: Power | None = None
+    force_speed: Curve | None = None
+    max_stroke: Stroke | None = None
+    lead: Length | None = None
+    gear: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "1"})] = None
+    rotor_inertia: Moment | None = None
+    torque_constant: Annotated[Number | None, rating("N m/A", gt=0)] = None
+
+    @property
+    def geared(self) -> bool:
+        """Whether the file says how the motor turns with the coordinate."""
+        return self.lead is not None or self.gear is not None
+
+    @property
+    def motor_ratio(self) -> Any:
+        """Angle of the motor for a unit of the coordinate [rad/m or 1]: 2 pi gear/lead, or gear; numbers or symbols."""
+        gear = 1.0 if self.gear is None else self.gear
+        return gear if self.lead is None else 2 * math.pi * gear / self.lead
+
+    @property
+    def reflected(self) -> Any:
+        """The motor's inertia as it moves with the coordinate [kg or kg m^2]: J n^2; 0 if none is given."""
+        return 0.0 if self.rotor_inertia is None else self.rotor_inertia * self.motor_ratio**2
+
+    @property
+    def alone(self) -> Drive:
+        """The drive without what its leg or joint says beside it."""
+        return Drive.model_construct(**{name: getattr(self, name) for name in Drive.model_fields})
+
+
+class Bearing(Data):
+    """Rating of a joint's bearing: its basic dynamic load rating C, and its rolling elements (ISO 281)."""
+
+    dynamic_load_rating: Annotated[Number | None, rating("N", gt=0)] = None
+    rolling_elements: Annotated[Literal["ball", "roller"], Field(json_schema_extra={"rating": "yes"})] = "ball"
+
+    @property
+    def life_exponent(self) -> float:
+        """p of the life (C/P)^p: 3 for balls, 10/3 for rollers."""
+        return 3.0 if self.rolling_elements == "ball" else 10.0 / 3.0
+
+
+def drive_fields(value: dict[str, Any], turns: bool) -> dict[str, Any]:
+    """A mapping with a drive's fields by their own names; faults where they belong to another kind of drive.
+
+    A validator before others: units of texts are known here, and what moves.
+    """
+    found = dict(value)
+    for name, plain in _TORQUES.items():
+        if name not in found:
+            continue
+        if not turns:
+            raise ValueError(f"{name}: this actuator pushes, it does not turn: write {plain}")
+        if plain in found:
+            raise ValueError(f"{name}: is another name of {plain}; give one of both")
+        found[plain] = found.pop(name)
+    for name, units in _KINDS.items():
+        right, wrong = units[turns], units[not turns]
+        if isinstance(found.get(name), str) and not isinstance(in_si(found[name], wrong), str):
+            what = "turns" if turns else "pushes"
+            raise ValueError(f"{name}: this actuator {what}: a number in {right} is needed, got {found[name]!r}")
+    if turns and found.get("lead") is not None:
+        raise ValueError("lead: this actuator turns and has no screw; a gear between it and its motor is 'gear'")
+    if not turns and found.get("lead") is None:
+        for name in ("gear", "rotor_inertia", "torque_constant"):
+            if found.get(name) is not None:
+                raise ValueError(
+                    f"{name}: how a motor turns with a slide is known from the 'lead' of its screw; give it too"
+                )
+    return found

@@ -1,0 +1,117 @@
+"""Other values for numbers of a robot file, by path: ``platform.mass``, ``legs.*.base``, ``legs.leg1.max_force``."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Any, get_args, get_origin
+
+from ..description.quantities import Data, unit_of
+from ..description.robot import Robot
+from ..errors import InputError, UnknownNameError
+from ..yaml12 import YamlTextError, read_yaml
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Path and value of a text ``PATH=VALUE``; the value is written as in a robot file.
+
+    >>> parse_setting("legs.*.base = [300 mm, 0, 0]")
+    ('legs.*.base', ['300 mm', 0, 0])
+    """
+    path, equals, value = (part.strip() for part in text.partition("="))
+    if not path or not equals or not value:
+        raise InputError(f"--set: PATH=VALUE is needed, such as platform.mass=60 or 'length=[0.3, 0.5]', got {text!r}")
+    try:
+        return path, read_yaml(value)[0]
+    except YamlTextError as error:
+        raise InputError(f"--set: {path}: {value!r} is no value of a robot file: {error.faults[0].message}") from error
+
+
+def with_settings(document: dict[str, Any], robot: Robot, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """A robot's written-out document with other values; ``robot`` is the robot that it describes as it is.
+
+    Paths are those of the robot's numbers, ``*`` for any part, a leg's (or joint's) name for its number; also those of
+    numbers that the file leaves out.
+    """
+    changed = copy.deepcopy(document)
+    known = list(dict.fromkeys((*robot.numbers(), *_left_out(robot, ""))))
+    for pattern, value in settings.items():
+        for path in _matching(robot, known, pattern):
+            _put(changed, path.split("."), copy.deepcopy(value))
+            if changed.get("sources"):
+                changed["sources"] = {path: "set for this run", **changed["sources"]}
+    return changed
+
+
+def _matching(robot: Robot, known: list[str], pattern: str) -> list[str]:
+    plain = _numbered(robot, pattern)
+    found = [path for path in known if fnmatchcase(path, plain)]
+    if not found:
+        # near matches only among fields of the first leg: its neighbours have the same
+        near = [path for path in known if not path.startswith("legs.") or path.startswith("legs.0.")]
+        raise UnknownNameError("number", pattern, tuple(_general(path, len(robot.legs)) for path in near))
+    return found
+
+
+def _general(path: str, legs: int) -> str:
+    return path.replace("legs.0.", "legs.*.", 1) if legs > 1 else path
+
+
+def _numbered(robot: Robot, pattern: str) -> str:
+    """A pattern with numbers for the names of legs and of a leg's joints."""
+    parts = pattern.split(".")
+    names = [leg.name for leg in robot.legs]
+    if parts[0] == "legs" and len(parts) > 1 and parts[1] in names:
+        parts[1] = str(names.index(parts[1]))
+    if parts[0] == "legs" and len(parts) > 3 and parts[2] == "joints":
+        for leg in robot.legs if parts[1] == "*" else robot.legs[int(parts[1]) :] if parts[1].isdigit() else ():
+            joints = [joint.name for joint in getattr(leg, "joints", ())]
+            if parts[3] in joints:
+                parts[3] = str(joints.index(parts[3]))
+                break
+    return ".".join(parts)
+
+
+def _left_out(value: Any, path: str) -> Iterator[str]:
+    """Paths of numbers that the schema has and the file leaves out."""
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from _left_out(item, f"{path}.{name}")
+    elif isinstance(value, tuple):
+        for number, item in enumerate(value):
+            yield from _left_out(item, f"{path}.{number}")
+    elif isinstance(value, Data):
+        for name in value.file_fields():
+            inside, field = getattr(value, name), type(value).model_fields[name]
+            here = f"{path}.{name}" if path else name
+            if inside is not None:
+                yield from _left_out(inside, here)
+            elif unit_of(field):
+                yield here
+            else:
+                inner = next(
+                    (c for c in get_args(field.annotation) if isinstance(c, type) and issubclass(c, Data)), None
+                )
+                yield from (f"{here}.{name}" for name in _numbers_of(inner))
+
+
+def _numbers_of(model: type[Data] | None) -> list[str]:
+    """Fields of a data class that are numbers; tables of named points and the like are not."""
+    fields = {} if model is None else model.model_fields
+    return [name for name, field in fields.items() if unit_of(field) and get_origin(field.annotation) is not dict]
+
+
+def _put(document: Any, parts: list[str], value: Any) -> None:
+    """Set a value in a document; mappings that are not there yet are made."""
+    for part in parts[:-1]:
+        if isinstance(document, list):
+            document = document[int(part)]
+        else:
+            if document.get(part) is None:
+                document[part] = {}
+            document = document[part]
+    if isinstance(document, list):
+        document[int(parts[-1])] = value
+    else:
+        document[parts[-1]] = value

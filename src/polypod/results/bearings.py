@@ -1,0 +1,93 @@
+"""Loads of every joint's bearing: largest, axial and radial, means by which lives are rated, basic life by ISO 281."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ..datasets import robot_of
+from .read import reactions
+from .tables import Table, table
+from .time_means import power_mean
+
+Array = NDArray[np.float64]
+SLIDES = ("prismatic", "cylindrical")
+REACTIONS = (
+    "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
+    "The row of an actuated joint contains the actuator's force along, or torque about, its axis. Axial and radial are "
+    "along and square to the axis of a hinge or slide, at their largest; of a universal joint they are those of the "
+    "pivot that has more; a spherical joint has no axis. The force of a slide's drive is in the axial part alone."
+)
+LIFE = (
+    " Basic life (C/P)^p by ISO 281, p = 3 for balls and 10/3 for rollers, in million turns; by ISO 14728 in 100 km "
+    "for a slide. P is the mean over time of the force (of the radial force of a slide) to the power p, root taken: "
+    "axial and radial force count alike, and speed is taken as constant."
+)
+
+
+class Life(NamedTuple):
+    """Load P and rating C [N] of one joint's bearing, its basic life (C/P)^p and what that counts."""
+
+    leg: str
+    joint: str
+    load: float
+    rating: float
+    life: float
+    counts: str
+
+
+def parts(result: xr.Dataset, joint: int) -> tuple[Array, Array]:
+    """Axial and radial force (n,) [N] of a joint's bearing; NaN where it has no axis, the larger of two pivots."""
+    force, axes = result.reaction_force.values[:, joint], result.joint_axes.values[:, joint]
+    along = np.einsum("nki,ni->nk", axes, force)
+    across = np.linalg.norm(force[:, None] - along[..., None] * axes, axis=-1)
+    return np.fmax(*np.abs(along).T), np.fmax(*across.T)
+
+
+def lives(result: xr.Dataset) -> list[Life]:
+    """Basic lives of all bearings whose dynamic load rating the robot file gives."""
+    legs, found = {leg.name: leg for leg in robot_of(result).legs}, []
+    for k, (leg, joint) in enumerate(reactions(result)):
+        bearing = legs[leg].bearing(joint)
+        if bearing.dynamic_load_rating is None:
+            continue
+        slides = str(result.joint_kind.values[k]) in SLIDES
+        force = parts(result, k)[1] if slides else np.linalg.norm(result.reaction_force.values[:, k], axis=-1)
+        load = float(power_mean(result.time.values, force[:, None], bearing.life_exponent)[0])
+        life = (bearing.dynamic_load_rating / load) ** bearing.life_exponent if load != 0.0 else np.inf
+        found.append(Life(leg, joint, load, bearing.dynamic_load_rating, life, "100 km" if slides else "million turns"))
+    return found
+
+
+def bearings(result: xr.Dataset) -> Table:
+    """Load cases of every joint's bearing: largest reaction force and moment, when, and the force's components then.
+
+    The cubic mean force (average of |F|^3 over time, cube root) is what life ratings of rolling bearings ask for at
+    constant speed. Components are those on the joint's child, base axes. What inner stresses of an overconstrained
+    robot leave open is NaN; the instants are then those of the largest part that is determined. Where the robot file
+    gives dynamic load ratings, columns of basic lives follow.
+    """
+    columns = [
+        ("leg", ""), ("joint", ""), ("peak force", "N"), ("at", "s"), ("fx", "N"), ("fy", "N"), ("fz", "N"),
+        ("axial force", "N"), ("radial force", "N"), ("cubic mean force", "N"), ("peak moment", "N m"),
+        ("moment peak at", "s"),
+    ]  # fmt: skip
+    rated = {(one.leg, one.joint): one for one in lives(result)}
+    if rated:
+        columns += [("load rating", "N"), ("mean load", "N"), ("basic life", ""), ("life counts", "")]
+    rows, time = [], result.time.values
+    for k, ((leg, joint), (force, moment)) in enumerate(reactions(result).items()):
+        size, turn = np.linalg.norm(force, axis=-1), np.linalg.norm(moment, axis=-1)
+        top, twist = (int(np.linalg.norm(np.nan_to_num(a), axis=-1).argmax()) for a in (force, moment))
+        axial, radial = (float(values.max()) for values in parts(result, k))
+        cubic = float(power_mean(time, size[:, None], 3.0)[0])
+        numbers = (size[top], time[top], *force[top], axial, radial, cubic, turn[twist], time[twist])
+        row: tuple[object, ...] = (leg, joint, *map(float, numbers))
+        if rated:
+            one = rated.get((leg, joint))
+            row += (np.nan, np.nan, np.nan, "") if one is None else (one.rating, one.load, one.life, one.counts)
+        rows.append(row)
+    return table("Joint bearings", columns, rows, REACTIONS + (LIFE if rated else ""))

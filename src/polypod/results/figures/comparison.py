@@ -1,0 +1,51 @@
+"""Several robots along a motion in one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import xarray as xr
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from ..read import groups
+from .style import INK, TIME, dress, figure, leg_line, legend
+
+Array = NDArray[np.float64]
+
+
+def comparison(results: Mapping[str, xr.Dataset]) -> Figure:
+    """Largest force and speed of any actuator (a panel for each unit), total power and condition number over time."""
+    units = list(dict.fromkeys(pair for one in results.values() for pair in groups(one)))
+    panels: list[tuple[str, str, tuple[str, str] | None]] = []
+    for unit, push in units:
+        panels += [
+            ("force", f"largest force [{push}]", (unit, push)),
+            ("qdot", f"largest speed [{unit}/s]", (unit, push)),
+        ]
+    panels += [("power", "total power [W]", None), ("condition", "condition number", None)]
+    made = figure(10.0, 2.6 * ((len(panels) + 1) // 2) + 0.6)
+    all_axes = made.subplots((len(panels) + 1) // 2, 2, squeeze=False, sharex=True).ravel()
+    for axes, (name, label, pair) in zip(all_axes, panels, strict=False):
+        for number, (robot, result) in enumerate(results.items()):
+            values = _over_time(result, name, pair)
+            if values is not None:
+                axes.plot(result.time.values, values, label=robot, **leg_line(number))
+        if name == "power":
+            axes.axhline(0.0, color=INK, linewidth=0.6)
+        dress(axes, TIME, label)
+    legend(made, all_axes[len(panels) - 1])
+    return made
+
+
+def _over_time(result: xr.Dataset, name: str, pair: tuple[str, str] | None) -> Array | None:
+    """What a panel shows of a robot (n,); None for a robot without such actuators."""
+    values: Array = result[name].values
+    if name == "condition":
+        return values
+    if pair is None:
+        total: Array = values.sum(axis=1)
+        return total
+    numbers = groups(result).get(pair)
+    return None if numbers is None else np.asarray(np.abs(values[:, numbers]).max(axis=1))

@@ -1,0 +1,31 @@
+"""Means over time, straight lines between samples."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def mean(time: Array, values: Array) -> Array:
+    """Average over time (k,) of values (n, k), straight lines between samples."""
+    result: Array = np.trapezoid(values, time, axis=0) / (time[-1] - time[0])
+    return result
+
+
+def rms(time: Array, values: Array) -> Array:
+    """Root of the average square over time (k,).
+
+    >>> t = np.linspace(0.0, 1.0, 1001)
+    >>> rms(t, np.sin(2 * np.pi * t)[:, None]).round(6)
+    array([0.707107])
+    """
+    result: Array = np.sqrt(mean(time, values**2))
+    return result
+
+
+def power_mean(time: Array, values: Array, power: float) -> Array:
+    """Average over time (k,) of |values|^p, p-th root: a load that wears as much as one that varies."""
+    result: Array = mean(time, np.abs(values) ** power) ** (1 / power)
+    return result

@@ -1,0 +1,111 @@
+"""Uses of limits: what a motion asks of drives, joints and bearings, by what the robot file allows.
+
+The use of a limit is 1 at the limit. Within a range (a length, a coordinate) it is the distance from the middle by half
+the range; in a cone it is the angle by the half angle.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+from numpy.typing import NDArray
+
+from ..description import Drive
+from .bearings import lives
+from .envelope import curve_use
+from .read import actuators, limit_report
+from .time_means import rms
+
+Array = NDArray[np.float64]
+OF_DRIVES = {
+    "force": "max_force", "continuous force": "rms_force", "force at speed": "force_speed", "speed": "max_speed",
+    "acceleration": "max_acceleration", "power": "max_power", "stroke": "max_stroke",
+}  # fmt: skip
+"""What drives are judged by, in the order of the verdict, and the field of a robot file that limits it."""
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Use:
+    """One limit at its worst: what is asked where and when (None: over the whole motion), and what is allowed.
+
+    ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds. SI units.
+    """
+
+    quantity: str
+    where: str
+    value: float
+    allowed: float
+    unit: str
+    time: float | None
+    use: float
+    kept: bool
+
+
+def of_drives(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
+    """Uses of one of :data:`OF_DRIVES` by all drives that limit it."""
+    found = []
+    for k, (where, drive) in enumerate(zip(actuators(result), given, strict=True)):
+        if getattr(drive, OF_DRIVES[name]) is not None:
+            found.append(_of_drive(result, k, where, drive, name))
+    return found
+
+
+def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> Use:
+    time, force, speed = result.time.values, result.force.values[:, k], result.qdot.values[:, k]
+    unit, push = str(result.actuator_unit.values[k]), str(result.force_unit.values[k])
+    allowed = getattr(drive, OF_DRIVES[name])
+    if name == "continuous force":
+        return _use(name, where, float(rms(time, force[:, None])[0]), allowed, push)
+    if name == "stroke":
+        return _use(name, where, float(np.ptp(result.q.values[:, k])), allowed, unit)
+    if name == "force at speed":
+        share = curve_use(np.array(allowed), speed, force)
+        at = int(share.argmax())
+        value, most = float(abs(force[at])), float(share[at])
+        # the force where the envelope is met by growing force and speed alike
+        return Use(name, where, value, value / most if most else math.inf, push, float(time[at]), most, _holds(most))
+    values, unit = {
+        "force": (force, push),
+        "speed": (speed, f"{unit}/s"),
+        "acceleration": (result.qddot.values[:, k], f"{unit}/s^2"),
+        "power": (result.power.values[:, k], "W"),
+    }[name]
+    at = int(np.abs(values).argmax())
+    return _use(name, where, float(abs(values[at])), allowed, unit, float(time[at]))
+
+
+def _use(name: str, where: str, value: float, allowed: float, unit: str, time: float | None = None) -> Use:
+    return Use(name, where, value, allowed, unit, time, value / allowed, _holds(value / allowed))
+
+
+def _holds(share: float) -> bool:
+    return share <= 1 + _ROUNDING
+
+
+def of_limits(result: xr.Dataset) -> list[Use]:
+    """Uses of lengths, coordinates and cones that the robot file limits."""
+    report, time = limit_report(result), result.time.values
+    middle, half = 0.5 * (report.low + report.high), 0.5 * (report.high - report.low)
+    cones = np.array([name.endswith("cone") for _, name in report.names], dtype=bool)
+    share = np.where(cones, report.value / report.high, np.abs(report.value - middle) / half)
+    found = []
+    for k, (leg, name) in enumerate(report.names):
+        at = int(share[:, k].argmax())
+        value = float(report.value[at, k])
+        allowed = float(report.high[k] if cones[k] or value >= middle[k] else report.low[k])
+        kept = bool(report.inside[:, k].all())
+        found.append(Use(name, leg, value, allowed, report.units[k], float(time[at]), float(share[at, k]), kept))
+    return found
+
+
+def of_bearings(result: xr.Dataset) -> list[Use]:
+    """Mean loads of bearings, of their dynamic load ratings; what statics leaves open cannot be judged."""
+    return [
+        _use("bearing", f"{one.leg} {one.joint}", one.load, one.rating, "N")
+        for one in lives(result)
+        if not math.isnan(one.load)
+    ]

@@ -1,0 +1,147 @@
+"""Does it fit, and by how much: what a motion asks of drives, joints and bearings, by what the file allows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import Any
+
+import xarray as xr
+
+from .read import drives
+from .tables import Table, short, table
+from .uses import OF_DRIVES, Use, of_bearings, of_drives, of_limits
+
+_SHOWN = {"m": (1e3, "mm"), "m/s": (1e3, "mm/s"), "rad": (180 / math.pi, "deg"), "rad/s": (180 / math.pi, "deg/s")}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Every limit of a robot along a motion; ``unjudged`` names what no drive of the robot file limits."""
+
+    uses: tuple[Use, ...]
+    unjudged: tuple[str, ...]
+
+    @cached_property
+    def rows(self) -> tuple[Use, ...]:
+        """The worst of each quantity, in the order of the verdict."""
+        worst: dict[str, Use] = {}
+        for one in self.uses:
+            if one.quantity not in worst or one.use > worst[one.quantity].use:
+                worst[one.quantity] = one
+        return tuple(worst.values())
+
+    @property
+    def ok(self) -> bool:
+        """Whether every limit is kept; true where there is none."""
+        return all(one.kept for one in self.uses)
+
+    @property
+    def worst(self) -> Use | None:
+        """The limit that is used most; None where there is none."""
+        return max(self.uses, key=lambda one: (not one.kept, one.use), default=None)
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a sentence."""
+        worst = self.worst
+        if worst is None:
+            return "Nothing to judge: the robot file states no limits (max_force, max_speed and more)."
+        broken = [one.quantity for one in self.rows if not one.kept]
+        at = "" if worst.time is None else f" at {worst.time:.3g} s"
+        most = f"{worst.quantity} {percent(worst.use)} in {worst.where}{at}"
+        if broken:
+            return f"Does not fit: {', '.join(broken)} beyond the limit; worst is {most}."
+        return f"Fits: all {len(self.uses)} limits are kept; most used is {most}."
+
+    @property
+    def table(self) -> Table:
+        """The worst of each quantity for people: mm and degrees, per cent."""
+        columns = [("limit", ""), ("worst in", ""), ("at", "s"), ("asked", ""), ("allowed", ""), ("unit", ""),
+                   ("used", ""), ("verdict", "")]  # fmt: skip
+        rows = [_row(one) for one in self.rows]
+        unjudged = f"The robot file limits no {', '.join(self.unjudged)}." if self.unjudged and self.uses else ""
+        return table("Verdict", columns, rows, unjudged)
+
+    @property
+    def details(self) -> Table:
+        """Every limit of every drive, joint and bearing, in SI units."""
+        columns = [("limit", ""), ("of", ""), ("at", "s"), ("asked", ""), ("allowed", ""), ("unit", ""),
+                   ("use", "1"), ("kept", "")]  # fmt: skip
+        rows = [
+            (one.quantity, one.where, math.nan if one.time is None else one.time, one.value, one.allowed, one.unit,
+             one.use, "yes" if one.kept else "no")
+            for one in self.uses
+        ]  # fmt: skip
+        return table("Use of limits", columns, rows)
+
+    def html_rows(self) -> str:
+        """Rows of an HTML table, worst of each quantity; their class is ``kept`` or ``broken``."""
+        head = "".join(f"<th>{escape(column.header)}</th>" for column in self.table.columns)
+        body = "\n".join(
+            f'<tr class="{"kept" if one.kept else "broken"}">'
+            + "".join(f"<td>{escape(text)}</td>" for text in texts)
+            + "</tr>"
+            for one, texts in zip(self.rows, self.table.texts(), strict=True)
+        )
+        return f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>"
+
+    def data(self) -> dict[str, Any]:
+        """As JSON data."""
+        return {
+            "ok": self.ok,
+            "judged": len(self.uses),
+            "headline": self.headline,
+            "unjudged": list(self.unjudged),
+            "uses": self.details.records(),
+        }
+
+    def __str__(self) -> str:
+        texts = [[column.header for column in self.table.columns], *self.table.texts()]
+        widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
+        lines = ("  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)) for row in texts)
+        return "\n".join([self.headline, *(line.rstrip() for line in (lines if self.uses else ()))])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self.headline)}</p><table>{self.html_rows()}</table>"
+
+
+def percent(use: float) -> str:
+    """A share in per cent, as short as it is true: what is beyond a limit never reads 100 %.
+
+    >>> percent(0.1132), percent(1.0004), percent(1.0), percent(3e-17)
+    ('11 %', '100.04 %', '100 %', '0 %')
+    """
+    if 1.0 < use < 1.01:
+        return f"{100 * use:.4g} %" if 100 * use > 100.01 else "just over 100 %"
+    return f"{100 * use:.0f} %" if math.isfinite(use) else "no end"
+
+
+def _three(number: float) -> str:
+    return f"{number:.3g}" if abs(number) < 1e3 else f"{number:.0f}"
+
+
+def _row(one: Use) -> tuple[Any, ...]:
+    factor, unit = _SHOWN.get(one.unit, (1.0, one.unit))
+    at = math.nan if one.time is None else one.time
+    asked, allowed = (
+        f"{factor * x:.3g}" if abs(factor * x) < 1e3 else f"{factor * x:.0f}" for x in (one.value, one.allowed)
+    )
+    return one.quantity, one.where, short(at), asked, allowed, unit, percent(one.use), "kept" if one.kept else "broken"
+
+
+def verdict(result: xr.Dataset) -> Verdict:
+    """What a study asks of the robot, against all limits that its file states: drives, ranges, cones, bearings.
+
+    >>> from polypod.results import study
+    >>> found = verdict(study("hexapod", "around-home"))
+    >>> [one.quantity for one in found.rows][:2]
+    ['force', 'speed']
+    """
+    given = drives(result)
+    judged = [name for name in OF_DRIVES if any(getattr(drive, OF_DRIVES[name]) is not None for drive in given)]
+    uses = [one for name in judged for one in of_drives(result, given, name)]
+    unjudged = tuple(name for name in OF_DRIVES if name not in judged)
+    return Verdict((*uses, *of_limits(result), *of_bearings(result)), unjudged)
