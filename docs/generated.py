@@ -13,7 +13,20 @@ from pydantic import BaseModel
 
 from polypod import cli, papers
 from polypod.cli.new import template, template_part
-from polypod.description import Body, ConeLimit, FlexiblePlatform, Freedom, Friction, LegData, PlateData, Pose, Robot
+from polypod.description import (
+    Bearing,
+    Body,
+    ConeLimit,
+    Drive,
+    FlexiblePlatform,
+    Freedom,
+    Friction,
+    LegData,
+    Payload,
+    PlateData,
+    Pose,
+    Robot,
+)
 from polypod.description.quantities import Data, unit_of
 from polypod.description.units import UNITS as ALL_UNITS
 from polypod.errors import UnphysicalWarning
@@ -54,6 +67,8 @@ _PLAIN = {"number": "number", "string": "text", "integer": "integer", "boolean":
 
 _SECTIONS = {
     "Body": "[body](#body)",
+    "Payload": "[payload](#payload)",
+    "Bearing": "[bearing](#bearing)",
     "FlexiblePlatform": "[flexible platform](#flexible-platform)",
     "PlateData": "[plate](#plate)",
     "Pose": "[pose](#pose)",
@@ -90,6 +105,7 @@ def robot_files() -> str:
             "## Fields\n",
             section("Robot", Robot, 3),
             section("Body", Body, 3),
+            section("Payload", Payload, 3),
             section("Flexible platform", FlexiblePlatform, 3, "flexible"),
             "`polypod new my-hexapod --flexible` writes one:\n",
             "```yaml",
@@ -100,6 +116,10 @@ def robot_files() -> str:
             section("Freedom", Freedom, 3),
             section("Friction", Friction, 3),
             section("Cone limit", ConeLimit, 3),
+            section("Drive", Drive, 3),
+            "Legs of the short kinds and actuated joints of chains have these fields among their own. What comes of them "
+            "is on a page of its own: [limits](limits.md).\n",
+            section("Bearing", Bearing, 3),
             section("Joint of a chain", ChainJoint, 3),
             section("Joint cone", JointCone, 3),
             "## Legs\n",
@@ -261,13 +281,17 @@ def section(title: str, model: type[BaseModel], level: int, kind: str = "") -> s
     """A class of the schema: its docstring, then a table of its fields; ``kind`` is what that field must say."""
     lines = [f"{'#' * level} {title}\n", _prose(model), "", "| field | value | unit | default |", "|---|---|---|---|"]
     schema = model.model_json_schema()
-    for name in model.file_fields() if issubclass(model, Data) else model.model_fields:
+    has_drive = model is not Drive and issubclass(model, Drive)
+    listed = [*(model.file_fields() if issubclass(model, Data) else model.model_fields)]
+    for name in [name for name in listed if not (has_drive and name in Drive.model_fields)]:
         field = model.model_fields[name]
         default = "required" if field.is_required() else _default(field.get_default(call_default_factory=True))
         value = type_name(schema["properties"][name], schema)
         if kind and name == "kind":
             default, value = "required", f"`{kind}`"
         lines.append(f"| `{name}` | {value} | {unit_of(field).replace('|', '/')} | {default} |")
+    if has_drive:
+        lines.append("| all of a [drive](#drive) | | | none |")
     return "\n".join(lines) + "\n"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, model_validator
 
@@ -16,14 +16,18 @@ Bearings = Annotated[dict[str, Bearing], Frozen, Field(json_schema_extra={"ratin
 
 
 class DrivenLeg(Drive, Leg):
-    """A leg kind with one actuator that pushes along a line; ``bearings`` rates bearings by the names of joints."""
+    """A leg kind with one actuator; ``bearings`` rates bearings by the names of joints.
 
+    ``turns`` says whether the actuator turns (rad, N m) or pushes along a line.
+    """
+
+    turns: ClassVar[bool] = False
     bearings: Bearings = Field(default={})
 
     @model_validator(mode="before")
     @classmethod
     def _drive(cls, value: Any) -> Any:
-        return drive_fields(value, turns=False) if isinstance(value, dict) else value
+        return drive_fields(value, cls.turns) if isinstance(value, dict) else value
 
     @model_validator(mode="after")
     def _bearings_of_joints(self) -> DrivenLeg:

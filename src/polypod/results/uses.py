@@ -57,9 +57,9 @@ def of_drives(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
 def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> Use:
     time, force, speed = result.time.values, result.force.values[:, k], result.qdot.values[:, k]
     unit, push = str(result.actuator_unit.values[k]), str(result.force_unit.values[k])
-    allowed = getattr(drive, OF_DRIVES[name])
+    allowed, said = getattr(drive, OF_DRIVES[name]), called(name, push)
     if name == "continuous force":
-        return _use(name, where, float(rms(time, force[:, None])[0]), allowed, push)
+        return _use(said, where, float(rms(time, force[:, None])[0]), allowed, push)
     if name == "stroke":
         return _use(name, where, float(np.ptp(result.q.values[:, k])), allowed, unit)
     if name == "force at speed":
@@ -67,7 +67,7 @@ def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -
         at = int(share.argmax())
         value, most = float(abs(force[at])), float(share[at])
         # the force where the envelope is met by growing force and speed alike
-        return Use(name, where, value, value / most if most else math.inf, push, float(time[at]), most, _holds(most))
+        return Use(said, where, value, value / most if most else math.inf, push, float(time[at]), most, _holds(most))
     values, unit = {
         "force": (force, push),
         "speed": (speed, f"{unit}/s"),
@@ -75,7 +75,12 @@ def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -
         "power": (result.power.values[:, k], "W"),
     }[name]
     at = int(np.abs(values).argmax())
-    return _use(name, where, float(abs(values[at])), allowed, unit, float(time[at]))
+    return _use(said, where, float(abs(values[at])), allowed, unit, float(time[at]))
+
+
+def called(name: str, unit: str) -> str:
+    """What a quantity of drives is called where their forces have a unit: those in N m are torques."""
+    return name.replace("force", "torque") if unit == "N m" else name
 
 
 def _use(name: str, where: str, value: float, allowed: float, unit: str, time: float | None = None) -> Use:

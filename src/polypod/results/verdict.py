@@ -12,7 +12,7 @@ import xarray as xr
 
 from .read import drives
 from .tables import Table, short, table
-from .uses import OF_DRIVES, Use, of_bearings, of_drives, of_limits
+from .uses import OF_DRIVES, Use, called, of_bearings, of_drives, of_limits
 
 _SHOWN = {"m": (1e3, "mm"), "m/s": (1e3, "mm/s"), "rad": (180 / math.pi, "deg"), "rad/s": (180 / math.pi, "deg/s")}
 
@@ -143,5 +143,6 @@ def verdict(result: xr.Dataset) -> Verdict:
     given = drives(result)
     judged = [name for name in OF_DRIVES if any(getattr(drive, OF_DRIVES[name]) is not None for drive in given)]
     uses = [one for name in judged for one in of_drives(result, given, name)]
-    unjudged = tuple(name for name in OF_DRIVES if name not in judged)
+    unit = str(result.force.attrs["units"])
+    unjudged = tuple(called(name, unit) for name in OF_DRIVES if name not in judged)
     return Verdict((*uses, *of_limits(result), *of_bearings(result)), unjudged)
