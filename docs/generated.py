@@ -117,8 +117,8 @@ def robot_files() -> str:
             section("Friction", Friction, 3),
             section("Cone limit", ConeLimit, 3),
             section("Drive", Drive, 3),
-            "Legs of the short kinds and actuated joints of chains have these fields among their own. What comes of them "
-            "is on a page of its own: [limits](limits.md).\n",
+            "Legs of the short kinds and actuated joints of chains have these fields among their own. What comes of "
+            "them is on a page of its own: [limits](limits.md).\n",
             section("Bearing", Bearing, 3),
             section("Joint of a chain", ChainJoint, 3),
             section("Joint cone", JointCone, 3),

@@ -49,8 +49,8 @@ def test_run_needs_no_argument(here):
     result = polypod("run", "--rate", 20)
     assert result.exit_code == 0
     assert "hexapod on hexapod-tour (4 s, 81 samples)" in result.stdout
-    assert "Limits: all kept" in result.stdout
-    for text in ("peak force", "rms force", "peak power", "stroke", "Condition number", "Limits", "leg6"):
+    assert result.stdout.splitlines()[1].startswith("Fits: all 30 limits are kept; most used is speed 84 % in leg4")
+    for text in ("peak force", "rms force", "peak power", "stroke", "Condition number", "Verdict", "Motors", "leg6"):
         assert text in result.stdout
     assert "Forces are positive along the growing coordinate" in result.stdout
     assert result.stderr == ""  # a healthy robot: nothing to remark
@@ -150,7 +150,7 @@ def test_new_files_are_valid(here):
     assert "my-hexapod: can make it" in checked.stdout
     ran = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files")
     assert ran.exit_code == 0
-    assert "Limits: all kept" in ran.stdout
+    assert "Fits: all 18 limits are kept" in ran.stdout
     assert polypod("run", "my-hexapod.yaml", "--no-files").exit_code == 0
 
 

@@ -19,7 +19,7 @@ MODULES = sorted(
 
 
 def test_examples_are_found():
-    assert {"polypod", "polypod.results.sizing", "polypod.motion.files", "polypod.results.study"} <= set(MODULES)
+    assert {"polypod", "polypod.results.time_means", "polypod.motion.files", "polypod.results.study"} <= set(MODULES)
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,4 +1,4 @@
-"""A payload is a body of its own on the platform: the same as one platform by the parallel-axis theorem, and Pinocchio."""
+"""A payload is a body on the platform: equal to one platform by the parallel-axis theorem, and to Pinocchio."""
 
 from __future__ import annotations
 
@@ -101,9 +101,11 @@ def test_numbers_of_a_payload_are_parameters():
 
 def test_payload_in_files():
     one = load("hexapod", {"payload.mass": 5})
-    assert list(one.payloads) == ["payload"] and loads(dumps(one)) == one
+    assert list(one.payloads) == ["payload"]
+    assert loads(dumps(one)) == one
     several = with_payload(TOOL, PART)
-    assert list(several.payloads) == ["payload.0", "payload.1"] and loads(dumps(several)) == several
+    assert list(several.payloads) == ["payload.0", "payload.1"]
+    assert loads(dumps(several)) == several
     text = dumps(one)
     for wrong, message in (
         ("payload: 5", r"payload: a body \(mass, com, inertia\) or a list of bodies is needed, got 5"),
@@ -126,5 +128,6 @@ def test_a_flexible_platform_has_its_load_in_its_modes():
 
 def test_controllers_misjudge_payload_with_the_platform():
     heavy = scaled_masses(with_payload(TOOL), platform=1.5)
-    assert heavy.payload[0].mass == 18.0 and heavy.platform.mass == 75.0
+    assert heavy.payload[0].mass == 18.0
+    assert heavy.platform.mass == 75.0
     assert heavy.payload[0].inertia[0][0] == pytest.approx(0.3, rel=1e-15)

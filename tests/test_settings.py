@@ -24,8 +24,11 @@ def test_settings_are_written_as_in_a_file():
         "platform.mass = 60", "legs.*.base=[300 mm, 0, 0]", "legs.leg2.base=[0, 0.3, 0]", "legs.*.max_force=2 kN",
         "gravity=[0, 0, -1.62]", "legs.*.prismatic_friction.drag=60", "home.position=[0, 0, 410 mm]",
     ))))  # fmt: skip
-    assert robot.platform.mass == 60.0 and robot.gravity[2] == -1.62 and robot.home.position[2] == 0.41
-    assert robot.legs[0].base == robot.legs[5].base == (0.3, 0.0, 0.0) and robot.legs[1].base == (0.0, 0.3, 0.0)
+    assert robot.platform.mass == 60.0
+    assert robot.gravity[2] == -1.62
+    assert robot.home.position[2] == 0.41
+    assert robot.legs[0].base == robot.legs[5].base == (0.3, 0.0, 0.0)
+    assert robot.legs[1].base == (0.0, 0.3, 0.0)
     assert {leg.max_force for leg in robot.legs} == {2000.0}
     assert {leg.prismatic_friction.drag for leg in robot.legs} == {60.0}
     assert {leg.prismatic_friction.viscous for leg in robot.legs} == {100.0}  # beside it, as the file has it
@@ -36,7 +39,8 @@ def test_a_setting_is_the_changed_file(tmp_path):
     path = tmp_path / "hexapod.yaml"
     changed = load("hexapod", {"platform.mass": 60.0})
     save(changed, path)
-    assert load(path).platform == changed.platform and load(path).legs == changed.legs
+    assert load(path).platform == changed.platform
+    assert load(path).legs == changed.legs
     assert load(path, {"platform.mass": "50 kg"}).platform == load("hexapod").platform
 
 
@@ -52,7 +56,7 @@ def test_every_number_of_a_robot_can_be_set(model_of):
     ("platform.mas", 3, UnknownNameError, r"unknown number 'platform.mas'. Did you mean 'platform.mass'"),
     ("legs.*.max_forc", 3, UnknownNameError, r"Did you mean 'legs.\*.max_force'"),
     ("legs.leg9.base", [1, 2, 3], UnknownNameError, r"unknown number 'legs.leg9.base'"),
-    ("platform.mass", -3, RobotFileError, r"with platform.mass = -3.*platform.mass: must be greater than or equal to 0"),
+    ("platform.mass", -3, RobotFileError, r"with platform.mass = -3.*platform.mass: must be greater than"),
     ("platform.mass", "3 lb", RobotFileError, r"write a number in kg, g or t"),
     ("legs.*.base_cone", 3, UnknownNameError, r"unknown number 'legs.\*.base_cone'"),
 ])  # fmt: skip
@@ -89,7 +93,8 @@ def two(tmp_path_factory):
 def test_compare_by_hand(two):
     """Twice the mass: twice the force, reaction and power; the same speed, stroke and conditioning."""
     found, studies = compare(two, "around-home", rate=40.0)
-    assert found.names == ("light", "heavy") and list(studies) == ["light", "heavy"]
+    assert found.names == ("light", "heavy")
+    assert list(studies) == ["light", "heavy"]
     values = {one.name: one.values for one in found.measures}
     for name in ("force", "rms force", "total power", "joint reaction"):
         assert values[name][1] == pytest.approx(2 * values[name][0], rel=1e-10)
@@ -99,7 +104,8 @@ def test_compare_by_hand(two):
     assert [one.ok for one in found.verdicts] == [True, False]
     assert [one.best for one in found.measures if one.name in ("force", "speed")] == [0, None]
     assert found.sentences[0].startswith("light: best in force, rms force")
-    assert found.table.records()[0]["change"] == "+100.0 %" and found.table.records()[0]["best"] == "light"
+    assert found.table.records()[0]["change"] == "+100.0 %"
+    assert found.table.records()[0]["best"] == "light"
 
 
 def test_robots_of_one_make_up_share_their_functions(two):
@@ -114,15 +120,19 @@ def test_compare_command(two, tmp_path):
     args = ["compare", two[0], "--motion", "around-home", "--rate", "20", "--set", "platform.mass=16"]
     done = runner.invoke(app, [*args, "--out", str(picture)])
     assert done.exit_code == 0, done.output
-    assert "light with platform.mass=16" in done.output and picture.read_bytes().startswith(b"\x89PNG")
-    assert "+100.0 %" in done.output and "does not fit" in done.output
+    assert "light with platform.mass=16" in done.output
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert "+100.0 %" in done.output
+    assert "does not fit" in done.output
     assert "exists; add --force" in runner.invoke(app, [*args, "--out", str(picture)]).output
     data = json.loads(runner.invoke(app, [*args, "--json"]).stdout)
-    assert data["robots"] == ["light", "light with platform.mass=16"] and len(data["verdicts"]) == 2
+    assert data["robots"] == ["light", "light with platform.mass=16"]
+    assert len(data["verdicts"]) == 2
     for wrong, message in (
         (["compare", two[0]], "name two robots or more, or one with --set"),
         (["compare", two[0], two[0]], "is named twice"),
         ([*args, "--rate", "-1"], "rate: must be greater than 0"),
     ):
         failed = runner.invoke(app, wrong)
-        assert failed.exit_code == 2 and message in " ".join(failed.output.split())
+        assert failed.exit_code == 2
+        assert message in " ".join(failed.output.split())

@@ -66,7 +66,9 @@ def test_uses_of_a_slide_by_hand():
     assert list(found) == list(wanted)
     for name, use in wanted.items():
         assert found[name].use == pytest.approx(use, rel=EXACT), name
-        assert found[name].use == pytest.approx(abs(found[name].value / found[name].allowed), rel=EXACT) or name == "lift"
+        assert (
+            found[name].use == pytest.approx(abs(found[name].value / found[name].allowed), rel=EXACT) or name == "lift"
+        )
         assert found[name].kept == (use <= 1)
     assert found["force"].time == pytest.approx(0.75 / TURNS, rel=1e-12)
     assert (found["lift"].value, found["lift"].allowed) == pytest.approx((SIZE, 0.03), rel=EXACT)
@@ -76,16 +78,22 @@ def test_uses_of_a_slide_by_hand():
 
 def test_the_verdict_as_a_whole():
     found = verdict(lifted())
-    assert not found.ok and found.worst.quantity in ("force", "continuous force")
+    assert not found.ok
+    assert found.worst.quantity in ("force", "continuous force")
     assert found.worst.use == max(one.use for one in found.uses)
-    assert found.headline.startswith("Does not fit: ") and found.unjudged == ()
-    assert str(found).splitlines()[0] == found.headline and len(str(found).splitlines()) == 11
+    assert found.headline.startswith("Does not fit: ")
+    assert found.unjudged == ()
+    assert str(found).splitlines()[0] == found.headline
+    assert len(str(found).splitlines()) == 11
     rows = found.html_rows()
     assert rows.count('<tr class="broken">') == sum(not one.kept for one in found.rows)
     assert rows.count("<tr") == 1 + len(found.rows)
     assert json.loads(json.dumps(found.data()))["ok"] is False
     free = verdict(sine(slide(), SIZE, TURNS, 5))
-    assert free.ok and free.worst is None and "states no limits" in free.headline and len(free.unjudged) == 7
+    assert free.ok
+    assert free.worst is None
+    assert "states no limits" in free.headline
+    assert len(free.unjudged) == 7
 
 
 def test_a_limit_holds_at_its_very_value():
@@ -93,9 +101,11 @@ def test_a_limit_holds_at_its_very_value():
     peak = float(np.abs(lifted().force.values).max())
     plain = {"lead": LEAD, "gear": GEAR, "rotor_inertia": ROTOR}
     at = verdict(sine(slide(max_force=peak, **plain), SIZE, TURNS))
-    assert at.ok and at.rows[0].use == 1.0
+    assert at.ok
+    assert at.rows[0].use == 1.0
     over = verdict(sine(slide(max_force=peak * (1 - 1e-6), **plain), SIZE, TURNS))
-    assert not over.ok and "just over 100 %" in over.headline
+    assert not over.ok
+    assert "just over 100 %" in over.headline
 
 
 def test_uses_of_a_hinge_by_hand():
@@ -115,20 +125,24 @@ def test_axial_and_radial_parts_and_lives_by_hand():
     rows = {row["joint"]: row for row in bearings(lifted()).records()}
     outside = MASS * (DOWN + SIZE * W**2)  # the rotor turns behind the slide: its joint does not feel it
     assert rows["lift"]["axial_force"] == pytest.approx(outside, rel=EXACT)
-    assert rows["lift"]["radial_force"] < 1e-9 and rows["guide"]["axial_force"] < 1e-9
+    assert rows["lift"]["radial_force"] < 1e-9
+    assert rows["guide"]["axial_force"] < 1e-9
     assert rows["guide"]["radial_force"] == pytest.approx(MASS * ACROSS, rel=EXACT)
     assert rows["ball"]["axial_force"] is None  # no axis
     # the rod is square to both axes of the cross: all of its load is radial there
-    assert rows["cross"]["radial_force"] == pytest.approx(outside, rel=EXACT) and rows["cross"]["axial_force"] < 1e-9
+    assert rows["cross"]["radial_force"] == pytest.approx(outside, rel=EXACT)
+    assert rows["cross"]["axial_force"] < 1e-9
     assert rows["guide"]["basic_life"] == pytest.approx((1000.0 / (MASS * ACROSS)) ** (10 / 3), rel=EXACT)
-    assert rows["guide"]["life_counts"] == "100 km" and rows["ball"]["basic_life"] is None
+    assert rows["guide"]["life_counts"] == "100 km"
+    assert rows["ball"]["basic_life"] is None
 
     row = next(row for row in bearings(turned()).records() if row["joint"] == "hinge")
     assert row["axial_force"] == pytest.approx(MASS * ACROSS, rel=EXACT)  # gravity along the hinge
     size = np.linalg.norm(turned().reaction_force.sel(joint="hinge.hinge").values, axis=1)
     load = np.cbrt(np.trapezoid(size**3, turned().time.values))  # over one second
     assert row["mean_load"] == pytest.approx(load, rel=1e-12) == pytest.approx(row["cubic_mean_force"], rel=1e-12)
-    assert row["basic_life"] == pytest.approx((2000.0 / load) ** 3, rel=1e-12) and row["life_counts"] == "million turns"
+    assert row["basic_life"] == pytest.approx((2000.0 / load) ** 3, rel=1e-12)
+    assert row["life_counts"] == "million turns"
 
 
 def test_motors_by_hand():
@@ -139,14 +153,16 @@ def test_motors_by_hand():
     assert row["peak_speed"] == pytest.approx(SIZE * W * ratio * 30 / np.pi, rel=EXACT)
     assert row["peak_current"] == pytest.approx(peak / ratio / 0.1, rel=EXACT)
     turning = motors(turned()).records()[0]
-    assert turning["peak_speed"] == pytest.approx(0.3 * 60 * 50, rel=EXACT) and "peak_current" not in turning
+    assert turning["peak_speed"] == pytest.approx(0.3 * 60 * 50, rel=EXACT)
+    assert "peak_current" not in turning
     assert motors(sine(slide(), SIZE, TURNS, 5)).rows == ()
 
 
 def test_a_note_where_no_motor_inertia_is_given():
     assert rotor_notes(lifted()) == []
     text = rotor_notes(turned())
-    assert len(text) == 1 and "no motor inertia for any actuator" in text[0]
+    assert len(text) == 1
+    assert "no motor inertia for any actuator" in text[0]
     assert rotor_notes(sine(slide(rotor=0.0), SIZE, TURNS, 5)) == []  # none, and it says so
     assert round(1e-4 * (2 * np.pi / 0.005) ** 2) == 158  # what the note says
 
@@ -161,7 +177,9 @@ def test_force_speed_figure_draws_the_envelope():
     labels = drawn.get_legend_handles_labels()[1]
     assert labels == ["drive", "drive's envelope", "continuous force", "largest rms force"]
     speeds, forces = next(line for line in drawn.lines if line.get_label() == "drive's envelope").get_data()
-    assert max(speeds) == 0.25 and max(forces) == 120.0 and forces[-1] == 0.0
+    assert max(speeds) == 0.25
+    assert max(forces) == 120.0
+    assert forces[-1] == 0.0
     assert len(force_speed(sine(slide(), SIZE, TURNS, 5)).axes[0].lines) == 1
 
 
@@ -171,12 +189,14 @@ def test_strict_runs_end_with_two(tmp_path):
     runner = CliRunner()
     args = ["run", str(path), "around-home", "--no-files", "--rate", "20"]
     kept = runner.invoke(app, [*args, "--strict", "--set", "legs.drive.joints.lift.max_speed=50 m/s"])
-    assert kept.exit_code == 0 and "Fits: all 1 limits are kept" in kept.output
+    assert kept.exit_code == 0
+    assert "Fits: all 1 limits are kept" in kept.output
     assert "no motor inertia" in kept.output
     slow = ["--set", "legs.drive.joints.lift.max_speed=1 um/s"]
     assert runner.invoke(app, [*args, "--set", "legs.drive.joints.lift.max_speed=1e-6"]).exit_code == 0
     broken = runner.invoke(app, [*args, "--strict", "--json", "--set", "legs.drive.joints.lift.max_speed=1e-6"])
-    assert broken.exit_code == 2 and "--strict: Does not fit: speed" in broken.output
+    assert broken.exit_code == 2
+    assert "--strict: Does not fit: speed" in broken.output
     assert '"verdict"' in broken.output
     assert "write a plain number in m/s or rad/s" in runner.invoke(app, [*args, *slow]).output
 
@@ -184,7 +204,8 @@ def test_strict_runs_end_with_two(tmp_path):
 def test_run_judges_the_library_hexapod(model_of):
     result = study(model_of("hexapod"), "around-home")
     found = verdict(result)
-    assert [one.quantity for one in found.rows][:3] == ["force", "speed", "length"] and found.ok
+    assert [one.quantity for one in found.rows][:3] == ["force", "speed", "length"]
+    assert found.ok
     length = next(one for one in found.rows if one.quantity == "length")
     q = result.q.values
     assert length.use == pytest.approx(np.abs(q - 0.45).max() / 0.08, rel=1e-12)

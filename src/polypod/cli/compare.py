@@ -80,7 +80,7 @@ def command(
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, verdicts, what is better."""
+    """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     if picture is not None and picture.exists() and not force:

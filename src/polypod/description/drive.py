@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field
@@ -34,9 +35,9 @@ def _falling(value: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float
     speeds, forces = zip(*value, strict=True) if value else ((), ())
     if len(value) < 2:
         raise ValueError(f"two points [speed, force] or more are needed, got {len(value)}")
-    if speeds[0] != 0.0 or not all(a < b for a, b in zip(speeds, speeds[1:], strict=False)):
+    if speeds[0] != 0.0 or not all(a < b for a, b in pairwise(speeds)):
         raise ValueError(f"speeds start at 0 and grow from point to point, got {list(speeds)}")
-    if min(forces[:-1]) <= 0.0 or forces[-1] < 0.0 or not all(a >= b for a, b in zip(forces, forces[1:], strict=False)):
+    if min(forces[:-1]) <= 0.0 or forces[-1] < 0.0 or not all(a >= b for a, b in pairwise(forces)):
         raise ValueError(f"forces are positive (the last may be 0) and do not grow with the speed, got {list(forces)}")
     return value
 

@@ -8,6 +8,8 @@ from typing import Any
 from ..description import Drive, undriven
 from ..mechanism import Mechanism
 
+_UNLIMITED = Drive()
+
 
 @dataclass(frozen=True)
 class ActuatorInfo:
@@ -21,7 +23,7 @@ class ActuatorInfo:
     joint: str
     unit: str
     force_unit: str
-    drive: Drive = Drive()
+    drive: Drive = _UNLIMITED
 
     @property
     def rate_unit(self) -> str:

@@ -14,7 +14,6 @@ from .tables import Table, table
 from .time_means import rms
 from .verdict import Verdict, percent, verdict
 
-
 _MEASURED = {"force": "force", "rms force": "force", "speed": "qdot", "stroke": "q"}
 
 

@@ -115,7 +115,7 @@ def percent(use: float) -> str:
     ('11 %', '100.04 %', '100 %', '0 %')
     """
     if 1.0 < use < 1.01:
-        return f"{100 * use:.4g} %" if 100 * use > 100.01 else "just over 100 %"
+        return f"{100 * use:.5g} %" if 100 * use > 100.01 else "just over 100 %"
     return f"{100 * use:.0f} %" if math.isfinite(use) else "no end"
 
 
