@@ -105,7 +105,18 @@ def test_compare_by_hand(two):
     assert [one.best for one in found.measures if one.name in ("force", "speed")] == [0, None]
     assert found.sentences[0].startswith("light: best in force, rms force")
     assert found.table.records()[0]["change"] == "+100.0 %"
+    data = json.loads(json.dumps(found.data()))
+    assert data["robots"] == ["light", "heavy"]
+    assert [one["ok"] for one in data["verdicts"]] == [True, False]
     assert found.table.records()[0]["best"] == "light"
+
+
+def test_joints_go_by_their_names(two):
+    """Only joints of that name are set, whatever their numbers: the passive guide is the first joint of its leg too."""
+    robot = load(two[0], {"legs.*.joints.lift.max_speed": "2 m/s", "legs.drive.joints.0.max_power": 9})
+    assert robot.legs[0].drive().max_speed == 2.0
+    assert robot.legs[0].drive().max_power == 9.0
+    assert robot.legs[1].joints[0].max_speed is None
 
 
 def test_robots_of_one_make_up_share_their_functions(two):
@@ -125,9 +136,6 @@ def test_compare_command(two, tmp_path):
     assert "+100.0 %" in done.output
     assert "does not fit" in done.output
     assert "exists; add --force" in runner.invoke(app, [*args, "--out", str(picture)]).output
-    data = json.loads(runner.invoke(app, [*args, "--json"]).stdout)
-    assert data["robots"] == ["light", "light with platform.mass=16"]
-    assert len(data["verdicts"]) == 2
     for wrong, message in (
         (["compare", two[0]], "name two robots or more, or one with --set"),
         (["compare", two[0], two[0]], "is named twice"),

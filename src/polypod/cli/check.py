@@ -20,7 +20,7 @@ from ..files.faults import line_of
 from ..files.robot_files import with_file_lines
 from ..model import Model
 from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
-from ..results import limit_report, limits, study
+from ..results import limits, study, verdict
 from ..results.report import near_singularity
 from ..results.tables import Table
 from .overrides import Settings, with_overrides
@@ -217,10 +217,12 @@ def _try(report: Report, model: Model, task: Task) -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = study(model, task)
-    report.within_limits, report.broken = limit_report(result).ok, limits(result)
-    verdict = "can make it" if report.within_limits else "all poses are in reach, but limits are broken"
+    judged = verdict(result)
+    report.within_limits, report.broken = judged.ok, limits(result)
+    said = "can make it" if judged.ok else "all poses are in reach, but limits are broken"
     length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
-    report.remarks = [f"{task.name}: {length}, {model.robot.name}: {verdict}"]
+    report.remarks = [f"{task.name}: {length}, {model.robot.name}: {said}"]
+    report.remarks += [] if judged.worst is None else [judged.headline]
     report.warnings = [*(str(w.message) for w in caught), *near_singularity(result)]
 
 

@@ -17,6 +17,7 @@ from ..files import load
 from ..files.robot_files import with_file_lines
 from ..files.safe_names import file_name
 from ..model import Model
+from ..model.actuators import ActuatorInfo
 from ..results.report import write_whole
 from ..results.tables import table
 from .overrides import Settings, with_overrides
@@ -39,7 +40,9 @@ def describe(robot: Robot) -> dict[str, Any]:
         "title": robot.title,
         "reference": robot.reference,
         "legs": [{"name": leg.name, "kind": leg.kind} for leg in robot.legs],
-        "actuators": [{"name": a.name, "leg": a.leg, "joint": a.joint, "unit": a.unit} for a in model.actuators],
+        "actuators": [
+            {"name": a.name, "leg": a.leg, "joint": a.joint, "unit": a.unit, **_drive(a)} for a in model.actuators
+        ],
         "mobility": mobility(robot),
         "platform": _platform(model),
         "moving_mass_kg": _moving_mass(model),
@@ -59,6 +62,11 @@ def describe(robot: Robot) -> dict[str, Any]:
         "parameters_assumed": sum(p.source.startswith("assumed") for p in listed),
         "parameters_without_source": sum(not p.source for p in listed),
     }
+
+
+def _drive(actuator: ActuatorInfo) -> dict[str, Any]:
+    """What the file says of an actuator's drive."""
+    return {name: value for name, value in actuator.drive.model_dump().items() if value is not None}
 
 
 def _platform(model: Model) -> dict[str, Any]:

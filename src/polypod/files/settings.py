@@ -45,8 +45,7 @@ def with_settings(document: dict[str, Any], robot: Robot, settings: Mapping[str,
 
 
 def _matching(robot: Robot, known: list[str], pattern: str) -> list[str]:
-    plain = _numbered(robot, pattern)
-    found = [path for path in known if fnmatchcase(path, plain)]
+    found = [path for path in known if any(fnmatchcase(form, pattern) for form in _spellings(robot, path))]
     if not found:
         # near matches only among fields of the first leg: its neighbours have the same
         near = [path for path in known if not path.startswith("legs.") or path.startswith("legs.0.")]
@@ -58,19 +57,18 @@ def _general(path: str, legs: int) -> str:
     return path.replace("legs.0.", "legs.*.", 1) if legs > 1 else path
 
 
-def _numbered(robot: Robot, pattern: str) -> str:
-    """A pattern with numbers for the names of legs and of a leg's joints."""
-    parts = pattern.split(".")
-    names = [leg.name for leg in robot.legs]
-    if parts[0] == "legs" and len(parts) > 1 and parts[1] in names:
-        parts[1] = str(names.index(parts[1]))
-    if parts[0] == "legs" and len(parts) > 3 and parts[2] == "joints":
-        for leg in robot.legs if parts[1] == "*" else robot.legs[int(parts[1]) :] if parts[1].isdigit() else ():
-            joints = [joint.name for joint in getattr(leg, "joints", ())]
-            if parts[3] in joints:
-                parts[3] = str(joints.index(parts[3]))
-                break
-    return ".".join(parts)
+def _spellings(robot: Robot, path: str) -> list[str]:
+    """A path with numbers, and with names, of its leg and of that leg's joint."""
+    parts = path.split(".")
+    if parts[0] != "legs":
+        return [path]
+    leg = robot.legs[int(parts[1])]
+    heads = [["legs", own] for own in (parts[1], leg.name)]
+    rest = [parts[2:]]
+    if len(parts) > 3 and parts[2] == "joints":
+        joints: Any = getattr(leg, "joints", ())
+        rest.append(["joints", joints[int(parts[3])].name, *parts[4:]])
+    return [".".join(head + tail) for head in heads for tail in rest]
 
 
 def _left_out(value: Any, path: str) -> Iterator[str]:

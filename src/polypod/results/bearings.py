@@ -29,7 +29,7 @@ LIFE = (
 
 
 class Life(NamedTuple):
-    """Load P and rating C [N] of one joint's bearing, its basic life (C/P)^p and what that counts."""
+    """Load P and rating C [N] of a joint's bearing, its basic life (C/P)^p (NaN without load) and what that counts."""
 
     leg: str
     joint: str
@@ -57,7 +57,7 @@ def lives(result: xr.Dataset) -> list[Life]:
         slides = str(result.joint_kind.values[k]) in SLIDES
         force = parts(result, k)[1] if slides else np.linalg.norm(result.reaction_force.values[:, k], axis=-1)
         load = float(power_mean(result.time.values, force[:, None], bearing.life_exponent)[0])
-        life = (bearing.dynamic_load_rating / load) ** bearing.life_exponent if load != 0.0 else np.inf
+        life = (bearing.dynamic_load_rating / load) ** bearing.life_exponent if load != 0.0 else np.nan
         found.append(Life(leg, joint, load, bearing.dynamic_load_rating, life, "100 km" if slides else "million turns"))
     return found
 

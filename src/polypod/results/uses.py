@@ -67,7 +67,8 @@ def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -
         at = int(share.argmax())
         value, most = float(abs(force[at])), float(share[at])
         # the force where the envelope is met by growing force and speed alike
-        return Use(said, where, value, value / most if most else math.inf, push, float(time[at]), most, _holds(most))
+        met = value / most if most and value else float(np.interp(abs(speed[at]), *np.array(allowed).T))
+        return Use(said, where, value, met, push, float(time[at]), most, _holds(most))
     values, unit = {
         "force": (force, push),
         "speed": (speed, f"{unit}/s"),
@@ -102,8 +103,8 @@ def of_limits(result: xr.Dataset) -> list[Use]:
         at = int(share[:, k].argmax())
         value = float(report.value[at, k])
         allowed = float(report.high[k] if cones[k] or value >= middle[k] else report.low[k])
-        kept = bool(report.inside[:, k].all())
-        found.append(Use(name, leg, value, allowed, report.units[k], float(time[at]), float(share[at, k]), kept))
+        kept, said = bool(report.inside[:, k].all()), name if cones[k] else f"{name} range"
+        found.append(Use(said, leg, value, allowed, report.units[k], float(time[at]), float(share[at, k]), kept))
     return found
 
 

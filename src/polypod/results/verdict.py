@@ -116,7 +116,7 @@ def percent(use: float) -> str:
     """
     if 1.0 < use < 1.01:
         return f"{100 * use:.5g} %" if 100 * use > 100.01 else "just over 100 %"
-    return f"{100 * use:.0f} %" if math.isfinite(use) else "no end"
+    return f"{100 * use:.0f} %"
 
 
 def _three(number: float) -> str:
