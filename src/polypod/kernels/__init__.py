@@ -5,5 +5,18 @@ from ..symbols.graph import Graph
 from .block import Signature
 from .call import Call, CheckedCall
 from .kernel import Bound, Kernel
+from .machine import COMPILING
 
-__all__ = ["Bound", "Call", "CheckedCall", "Expression", "Graph", "Iteration", "Kernel", "Port", "Signature", "port"]
+__all__ = [
+    "COMPILING",
+    "Bound",
+    "Call",
+    "CheckedCall",
+    "Expression",
+    "Graph",
+    "Iteration",
+    "Kernel",
+    "Port",
+    "Signature",
+    "port",
+]

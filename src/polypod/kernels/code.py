@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Literal
@@ -29,14 +28,14 @@ class Code:
 
     def __init__(self, build: Callable[[], Expression | Iteration], recipe: bytes | None) -> None:
         self._build, self._recipe = build, recipe
-        self._lock = threading.RLock()
         self._linked: dict[Part, machine.Linked] = {}
         self.narrow = machine.narrow_width() or 0
-        prepare = self._compiled("prepare")
-        self.about = prepare.about
-        if self.about["parameters"]:
-            self._linked["prepare"] = machine.Linked(prepare.code)
-            self.prepare = self._linked["prepare"].function("prepare")
+        with machine.COMPILING:
+            prepare = self._compiled("prepare")
+            self.about = prepare.about
+            if self.about["parameters"]:
+                self._linked["prepare"] = machine.Linked(prepare.code)
+                self.prepare = self._linked["prepare"].function("prepare")
 
     @cached_property
     def expression(self) -> Expression | Iteration:
@@ -65,7 +64,7 @@ class Code:
         return self._function("rows")
 
     def _function(self, part: Part, short: bool = False) -> Callable[[int], None]:
-        with self._lock:
+        with machine.COMPILING:
             if part not in self._linked:
                 self._linked[part] = machine.Linked(self._compiled(part).code)
             return self._linked[part].function(part, short)

@@ -20,7 +20,11 @@ from ..errors import InputError
 from . import store
 from .text import Module
 
-_LOCK = threading.Lock()
+COMPILING = threading.RLock()
+"""Held while functions are built, compiled or linked. One lock for all, which a fork waits for: a child has none of the
+threads that would give back what they hold."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=COMPILING.acquire, after_in_parent=COMPILING.release, after_in_child=COMPILING.release)
 
 
 @cache
@@ -118,16 +122,17 @@ def _target_machine() -> llvm.TargetMachine:
 
 def compile_module(module: Module) -> bytes:
     """Object code of an LLVM module for this machine."""
-    parsed = llvm.parse_assembly(f'target triple = "{host()[0]}"\n{module}')
-    parsed.verify()
-    return bytes(_target_machine().emit_object(parsed))
+    with COMPILING:
+        parsed = llvm.parse_assembly(f'target triple = "{host()[0]}"\n{module}')
+        parsed.verify()
+        return bytes(_target_machine().emit_object(parsed))
 
 
 class Linked:
     """Object code linked into this process, for as long as this object lives."""
 
     def __init__(self, code: bytes) -> None:
-        with _LOCK:
+        with COMPILING:
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine())
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -17,7 +16,7 @@ from ..errors import InputError, UnknownNameError
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_of, has_dry_friction, has_friction, loaded_joints
-from ..kernels import Expression, Iteration, Kernel
+from ..kernels import COMPILING, Expression, Iteration, Kernel
 from ..mechanism import Mechanism, Simplification, following, kinematics
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
@@ -48,7 +47,6 @@ _SOURCES = ("symbols", "description", "legs", "parameters", "platforms", "mechan
 """Folders whose code makes graphs: a change there makes every kernel anew."""
 _PACKAGE = __package__.partition(".")[0]
 _SHARED: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
-_LOCK = threading.RLock()
 
 
 class _Key(NamedTuple):
@@ -77,7 +75,6 @@ class Kernels:
 
     def __init__(self, robot: Robot, options: Options) -> None:
         self.robot, self.options = robot, options
-        self._lock = threading.RLock()
         self.mechanism = self._mechanism(None)
         self._known: dict[_Key, Kernel] = {}
         self._used: dict[bytes, Kernel] = {}  # without numbers: they live as long as one robot that uses them
@@ -94,7 +91,9 @@ class Kernels:
         With ``verdict`` its outputs end with the verdict on each state (:mod:`polypod.mechanism.verdict`).
         """
         key = self._key(name, friction, formulation, verdict)
-        with self._lock:
+        if key in self._known:
+            return self._known[key]
+        with COMPILING:
             if key not in self._known:
                 kernel = self._shared(self.mechanism, key)
                 self._known[key] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
@@ -132,7 +131,7 @@ class Kernels:
         """A function that ``recipe`` determines, compiled once for all robots that have it."""
         if recipe is None:
             return Kernel(build)
-        with _LOCK:
+        with COMPILING:
             kernel = _SHARED.get(recipe)
             if kernel is None:
                 kernel = _SHARED[recipe] = Kernel(build, recipe)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-import threading
 from collections.abc import Callable
 from functools import cache, cached_property, partial
 from importlib import resources
@@ -19,7 +18,7 @@ from ..control.checked import nearest_loss, why_no_answer
 from ..errors import InputError
 from ..files import dumps
 from ..friction import INSTANT
-from ..kernels import CheckedCall, Expression, Iteration, Kernel
+from ..kernels import COMPILING, CheckedCall, Expression, Iteration, Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..model import Model
@@ -53,7 +52,6 @@ class CompiledDynamics:
 
     def __init__(self, kernels: Kernels, friction: bool) -> None:
         self._own, self._friction = kernels, friction
-        self._lock = threading.RLock()
         self._kernels: dict[Graph, Kernel] = {}
         self._derived: dict[Any, Any] = {}
 
@@ -71,7 +69,7 @@ class CompiledDynamics:
 
     def kernel(self, graph: Graph) -> Kernel:
         """The compiled form of a function of the dynamics, made by a function of a module."""
-        with self._lock:
+        with COMPILING:
             if graph not in self._kernels:
                 name = f"{graph.__module__}.{graph.__qualname__} {self._friction}"
                 origin = self._own.recipe(name)
@@ -82,7 +80,7 @@ class CompiledDynamics:
 
     def derived(self, make: Callable[[Dynamics], Derived]) -> Derived:
         """What a function makes of the dynamics, made once."""
-        with self._lock:
+        with COMPILING:
             if make not in self._derived:
                 self._derived[make] = make(self.dynamics)
             made: Derived = self._derived[make]
@@ -92,7 +90,6 @@ class CompiledDynamics:
         return graph(self.dynamics)
 
 
-_LOCK = threading.Lock()
 # Compiled functions live as long as their model; they must not hold it, or neither would ever go.
 _COMPILED: WeakKeyDictionary[Any, dict[bool, CompiledDynamics]] = WeakKeyDictionary()
 
@@ -103,7 +100,7 @@ class System:
     def __init__(self, model: Model, friction: bool) -> None:
         if not isinstance(model, Model):
             raise InputError(f"model: a polypod.Model is needed, got {type(model).__name__}")
-        with _LOCK:
+        with COMPILING:
             known = _COMPILED.setdefault(model, {})
             self.compiled = known.setdefault(friction, CompiledDynamics(model.kernels, friction))
         self.model, self.robot = model, model.robot

@@ -1,0 +1,187 @@
+"""Processes that fork while they compile, many robots in one process, writes that fail at every place."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from little_kernels import kernel_of
+from polypod.cli.new import template
+from polypod.errors import InputError
+from polypod.files.whole import write_whole
+from polypod.results.report import FILES, whole_folder
+
+MAPS = Path("/proc/self/maps")
+
+
+def mappings() -> int:
+    return MAPS.read_bytes().count(b"\n")
+
+
+def linked_and_dropped(count: int) -> None:
+    """Kernels of their own object code each, called once and let go."""
+    for k in range(count):
+        kernel = kernel_of(lambda x, k=k: x * (k + 0.5), (3,))
+        assert kernel(np.ones((1, 3)))[0, 0] == k + 0.5
+
+
+@pytest.mark.skipif(not MAPS.exists(), reason="mappings are counted on Linux")
+def test_object_code_is_freed_with_its_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four mappings a robot ended a process near 16,000 robots."""
+    monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
+    linked_and_dropped(5)
+    gc.collect()
+    before = mappings()
+    linked_and_dropped(60)
+    gc.collect()
+    assert mappings() < before + 60
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not MAPS.exists(), reason="mappings are counted on Linux")
+def test_twenty_thousand_kernels_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
+    linked_and_dropped(20_000)
+    assert mappings() < 5_000
+
+
+@pytest.mark.long
+def test_five_hundred_robots_in_one_process() -> None:
+    """Robots of one make-up share functions: later ones compile nothing, and none stays."""
+    text = template("robot", "mine")
+    for k in range(500):
+        robot = pp.loads(text.replace("mass: 30.0", f"mass: {30 + k}"))
+        model = pp.Model(robot)
+        assert np.isfinite(model.inverse_kinematics(robot.home.matrix)).all()
+    assert not MAPS.exists() or mappings() < 5_000
+
+
+_FORKS = """
+import os, sys, threading
+sys.path.insert(0, sys.argv[1])
+from little_kernels import kernel_of
+import numpy as np
+
+go = threading.Event()
+
+def compile_many(first):
+    for k in range(first, first + 40):
+        kernel_of(lambda x, k=k: x * (k + 0.25), (3,))(np.ones((1, 3)))
+        go.set()
+
+thread = threading.Thread(target=compile_many, args=(0,), daemon=True)
+thread.start()
+go.wait()
+children = []
+for k in range(8):
+    child = os.fork()
+    if child == 0:
+        compile_many(1000 + 100 * k)
+        os._exit(0)
+    children.append(child)
+print([os.waitpid(child, 0)[1] for child in children])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_a_fork_while_another_thread_compiles(tmp_path: Path) -> None:
+    import subprocess
+
+    environment = {**os.environ, "POLYPOD_CACHE": str(tmp_path), "POLYPOD_OPTIMISE": "0"}
+    script = _FORKS.replace("range(first, first + 40)", "range(first, first + (40 if first == 0 else 2))")
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(Path(__file__).parent)],
+        capture_output=True, text=True, timeout=120, env=environment, check=False,
+    )  # fmt: skip
+    assert run.stdout.split("\n")[0] == str([0] * 8), run.stderr
+
+
+# -- writes that fail ------------------------------------------------------------------------------------------------
+
+
+class FailAt:
+    """Counts calls that touch a disk and lets one of them fail."""
+
+    NAMES = ("write", "replace", "rename", "mkdir", "chmod", "open")
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.number, self.count = -1, 0
+        for name in self.NAMES:
+            monkeypatch.setattr(os, name, self._counted(getattr(os, name)))
+
+    def _counted(self, call: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*args: Any, **kwargs: Any) -> Any:
+            self.count += 1
+            if self.count - 1 == self.number:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            return call(*args, **kwargs)
+
+        return counted
+
+
+def write_folder(target: Path) -> None:
+    with whole_folder(target, True, FILES) as folder:
+        (folder / "figures").mkdir()
+        (folder / "figures" / "a.png").write_bytes(b"new")
+        write_whole(folder / "report.html", b"new")
+
+
+def write_file(target: Path) -> None:
+    write_whole(target / "report.html", b"new")
+
+
+def contents(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            yield str(path.relative_to(folder)), path.read_bytes()
+
+
+@pytest.mark.parametrize("write", [write_folder, write_file])
+def test_a_write_that_fails_anywhere_leaves_all_or_nothing(
+    write: Callable[[Path], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every call to the system fails once: what was there is there as before, or the new is there whole."""
+    target = tmp_path / "results"
+    target.mkdir()
+    (target / "report.html").write_bytes(b"old")
+    old = dict(contents(target))
+    write(target)
+    new = dict(contents(target))
+    assert new != old
+    outcomes = []
+    for number in range(40):
+        for path in sorted(target.rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+        (target / "report.html").write_bytes(b"old")
+        with monkeypatch.context() as patch:
+            fault = FailAt(patch)
+            fault.number = number
+            try:
+                write(target)
+            except InputError as error:
+                outcomes.append("refused" if "No space left" in str(error) else str(error))
+            else:
+                outcomes.append("written")
+            reached = fault.count > number
+        there = dict(contents(target))
+        assert there == {"refused": old, "written": new}[outcomes[-1]], number
+        beside = [entry for entry in tmp_path.iterdir() if entry != target]
+        # results that were replaced and could not be removed wait for the next run, which clears them
+        assert all(entry.suffix == ".old" for entry in beside), number
+        assert not beside or outcomes[-1] == "written"
+        for entry in beside:
+            shutil.rmtree(entry)
+        if not reached:
+            break
+    assert "refused" in outcomes
+    assert outcomes[-1] == "written"
