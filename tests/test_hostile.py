@@ -24,7 +24,7 @@ from polypod.export.code import identifier
 from polypod.files.leftovers import clear_leftovers, partial_prefix
 from polypod.files.safe_names import LONGEST, file_name
 from polypod.files.whole import write_whole
-from polypod.motion import make_task
+from polypod.motion import loads_motion, make_task
 from polypod.results import study
 from polypod.results.report import FILES, whole_folder
 from polypod.results.tables import table
@@ -267,3 +267,15 @@ def test_numbers_beyond_anything_built_are_remarked_on(slip):
     assert old in text
     with pytest.warns(pp.errors.ImplausibleWarning, match=expected):
         pp.loads(text.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "x" * 20_000, "a\x00b"])
+def test_names_that_no_file_has_are_unknown_names(name):
+    with pytest.raises(pp.errors.PolypodError) as caught:
+        pp.load(name)
+    assert len(str(caught.value)) < 25_000  # not an OSError
+
+
+def test_a_motion_for_a_robot_of_a_long_name_is_a_fault_with_its_line():
+    with pytest.raises(pp.errors.MotionFileError, match="line 2: robot: at most 1000 characters"):
+        loads_motion(f"name: m\nrobot: {'x' * 20_000}\ntrajectory: {{kind: published, name: kim-ryu-circle}}\n")

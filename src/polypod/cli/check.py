@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -86,9 +87,9 @@ def _kind(name: str | Path) -> str:
     """Whether a name stands for a robot or a motion: by the library, or by what its file holds."""
     path = Path(name)
     motions = (*PUBLISHED, AROUND_HOME)
-    if isinstance(name, str) and not path.exists() and not path.suffix and path.name == name:
+    if isinstance(name, str) and not os.path.exists(path) and not path.suffix and path.name == name:
         if name not in (*library(), *motions):
-            beside = [f"{name}{end}" for end in (".yaml", ".yml") if Path(f"{name}{end}").is_file()]
+            beside = [f"{name}{end}" for end in (".yaml", ".yml") if os.path.isfile(f"{name}{end}")]
             raise UnknownNameError("file, robot or motion", name, (*beside, *library(), *motions))
         return "robot" if name in library() else "motion"
     if isinstance(name, str) and name in library():

@@ -25,25 +25,28 @@ ROUNDING = 1e-3
 
 
 LARGEST_NUMBER = 1e15
-LONGEST_NAME = 200
+LONGEST_NAME, LONGEST_PATH = 200, 1000
+_NAMED = {"name": LONGEST_NAME, "robot": LONGEST_PATH, "csv": LONGEST_PATH}
+"""Fields that are names or paths, of one line, with the most characters they may have."""
 
 
-def check_text(value: Any, one_line: bool) -> None:
+def check_text(value: Any, field: str) -> None:
     """Raise for a text, or a name among the keys of a mapping, with characters that steer a terminal or hide others."""
-    texts = (
-        [value]
-        if isinstance(value, str)
-        else [key for key in value if isinstance(key, str)]
-        if isinstance(value, dict)
-        else []
-    )
-    for text in texts:
-        named = one_line or text is not value
-        if named and len(text) > LONGEST_NAME:
-            raise ValueError(f"a name has at most {LONGEST_NAME} characters, got {len(text)}: {text[:40]!r}...")
-        strange = next((c for c in text if _steers(c, named)), None)
-        if strange is not None:
-            raise ValueError(f"the character U+{ord(strange):04X} is not allowed in {short_repr(text)}; remove it")
+    if isinstance(value, str):
+        _check_one(value, _NAMED.get(field))
+    elif isinstance(value, dict):
+        for key in value:
+            if isinstance(key, str):
+                _check_one(key, LONGEST_NAME)
+
+
+def _check_one(text: str, most: int | None) -> None:
+    """``most`` characters in one line, if given."""
+    if most is not None and len(text) > most:
+        raise ValueError(f"at most {most} characters are allowed, got {len(text)}: {text[:40]!r}...")
+    strange = next((c for c in text if _steers(c, most is not None)), None)
+    if strange is not None:
+        raise ValueError(f"the character U+{ord(strange):04X} is not allowed in {short_repr(text)}; remove it")
 
 
 def _steers(character: str, one_line: bool) -> bool:
@@ -62,7 +65,7 @@ class Data(BaseModel):
     @classmethod
     def _in_si(cls, value: Any, info: ValidationInfo) -> Any:
         """Texts such as ``60 mm`` in a field of one unit; where the unit depends on more than the field, none."""
-        check_text(value, one_line=info.field_name == "name")
+        check_text(value, str(info.field_name))
         return in_si(value, unit_of(cls.model_fields[str(info.field_name)]))
 
     @classmethod

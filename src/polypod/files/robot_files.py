@@ -6,6 +6,7 @@ leg, rods by two joints) are written out before the file is checked.
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -62,10 +63,10 @@ def _source(robot: str | Path) -> tuple[str, str]:
         raise InputError(f"robot: a library robot's name or a file's path is needed, got {robot!r}")
     path, known = Path(robot), library()
     is_path = isinstance(robot, Path) or path.suffix or path.name != robot
-    if is_path or (robot not in known and path.is_file()):
+    if is_path or (robot not in known and os.path.isfile(path)):
         return read(path, RobotFileError), str(path)
     if robot not in known:
-        beside = [str(robot) + end for end in (".yaml", ".yml") if Path(str(robot) + end).is_file()]
+        beside = [str(robot) + end for end in (".yaml", ".yml") if os.path.isfile(str(robot) + end)]
         raise UnknownNameError("robot", str(robot), (*beside, *known))
     return (_LIBRARY / f"{robot}.yaml").read_text(encoding="utf-8"), _in_library(robot)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -83,7 +84,7 @@ def with_motion_lines(motion: object) -> Iterator[None]:
     try:
         yield
     except (InputError, StateError) as error:
-        if not isinstance(motion, (str, Path)) or not Path(motion).is_file() or not _is_motions(error):
+        if not isinstance(motion, (str, Path)) or not os.path.isfile(motion) or not _is_motions(error):
             raise
         fault = motion_fault(motion, error)
         if isinstance(error, StateError):  # the file is in order, this robot cannot follow it

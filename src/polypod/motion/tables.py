@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -74,7 +75,7 @@ def read_table(folder: Path, name: str) -> Table:
     try:
         return _read(folder / name, name)
     except FileError as error:
-        where = "" if (folder / name).exists() else f" (looked for in {folder.absolute()})"
+        where = "" if os.path.exists(folder / name) else f" (looked for in {folder.absolute()})"
         raise InputError(f"csv: {name}: {'; '.join(map(str, error.faults))}{where}") from error
 
 

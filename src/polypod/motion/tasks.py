@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,7 +84,7 @@ def _read(motion: str | Path) -> MotionFile:
     if isinstance(motion, Path) or path.suffix or path.name != motion:
         return load_motion(path)
     if motion not in PUBLISHED:
-        beside = [motion + end for end in (".yaml", ".yml") if Path(motion + end).is_file()]
+        beside = [motion + end for end in (".yaml", ".yml") if os.path.isfile(motion + end)]
         raise UnknownNameError("motion", motion, (*beside, *PUBLISHED, AROUND_HOME))
     return PUBLISHED[motion].model_copy(update={"trajectory": Published(name=motion)})
 
