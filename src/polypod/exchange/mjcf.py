@@ -264,12 +264,12 @@ def _connected(
     """The joint that points of two bodies which stay together make."""
     name = listed[0][0]
     spots = [np.array([frames[side][:3, 3] for frames in (entry[1:] for entry in listed)]) for side in (0, 1)]
-    offsets = [spot - spot[0] for spot in spots]
+    offsets, middles = [spot - spot[0] for spot in spots], [spot.mean(axis=0) for spot in spots]
     rank = int(np.linalg.matrix_rank(offsets[0], tol=1e-9 * max(float(np.abs(offsets[0]).max()), 1e-300)))
     if not np.abs(offsets[0]).max() > 0.0:
         rank = 0
     kind = ("spherical", "revolute", "fixed")[min(rank, 2)]
-    data: dict[str, Any] = {"name": name, "kind": kind, "between": ends, "at": tuple(spots[0][0].tolist())}
+    data: dict[str, Any] = {"name": name, "kind": kind, "between": ends, "at": tuple(middles[0].tolist())}
     turns = [np.eye(3), np.eye(3)]
     if kind == "revolute":
         far = int(np.argmax(np.linalg.norm(offsets[0], axis=1)))
@@ -277,7 +277,7 @@ def _connected(
         data["axis"] = tuple(turns[0][:, 0].tolist())
     elif kind == "fixed":
         turns = [_axes_through(offset) for offset in offsets]
-    seats[name] = pose_of(turns[0], spots[0][0]), pose_of(turns[1], spots[1][0])
+    seats[name] = pose_of(turns[0], middles[0]), pose_of(turns[1], middles[1])
     return ChainJoint.model_validate(data)
 
 
