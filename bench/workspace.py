@@ -31,8 +31,23 @@ def timed(function):  # type: ignore[no-untyped-def]
 
 def numpy_loop(count: int = 3000) -> float:
     """Seconds a pose in a loop as programs without compiled code have it, one pose after the other."""
-    x = np.random.default_rng(0).uniform(-0.3, 0.3, (count, 1, 6))
-    _, _, seconds = timed(lambda: [ref.judged(row) for row in x])
+    rng = np.random.default_rng(0)
+    turns = ref.rotation(*rng.uniform(-0.3, 0.3, (3, count)))
+    places = rng.uniform(-0.3, 0.3, (count, 3)) + ref.HEIGHT * ref.UP
+    low, high, least = 0.8 * ref.LENGTH, 1.25 * ref.LENGTH, np.cos(np.pi / 4)
+
+    def inside(turn: np.ndarray, place: np.ndarray) -> bool:
+        arms = ref.B @ turn.T
+        ways = place + arms - ref.A
+        lengths = np.sqrt((ways * ways).sum(axis=1))
+        n = ways / lengths[:, None]
+        kept = (lengths >= low).all() and (lengths <= high).all()
+        kept = kept and ((n * ref.DIRECTION).sum(axis=1) >= least).all()
+        kept = kept and (((n @ turn) * ref.DIRECTION).sum(axis=1) >= least).all()
+        det = np.linalg.det(np.concatenate([n, np.cross(arms, n)], axis=1))
+        return bool(kept and det < 0)
+
+    _, _, seconds = timed(lambda: [inside(turn, place) for turn, place in zip(turns, places, strict=True)])
     return float(seconds) / count
 
 
