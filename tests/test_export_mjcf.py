@@ -23,8 +23,6 @@ from same_robot import assert_same
 REFUSED = {"pedrammehr", "staicu", "long"}  # inertias and masses that MuJoCo does not take
 CHANGED = {"kim-ryu", "lopes", "linear-delta"}  # without dry friction, or with moments that must not be zero
 OTHERS = sorted({*pp.library()} - {"hexapod", "five-bar"} - REFUSED - CHANGED)
-    {*pp.library()} - {"hexapod", "five-bar", "pedrammehr", "staicu", "long", "kim-ryu", "lopes", "linear-delta"}
-)
 ROBOTS = ["hexapod", "five-bar", *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS)]
 
 

@@ -1,4 +1,4 @@
-"""What a model says beyond one state: linear models, workspaces, singularities, stiffness, accuracy, certified boxes."""
+"""What a model says beyond one state: linear models, workspaces, singularities, stiffness, accuracy."""
 
 from .accuracy import Budget, Scatter, Worst, budget, scatter, worst_case
 from .certified import CertifiedBox, CertifiedMotion, CertifiedVolume, certified_box, certified_volume, certify_motion

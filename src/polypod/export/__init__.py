@@ -6,6 +6,7 @@ A format for model functions has a line in :data:`EXPORTS`, one for whole robots
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from ..model import Model
@@ -28,6 +29,11 @@ EXPORTS = {
     "c": Export(
         c_files,
         "A self-contained C99 file and header of a model function; needs only the C mathematics library.",
+        "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
+    ),
+    "c-float": Export(
+        partial(c_files, precision="float"),
+        "The same in single precision, for controllers without double precision in hardware.",
         "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
     ),
     "js": Export(

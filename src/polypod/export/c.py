@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from typing import Literal
+
+from ..errors import InputError
 from ..kernels import Expression
 from ..model import Model
-from ..symbols.expression import Iteration
-from .code import Dialect, body, exported, ports
+from ..symbols.expression import Iteration, Port
+from .code import Dialect, body, exported, identifier, ports
 from .example import main_file
 from .header import Target, comment
 
+Precision = Literal["double", "float"]
+STEP = "control_step"
+"""One step of a controller: forward kinematics from the last pose, twist, acceleration, inverse dynamics."""
+_PARTS = ("forward_kinematics", "twist", "acceleration", "inverse_dynamics")
 _C = Dialect("C", "const double", "double state[{}]", "NAN", "INFINITY")
+_FLOAT = Dialect(
+    "C",
+    "const float",
+    "float state[{}]",
+    "NAN",
+    "INFINITY",
+    calls=lambda name: name if name in _HELPERS else f"{name}f",
+    suffix="f",
+)
 # Minimum and maximum pass on what is not a number, unlike C's fmin and fmax: a bad state must stay visible.
-_HELPERS = """\
-static inline double smaller(double a, double b) { return a != a || a < b ? a : b; }
-static inline double larger(double a, double b) { return a != a || a > b ? a : b; }
-static inline double sign(double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; }
-"""
+_HELPERS = {
+    "smaller": "static inline double smaller(double a, double b) { return a != a || a < b ? a : b; }\n",
+    "larger": "static inline double larger(double a, double b) { return a != a || a > b ? a : b; }\n",
+    "sign": "static inline double sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }\n",
+}
 _TARGET = Target(
     arrays="All arrays are flat, double[n]: matrices by rows without gaps; of a double pose[4][4] pass &pose[0][0].",
     input="Nothing is kept between calls and no memory is allocated, so several threads may call at once.",
@@ -24,44 +42,137 @@ _TARGET = Target(
     example="Example of a main.c, at home and at rest:",
     program=main_file,
 )
+_DIALECTS: dict[Precision, Dialect] = {"double": _C, "float": _FLOAT}
+_FLAGS = (
+    "-fno-math-errno makes it faster and changes no number. With -ffast-math sums are taken in another order and a "
+    "compiler may drop the tests for what is not a number: then check that inputs are finite."
+)
+_SINGLE = (
+    "Single precision: expect some 1e-5 of the largest numbers, less near singular poses; iterations of forward "
+    "kinematics end where the error no longer falls, and the residual to allow is larger than the one named here."
+)
 
 
-def export_c(model: Model, function: str = "inverse_dynamics", friction: bool = True) -> tuple[str, str, str]:
+def export_c(
+    model: Model, function: str = "inverse_dynamics", friction: bool = True, precision: Precision = "double"
+) -> tuple[str, str, str]:
     """Name, header and source of a model function in C99.
 
     The C function takes a pointer to each input and output of one state, arrays by rows, SI units, and needs nothing
     but the mathematics library. The robot's numbers are constants in it. Every function of
-    :data:`polypod.model.kernels.FUNCTIONS` that the robot has can be exported.
+    :data:`polypod.model.kernels.FUNCTIONS` that the robot has can be exported, and ``control_step``, which chains four
+    of them. A function without friction says so in its name.
 
     >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
     >>> name, source.splitlines()[0]
     ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')
     """
-    name, expression = exported(model, function, friction)
-    prototype = _prototype(name, expression)
+    if precision not in _DIALECTS:
+        raise InputError(f"precision: {' or '.join(map(repr, _DIALECTS))} is needed, got {precision!r}")
+    dialect = _DIALECTS[precision]
+    end = "" if precision == "double" else "_float"
+    if function == STEP:
+        name, expression, code = control_step(model, friction, dialect, end)
+    else:
+        name, expression = exported(model, function, friction)
+        name += end
+        code = definition(name, expression, dialect)
     guard = f"{name.upper()}_H"
     header = "\n".join(
         [
-            comment(model, name, expression, friction, _TARGET),
+            comment(model, name, expression, friction, _target(precision, code)),
             f"#ifndef {guard}\n#define {guard}\n",
             '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-            f"{prototype};\n",
+            f"{_prototype(name, expression, precision)};\n",
             "#ifdef __cplusplus\n}\n#endif\n",
             "#endif\n",
         ]
     )
-    source = f'#include "{name}.h"\n\n#include <math.h>\n\n{_HELPERS}\n{prototype}\n{{\n{body(expression, _C)}}}\n'
-    return name, header, source
+    helpers = "".join(text for helper, text in _HELPERS.items() if f"{helper}(" in code)
+    if precision == "float":
+        helpers = helpers.replace("double", "float").replace(".0", ".0f")
+    return name, header, f'#include "{name}.h"\n\n#include <math.h>\n\n{helpers}\n{code}'
 
 
-def c_files(model: Model, function: str, friction: bool) -> dict[str, str]:
+def c_files(model: Model, function: str, friction: bool, precision: Precision = "double") -> dict[str, str]:
     """Header and source of a model function by file name."""
-    name, header, source = export_c(model, function, friction)
+    name, header, source = export_c(model, function, friction, precision)
     return {f"{name}.h": header, f"{name}.c": source}
 
 
-def _prototype(name: str, expression: Expression | Iteration) -> str:
+def definition(name: str, expression: Expression | Iteration, dialect: Dialect, static: bool = False) -> str:
+    """The text of a C function."""
+    prototype = _prototype(name, expression, _number_of(dialect))
+    return f"{'static ' if static else ''}{prototype}\n{{\n{body(expression, dialect)}}}\n"
+
+
+def _number_of(dialect: Dialect) -> Precision:
+    return "float" if dialect.suffix else "double"
+
+
+def _target(precision: Precision, code: str) -> Target:
+    """What the header says of the language, with the stack that the code takes at most."""
+    size = 8 if precision == "double" else 4
+    numbers = code.count(f"const {precision} ") + sum(map(int, re.findall(rf"{precision} \w+\[(\d+)\];", code)))
+    stack = (
+        f"No recursion, no static data. Without optimisation (-O0) every value has its own place and the stack takes "
+        f"some {-(-numbers * size // 1024)} kB; with -O2 a fraction of that."
+    )
+    single = (_SINGLE,) if precision == "float" else ()
+    return replace(_TARGET, arrays=_TARGET.arrays.replace("double", precision), notes=(stack, *single, _FLAGS))
+
+
+def _prototype(name: str, expression: Expression | Iteration, number: Precision) -> str:
     inputs, outputs = ports(expression)
-    arguments = [*(f"const double *{label}" for label, _ in inputs), *(f"double *{label}" for label, _ in outputs)]
+    arguments = [*(f"const {number} *{label}" for label, _ in inputs), *(f"{number} *{label}" for label, _ in outputs)]
     line = f"void {name}({', '.join(arguments)})"
     return line if len(line) < 110 else "void {}(\n    {})".format(name, ",\n    ".join(arguments))
+
+
+def control_step(model: Model, friction: bool, dialect: Dialect, end: str) -> tuple[str, Expression, str]:
+    """Name, arrays and C code of a controller's step.
+
+    From measured coordinates and rates: the pose (Newton from the last one), the twist J u = qdot; from commanded
+    accelerations of the coordinates that of the platform, J udot = qddot - Jdot u, and the forces that give it.
+    """
+    if model.robot.flexible:
+        raise InputError(
+            f"{STEP}: the coordinates of {model.robot.name!r} do not tell how its flexible platform moves; export "
+            "inverse_dynamics"
+        )
+    name = identifier(f"{model.robot.name}_{STEP}{'' if friction else '_without_friction'}{end}")
+    parts = {part: exported(model, part, friction)[1] for part in _PARTS}
+    number = _number_of(dialect)
+    taken: dict[str, Port] = {}
+    given: dict[str, Port] = {}
+    for part in parts.values():
+        for port in part.inputs:
+            if port.name not in taken:
+                given.setdefault(port.name, port)
+        taken.update({port.name: port for port in part.outputs})
+    found = [taken[label] for label in ("pose", "twist", "force", "residual", "quality", "converged") if label in taken]
+    own = [f"    {number} acceleration[6];", f"    {number} steps[1];"]
+    calls = []
+    for k, (part, expression) in enumerate(parts.items()):
+        inputs, outputs = ports(expression)
+        known = {"pose": "pose_found" if k else "pose"}
+        arguments = [known.get(label, label) for label, _ in inputs]
+        for _, port in outputs:
+            arguments.append({"quality": f"quality_{k}", "pose": "pose_found"}.get(port.name, port.name))
+        own.append(f"    {number} quality_{k}[1];")
+        calls.append(f"    {name}_{part}({', '.join(arguments)});")
+    smallest = "quality_0[0]"
+    for k in range(1, len(parts)):
+        smallest = f"smaller({smallest}, quality_{k}[0])"
+    whole = Expression(STEP, tuple(given.values()), tuple(found))
+    lines = [
+        _prototype(name, whole, number),
+        "{",
+        *own,
+        *calls,
+        "    (void)steps;",
+        f"    quality[0] = {smallest};",
+        "}",
+    ]
+    static = [definition(f"{name}_{part}", expression, dialect, static=True) for part, expression in parts.items()]
+    return name, whole, "\n".join([*static, "\n".join(lines), ""])

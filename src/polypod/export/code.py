@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from inspect import signature
 
 import casadi as ca
 
@@ -23,11 +24,12 @@ from ..symbols.graph import SELECT, Graph, unsupported
 _INFIX = {ca.OP_ADD: "+", ca.OP_SUB: "-", ca.OP_MUL: "*", ca.OP_DIV: "/"}
 _COMPARE = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_EQ: "==", ca.OP_NE: "!="}
 _FORMS = {
-    ca.OP_SQ: "{0} * {0}", ca.OP_TWICE: "{0} + {0}", ca.OP_NEG: "-{0}", ca.OP_INV: "1.0 / {0}", ca.OP_ASSIGN: "{0}",
-    ca.OP_NOT: "{0} == 0.0 ? 1.0 : 0.0", ca.OP_AND: "{0} != 0.0 && {1} != 0.0 ? 1.0 : 0.0",
-    ca.OP_OR: "{0} != 0.0 || {1} != 0.0 ? 1.0 : 0.0", ca.OP_IF_ELSE_ZERO: "{0} != 0.0 ? {1} : 0.0",
-    SELECT: "{0} != 0.0 ? {1} : {2}",
+    ca.OP_SQ: "{0} * {0}", ca.OP_TWICE: "{0} + {0}", ca.OP_NEG: "-{0}", ca.OP_INV: "{one} / {0}", ca.OP_ASSIGN: "{0}",
+    ca.OP_NOT: "{0} == {zero} ? {one} : {zero}", ca.OP_AND: "{0} != {zero} && {1} != {zero} ? {one} : {zero}",
+    ca.OP_OR: "{0} != {zero} || {1} != {zero} ? {one} : {zero}", ca.OP_IF_ELSE_ZERO: "{0} != {zero} ? {1} : {zero}",
+    SELECT: "{0} != {zero} ? {1} : {2}",
 }  # fmt: skip
+_SMALLEST_FLOAT, _LARGEST_FLOAT = 1.1754944e-38, 3.4028235e38
 # C's names of functions.
 _CALLS = {
     ca.OP_SQRT: "sqrt", ca.OP_FABS: "fabs", ca.OP_SIN: "sin", ca.OP_COS: "cos", ca.OP_TAN: "tan", ca.OP_EXP: "exp",
@@ -43,7 +45,8 @@ class Dialect:
     """What differs between languages of C's family.
 
     ``value`` declares a number that stays as it is, ``state`` an array ``state`` of {0} numbers. ``more`` is a further
-    condition for another round of an iteration. ``calls`` are names of functions other than C's.
+    condition for another round of an iteration. ``calls`` are names of functions other than C's, ``suffix`` ends a
+    number.
     """
 
     language: str
@@ -53,6 +56,7 @@ class Dialect:
     infinity: str
     calls: Callable[[str], str] = str
     more: str = ""
+    suffix: str = ""
 
 
 def exported(
@@ -64,7 +68,19 @@ def exported(
         raise UnknownNameError("model function", function, known)
     kernels = model.kernels if parameters else Kernels(model.robot, replace(model.kernels.options, specialise=True))
     expression = kernels.expression(kernels.mechanism, function, friction)
-    return identifier(f"{model.robot.name}_{function}"), expression
+    return named(model, function, friction), expression
+
+
+def named(model: Model, function: str, friction: bool) -> str:
+    """The name of an exported function: two that differ in their friction can be linked together."""
+    without = "" if friction or not takes_friction(function) else "_without_friction"
+    return identifier(f"{model.robot.name}_{function}{without}")
+
+
+def takes_friction(function: str) -> bool:
+    """Whether friction in the joints is an option of a function: as its method of the model says."""
+    method = getattr(Model, function, None)
+    return method is not None and "friction" in signature(method).parameters
 
 
 def functions(model: Model) -> tuple[str, ...]:
@@ -127,7 +143,8 @@ def body(expression: Expression | Iteration, dialect: Dialect) -> str:
     # A new number may be another's old one: all are read before any is written.
     lines += [f"        {dialect.value} n{k} = {value};\n" for k, value in enumerate(moved[0])]
     lines += [f"        state[{k}] = n{k};\n" for k in range(size)]
-    lines += [f"    }} while (state[{size - 1}] == 0.0{dialect.more});\n", last, _stores(results, values)]
+    lines += [f"    }} while (state[{size - 1}] == 0.0{dialect.suffix}{dialect.more});\n", last]
+    lines.append(_stores(results, values))
     return "".join(lines)
 
 
@@ -162,16 +179,19 @@ def _number(dialect: Dialect, value: float) -> str:
         return dialect.nan
     if math.isinf(value):
         return dialect.infinity if value > 0 else f"(-{dialect.infinity})"
-    return repr(value) if value >= 0 and not math.copysign(1.0, value) < 0 else f"({value!r})"
+    if dialect.suffix and value:  # numbers that only mean "beyond all others" stay so in single precision
+        value = math.copysign(min(max(abs(value), _SMALLEST_FLOAT), _LARGEST_FLOAT), value)
+    text = f"{value!r}{dialect.suffix}"
+    return text if value >= 0 and not math.copysign(1.0, value) < 0 else f"({text})"
 
 
 def _operation(dialect: Dialect, op: int, x: Sequence[str]) -> str:
     if op in _INFIX:
         return f"{x[0]} {_INFIX[op]} {x[1]}"
     if op in _COMPARE:
-        return f"{x[0]} {_COMPARE[op]} {x[1]} ? 1.0 : 0.0"
+        return f"{x[0]} {_COMPARE[op]} {x[1]} ? 1.0{dialect.suffix} : 0.0{dialect.suffix}"
     if op in _CALLS:
         return f"{dialect.calls(_CALLS[op])}({', '.join(x)})"
     if op not in _FORMS:
         raise unsupported(op, f"{dialect.language} code")
-    return _FORMS[op].format(*x)
+    return _FORMS[op].format(*x, one=f"1.0{dialect.suffix}", zero=f"0.0{dialect.suffix}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from inspect import signature
 from math import prod
 from textwrap import wrap
 
@@ -14,7 +13,7 @@ from ..datasets import units
 from ..mechanism.kinematics import body_names
 from ..model import Model
 from ..symbols.expression import Expression, Iteration, Port
-from .code import ports
+from .code import ports, takes_friction
 from .example import LEAST, Ports
 
 _WIDTH = 110
@@ -39,6 +38,8 @@ ABOUT = {
     "reactions": "reactions in all joints and actuator forces for a motion of the platform",
     "twist": "twist of the platform from the rates of the actuators",
     "acceleration": "acceleration of the platform from the accelerations of the actuators",
+    "control_step": "forces for a controller: pose and twist of the platform from measured coordinates and rates, and "
+    "the actuator forces that give the commanded accelerations of the coordinates (computed torque in the joints)",
     "steady_shape": "the shape that a motion bends the platform to if it does not vibrate, and its actuator forces",
 }
 INPUTS = {
@@ -119,6 +120,7 @@ class Target:
     command: str
     example: str
     program: Callable[[Model, str, Ports, Ports, str], list[str]]
+    notes: tuple[str, ...] = ()
 
 
 def comment(model: Model, name: str, expression: Expression | Iteration, friction: bool, target: Target) -> str:
@@ -128,7 +130,8 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     known = _facts(model) | {
         "iterated": "the shape" if function == "steady_shape" else "loads that dry friction depends on"
     }
-    with_friction = f", {'with' if friction else 'without'} friction in its joints" if takes_friction(function) else ""
+    has_friction = takes_friction(function) or function == "control_step"
+    with_friction = f", {'with' if friction else 'without'} friction in its joints" if has_friction else ""
     lines = [*_wrapped(f"{name}: {ABOUT[function]}, for one state of the robot '{model.robot.name}'{with_friction}.")]
     lines += ["", "Input:"]
     for label, port in inputs:
@@ -143,6 +146,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
         *([_CONVERGED] if "converged" in dict(outputs) and function != "steady_shape" else []),
         f"{target.arrays} They must not overlap. SI units and radians. Actuators: {known['actuators']}.",
         f"Input is not checked: the pose must be one and every number finite. {target.input}",
+        *target.notes,
         target.use,
     ):
         lines += ["", *_wrapped(note)]
@@ -173,12 +177,6 @@ def _unknown(model: Model) -> str:
     if not missing:
         return ""
     return f". The {' and the '.join(missing)} must be zero: the platform's modes have no shape for it at the origin"
-
-
-def takes_friction(function: str) -> bool:
-    """Whether friction in the joints is an option of a function: as its method of the model says."""
-    method = getattr(Model, function, None)
-    return method is not None and "friction" in signature(method).parameters
 
 
 def _facts(model: Model) -> dict[str, str]:

@@ -1,0 +1,132 @@
+"""A controller's step as C: four functions in one, in double and single precision, against the model's own calls."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.errors import InputError
+from polypod.export import EXPORTS, export_c
+from states import mostly_long
+
+pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror"]
+
+
+def compiled(folder: Path, compiler: str, exported: tuple[str, str, str]) -> Any:
+    """The C function, compiled with every warning an error."""
+    name, header, source = exported
+    (folder / f"{name}.h").write_text(header)
+    (folder / f"{name}.c").write_text(source)
+    library = folder / f"{name}-{compiler}.so"
+    # without optimisation: thousands of statements compile in a moment
+    subprocess.run(
+        [compiler, *STRICT, "-O0", "-shared", "-fPIC", f"{name}.c", "-lm", "-o", library], cwd=folder, check=True
+    )
+    return getattr(ctypes.CDLL(str(library)), name)
+
+
+def call(function: Any, header: str, number: Any, **given: Any) -> dict[str, Any]:
+    """Arrays by name after a call, their sizes read from the header's list."""
+    labels = re.findall(r"\*(\w+)[,)]", header.partition("*/")[2])
+    sizes = {label: int(size) for label, size in re.findall(r"^ \*   (\w+)\[(\d+)\]$", header, re.MULTILINE)}
+    arrays = {label: np.zeros(sizes[label], dtype=number) for label in labels}
+    for label, value in given.items():
+        if label in arrays:
+            arrays[label][:] = np.ravel(value)
+    function(*[arrays[label].ctypes.data_as(ctypes.c_void_p) for label in labels])
+    return arrays
+
+
+@pytest.mark.parametrize("robot", mostly_long(("3-rps", "planar-4-rrr", "kim-ryu"), ("3-rps", "planar-4-rrr")))
+@pytest.mark.parametrize(
+    ("precision", "number", "tolerance"), [("double", np.float64, 1e-12), ("float", np.float32, 2e-5)]
+)
+def test_a_step_is_the_models_own_calls(
+    robot: str, precision: Any, number: Any, tolerance: float, tmp_path: Path, model_of: Any
+) -> None:
+    """Dry friction, a platform that follows its legs, and more actuators than freedoms."""
+    model, rng = model_of(robot), np.random.default_rng(3)
+    n, home = len(model.actuators), model.robot.home.matrix
+    exported = export_c(model, "control_step", True, precision)
+    function = compiled(tmp_path, "cc", exported)
+    twist = (
+        model.twist(home, 0.1 * rng.normal(size=n)) if robot != "planar-4-rrr" else 0.1 * np.array([1, 2, 0, 0, 0, 3.0])
+    )
+    # a pose near home that exists, also with more actuators than freedoms
+    shift = home.copy()
+    own = len(model.robot.freedoms)
+    shift = model.motion(0.01 * np.ones(own), np.zeros(own), np.zeros(own)).pose if own else shift
+    q, qdot, qddot = (
+        model.inverse_kinematics(shift),
+        model.rates(shift, follow(model, shift, twist)),
+        rng.normal(size=n),
+    )
+    if robot == "planar-4-rrr":
+        qddot = 0 * qddot  # no four accelerations of one's own choice fit three freedoms
+    found = call(function, exported[1], number, q=q, qdot=qdot, qddot=qddot, pose=home, weights=np.ones(n))
+    pose = model.forward_kinematics(q, home)
+    moving = model.twist(pose, qdot)
+    force = model.inverse_dynamics(pose, moving, model.acceleration(pose, moving, qddot))
+    assert np.abs(found["pose_found"].reshape(4, 4) - pose).max() < tolerance
+    assert np.abs(found["twist"] - moving).max() < tolerance * max(1.0, np.abs(moving).max())
+    assert np.abs(found["force"] - force).max() < tolerance * max(1.0, np.abs(force).max())
+    assert found["quality"][0] > 1e-3
+    assert found.get("converged", [1.0])[0] == 1.0
+
+
+def follow(model: pp.Model, pose: Any, twist: Any) -> Any:
+    """The twist with the same chosen components that a robot can have at a pose."""
+    if not model.kernels.mechanism.platform.follows_legs:
+        return twist
+    return model.kernels.get("follow")(pose[None], twist[None], np.zeros((1, 6)))[0][0]
+
+
+@pytest.mark.skipif(shutil.which("clang") is None, reason="clang is not on this machine")
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_clang_has_no_objection(precision: Any, tmp_path: Path, model_of: Any) -> None:
+    compiled(tmp_path, "clang", export_c(model_of("staicu"), "control_step", True, precision))
+
+
+def test_friction_and_precision_are_in_the_name(model_of: Any) -> None:
+    """All can be linked into one program."""
+    model = model_of("staicu")
+    names = [export_c(model, f, friction, p)[0] for f, friction, p in [
+        ("inverse_dynamics", True, "double"), ("inverse_dynamics", False, "double"),
+        ("inverse_dynamics", True, "float"), ("control_step", True, "double"),
+        ("control_step", False, "double"), ("jacobian", False, "double"),
+    ]]  # fmt: skip
+    assert names == [
+        "staicu_inverse_dynamics",
+        "staicu_inverse_dynamics_without_friction",
+        "staicu_inverse_dynamics_float",
+        "staicu_control_step",
+        "staicu_control_step_without_friction",
+        "staicu_jacobian",  # no friction in it
+    ]
+
+
+def test_the_header_says_what_it_takes(model_of: Any) -> None:
+    _, header, source = export_c(model_of("staicu"), "inverse_dynamics")
+    words = " ".join(header.replace("\n *", " ").split())
+    said = int(re.search(r"the stack takes some (\d+) kB", words)[1])  # type: ignore[index]
+    assert said == -(-8 * source.count("const double v") // 1024)
+    assert "-ffast-math" in words
+    assert "static " not in source.replace("static inline", "")  # nothing is kept between calls
+
+
+def test_what_cannot_be_exported(model_of: Any) -> None:
+    with pytest.raises(InputError, match=r"precision.*'half'"):
+        export_c(model_of("staicu"), "jacobian", True, "half")  # type: ignore[arg-type]
+    assert list(EXPORTS["c-float"].files(model_of("staicu"), "jacobian", True)) == [
+        "staicu_jacobian_float.h",
+        "staicu_jacobian_float.c",
+    ]
