@@ -3,7 +3,11 @@ errata from the papers' studies. ``python docs/generated.py`` writes them; a tes
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import json
+import pprint
+import re
 import warnings
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,8 +15,11 @@ from typing import Any
 
 from pydantic import BaseModel
 
+import polypod as pp
 from polypod import cli, papers
+from polypod.cli.catalogue import survey
 from polypod.cli.new import template, template_part
+from polypod.cli.schema import schema
 from polypod.description import (
     Bearing,
     Body,
@@ -343,24 +350,125 @@ def is_ours(kind: type[Any]) -> bool:
     return kind.__module__.startswith("polypod.")
 
 
+def reference() -> str:
+    """Every public name of Python: signature and docstring."""
+    parts = [
+        "# Python reference\n",
+        "After `import polypod as pp`. Poses are (..., 4, 4), twists, accelerations and wrenches (..., 6), linear part "
+        "first; SI units and radians; leading axes are a batch.\n",
+        "## pp\n",
+    ]
+    for name in pp.__all__:
+        value = getattr(pp, name)
+        if not inspect.ismodule(value):
+            parts += _entry(f"pp.{name}", value, 3)
+    for name in _MODULES:
+        module = importlib.import_module(f"polypod.{name}")
+        shown = "pp.plots" if name == "results.figures" else f"pp.{name}"
+        parts += [f"## {shown}\n", f"{_docstring(module).splitlines()[0]}\n"]
+        for public in getattr(module, "__all__", ()):
+            value = getattr(module, public)
+            if inspect.isclass(value) or inspect.isfunction(value):
+                parts += _entry(f"{shown}.{public}", value, 3)
+    return "\n".join(parts)
+
+
+_MODULES = ("motion", "results", "results.figures", "simulation", "control", "analysis", "view")
+"""Packages whose public names the reference lists."""
+
+
+def _entry(name: str, value: Any, level: int) -> list[str]:
+    """A function or class with its public methods."""
+    parts = [f"{'#' * level} {name}\n", f"```text\n{name.rpartition('.')[2]}{_signature(value)}\n```\n"]
+    parts += [f"{_plain(_docstring(value))}\n"]
+    if inspect.isclass(value) and value.__name__ == "Model":
+        for method, function in inspect.getmembers(value, inspect.isfunction):
+            if not method.startswith("_"):
+                parts += [f"{'#' * (level + 1)} Model.{method}\n", f"```text\n{method}{_signature(function)}\n```\n"]
+                parts += [f"{_plain(_docstring(function))}\n"]
+    return parts
+
+
+def _signature(value: Any) -> str:
+    """Names of the arguments, a line if they are many; defaults that are functions by their name."""
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return ""
+    names = [
+        ("*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else "") + p.name
+        + ("" if p.default is p.empty else f"={_shown(p.default)}")
+        for p in found.parameters.values() if p.name != "self"
+    ]  # fmt: skip
+    keyword = next((k for k, p in enumerate([p for p in found.parameters.values() if p.name != "self"])
+                    if p.kind is p.KEYWORD_ONLY), None)  # fmt: skip
+    if keyword is not None and not any(name.startswith("*") for name in names):
+        names.insert(keyword, "*")
+    return f"({', '.join(names)})"
+
+
+def _shown(value: Any) -> str:
+    text = getattr(value, "__name__", None) or repr(value)
+    return "..." if len(text) > 40 or "0x" in text or text == "<lambda>" else text
+
+
+def _docstring(value: Any) -> str:
+    return inspect.cleandoc(value.__doc__ or "") if value.__doc__ else ""
+
+
+def _plain(text: str) -> str:
+    """A docstring as Markdown: examples as code, no roles of Sphinx."""
+    text = re.sub(r":\w+:`~?([^`]+)`", lambda found: f"`{found[1]}`", text).replace("``", "`")
+    lines, code = [], False
+    for line in text.splitlines():
+        begins = line.lstrip().startswith(">>>")
+        if begins and not code:
+            lines.append("```pycon")
+            code = True
+        elif code and not line.strip():
+            lines.append("```")
+            code = False
+        lines.append(line if code else line.replace("|", "\\|").replace("<", "&lt;").replace("{", "&#123;"))
+    return "\n".join([*lines, *(["```"] if code else [])])
+
+
+def listed() -> str:
+    """The module that 'polypod list' and the shell's completion read: no file of the library is opened for them."""
+    data = pprint.pformat(survey(), width=112, sort_dicts=False)
+    return (
+        '"""What the library has. Made by \'python docs/generated.py\': change the library, not this file."""\n\n'
+        f"# fmt: off\nfrom typing import Any\n\nLISTED: dict[str, Any] = {data}\n"
+    )
+
+
 NOTE = "<!-- Made by 'python docs/generated.py': change what it is made from, not this page. -->\n\n"
 PAGES: dict[str, Callable[[], str]] = {
     "robot-files.md": robot_files,
     "motion-files.md": motion_files,
     "commands.md": commands,
     "errata.md": errata,
+    "reference.md": reference,
 }
 
 
+SOURCES: dict[str, Callable[[], str]] = {
+    "src/polypod/cli/listed.py": listed,
+    "docs/robot.schema.json": lambda: json.dumps(schema("robot"), indent=2) + "\n",
+    "docs/motion.schema.json": lambda: json.dumps(schema("motion"), indent=2) + "\n",
+}
+"""Files of the package that are generated too."""
+
+
 def text_of(name: str) -> str:
-    """A page as its file holds it."""
-    return NOTE + PAGES[name]().rstrip("\n") + "\n"
+    """A page or file as its file holds it."""
+    return SOURCES[name]() if name in SOURCES else NOTE + PAGES[name]().rstrip("\n") + "\n"
 
 
 def main() -> None:
-    """Write the pages beside this file."""
-    for name in PAGES:
-        (Path(__file__).parent / name).write_text(text_of(name), encoding="utf-8")
+    """Write the pages beside this file, and what the package has of this kind."""
+    here = Path(__file__).parent
+    for name in (*SOURCES, *PAGES):
+        (here.parent / name if name in SOURCES else here / name).write_text(text_of(name), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -55,13 +55,15 @@ def test_run_needs_no_argument(here):
     assert "Forces are positive along the growing coordinate" in result.stdout
     assert result.stderr == ""  # a healthy robot: nothing to remark
     assert sorted(p.name for p in (here / "polypod-results" / "hexapod" / "hexapod-tour").iterdir()) == [
-        "actuators.csv", "bearings.csv", "checksums.txt", "figures", "forces.csv", "report.html", "results.nc",
+        "actuators.csv", "bearings.csv", "checksums.txt", "figures", "forces.csv", "manifest.json",
+        "report.html", "results.nc",
     ]  # fmt: skip
-    again = polypod("run", "--rate", 20)
+    assert polypod("run", "--rate", 20).exit_code == 0  # the same inputs: replaced unasked
+    again = polypod("run", "--rate", 25)
     assert again.exit_code == 2
-    assert "exists; add --force" in again.stderr
+    assert "holds results of other inputs (rate: 20.0 there, 25.0 now); add --force" in again.stderr
     assert again.stdout == ""
-    assert polypod("run", "--rate", 20, "--force").exit_code == 0
+    assert polypod("run", "--rate", 25, "--force").exit_code == 0
 
 
 def test_impossible_inertias_are_a_note_apart_from_the_results(here):
@@ -248,19 +250,34 @@ def test_the_table_of_commands_says_what_the_commands_say():
         assert words == inspect.cleandoc(module.command.__doc__).splitlines()[0]
 
 
-@pytest.mark.parametrize("argument", ["--version", "--help"])
+@pytest.mark.parametrize("argument", ["--version", "--help", "list"])
 def test_what_needs_no_robot_loads_no_library(argument):
-    """CasADi, SciPy and the like take a second to import."""
+    """CasADi, SciPy and the like take a second to import; Typer itself brings Pydantic for what has options."""
     code = f"""
 import sys, atexit
 sys.argv = ["/somewhere/bin/polypod", "{argument}"]
 from polypod.cli import main
-heavy = {{"numpy", "scipy", "casadi", "pydantic", "xarray", "matplotlib", "llvmlite"}}
+heavy = {{"numpy", "scipy", "casadi", "xarray", "matplotlib", "llvmlite"}}
 atexit.register(lambda: sys.stderr.write(" ".join(sorted(heavy & set(sys.modules)))))
 main()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip()
+    assert done.stderr == ""
+
+
+def test_a_run_loads_neither_matplotlib_nor_a_writer_of_files(here):
+    """Drawing its figures with Matplotlib took longer than all else."""
+    code = """
+import sys, atexit
+sys.argv = ["/somewhere/bin/polypod", "run", "--rate", "20"]
+from polypod.cli import main
+heavy = {"matplotlib", "scipy.io", "distributed", "scipy.interpolate"}
+atexit.register(lambda: sys.stderr.write(" ".join(sorted(heavy & set(sys.modules)))))
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Results: " in done.stdout
     assert done.stderr == ""
 
 

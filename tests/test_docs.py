@@ -61,6 +61,12 @@ def test_generated_pages_are_what_is_generated(name):
         assert old == new or rounding or float(old) == pytest.approx(float(new), rel=2e-3), f"{advice} ({old}, {new})"
 
 
+@pytest.mark.parametrize("name", generated.SOURCES)
+def test_generated_sources_are_what_is_generated(name):
+    written = (ROOT / name).read_text(encoding="utf-8")
+    assert written == generated.text_of(name), f"{name} is out of date; run: python docs/generated.py"
+
+
 def test_links_of_the_guide_lead_somewhere():
     """On disk as on the site: every page and picture that a page names is there, and every heading."""
     for page in PAGES:
@@ -102,3 +108,43 @@ def test_the_guide_builds_without_warnings(tmp_path):
     commands = (tmp_path / "commands" / "index.html").read_text(encoding="utf-8")
     for name in (*COMMANDS, *(f"{group} " for group in GROUPS)):
         assert f"polypod {name}" in commands
+
+
+def test_the_gallery_shows_what_its_programs_draw(tmp_path, monkeypatch):
+    """Each program draws a figure, each figure is on the page, and the one kept has the same words."""
+    import make_gallery
+
+    drawn = re.findall(r'savefig\("([\w-]+\.svg)"\)', "".join(make_gallery.programs()))
+    shown = re.findall(r"\(images/gallery/([\w-]+\.svg)\)", make_gallery.PAGE.read_text(encoding="utf-8"))
+    assert drawn == shown
+    assert sorted(drawn) == sorted(path.name for path in make_gallery.IMAGES.iterdir())
+    monkeypatch.setattr(make_gallery, "IMAGES", tmp_path / "gallery")
+    make_gallery.main()
+    for name in drawn:
+        kept, made = (
+            re.findall(r">([^<>]*[A-Za-z][^<>]*)</text>", path.read_text(encoding="utf-8"))
+            for path in (ROOT / "docs" / "images" / "gallery" / name, tmp_path / "gallery" / name)
+        )
+        assert kept == made, f"{name} is out of date; run: python docs/make_gallery.py"
+
+
+def test_the_reference_has_every_public_name():
+    text = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+    for name in ("pp.Model", "Model.inverse_dynamics", "pp.study", "pp.plots.forces", "pp.motion.make_task", "pp.pose"):
+        assert re.search(rf"^#+ {re.escape(name)}$", text, re.MULTILINE), name
+    assert ":func:" not in text
+    assert ":class:" not in text
+
+
+def test_no_page_asks_another_host(tmp_path):
+    """Nothing is fetched: no script, style, font or picture from elsewhere; links that a reader follows may be."""
+    pytest.importorskip("mkdocs", reason="mkdocs is not installed (it comes with '.[test]' and '.[docs]')")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    for page in tmp_path.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        fetched = re.findall(r"<(?:script|img|iframe)[^>]*\ssrc=[\"']?([^\"' >]+)", text)
+        fetched += re.findall(r"<link[^>]*rel=[\"']?stylesheet[^>]*href=[\"']?([^\"' >]+)", text)
+        assert not [address for address in fetched if re.match(r"(https?:)?//", address)], page
+    for style in tmp_path.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(https?:)?//", style.read_text(encoding="utf-8")), style

@@ -18,6 +18,7 @@ ORDER = (
     "description",
     "legs",
     "files",
+    "tables",
     "plates",
     "parameters",
     "platforms",

@@ -185,7 +185,7 @@ def test_millimetres_in_metres_are_pointed_out(model_of):
         "  path: {kind: sine, amplitude: [0, 0, %s, 0, 0, 0], frequency: 1, duration: 1}\n"
     )
     with pytest.warns(
-        pp.errors.ImplausibleWarning, match=r"'heave' goes 50 m from home, .*; are the positions in metres"
+        pp.errors.ImplausibleWarning, match=r"'heave' goes 50 m from home, .*; positions are in metres: write 50 mm"
     ):
         make_task(model_of("kim-ryu"), loads_motion(text % 50))
     with warnings.catch_warnings():

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import io
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
-from mpl_toolkits.mplot3d import proj3d
 
 import polypod as pp
 from polypod.cli.new import template
 from polypod.motion import Motion, Task, loads_motion, make_task
 from polypod.results import figures as plots
-from polypod.results import limit_report, study
+from polypod.results import limit_report, robot_of, study
 from polypod.results.figures import scene
-from polypod.results.figures.reactions import without_dips
+from polypod.results.figures.curves import draw_curves
 from polypod.results.figures.skeleton import skeleton
+from polypod.results.figures.solids import Solids
 from polypod.results.figures.style import figure as figure_of
+from polypod.results.figures.view import View, best_view
 
 
 def pixels(figure):
@@ -30,11 +30,6 @@ def pixels(figure):
     return dark, np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
 
 
-def on_paper(axes, points):
-    x, y, _ = proj3d.proj_transform(*np.array(points, dtype=float).T, axes.get_proj())
-    return axes.transData.transform(np.stack([x, y], axis=1))
-
-
 @pytest.fixture(params=["kim-ryu", "staicu"])
 def model(request, model_of):
     """A robot with its z axis down, and one of few freedoms."""
@@ -43,56 +38,55 @@ def model(request, model_of):
 
 def test_picture_fills_its_paper(model):
     dark, rows, columns = pixels(plots.robot_picture(model.robot))
-    # white edges of at most 0.12 inch, that is 10 pixels; nothing is cut off, so the outermost pixels are white
+    # white edges of at most a fifteenth; nothing is cut off, so the outermost pixels are white
     for used, size in ((rows, dark.shape[0]), (columns, dark.shape[1])):
-        assert 0 < used[0] < 10
-        assert size - 10 < used[-1] + 1 < size
+        assert 0 < used[0] < 0.12 * size
+        assert 0.88 * size < used[-1] + 1 < size
 
 
 def test_every_leg_has_its_name(model):
     figure = plots.robot_picture(model.robot)
     figure.canvas.draw()
     (axes,) = figure.axes
-    names = [text for text in axes.texts if text.get_text()]
+    names = [text for text in axes.texts if text.get_text() in model.legs]
     assert [text.get_text() for text in names] == list(model.legs)
     boxes = [text.get_window_extent() for text in names]
     for k, box in enumerate(boxes):
         assert not any(box.overlaps(other) for other in boxes[:k])
         assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1
         assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1
-    # few points of the robot's lines lie under names: less than one in fifty
-    lines = skeleton(model.robot, model.robot.home.matrix[None])
-    share = np.linspace(0, 1, 100)[:, None]
-    points = np.concatenate([b.ends[0, 0] + share * (b.ends[0, 1] - b.ends[0, 0]) for b in lines.bones])
-    flat = on_paper(axes, points)
-    under = sum(box.count_contains(flat) for box in boxes)
-    assert under < 0.02 * len(flat)
 
 
 def test_one_scale_and_one_handedness(model):
-    """A unit step along each axis is as long on every axis, and the frame on paper is right-handed, seen from outside.
+    """Directions of the paper are a right-handed rotation of the base axes, gravity points down on it."""
+    robot = model.robot
+    lines = skeleton(robot, robot.home.matrix[None])
+    down = robot.gravity[2] > 0
+    for view in (best_view(robot, lines), View.plan(down), View.side(down)):
+        matrix = np.stack([view.right, view.up, view.towards])
+        np.testing.assert_allclose(matrix @ matrix.T, np.eye(3), atol=1e-14)
+        assert np.linalg.det(matrix) == pytest.approx(1.0, rel=1e-14)
+        assert view.up @ np.array(robot.gravity) <= 1e-12  # things fall towards the lower edge
+        point = np.array([0.3, -0.2, 0.7])
+        assert np.hypot(*view.flat(point)) ** 2 + view.depth(point) ** 2 == pytest.approx(point @ point, rel=1e-14)
+    (axes,) = plots.robot_picture(robot).axes
+    assert axes.get_aspect() == 1.0
+    bar = next(line for line in axes.lines if line.get_linewidth() == 2.0)
+    label = next(text.get_text() for text in axes.texts if text.get_text().endswith(" mm"))
+    assert 1e3 * np.ptp(bar.get_xdata()) == pytest.approx(float(label.removesuffix(" mm")), rel=1e-9)
 
-    The view's matrix is 4x4 and homogeneous; orthographic, so its last row does not depend on the point. mplot3d's own
-    view of a right-handed frame has a positive determinant or a negative one; an axis turned alone changes its sign.
-    """
-    (axes,) = plots.robot_picture(model.robot).axes
-    matrix = axes.get_proj()
-    assert np.abs(matrix[3, :3]).max() < 1e-12  # no perspective
-    turned = matrix[:3, :3]
-    # x and y on paper; for an orthographic view of scale s the two rows are orthogonal and of length s each
-    rows = turned[:2]
-    assert abs(rows[0] @ rows[1]) < 1e-9 * (rows[0] @ rows[0])
-    assert rows[0] @ rows[0] == pytest.approx(rows[1] @ rows[1], rel=1e-9)
-    # rows x and y of a rotation: their cross product points to the viewer; what is nearer must be drawn nearer
-    viewer = np.cross(rows[0], rows[1])
-    assert viewer @ turned[2] < 0  # mplot3d's depth grows away from the viewer
-    down = np.array([0.0, 0.0, np.sign(model.robot.gravity[2])])
-    assert rows[1] @ down < 0  # things fall towards the lower edge
-    steps = {float(np.diff(axis.get_majorticklocs())[0]) for axis in (axes.xaxis, axes.yaxis, axes.zaxis)
-             if len(axis.get_majorticklocs()) > 1}  # fmt: skip
-    assert len({round(step, 9) for step in steps}) == 1
-    for name in "xyz":
-        assert getattr(axes, f"get_{name}label")() == f"{name} [m]"
+
+def test_what_is_nearer_is_drawn_later():
+    solids = Solids(View.plan())
+    solids.ball(np.array([0.0, 0.0, 1.0]), 0.1, "#ff0000")
+    solids.ball(np.array([0.0, 0.0, 0.0]), 0.1, "#00ff00")
+    solids.bar(np.array([0.0, 0.0, 2.0]), np.array([1.0, 0.0, 2.0]), 0.1, "#0000ff")
+    corners, faces, _, _ = solids.parts()
+    assert faces[0][1] > 0 == faces[0][0]  # green, the lowest, first
+    assert faces[-1][2] > faces[-1][0]  # the bar, the highest, last
+    wide = np.concatenate(corners[-5:])
+    assert np.ptp(wide[:, 1]) == pytest.approx(0.2, rel=1e-12)  # as broad as it is thick
+    assert np.ptp(wide[:, 0]) == pytest.approx(1.0, rel=1e-12)
 
 
 def test_a_frame_that_points_down_says_so(model_of):
@@ -154,52 +148,45 @@ def test_the_vertical_line_of_the_cover_is_explained(model_of):
     assert words.xy[0] == line.get_xdata()[0]
 
 
-def test_reactions_that_are_zero_or_open_say_so(model_of):
-    def words(name):
-        figure = plots.reactions(studied(model_of(name)))
-        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
-        return texts, figure._suptitle.get_text(), [axes.get_ylabel() for axes in figure.axes]
-
-    texts, _, _ = words("lopes")  # no friction: its joints pass on no moment
-    assert texts == ["zero"] * 3
-    texts, title, _ = words("staicu")
-    assert "left open by inner stresses" in texts
-    assert "slider hinge of bar1" in title.replace("\n", " ")
-    _, _, labels = words("pedrammehr")
-    assert "moment [µN m]" in labels  # in place of a power of ten above the panel
+def test_reactions_that_are_open_are_named(model_of):
+    figure = plots.reactions(studied(model_of("staicu")))
+    (title,) = [text.get_text() for text in figure.texts]
+    assert "left open by inner stresses and not drawn: slider hinge of bar1" in title.replace("\n", " ")
+    assert "the part that is determined" in title
 
 
-# -- labels ------------------------------------------------------------------------------------------------------------
-
-
-def test_names_stay_off_the_numbers_of_the_axes(model):
-    figure = plots.robot_picture(model.robot)
-    figure.canvas.draw()
-    (axes,) = figure.axes
-    numbers = [t.label1 for axis in (axes.xaxis, axes.yaxis, axes.zaxis) for t in axis.get_major_ticks()]
-    boxes = [text.get_window_extent() for text in numbers if text.get_text()]
-    assert len(boxes) > 3
-    for name in axes.texts:
-        assert not any(name.get_window_extent().overlaps(box) for box in boxes), name.get_text()
+def test_forces_of_a_joint_along_and_across_its_axis(model_of):
+    """A slide's force along the rail and across it, which together are the whole; the worst leg is bold."""
+    model = model_of("kim-ryu")
+    result = studied(model)
+    found = model.reactions(result.pose.values, result.twist.values, result.acceleration.values)
+    axes = np.full((len(result.time), result.sizes["joint"], 2, 3), np.nan)
+    pairs = zip(result.joint_leg.values, result.joint_name.values, strict=True)
+    for k, (leg, joint) in enumerate(pairs):
+        given = found.legs[leg][joint].axes
+        axes[:, k, : min(given.shape[-2], 2)] = given[:, :2]
+    figure = plots.reactions(result.assign(joint_axes=(("time", "joint", "pivot", "axis"), axes)))
+    along, across = (panel for panel in figure.axes if panel.get_title(loc="left") == "slider")
+    assert (along.get_ylabel(), across.get_ylabel()) == ("along its axis [N]", "across its axis [N]")
+    curves = {line.get_label(): line for line in along.lines if len(line.get_xdata()) > 2}
+    leg = next(iter(curves))
+    sides = next(line for line in across.lines if line.get_label() == leg)
+    whole = np.hypot(curves[leg].get_ydata(), sides.get_ydata())
+    np.testing.assert_allclose(whole, np.linalg.norm(found.legs[leg]["slider"].force, axis=-1), rtol=1e-12)
+    bold = [line for line in across.lines if line.get_linewidth() > 2]
+    assert len(bold) == 1
+    assert max(bold[0].get_ydata()) == max(max(line.get_ydata()) for line in across.lines)
+    balls = [panel for panel in figure.axes if panel.get_title(loc="left") == "spherical" and panel.get_visible()]
+    assert [panel.get_ylabel() for panel in balls] == ["force [N]"]
 
 
 @pytest.mark.parametrize("name", ["kim-ryu", "lopes", "staicu"])
 def test_names_are_at_the_same_places_in_all_panels(model_of, name):
     figure = plots.instants(studied(model_of(name)))
-    figure.canvas.draw()
-    places = []
-    for axes in figure.axes:
-        corner = axes.transAxes.transform((0.0, 0.0))
-        boxes = [text.get_window_extent() for text in axes.texts if text.get_text()]
-        places.append([0.5 * (box.min + box.max) - corner for box in boxes])
+    legs = model_of(name).legs
+    places = [[text.get_position() for text in axes.texts if text.get_text() in legs] for axes in figure.axes]
     for other in places[1:]:
-        # pixels; the panels are of one size
-        np.testing.assert_allclose(other, places[0], atol=1.0)
-
-
-def test_a_box_has_all_its_edges(model):
-    (axes,) = plots.robot_picture(model.robot).axes
-    assert all(axis.pane.get_closed() for axis in (axes.xaxis, axes.yaxis, axes.zaxis))
+        np.testing.assert_allclose(other, places[0], rtol=1e-12)
 
 
 def test_a_plate_is_drawn_by_its_outline():
@@ -211,10 +198,9 @@ def test_a_plate_is_drawn_by_its_outline():
     np.testing.assert_allclose(lines.outline[0], wanted, atol=1e-15)
     assert lines.platform.shape == (1, 6, 3)  # the joints, as before
     assert skeleton(robot.rigid, turned[None]).outline is None
-    axes = figure_of(5.0, 5.0, fitted=False).add_subplot(projection="3d")
-    with patch.object(scene, "Poly3DCollection", wraps=scene.Poly3DCollection) as polygons:
-        scene.draw(axes, robot, lines, 0, None, 7.0)
-    assert any(np.array_equal(call.args[0][0], lines.outline[0]) for call in polygons.call_args_list)
+    flat = scene.solids(lines, 0, turned, View.plan()).parts()[0]
+    wanted = lines.outline[0][:, :2]
+    assert any(len(ring) == len(wanted) and np.allclose(ring, wanted, atol=1e-15) for ring in flat)
 
 
 # -- limits ------------------------------------------------------------------------------------------------------------
@@ -236,57 +222,72 @@ def coned():
     return made
 
 
-def test_limits_of_several_kinds_are_bands_and_those_that_are_left_are_named(coned):
-    result = coned[0]
-    figure = plots.conditioning(result)
-    axes = figure.axes[2]
-    kinds = ["length", "universal joint cone", "spherical joint cone"]
-    entries = {text.get_text() for text in figure.legends[0].get_texts()}
-    assert entries == {f"{kind}, all legs" for kind in kinds}
-    limits = limit_report(result)
-    used = 100 * (limits.value - limits.low) / (limits.high - limits.low)
-    left = {name for k, name in enumerate(limits.names) if (used[:, k] > 100).any() or (used[:, k] < 0).any()}
-    assert 1 < len(left) < 18
-    named = set()
-    for text in axes.texts:
-        legs, _, rest = text.get_text().partition(": ")
-        kind = next(kind for kind in kinds if rest.startswith(kind))
-        of_kind = {leg for leg, name in limits.names if name == kind}
-        named |= {(leg, kind) for leg in (of_kind if legs == "all legs" else legs.split(", "))}
-    assert named == left
-    # the parts outside are thick
-    thick = [line for line in axes.lines if line.get_linewidth() == 3.0]
-    assert len(thick) == len(left)
-    for line in thick:
-        drawn = line.get_ydata()[np.isfinite(line.get_ydata())]
-        assert len(drawn)
-        assert ((drawn > 100) | (drawn < 0)).all()
-    assert "distance to" in figure.axes[1].get_ylabel()
+def test_travel_shows_coordinates_between_their_stops(coned):
+    """Lengths in mm between both stops, cones in deg below theirs."""
+    figure = plots.travel(coned[0])
+    labels = [axes.get_ylabel() for axes in figure.axes]
+    assert labels == ["coordinate [mm]", "universal joint cone [deg]", "spherical joint cone [deg]"]
+    limits = limit_report(coned[0])
+    for axes, stops in zip(figure.axes, ([450.0, 800.0], [31.0], [35.0]), strict=True):
+        words = [text.get_text() for text in axes.texts if text.get_text().startswith("stop")]
+        assert words == [f"stop {stop:g}" for stop in stops]
+        level = [line for line in axes.lines if len(line.get_xdata()) == 2 and line.get_color() == "#D55E00"]
+        np.testing.assert_allclose([line.get_ydata()[0] for line in level], stops, rtol=1e-12)
+    drawn = max(line.get_ydata().max() for line in figure.axes[0].lines if len(line.get_xdata()) > 2)
+    lengths = [k for k, (_, name) in enumerate(limits.names) if name == "length"]
+    assert drawn == pytest.approx(1e3 * limits.value[:, lengths].max(), rel=1e-12)
 
 
-@pytest.mark.parametrize("case", [0, 1])
-def test_words_of_the_conditioning_are_on_the_paper_and_apart(coned, case):
-    figure = plots.conditioning(coned[case])
-    figure.canvas.draw()
-    (told,) = figure.legends
-    texts = [*figure.axes[2].texts, *told.get_texts(), *(axes.yaxis.label for axes in figure.axes)]
-    boxes = [text.get_window_extent() for text in texts]
-    for k, box in enumerate(boxes):
-        assert figure.bbox.x0 <= box.x0 <= box.x1 <= figure.bbox.x1, texts[k].get_text()
-        assert figure.bbox.y0 <= box.y0 <= box.y1 <= figure.bbox.y1, texts[k].get_text()
-        assert not any(box.overlaps(other) for other in boxes[:k]), texts[k].get_text()
+def test_force_amplification_is_what_a_load_needs(model_of):
+    """No load of 1 N needs more, and one direction needs as much: by trying loads in all directions."""
+    model = model_of("lopes")
+    result = studied(model)
+    figure = plots.amplification(result)
+    shown = figure.axes[0].lines[0].get_ydata()
+    k = int(shown.argmax())
+    matrix = model.jacobian(result.pose.values[k])
+    loads = np.random.default_rng(1).normal(size=(20000, 6))
+    loads /= np.linalg.norm(loads, axis=1)[:, None]
+    loads[:, 3:] *= model.size
+    needed = np.linalg.norm(np.linalg.solve(matrix.T, loads.T), axis=0).max()
+    assert 0.8 * shown[k] < needed <= shown[k] * (1 + 1e-9)
 
 
 # -- curves ------------------------------------------------------------------------------------------------------------
 
 
-def test_single_samples_of_dry_friction_are_gaps():
-    size = np.array([0.0, 1.0, 1.1, 0.02, 1.2, 1.3, 0.9, 0.5, 0.1, 0.0, 0.1, 0.4, 1.0, 0.0])
-    shown = without_dips(size)
-    assert np.flatnonzero(np.isnan(shown)).tolist() == [0, 3, 13]  # what passes zero in several samples stays
-    assert np.array_equal(shown[~np.isnan(shown)], size[~np.isnan(shown)])
-    smooth = np.abs(np.sin(np.linspace(0, 6.3, 200)))
-    assert np.array_equal(without_dips(smooth), smooth)
+def test_equal_curves_are_one_and_the_peak_is_marked():
+    t = np.linspace(0.0, 1.0, 50)
+    axes = figure_of(4.0, 3.0).subplots()
+    draw_curves(axes, t, ["a", "b", "c"], np.stack([t, t, -3 * t], axis=1), "N")
+    named = [line for line in axes.lines if not line.get_label().startswith("_")]
+    assert [line.get_label() for line in named] == ["a = b", "c"]
+    assert [line.get_linewidth() > 2 for line in named] == [False, True]
+    assert [text.get_text() for text in axes.texts] == ["peak \N{MINUS SIGN}3 N, c"]
+
+
+def test_motion_is_drawn_against_home(model_of):
+    result = studied(model_of("kim-ryu"))
+    figure = plots.motion(result)
+    place, turn, speed, spin = figure.axes
+    assert [axes.get_ylabel() for axes in figure.axes] == [
+        "position from home [mm]", "rotation from home [deg]", "speed [mm/s]", "angular speed [deg/s]",
+    ]  # fmt: skip
+    x = next(line for line in place.lines if line.get_label() == "x")
+    home = robot_of(result).home.matrix
+    np.testing.assert_allclose(x.get_ydata(), 1e3 * (result.pose.values[:, 0, 3] - home[0, 3]), atol=1e-9)
+    # speeds are slopes of what stands above them
+    vx = next(line for line in speed.lines if line.get_label() == "vx")
+    slope = np.gradient(x.get_ydata(), result.time.values, edge_order=2)
+    assert np.abs(vx.get_ydata() - slope).max() < 0.02 * np.abs(slope).max()  # differences of 50 samples a second
+    assert [text.get_text() for text in turn.texts] == ["none"]  # the circle keeps its orientation
+    assert [text.get_text() for text in spin.texts] == ["none"]
+
+
+def test_dimensions_are_those_of_the_file(model_of):
+    figure = plots.dimensions(pp.load("hexapod"))
+    words = [text.get_text() for axes in figure.axes for text in axes.texts]
+    assert {"R 300", "R 200", "400"} <= set(words)  # base and platform joints, height
 
 
 def test_a_bent_platform_in_the_prefix_of_simulations(tmp_path):
@@ -303,7 +304,7 @@ def test_a_bent_platform_in_the_prefix_of_simulations(tmp_path):
     largest = np.linalg.norm(result.deflection.values, axis=-1).max()
     assert max(line.get_ydata().max() for line in above.lines) == largest
     assert above.yaxis.get_major_formatter()(2e-6, 0) == "2"
-    title = plots.shares(result)._suptitle.get_text()
+    title = plots.shares(result).texts[0].get_text()
     assert "not drawn, below 0.5 % of the largest force: " in title
     for name in ("bending", "external"):
         peak = np.abs(result.force_part.sel(part=name)).max()

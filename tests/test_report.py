@@ -12,6 +12,7 @@ import subprocess
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -23,7 +24,10 @@ from polypod.errors import InputError, StateError
 from polypod.motion import Task, loads_motion, make_task
 from polypod.results import PARTS, load_result, open_reactions, reactions, robot_of, sizing, study, violations
 from polypod.results import figures as plots
-from polypod.results.report import FILES, whole_folder, write_results, write_whole
+from polypod.results.figures import light
+from polypod.results.figures.svg import thinned
+from polypod.results.report import FILES, source, whole_folder, write_results, write_whole
+from polypod.results.report.output import draw_figures
 from polypod.results.tables import table
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -138,7 +142,7 @@ def test_limits_that_a_motion_leaves(tmp_path):
     assert len(lines) == 1 + len(rows)
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Limits that the motion leaves" in page
-    assert f"The motion leaves {len(rows)} of 6 limits" in page
+    assert f"The motion exceeds {len(rows)} of 6 limits" in page
 
 
 def test_captions_tell_signs_and_axes(result, folder):
@@ -237,21 +241,68 @@ def test_figures_are_pictures(folder):
     pictures = sorted((folder / "figures").iterdir())
     assert [p.stem for p in pictures] == sorted(set(plots.FIGURES) - {"bending"})  # its platform is rigid
     for picture in pictures:
-        assert picture.read_bytes().startswith(b"\x89PNG")
-        assert 10_000 < picture.stat().st_size < 500_000
+        assert picture.suffix == ".svg"
+        root = ElementTree.fromstring(picture.read_bytes())
+        assert root.tag.endswith("svg")
+        assert 2_000 < picture.stat().st_size < 300_000
 
 
 def test_every_axis_has_a_unit(result):
     for name, _, figure in plots.figures(result):
         for axes in figure.axes:
-            labels = [
-                axes.get_xlabel(),
-                axes.get_ylabel(),
-                *([axes.get_zlabel()] if hasattr(axes, "get_zlabel") else []),
-            ]
-            shown = [label for label in labels if label]
-            assert shown or name == "shares", name
+            shown = [label for label in (axes.get_xlabel(), axes.get_ylabel()) if label]
+            assert shown or name in ("shares", "geometry", "robot"), name  # a robot has a bar for its scale
             assert all(re.search(r"\[.+\]", label) for label in shown), (name, shown)
+
+
+def words_of(svg):
+    """All texts of an SVG, one line each."""
+    return [text.text for text in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}tspan")]
+
+
+def test_light_figures_say_what_matplotlib_figures_say(result):
+    """One function draws both: all words of the Matplotlib figure but numbers of ticks are in the SVG, and no more."""
+    light = {name: svg for name, _, svg in draw_figures(result)}
+    for name, _, figure in plots.figures(result):
+        wanted = [t.get_text() for t in figure.texts]
+        for axes in figure.axes:
+            if axes.get_visible():
+                wanted += [axes.get_xlabel(), axes.get_ylabel(), axes.get_title(loc="left")]
+                wanted += [t.get_text() for t in axes.texts]
+                wanted += [t.get_text() for t in axes.get_legend().get_texts()] if axes.get_legend() else []
+        wanted += [t.get_text() for legend in figure.legends for t in legend.get_texts()]
+        lines = sorted(line for text in wanted for line in text.split("\n") if line)
+        found = sorted(line for line in words_of(light[name]) if not re.fullmatch(r"\N{MINUS SIGN}?[\d.]+", line))
+        assert found == [line for line in lines if not re.fullmatch(r"\N{MINUS SIGN}?[\d.]+", line)], name
+
+
+def test_light_lines_are_where_the_numbers_are():
+    """The path of a line goes back to its data by the ticks of the axes, to the tenth of a point that SVG states."""
+    figure = light.LightFigure(4.0, 3.0)
+    axes = figure.add_axes((0.2, 0.2, 0.7, 0.7))
+    x, y = np.linspace(0.0, 2.0, 30), np.sin(np.linspace(0.0, 6.0, 30))
+    axes.plot(x, y, color="#123456")
+    root = ElementTree.fromstring(figure.svg())
+    (drawn,) = [path for path in root.iter() if path.get("stroke") == "#123456"]
+    points = np.array(re.findall(r"[ML]([\d.]+) ([\d.]+)", drawn.get("d")), dtype=float)
+    places = {float(t[0].text.replace("\N{MINUS SIGN}", "-")): t for t in root.iter("{http://www.w3.org/2000/svg}text")}
+    level = {v: float(t[0].get("x")) for v, t in places.items() if t.get("text-anchor") == "middle"}
+    (a, xa), (b, xb) = sorted(level.items())[0], sorted(level.items())[-1]
+    assert np.abs(a + (points[:, 0] - xa) * (b - a) / (xb - xa) - x).max() < 0.2 * (b - a) / abs(xb - xa)
+    upright = {v: float(t[0].get("y")) for v, t in places.items() if t.get("text-anchor") == "end"}
+    (a, ya), (b, yb) = sorted(upright.items())[0], sorted(upright.items())[-1]
+    back = a + (points[:, 1] - (ya - 0.36 * 8)) * (b - a) / (yb - ya)  # numbers stand 0.36 of their height below
+    assert np.abs(back - y).max() < 0.2 * (b - a) / abs(yb - ya)
+
+
+def test_a_line_of_many_points_keeps_its_peaks():
+    x = np.linspace(0.0, 1.0, 5000)
+    y = np.sin(200 * x)
+    y[1234] = 7.0
+    few = thinned(x, y)
+    assert len(few[0]) < 700
+    assert few[1].max() == 7.0
+    assert few[0][-1] == 1.0
 
 
 class _Outside(HTMLParser):
@@ -299,7 +350,7 @@ def test_report_in_a_browser(folder, tmp_path):
     told = json.loads(re.search(r"<pre id=\"told\">(.*?)</pre>", done.stdout, re.DOTALL)[1])
     assert told["heading"] == "kim-ryu: kim-ryu-circle"
     assert len(told["images"]) == len(plots.FIGURES) - 1  # a rigid platform has no figure of its bending
-    assert min(told["images"]) > 500
+    assert min(told["images"]) > 500  # pixels
     tables = dict(told["tables"])
     assert tables["actuators"] == 6
     assert tables["joint bearings"] == 18
@@ -349,6 +400,35 @@ def test_a_folder_is_replaced_only_with_force_and_only_if_ours(tmp_path):
         pass
     assert (target / "thesis.tex").read_text() == "years of work"
     assert names_in(tmp_path) == ["results"]
+
+
+def test_results_of_the_same_inputs_are_replaced_and_others_kept(tmp_path):
+    robot = tmp_path / "robot.yaml"
+    robot.write_text("first")
+    target = tmp_path / "results"
+
+    def write(inputs, text="page"):
+        with whole_folder(target, False, FILES, inputs) as partial:
+            (partial / "report.html").write_text(text)
+
+    inputs = {"robot": source(robot), "motion": source("kim-ryu-circle"), "rate": 20.0}
+    write(inputs)
+    robot.write_text("edited")  # the same file: what is worked on
+    write({**inputs, "robot": source(robot)}, "again")
+    assert (target / "report.html").read_text() == "again"
+    with pytest.raises(InputError, match=r"other inputs \(rate: 20\.0 there, none now\); add --force"):
+        write({**inputs, "rate": None})
+    other = tmp_path / "other.yaml"
+    other.write_text("edited")
+    with pytest.raises(InputError, match=r"other inputs \(robot: .*robot\.yaml there, .*other\.yaml now\)"):
+        write({**inputs, "robot": source(other)})
+    (target / "report.html").write_text("with my own remarks")
+    with pytest.raises(InputError, match=r"holds 'report\.html', which was changed since polypod wrote it"):
+        write(inputs)
+    (target / "report.html").write_text("again")
+    (target / "manifest.json").write_text("{")  # of another version, or broken: nothing is known
+    with pytest.raises(InputError, match="exists; add --force"):
+        write(inputs)
 
 
 def test_a_file_is_no_folder(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -178,12 +179,16 @@ def test_energies_that_are_too_small_to_see_are_named(swing: xr.Dataset) -> None
 
 
 def drawn(result: xr.Dataset, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The axes of a moving picture, at its last frame."""
-    kept: list[Figure] = []
-    make = animation.figure
-    monkeypatch.setattr(animation, "figure", lambda *a, **k: kept.append(make(*a, **k)) or kept[-1])
+    """A moving picture, at its last frame."""
+    kept: list[Any] = []
+    make = animation.Moving
+    monkeypatch.setattr(animation, "Moving", lambda *a: kept.append(make(*a)) or kept[-1])
     animation.animate(result, folder / "run.gif", fps=20, force=True)
-    return kept[0].axes[0]
+    return kept[0]
+
+
+def title(picture: Any) -> str:
+    return str(picture.figure.texts[0].get_text())
 
 
 def test_no_robot_is_drawn_as_in_a_mirror(
@@ -191,12 +196,12 @@ def test_no_robot_is_drawn_as_in_a_mirror(
 ) -> None:
     """The view turns right-handed axes into right-handed axes or not, alike whichever way z points."""
     views = [drawn(result, tmp_path, monkeypatch) for result in (circle, swing)]
-    hands = [np.sign(np.linalg.det(axes.get_proj()[:3, :3])) for axes in views]
-    assert hands[0] == hands[1] != 0
-    down = [axes.get_proj() @ [0.0, 0.0, 1.0, 0.0] for axes in views]
-    assert down[0][1] < 0 < down[1][1]
-    assert views[0].get_title() == "t = 0.300 s (z points down)"
-    assert views[1].get_title() == "t = 0.050 s"
+    for picture in views:
+        matrix = np.stack([picture.view.right, picture.view.up, picture.view.towards])
+        assert np.linalg.det(matrix) == pytest.approx(1.0, rel=1e-14)
+    assert views[0].view.up[2] < 0 < views[1].view.up[2]
+    assert title(views[0]) == "t = 0.300 s (z points down)"
+    assert title(views[1]) == "t = 0.050 s"
 
 
 def test_a_bending_platform_is_drawn_where_it_is(
@@ -218,7 +223,45 @@ def test_a_bending_platform_is_drawn_where_it_is(
         ends = np.concatenate([bone.ends for bone in lines.bones if bone.leg == k], axis=1)
         # the leg's lines reach the point that the platform's outline goes through
         assert np.abs(ends - tips[:, None]).max(axis=-1).min(axis=1).max() < 1e-12
-    axes = drawn(bent, tmp_path, monkeypatch)
-    assert axes.get_title() == "t = 0.100 s"
+    assert title(drawn(bent, tmp_path, monkeypatch)) == "t = 0.100 s"
     with Image.open(tmp_path / "run.gif") as picture:
         assert picture.n_frames == 3
+
+
+def test_an_mp4_is_a_film_of_the_robot(circle: xr.Dataset, tmp_path: Path) -> None:
+    """Decoded again: as many frames as were drawn, of their size, each with the robot in it, and it moves."""
+    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
+    told: list[tuple[int, int]] = []
+    path = animation.animate(circle, tmp_path / "run.mp4", fps=20, size=4.0, progress=lambda k, n: told.append((k, n)))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["run.mp4"]
+    reader = imageio_ffmpeg.read_frames(str(path))
+    about = next(reader)
+    width, height = about["size"]
+    assert about["fps"] == 20
+    assert width == 400
+    frames = [np.frombuffer(data, dtype=np.uint8).reshape(height, width, 3) for data in reader]
+    assert told == [(k + 1, 7) for k in range(7)]
+    assert len(frames) == 7
+    drawn_on = [frame.min(axis=2) < 200 for frame in frames]
+    for dark in drawn_on:
+        rows, columns = np.flatnonzero(dark.any(axis=1)), np.flatnonzero(dark.any(axis=0))
+        assert np.ptp(rows) > 0.85 * height  # no white third
+        assert np.ptp(columns) > 0.75 * width
+    colours = [frame[dark].reshape(-1, 3) for frame, dark in zip(frames, drawn_on, strict=True)]
+    assert all(((c[:, 2].astype(int) - c[:, 0]) > 60).sum() > 200 for c in colours)  # a blue leg, not a thin line
+    assert np.abs(frames[-1].astype(int) - frames[0]).max() > 100
+    with pytest.raises(InputError, match="exists; pass force=True"):
+        animation.animate(circle, path)
+
+
+def test_without_ffmpeg_an_mp4_says_what_to_do(
+    circle: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
+    monkeypatch.setattr(animation.shutil, "which", lambda name: None)
+    with pytest.raises(InputError, match=r"'pip install imageio-ffmpeg' brings it, or write a \.gif"):
+        animation.animate(circle, tmp_path / "run.mp4")
+    monkeypatch.setattr(animation, "find_ffmpeg", lambda: sys.executable)  # a program that does not take the frames
+    with pytest.raises(InputError, match=r"run\.partial\.mp4 cannot be written by ffmpeg"):
+        animation.animate(circle, tmp_path / "run.mp4")
+    assert list(tmp_path.iterdir()) == []

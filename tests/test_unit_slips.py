@@ -162,3 +162,13 @@ def test_home_by_angles_is_home_by_a_matrix(euler):
     # three products of rotations of unit size: some roundings
     assert np.abs(robot.home.matrix[:3, :3] - Rotation.from_euler(euler, angles).as_matrix()).max() < 1e-15
     assert pp.loads(pp.dumps(robot)) == robot
+
+
+def test_limits_in_millimetres_are_told_with_what_to_write(tmp_path):
+    path = tmp_path / "mm.yaml"
+    path.write_text(template("robot", "mm").replace("length: [0.45, 0.85]", "length: [450, 850]"), encoding="utf-8")
+    report = check(path)
+    assert report.ok
+    assert not report.clean
+    (text,) = [text for text in report.warnings if "length" in text]
+    assert "write 450 mm and 850 mm, or 0.45 and 0.85, if mm are meant" in text

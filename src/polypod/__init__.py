@@ -7,6 +7,7 @@ array([0.3221, 0.322 , 0.3222, 0.3222, 0.322 , 0.3221])
 """
 
 import sys
+from html import escape
 from importlib import import_module
 from pathlib import PurePath
 from typing import TYPE_CHECKING
@@ -14,26 +15,46 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from . import analysis, control, errors, exchange, export, identification, legs, motion, results, simulation
+    from . import (
+        analysis,
+        control,
+        datasets,
+        errors,
+        exchange,
+        export,
+        files,
+        identification,
+        legs,
+        motion,
+        results,
+        simulation,
+        tables,
+        view,
+    )
     from .description import Body, Robot
     from .description.poses import pose
     from .files import dumps, library, load, loads, save
     from .model import Model
+    from .results import figures as plots
+    from .results.study import study
     from .simulation.simulate import simulate
     from .view import live
 
 # What is public, and the module it comes from; empty for a module itself. Each is loaded when it is asked for.
+_PLOTS = "results.figures"
 _HOME = {
     "Body": "description",
     "Model": "model",
     "Robot": "description",
     "analysis": "",
     "control": "",
+    "datasets": "",
     "description": "",
     "dumps": "files",
     "errors": "",
     "exchange": "",
     "export": "",
+    "files": "",
     "identification": "",
     "legs": "",
     "library": "files",
@@ -42,11 +63,15 @@ _HOME = {
     "loads": "files",
     "model": "",
     "motion": "",
+    "plots": "",
     "pose": "description.poses",
     "results": "",
     "save": "files",
     "simulate": "simulation",
     "simulation": "",
+    "study": "results",
+    "tables": "",
+    "view": "",
 }
 
 
@@ -55,9 +80,33 @@ def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'polypod' has no attribute {name!r}")
     home = _HOME[name]
-    value = getattr(import_module(f".{home}", __name__), name) if home else import_module(f".{name}", __name__)
+    if home:
+        value: object = getattr(import_module(f".{home}", __name__), name)
+    else:
+        value = import_module(f".{_PLOTS if name == 'plots' else name}", __name__)
     globals()[name] = value
+    if name in ("Model", "Robot"):
+        _show_in_notebooks()
     return value
+
+
+def _show_in_notebooks() -> None:
+    """A robot or model at the end of a notebook's cell is a live page, of which the packages below know nothing."""
+    from .description import Robot
+    from .errors import PolypodError
+    from .model import Model
+
+    def shown(self: Model | Robot) -> str:
+        from .view import live
+
+        try:
+            return live(self)._repr_html_()
+        except PolypodError as error:  # a robot that cannot move; a cell's output must not fail
+            return f"<p>{escape(repr(self))}: {escape(str(error))}</p>"
+
+    for kind in (Robot, Model):
+        if not hasattr(kind, "_repr_html_"):
+            kind._repr_html_ = shown  # type: ignore[union-attr]
 
 
 def __dir__() -> list[str]:
@@ -76,10 +125,12 @@ __all__ = [
     "Robot",
     "analysis",
     "control",
+    "datasets",
     "dumps",
     "errors",
     "exchange",
     "export",
+    "files",
     "identification",
     "legs",
     "library",
@@ -87,9 +138,13 @@ __all__ = [
     "load",
     "loads",
     "motion",
+    "plots",
     "pose",
     "results",
     "save",
     "simulate",
     "simulation",
+    "study",
+    "tables",
+    "view",
 ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Mapping
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from .description import Robot
 from .errors import InputError
 from .files import dumps, loads
+from .files.netcdf import Variable, netcdf
 from .files.whole import write_whole
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def dataset(
     if "mode" in used:
         coordinates["mode"] = np.arange(1, model.modes.count + 1)
     attributes = {"robot": model.robot.name, "conventions": CONVENTIONS, **(about or {})}
-    attributes.setdefault("robot_file", dumps(model.robot))
+    attributes.setdefault("robot_file", _remembered(model.robot))
     attributes["polypod_version"] = _version()
     return xr.Dataset(variables, {**coordinates, **(labels or {})}, attributes)
 
@@ -139,16 +139,31 @@ def units(model: Model) -> tuple[str, str]:
     return " or ".join(coordinates), " or ".join(forces)
 
 
+_robots: dict[str, Robot] = {}
+_MOST_ROBOTS = 32
+
+
 def robot_of(result: xr.Dataset) -> Robot:
     """The robot of a result, as its attributes describe it."""
-    return _robot(result.attrs["robot_file"])
+    text = result.attrs["robot_file"]
+    if text not in _robots:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # whoever computed the result was warned
+            _keep(text, loads(text))
+    return _robots[text]
 
 
-@lru_cache(maxsize=32)
-def _robot(text: str) -> Robot:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever computed the result was warned
-        return loads(text)
+def _remembered(robot: Robot) -> str:
+    """Text of a robot, which need not be read again to have the robot back."""
+    text = dumps(robot)
+    _keep(text, robot)
+    return text
+
+
+def _keep(text: str, robot: Robot) -> None:
+    _robots[text] = robot
+    while len(_robots) > _MOST_ROBOTS:
+        del _robots[next(iter(_robots))]
 
 
 def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
@@ -156,9 +171,16 @@ def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Pa
 
     Its attribute ``sha256`` is a digest of all numbers and texts, by which :func:`load_result` knows it again.
     """
-    whole = result.assign_attrs({_DIGEST: digest(result)})
-    content = whole.to_netcdf(engine="scipy", format="NETCDF3_64BIT")
-    write_whole(Path(path), bytes(content), force)
+    labels = {str(name): set(result[name].dims) for name in result.coords if name not in result.dims}
+    variables, unclaimed = {}, set(labels)
+    for name, array in result.variables.items():
+        # the CF convention for labels beside a dimension's own: whoever has their dimensions names them
+        own = [] if name in result.coords else [label for label, dims in labels.items() if dims <= set(array.dims)]
+        unclaimed -= set(own)
+        about = {**array.attrs, **({"coordinates": " ".join(own)} if own else {})}
+        variables[str(name)] = Variable([str(dim) for dim in array.dims], array.values, about)
+    rest = {"coordinates": " ".join(sorted(unclaimed))} if unclaimed else {}
+    write_whole(Path(path), netcdf(variables, {**result.attrs, _DIGEST: digest(result), **rest}), force)
     return Path(path)
 
 

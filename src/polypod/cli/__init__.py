@@ -16,6 +16,7 @@ from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
 from . import terminal
+from .extend import extended
 
 COMMANDS = {
     "run": "Actuator forces, powers, reactions, limits and conditioning of a robot along a motion.",
@@ -39,6 +40,7 @@ COMMANDS = {
     "check": "Check a robot or motion, a file or one of the library; every fault with its line.",
     "new": "Write a commented robot file (a valid hexapod, or another kind from sizes) or motion file to start from.",
     "import": "Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it.",
+    "schema": "JSON schema of robot or motion files: an editor then offers their fields and marks faults.",
     "cache": "The compiled functions that are kept between runs: where, how many, how large.",
 }
 GROUPS = {"export": "Write a robot or its model functions for other programs."}
@@ -49,10 +51,12 @@ def load_command(name: str) -> Any:
     """The command (or group) of a name with all its options, from its own module."""
     module = import_module(f".{_FILES.get(name, name)}", __name__)
     if name in GROUPS:
+        for inner in module.app.registered_commands:
+            inner.callback = extended(inner.callback)
         command: Any = get_group(module.app)
     else:
-        alone = typer.Typer(add_completion=False)
-        alone.command(name, help=COMMANDS[name], epilog=module.EXAMPLE)(module.command)
+        alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+        alone.command(name, help=COMMANDS[name], epilog=module.EXAMPLE)(extended(module.command))
         command = get_command(alone)
     command.name = name
     return command
@@ -81,12 +85,13 @@ def _got(error: typer.BadParameter, args: list[str]) -> str:
 app = typer.Typer(
     name="polypod",
     no_args_is_help=True,
+    rich_markup_mode=None,  # plain help comes at once, panels take twice the time
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Example: polypod run",
 )
 for _name, _help in (COMMANDS | GROUPS).items():
-    app.command(_name, cls=_LazyCommand, help=_help)(lambda: None)
+    app.command(_name, cls=_LazyCommand, help=_help, short_help=_help)(lambda: None)
 
 
 def _version(wanted: bool) -> None:

@@ -6,19 +6,27 @@ from typing import Annotated, Any
 
 import typer
 
-from ..description import Body, FlexiblePlatform, LegData
-from ..description.flexible import KINDS
-from ..files import library
-from ..files.robot_files import written_out
-from ..motion import AROUND_HOME, PUBLISHED
-from ..results.tables import table
-from .terminal import out, report_errors, show_json, show_table
+from ..tables import table
+from .terminal import report_errors, show_json, show_table
 
 EXAMPLE = "Example: polypod list --json"
 
 
 def catalogue() -> dict[str, Any]:
-    """Robots of the library, published motions, kinds of legs and platforms, as data."""
+    """Robots of the library, published motions, kinds of legs and platforms, as data, without reading their files."""
+    from .listed import LISTED
+
+    return LISTED
+
+
+def survey() -> dict[str, Any]:
+    """The catalogue as the library's files and classes have it: what ``docs/generated.py`` writes to listed.py."""
+    from ..description import Body, FlexiblePlatform, LegData
+    from ..description.flexible import KINDS
+    from ..files import library
+    from ..files.robot_files import written_out
+    from ..motion import AROUND_HOME, PUBLISHED
+
     robots = []
     for name in library():
         robot = written_out(name)  # robots of the library are right, and checking them all takes seconds
@@ -30,14 +38,18 @@ def catalogue() -> dict[str, Any]:
     motions = [{"name": name, "robot": entry.robot, "title": entry.title} for name, entry in PUBLISHED.items()]
     motions.append({"name": AROUND_HOME, "robot": "any", "title": "each freedom in turn, there and back about home"})
     legs = [
-        {"kind": kind, "about": (leg.__doc__ or "").splitlines()[0].replace("``", "")}
+        {"kind": kind, "about": _about(leg)}
         for kind, leg in LegData.registry.items()
+        if leg.__module__.startswith("polypod.")
     ]
     platforms = [
-        {"kind": kind, "about": (body.__doc__ or "").splitlines()[0].replace("``", "")}
-        for kind, body in zip(KINDS, (Body, FlexiblePlatform), strict=True)
+        {"kind": kind, "about": _about(body)} for kind, body in zip(KINDS, (Body, FlexiblePlatform), strict=True)
     ]
     return {"robots": robots, "motions": motions, "leg_kinds": legs, "platform_kinds": platforms}
+
+
+def _about(kind: type) -> str:
+    return (kind.__doc__ or "").splitlines()[0].replace("``", "")
 
 
 @report_errors
@@ -52,11 +64,11 @@ def command(json_: Annotated[bool, typer.Option("--json", help="Print JSON inste
     ]
     columns = [("robot", ""), ("legs", ""), ("freedoms", ""), ("what it is", "")]
     show_table(table("Robots", columns, robots))
-    out().print()
+    print()
     motions = [(m["name"], m["robot"], m["title"]) for m in data["motions"]]
     show_table(table("Motions", [("motion", ""), ("robot", ""), ("what it is", "")], motions))
-    out().print()
+    print()
     for title, key in (("Leg kinds", "leg_kinds"), ("Platform kinds", "platform_kinds")):
         kinds = [(k["kind"], k["about"]) for k in data[key]]
         show_table(table(title, [("kind", ""), ("what it is", "")], kinds))
-        out().print()
+        print()

@@ -20,10 +20,11 @@ from ..files.documents import parse, read
 from ..files.faults import line_of
 from ..files.robot_files import with_file_lines
 from ..model import Model
+from ..model.slips import unit_slips
 from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
 from ..results import limits, study, verdict
 from ..results.report import near_singularity
-from ..results.tables import Table
+from ..tables import Table
 from .overrides import Settings, with_overrides
 from .parameters import parameters
 from .terminal import err, fail, out, report_errors, show_json, show_table, working
@@ -120,6 +121,7 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
     report.remarks += [f"at home {text}" for text in (at_home.violations() if at_home.names else [])]
     report.remarks += _missing_sources(robot, sources)
     report.warnings = list(dict.fromkeys(text for w in caught for text in _sentences(w.message)))
+    report.warnings += unit_slips(at_home)
     if robot.flexible:
         _flexible(report, model)
 

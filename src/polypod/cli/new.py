@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.markup import escape
 
+from ..description.units import UNITS, in_si
 from ..errors import InputError, UnknownNameError
 from ..files import library
 from ..motion import AROUND_HOME, PUBLISHED
@@ -22,6 +23,26 @@ __all__ = ["new", "template", "template_part"]
 
 EXAMPLE = "Example: polypod new my-delta --delta --arm 0.25, then polypod check my-delta.yaml"
 _NAME = re.compile(r"[A-Za-z][\w-]*")
+
+
+def _measure(unit: str) -> Callable[[str], float]:
+    """A reader of numbers in a unit, which may state another of the same kind: 350 mm where metres are meant."""
+    factor, si = UNITS[unit]
+
+    def read(text: str) -> float:
+        try:
+            value = in_si(text, si)
+            return float(value) / factor if value != text else float(text)
+        except ValueError:
+            kinds = ", ".join(name for name, (_, kind) in UNITS.items() if kind == si)
+            raise typer.BadParameter(
+                f"a number in {unit} is needed, or one with its unit ({kinds}), got {text!r}"
+            ) from None
+
+    return read
+
+
+_LENGTH, _ANGLE, _MASS = ({"parser": _measure(unit), "metavar": f"<{unit}>"} for unit in ("m", "deg", "kg"))
 
 
 def template(kind: str, name: str, platform: str = "rigid") -> str:
@@ -86,15 +107,23 @@ def command(
     delta: Annotated[bool, typer.Option("--delta", help="A Delta robot from sizes.")] = False,
     servo_hexapod: Annotated[bool, typer.Option("--servo-hexapod", help="A hexapod on servo motors, 6-RSS.")] = False,
     tripod: Annotated[bool, typer.Option("--tripod", help="A tripod (3-RPS) from sizes.")] = False,
-    base_radius: Annotated[float | None, typer.Option(help="Radius of the joints or motors on the base, m.")] = None,
-    platform_radius: Annotated[float | None, typer.Option(help="Radius of the joints on the platform, m.")] = None,
-    base_angle: Annotated[float | None, typer.Option(help="Angle between two joints of a base pair, deg.")] = None,
-    platform_angle: Annotated[float | None, typer.Option(help="The same of a platform pair, deg.")] = None,
-    height: Annotated[float | None, typer.Option(help="Height of the platform at home, m.")] = None,
-    stroke: Annotated[float | None, typer.Option(help="Stroke of the legs, half of it each way from home, m.")] = None,
-    arm: Annotated[float | None, typer.Option(help="Length of the motors' arms, m.")] = None,
-    mass: Annotated[float | None, typer.Option(help="Mass of the platform with its load, kg.")] = None,
-    leg_mass: Annotated[float | None, typer.Option(help="Mass of one leg, kg.")] = None,
+    base_radius: Annotated[
+        float | None, typer.Option(help="Radius of the joints or motors on the base, m.", **_LENGTH)
+    ] = None,
+    platform_radius: Annotated[
+        float | None, typer.Option(help="Radius of the joints on the platform, m.", **_LENGTH)
+    ] = None,
+    base_angle: Annotated[
+        float | None, typer.Option(help="Angle between two joints of a base pair, deg.", **_ANGLE)
+    ] = None,
+    platform_angle: Annotated[float | None, typer.Option(help="The same of a platform pair, deg.", **_ANGLE)] = None,
+    height: Annotated[float | None, typer.Option(help="Height of the platform at home, m.", **_LENGTH)] = None,
+    stroke: Annotated[
+        float | None, typer.Option(help="Stroke of the legs, half of it each way from home, m.", **_LENGTH)
+    ] = None,
+    arm: Annotated[float | None, typer.Option(help="Length of the motors' arms, m.", **_LENGTH)] = None,
+    mass: Annotated[float | None, typer.Option(help="Mass of the platform with its load, kg.", **_MASS)] = None,
+    leg_mass: Annotated[float | None, typer.Option(help="Mass of one leg, kg.", **_MASS)] = None,
     out_file: Annotated[Path | None, typer.Option("--out", "-o", help="File; NAME.yaml if not given.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from ..papers import names, study
-from ..results.tables import table
+from ..tables import table
 from .terminal import Step, err, out, report_errors, show_json, show_table
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ..files.safe_names import file_name
 from ..model import Model
 from ..motion import PUBLISHED, load_motion, make_task, with_motion_lines
 from ..results import actuators, bearings, limit_report, limits, motors, rotor_notes, study, summary, verdict
-from ..results.report import FILES, check_target, notes, write_results
+from ..results.report import FILES, check_target, notes, source, write_results
 from ..results.sizing import bending
 from .overrides import Settings, with_overrides
 from .terminal import Step, fail, note, out, report_errors, show_json, show_table, show_verdict, working
@@ -87,12 +87,16 @@ def run(
     with with_motion_lines(task_name if rate is None else None):
         task = make_task(model, task_name, rate)
     target = _folder(model.robot.name, task.name) if out is None else Path(out)
+    inputs = {
+        "robot": source(name), "motion": source(task_name or task.name), "rate": rate, "friction": friction,
+        "vibration": vibration, "set": list(settings or ()),
+    }  # fmt: skip
     if files:
-        check_target(target, force, FILES)
+        check_target(target, force, FILES, inputs)
     with with_motion_lines(task_name):
         result = study(model, task, friction, progress, vibration)
     if files:
-        write_results(result, target, force, progress)
+        write_results(result, target, force, progress, inputs, model)
     return result, target if files else None
 
 
@@ -110,7 +114,9 @@ def command(
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples a second.")] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing results folder.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace results of other inputs; those of the same are replaced unasked.")
+    ] = False,
     files: Annotated[bool, typer.Option(help="Write the results folder.")] = True,
     vibration: Annotated[
         bool | None,

@@ -19,7 +19,7 @@ from ..files.safe_names import file_name
 from ..model import Model
 from ..model.actuators import ActuatorInfo
 from ..results.report import write_whole
-from ..results.tables import table
+from ..tables import table
 from .overrides import Settings, with_overrides
 from .parameters import mobility, parameters
 from .show_format import euler, place, quantity, source

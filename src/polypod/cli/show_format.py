@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..results.tables import short
+from ..tables import short
 
 
 def place(path: str, legs: list[str], freedoms: list[str]) -> tuple[str, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,6 +16,7 @@ from ..model import Model
 from ..model.checks import check_wrench
 from ..motion import make_task, with_motion_lines
 from ..results.report.folder import check_target, whole_folder
+from ..results.report.manifest import source
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 EXAMPLE = "Example: polypod simulate pedrammehr pedrammehr-path-3 --mass 1.2 --out heavy"
-FILES = ("simulation.nc", "tracking.png", "forces.png", "energies.png", "bending.png", "motion.gif")
+FILES = ("simulation.nc", "tracking.png", "forces.png", "energies.png", "bending.png", "motion.gif", "motion.mp4")
 
 
 def simulate(
@@ -103,7 +104,8 @@ def command(
     friction: Annotated[bool, typer.Option(help="The robot has friction.")] = True,
     compensation: Annotated[bool, typer.Option(help="The controller compensates friction.")] = True,
     out_folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
-    animation: Annotated[bool, typer.Option("--animation", help="Also write a moving picture.")] = False,
+    animation: Annotated[bool, typer.Option("--animation", help="Also write a moving picture, motion.gif.")] = False,
+    mp4: Annotated[bool, typer.Option("--mp4", help="Write it as motion.mp4, which needs ffmpeg.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
@@ -113,8 +115,14 @@ def command(
 
     if not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
+    inputs = {
+        "robot": source(robot), "motion": source(motion), "controller": controller, "rate": rate, "mass": mass,
+        "delay": delay, "saturation": saturation, "friction": friction, "compensation": compensation,
+    }  # fmt: skip
+    if (animation or mp4) and out_folder is None:
+        raise InputError(f"--{'mp4' if mp4 else 'animation'}: needs a folder to write to; add --out FOLDER")
     if out_folder is not None:
-        check_target(out_folder, force, FILES)
+        check_target(out_folder, force, FILES, inputs)
     stopped: PolypodError | None = None
     try:
         result = simulate(
@@ -126,7 +134,7 @@ def command(
         stopped, result = error, error.result
     if out_folder is not None:
         with working("writing") as progress:
-            write(result, out_folder, force, animation, progress)
+            write(result, out_folder, force, animation, progress, inputs, mp4)
     facts = summary(result, saturation)
     if json_:
         show_json(facts)
@@ -148,22 +156,26 @@ def write(
     force: bool = False,
     animation: bool = False,
     progress: Step = lambda step: None,
+    inputs: Mapping[str, Any] | None = None,
+    mp4: bool = False,
 ) -> None:
     """Write the result as netCDF, its figures and, if wanted, a moving picture."""
     from ..results.figures import SIMULATION_FIGURES, figures
     from ..results.figures.animation import animate
     from ..simulation import save_result
 
-    with whole_folder(target, force, FILES) as folder:
+    with whole_folder(target, force, FILES, inputs) as folder:
         progress("simulation.nc")
         save_result(result, folder / "simulation.nc")
         for name, _, figure in figures(result, SIMULATION_FIGURES):
             progress(f"figure {name}")
             figure.savefig(folder / f"{name}.png")
-        if animation:
+        if animation or mp4:
             progress("moving picture")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnphysicalWarning)
                 animate(
-                    result, folder / "motion.gif", progress=lambda k, n: progress(f"moving picture, frame {k} of {n}")
+                    result,
+                    folder / f"motion.{'mp4' if mp4 else 'gif'}",
+                    progress=lambda k, n: progress(f"moving picture, frame {k} of {n}"),
                 )

@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from ..control import default_controller
 from ..results.sizing import by_unit
-from ..results.tables import table
+from ..tables import table
 from .terminal import note, out, show_table
 
 if TYPE_CHECKING:

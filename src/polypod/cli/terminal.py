@@ -5,49 +5,56 @@ Texts of users are quoted as they are: markup is escaped, and ``:x:`` stays what
 
 from __future__ import annotations
 
-import io
 import json
+import os
+import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, ParamSpec
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
 
 import typer
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table as RichTable
 
 from ..errors import PolypodError, UnphysicalWarning
 
 if TYPE_CHECKING:
-    from ..results.tables import Table
+    from rich.console import Console
+
     from ..results.verdict import Verdict
+    from ..tables import Table
 
 Arguments = ParamSpec("Arguments")
 Step = Callable[[str], None]
-_PIPE_WIDTH = 500  # a pipe has no right edge: no line of a table is broken
 INTERRUPTED = 130  # what shells expect of a program that Ctrl-C ended
 
 
 def out() -> Console:
     """Console of results, a new one each time, since stdout may be redirected. A pipe gets lines of any width."""
+    from rich.console import Console  # not at once: 'polypod list' has no use for it
+
     return Console(file=sys.stdout, highlight=False, emoji=False, soft_wrap=not sys.stdout.isatty())
 
 
 def err() -> Console:
     """Console of notes, progress and errors."""
+    from rich.console import Console
+
     return Console(file=sys.stderr, highlight=False, emoji=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
     """Something the user should know, though the command goes on."""
+    from rich.markup import escape
+
     err().print(f"[yellow]note:[/] {escape(text)}")
 
 
 def fail(text: str) -> NoReturn:
     """End the command: why, on stderr."""
+    from rich.markup import escape
+
     err().print(f"[bold red]error:[/] {escape(text)}")
     raise typer.Exit(2)
 
@@ -91,30 +98,29 @@ def working(what: str) -> Iterator[Step]:
 
 
 def show_table(table: Table) -> None:
-    """A table for reading; columns that are all texts are left-aligned."""
-    drawn = RichTable(title=escape(table.title), title_justify="left", title_style="bold", box=None, pad_edge=False)
+    """A table for reading; on a terminal its last column is broken at the right edge, a pipe has none."""
+    bold, dim, plain = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if _styled() else ("", "", "")
+    title, heading, rows, caption = table.lines(shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
+    for line in title:
+        print(f"{bold}{line}{plain}")
+    for line in heading[:-1]:
+        print(line)
     with_units = any(column.unit for column in table.columns)
-    for k, column in enumerate(table.columns):
-        numbers = any(isinstance(row[k], float) for row in table.rows)
-        # one word a line keeps columns of numbers narrow enough for a terminal of 80
-        head = escape(column.name).replace(" ", "\n" if numbers and out().is_terminal else " ")
-        head += f"\n[dim]{escape(column.unit)}[/]" if with_units else ""
-        justify: Literal["left", "right"] = "right" if numbers else "left"
-        drawn.add_column(head, justify=justify, no_wrap=numbers or k == 0, vertical="bottom" if with_units else "top")
-    for row in table.texts():
-        drawn.add_row(*map(escape, row))
-    if out().is_terminal:
-        out().print(drawn)
-    else:
-        text = io.StringIO()
-        Console(file=text, width=_PIPE_WIDTH, highlight=False, emoji=False).print(drawn)
-        print("\n".join(line.rstrip() for line in text.getvalue().splitlines()))
-    if table.caption:
-        out().print(escape(table.caption), style="dim")
+    print(f"{dim}{heading[-1]}{plain}" if with_units else heading[-1])
+    for line in rows:
+        print(line)
+    for line in caption:
+        print(f"{dim}{line}{plain}")
+
+
+def _styled() -> bool:
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def show_verdict(found: Verdict) -> None:
     """The verdict on a motion: a sentence, green or red, and the worst of each limit."""
+    from rich.markup import escape
+
     style = "yellow" if not found.uses else "bold green" if found.ok else "bold red"
     out().print(f"[{style}]{escape(found.headline)}[/]\n")
     if found.uses:

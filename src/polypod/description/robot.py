@@ -168,6 +168,13 @@ class Robot(Data):
         except InputError as error:
             raise ValueError(f"legs.{number}.{error}") from error
 
+    def __repr__(self) -> str:
+        kinds = "/".join(dict.fromkeys(leg.kind for leg in self.legs))
+        what = f"{len(self.legs)} {kinds} legs, {len(self.freedoms) or 6} freedoms"
+        return f"Robot({self.name!r}: {what}, platform {self.platform.mass:.4g} kg)"
+
+    __str__ = __repr__
+
     @property
     def attachments(self) -> NDArray[np.float64]:
         """Attachment points of the legs (l, 3) [m], platform frame."""

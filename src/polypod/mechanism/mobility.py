@@ -12,9 +12,8 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ..description import Freedom, Robot
 from ..description.undriven import undriven_motion
@@ -203,7 +202,7 @@ class _Walk:
                 continue
             reached += 1
             constant &= bool(np.abs((self.basis(used, chosen) - home) / scale[:, None]).max() * size < _SAME)
-            turned = Rotation.from_matrix(self.pose[:3, :3] @ self._home[:3, :3].T).as_rotvec()
+            turned = scipy.spatial.transform.Rotation.from_matrix(self.pose[:3, :3] @ self._home[:3, :3].T).as_rotvec()
             largest = np.maximum(largest, np.abs(np.r_[self.pose[:3, 3] - self._home[:3, 3], turned]))
             broken = np.maximum(broken, np.abs(self.values))
         free = np.abs(chosen).sum(axis=0) == 0
@@ -235,16 +234,16 @@ class _Walk:
 
     def _move(self, twist: Array) -> None:
         self.pose[:3, 3] += twist[:3]
-        self.pose[:3, :3] = Rotation.from_rotvec(twist[3:]).as_matrix() @ self.pose[:3, :3]
+        self.pose[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(twist[3:]).as_matrix() @ self.pose[:3, :3]
 
 
 def way_home(robot: Robot, pose: Array, part: float) -> Array:
     """The pose (4, 4) at a part of the straight way from home to another, turned about one axis."""
     home = robot.home.matrix
-    turn = Rotation.from_matrix(pose[:3, :3] @ home[:3, :3].T).as_rotvec()
+    turn = scipy.spatial.transform.Rotation.from_matrix(pose[:3, :3] @ home[:3, :3].T).as_rotvec()
     there = np.eye(4)
     there[:3, 3] = home[:3, 3] + part * (pose[:3, 3] - home[:3, 3])
-    there[:3, :3] = Rotation.from_rotvec(part * turn).as_matrix() @ home[:3, :3]
+    there[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(part * turn).as_matrix() @ home[:3, :3]
     return there
 
 

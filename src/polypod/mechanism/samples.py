@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ..description import Robot
 from ..platforms import Freedoms
@@ -30,7 +30,7 @@ def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[A
         move = freedoms.basis @ step
         pose = freedoms.home.copy()
         pose[:3, 3] += size * move[:3]
-        pose[:3, :3] = Rotation.from_rotvec(move[3:]).as_matrix() @ pose[:3, :3]
+        pose[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(move[3:]).as_matrix() @ pose[:3, :3]
         poses.append(pose)
     return poses
 

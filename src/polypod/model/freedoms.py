@@ -7,8 +7,8 @@ their legs let them: what follows from the coordinates is found by a compiled it
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..legs.contract import SMALLEST_MARGIN
@@ -70,7 +70,9 @@ class OwnMotion:
         if np.abs(difference).max(initial=0.0) <= 0.4 * _POSE_TOLERANCE * allowed:  # then no component below is larger
             return
         off = np.concatenate([difference[:, :3, 3], np.zeros((len(poses), 3))], axis=1)
-        off[:, 3:] = Rotation.from_matrix(poses[:, :3, :3] @ near[:, :3, :3].transpose(0, 2, 1)).as_rotvec()
+        off[:, 3:] = scipy.spatial.transform.Rotation.from_matrix(
+            poses[:, :3, :3] @ near[:, :3, :3].transpose(0, 2, 1)
+        ).as_rotvec()
         _raise_if_off(self.freedoms, off, np.full(len(poses), allowed), name, "be at", batched, ("m", "rad"))
 
     def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
@@ -108,7 +110,7 @@ class FollowedMotion(OwnMotion):
     def coordinates(self, poses: Array) -> Array:
         """Coordinates (n, m) of poses (n, 4, 4)."""
         home = self.freedoms.home
-        turned = Rotation.from_matrix(poses[:, :3, :3] @ home[:3, :3].T).as_rotvec()
+        turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ home[:3, :3].T).as_rotvec()
         return np.concatenate([poses[:, :3, 3] - home[:3, 3], turned], axis=1) @ self.freedoms.basis
 
     def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:

@@ -33,6 +33,10 @@ class Task:
     trajectory: Trajectory | None = None
     load: Callable[[Motion], Array] | None = None
 
+    def __repr__(self) -> str:
+        load = "" if self.wrench is None else ", with a wrench"
+        return f"Task({self.name!r}: {self.time[-1]:.4g} s, {len(self.time)} samples{load})"
+
     @staticmethod
     def of(
         name: str, trajectory: Trajectory, rate: float = DEFAULT_RATE, load: Callable[[Motion], Array] | None = None

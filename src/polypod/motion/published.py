@@ -68,8 +68,11 @@ class _Library(Mapping[str, MotionFile]):
 
 @cache
 def _file(name: str) -> MotionFile:
-    origin = f"{name}.yaml"
-    return loads_motion((files(__package__) / "library" / origin).read_text(encoding="utf-8"), origin)
+    return loads_motion(_text(name), f"{name}.yaml")
+
+
+def _text(name: str) -> str:
+    return (files(__package__) / "library" / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 PUBLISHED: Mapping[str, MotionFile] = _Library()
@@ -135,4 +138,5 @@ class Published(TrajectoryKind):
 
 def default_motion(robot: str) -> str | None:
     """Name of the first published motion of a library robot; None if it has none."""
-    return next((name for name in PUBLISHED if PUBLISHED[name].robot == robot), None)
+    # files that do not even mention the robot need not be read as motions
+    return next((name for name in _NAMES if robot in _text(name) and PUBLISHED[name].robot == robot), None)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
+import scipy
 
 from ..errors import ImplausibleWarning, InputError, UnknownNameError
 from .checks import Array
@@ -74,7 +74,7 @@ def _remark_on_distance(task: Task, model: Model) -> None:
     size = model.robot.farthest
     if away > _FAR * size:
         where = f"motion {task.name!r} goes {away:.4g} m from home, the robot measures {size:.4g} m"
-        text = f"{where}; are the positions in metres?"
+        text = f"{where}; positions are in metres: write {away:.4g} mm or {away / 1e3:.4g} if millimetres are meant"
         warnings.warn(text, ImplausibleWarning, stacklevel=3)
 
 
@@ -135,5 +135,5 @@ def _poses(model: Model, offsets: Array) -> Array:
     home = model.robot.home.matrix
     poses = np.tile(home, (len(offsets), 1, 1))
     poses[:, :3, 3] += offsets[:, :3]
-    poses[:, :3, :3] = Rotation.from_rotvec(offsets[:, 3:]).as_matrix() @ home[:3, :3]
+    poses[:, :3, :3] = scipy.spatial.transform.Rotation.from_rotvec(offsets[:, 3:]).as_matrix() @ home[:3, :3]
     return poses

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from .bearings import bearings as bearings
@@ -13,6 +12,9 @@ from .read import actuators as names
 from .read import groups, limit_report, open_reactions
 from .tables import Table, table
 from .time_means import mean, rms
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = NDArray[np.float64]
 FORCES = (

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
 
 from ...errors import InputError

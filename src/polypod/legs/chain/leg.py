@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
+import scipy
 from numpy.typing import NDArray
 from pydantic import PrivateAttr, model_validator
 

@@ -6,9 +6,9 @@ from pathlib import Path as FilePath
 from typing import Any, Literal, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
-from scipy.interpolate import make_interp_spline  # type: ignore[import-untyped, unused-ignore]
 
 from ...errors import InputError
 from ..checks import Array, knots, scalar_or_vector
@@ -176,7 +176,7 @@ class Spline(PointPath):
             if len(end) != 2 or end.shape[1:] not in ((), self.shape):
                 raise InputError(f"{name}: two values, each a number or of shape {self.shape}, got {end.shape}")
         conditions = [[(nu, np.broadcast_to(end[i], self.shape)) for nu, end in enumerate(ends, 1)] for i in range(2)]
-        self._curve = make_interp_spline(self._times, self._points, k=5, bc_type=tuple(conditions))
+        self._curve = scipy.interpolate.make_interp_spline(self._times, self._points, k=5, bc_type=tuple(conditions))
 
     def evaluate(self, t: Array) -> Coordinates:
         return Coordinates(*(self._curve(t, nu) for nu in range(3)))

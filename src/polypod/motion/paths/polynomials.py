@@ -7,8 +7,8 @@ from pathlib import Path as FilePath
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from pydantic import PrivateAttr
-from scipy.interpolate import BPoly, PPoly  # type: ignore[import-untyped, unused-ignore]
 
 from ...errors import InputError
 from ..checks import Array, finite, knots, scalar_or_vector
@@ -53,7 +53,7 @@ class Polynomial(PolynomialPath):
     def curve(self, folder: FilePath) -> tuple[Any, Array, tuple[int, ...]]:
         c = scalar_or_vector("coefficients", self.coefficients, extra=1)
         ends = np.array([0.0, self.duration])
-        return PPoly(c[::-1, None], ends), ends, c.shape[1:]
+        return scipy.interpolate.PPoly(c[::-1, None], ends), ends, c.shape[1:]
 
 
 class Rest(PathKind):
@@ -103,7 +103,7 @@ class ConstantAccelerations(PolynomialPath):
         for name, value in (("start", x0), ("velocity", v0)):
             if value.shape != a.shape[1:] and (name == "start" or value.shape):
                 raise InputError(f"{name}: must have the shape {a.shape[1:]} of an acceleration, got {value.shape}")
-        curve = PPoly(a[None], breaks).antiderivative(2)
+        curve = scipy.interpolate.PPoly(a[None], breaks).antiderivative(2)
         # the antiderivative starts at rest in zero; each piece counts from its own break
         curve.c[-1] += x0 + np.multiply.outer(breaks[:-1], np.broadcast_to(v0, x0.shape))
         curve.c[-2] += v0
@@ -130,4 +130,4 @@ class Hermite(PolynomialPath):
             if row.shape != rows[0].shape:
                 raise InputError(f"{name}: must have the shape {rows[0].shape} of points, got {row.shape}")
         t = knots("times", self.times, len(rows[0]))
-        return BPoly.from_derivatives(t, np.stack(rows, axis=1)), t, rows[0].shape[1:]
+        return scipy.interpolate.BPoly.from_derivatives(t, np.stack(rows, axis=1)), t, rows[0].shape[1:]

@@ -8,9 +8,9 @@ from pathlib import Path as FilePath
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
 from pydantic import Field, PrivateAttr, model_validator
-from scipy.spatial.transform import RigidTransform, Rotation  # type: ignore[import-untyped, unused-ignore]
 
 from ...description.quantities import Angles, Data, Position, Triple
 from ...description.quantities import Rotation as RotationMatrix
@@ -54,8 +54,8 @@ class Waypoint(Data):
         if self.rotation is not None:
             return np.array(self.rotation)
         if self.rotation_vector is not None:
-            return np.asarray(Rotation.from_rotvec(self.rotation_vector).as_matrix())
-        return np.asarray(Rotation.from_euler(convention, self.angles).as_matrix())
+            return np.asarray(scipy.spatial.transform.Rotation.from_rotvec(self.rotation_vector).as_matrix())
+        return np.asarray(scipy.spatial.transform.Rotation.from_euler(convention, self.angles).as_matrix())
 
 
 class Poses(Placed):
@@ -79,9 +79,11 @@ class Poses(Placed):
     _angles: Array = PrivateAttr()
 
     @classmethod
-    def through(cls, poses: ArrayLike | RigidTransform, times: ArrayLike, law: Law | str = QUINTIC) -> Self:
+    def through(
+        cls, poses: ArrayLike | scipy.spatial.transform.RigidTransform, times: ArrayLike, law: Law | str = QUINTIC
+    ) -> Self:
         """Through ``poses`` (n, 4, 4) of the platform in the base frame at ``times`` (n,) [s]."""
-        matrices = finite("poses", poses.as_matrix() if isinstance(poses, RigidTransform) else poses, None, 4, 4)
+        matrices = finite("poses", poses.as_matrix() if hasattr(poses, "as_matrix") else poses, None, 4, 4)
         if (matrices[:, 3] != [0.0, 0.0, 0.0, 1.0]).any():
             raise InputError(f"poses: the last row must be 0 0 0 1, got {matrices[:, 3].tolist()}")
         at = finite("times", times, len(matrices))
@@ -140,8 +142,12 @@ class Poses(Placed):
         else:
             order = "ZYX" if self._table.columns[3:] == ROLL_PITCH_YAW else convention
             times, positions = self._table.times, self._table.values[:, :3]
-            rotations = np.asarray(Rotation.from_euler(order, self._table.values[:, 3:]).as_matrix())
-        vectors = Rotation.from_matrix(rotations[1:] @ rotations[:-1].swapaxes(-1, -2)).as_rotvec()
+            rotations = np.asarray(
+                scipy.spatial.transform.Rotation.from_euler(order, self._table.values[:, 3:]).as_matrix()
+            )
+        vectors = scipy.spatial.transform.Rotation.from_matrix(
+            rotations[1:] @ rotations[:-1].swapaxes(-1, -2)
+        ).as_rotvec()
         angles = np.linalg.norm(vectors, axis=-1)
         if (angles > np.pi - 1e-6).any():
             i = int(np.argmax(angles))

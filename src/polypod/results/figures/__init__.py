@@ -1,4 +1,4 @@
-"""Figures of results. Matplotlib is imported with this package only, so the rest of polypod does without it.
+"""Figures of results. Matplotlib is imported when a figure is made, so the rest of polypod does without it.
 
 Each figure is a function of a result, in a file of its own, that returns a ``matplotlib.figure.Figure``, and a line in
 :data:`FIGURES` (studies) or :data:`SIMULATION_FIGURES`; :func:`figures` draws all that a result has the data for.
@@ -7,24 +7,27 @@ Each figure is a function of a result, in a file of its own, that returns a ``ma
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import xarray as xr
-from matplotlib.figure import Figure
-
-from . import simulation, workspace
+from . import simulation
 from .bending import bending
-from .conditioning import conditioning
 from .cover import cover
 from .force_speed import force_speed
 from .forces import forces
+from .geometry import dimensions, geometry
 from .instants import instants, key_instants
 from .literal import literally
 from .modes import modes_picture
+from .motion import motion
 from .reactions import reactions
 from .scene import robot_picture
 from .shares import shares
 from .speeds import speeds
+from .travel import amplification, travel
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 
 class Drawing(NamedTuple):
@@ -35,11 +38,38 @@ class Drawing(NamedTuple):
     needs: str = "force"
 
 
+def _of_workspace(name: str) -> Callable[[xr.Dataset], Figure]:
+    """A figure of a workspace, whose module brings Matplotlib, when it is drawn."""
+
+    def draw(result: xr.Dataset) -> Figure:
+        from . import workspace
+
+        made: Figure = getattr(workspace, name)(result)
+        return made
+
+    return draw
+
+
 FIGURES = {
+    "geometry": Drawing(
+        geometry,
+        "The robot at home, in plan and from the side; radii of the joints' circles and height between them in mm; the "
+        "round mark is the platform's centre of mass",
+        "pose",
+    ),
+    "motion": Drawing(
+        motion,
+        "The motion: position, roll, pitch and yaw of the platform from home, its speeds, and what pushes it",
+        "pose",
+    ),
     "robot": Drawing(
         instants, "The robot at key instants of the motion, in one scale; red: path of the platform's origin"
     ),
-    "forces": Drawing(forces, "Actuator forces, positive where they push towards growing coordinates"),
+    "forces": Drawing(
+        forces,
+        "Actuator forces, positive where they push towards growing coordinates; equal curves are drawn as one, the one "
+        "with the peak bold",
+    ),
     "speeds": Drawing(
         speeds, "Speed and power of the actuators; power is positive where they drive, negative where they brake"
     ),
@@ -51,17 +81,20 @@ FIGURES = {
         "What each actuator's force is for; all parts add up to the total, the broad grey band",
         "force_part",
     ),
-    "conditioning": Drawing(
-        conditioning,
-        "Condition number of the scaled Jacobian and distance to singularity, its smallest singular value, 0 where the "
-        "robot is singular; if limits are given, the place of each limited quantity in its range, the grey band, with "
-        "several kinds of limits from the lowest to the highest leg of each; legs that leave the range are named",
-        "condition",
+    "travel": Drawing(
+        travel,
+        "Where each actuator is between its stops, and what else is limited; shaded: beyond a stop",
+        "q",
+    ),
+    "amplification": Drawing(
+        amplification,
+        "Force amplification: the norm of the actuator forces that a load of 1 N on the platform needs in its worst "
+        "direction (a moment counts by its size over the platform's); it grows without bound towards a singular pose",
+        "distance",
     ),
     "reactions": Drawing(
         reactions,
-        "Size of the force and of the moment in every joint; a moment of dry friction has a gap where it changes sign "
-        "or the joint rests",
+        "Force in every joint; of a joint with one axis along it and across it, which its bearing carries",
         "reaction_force",
     ),
     "bending": Drawing(
@@ -81,19 +114,19 @@ SIMULATION_FIGURES = {
 }
 WORKSPACE_FIGURES = {
     "sections": Drawing(
-        workspace.sections,
+        _of_workspace("sections"),
         "Sections of the workspace through the point asked for. The colour is the limit that is nearest, deeper where "
         "less is left of it; numbers are parts of the surface at which it binds; dashed: det J = 0",
         "margin",
     ),
     "surface": Drawing(
-        workspace.surface,
+        _of_workspace("surface"),
         "How far one goes straight from the point asked for in every direction, coloured by the limit that stops it",
         "surface",
     ),
-    "tilt": Drawing(workspace.tilt, "How far the platform tilts at each height, by direction", "tilt"),
+    "tilt": Drawing(_of_workspace("tilt"), "How far the platform tilts at each height, by direction", "tilt"),
     "dexterity": Drawing(
-        workspace.dexterity,
+        _of_workspace("dexterity"),
         "Part of the orientations of the grid that are possible at each position",
         "orientation_share",
     ),
@@ -112,18 +145,22 @@ __all__ = [
     "SIMULATION_FIGURES",
     "WORKSPACE_FIGURES",
     "Drawing",
+    "amplification",
     "bending",
-    "conditioning",
     "cover",
+    "dimensions",
     "figures",
     "force_speed",
     "forces",
+    "geometry",
     "instants",
     "key_instants",
     "literally",
     "modes_picture",
+    "motion",
     "reactions",
     "robot_picture",
     "shares",
     "speeds",
+    "travel",
 ]

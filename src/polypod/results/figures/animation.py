@@ -1,28 +1,33 @@
-"""The robot moving as a wireframe of base, legs and platform, written as GIF or MP4."""
+"""The robot moving, as solids with a legend, written as GIF or MP4."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
-from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
 from numpy.typing import NDArray
 
 from ...datasets import robot_of
 from ...description import Robot
 from ...errors import InputError
-from .scene import points_down
+from .scene import PATH_STYLE, extent, frame, solids
 from .skeleton import Skeleton, skeleton
-from .style import COLOURS, FAINT, INK, figure
-from .view import best_view
+from .style import COLOURS, INK, figure
+from .view import View, best_view, points_down
 from .wireframe import bent_skeleton
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 Array = NDArray[np.float64]
+Image = NDArray[np.uint8]
 MOST_FRAMES = 2000
+_DPI = 100
+_HEAD, _FOOT = 0.3, 0.34  # inches, for the time and for the legend
 
 
 def animate(
@@ -32,25 +37,26 @@ def animate(
     robot: Robot | None = None,
     fps: int = 20,
     speed: float = 1.0,
-    size: float = 4.0,
+    size: float = 6.4,
     force: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Path:
-    """Write a moving picture of a simulation to a ``.gif`` (Pillow) or ``.mp4`` (needs ffmpeg) file.
+    """Write a moving picture of a study or simulation to a ``.gif`` or ``.mp4`` file.
 
-    ``speed`` 0.1 is ten times slower than life. The robot is that of the result unless given. The attachment points of
-    a flexible platform are drawn where its deflection, not enlarged, has them. ``progress`` is called with the number
-    of each frame that is drawn, from 1, and how many there are.
+    MP4 (H.264) needs the program ffmpeg, or the package imageio-ffmpeg, which brings it. ``speed`` 0.1 is ten times
+    slower than life; ``size`` is the width in inches of 100 pixels, the height follows from the robot. The robot is
+    that of the result unless given. The attachment points of a flexible platform are drawn where its deflection, not
+    enlarged, has them. ``progress`` is called with the number of each frame that is drawn, from 1, and how many there
+    are.
     """
     target = Path(path)
     if target.suffix not in (".gif", ".mp4"):
         raise InputError(f"path: a name that ends in .gif or .mp4 is needed, got {target.name!r}")
     if target.exists() and not force:
         raise InputError(f"path: {target} exists; pass force=True to replace it")
-    if target.suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise InputError("path: MP4 needs the program ffmpeg, which was not found; write a .gif instead")
     if not (fps > 0 and speed > 0):
         raise InputError(f"fps, speed: numbers greater than 0 are needed, got {fps} and {speed}")
+    encoder = find_ffmpeg() if target.suffix == ".mp4" else ""
     rows = _rows(result.time.values, fps, speed)
     poses, times = result["pose"].values[rows], result.time.values[rows]
     drawn = robot_of(result) if robot is None else robot
@@ -58,15 +64,23 @@ def animate(
         lines = bent_skeleton(drawn, poses, result["deflection"].values[rows])
     else:
         lines = skeleton(drawn, poses)
-    made = figure(size, size, fitted=False)
-    axes: Any = made.add_axes((0.0, 0.0, 1.0, 0.92), projection="3d")
-    draw = _Wireframe(axes, lines, poses[:, :3, 3], points_down(drawn))
-    moving = FuncAnimation(made, lambda k: draw.frame(k, float(times[k])), frames=len(times), interval=1000 / fps)
-    writer: Any = PillowWriter(fps=fps) if target.suffix == ".gif" else FFMpegWriter(fps=fps)
-    moving.save(
-        target, writer=writer, dpi=100,
-        progress_callback=None if progress is None else lambda k, count: progress(k + 1, count),
-    )  # fmt: skip
+    picture = Moving(drawn, lines, poses, result["pose"].values[:, :3, 3], size)
+
+    def frames() -> Iterator[Image]:
+        for k, time in enumerate(times):
+            yield picture.at(k, float(time))
+            if progress is not None:
+                progress(k + 1, len(times))
+
+    partial = target.with_name(f".{target.stem}.partial{target.suffix}")
+    try:
+        if encoder:
+            _write_mp4(encoder, partial, frames(), fps)
+        else:
+            _write_gif(partial, frames(), fps)
+        partial.replace(target)
+    finally:
+        partial.unlink(missing_ok=True)
     return target
 
 
@@ -80,70 +94,93 @@ def _rows(time: Array, fps: int, speed: float) -> NDArray[np.intp]:
     return nearest
 
 
-class _Wireframe:
-    """Lines of the robot in one set of axes, moved from frame to frame."""
+class Moving:
+    """The robot at the poses of its skeleton in one figure, whose frames differ in the solids and the time alone."""
 
-    def __init__(self, axes: Any, lines: Skeleton, path: Array, down: bool) -> None:
-        self._axes, self._skeleton = axes, lines
-        colours = [COLOURS[bone.leg % len(COLOURS)] for bone in lines.bones]
-        self._bones = [axes.plot([], [], [], color=colour, linewidth=2.0)[0] for colour in colours]
-        for rail in lines.rails:
-            axes.plot(*rail.ends.T, color=FAINT, linewidth=3.0)
-        if len(lines.ground) > 2:
-            axes.plot(*_ring(lines.ground, _order(lines.ground)).T, color=FAINT, linewidth=1.5)
-        self._corners = _order(lines.platform[0])
-        (self._platform,) = axes.plot([], [], [], color=INK, linewidth=2.0)
-        axes.plot(*path.T, color=COLOURS[1], linewidth=0.8)
-        parts = [lines.joints.reshape(-1, 3), lines.platform.reshape(-1, 3), path, *(r.ends for r in lines.rails)]
-        _frame(axes, np.concatenate(parts), down)
-        _turn(axes, lines)
-        self._title = axes.set_title("", fontsize=9, color=INK)
-        self._note = " (z points down)" if down else ""
+    def __init__(self, robot: Robot, lines: Skeleton, poses: Array, path: Array, size: float) -> None:
+        from matplotlib.collections import PolyCollection
+        from matplotlib.patches import Patch
 
-    def frame(self, k: int, time: float) -> list[Any]:
-        """Move everything to frame k."""
-        for line, bone in zip(self._bones, self._skeleton.bones, strict=True):
-            line.set_data_3d(*bone.ends[k].T)
-        self._platform.set_data_3d(*_ring(self._skeleton.platform[k], self._corners).T)
+        self._lines, self._poses = lines, poses
+        some = np.unique(np.linspace(0, len(poses) - 1, 5).astype(int))
+        few = skeleton(robot, poses[some])
+        self.view: View = best_view(robot, few)
+        low, high = extent(robot, few, poses[some], self.view, path)
+        wide, tall = high - low
+        columns = max(int(size / 0.85), 1)
+        foot = _FOOT + 0.2 * (-(-len(robot.legs) // columns) - 1)
+        height = size * tall / wide + _HEAD + foot
+        self.figure = figure(_even(size), _even(height), fitted=False)
+        self.figure.set_dpi(_DPI)
+        axes: Any = self.figure.add_axes((0.0, foot / height, 1.0, 1.0 - (_HEAD + foot) / height))
+        self._solids: Any = PolyCollection([], zorder=2)
+        axes.add_collection(self._solids)
+        axes.plot(*self.view.flat(path).T, zorder=3, **PATH_STYLE)
+        frame(axes, low, high)
+        self.axes = axes
+        self._note = " (z points down)" if points_down(robot) else ""
+        self._title = self.figure.text(0.02, 1.0 - 0.06 / height, "", fontsize=10, color=INK, va="top")
+        self.figure.text(0.98, 1.0 - 0.06 / height, robot.name, fontsize=10, color=INK, va="top", ha="right")
+        handles = [Patch(color=COLOURS[k % len(COLOURS)], label=leg.name) for k, leg in enumerate(robot.legs)]
+        self.figure.legend(handles=handles, loc="lower center", ncols=min(columns, len(handles)), fontsize=8,
+                           frameon=False, handlelength=1.2, borderaxespad=0.3)  # fmt: skip
+
+    def at(self, k: int, time: float) -> Image:
+        """Frame k as colours (height, width, 3)."""
+        corners, faces, edges, widths = solids(self._lines, k, self._poses[k], self.view).parts()
+        self._solids.set_verts(corners)
+        self._solids.set_facecolor(faces)
+        self._solids.set_edgecolor(edges)
+        self._solids.set_linewidth(widths)
         self._title.set_text(f"t = {time:.3f} s{self._note}")
-        return [*self._bones, self._platform, self._title]
+        canvas: Any = self.figure.canvas
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
 
-def _turn(axes: Any, lines: Skeleton) -> None:
-    """The view in which the legs hide each other least, judged at a few of the frames."""
-    some = np.unique(np.linspace(0, len(lines.joints) - 1, 3).astype(int))
-    bones = tuple(replace(bone, ends=bone.ends[some]) for bone in lines.bones)
-    best_view(axes, replace(lines, bones=bones, joints=lines.joints[some]))
+def _even(inches: float) -> float:
+    """A length of an even number of pixels, which H.264 asks for."""
+    return 2 * round(inches * _DPI / 2) / _DPI
 
 
-def _order(points: Array) -> NDArray[np.intp]:
-    """Points in order about their middle, in the plane that fits them best."""
-    middle = points.mean(axis=0)
-    _, _, plane = np.linalg.svd(points - middle)
-    return np.argsort(np.arctan2((points - middle) @ plane[1], (points - middle) @ plane[0]))
+def find_ffmpeg() -> str:
+    """The program ffmpeg: that of the package imageio-ffmpeg, or the machine's own."""
+    try:
+        import imageio_ffmpeg  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    except ImportError:
+        found = shutil.which("ffmpeg")
+        if found is None:
+            advice = "'pip install imageio-ffmpeg' brings it, or write a .gif instead"
+            raise InputError(f"path: MP4 needs the program ffmpeg, which was not found; {advice}") from None
+        return found
+    return str(imageio_ffmpeg.get_ffmpeg_exe())
 
 
-def _ring(points: Array, order: NDArray[np.intp]) -> Array:
-    closed: Array = points[np.append(order, order[0])]
-    return closed
+def _write_mp4(encoder: str, path: Path, frames: Iterator[Image], fps: int) -> None:
+    first = next(frames)
+    height, width = first.shape[:2]
+    command = [
+        encoder, "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}",
+        "-r", str(fps), "-i", "-", "-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20",
+        "-movflags", "+faststart", str(path),
+    ]  # fmt: skip
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stderr is not None
+        try:
+            process.stdin.write(first.tobytes())
+            for image in frames:
+                process.stdin.write(image.tobytes())
+            process.stdin.close()
+        except BrokenPipeError:  # it says why below
+            pass
+        words = process.stderr.read().decode(errors="replace").strip()
+    if process.returncode != 0:
+        raise InputError(f"path: {path.name} cannot be written by ffmpeg: {words or 'no reason given'}")
 
 
-def _frame(axes: Any, points: Array, down: bool) -> None:
-    low, high = points.min(axis=0), points.max(axis=0)
-    largest = (high - low).max()
-    span = np.maximum(high - low, 0.25 * largest) + 0.1 * largest  # room for lines beside the axes' numbers
-    for name, centre, width in zip("xyz", 0.5 * (low + high), span, strict=True):
-        getattr(axes, f"set_{name}lim")(centre - 0.5 * width, centre + 0.5 * width)
-        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=7, labelpad=-4)
-    axes.set_box_aspect(span, zoom=0.85)
-    axes.set_proj_type("ortho")
-    if down:
-        # both: half a turn about x. One alone would show the robot as in a mirror
-        axes.invert_zaxis()
-        axes.invert_yaxis()
-    axes.locator_params(nbins=4)
-    axes.tick_params(labelsize=6, pad=-2, colors=INK)
-    axes.tick_params(axis="z", pad=2)
-    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-        axis.pane.set_facecolor("white")
-        axis._axinfo["grid"].update(color="#EBEBEB", linewidth=0.5)
+def _write_gif(path: Path, frames: Iterator[Image], fps: int) -> None:
+    from PIL import Image as Picture
+
+    first, *rest = [Picture.fromarray(image).quantize(128) for image in frames]
+    first.save(path, save_all=True, append_images=rest, duration=1000 / fps, loop=0, optimize=False)

@@ -6,13 +6,14 @@ from math import floor, log10
 from typing import Any
 
 import numpy as np
-from matplotlib.ticker import FuncFormatter
 
 PREFIXES = {-12: "p", -9: "n", -6: "µ", -3: "m", 0: "", 3: "k", 6: "M", 9: "G"}
 
 
 def prefixed(axis: Any, label: str, unit: str) -> None:
     """Label an axis of plain SI numbers by what it shows; ticks and unit get the prefix that suits what is drawn."""
+    from matplotlib.ticker import FuncFormatter
+
     drawn, upright = axis.axes.dataLim, axis.axis_name == "y"
     ends = np.abs(drawn.intervaly if upright else drawn.intervalx)
     largest = float(ends.max()) if np.isfinite(ends).all() else 0.0

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import xarray as xr
-from matplotlib.figure import Figure
 
 from ...errors import InputError
 from .axes import prefixed
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend, title
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 
 def bending(result: xr.Dataset) -> Figure:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import xarray as xr
-from matplotlib.figure import Figure
 
 from ...datasets import robot_of
 from ..read import actuators
-from .fit import put
-from .scene import PAD, PATH_STYLE, draw, points_down, settle
+from .scene import PATH_STYLE, draw, extent, frame
 from .skeleton import skeleton
 from .style import INK, dress, figure, leg_line
+from .view import best_view, points_down
 
-_WIDTH, _HEIGHT, _LEFT = 9.0, 3.6, 4.1  # inches: of the figure, and of the robot's part
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 
 def cover(result: xr.Dataset) -> Figure:
@@ -21,19 +23,18 @@ def cover(result: xr.Dataset) -> Figure:
 
     A vertical line marks the instant that the robot is drawn at.
     """
-    made = figure(_WIDTH, _HEIGHT, fitted=False)
+    made = figure(9.0, 3.6, fitted=False)
     peak = int(np.abs(result.force.values).max(axis=1).argmax())
     robot, pose, time = robot_of(result), result.pose.values, result.time.values
     lines = skeleton(robot, pose[peak][None])
-    left = made.add_axes((0.0, 0.0, 0.4, 1.0), projection="3d")
-    draw(left, robot, lines, 0, pose[:, :3, 3], 7.0)
-    room = _LEFT - 2 * PAD, _HEIGHT - 0.4
-    ink = settle(made, left, robot, lines, room, 8.0)
-    put(made, left, ink, PAD + 0.5 * (room[0] - ink.width), 0.3 + 0.5 * (room[1] - ink.height))
+    view, path = best_view(robot, lines), pose[:, :3, 3]
+    left = made.add_axes((0.0, 0.08, 0.44, 0.9))
+    draw(left, robot, lines, 0, pose[peak], view, path)
+    frame(left, *extent(robot, lines, pose[peak][None], view, path))
     note = "; z points down" if points_down(robot) else ""
-    handle = left.plot([], [], [], **PATH_STYLE)[0]
+    handle = left.plot([], [], **PATH_STYLE)[0]
     made.legend([handle], [f"path of the platform's origin{note}"], loc="lower center", frameon=False, fontsize=8,
-                bbox_to_anchor=(0.5 * _LEFT / _WIDTH, 0.0), handlelength=2.8)  # fmt: skip
+                bbox_to_anchor=(0.22, 0.0), handlelength=2.8)  # fmt: skip
     right = made.add_axes((0.54, 0.15, 0.44, 0.62))
     for k, name in enumerate(actuators(result)):
         right.plot(time, result.force.values[:, k], label=name, **leg_line(k))

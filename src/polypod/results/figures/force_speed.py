@@ -2,40 +2,59 @@
 
 from __future__ import annotations
 
-import numpy as np
-import xarray as xr
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ...tables import practical_unit
 from ..envelope import envelope
 from ..read import actuators, drives, groups
 from ..time_means import rms
-from .style import INK, dress, figure, leg_line, legend, title
+from .style import INK, add_polygons, dress, figure, headline, leg_line, legend, title
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+_PANEL, _ABOVE, _BELOW = 3.2, 0.3, 0.75  # inches: height of a panel, room above and below
+_GIVEN = np.array([[0.94, 0.94, 0.94, 1.0]])
 
 
 def force_speed(result: xr.Dataset) -> Figure:
     """Size of force over size of speed of each actuator, one panel a unit; grey: what drives can give."""
-    panels = groups(result)
-    made = figure(7.2, 0.6 + 4.0 * len(panels))
-    names, given, time = actuators(result), drives(result), result.time.values
-    speed, force = np.abs(result.qdot.values), np.abs(result.force.values)
-    all_axes = made.subplots(len(panels), 1, squeeze=False)[:, 0]
-    for axes, ((unit, push), numbers) in zip(all_axes, panels.items(), strict=True):
-        for k in numbers:
-            axes.plot(speed[:, k], force[:, k], label=names[k], **leg_line(k))
-        top = 1.1 * float(speed[:, numbers].max()) or 1.0
-        for drive in dict.fromkeys(given[k] for k in numbers):
-            limit = envelope(drive, max(top, drive.max_speed or 0.0))
-            if limit is not None:
-                at, most = limit
-                axes.fill_between(at, 0.0, most, color="#F0F0F0", zorder=0)
-                axes.plot([*at, at[-1]], [*most, 0.0], color=INK, linewidth=1.0, label="drive's envelope")
-            if drive.rms_force is not None:
-                axes.axhline(drive.rms_force, color=INK, linewidth=0.8, linestyle=":", label="continuous force")
-                mean = float(rms(time, force[:, numbers]).max())
-                axes.plot([0.0], [mean], marker=">", color=INK, linestyle="none", label="largest rms force")
-        axes.set_ylim(bottom=0.0)
-        axes.set_xlim(left=0.0)
-        what = title(result, "force against speed") if axes is all_axes[0] else ""
-        dress(axes, f"actuator speed [{unit}/s]", f"actuator force [{push}]", what)
-    legend(made, all_axes[0])
+    units = groups(result)
+    total = len(units) * (_PANEL + _ABOVE + _BELOW)
+    made = figure(7.2, total, fitted=False)
+    for k, ((unit, push), numbers) in enumerate(units.items()):
+        bottom = total - (k + 1) * (_PANEL + _ABOVE + _BELOW) + _BELOW
+        axes: Any = made.add_axes((0.1, bottom / total, 0.88, _PANEL / total))
+        factor, shown = practical_unit(f"{unit}/s")
+        _panel(axes, result, numbers, factor)
+        dress(axes, f"actuator speed [{shown}]", f"actuator force [{push}]")
+    headline(made, title(result, "force against speed"))
+    legend(made, made.axes[0])
     return made
+
+
+def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float) -> None:
+    names, given, time = actuators(result), drives(result), result.time.values
+    speed, force = np.abs(result.qdot.values[:, numbers]), np.abs(result.force.values[:, numbers])
+    right, highest = 1.1 * float(speed.max()) or 1.0, float(force.max())
+    for column, k in enumerate(numbers):
+        axes.plot(factor * speed[:, column], force[:, column], label=names[k], **leg_line(k))
+    for drive in dict.fromkeys(given[k] for k in numbers):
+        right = max(right, 1.05 * (drive.max_speed or 0.0))
+        limit = envelope(drive, max(right, drive.max_speed or 0.0))
+        if limit is not None:
+            at, most = factor * np.asarray(limit[0]), np.asarray(limit[1])
+            highest = max(highest, float(most.max()))
+            ring = np.array([[0.0, 0.0], *zip(at, most, strict=True), [at[-1], 0.0]])
+            add_polygons(axes, [ring], _GIVEN, _GIVEN, [0.0])
+            axes.plot([*at, at[-1]], [*most, 0.0], color=INK, linewidth=1.0, label="drive's envelope")
+        if drive.rms_force is not None:
+            axes.plot([0.0, factor * right], [drive.rms_force] * 2, color=INK, linewidth=0.8, linestyle=(0, (2, 2)),
+                      label="continuous force")  # fmt: skip
+            mean = float(rms(time, force).max())
+            axes.plot([0.0], [mean], "o", color=INK, markersize=7, label="largest rms force")
+    axes.set_xlim(0.0, factor * right)
+    axes.set_ylim(0.0, 1.08 * highest or 1.0)

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-import xarray as xr
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
-from ..read import actuators
-from .style import INK, TIME, dress, figure, leg_line, legend, title
+import numpy as np
+
+from ..read import actuators, groups
+from ..time_means import rms
+from .curves import draw_curves, richest, three
+from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 
 def forces(result: xr.Dataset) -> Figure:
-    """Force of each actuator over time [N or N m]."""
-    made = figure(7.2, 4.2)
-    axes = made.subplots()
-    for k, name in enumerate(actuators(result)):
-        axes.plot(result.time.values, result.force.values[:, k], label=name, **leg_line(k))
-    axes.axhline(0.0, color=INK, linewidth=0.6)
-    dress(axes, TIME, f"actuator force [{result.force.attrs['units']}]", title(result, "actuator forces"))
-    legend(made, axes)
+    """Force of each actuator over time [N or N m], one panel a unit; equal curves as one, peak and rms marked."""
+    names, time = actuators(result), result.time.values
+    units = groups(result)
+    made, grid = panels(len(units), height=2.9 if len(units) == 1 else 2.2, legend_rows=1)
+    for (axes,), ((_, unit), numbers) in zip(grid, units.items(), strict=True):
+        values = result.force.values[:, numbers]
+        axes.axhline(0.0, color=INK, linewidth=0.6)
+        own = [names[k] for k in numbers]
+        draw_curves(axes, time, own, values, unit, numbers=numbers)
+        effective = rms(time, values)
+        most = int(effective.argmax())
+        sign = 1.0 if np.trapezoid(values[:, most], time) >= 0 else -1.0
+        axes.axhline(sign * effective[most], color=FAINT, linewidth=1.2, linestyle=(0, (6, 3)), zorder=2)
+        axes.annotate(f"largest rms {three(float(effective[most]))} {unit}, {own[most]}", (1.0, sign * effective[most]),
+                      (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right", va="bottom",
+                      fontsize=8, color="#555555", zorder=5,
+                      bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.5})  # fmt: skip
+        dress(axes, "", f"actuator force [{unit}]")
+    grid[-1][0].set_xlabel(TIME, fontsize=9)
+    headline(made, title(result, "actuator forces"))
+    legend(made, richest([axes for row in grid for axes in row]))
     return made

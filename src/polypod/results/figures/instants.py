@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import xarray as xr
-from matplotlib.figure import Figure
 
 from ...datasets import robot_of
 from ..read import actuators
-from .fit import Ink, put
-from .scene import PAD, PATH_STYLE, draw, points_down, settle
+from .scene import PATH_STYLE, draw, extent, frame
 from .skeleton import skeleton
 from .style import INK, figure
+from .view import best_view, points_down
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 _PANELS = 3
-_WIDTH, _HEIGHT = 3.1, 3.1  # inches, at most, of a panel
+_WIDTH, _TALLEST, _FOOT = 7.2, 4.0, 0.26  # inches: of the figure, of the robot, of the words below
 
 
 def key_instants(result: xr.Dataset) -> dict[int, str]:
@@ -58,27 +62,25 @@ def instants(result: xr.Dataset) -> Figure:
     """The robot at the key instants of a motion, all in one scale, with the path of the platform's origin."""
     robot, chosen = robot_of(result), key_instants(result)
     order = list(chosen)
-    lines = skeleton(robot, result.pose.values[order])
+    poses = result.pose.values[order]
+    lines = skeleton(robot, poses)
     path = result.pose.values[:, :3, 3]
-    made = figure(_WIDTH * len(order), _HEIGHT, fitted=False)
-    panels = [made.add_axes((0.0, 0.0, 0.5, 0.5), projection="3d") for _ in order]
-    inks: list[Ink] = []
-    for k, axes in enumerate(panels):
-        draw(axes, robot, lines, k, path, 6.0)
-        room = _WIDTH - 4 * PAD, _HEIGHT
-        inks.append(settle(made, axes, robot, lines, room, 6.5, inks[0].side if inks else None))
-    height = max(ink.height for ink in inks)
-    head, foot = 0.1 + 0.15 * max(title.count("\n") + 1 for title in chosen.values()), 0.24
-    made.set_size_inches(sum(ink.width + 4 * PAD for ink in inks), height + head + foot)
-    left = 2 * PAD
-    for axes, ink, index in zip(panels, inks, order, strict=True):
-        put(made, axes, ink, left, foot + 0.5 * (height - ink.height))
-        width, total = made.get_size_inches()
-        made.text((left + 0.5 * ink.width) / width, 1.0 - PAD / total, chosen[index], ha="center", va="top",
-                  fontsize=8.5, color=INK)  # fmt: skip
-        left += ink.width + 4 * PAD
-    note = "; z points down" if points_down(robot) else ""
-    handle = panels[0].plot([], [], [], **PATH_STYLE)[0]
-    made.legend([handle], [f"path of the platform's origin{note}"], loc="lower center", fontsize=8, frameon=False,
+    view = best_view(robot, lines)
+    low, high = extent(robot, lines, poses, view, path)
+    wide, tall = high - low
+    side = _WIDTH / len(order)
+    height = min(side * tall / wide, _TALLEST)
+    head = 0.12 + 0.15 * max(text.count("\n") + 1 for text in chosen.values())
+    made = figure(_WIDTH, height + head + _FOOT, fitted=False)
+    total = height + head + _FOOT
+    for k, index in enumerate(order):
+        axes = made.add_axes((k / len(order), _FOOT / total, 1.0 / len(order), height / total))
+        draw(axes, robot, lines, k, poses[k], view, path, letters=6.5)
+        frame(axes, low, high)
+        made.text((k + 0.5) / len(order), 1.0 - 0.05 / total, chosen[index], ha="center", va="top", fontsize=8.5,
+                  color=INK)  # fmt: skip
+    down = "; z points down" if points_down(robot) else ""
+    handle = made.axes[0].plot([], [], **PATH_STYLE)[0]
+    made.legend([handle], [f"path of the platform's origin{down}"], loc="lower center", fontsize=8, frameon=False,
                 handlelength=2.8, borderaxespad=0.1)  # fmt: skip
     return made

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib import rc_context
-from matplotlib.figure import Figure
+from . import light
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def literally(draw: Callable[..., Figure], *given: Any) -> Figure:
     """A figure whose texts are not read as formulas; powers of ten at a logarithmic axis still are."""
+    if light.wanted() and hasattr(figure := draw(*given), "svg"):  # nothing in a light figure is a formula
+        return figure
+    from matplotlib import rc_context
+
     with rc_context({"text.parse_math": False}):
         figure = draw(*given)
     for axes in figure.axes:

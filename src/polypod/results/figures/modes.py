@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ...description import Robot
 from ...legs import Leg
 from ...model import AssemblyModes, Reach
-from .fit import Ink, put
-from .scene import PAD, draw, extent, points_down, settle
+from .scene import draw, extent, frame
 from .skeleton import Bone, Skeleton, skeleton
 from .style import INK, figure
+from .view import best_view, points_down
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-_WIDTH, _HEIGHT, _HEAD = 2.6, 2.6, 0.36  # inches, at most, of a panel; above it
+_WIDTH, _HEIGHT, _HEAD, _FOOT = 2.6, 3.2, 0.36, 0.24  # inches, at most, of a panel; above it; below all
 _COLUMNS, MOST = 4, 16
 """Panels in a row, and in all: more cannot be read."""
 
@@ -33,28 +35,23 @@ def modes_picture(robot: Robot, q: Array, modes: AssemblyModes) -> Figure:
         skeleton(robot, modes.pose[k][None]) if modes.own_branch[k] else _struts(robot, q, modes.pose[k])
         for k in range(count)
     ]
-    every = np.concatenate([extent(part) for part in lines])
-    made = figure(_WIDTH * _COLUMNS, _HEIGHT, fitted=False)
-    panels: list[Any] = []
-    inks: list[Ink] = []
-    for part in lines:
-        axes: Any = made.add_axes((0.0, 0.0, 0.5, 0.5), projection="3d")
-        draw(axes, robot, part, 0, None, 5.5, every)
-        if panels:
-            axes.view_init(elev=panels[0].elev, azim=panels[0].azim, roll=panels[0].roll)
-        panels.append(axes)
-        inks.append(settle(made, axes, robot, part, (_WIDTH, _HEIGHT), 5.5, inks[0].side if inks else None))
+    view = best_view(robot, lines[0])
+    boxes = np.array([extent(robot, part, modes.pose[k][None], view) for k, part in enumerate(lines)])
+    low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
+    wide, tall = high - low
     columns = min(count, _COLUMNS)
     rows = -(-count // columns)
-    width, height = max(i.width for i in inks) + 4 * PAD, max(i.height for i in inks) + _HEAD + 2 * PAD
-    foot = 0.24
-    made.set_size_inches(columns * width, rows * height + foot)
-    for k, (axes, ink) in enumerate(zip(panels, inks, strict=True)):
+    height = min(_WIDTH * tall / wide, _HEIGHT)
+    total = rows * (height + _HEAD) + _FOOT
+    made = figure(columns * _WIDTH, total, fitted=False)
+    for k, part in enumerate(lines):
         row, column = divmod(k, columns)
-        left, top = column * width, foot + (rows - row) * height
-        put(made, axes, ink, left + 0.5 * (width - ink.width), top - _HEAD - 0.5 * (height - _HEAD + ink.height))
-        made.text((left + 0.5 * width) / (columns * width), (top - PAD) / (rows * height + foot), _title(modes, k),
-                  ha="center", va="top", fontsize=7, color=INK)  # fmt: skip
+        top = total - row * (height + _HEAD)
+        axes = made.add_axes((column / columns, (top - _HEAD - height) / total, 1.0 / columns, height / total))
+        draw(axes, robot, part, 0, modes.pose[k], view, letters=5.5)
+        frame(axes, low, high, scale=k == 0)
+        made.text((column + 0.5) / columns, (top - 0.04) / total, _title(modes, k), ha="center", va="top", fontsize=7,
+                  color=INK)  # fmt: skip
     made.text(0.01, 0.01, _foot(robot, len(modes.pose), count), fontsize=7, color=INK, va="bottom")
     return made
 

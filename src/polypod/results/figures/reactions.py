@@ -1,78 +1,77 @@
-"""Reactions in the joints over time."""
+"""Forces in the joints over time, along and across their axes where the result has those."""
 
 from __future__ import annotations
 
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from ..read import open_reactions
-from ..read import reactions as joint_reactions
-from .axes import prefixed
-from .style import INK, TIME, dress, figure, leg_line, title
+from .curves import NOISE, draw_curves, richest
+from .style import INK, TIME, dress, headline, legend, panels, title
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-_NOTHING = 1e-9  # N or N m; less is rounding
-_DIP = 0.15  # of the largest; a jump within a sample that is less is a steep line
 
 
 def reactions(result: xr.Dataset) -> Figure:
-    """Size of the reaction force [N] and moment [N m] in every joint, by joint and leg; of its determined part."""
-    every = joint_reactions(result)
-    known = {key: pair for key, pair in every.items() if np.isfinite(pair).any()}
-    legs = list(map(str, result.leg.values))
-    names = list(dict.fromkeys(joint for _, joint in known))
-    lost = [joint for joint in dict.fromkeys(joint for _, joint in every) if joint not in names]
-    made = figure(7.2, 1.2 + 1.75 * len(names))
-    grid = made.subplots(len(names), 2, sharex=True, squeeze=False)
-    handles: dict[str, Any] = {}
-    dips = 0
-    for row, joint in zip(grid, names, strict=True):
-        for axes, side, label, unit in zip(row, (0, 1), ("force", "moment"), ("N", "N m"), strict=True):
-            sizes = {}
-            for k, leg in enumerate(legs):
-                vectors = known[leg, joint][side] if (leg, joint) in known else np.full(3, np.nan)
-                if np.isfinite(vectors).any():
-                    size = np.linalg.norm(np.nan_to_num(vectors), axis=-1)
-                    if size.max() >= _NOTHING or np.isfinite(vectors).all():  # an open moment is not a line at zero
-                        sizes[k] = size
-            largest = max((float(size.max()) for size in sizes.values()), default=0.0)
-            for k, size in sizes.items():
-                shown = without_dips(size) if side else size
-                dips += int(np.isnan(shown).sum())
-                handles[legs[k]] = axes.plot(result.time.values, shown, **leg_line(k))[0]
-            dress(axes, "", f"{label} [{unit}]", joint)
-            axes.set_ylim(0.0, 1.05 * largest if largest >= _NOTHING else 1.0)
-            if largest >= _NOTHING:
-                prefixed(axes.yaxis, label, unit)
-            else:
-                text = "zero" if sizes else "left open by inner stresses"
-                axes.set_yticks([0.0] if sizes else [])
-                axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=8, color=INK)
-    for axes in grid[-1]:
-        axes.set_xlabel(TIME, fontsize=9)
-    made.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=6, fontsize=8, frameon=False,
-        handlelength=2.8,
-    )  # fmt: skip
+    """Force [N] in every joint by leg, equal legs as one line, the worst leg bold.
+
+    A joint with one axis (a slide, a hinge) has two panels, the force along the axis with its sign and the size of the
+    force across it, which its bearing carries; a ball or universal joint has one, the size of the whole force.
+    """
+    rows, lost = _rows(result)
+    split = any(len(row) == 2 for _, row in rows)
     note = " (the part that is determined)" if open_reactions(result) else ""
-    note += "; gaps: a joint turns about or rests, and dry friction is 0 for an instant" if dips else ""
     note += f"; left open by inner stresses and not drawn: {', '.join(lost)}" if lost else ""
-    made.suptitle(fill(title(result, f"joint reactions{note}"), 90), fontsize=10, x=0.01, ha="left", color=INK)
+    words = fill(title(result, f"joint forces{note}"), 95)
+    made, grid = panels(len(rows), 2 if split else 1, height=1.5, each=True, head=0.3 + 0.17 * words.count("\n"))
+    legs = list(map(str, result.leg.values))
+    for line, (joint, row) in zip(grid, rows, strict=True):
+        for axes, (label, own, values) in zip(line, row, strict=False):
+            axes.axhline(0.0, color=INK, linewidth=0.6)
+            draw_curves(axes, result.time.values, own, values, "N", numbers=[legs.index(leg) for leg in own])
+            dress(axes, TIME if line is grid[-1] else "", f"{label} [N]", joint)
+        for axes in line[len(row) :]:
+            axes.set_visible(False)
+    headline(made, words)
+    legend(made, richest([axes for line in grid for axes in line]))
     return made
 
 
-def without_dips(size: Array) -> Array:
-    """Sizes (n,) with no number at single samples, first and last included, far below their neighbours.
+Panel = tuple[str, list[str], Array]
+"""What a panel shows, the legs, and their values (n, legs)."""
 
-    Dry friction's moment turns about within a sample; a line down to it and up again says nothing of its size. What
-    passes zero in more than one sample stays.
-    """
-    if len(size) < 3:
-        return size
-    beside = np.minimum(np.append(np.inf, size[:-1]), np.append(size[1:], np.inf))
-    return np.where((size < 0.5 * beside) & (beside - size > _DIP * size.max()), np.nan, size)
+
+def _rows(result: xr.Dataset) -> tuple[list[tuple[str, list[Panel]]], list[str]]:
+    """Panels by joint, and the joints of which nothing is known."""
+    names, owners = (result[label].values.tolist() for label in ("joint_name", "joint_leg"))
+    force = result.reaction_force.values
+    axes = result["joint_axes"].values if "joint_axes" in result else None
+    rows, lost = [], []
+    for joint in dict.fromkeys(names):
+        numbers = [k for k, name in enumerate(names) if name == joint]
+        known = [k for k in numbers if np.isfinite(force[:, k]).any()]
+        if not known:
+            lost.append(joint)
+            continue
+        legs, vectors = [owners[k] for k in known], np.nan_to_num(force[:, known])
+        scale = float(np.abs(vectors).max(initial=0.0))
+        if axes is not None and np.isfinite(axes[0, known, 0]).all() and not np.isfinite(axes[0, known, 1]).any():
+            along = np.einsum("nki,nki->nk", vectors, axes[:, known, 0])
+            across = np.linalg.norm(vectors - along[..., None] * axes[:, known, 0], axis=-1)
+            row = [("along its axis", legs, _quiet(along, scale)), ("across its axis", legs, _quiet(across, scale))]
+        else:
+            row = [("force", legs, np.linalg.norm(vectors, axis=-1))]
+        rows.append((joint, row))
+    return rows, lost
+
+
+def _quiet(values: Array, scale: float) -> Array:
+    """Values with rounding taken for the zero it is."""
+    return np.where(np.abs(values) <= NOISE * scale, 0.0, values)

@@ -1,153 +1,202 @@
-"""A robot in three dimensions: base, rails, legs with their names, platform."""
+"""A robot on paper: base, rails, legs as round bars with their names, platform, axes, a scale in mm."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from numpy.typing import NDArray
 
 from ...description import Robot
-from .fit import Ink, measure, put, side_within
-from .labels import label_legs
 from .skeleton import Skeleton, skeleton
-from .style import COLOURS, FAINT, INK, figure
-from .view import best_view
+from .solids import Solids
+from .style import COLOURS, FAINT, INK, add_name, add_polygons, figure
+from .view import View, best_view, points_down
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
-# Thin and whole: a path about home comes back on itself, and dashes of its ways there and back make a blot.
-PATH_STYLE: dict[str, Any] = {"color": "#B00020", "linewidth": 0.8}
-PAD = 0.06  # inch
+PATH_STYLE: dict[str, Any] = {"color": "#B00020", "linewidth": 1.0}
+AXIS_COLOURS = ("#C0392B", "#2E7D32", "#1F5FA8")
+STEEL, PLATE, GROUND = "#5B6670", "#7FB2D9", "#A8A8A8"
+_PAD = 0.08  # inch
 
 
 def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = None, size: float = 5.2) -> Figure:
     """The robot at a pose (4, 4), its home unless given; at most ``size`` inches wide and high, without white edges."""
     poses = (robot.home.matrix if pose is None else pose)[None]
     lines = skeleton(robot, poses)
-    made = figure(size, size, fitted=False)
-    axes = made.add_axes((0.0, 0.0, 1.0, 1.0), projection="3d")
-    draw(axes, robot, lines, 0, None, 7.0)
-    head = " ".join(text for text in (robot.name if title is None else title, _note(robot)) if text)
-    room = 0.28 if head else 0.0
-    ink = settle(made, axes, robot, lines, (size - 2 * PAD, size - 2 * PAD - room), 8.0)
-    made.set_size_inches(ink.width + 2 * PAD, ink.height + 2 * PAD + room)
-    put(made, axes, ink, PAD, PAD)
-    made.text(0.02, 1.0 - PAD / made.get_figheight(), head, va="top", fontsize=10, color=INK)
+    view = best_view(robot, lines)
+    head = " ".join(text for text in (robot.name if title is None else title, note(robot)) if text)
+    low, high = extent(robot, lines, poses, view)
+    wide, tall = high - low
+    room = 0.3 if head else 0.0
+    scale = min((size - 2 * _PAD) / wide, (size - 2 * _PAD - room) / tall)
+    made = figure(scale * wide + 2 * _PAD, scale * tall + 2 * _PAD + room, fitted=False)
+    width, height = scale * wide + 2 * _PAD, scale * tall + 2 * _PAD + room
+    axes = made.add_axes((_PAD / width, _PAD / height, scale * wide / width, scale * tall / height))
+    draw(axes, robot, lines, 0, poses[0], view)
+    frame(axes, low, high)
+    made.text(0.02, 1.0 - _PAD / height, head, va="top", fontsize=10, color=INK)
     return made
 
 
-def settle(
-    made: Figure, axes: Any, robot: Robot, lines: Skeleton, room: tuple[float, float], letters: float,
-    side: float | None = None,
-) -> Ink:  # fmt: skip
-    """Name the legs in letters of a size [point] and make the picture as large as its room (width, height) [inch].
-
-    Returns its ink; ``side`` is the side of its square if that is known from a picture beside it.
-    """
-    if side is None:
-        side = side_within(made, axes, *room)
-    width, height = made.get_size_inches()
-    axes.set_position((0.0, 0.0, side / width, side / height))
-    names = [leg.name for leg in robot.legs]
-    label_legs(axes, names, lines, letters)
-    ink = measure(made, axes, side)
-    scale = min(room[0] / ink.width, room[1] / ink.height, 1.0)
-    if scale == 1.0:
-        return ink
-    # the names stick out a little: the rest shrinks, the letters stay and find their places anew
-    side *= 1.0 - 1.15 * (1.0 - scale)
-    axes.set_position((0.0, 0.0, side / width, side / height))
-    label_legs(axes, names, lines, letters)
-    return measure(made, axes, side)
-
-
-def _note(robot: Robot) -> str:
+def note(robot: Robot) -> str:
+    """What must be said of the base frame."""
     return "(z points down)" if points_down(robot) else ""
 
 
-def points_down(robot: Robot) -> bool:
-    """Whether the base frame's z axis points where things fall."""
-    return robot.gravity[2] > 0
+def extent(robot: Robot, lines: Skeleton, poses: Array, view: View, path: Array | None = None) -> tuple[Array, Array]:
+    """Corners (2) on paper of the robot at all poses with its names, axes and scale."""
+    corners = []
+    for k in range(len(poses)):
+        corners += [*solids(lines, k, poses[k], view).box]
+    if path is not None:
+        corners += [*view.flat(path)]
+    size = _size(lines)
+    for name, point in _names(robot, lines, view):
+        half = size * np.array([0.016 * len(name), 0.025])  # of a name in a small picture
+        corners += [point - half, point + half]
+    triad = view.flat(0.2 * size * np.eye(3))
+    low, high = np.min([*corners, *triad], axis=0), np.max([*corners, *triad], axis=0)
+    return low - size * np.array([0.05, 0.15]), high + size * np.array([0.05, 0.03])
+
+
+def frame(axes: Any, low: Array, high: Array, scale: bool = True) -> None:
+    """Equal scales, no box, and, unless a picture beside it has one, a bar that says how long something is."""
+    axes.set_xlim(low[0], high[0])
+    axes.set_ylim(low[1], high[1])
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    if not scale:
+        return
+    length = _step(0.6 * float((high - low)[0]))
+    y = low[1] + 0.02 * (high - low)[1]
+    x = high[0] - 0.02 * (high - low)[0]
+    axes.plot([x - length, x], [y, y], color=INK, linewidth=2.0, solid_capstyle="butt")
+    axes.annotate(f"{1e3 * length:g} mm", (x - 0.5 * length, y), (0, 2.5), textcoords="offset points", ha="center",
+                  va="bottom", fontsize=7, color=INK)  # fmt: skip
 
 
 def draw(
-    axes: Any, robot: Robot, lines: Skeleton, k: int, path: Array | None, tick_size: float, within: Array | None = None
-) -> None:
-    """The robot at pose k of its skeleton and the path (n, 3) of its platform's origin, in a frame with units.
+    axes: Any, robot: Robot, lines: Skeleton, k: int, pose: Array, view: View, path: Array | None = None,
+    names: bool = True, letters: float = 7.5,
+) -> None:  # fmt: skip
+    """The robot at pose k of its skeleton, which is ``pose`` (4, 4), and the path (n, 3) of its platform's origin."""
+    add_polygons(axes, *solids(lines, k, pose, view).parts())
+    if path is not None:
+        axes.plot(*view.flat(path).T, zorder=3, **PATH_STYLE)
+    size = _size(lines)
+    _triad(axes, view, np.zeros(3), np.eye(3), 0.18 * size)
+    _centre_of_mass(axes, view.flat(pose[:3, :3] @ np.array(robot.platform.com) + pose[:3, 3]))
+    if names:
+        for name, place in _names(robot, lines, view):
+            add_name(axes, place, name, ha="center", va="center", fontsize=letters, color=INK, zorder=20)
 
-    The frame has room for the points ``within`` (n, 3) too, so that several pictures have one scale.
-    """
+
+def solids(lines: Skeleton, k: int, pose: Array, view: View) -> Solids:
+    """The polygons of pose k."""
+    made, size = Solids(view), _size(lines)
+    thin = 0.014 * size
     if len(lines.ground) > 2:
-        _plate(axes, lines.ground, "#8C8C8C", 0.18)
+        ring = lines.ground[in_order(lines.ground)]
+        depth = float(view.depth(lines.joints[k]).min()) - size if view.towards @ _normal(ring, view) > 0.05 else None
+        made.polygon(ring, GROUND, 0.35, depth=depth)
     for rail in lines.rails:
-        axes.plot(*rail.ends.T, color=FAINT, linewidth=4.0, solid_capstyle="round", zorder=1)
-        axes.plot(*rail.slider[k][:, None], marker="s", color=COLOURS[rail.leg % len(COLOURS)], markersize=5)
+        made.bar(rail.ends[0], rail.ends[1], 0.8 * thin, FAINT)
+        made.ball(rail.slider[k], 2.2 * thin, COLOURS[rail.leg % len(COLOURS)])
     for bone in lines.bones:
         start, end = bone.ends[k]
         colour = COLOURS[bone.leg % len(COLOURS)]
         if bone.telescopic:
             middle = start + 0.55 * (end - start)
-            axes.plot(*np.stack([start, middle], axis=1), color=colour, linewidth=4.0, solid_capstyle="butt")
-        axes.plot(*np.stack([start, end], axis=1), color=colour, linewidth=1.8)
-    axes.scatter(*lines.joints[k].T, color=INK, s=6, depthshade=False)
-    _plate(
-        axes, lines.platform[k] if lines.outline is None else lines.outline[k], COLOURS[5], 0.45, lines.outline is None
-    )
-    points = extent(lines) if within is None else np.concatenate([extent(lines), within])
-    if path is not None:
-        axes.plot(*path.T, **PATH_STYLE)
-        points = np.concatenate([points, path])
-    _frame(axes, robot, points, tick_size)
-    best_view(axes, lines)
+            made.bar(middle, end, 0.75 * thin, "#C9CED3")
+            made.bar(start, middle, 1.5 * thin, colour)
+        else:
+            made.bar(start, end, thin, colour)
+    for joint in lines.joints[k]:
+        made.ball(joint, 1.35 * thin, STEEL)
+    _platform(made, lines, k, pose, 1.6 * thin)
+    return made
 
 
-def _plate(axes: Any, points: Array, colour: str, alpha: float, unordered: bool = True) -> None:
-    """A polygon through points; unordered ones in order about their middle in the plane that fits them best."""
+def _platform(made: Solids, lines: Skeleton, k: int, pose: Array, thickness: float) -> None:
+    """A plate through the joints on the platform, or bars from its origin where they make none."""
+    if lines.outline is not None:
+        made.plate(lines.outline[k], thickness, PLATE, 0.75)
+        return
+    points = lines.platform[k]
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 2 else np.zeros(3)
+    if spread[1] > 0.02 * spread[0] and spread[2] < 0.05 * spread[0]:
+        made.plate(points[in_order(lines.platform[0])], thickness, PLATE, 0.75)
+        return
+    for point in points:
+        if np.linalg.norm(point - pose[:3, 3]) > 1e-9:
+            made.bar(pose[:3, 3], point, thickness, PLATE)
+    made.ball(pose[:3, 3], 1.2 * thickness, PLATE)
+
+
+def in_order(points: Array) -> NDArray[np.intp]:
+    """Points (n, 3) in order about their middle, in the plane that fits them best."""
     middle = points.mean(axis=0)
     _, _, plane = np.linalg.svd(points - middle)
-    u, v = (points - middle) @ plane[0], (points - middle) @ plane[1]
-    ring = points[np.argsort(np.arctan2(v, u))] if unordered else points
-    axes.add_collection3d(Poly3DCollection([ring], facecolor=colour, edgecolor=INK, alpha=alpha, linewidth=0.8))
+    return np.argsort(np.arctan2((points - middle) @ plane[1], (points - middle) @ plane[0]))
 
 
-def extent(lines: Skeleton) -> Array:
-    """All points (n, 3) of a robot's lines."""
-    parts = [lines.joints.reshape(-1, 3), lines.platform.reshape(-1, 3), *(rail.ends for rail in lines.rails)]
-    parts += [] if lines.outline is None else [lines.outline.reshape(-1, 3)]
-    return np.concatenate(parts)
+def _normal(ring: Array, view: View) -> Array:
+    normal: Array = np.linalg.svd(ring - ring.mean(axis=0))[2][2]
+    return normal if normal @ view.towards > 0 else -normal
 
 
-def _frame(axes: Any, robot: Robot, points: Array, tick_size: float) -> None:
-    """One scale and one step of ticks on all axes, no perspective that would change them; gravity down."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    largest = float((high - low).max())
-    span = np.maximum(high - low, 0.15 * largest) + 0.12 * largest
-    step = _step(largest)
-    for name, centre, width in zip("xyz", 0.5 * (low + high), span, strict=True):
-        getattr(axes, f"set_{name}lim")(centre - 0.5 * width, centre + 0.5 * width)
-        pad = tick_size - (11 if name == "z" else 8)
-        getattr(axes, f"set_{name}label")(f"{name} [m]", fontsize=tick_size + 1, labelpad=pad)
-        ticks = step * np.arange(np.ceil((centre - 0.5 * width) / step), np.floor((centre + 0.5 * width) / step) + 1)
-        # at the ends of an axis the numbers of two axes would meet
-        inner = ticks[np.abs(ticks - centre) < 0.5 * width - 0.05 * largest]
-        getattr(axes, f"{name}axis").set_major_locator(FixedLocator((inner if len(inner) else ticks).tolist()))
-    axes.set_proj_type("ortho")
-    axes.set_box_aspect(span)
-    if points_down(robot):
-        # two axes turned are half a turn about the third; one alone would show the robot as in a mirror
-        axes.invert_zaxis()
-        axes.invert_yaxis()
-    axes.tick_params(labelsize=tick_size, pad=tick_size - 8, colors=INK)
-    axes.patch.set_visible(False)
-    for axis in (axes.xaxis, axes.yaxis, axes.zaxis):
-        axis.pane.set_facecolor("white")
-        axis.label.set_clip_on(False)
-        axis.pane.set_edgecolor("#DDDDDD")
-        axis.pane.set_closed(True)  # else one edge of the box is missing
-        axis._axinfo["grid"].update(color="#EBEBEB", linewidth=0.5)
+def _names(robot: Robot, lines: Skeleton, view: View) -> list[tuple[str, Array]]:
+    """Name of every leg and its place on paper: beside where the leg starts, away from the others' middle."""
+    roots = np.stack([_root(lines, number) for number in range(len(robot.legs))])
+    flat, size = view.flat(roots), _size(lines)
+    middle = flat.mean(axis=0)
+    away = flat - middle
+    far = np.linalg.norm(away, axis=1)
+    turns = 2 * np.pi * np.arange(len(flat)) / len(flat)
+    around = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    ways = np.where(far[:, None] > 0.05 * size, away / np.maximum(far, 1e-12)[:, None], around)
+    places = flat + 0.075 * size * ways
+    room = np.array([0.11, 0.05]) * size
+    for k in range(1, len(places)):  # names of neighbours that are one behind the other go apart
+        for other in range(k):
+            gap = places[k] - places[other]
+            if (np.abs(gap) < room).all():
+                places[k, 1] += (room[1] - abs(gap[1])) * (1.0 if gap[1] >= 0 else -1.0)
+    return [(leg.name, place) for leg, place in zip(robot.legs, places, strict=True)]
+
+
+def _root(lines: Skeleton, number: int) -> Array:
+    rail = next((rail for rail in lines.rails if rail.leg == number), None)
+    if rail is None:
+        return lines.roots[0, number]
+    middle = lines.platform.mean(axis=(0, 1))
+    end: Array = max(rail.ends, key=lambda point: float(np.linalg.norm(point - middle)))
+    return end
+
+
+def _triad(axes: Any, view: View, origin: Array, directions: Array, length: float) -> None:
+    """Axes of a frame, named, those that point at the reader left out."""
+    for name, direction, colour in zip("xyz", directions.T, AXIS_COLOURS, strict=True):
+        start, end = view.flat(np.stack([origin, origin + length * direction]))
+        if np.linalg.norm(end - start) < 0.15 * length:
+            continue
+        axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0,
+                                                  "shrinkB": 0, "mutation_scale": 7}, zorder=6)  # fmt: skip
+        axes.text(*(start + 1.18 * (end - start)), name, fontsize=7, color=colour, ha="center", va="center", zorder=6)
+
+
+def _centre_of_mass(axes: Any, place: Array) -> None:
+    axes.plot(*place[:, None], marker="o", markersize=6, markerfacecolor="white", markeredgecolor=INK, zorder=8)
+    axes.plot(*place[:, None], marker="+", markersize=6, color=INK, markeredgewidth=1.0, zorder=9)
+
+
+def _size(lines: Skeleton) -> float:
+    points = np.concatenate([lines.joints[0], *(rail.ends for rail in lines.rails)])
+    return float(np.ptp(points, axis=0).max())
 
 
 def _step(length: float) -> float:

@@ -3,73 +3,78 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
-from matplotlib.figure import Figure
 
 from ..read import actuators
 from .axes import PREFIXES, power_of
-from .style import COLOURS, DASHES, INK, TIME, dress, figure, legend, title
+from .curves import merged
+from .style import COLOURS, DASHES, INK, TIME, dress, headline, legend, panels, title
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 _NEGLIGIBLE = 5e-3  # of the largest force
+_TOTAL = "#9AA3AB"
 
 
 def shares(result: xr.Dataset) -> Figure:
-    """What each actuator's force is for: inertia, Coriolis, gravity, friction, external wrench [N or N m]."""
-    names, unit = actuators(result), result.force.attrs["units"]
-    made, grid = _grid(len(names), share_y=True)
+    """What each actuator's force is for: inertia, Coriolis, gravity, friction, external wrench [N or N m].
+
+    Actuators whose forces are equal share a panel.
+    """
+    names = actuators(result)
+    every = dict(zip(map(str, result.part.values), result.force_part.values, strict=True))
+    whole = np.concatenate([result.force.values, *every.values()])
+    alike = merged(names, whole)
     scale = max(float(np.abs(result.force.values).max()), 1e-300)
     # less is a line on the axis, as thick as what it shows, and its place in the legend misleads
-    every = dict(zip(map(str, result.part.values), result.force_part.values, strict=True))
     peaks = {name: float(np.abs(part).max()) for name, part in every.items()}
     parts = {name: part for name, part in every.items() if peaks[name] > _NEGLIGIBLE * scale}
-    for k, (name, axes) in enumerate(zip(names, grid, strict=False)):
-        # the total as a broad band behind: a part that is nearly all of it stays visible
-        axes.plot(
-            result.time.values,
-            result.force.values[:, k],
-            label="total",
-            color="#CFCFCF",
-            linewidth=4.5,
-            solid_capstyle="butt",
-        )
-        for number, (what, part) in enumerate(parts.items()):
-            style = {"color": COLOURS[number], "linestyle": DASHES[number], "linewidth": 1.3}
-            axes.plot(result.time.values, part[:, k], label=what, **style)
-        axes.axhline(0.0, color=INK, linewidth=0.5)
-        dress(axes, TIME, f"force [{unit}]", name)
-    _inner_labels_off(grid, len(names))
-    legend(made, grid[0])
-    missing = [f"{name} ({_size(peaks[name], unit)})" for name in every if name not in parts]
+    unit = result.force.attrs["units"]
+    missing = [f"{name} ({_size(peaks[name], scale, unit)})" for name in every if name not in parts]
     note = f"\nnot drawn, below {100 * _NEGLIGIBLE:g} % of the largest force: {', '.join(missing)}" if missing else ""
-    made.suptitle(f"{title(result, 'what the forces are for')}{note}", fontsize=10, x=0.01, ha="left", color=INK)
+    columns = min(len(alike), 3 if len(alike) != 4 else 2)
+    made, grid = panels(ceil(len(alike) / columns), columns, height=1.55, each=True, head=0.5 if missing else 0.3)
+    every_panel = [axes for row in grid for axes in row]
+    for curve, axes in zip(alike, every_panel, strict=False):
+        _panel(axes, result, curve.number, parts)
+        unit = str(result.force_unit.values[curve.number])
+        first = axes in [row[0] for row in grid]
+        dress(axes, TIME if axes in grid[-1] else "", f"force [{unit}]" if first else "", curve.label)
+    for axes in every_panel[len(alike) :]:
+        axes.set_visible(False)
+    _one_scale(result, alike, every_panel)
+    headline(made, f"{title(result, 'what the forces are for')}{note}")
+    legend(made, every_panel[0])
     return made
 
 
-def _size(value: float, unit: str) -> str:
-    """A number with the prefix that suits it."""
-    if value == 0.0:
+def _panel(axes: Any, result: xr.Dataset, number: int, parts: dict[str, Any]) -> None:
+    time = result.time.values
+    # the total as a broad band behind: a part that is nearly all of it stays visible
+    axes.plot(time, result.force.values[:, number], label="total", color=_TOTAL, linewidth=4.5, solid_capstyle="butt")
+    for k, (what, part) in enumerate(parts.items()):
+        style = {"color": COLOURS[k], "linestyle": DASHES[k], "linewidth": 1.3}
+        axes.plot(time, part[:, number], label=what, **style)
+    axes.axhline(0.0, color=INK, linewidth=0.5)
+
+
+def _one_scale(result: xr.Dataset, alike: list[Any], grid: list[Any]) -> None:
+    """Panels of one unit have one scale."""
+    units = [str(result.force_unit.values[curve.number]) for curve in alike]
+    for unit in set(units):
+        own = [axes for axes, other in zip(grid, units, strict=False) if other == unit]
+        ends = [axes.get_ylim() for axes in own]
+        for axes in own:
+            axes.set_ylim(min(low for low, _ in ends), max(high for _, high in ends))
+
+
+def _size(value: float, scale: float, unit: str) -> str:
+    """A number with the prefix that suits it; rounding is none."""
+    if value <= 1e-12 * scale:
         return "none"
     power = power_of(value)
     return f"{value / 10.0**power:.2g} {PREFIXES.get(power, f'1e{power} ')}{unit}"
-
-
-def _grid(count: int, share_y: bool) -> tuple[Figure, list[Any]]:
-    columns = min(count, 3)
-    rows = ceil(count / columns)
-    made = figure(7.2, 1.0 + 2.1 * rows)
-    grid = made.subplots(rows, columns, sharex=True, sharey=share_y, squeeze=False).ravel().tolist()
-    for axes in grid[count:]:
-        axes.set_visible(False)
-    return made, grid
-
-
-def _inner_labels_off(grid: list[Any], count: int) -> None:
-    columns = min(count, 3)
-    for k, axes in enumerate(grid[:count]):
-        if k % columns:
-            axes.set_ylabel("")
-        if k + columns < count:
-            axes.set_xlabel("")

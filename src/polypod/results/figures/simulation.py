@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import ceil
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
-from matplotlib.figure import Figure
 
 from ...errors import InputError
 from ...simulation.result import events
 from ..read import actuators
 from .axes import prefixed
 from .style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 # What marks an event of each kind: words, and dashes that tell one kind from another.
 _EVENTS: dict[str, tuple[str, Any]] = {

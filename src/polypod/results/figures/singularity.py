@@ -13,9 +13,10 @@ from matplotlib.lines import Line2D
 from numpy.typing import NDArray
 
 from ...description import Robot
-from .scene import draw
+from .scene import draw, extent, frame
 from .skeleton import skeleton
 from .style import INK, dress, figure
+from .view import best_view
 from .workspace import SCALE, coordinate_label, nearest, place_text
 
 if TYPE_CHECKING:
@@ -55,29 +56,37 @@ def loci(result: xr.Dataset) -> Figure:
 
 def screw(robot: Robot, pose: Array, report: SingularityReport) -> Figure:
     """The robot at a singular pose, and the axis about (or direction along) which its platform is free to move."""
-    made = figure(5.4, 5.4, fitted=False)
-    axes = made.add_axes((0.02, 0.08, 0.96, 0.84), projection="3d")
     lines = skeleton(robot, pose[None])
-    draw(axes, robot, lines, 0, None, 7.0)
-    low, high = np.array([getattr(axes, f"get_{name}lim")() for name in "xyz"]).T
-    centre, half = pose[:3, 3], 0.5 * float((high - low).max())
-    near = report.screw.point + report.screw.axis * float((centre - report.screw.point) @ report.screw.axis)
+    view = best_view(robot, lines)
+    points, centre, free = lines.platform[0], pose[:3, 3], report.screw
+    half = 0.5 * float(np.ptp(lines.joints[0], axis=0).max())
+    near = free.point + free.axis * float((centre - free.point) @ free.axis)
     far = bool(np.linalg.norm(near - centre) > 2 * half)
-    shown = centre if far or np.isinf(report.screw.pitch) else near
-    ends = np.stack([shown - 0.8 * half * report.screw.axis, shown + 0.8 * half * report.screw.axis])
-    axes.plot(*ends.T, color=RED, linewidth=2.0, linestyle="--" if np.isinf(report.screw.pitch) else "-")
-    axes.quiver(*ends[1], *(0.15 * half * report.screw.axis), color=RED, linewidth=2.0)
-    if not np.isinf(report.screw.pitch) and not far:
-        across = np.linalg.svd(report.screw.axis[None])[2][1:]
+    shown = centre if far or np.isinf(free.pitch) else near
+    ends = np.stack([shown - 0.8 * half * free.axis, shown + 0.95 * half * free.axis])
+    low, high = extent(robot, lines, pose[None], view, ends)
+    made = figure(5.4, 5.4 * float((high - low)[1] / (high - low)[0]) + 0.8, fitted=False)
+    axes: Any = made.add_axes((0.02, 0.4 / made.get_figheight(), 0.96, 1.0 - 0.75 / made.get_figheight()))
+    draw(axes, robot, lines, 0, pose, view)
+    axes.plot(*view.flat(ends).T, color=RED, linewidth=2.0, linestyle="--" if np.isinf(free.pitch) else "-", zorder=12)
+    _arrow(axes, view.flat(ends[1] - 0.15 * half * free.axis), view.flat(ends[1]), 2.0)
+    if not np.isinf(free.pitch) and not far:
+        across = np.linalg.svd(free.axis[None])[2][1:]
         angle = np.linspace(0.0, 1.7 * np.pi, 60)[:, None]
         ring = shown + 0.25 * half * (np.cos(angle) * across[0] + np.sin(angle) * across[1])
-        ring = ring + report.screw.axis * report.screw.pitch * (angle - angle.mean())
-        axes.plot(*ring.T, color=RED, linewidth=1.4)
+        ring = ring + free.axis * free.pitch * (angle - angle.mean())
+        axes.plot(*view.flat(ring).T, color=RED, linewidth=1.4, zorder=12)
     # arrows of how the attachment points would move
-    points = lines.platform[0]
-    velocity = report.screw.twist[:3] + np.cross(report.screw.twist[3:], points - centre)
+    velocity = free.twist[:3] + np.cross(free.twist[3:], points - centre)
     size = float(np.linalg.norm(velocity, axis=1).max()) or 1.0
-    axes.quiver(*points.T, *(0.3 * half / size * velocity).T, color=RED, linewidth=1.0, arrow_length_ratio=0.25)
+    for point, way in zip(points, 0.3 * half / size * velocity, strict=True):
+        _arrow(axes, view.flat(point), view.flat(point + way), 1.0)
+    frame(axes, low, high)
     made.text(0.03, 0.97, f"{robot.name}: {report.kind} singularity", va="top", fontsize=10, color=INK)
     made.text(0.03, 0.025, fill(report.motion, 88), fontsize=8, color=INK)
     return made
+
+
+def _arrow(axes: Any, start: Array, end: Array, width: float) -> None:
+    style = {"arrowstyle": "-|>", "color": RED, "lw": width, "shrinkA": 0, "shrinkB": 0, "mutation_scale": 9}
+    axes.annotate("", end, start, arrowprops=style, zorder=12)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
-from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -59,11 +59,11 @@ def skeleton(robot: Robot, poses: Array) -> Skeleton:
     joints, ground, roots, edge = [], [], [], []
     tips = np.einsum("nij,kj->nki", poses[:, :3, :3], robot.attachments) + poses[:, None, :3, 3]
     # lines ask for the places of bodies only
-    for number, leg in enumerate(Mechanism(robot.rigid, specialise=True).legs):
+    for number, leg in enumerate(_legs(robot.rigid)):
         placed = leg.placement.joints
         outputs = [*(j.point for j in placed), *(j.axes[0] for j in placed if j.kind == "prismatic")]
         rows = _placed(robot, number, leg, outputs, tips[:, number], poses)
-        values = [np.array([np.array(row[k]).ravel() for row in rows]) for k in range(len(outputs))]
+        values = list(np.split(rows, len(outputs), axis=1))
         points = dict(zip((j.name for j in placed), values, strict=False))
         slides = dict(zip((j.name for j in placed if j.kind == "prismatic"), values[len(placed) :], strict=True))
         joints += list(points.values())
@@ -96,22 +96,28 @@ def _edges(points: list[Array]) -> list[tuple[Array, Array]]:
     return [(a, b) for a, b in pairs if float(np.abs(a - b).max()) > 1e-6 * longest]
 
 
-def _placed(robot: Robot, number: int, leg: LegModel, outputs: list[ca.SX], tips: Array, poses: Array) -> list[Any]:
-    """Expressions of a leg's placement at poses; unknowns are followed from pose to pose, the first from home."""
-    inputs = [np.concatenate([tip, pose[:3, :3].ravel(order="F")]) for tip, pose in zip(tips, poses, strict=True)]
+@lru_cache(maxsize=4)
+def _legs(robot: Robot) -> list[LegModel]:
+    """The legs in symbols, kept since a report draws one robot several times."""
+    return Mechanism(robot, specialise=True).legs
+
+
+def _placed(robot: Robot, number: int, leg: LegModel, outputs: list[ca.SX], tips: Array, poses: Array) -> Array:
+    """Vectors (n, 3 k) of a leg's placement at poses; unknowns are followed from pose to pose, the first from home."""
+    x = np.concatenate([tips, poses[:, :3, :3].transpose(0, 2, 1).reshape(len(poses), 9)], axis=1)
     if leg.unknowns is None:
-        function = ca.Function("points", [leg.all_inputs], outputs)
-        return [function.call([x]) for x in inputs]  # a list also of one output
+        function = ca.Function("points", [leg.all_inputs], [ca.densify(ca.vertcat(*outputs))])
+        return np.array(function.map(len(poses))(x.T)).T
     unknowns = leg.unknowns
     still = ca.SX.zeros(unknowns.move.numel())
     parts = ca.substitute(outputs, [unknowns.move], [still])
-    function = ca.Function("points", [leg.all_inputs, unknowns.place], parts)
-    numeric, rows = NumericLeg(robot.legs[number], robot), []
+    function = ca.Function("points", [leg.all_inputs, unknowns.place], [ca.densify(ca.vertcat(*parts))])
+    numeric, places = NumericLeg(robot.legs[number], robot), []
     place = numeric.home
-    for x, pose in zip(inputs, poses, strict=True):
+    for pose in poses:  # each from the one before
         place = numeric.at(pose, place)[0]
-        rows.append(function.call([x, place]))
-    return rows
+        places.append(np.ravel(place))
+    return np.array(function.map(len(poses))(x.T, np.array(places).T)).T
 
 
 def _outline(robot: Robot, poses: Array) -> Array | None:

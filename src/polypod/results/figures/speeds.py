@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-import xarray as xr
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING
 
-from ..read import actuators
-from .style import INK, TIME, dress, figure, leg_line, legend, title
+from ...tables import practical_unit
+from ..read import actuators, groups
+from .curves import draw_curves, richest
+from .style import INK, TIME, dress, headline, legend, panels, title
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
 
 
 def speeds(result: xr.Dataset) -> Figure:
-    """Speed [m/s or rad/s] and power [W] of each actuator over time."""
-    made = figure(7.2, 5.6)
-    above, below = made.subplots(2, 1, sharex=True)
-    for k, name in enumerate(actuators(result)):
-        above.plot(result.time.values, result.qdot.values[:, k], label=name, **leg_line(k))
-        below.plot(result.time.values, result.power.values[:, k], **leg_line(k))
-    for axes in (above, below):
+    """Speed [mm/s or deg/s], one panel a unit, and power [W] of each actuator over time."""
+    names, time = actuators(result), result.time.values
+    units = groups(result)
+    made, grid = panels(len(units) + 1)
+    for (axes,), ((unit, _), numbers) in zip(grid, units.items(), strict=False):
+        factor, shown = practical_unit(f"{unit}/s")
         axes.axhline(0.0, color=INK, linewidth=0.6)
-    dress(above, "", f"actuator speed [{result.qdot.attrs['units']}]", title(result, "speed and power"))
+        draw_curves(axes, time, [names[k] for k in numbers], factor * result.qdot.values[:, numbers], shown,
+                    numbers=numbers)  # fmt: skip
+        dress(axes, "", f"actuator speed [{shown}]")
+    (below,) = grid[-1]
+    below.axhline(0.0, color=INK, linewidth=0.6)
+    draw_curves(below, time, names, result.power.values, "W")
     dress(below, TIME, "actuator power [W]")
-    legend(made, above)
+    headline(made, title(result, "speed and power"))
+    legend(made, richest([axes for row in grid for axes in row]))
     return made

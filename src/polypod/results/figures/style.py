@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-import xarray as xr
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+import numpy as np
+from numpy.typing import NDArray
 
 from ...view.colours import COLOURS as COLOURS
+from . import light
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
 
 DASHES: tuple[Any, ...] = (
     "-",
@@ -25,11 +32,76 @@ PRINT_DPI = 160
 
 
 def figure(width: float = 7.2, height: float = 4.0, fitted: bool = True) -> Figure:
-    """An empty figure (inches), room made for its labels if ``fitted``; never touches a window system."""
+    """An empty figure (inches), room made for its labels if ``fitted``; never touches a window system.
+
+    Within :func:`.light.light_figures` one with fixed places is light.
+    """
+    if light.wanted() and not fitted:
+        made: Any = light.LightFigure(width, height)
+        return made
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     layout: Any = "constrained" if fitted else None
     made = Figure(figsize=(width, height), dpi=PRINT_DPI, layout=layout, facecolor="white")
     FigureCanvasAgg(made)
     return made
+
+
+def panels(
+    rows: int, columns: int = 1, height: float = 1.9, head: float = 0.3, legend_rows: int = 1, *, each: bool = False
+) -> tuple[Figure, list[list[Axes]]]:
+    """A figure of panels in fixed places [inch], which costs a fraction of a layout engine's time.
+
+    ``height`` is that of a panel's frame, ``head`` the room for the figure's title. With ``each`` every panel has its
+    own title; time is written below the last row alone.
+    """
+    left, right, between, above, foot = 0.72, 0.14, 0.78, 0.24 if each else 0.12, 0.42 + 0.26 * legend_rows
+    total = head + rows * (height + above) + foot
+    made = figure(7.2, total, fitted=False)
+    width = (7.2 - left - right - (columns - 1) * between) / columns
+    grid: list[list[Axes]] = []
+    for row in range(rows):
+        y = (total - head - (row + 1) * (height + above)) / total
+        line = []
+        for column in range(columns):
+            x = (left + column * (width + between)) / 7.2
+            axes = made.add_axes((x, y, width / 7.2, height / total), sharex=grid[0][0] if grid else None)
+            axes.tick_params(labelbottom=row == rows - 1)
+            line.append(axes)
+        grid.append(line)
+    return made, grid
+
+
+def headline(made: Figure, text: str) -> None:
+    """The title of a figure of panels."""
+    made.text(0.012, 1.0 - 0.07 / made.get_figheight(), text, fontsize=10, color=INK, va="top")
+
+
+def add_polygons(axes: Any, corners: Sequence[Array], faces: Array, edges: Array, widths: Sequence[float]) -> None:
+    """Filled polygons (m, 2) in turn, with colours (n, 4) of faces and edges and widths of the edges."""
+    if isinstance(axes, light.LightAxes):
+        axes.polygons(corners, faces, edges, widths, 2.0)
+        return
+    from matplotlib.collections import PolyCollection
+
+    axes.add_collection(PolyCollection(corners, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=2))
+
+
+def add_circle(axes: Any, centre: Array, radius: float, **style: Any) -> None:
+    """A circle that is not filled."""
+    turn = np.linspace(0.0, 2 * np.pi, 73)
+    axes.plot(centre[0] + radius * np.cos(turn), centre[1] + radius * np.sin(turn), **style)
+
+
+def add_name(axes: Any, place: Array, name: str, **style: Any) -> None:
+    """Words that stay readable over lines."""
+    if isinstance(axes, light.LightAxes):
+        axes.text(float(place[0]), float(place[1]), name, halo=True, **style)
+        return
+    from matplotlib import patheffects
+
+    axes.text(*place, name, **style).set_path_effects([patheffects.withStroke(linewidth=2.0, foreground="white")])
 
 
 def dress(axes: Axes, xlabel: str = "", ylabel: str = "", title: str = "") -> None:
@@ -38,11 +110,15 @@ def dress(axes: Axes, xlabel: str = "", ylabel: str = "", title: str = "") -> No
     axes.set_ylabel(ylabel, fontsize=9)
     if title:
         axes.set_title(title, fontsize=10, loc="left", color=INK)
+    if isinstance(axes, light.LightAxes):
+        return
     axes.grid(True, color="#E4E4E4", linewidth=0.6)
     axes.set_axisbelow(True)
     axes.tick_params(labelsize=8, colors=INK)
     axes.spines[["top", "right"]].set_visible(False)
     axes.margins(x=0.01)
+    if axes.figure.get_layout_engine() is None:  # panels are low
+        axes.locator_params(axis="y", nbins=5)
 
 
 def leg_line(number: int) -> dict[str, Any]:
@@ -57,9 +133,12 @@ def leg_line(number: int) -> dict[str, Any]:
 def legend(figure_: Figure, axes: Axes, columns: int = 6) -> None:
     """One legend for the whole figure, below it, read in rows: Matplotlib fills columns."""
     handles, labels = axes.get_legend_handles_labels()
+    if not labels:
+        return
     order = [k for column in range(columns) for k in range(column, len(labels), columns)]
     figure_.legend(
-        [handles[k] for k in order], [labels[k] for k in order], loc="outside lower center",
+        [handles[k] for k in order], [labels[k] for k in order],
+        loc="lower center" if figure_.get_layout_engine() is None else "outside lower center",
         ncols=min(columns, len(labels)), fontsize=8, frameon=False, handlelength=2.8,
     )  # fmt: skip
 

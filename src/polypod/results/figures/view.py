@@ -1,15 +1,17 @@
-"""From where a robot is best seen: the view in which its legs hide each other least."""
+"""From where a robot is seen: directions of the paper, and the view in which the legs hide each other least."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from mpl_toolkits.mplot3d import proj3d
+from numpy.typing import NDArray
 
+from ...description import Robot
 from .skeleton import Skeleton
 
+Array = NDArray[np.float64]
 # In the order of preference: a later one must be that much clearer.
 _VIEWS = tuple((elevation, azimuth) for elevation in (20, 28) for azimuth in (-55, -65, -45, -75, -35, -25))
 _PREFERENCE = 0.01
@@ -17,28 +19,68 @@ _NEAR = 0.02  # of the picture's height; closer lines are taken for one
 _SAMPLES = np.linspace(0.05, 0.95, 25)[:, None]
 
 
-def best_view(axes: Any, lines: Skeleton) -> None:
-    """Turn three-dimensional axes with their limits set; legs count at all poses of the skeleton."""
+@dataclass(frozen=True)
+class View:
+    """Directions in base axes (3): to the right and upwards on paper, and towards the reader; right-handed, unit."""
 
-    def cost(number: int) -> float:
-        axes.view_init(*_VIEWS[number])
-        return crowding(axes, lines) + _PREFERENCE * number
+    right: Array
+    up: Array
+    towards: Array
 
-    axes.view_init(*_VIEWS[min(range(len(_VIEWS)), key=cost)])
+    @classmethod
+    def of(cls, azimuth: float, elevation: float, down: bool = False) -> View:
+        """From a direction by its angles [deg]; ``down`` if z points where things fall, which then is below."""
+        a, e = np.radians([azimuth, elevation])
+        towards = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+        right = np.array([-np.sin(a), np.cos(a), 0.0])
+        # half a turn about x; turning z alone would show the robot as in a mirror
+        turned = np.array([1.0, -1.0, -1.0]) if down else np.ones(3)
+        return cls(right * turned, np.cross(towards, right) * turned, towards * turned)
+
+    @classmethod
+    def plan(cls, down: bool = False) -> View:
+        """From above, x to the right."""
+        return cls.of(-90.0, 90.0, down)
+
+    @classmethod
+    def side(cls, down: bool = False) -> View:
+        """From the side, x to the right."""
+        return cls.of(-90.0, 0.0, down)
+
+    def flat(self, points: Array) -> Array:
+        """Points (..., 3) on paper (..., 2), in the same unit."""
+        result: Array = points @ np.stack([self.right, self.up], axis=1)
+        return result
+
+    def depth(self, points: Array) -> Array:
+        """How near points (..., 3) are to the reader (...)."""
+        result: Array = points @ self.towards
+        return result
 
 
-def crowding(axes: Any, lines: Skeleton) -> float:
+def points_down(robot: Robot) -> bool:
+    """Whether the base frame's z axis points where things fall."""
+    return robot.gravity[2] > 0
+
+
+def best_view(robot: Robot, lines: Skeleton) -> View:
+    """The view from the side and above in which legs hide each other least, at all poses of the skeleton."""
+    views = [View.of(azimuth, elevation, points_down(robot)) for elevation, azimuth in _VIEWS]
+    cost = [crowding(view, lines) + _PREFERENCE * number for number, view in enumerate(views)]
+    return views[int(np.argmin(cost))]
+
+
+def crowding(view: View, lines: Skeleton) -> float:
     """Mean part of a leg's line that lies on another leg's, on paper."""
-    matrix = axes.get_proj()
-    drawn = []
-    for k in range(len(lines.joints)):
-        drawn += [(k, bone.leg, bone.ends[k, 0] + _SAMPLES * np.diff(bone.ends[k], axis=0)) for bone in lines.bones]
-    flat = [(k, leg, np.stack(proj3d.proj_transform(*points.T, matrix)[:2], axis=1)) for k, leg, points in drawn]
-    spread = np.concatenate([points for _, _, points in flat])
-    near = _NEAR * float(np.ptp(spread, axis=0).max())
+    bones = lines.bones
+    if not bones:
+        return 0.0
+    ends = view.flat(np.stack([bone.ends for bone in bones]))  # (bones, n, 2, 2)
+    points = ends[:, :, None, 0] + _SAMPLES * (ends[:, :, None, 1] - ends[:, :, None, 0])  # (bones, n, samples, 2)
+    near = _NEAR * float(np.ptp(points.reshape(-1, 2), axis=0).max())
     hidden = 0.0
-    for (k, leg, a), (other, neighbour, b) in combinations(flat, 2):
-        if k == other and leg != neighbour:
-            distance = np.linalg.norm(a[:, None] - b[None], axis=-1)
-            hidden += float((distance.min(axis=1) < near).mean())
-    return hidden / len(flat)
+    for a, b in combinations(range(len(bones)), 2):
+        if bones[a].leg != bones[b].leg:
+            distance = np.linalg.norm(points[a][:, :, None] - points[b][:, None], axis=-1)
+            hidden += float((distance.min(axis=2) < near).mean(axis=1).sum())
+    return hidden / (len(bones) * len(lines.joints))

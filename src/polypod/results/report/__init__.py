@@ -2,7 +2,18 @@
 
 from ...files.whole import write_whole
 from .folder import check_target, whole_folder
+from .manifest import source
 from .output import FILES, write_results
 from .page import near_singularity, notes, page
 
-__all__ = ["FILES", "check_target", "near_singularity", "notes", "page", "whole_folder", "write_results", "write_whole"]
+__all__ = [
+    "FILES",
+    "check_target",
+    "near_singularity",
+    "notes",
+    "page",
+    "source",
+    "whole_folder",
+    "write_results",
+    "write_whole",
+]

@@ -3,52 +3,80 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-
-import xarray as xr
+from typing import TYPE_CHECKING, Any
 
 from ...datasets import save_result
+from ...model import Model
+from ...tables import table
+from ..bearings import bearings
 from ..read import actuators as names
-from ..sizing import actuators, bearings, limits
-from ..tables import table
+from ..sizing import actuators, limits
 from .folder import whole_folder
 from .page import Image, page
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 FILES = ("results.nc", "forces.csv", "actuators.csv", "bearings.csv", "limits.csv", "figures", "report.html")
 
 
 def write_results(
-    result: xr.Dataset, target: Path, force: bool = False, progress: Callable[[str], None] = lambda step: None
+    result: xr.Dataset,
+    target: Path,
+    force: bool = False,
+    progress: Callable[[str], None] = lambda step: None,
+    inputs: Mapping[str, Any] | None = None,
+    model: Model | None = None,
 ) -> list[Path]:
-    """Write a study's folder whole or not at all; returns the files in it."""
-    with whole_folder(target, force, FILES) as folder:
+    """Write a study's folder whole or not at all; returns the files in it.
+
+    ``inputs`` are what the result comes from, by name, for the manifest: results of the same inputs are replaced
+    without ``force``. If not given they are the names of robot and motion. A ``model`` at hand saves making it again.
+    """
+    known = inputs or {name: result.attrs[name] for name in ("robot", "motion", "friction")}
+    with whole_folder(target, force, FILES, known) as folder:
         progress("results.nc")
         save_result(result, folder / "results.nc")
         columns = [("time", "s"), *zip(names(result), map(str, result.force_unit.values), strict=True)]
-        rows = [(float(t), *map(float, row)) for t, row in zip(result.time, result.force.values, strict=True)]
+        rows = [(t, *row) for t, row in zip(result.time.values.tolist(), result.force.values.tolist(), strict=True)]
         (folder / "forces.csv").write_text(table("Forces", columns, rows).csv(), encoding="utf-8")
         tables = {"actuators": actuators(result), "bearings": bearings(result), "limits": limits(result)}
         for name, made in tables.items():
             if made.rows:
                 (folder / f"{name}.csv").write_text(made.csv(), encoding="utf-8")
-        images = _figures(result, folder / "figures", progress)
+        images = draw_figures(result, progress)
+        (folder / "figures").mkdir()
+        for name, _, svg in images:
+            (folder / "figures" / f"{name}.svg").write_bytes(svg)
         progress("report.html")
         from ... import __version__
 
-        (folder / "report.html").write_text(page(result, images, __version__), encoding="utf-8")
+        (folder / "report.html").write_text(page(result, images, __version__, known, model), encoding="utf-8")
     return sorted(path for path in target.rglob("*") if path.is_file())
 
 
-def _figures(result: xr.Dataset, folder: Path, progress: Callable[[str], None]) -> list[Image]:
-    from .. import figures as plots  # Matplotlib takes its time to load; only here is it needed
+def draw_figures(result: xr.Dataset, progress: Callable[[str], None] = lambda step: None) -> list[Image]:
+    """All figures of a study as SVG, whose letters are text: small, sharp in print, soon drawn."""
+    from ..figures import figures
+    from ..figures.light import light_figures
 
-    folder.mkdir()
     images = []
-    for name, caption, figure in plots.figures(result):
-        progress(f"figure {name}")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="png")
-        images.append((name, caption, buffer.getvalue()))
-        (folder / f"{name}.png").write_bytes(buffer.getvalue())
+    with light_figures():
+        for name, caption, figure in figures(result):
+            progress(f"figure {name}")
+            images.append((name, caption, svg_of(figure)))
     return images
+
+
+def svg_of(figure: Any) -> bytes:
+    """A figure as SVG; of one that only Matplotlib can draw, in the same way."""
+    if hasattr(figure, "svg"):
+        return str(figure.svg()).encode()
+    from matplotlib import rc_context
+
+    buffer = io.BytesIO()
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "polypod"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    return buffer.getvalue()

@@ -1,0 +1,138 @@
+"""``polypod schema``: robot and motion files as JSON schema, for editors."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from ..description import LegData, Robot
+from ..files.short_forms.forms import Copies, Mirror, Pair
+from ..files.whole import write_whole
+from ..motion import Law, MotionFile, PathKind, TrajectoryKind, Wrench
+from .terminal import out, report_errors
+
+EXAMPLE = "Example: polypod schema robot --out robot.schema.json"
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+_MEASURE = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[-+]?(\d|\.\d)"}]}
+"""A number, or a text that begins with one, such as 60 mm."""
+_FAMILIES = {"trajectory": TrajectoryKind, "path": PathKind, "time law": Law, "wrench": Wrench}
+"""Fields of motion files that hold one of several kinds, by what the schema calls them."""
+
+
+class Kind(StrEnum):
+    """What a file describes."""
+
+    robot = "robot"
+    motion = "motion"
+
+
+def schema(kind: str) -> dict[str, Any]:
+    """JSON schema of a kind of file, ``robot`` or ``motion``.
+
+    It knows the fields and what goes into them; what depends on several fields is for ``polypod check``. Numbers may be
+    texts with a unit, and what legs share may stand in ``leg_defaults``, so no field of a leg is required.
+    """
+    made = _robot() if kind == "robot" else _motion()
+    return {"$schema": _DRAFT, "title": f"polypod {kind} file", **{k: v for k, v in made.items() if k != "title"}}
+
+
+def _robot() -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    whole = _collected(Robot.model_json_schema(), definitions)
+    short = {form.__name__: _collected(form.model_json_schema(), definitions) for form in (Copies, Mirror, Pair)}
+    definitions |= short
+    kinds = []
+    for name, leg in _ours(LegData.registry):
+        made = _collected(leg.model_json_schema(), definitions)
+        fields = {key: made["properties"].get(key, {}) for key in leg.file_fields()}
+        if "rail_direction" in fields:
+            fields["rail_end"] = fields["rail_start"]  # a point may stand for the direction
+        fields |= {"kind": {"const": name}, "copies": {"$ref": "#/$defs/Copies"}, "mirror": {"$ref": "#/$defs/Mirror"}}
+        definitions[f"leg {name}"] = {
+            "type": "object", "description": made.get("description", ""), "properties": fields,
+            "additionalProperties": False,
+        }  # fmt: skip
+        kinds.append({"$ref": f"#/$defs/leg {name}"})
+    definitions["Body"]["properties"]["pair"] = {"$ref": "#/$defs/Pair"}
+    whole["properties"] |= {
+        "legs": {"type": "array", "minItems": 1, "items": {"anyOf": kinds}},
+        "leg_defaults": {"anyOf": kinds, "description": "What all legs share; a leg overrides it field by field."},
+    }
+    return {**whole, "$defs": definitions}
+
+
+def _motion() -> dict[str, Any]:
+    definitions: dict[str, Any] = {}
+    whole = _collected(MotionFile.model_json_schema(), definitions)
+    for what, family in _FAMILIES.items():
+        choices: list[dict[str, Any]] = []
+        for name, kind in _ours(family.registry):
+            made = _collected(kind.model_json_schema(), definitions)
+            made["properties"]["kind"] = {"const": name}
+            made["required"] = [*made.get("required", ()), *(["kind"] if what in ("trajectory", "path") else [])]
+            definitions[f"{what} {name}"] = made
+            choices.append({"$ref": f"#/$defs/{what} {name}"})
+        if what == "time law":
+            choices.append({"enum": [name for name, _ in _ours(family.registry)]})
+        if what == "wrench":
+            choices.append({"type": "array", "minItems": 6, "maxItems": 6, "items": _MEASURE})
+        definitions[what] = {"anyOf": choices}
+    return {**whole, "$defs": definitions}
+
+
+def _ours(registry: dict[str, Any]) -> list[tuple[str, Any]]:
+    """Kinds that come with polypod; one's own have no place in a schema for everybody."""
+    return [(name, kind) for name, kind in sorted(registry.items()) if kind.__module__.startswith("polypod.")]
+
+
+def _collected(made: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose definitions go to those of the file; short forms and units are allowed for in all of it."""
+    definitions |= {name: _relaxed(part) for name, part in made.pop("$defs", {}).items() if name not in definitions}
+    relaxed: dict[str, Any] = _relaxed(made)
+    return relaxed
+
+
+def _relaxed(part: Any) -> Any:
+    """A schema as files are written: a number may have a unit, a form in words may be anything, a kind one of many."""
+    if isinstance(part, list):
+        return [_relaxed(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    about = {key: part[key] for key in ("description", "default") if key in part}
+    if "form" in part:
+        return (
+            {"$ref": f"#/$defs/{part['form']}"} if part["form"] in _FAMILIES else {**about, "description": part["form"]}
+        )
+    if part.get("type") in ("number", "integer"):
+        unit = {"description": f"[{part['unit']}]"} if part.get("unit") else {}
+        return {**about, **unit, **_MEASURE}
+    if part.get("type") == "array":
+        # directions by joints, tensors by three numbers, tables as text: lists have more forms than their class
+        return {**about, "anyOf": [{"type": "array"}, {"type": ["string", "object", "null"]}]}
+    return {key: _relaxed(value) for key, value in part.items() if not _about(key, value)}
+
+
+def _about(key: str, value: Any) -> bool:
+    """Whether an entry of a schema is a word about it, not a field of that name."""
+    return key in ("title", "unit") and isinstance(value, str)
+
+
+@report_errors
+def command(
+    kind: Annotated[Kind, typer.Argument(help="robot or motion.")],
+    file: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; printed if not given.")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> None:
+    """JSON schema of robot or motion files: an editor then offers their fields and marks faults."""
+    text = json.dumps(schema(kind.value), indent=2) + "\n"
+    if file is None:
+        print(text, end="")
+        return
+    write_whole(file, text.encode(), force)
+    line = f"# yaml-language-server: $schema={file}"
+    out().print(f"Wrote {escape(str(file))}. Editors use it where the first line of a file is: {escape(line)}")

@@ -1,0 +1,67 @@
+"""The motion itself: position, rotation and speed of the platform, and what pushes it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...datasets import robot_of
+from .curves import NOISE
+from .style import COLOURS, DASHES, INK, TIME, dress, headline, panels, title
+
+if TYPE_CHECKING:
+    import xarray as xr
+    from matplotlib.figure import Figure
+
+Array = NDArray[np.float64]
+
+
+def motion(result: xr.Dataset) -> Figure:
+    """Position [mm] and rotation [deg] of the platform against home, its speeds, and the external wrench if any.
+
+    Rotation is by roll, pitch and yaw, R = Rz(yaw) Ry(pitch) Rx(roll), about the axes that the platform has at home.
+    """
+    time, twist = result.time.values, result.twist.values
+    place, turn = against_home(result)
+    parts: list[tuple[str, tuple[str, ...], Array]] = [
+        ("position from home [mm]", ("x", "y", "z"), 1e3 * place),
+        ("rotation from home [deg]", ("roll", "pitch", "yaw"), np.degrees(turn)),
+        ("speed [mm/s]", ("vx", "vy", "vz"), 1e3 * twist[:, :3]),
+        ("angular speed [deg/s]", ("wx", "wy", "wz"), np.degrees(twist[:, 3:])),
+    ]
+    if "wrench" in result:
+        wrench = result.wrench.values
+        parts += [("external force [N]", ("fx", "fy", "fz"), wrench[:, :3])]
+        parts += [("external moment [N m]", ("mx", "my", "mz"), wrench[:, 3:])]
+    made, grid = panels(len(parts) // 2, 2, height=1.55, each=True, legend_rows=0)
+    for axes, (label, names, values) in zip([axes for row in grid for axes in row], parts, strict=True):
+        axes.axhline(0.0, color=INK, linewidth=0.6)
+        largest = float(np.abs(values).max(initial=0.0))
+        still = [
+            name for k, name in enumerate(names) if np.abs(values[:, k]).max(initial=0.0) <= 1e-6 * largest + NOISE
+        ]
+        for k, name in enumerate(names):
+            if name not in still:
+                axes.plot(time, values[:, k], label=name, color=COLOURS[k], linestyle=DASHES[k], linewidth=1.6)
+        if len(still) < 3:
+            axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.99), ncols=3, fontsize=7.5, frameon=False,
+                        handlelength=2.2, borderaxespad=0.0, columnspacing=1.0)  # fmt: skip
+        else:
+            axes.set_ylim(-1.0, 1.0)
+            axes.text(0.5, 0.6, "none", transform=axes.transAxes, ha="center", fontsize=8, color=INK)
+        dress(axes, TIME if axes in grid[-1] else "", label)
+    headline(made, title(result, "the motion"))
+    return made
+
+
+def against_home(result: xr.Dataset) -> tuple[Array, Array]:
+    """Position (n, 3) [m] from home in base axes, and roll, pitch, yaw (n, 3) [rad] about the axes at home."""
+    home, pose = robot_of(result).home.matrix, result.pose.values
+    turned = home[:3, :3].T @ pose[:, :3, :3]
+    pitch = -np.arcsin(np.clip(turned[:, 2, 0], -1.0, 1.0))
+    roll = np.arctan2(turned[:, 2, 1], turned[:, 2, 2])
+    yaw = np.arctan2(turned[:, 1, 0], turned[:, 0, 0])
+    angles = np.unwrap(np.stack([roll, pitch, yaw], axis=1), axis=0)
+    return pose[:, :3, 3] - home[:3, 3], angles

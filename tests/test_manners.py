@@ -1,0 +1,188 @@
+"""Manners: short words for objects, names by attribute, leg kinds of one's own on the command line, schemas, shells."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jsonschema
+import pytest
+from typer.testing import CliRunner
+
+import polypod as pp
+from polypod.cli import app
+from polypod.cli.extend import complete_either, complete_motion, complete_robot
+from polypod.cli.new import template
+from polypod.cli.schema import schema
+from polypod.errors import RobotFileError
+from polypod.files.documents import parse
+from polypod.motion import make_task
+from polypod.tables import table
+
+SOURCE = Path(pp.__file__).parent
+ROOT = Path(__file__).parent.parent
+
+
+def polypod(*args):
+    return CliRunner().invoke(app, [str(a) for a in args])
+
+
+# -- words for objects -------------------------------------------------------------------------------------------------
+
+
+def test_objects_are_told_in_a_line():
+    robot = pp.load("hexapod")
+    assert repr(robot) == str(robot) == "Robot('hexapod': 6 UPS legs, 6 freedoms, platform 50 kg)"
+    assert repr(pp.load("staicu")) == "Robot('staicu': 3 PRU/PRPaR legs, 3 freedoms, platform 8.157 kg)"
+    task = make_task(pp.Model("kim-ryu"), rate=100.0)
+    assert repr(task) == "Task('kim-ryu-circle': 1.5 s, 151 samples)"
+    result = pp.study("kim-ryu", task)
+    assert len(repr(result)) < 4000
+    made = table("Drives", [("leg", ""), ("peak force", "N")], [("leg1", 12.5), ("leg10", 120.0)])
+    assert repr(made) == "Table('Drives': 2 rows of leg, peak force [N])"
+    assert str(made) == "Drives\nleg    peak force\n                N\nleg1         12.5\nleg10         120"
+
+
+def test_notebooks_get_html_with_names_escaped():
+    made = table("A <b>", [("leg", "")], [("<script>",)], "c & d")
+    shown = made._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+    assert "c &amp; d" in shown
+    for thing in (pp.load("kim-ryu"), pp.Model("kim-ryu")):
+        assert thing._repr_html_().startswith("<iframe")  # the live page
+
+
+def test_rounding_is_no_number_and_units_are_those_of_people():
+    columns = [("a", ""), ("peak power", "W"), ("braking power", "W"), ("f", "N"), ("moment", "N m"), ("stroke", "m")]
+    made = table("T", columns, [("x", 30.0, 8.6e-17, 500.0, 3.4e-8, 0.0802)])
+    assert made.texts()[0] == ["x", "30", "0", "500", "0", "0.0802"]
+    shown = made.practical()
+    assert shown.columns[-1].header == "stroke [mm]"
+    assert shown.texts(3)[0][-1] == "80.2"
+    limits = table("L", [("worst value", ""), ("unit", "")], [(0.5, "m"), (1.0, "rad")])
+    assert limits.practical().texts(3) == [["500", "mm"], ["57.3", "deg"]]
+    assert made.csv().splitlines()[1] == "x,30.0,8.6e-17,500.0,3.4e-08,0.0802"  # data stay what they are
+
+
+def test_modules_by_attribute():
+    code = (
+        "import polypod as pp; pp.plots.forces, pp.motion.make_task, pp.study, pp.tables.table, pp.view.live, "
+        "pp.datasets.QUANTITIES, pp.files.load; print(pp.pose(z=0.5)[2, 3])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0.5"
+
+
+def test_python_dash_m():
+    done = subprocess.run([sys.executable, "-m", "polypod", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == pp.__version__
+
+
+# -- own leg kinds -----------------------------------------------------------------------------------------------------
+
+
+def test_leg_kinds_of_a_file_of_ones_own(tmp_path):
+    """A file may name a kind that only --with brings; in another process, since kinds stay known."""
+    text = template("robot", "mine").replace("kind: UPS", "kind: MyUPS")
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "my_legs.py").write_text(
+        "from typing import Literal\nfrom polypod.legs.ups import UPS\n\n\n"
+        "class MyUPS(UPS, kind='MyUPS'):\n    '''A UPS leg of my own.'''\n",
+        encoding="utf-8",
+    )
+
+    def run(*args):
+        command = [sys.executable, "-m", "polypod", *args]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+
+    without = run("check", "mine.yaml")
+    assert without.returncode == 2
+    assert "MyUPS" in without.stderr
+    done = run("check", "mine.yaml", "--with", "my_legs.py")
+    assert done.returncode == 0, done.stderr
+    assert "6 legs (MyUPS)" in done.stdout
+
+
+def test_a_file_that_is_no_module_is_told(tmp_path):
+    missing = polypod("show", "kim-ryu", "--no-draw", "--with", tmp_path / "none.py")
+    assert missing.exit_code == 2
+    assert "a Python file (.py) is needed" in missing.stderr
+    (tmp_path / "bad.py").write_text("x = 1\ny = x / 0\n")
+    bad = polypod("show", "kim-ryu", "--no-draw", "--with", tmp_path / "bad.py")
+    assert bad.exit_code == 2
+    assert "line 2: ZeroDivisionError" in bad.stderr
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["robot", "motion"])
+def test_schemas_know_every_file_of_the_library(kind):
+    made = schema(kind)
+    jsonschema.Draft202012Validator.check_schema(made)
+    validator = jsonschema.Draft202012Validator(made)
+    folder = SOURCE / ("files/robots" if kind == "robot" else "motion/library")
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.yaml")}
+    texts["template"] = template(kind, "mine")
+    if kind == "robot":
+        texts["flexible"] = template(kind, "mine", "flexible")
+    assert len(texts) > 15
+    for name, text in texts.items():
+        document, _ = parse(text, name, RobotFileError, "a mapping")
+        assert not list(validator.iter_errors(document)), name
+        document["nmae"] = 1
+        assert list(validator.iter_errors(document)), name
+    if kind == "robot":
+        document, _ = parse(texts["template"], "template", RobotFileError, "a mapping")
+        document["legs"][0]["bse"] = [0, 0, 0]
+        assert list(validator.iter_errors(document))
+
+
+def test_schema_command_and_the_line_of_templates(tmp_path):
+    done = polypod("schema", "robot", "--out", tmp_path / "robot.schema.json")
+    assert done.exit_code == 0
+    assert json.loads((tmp_path / "robot.schema.json").read_text())["title"] == "polypod robot file"
+    assert template("robot", "x").startswith("# yaml-language-server: $schema=robot.schema.json\n")
+    assert template("motion", "x").startswith("# yaml-language-server: $schema=motion.schema.json\n")
+    assert polypod("schema", "leg").exit_code == 2
+
+
+def test_sizes_take_units(tmp_path):
+    a, b = tmp_path / "a.yaml", tmp_path / "b.yaml"
+    assert (
+        polypod("new", "hex", "--hexapod", "--height", "350 mm", "--base-angle", "0.4 rad", "--out", a).exit_code == 0
+    )
+    assert (
+        polypod("new", "hex", "--hexapod", "--height", 0.35, "--base-angle", 22.918311805232928, "--out", b).exit_code
+        == 0
+    )
+    assert pp.load(a).home == pp.load(b).home
+    assert pp.load(a).legs[0].base == pytest.approx(pp.load(b).legs[0].base, rel=1e-12)
+    wrong = polypod("new", "hex", "--hexapod", "--height", "350 kg", "--out", tmp_path / "c.yaml")
+    assert wrong.exit_code == 2
+    assert "a number in m is needed, or one with its unit (m, mm, cm, um, km), got '350 kg'" in wrong.stderr
+
+
+# -- shells ------------------------------------------------------------------------------------------------------------
+
+
+def test_names_are_completed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("kim.yaml").write_text("")
+    assert [name for name, _ in complete_robot("ki")] == ["kim-ryu", "kim.yaml"]
+    assert "kim-ryu-circle" in dict(complete_motion("kim-"))
+    assert {"kim-ryu", "kim-ryu-circle"} <= set(dict(complete_either("kim")))
+    # as bash asks: the words so far, and the number of the one that is typed
+    environment = {
+        **os.environ,
+        "_POLYPOD_COMPLETE": "complete_bash",
+        "COMP_WORDS": "polypod run hexa",
+        "COMP_CWORD": "2",
+    }
+    code = "import sys; sys.argv = ['polypod']; from polypod.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.stdout.split() == ["hexapod"]
