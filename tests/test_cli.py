@@ -17,7 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import COMMANDS, GROUPS, app, load_command
+from polypod.cli import _FILES, COMMANDS, GROUPS, app, load_command
 from polypod.cli.check import check
 from polypod.cli.new import template
 from polypod.cli.parameters import mobility, parameters
@@ -246,7 +246,7 @@ def test_every_command_explains_itself():
 def test_the_table_of_commands_says_what_the_commands_say():
     """The help of a command stands in the table, so that it is known without importing the command."""
     for name, words in COMMANDS.items():
-        module = importlib.import_module(f"polypod.cli.{'catalogue' if name == 'list' else name}")
+        module = importlib.import_module(f"polypod.cli.{_FILES.get(name, name)}")
         assert words == inspect.cleandoc(module.command.__doc__).splitlines()[0]
 
 
