@@ -164,7 +164,10 @@ def test_slopes_are_those_of_differences() -> None:
         parts = []
         for m in (1, 2, 3):
             there, back = (geometry.poses(reading, s * m * step * unit, pose) for s in (1, -1))
-            turn = [Rotation.from_matrix(p[:, :3, :3] @ np.swapaxes(pose[:, :3, :3], 1, 2)).as_rotvec() for p in (there, back)]
+            turn = [
+                Rotation.from_matrix(p[:, :3, :3] @ np.swapaxes(pose[:, :3, :3], 1, 2)).as_rotvec()
+                for p in (there, back)
+            ]
             parts.append(np.c_[there[:, :3, 3] - back[:, :3, 3], turn[0] - turn[1]] / step)
         slope = (45 * parts[0] - 9 * parts[1] + parts[2]) / 60
         assert np.abs(slope - exact[:, :, k]).max() < 1e-8 * np.abs(exact[:, :, k]).max() + 1e-9

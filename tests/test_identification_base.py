@@ -61,13 +61,13 @@ def pods() -> tuple[pp.Robot, list[dict[str, Any]]]:
         ]  # fmt: skip
         for joint in joints:
             joint |= {k: np.asarray(joint[k]).tolist() for k in ("at", "axis") if k in joint}
-        legs.append({"kind": "chain", "bodies": {n: body for n in frames[-1]}, "joints": joints})
+        legs.append({"kind": "chain", "bodies": dict.fromkeys(frames[-1], body), "joints": joints})
     document = {"name": "pods", "platform": body, "home": {"position": robot.home.position}, "legs": legs}
     return pp.Robot.model_validate(document), frames
 
 
 def test_counts_with_crosses() -> None:
-    """190 numbers with crosses have 88 base parameters, 40 of identical legs 23 (24 are listed elsewhere, one moves)."""
+    """190 numbers with crosses have 88 base parameters, 40 of identical legs 23 (24 listed elsewhere: one moves)."""
     robot, frames = pods()
     linear = LinearModel(pp.Model(robot))
     motion = random_motion(linear.model, 300)

@@ -36,7 +36,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_identify_writes_a_robot_and_a_report(folder: Path) -> None:
-    said = run("identify", "five-bar", folder / "run1.csv", "--validate", folder / "run2.csv", "--out", folder / "new.yaml")
+    said = run(
+        "identify", "five-bar", folder / "run1.csv", "--validate", folder / "run2.csv", "--out", folder / "new.yaml"
+    )
     assert said.exit_code == 0, said.output
     assert "base parameters of 54 numbers" in said.output
     again = pp.load(folder / "new.yaml")
@@ -51,7 +53,9 @@ def test_identify_writes_a_robot_and_a_report(folder: Path) -> None:
 
 
 def test_identify_prints_json(folder: Path) -> None:
-    said = run("identify", "five-bar", folder / "run1.csv", "--out", folder / "j.yaml", "--json", "--uncertainty", "0.3")
+    said = run(
+        "identify", "five-bar", folder / "run1.csv", "--out", folder / "j.yaml", "--json", "--uncertainty", "0.3"
+    )
     data = json.loads(said.stdout)
     assert len(data["base_parameters"]) == 9
     assert data["force_errors"][0]["after"] == pytest.approx(0.002, rel=0.1)

@@ -59,7 +59,7 @@ def command(
     if (poses is None) == (plan_count is None):
         raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
     model = Model(robot)
-    points = {"tool": _point(tool, "tool"), "anchor": _point(anchor, "anchor")}
+    points: dict[str, Any] = {"tool": _point(tool, "tool"), "anchor": _point(anchor, "anchor")}
     options: dict[str, Any] = {"numbers": numbers, "offsets": offsets, "frames": frames}
     if plan_count is not None:
         given = {k: v for k, v in points.items() if v is not None}
@@ -75,7 +75,7 @@ def command(
         return
     assert poses is not None
     with working("calibrating"):
-        found = calibrate(model, poses, **options, **points, uncertainty=uncertainty, robust=robust)
+        found = calibrate(model, poses, **(options | points), uncertainty=uncertainty, robust=robust)
     target = out_file or Path(f"{model.robot.name}-calibrated.yaml")
     write_whole(target, dumps(found.robot).encode(), force)
     if json_:
@@ -104,18 +104,20 @@ def _left(found: Calibration) -> str:
 def numbers_table(found: Calibration) -> Table:
     """Every number with its step and interval."""
     half = Z95 * np.sqrt(np.diag(found.covariance))
-    rows = [(n.name, n.unit, n.value, n.value + float(s), float(h), sight)
-            for n, s, h, sight in zip(found.geometry.numbers, found.steps, half, found.base.sight, strict=True)]  # fmt: skip
+    each = zip(found.geometry.numbers, found.steps, half, found.base.sight, strict=True)
+    rows = [(n.name, n.unit, n.value, n.value + float(s), float(h), sight) for n, s, h, sight in each]
     columns = [("number", ""), ("unit", ""), ("file", ""), ("new", ""), ("± 95 %", ""), ("seen", "")]
     return table("Geometry", columns, rows)
 
 
 def plan_table(chosen: Plan) -> Table:
     """What the poses of a plan will show."""
-    rows = [(n.name, n.unit, float(h), sight)
-            for n, h, sight in zip(chosen.base.numbers, chosen.half_widths, chosen.base.sight, strict=True)]  # fmt: skip
+    each = zip(chosen.base.numbers, chosen.half_widths, chosen.base.sight, strict=True)
+    rows = [(n.name, n.unit, float(h), sight) for n, h, sight in each]
     caption = "With noise of 10 um and 20 urad."
-    return table("What the poses will show", [("number", ""), ("unit", ""), ("± 95 %", ""), ("seen", "")], rows, caption)
+    return table(
+        "What the poses will show", [("number", ""), ("unit", ""), ("± 95 %", ""), ("seen", "")], rows, caption
+    )
 
 
 def poses_table(model: Model, chosen: Plan) -> Table:

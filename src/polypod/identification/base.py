@@ -108,7 +108,7 @@ def base_of_rows(rows: Array, numbers: tuple[LinearNumber, ...]) -> BaseParamete
     scale = np.linalg.norm(rows, axis=0)
     effective = scale > _NOTHING * scale.max()
     columns = np.flatnonzero(effective)
-    r = np.linalg.qr(rows[:, columns] / scale[columns], mode="r")
+    r: Array = np.asarray(np.linalg.qr(rows[:, columns] / scale[columns], mode="r"))
     values = np.linalg.svd(r, compute_uv=False)
     rank = int((values > GAP * values[0]).sum())
     independent = _first_independent(r, rank)

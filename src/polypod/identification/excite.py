@@ -105,7 +105,7 @@ def excite(
 
 @dataclass(frozen=True, eq=False)
 class _Series(Path):
-    """x = offset + sum_k a_k cos(k w t) + b_k sin(k w t), a and b (m, K): the same as the file's, without its checks."""
+    """x = offset + sum_k a_k cos(k w t) + b_k sin(k w t), a and b (m, K): what the file says, unchecked."""
 
     offset: Array
     a: Array

@@ -34,7 +34,7 @@ class Triangles(NamedTuple):
 
 
 class Fit(NamedTuple):
-    """beta (r,), its covariance (r, r), the noise of every channel (a,), and the triangle R (r, r) with its side z (r,).
+    """beta (r,), its covariance (r, r), the noise of every channel (a,), the triangle R (r, r) and its side z (r,).
 
     ||R beta - z||^2 is the weighted sum of squares but for a constant: all that data say about beta.
     """
@@ -46,7 +46,9 @@ class Fit(NamedTuple):
     side: Array
 
 
-def triangles(linear: LinearModel, base: BaseParameters, motion: Motion, force: Array, good: Good, p: Array) -> Triangles:
+def triangles(
+    linear: LinearModel, base: BaseParameters, motion: Motion, force: Array, good: Good, p: Array
+) -> Triangles:
     """The triangles of a log: slopes of forces by base parameters at p, and forces (n, a), where ``good`` (n, a).
 
     Where friction depends on reactions forces bend with the numbers: then y is what the straight line through p leaves,
@@ -56,12 +58,14 @@ def triangles(linear: LinearModel, base: BaseParameters, motion: Motion, force: 
     return found if found is not None else _householder(linear, base, motion, force, good, p)
 
 
-def _rows(linear: LinearModel, base: BaseParameters, motion: Motion, force: Array, p: Array) -> tuple[Array, Array, Good]:
+def _rows(
+    linear: LinearModel, base: BaseParameters, motion: Motion, force: Array, p: Array
+) -> tuple[Array, Array, Good]:
     """Rows (n, a, r), sides (n, a) and which samples (n,) are sound."""
     rows, y = linear.slopes(motion, p, base.independent), force
     if linear.loaded:
         y = y - linear.forces(motion, p) + rows @ base.values(p)
-    return rows, y, np.isfinite(rows).all(axis=(1, 2)) & np.isfinite(y).all(axis=1)
+    return rows, y, np.asarray(np.isfinite(rows).all(axis=(1, 2)) & np.isfinite(y).all(axis=1))
 
 
 def _summed(
@@ -143,7 +147,8 @@ def weighted(data: Triangles, spread: Array | None = None, rounds: int = 4) -> F
     for _ in range(rounds):
         weight = 1.0 / (noise * np.sqrt(spread))
         stacked = (data.factors * weight[:, None, None]).reshape(-1, size + 1)
-        factor = np.linalg.qr(np.column_stack([stacked[:, :size] / scale, stacked[:, size]]), mode="r")
+        sides = np.column_stack([stacked[:, :size] / scale, stacked[:, size]])
+        factor: Array = np.asarray(np.linalg.qr(sides, mode="r"))
         triangle, side = factor[:size, :size], factor[:size, size]
         beta = np.linalg.lstsq(triangle, side, rcond=1e-15)[0] / scale
         misfit = np.linalg.norm(data.factors @ np.concatenate([beta, [-1.0]]), axis=1)

@@ -10,11 +10,10 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
-
-import casadi as ca
 
 from ..description.quantities import unit_of
 from ..errors import InputError
@@ -28,8 +27,8 @@ from .numbers import LinearNumber
 
 Array = NDArray[np.float64]
 _NEWTON = 30
-FRAMES = ("base frame x", "base frame y", "base frame z", "base frame rx", "base frame ry", "base frame rz",
-          "tool frame x", "tool frame y", "tool frame z", "tool frame rx", "tool frame ry", "tool frame rz")  # fmt: skip
+FRAMES = tuple(f"{frame} frame {axis}" for frame in ("base", "tool") for axis in ("x", "y", "z", "rx", "ry", "rz"))
+"""Numbers of the frames of the measuring device and of its target."""
 
 
 class Geometry:
@@ -73,7 +72,9 @@ class Geometry:
         return len(self.numbers)
 
     def _paths(self, patterns: tuple[str, ...]) -> list[str]:
-        known = [p for p in known_paths(self.robot) if p.startswith("legs.") and _kind(self.robot, p) in ("m", "1", "q")]
+        known = [
+            p for p in known_paths(self.robot) if p.startswith("legs.") and _kind(self.robot, p) in ("m", "1", "q")
+        ]
         if not patterns:
             return known
         for pattern in patterns:
@@ -100,7 +101,9 @@ class Geometry:
             self.numbers.append(LinearNumber(path, "", name, unit, float(value)))
         else:
             basis = np.eye(3)
-            self.numbers += [LinearNumber(path, "", f"{name} {a}", "m", float(v)) for a, v in zip("xyz", value, strict=True)]
+            self.numbers += [
+                LinearNumber(path, "", f"{name} {a}", "m", float(v)) for a, v in zip("xyz", value, strict=True)
+            ]
         self._blocks.append((path, slice(start, len(self.numbers)), basis))
 
     def _add_offsets(self) -> None:
@@ -130,7 +133,7 @@ class Geometry:
         port_ = self.mechanism.numbers.values.copy()
         for path, value in self.values_at(p).items():
             for place in self._places[path]:
-                index = self.mechanism.numbers.entries[place].index
+                index: Any = self.mechanism.numbers.entries[place].index
                 port_[place] = value[index] if index else value
         return port_
 

@@ -133,7 +133,9 @@ def _opened(model: Model, friction: Sequence[str]) -> Any:
     known = [path for path in model.robot.numbers() if path.rpartition(".")[2] in ("viscous", "coulomb", "drag")]
     for pattern in friction:
         if not any(fnmatchcase(path, pattern) for path in known):
-            raise InputError(f"friction: {pattern} fits no friction of the robot; there are {', '.join(known[:9])}, ...")
+            raise InputError(
+                f"friction: {pattern} fits no friction of the robot; there are {', '.join(known[:9])}, ..."
+            )
     return lambda path: any(fnmatchcase(path, pattern) for pattern in friction)
 
 
@@ -199,11 +201,15 @@ def identified(
     unseen = result.invisible
     if unseen:
         listed = "; ".join(unseen[:4]) + (f"; and {len(unseen) - 4} more" if len(unseen) > 4 else "")
-        text = (f"too little motion: {len(unseen)} of {base.count} base parameters are invisible in these logs and stay "
-                f"near the file's values: {listed}")  # fmt: skip
+        text = (
+            f"too little motion: {len(unseen)} of {base.count} base parameters are invisible in these logs and stay "
+            f"near the file's values: {listed}"
+        )
         result = replace(result, notes=(*result.notes, text))
     if held:
-        result = replace(result, notes=(*result.notes, "numbers were held where real bodies and friction can have them"))
+        result = replace(
+            result, notes=(*result.notes, "numbers were held where real bodies and friction can have them")
+        )
     return result
 
 

@@ -35,8 +35,8 @@ class Measurements:
     """Readings q (n, 6) of the actuators with what was measured, values (n, c), of one kind.
 
     ``pose``: x, y, z and the rotation as a vector; ``position``: x, y, z; ``tilt``: rise of the platform's x and y axes
-    against the horizon; ``distance``: from the tool's point to ``anchor`` (n, 3), as by a double ball-bar. ``tool`` (3,)
-    is the measured point in the platform frame. ``turns`` (n, 3, 3) are the rotations of poses.
+    against the horizon (``up`` is the vertical); ``distance``: from the tool's point to ``anchor`` (3,) or (n, 3), as
+    by a double ball-bar. ``tool`` (3,) is the measured point in the platform frame.
     """
 
     kind: Kind
@@ -57,9 +57,9 @@ class Measurements:
             raise InputError("measurements: readings and values must be finite numbers")
 
     @property
-    def groups(self) -> Array:
+    def groups(self) -> NDArray[np.int64]:
         """Which kind of noise each value has: 0 for lengths, 1 for angles (c,)."""
-        return np.array([int(quantity == "angle") for _, quantity in COLUMNS[self.kind]])
+        return np.array([int(quantity == "angle") for _, quantity in COLUMNS[self.kind]], dtype=np.int64)
 
 
 def seen(data: Measurements, pose: Array, base: Array, tool: Array) -> tuple[Array, Array, Array, Array]:
@@ -153,7 +153,9 @@ def _table(path: Path) -> tuple[list[str], list[Array]]:
     lines = [(k, line) for k, line in enumerate(read(path, MotionFileError).splitlines(), 1)
              if line.strip() and not line.lstrip().startswith("#")]  # fmt: skip
     if len(lines) < 2:
-        raise MotionFileError(str(path), [Fault("", f"a header and rows of numbers are needed, got {len(lines)} lines")])
+        raise MotionFileError(
+            str(path), [Fault("", f"a header and rows of numbers are needed, got {len(lines)} lines")]
+        )
     names, factors, faults = [], [], []
     for cell in next(csv.reader([lines[0][1]])):
         match = _HEADER.fullmatch(cell)

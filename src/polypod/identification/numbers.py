@@ -288,7 +288,7 @@ class LinearModel:
     def _needed(self, which: tuple[int, ...]) -> tuple[NDArray[np.int64], Array | None]:
         """Entries that numbers stand for, and their part of T; None if that is the unit matrix."""
         needed = np.flatnonzero(np.abs(self.spread[:, list(which)]).max(axis=1) > 0)
-        part = self.spread[np.ix_(needed, list(which))]
+        part = self.spread[needed][:, list(which)]
         same = part.shape[0] == part.shape[1] and np.array_equal(part, np.eye(len(part)))
         return needed, None if same else part
 

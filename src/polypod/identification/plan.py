@@ -102,7 +102,7 @@ def plan(
                 float(np.linalg.slogdet(information)[1]))  # fmt: skip
 
 
-def _gains(blocks: Array, covariance: Array) -> Array:
+def _gains(blocks: Array, covariance: Any) -> Array:
     """log det(1 + A C A^T) of every candidate (n,)."""
     inner = np.einsum("nck,kl,ndl->ncd", blocks, covariance, blocks, optimize=True)
     return np.asarray(np.linalg.slogdet(np.eye(blocks.shape[1]) + inner)[1])
@@ -111,7 +111,7 @@ def _gains(blocks: Array, covariance: Array) -> Array:
 def _greedy(blocks: Array, count: int) -> list[int]:
     information, chosen = np.eye(blocks.shape[2]), list[int]()
     for _ in range(count):
-        gains = _gains(blocks, np.linalg.inv(information))
+        gains = _gains(blocks, np.asarray(np.linalg.inv(information)))
         gains[chosen] = -np.inf
         chosen.append(int(np.argmax(gains)))
         information = information + blocks[chosen[-1]].T @ blocks[chosen[-1]]

@@ -42,7 +42,9 @@ class Prepared:
         return replace(self, log=self.log.noted(*texts))
 
 
-def prepared(model: Model, log: Log, *, delay: float = 0.0, spacing: float | None = None, check: bool = True) -> Prepared:
+def prepared(
+    model: Model, log: Log, *, delay: float = 0.0, spacing: float | None = None, check: bool = True
+) -> Prepared:
     """Motion by splines and forward kinematics along a log; errors for channels that cannot be what they are named.
 
     Forces are taken ``delay`` [s] later than coordinates, if a drive reports them late.

@@ -23,7 +23,7 @@ _STATED = re.compile(r"±\s*(\[[^\]]*\]|[0-9.eE+-]+)\s*(%)?[^()]*\(95 %\)")
 
 
 def stated_interval(text: str | None) -> tuple[Array, bool] | None:
-    """Half of a 95 % interval that a source states, ``± 0.02 kg (95 %)`` or ``± 5 % (95 %)``, and whether in percent."""
+    """Half of the 95 % interval that a source states, ``± 0.02 kg (95 %)`` or ``± 5 % (95 %)``; is it in percent?"""
     match = _STATED.search(text or "")
     if match is None:
         return None

@@ -36,7 +36,9 @@ def simulated_log(
     at = trajectory.at(np.minimum(time % trajectory.duration, trajectory.duration))
     q, force = model.inverse_kinematics(at.pose), model.inverse_dynamics(at.pose, at.twist, at.acceleration)
     draw = np.random.default_rng(seed)
-    return Log(name, time, q + noise_q * draw.standard_normal(q.shape), force + noise_force * draw.standard_normal(q.shape))
+    return Log(
+        name, time, q + noise_q * draw.standard_normal(q.shape), force + noise_force * draw.standard_normal(q.shape)
+    )
 
 
 def save_log(model: Model, log: Log, path: str | Path) -> None:

@@ -35,7 +35,7 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
     size = np.abs(seen)[rows, order]
     if changed and size[changed].min() > 0.7 and (size[changed] - np.abs(own)[changed]).min() > 0.1:
         found = ", ".join(f"{actuators[k]}.force looks like the force of {actuators[order[k]]}" for k in changed)
-        raise InputError(f"log: {name}: channels seem swapped: {found} (correlations {size[changed].min():.2f} or more, "
+        raise InputError(f"log: {name}: channels seem swapped: {found} (correlation {size[changed].min():.2f} or more, "
                          f"with their own {np.abs(own)[changed].max():.2f} or less). Rename the columns")  # fmt: skip
     turned = [actuators[k] for k in range(len(own)) if own[k] < -0.5]
     if turned:
