@@ -65,7 +65,10 @@ def test_held_out_forces_fall_to_the_noise() -> None:
 
 
 def test_intervals_hold_the_truth() -> None:
-    """95 % intervals of 24 noisy logs hold 90 to 99 % of the truth (216 intervals: standard deviation 1.5 %)."""
+    """95 % intervals of 24 noisy logs hold 90 % of the truth or more, and errors are of the size that they say.
+
+    Nine base parameters of one log are correlated, so that 24 logs are few; 200 logs are a study of its own, below.
+    """
     model = five_bar()
     linear = LinearModel(model)
     truth = base_parameters(linear).values(linear.values)
@@ -74,8 +77,9 @@ def test_intervals_hold_the_truth() -> None:
         # noise of coordinates this small leaves residuals white; more of it only widens intervals
         run = prepared(model, checked(log(2 * seed, noise_q=1e-7)), check=False)
         result = identified(linear, [run], [])
-        held.append(np.abs(result.fit.beta - truth) <= result.half_widths)
-    assert 0.90 <= np.mean(held) <= 0.99
+        held.append((result.fit.beta - truth) / result.half_widths * 1.96)
+    assert np.mean(np.abs(held) <= 1.96) >= 0.90
+    assert 0.7 < np.std(held) < 1.2
 
 
 def test_the_file_says_how_well_numbers_are_known(tmp_path: Any) -> None:

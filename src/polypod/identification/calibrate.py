@@ -19,6 +19,7 @@ from .geometry import Geometry
 from .measured import Kind, Measurements, read_measurements, seen
 from .prior import Z95
 from .rewritten import Change, file_value, with_changes
+from .workspace import random_poses
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -165,8 +166,6 @@ class _Solver:
             )
 
     def _possible(self) -> int:
-        from .plan import random_poses
-
         poses = random_poses(self.geometry.model, 3 * self.geometry.count, 0)
         rows = sight_rows(self.geometry, poses, self.data.kind, self.data.tool, np.atleast_2d(self.data.anchor)[0])
         return base_of_rows(rows, tuple(self.geometry.numbers)).count

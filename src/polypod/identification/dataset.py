@@ -12,11 +12,9 @@ from .prior import Z95
 if TYPE_CHECKING:
     import xarray as xr
 
-    from .identify import Identification
 
-
-def labelled(found: Identification) -> xr.Dataset:
-    """Base parameters, numbers, noise and whiteness by actuator, and forces along the log that judges the result."""
+def labelled(found: Any) -> xr.Dataset:
+    """An ``Identification``: parameters, numbers, noise and whiteness by actuator, forces along the log that judges."""
     import xarray as xr
 
     base, linear = found.base, found.linear

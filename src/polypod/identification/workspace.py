@@ -1,0 +1,40 @@
+"""Poses of the workspace around home."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from ..errors import InputError
+from ..model import Model
+
+Array = NDArray[np.float64]
+
+
+def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Array:
+    """Poses (count, 4, 4) spread over the workspace around home: limits kept, conditioning at most thrice home's."""
+    rng = np.random.default_rng(seed)
+    home, size = model.robot.home.matrix, max(model.size, 0.05)
+    worst = 3.0 * float(model.conditioning(home).condition)
+    found: list[Array] = []
+    total = 0
+    for _ in range(40):
+        n = 4 * count
+        draw = rng.uniform(-1, 1, (n, 6)) * rng.uniform(0.3, 1, (n, 1))
+        pose = np.tile(home, (n, 1, 1))
+        pose[:, :3, 3] += reach * size * 2 * draw[:, :3]
+        pose[:, :3, :3] = Rotation.from_rotvec(reach * draw[:, 3:]).as_matrix() @ home[:3, :3]
+        quality = model.kernel("inverse_kinematics")(pose)[1]
+        good = quality > 1e-3
+        report = model.limits(pose)
+        if report.names:
+            good &= report.inside.all(axis=1)
+        good &= model.conditioning(pose).condition <= worst
+        found.append(pose[good])
+        total += int(good.sum())
+        if total >= count:
+            return np.concatenate(found)[:count]
+        if total < count // 10:
+            reach *= 0.8
+    raise InputError(f"robot: {model.robot.name!r} reaches only {total} of {count} poses around home within its limits")
