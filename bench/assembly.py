@@ -62,7 +62,7 @@ def main() -> None:
         taken = shortest(lambda struts=struts, given=given: struts.poses(given)) / count
         lost, proven = int(found.lost.sum()), int(found.certified.sum())
         print(
-            f"{name}: {paths} solutions, {1e3 * taken:.3f} ms a state, proven ones included; start system {ready:.2f} s; "
+            f"{name}: {paths} solutions, {1e3 * taken:.3f} ms a state, proofs included; start system {ready:.2f} s; "
             f"{lost} paths lost, {proven} of {int(found.real.sum())} real poses proven"
         )
     model = pp.Model(hexapod)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from typer.testing import CliRunner
 
 import polypod as pp
 from polypod.analysis import Growth, Tolerance, Tolerances, budget, load_tolerances, scatter, worst_case
-from polypod.analysis.accuracy import _displacement, _moved
+from polypod.analysis.accuracy import _displacement, _moved, _sources
 from polypod.cli import app
 from polypod.errors import InputError, ToleranceFileError, UnknownNameError
 
@@ -48,7 +47,8 @@ def test_first_order_is_the_slope_of_forward_kinematics(model_of: ModelOf) -> No
     assert found.names == ("legs.3.base",)
     q, moved = model.inverse_kinematics(pose), []
     base = np.array(model.robot.legs[3].base)
-    for axis in np.eye(3):
+    directions = np.array([[0.6, -0.48, 0.64]])
+    for axis in directions:
         ends = []
         for sign in (1, -1):
             legs = list(model.robot.legs)
@@ -56,9 +56,11 @@ def test_first_order_is_the_slope_of_forward_kinematics(model_of: ModelOf) -> No
             other = pp.Model(model.robot.model_copy(update={"legs": tuple(legs)}))
             ends.append(other.forward_kinematics(q, pose))
         moved.append(_displacement(ends[1], ends[0][None])[0] / 2e-5)
-    slopes = np.array(moved).T
-    assert np.allclose(found.bound, np.abs(slopes).sum(axis=1) * 1e-5, rtol=1e-5)
-    assert np.allclose(found.deviation, np.linalg.norm(slopes, axis=1) * 1e-5 / np.sqrt(3), rtol=1e-5)
+    source = _sources(model, Tolerances(numbers={"legs.3.base": uniform(1e-5)}), pose[None])[0]
+    slopes = np.linalg.inv(model.jacobian(pose)) @ source.columns[0]
+    assert np.allclose(slopes @ directions[0], moved[0], rtol=1e-6, atol=1e-9)
+    assert np.allclose(found.bound, np.abs(slopes).sum(axis=1) * 1e-5, rtol=1e-9)
+    assert np.allclose(found.deviation, np.linalg.norm(slopes, axis=1) * 1e-5 / np.sqrt(3), rtol=1e-9)
 
 
 def test_encoders_and_growth_in_closed_form(model_of: ModelOf) -> None:
@@ -156,9 +158,7 @@ def test_files_without_a_distribution_or_with_slips(text: str, words: str, tmp_p
 def test_the_command(tmp_path: Path) -> None:
     path = tmp_path / "tolerances.yaml"
     path.write_text(FILE, encoding="utf-8")
-    result = CliRunner().invoke(app, ["accuracy", "hexapod", str(path), "--samples", "200", "--most", "3"])
+    result = CliRunner().invoke(app, ["accuracy", "hexapod", str(path), "--samples", "0", "--most", "3"])
     assert result.exit_code == 0, result.output
     assert "largest, proven" in result.output
-    assert "more causes" in result.output
-    data = json.loads(CliRunner().invoke(app, ["accuracy", "hexapod", str(path), "--samples", "0", "--json"]).stdout)
-    assert len(data["causes"]) == 6 + 1 + 12 + 2
+    assert "18 more causes" in result.output

@@ -69,6 +69,11 @@ def stiffness(
     """
     if model.robot.flexible:
         raise InputError(f"stiffness: {model.robot.name!r} has a flexible platform; ask for that of model.rigid")
+    if preload and model.kernels.mechanism.platform.follows_legs:
+        raise InputError(
+            f"stiffness: the preload's term of {model.robot.name!r} is not known: the platform moves as its legs "
+            "let it; pass preload=False (polypod stiffness --no-preload)"
+        )
     rows, shape = _states(model, pose, wrench)
     poses, loads = rows
     kernel = model.kernel("stiffness")
@@ -196,11 +201,6 @@ def _drives(model: Model, drive: ArrayLike | None) -> Array:
 
 def _preload(model: Model, poses: Array, wrench: Array) -> Array:
     """J^T df/dx (k, m, m) at rest: what the forces f that hold the pose change by as it moves."""
-    if model.kernels.mechanism.platform.follows_legs:
-        raise InputError(
-            f"stiffness: the preload's term of {model.robot.name!r} is not known: the platform moves as its legs "
-            "let it; pass preload=False (polypod stiffness --no-preload)"
-        )
     still = np.zeros((len(poses), 6))
     slopes = model.derivatives("inverse_dynamics", poses, still, still, wrench, wrt=("pose",), friction=False).pose
     assert slopes is not None
