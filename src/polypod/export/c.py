@@ -18,6 +18,12 @@ Precision = Literal["double", "float"]
 STEP = "control_step"
 """One step of a controller: forward kinematics from the last pose, twist, acceleration, inverse dynamics."""
 _PARTS = ("forward_kinematics", "twist", "acceleration", "inverse_dynamics")
+# Minimum and maximum pass on what is not a number, unlike C's fmin and fmax: a bad state must stay visible.
+_HELPERS: dict[str, str] = {
+    "smaller": "static inline double smaller(double a, double b) { return a != a || a < b ? a : b; }\n",
+    "larger": "static inline double larger(double a, double b) { return a != a || a > b ? a : b; }\n",
+    "sign": "static inline double sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }\n",
+}
 _C = Dialect("C", "const double", "double state[{}]", "NAN", "INFINITY")
 _FLOAT = Dialect(
     "C",
@@ -28,12 +34,6 @@ _FLOAT = Dialect(
     calls=lambda name: name if name in _HELPERS else f"{name}f",
     suffix="f",
 )
-# Minimum and maximum pass on what is not a number, unlike C's fmin and fmax: a bad state must stay visible.
-_HELPERS = {
-    "smaller": "static inline double smaller(double a, double b) { return a != a || a < b ? a : b; }\n",
-    "larger": "static inline double larger(double a, double b) { return a != a || a > b ? a : b; }\n",
-    "sign": "static inline double sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }\n",
-}
 _TARGET = Target(
     arrays="All arrays are flat, double[n]: matrices by rows without gaps; of a double pose[4][4] pass &pose[0][0].",
     input="Nothing is kept between calls and no memory is allocated, so several threads may call at once.",
@@ -71,6 +71,7 @@ def export_c(
         raise InputError(f"precision: {' or '.join(map(repr, _DIALECTS))} is needed, got {precision!r}")
     dialect = _DIALECTS[precision]
     end = "" if precision == "double" else "_float"
+    expression: Expression | Iteration
     if function == STEP:
         name, expression, code = control_step(model, friction, dialect, end)
     else:
@@ -174,5 +175,5 @@ def control_step(model: Model, friction: bool, dialect: Dialect, end: str) -> tu
         f"    quality[0] = {smallest};",
         "}",
     ]
-    static = [definition(f"{name}_{part}", expression, dialect, static=True) for part, expression in parts.items()]
+    static = [definition(f"{name}_{part}", parts[part], dialect, static=True) for part in _PARTS]
     return name, whole, "\n".join([*static, "\n".join(lines), ""])
