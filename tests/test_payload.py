@@ -14,6 +14,7 @@ from bench.peers.pinocchio.tree import inertia
 from oracle import Oracle, State, states
 from polypod.control import scaled_masses
 from polypod.errors import InputError, RobotFileError
+from polypod.exchange.of_robot import linkage_of
 from polypod.files import dumps, load, loads
 from polypod.formulations import FORMULATIONS
 from polypod.platforms.modes import modes_of
@@ -105,6 +106,15 @@ def test_numbers_of_a_payload_are_parameters():
     close(slopes[..., 0], (got[1] - got[0]) / 20.0)  # forces are linear in the mass
     unknown = models()[0].parameters("payload.1.mass")
     assert unknown["payload.1.mass"] == 5.0
+
+
+def test_exports_see_the_platform_with_its_payload():
+    loaded, wanted = models()[0].robot, models()[1].robot.platform
+    body = loaded.loaded_platform
+    assert body.mass == wanted.mass == 67.0
+    close(np.array(body.com), np.array(wanted.com))
+    close(np.array(body.central_inertia), np.array(wanted.central_inertia))
+    assert linkage_of(loaded).bodies["platform"].mass == 67.0
 
 
 def test_payload_in_files():

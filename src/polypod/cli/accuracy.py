@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..files.robot_files import with_file_lines
 from ..model import Model
 from ..results.tables import Table, table
+from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod accuracy hexapod tolerances.yaml --samples 2000"
@@ -43,13 +44,15 @@ def command(
     tolerances: Annotated[Path, typer.Argument(help="File of tolerances.")],
     samples: Annotated[int, typer.Option(help="Robots drawn at random; 0 for none.")] = 1000,
     most: Annotated[int, typer.Option(help="Causes that are listed.")] = 20,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Errors of the platform from tolerances of numbers, encoders, backlash and heat: by cause, ranked."""
     with working("accuracy") as progress:
         progress("compiling the robot")
-        with with_file_lines(robot):
-            model = Model(robot).rigid
+        meant = with_overrides(robot, settings)
+        with with_file_lines(meant):
+            model = Model(meant).rigid
         given = load_tolerances(tolerances)
         found = budget(model, given)
         rows = {"standard deviation, first order": found.deviation, "largest, first order": found.bound}

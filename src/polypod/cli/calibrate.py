@@ -17,6 +17,7 @@ from ..identification import Calibration, Plan, calibrate, plan
 from ..identification.prior import Z95
 from ..model import Model
 from ..results.tables import Table, table
+from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod calibrate my-robot.yaml poses.csv --out my-robot-calibrated.yaml"
@@ -53,12 +54,13 @@ def command(
     uncertainty: Annotated[float, typer.Option(help="Standard uncertainty of the file's geometry, m and rad.")] = 0.02,
     robust: Annotated[bool, typer.Option(help="Count measurements that stand out less.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Points, lengths and offsets of a robot from measured poses, as a new robot file; or poses to measure at."""
     if (poses is None) == (plan_count is None):
         raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
-    model = Model(robot)
+    model = Model(with_overrides(robot, settings))
     points: dict[str, Any] = {"tool": _point(tool, "tool"), "anchor": _point(anchor, "anchor")}
     options: dict[str, Any] = {"numbers": numbers, "offsets": offsets, "frames": frames}
     if plan_count is not None:

@@ -14,6 +14,7 @@ from ..identification import Excitation, excite
 from ..model import Model
 from ..motion.files import dumps_motion
 from ..results.tables import Table, table
+from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod excite kim-ryu --noise 0.5 --out kim-ryu-excitation.yaml"
@@ -33,12 +34,14 @@ def command(
     same_legs: Annotated[bool, typer.Option("--same-legs", help="One number for all legs.")] = False,
     budget: Annotated[float, typer.Option(help="Seconds to search.")] = 20.0,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """A motion within all limits of a robot that makes its inertias and friction visible, and what stays invisible."""
     with working("searching") as progress:
+        model = Model(with_overrides(robot, settings))
         found = excite(
-            Model(robot), duration=duration, harmonics=harmonics, noise=noise, rate=rate, criterion=criterion,  # type: ignore[arg-type]
+            model, duration=duration, harmonics=harmonics, noise=noise, rate=rate, criterion=criterion,  # type: ignore[arg-type]
             max_acceleration=max_acceleration, reach=reach, same_legs=same_legs, budget=budget, progress=progress,
         )  # fmt: skip
     target = out_file or Path(f"{found.motion.robot}-excitation.yaml")

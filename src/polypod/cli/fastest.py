@@ -16,6 +16,7 @@ from ..files.whole import write_whole
 from ..model import Model
 from ..motion import MotionFile, Retimed, dumps_motion, find_motion, with_motion_lines
 from ..results.tables import table
+from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import out, report_errors, show_json, show_table, working
 
@@ -44,13 +45,14 @@ def command(
         Path | None, typer.Option("--out", "-o", help="Motion file; MOTION-fastest.yaml if not given.")
     ] = None,
     replace: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """The fastest motion along a path within limits of force, speed, power and reactions, as a motion file."""
     name, motion = resolve(robot, path)
     with working("finding the fastest motion") as progress:
         progress("compiling the robot")
-        model = Model(name)
+        model = Model(with_overrides(name, settings))
         given = {"force": force, "speed": speed, "acceleration": acceleration, "power": power, "rms_force": rms_force}
         limits = Limits(
             **{kind: _value(model, kind, text) for kind, text in given.items() if text is not None},

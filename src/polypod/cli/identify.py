@@ -13,6 +13,7 @@ from ..files import dumps
 from ..files.whole import write_whole
 from ..identification import Identification, identify
 from .identify_report import base_table, changes_table, force_errors, page, whiteness_table
+from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod identify my-robot.yaml run1.csv run2.csv --validate run9.csv --out my-robot-identified.yaml"
@@ -48,13 +49,15 @@ def command(
     delay: Annotated[float, typer.Option(help="Seconds that forces come later than coordinates.")] = 0.0,
     check: Annotated[bool, typer.Option(help="Refuse logs whose channels or units cannot be right.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Inertias and friction of a robot from logs of its motion, with intervals, as a new robot file and a report."""
     with working("identifying") as progress:
         progress("reading logs")
         found = identify(
-            robot, list(logs), list(validate), uncertainty=parts(uncertainty, "uncertainty") or None,
+            with_overrides(robot, settings), list(logs), list(validate),
+            uncertainty=parts(uncertainty, "uncertainty") or None,
             same_legs=same_legs, friction=friction, constants=constant or None, delay=delay, check=check,
         )  # fmt: skip
         target = out_file or Path(f"{found.robot.name}-identified.yaml")

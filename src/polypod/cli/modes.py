@@ -15,6 +15,7 @@ from ..files.robot_files import with_file_lines
 from ..model import AssemblyModes, Complete, Model
 from ..results.report import write_whole
 from ..results.tables import Table, table
+from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod modes hexapod --q '0.42 0.43 0.44 0.43 0.45 0.42' --picture modes.png"
@@ -73,13 +74,15 @@ def command(
         typer.Option("--picture", "-p", help="Where the picture goes; polypod-results/ROBOT-modes.png if not given."),
     ] = None,
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Make the picture.")] = True,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """All poses with the same actuated coordinates: proven or not, within limits, reachable from home."""
     with working("finding modes") as progress:
         progress("compiling the robot")
-        with with_file_lines(robot):
-            model = Model(robot).rigid
+        meant = with_overrides(robot, settings)
+        with with_file_lines(meant):
+            model = Model(meant).rigid
         at = coordinates(model, q)
         progress("solving")
         modes = model.assembly_modes(at)

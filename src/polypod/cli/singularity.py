@@ -11,12 +11,14 @@ from rich.markup import escape
 
 from ..analysis.singularity import Nearest, architecture, nearest_singularity, singularity
 from ..analysis.workspace import Space, workspace_map
+from ..description import Robot
 from ..errors import Fault, RobotFileError
 from ..files import load
 from ..files.robot_files import with_file_lines
 from ..model import Model
 from ..results.report.folder import check_target, whole_folder
 from ..results.tables import table
+from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
 
@@ -27,9 +29,9 @@ EXAMPLE = "Example: polypod singularity hexapod --at z=-50mm --out singularity"
 FILES = ("loci.nc", "loci.png", "screw.png")
 
 
-def model_of(robot: str) -> Model:
+def model_of(robot: str | Path | Robot) -> Model:
     """The model of a robot; where its home is singular, the error also says whether every pose is, and proves it."""
-    described = load(robot)
+    described = robot if isinstance(robot, Robot) else load(robot)
     try:
         with with_file_lines(robot):
             return Model(described)
@@ -62,6 +64,7 @@ def command(
     ] = None,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for data and figures.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """How far a robot is from being singular, of which kind, and what its platform does there."""
@@ -69,7 +72,7 @@ def command(
         check_target(folder, force, FILES)
     with working("singularity") as progress:
         progress("deriving the model")
-        model = model_of(robot).rigid
+        model = model_of(with_overrides(robot, settings)).rigid
         space = Space(model)
         here = parse_at(at or [], space)
         pose = space.poses(space.point(here)[None])[0]

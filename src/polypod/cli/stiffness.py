@@ -15,6 +15,7 @@ from ..files.robot_files import with_file_lines
 from ..files.whole import write_whole
 from ..model import Model
 from ..results.tables import Table, table
+from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod stiffness hexapod --drive 5e7 --wrench '0 0 -500 0 0 0' --map stiffness.png"
@@ -64,13 +65,15 @@ def command(
     map_: Annotated[
         Path | None, typer.Option("--map", help="Picture of the lowest frequency over x and y at home's height.")
     ] = None,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot."""
     with working("stiffness") as progress:
         progress("compiling the robot")
-        with with_file_lines(robot):
-            model = Model(robot).rigid
+        meant = with_overrides(robot, settings)
+        with with_file_lines(meant):
+            model = Model(meant).rigid
         given: dict[str, Any] = {"drive": drive, "preload": preload}
         answer = stiffness(model, **given)
         modes = resonances(model, **given)

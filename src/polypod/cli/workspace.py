@@ -26,6 +26,7 @@ from ..files.robot_files import with_file_lines
 from ..model import Model
 from ..results.report.folder import check_target, whole_folder
 from ..results.tables import Table, table
+from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
@@ -172,6 +173,7 @@ def command(
     max_force: Annotated[float | None, typer.Option(help="Largest actuator force at rest [N or N m].")] = None,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """How far a robot moves within its limits, what stops it, and maps of its workspace."""
@@ -183,8 +185,9 @@ def command(
     asked = Requirements(distance, max_force, mass)
     with working("workspace") as progress:
         progress("deriving the model")
-        model = Model(robot)
-        with with_file_lines(robot):
+        meant = with_overrides(robot, settings)
+        model = Model(meant)
+        with with_file_lines(meant):
             here = parse_at(at or [], Space(model, pivot))
             results = workspace(
                 model, here, pivot, points, asked, None if angle is None else np.radians(angle), full, progress

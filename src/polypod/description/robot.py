@@ -223,6 +223,20 @@ class Robot(Data):
         return {f"payload.{number}": body for number, body in enumerate(self.payload)}
 
     @property
+    def loaded_platform(self) -> Body:
+        """The platform with its payload as one body in the platform frame: moments about the origin add."""
+        loads = list(self.payloads.values())
+        if not loads:
+            return self.platform
+        bodies = [self.platform, *loads]
+        mass = sum(body.mass for body in bodies)
+        com = np.sum([body.first_moment for body in bodies], axis=0) / mass
+        tensor = np.sum([body.origin_inertia for body in bodies], axis=0)
+        tensor = tensor - mass * (com @ com * np.eye(3) - np.outer(com, com))
+        check = "none" if any(body.check == "none" for body in bodies) else "physical"
+        return Body.model_validate({"mass": mass, "com": com, "inertia": 0.5 * (tensor + tensor.T), "check": check})
+
+    @property
     def flexible(self) -> bool:
         """Whether the platform bends."""
         return isinstance(self.platform, FlexiblePlatform)

@@ -178,7 +178,7 @@ class _Solver:
                 if abs(value) > 1e-12:
                     if joint.actuated:
                         fields["offset"] = joint.offset + joint.ratio * value
-                    if joint.range is not None:
+                    elif joint.range is not None:  # a driven joint's range counts from where its coordinate is zero
                         fields["range"] = (joint.range[0] - value, joint.range[1] - value)
             joints.append(changed(joint, **fields))
         bodies = {name: moved(one, at[name]) for name, one in self.linkage.bodies.items()}

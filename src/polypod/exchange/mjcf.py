@@ -206,6 +206,8 @@ class _File:
         if drive is not None:
             ratio = drive.get("ratio", 1.0)
             data |= drive | {"rotor": armature / ratio**2, "offset": ratio * reference}
+            if "range" in data:
+                data["range"] = tuple(sorted(ratio * (limit + reference) for limit in data["range"]))
         elif armature:
             self.idle[name] = armature
         return ChainJoint.model_validate(data)

@@ -29,14 +29,16 @@ def linkage_of(robot: Robot) -> Linkage:
     if robot.flexible:
         raise InputError(f"robot: {robot.name!r} bends, which other programs' files cannot say; use its .rigid")
     home = robot.home.matrix
-    bodies = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3))), PLATFORM: moved(robot.platform, home)}
+    bodies = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3))), PLATFORM: moved(robot.loaded_platform, home)}
     joints: list[ChainJoint] = []
     for leg in robot.legs:
         if isinstance(leg, Chain):
             for name, one in leg.bodies.items():
                 bodies[f"{leg.name}-{name}"] = moved(one, np.eye(4))
             joints += [
-                changed(j, name=f"{leg.name}-{j.name}", between=tuple(_named(leg.name, n) for n in j.between))
+                changed(
+                    j, name=f"{leg.name}-{j.name}", between=tuple(_named(leg.name, n) for n in j.between), **_rotor(j)
+                )
                 for j in leg.joints
             ]
         else:
@@ -51,6 +53,11 @@ def linkage_of(robot: Robot) -> Linkage:
         gravity=robot.gravity,
         platform=PLATFORM,
     )
+
+
+def _rotor(joint: ChainJoint) -> dict[str, Any]:
+    """A motor's inertia behind a screw or gear as inertia of the coordinate, which other programs know."""
+    return {} if joint.rotor_inertia is None else {"rotor": joint.rotor + joint.reflected, "rotor_inertia": None}
 
 
 def _named(leg: str, name: str) -> str:
@@ -126,5 +133,7 @@ class _Placed:
         for limit in self.placement.limits:
             if ca.is_equal(limit.value, actuator.coordinate, 10):
                 low, high = (float(self._number(value).item()) for value in (limit.low, limit.high))
-                data["range"] = tuple(sorted(((low - offset) / ratio, (high - offset) / ratio)))
-        return data
+                if low <= offset <= high:
+                    data["range"] = (low, high)
+        drive = self.leg.drive(actuator.name)
+        return data | {name: getattr(drive, name) for name in ("max_force", "max_speed") if getattr(drive, name)}

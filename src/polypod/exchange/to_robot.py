@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ValidationError
 
-from ..description import Body, Robot
+from ..description import Body, Drive, Robot
 from ..errors import InputError, PolypodError
 from ..legs.chain import ChainJoint
 from ..mechanism.mobility import known_mobility, proposed_freedoms
@@ -105,8 +105,8 @@ def _wished(linkage: Linkage, wishes: Wishes) -> Linkage:
 
 def _driven(joint: ChainJoint, driven: bool) -> ChainJoint:
     if not driven and joint.actuated:
-        passive = {"actuated": False, "offset": 0.0, "ratio": 1.0, "rotor": 0.0, "max_force": None, "max_speed": None}
-        return changed(joint, **passive)
+        passive = {"actuated": False, "offset": 0.0, "ratio": 1.0, "rotor": 0.0, **dict.fromkeys(Drive.model_fields)}
+        return changed(joint, **passive, range=joint.displacement_range)
     return changed(joint, actuated=True) if driven and not joint.actuated else joint
 
 

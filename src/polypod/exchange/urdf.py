@@ -179,6 +179,9 @@ class _File:
                 if 0.0 < value < _NO_LIMIT:
                     data[field] = value
             data |= (self.own.get("motors") or {}).get(_name(joint), {})
+            if "range" in data:
+                ratio, offset = data.get("ratio", 1.0), data.get("offset", 0.0)
+                data["range"] = tuple(sorted(ratio * limit + offset for limit in data["range"]))
         return data
 
     def _closure(

@@ -157,8 +157,9 @@ class _Writer:
                     data["armature"] = joint.rotor * joint.ratio**2
                 if reference:
                     data["ref"] = reference
-            if leads and joint.range is not None:
-                data["range"] = [reference + joint.range[0], reference + joint.range[1]]
+            limits = joint.displacement_range
+            if leads and limits is not None:
+                data["range"] = [reference + limits[0], reference + limits[1]]
             label = joint.name if leads else f"{joint.name}-{kind}"
             add(element, "joint", name=label, **data, **friction)
             self.rest.append(repr(reference))

@@ -109,7 +109,7 @@ class _Writer:
         element = add(above, tag)
         add(element, "xyz", axis)
         limit = add(element, "limit")
-        low, high = joint.range or (-_FREE, _FREE)
+        low, high = joint.displacement_range or (-_FREE, _FREE)
         add(limit, "lower", [low])
         add(limit, "upper", [high])
         if joint.max_force is not None:

@@ -110,7 +110,7 @@ class _Writer:
     def _one(
         self, name: str, kind: str, axis: Any, ends: tuple[str, str], at: Any, joint: ChainJoint, leads: bool
     ) -> None:
-        limits = joint.range if leads else None
+        limits = joint.displacement_range if leads else None
         type_ = "continuous" if kind == "revolute" and limits is None else kind
         element = add(self.root, "joint", name=name, type=type_)
         add(element, "parent", link=ends[0])

@@ -320,15 +320,9 @@ def _angles(robot: Robot) -> tuple[str, Array]:
 
 
 def _actuator_limits(robot: Robot) -> tuple[Array, Array, list[int]]:
-    """Largest speeds and forces of the actuators whose joints state one, and these actuators' numbers."""
-    speed, force, index, number = [], [], [], 0
-    for leg in robot.legs:
-        joints = [j for j in getattr(leg, "joints", ()) if j.actuated]
-        for joint in joints:
-            if joint.max_speed is not None or joint.max_force is not None:
-                speed.append(np.inf if joint.max_speed is None else joint.max_speed)
-                force.append(np.inf if joint.max_force is None else joint.max_force)
-                index.append(number)
-            number += 1
-        number += 0 if joints else len(leg.actuator_names())
+    """Largest speeds and forces of the actuators whose drives state one, and these actuators' numbers."""
+    drives = [leg.drive(name) for leg in robot.legs for name in leg.actuator_names()]
+    index = [k for k, drive in enumerate(drives) if drive.max_speed is not None or drive.max_force is not None]
+    speed = [np.inf if drives[k].max_speed is None else drives[k].max_speed for k in index]
+    force = [np.inf if drives[k].max_force is None else drives[k].max_force for k in index]
     return np.array(speed), np.array(force), index

@@ -75,6 +75,14 @@ class ChainJoint(Drive, Bearing):
         data: dict[str, Any] = handler(self)
         return {**data, "at": list(self.at)}
 
+    @property
+    def displacement_range(self) -> tuple[float, float] | None:
+        """``range`` as displacements of the joint from home [m or rad], without ``offset`` and ``ratio``."""
+        if self.range is None:
+            return None
+        low, high = sorted((limit - self.offset) / self.ratio for limit in self.range)
+        return low, high
+
     @model_validator(mode="after")
     def _axes_of_its_kind(self) -> ChainJoint:
         one = self.kind in ("revolute", "prismatic", "cylindrical")
@@ -106,11 +114,6 @@ class ChainJoint(Drive, Bearing):
                 )
             if not self.range[0] < self.range[1]:
                 raise ValueError(f"range: limits go from small to large, got {list(self.range)}")
-            if not self.range[0] <= self.offset <= self.range[1]:
-                raise ValueError(
-                    f"range: {list(self.range)} leaves out home, where the coordinate is {self.offset:g} (its offset); "
-                    "limits are of the coordinate as 'offset' counts it"
-                )
         fields = type(self).model_fields
         idle = [name for name in _OF_ACTUATORS if getattr(self, name) != fields[name].default]
         if idle and not self.actuated:
@@ -120,6 +123,17 @@ class ChainJoint(Drive, Bearing):
         if self.between[0] == self.between[1]:
             raise ValueError(f"between: two different bodies are needed, got {self.between[0]!r} twice")
         return self
+
+
+def home_fault(joints: tuple[ChainJoint, ...]) -> str:
+    """Which joint's range leaves out home, where its coordinate is its offset; empty if none does."""
+    for k, joint in enumerate(joints):
+        if joint.range is not None and not joint.range[0] <= joint.offset <= joint.range[1]:
+            return (
+                f"joints.{k}.range: {list(joint.range)} leaves out home, where the coordinate is {joint.offset:g} (its "
+                "offset); limits are of the coordinate as 'offset' counts it"
+            )
+    return ""
 
 
 def _made_square(first: Triple, second: Triple) -> tuple[Triple, Triple]:

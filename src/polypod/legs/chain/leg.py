@@ -19,7 +19,7 @@ from ...symbols.vectors import Frame, vector
 from ..contract import Placement
 from ..leg import Leg
 from ..strut import Strut
-from .data import FREEDOMS, Bodies, ChainJoint
+from .data import FREEDOMS, Bodies, ChainJoint, home_fault
 from .faults import free_motion, spin_faults
 from .patterns import Recipe, on_drawn_branch, parallel, recipes
 from .place import Chain as PlacedChain
@@ -72,8 +72,8 @@ class Chain(Leg, kind="chain"):
             self._choices = Choices(self._sides(), self._parallels())
         except InputError as error:
             raise ValueError(str(error)) from error
-        faults = spin_faults(self, self._plan)
-        if faults:
+        faults = [*spin_faults(self, self._plan), home_fault(self.joints)]
+        if faults[0]:
             raise ValueError(faults[0])
         return self
 
