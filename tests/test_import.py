@@ -82,7 +82,8 @@ def test_joints_can_be_moved_first(tmp_path: Path) -> None:
     robot = import_robot(path, "coupler", at={"motor": 0.3}).robot
     motor = next(j for leg in robot.legs for j in leg.joints if j.name == "motor")
     assert motor.offset == pytest.approx(0.3, abs=1e-14)
-    assert motor.range == pytest.approx((-1.3, 0.7), abs=1e-14)
+    assert motor.range == pytest.approx((-1.0, 1.0), abs=1e-14)
+    assert motor.displacement_range == pytest.approx((-1.3, 0.7), abs=1e-14)
     assert (motor.max_force, motor.max_speed) == (7.0, 3.0)
     elbow = next(j for leg in robot.legs for j in leg.joints if j.name == "elbow")
     assert elbow.at == pytest.approx((-np.sin(0.3), np.cos(0.3), 0.0), abs=1e-13)
