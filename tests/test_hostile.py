@@ -279,3 +279,12 @@ def test_names_that_no_file_has_are_unknown_names(name):
 def test_a_motion_for_a_robot_of_a_long_name_is_a_fault_with_its_line():
     with pytest.raises(pp.errors.MotionFileError, match="line 2: robot: at most 1000 characters"):
         loads_motion(f"name: m\nrobot: {'x' * 20_000}\ntrajectory: {{kind: published, name: kim-ryu-circle}}\n")
+
+
+def test_no_command_makes_a_path_of_a_name_as_it_is():
+    """A path with a robot's or motion's name in it goes through file_name."""
+    folder = Path(pp.__file__).parent / "cli"
+    for path in sorted(folder.glob("*.py")):
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if "Path(" in line and ".name}" in line:
+                raise AssertionError(f"{path.name}: {line.strip()}")

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 from .judge import BAD, judged
@@ -36,9 +37,10 @@ def main() -> int:
     print(f"seeds {first} to {first + given.count - 1}", flush=True)
     counts: Counter[tuple[str, str]] = Counter()
     seed, end, started = first, first + given.count, time.monotonic()
-    while seed < end:
-        seed = _some(seed, min(end, seed + _TOGETHER), not given.quick, counts)
-        print(f"{seed - first} files, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
+    with suppress(KeyboardInterrupt):  # what was judged until then is still counted
+        while seed < end:
+            seed = _some(seed, min(end, seed + _TOGETHER), not given.quick, counts)
+            print(f"{seed - first} files, {time.monotonic() - started:.0f} s", file=sys.stderr, flush=True)
     for kind in ("robot", "motion"):
         print(f"\n{kind} files: {sum(n for (k, _), n in counts.items() if k == kind)}")
         for (own, word), number in sorted(counts.items(), key=lambda item: -item[1]):

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..files import dumps
+from ..files.safe_names import file_name
 from ..files.whole import write_whole
 from ..identification import Calibration, Plan, calibrate, plan
 from ..identification.prior import Z95
@@ -66,7 +67,7 @@ def command(
     if plan_count is not None:
         given = {k: v for k, v in points.items() if v is not None}
         chosen = plan(model, plan_count, kind, **options, **given)  # type: ignore[arg-type]
-        target = out_file or Path(f"{model.robot.name}-poses.csv")
+        target = out_file or Path(f"{file_name(model.robot.name)}-poses.csv")
         write_whole(target, poses_table(model, chosen).csv().encode(), force)
         if json_:
             show_json({"poses": str(target), "identifiable": chosen.base.count, "numbers": len(chosen.base.numbers),
@@ -78,7 +79,7 @@ def command(
     assert poses is not None
     with working("calibrating"):
         found = calibrate(model, poses, **(options | points), uncertainty=uncertainty, robust=robust)
-    target = out_file or Path(f"{model.robot.name}-calibrated.yaml")
+    target = out_file or Path(f"{file_name(model.robot.name)}-calibrated.yaml")
     write_whole(target, dumps(found.robot).encode(), force)
     if json_:
         show_json(report_data(found, target))

@@ -12,6 +12,7 @@ from rich.markup import escape
 from ..description.units import in_si
 from ..errors import InputError
 from ..fastest import KINDS, Fastest, Limits, fastest, way
+from ..files.safe_names import file_name
 from ..files.whole import write_whole
 from ..model import Model
 from ..motion import MotionFile, Retimed, dumps_motion, find_motion, with_motion_lines
@@ -60,7 +61,7 @@ def command(
         )
         with with_motion_lines(motion):
             file = find_motion(model, motion)
-            target = Path(f"{file.name}-fastest.yaml") if out_file is None else out_file
+            target = Path(f"{file_name(file.name)}-fastest.yaml") if out_file is None else out_file
             if target.exists() and not replace:
                 raise InputError(f"{target}: exists; add --force to replace it, or name another")
             progress("speeds along the path")

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..files import dumps
+from ..files.safe_names import file_name
 from ..files.whole import write_whole
 from ..identification import Identification, identify
 from .identify_report import base_table, changes_table, force_errors, page, whiteness_table
@@ -60,7 +61,7 @@ def command(
             uncertainty=parts(uncertainty, "uncertainty") or None,
             same_legs=same_legs, friction=friction, constants=constant or None, delay=delay, check=check,
         )  # fmt: skip
-        target = out_file or Path(f"{found.robot.name}-identified.yaml")
+        target = out_file or Path(f"{file_name(found.robot.name)}-identified.yaml")
         paper = report or target.with_suffix(".html")
         progress("writing the report")
         from .. import __version__

@@ -13,6 +13,7 @@ from rich.markup import escape
 from ..errors import InputError
 from ..exchange import READERS, Imported, import_robot
 from ..files import dumps
+from ..files.safe_names import file_name
 from ..files.whole import write_whole
 from .terminal import note, out, report_errors, show_json, working
 
@@ -62,7 +63,7 @@ def command(
         made = import_robot(file, platform, format=format_, **wishes)  # type: ignore[arg-type]
     if name:
         made = made._replace(robot=made.robot.model_copy(update={"name": name}))
-    path = out_file or Path(f"{made.robot.name}.yaml")
+    path = out_file or Path(f"{file_name(made.robot.name)}.yaml")
     write_whole(path, imported_text(made, file.name).encode(), force)
     if json_:
         show_json({"file": str(path), "robot": made.robot.name, "remarks": list(made.remarks)})

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..files.robot_files import with_file_lines
+from ..files.safe_names import file_name
 from ..model import AssemblyModes, Complete, Model
 from ..results.report import write_whole
 from ..results.tables import Table, table
@@ -86,7 +87,7 @@ def command(
         at = coordinates(model, q)
         progress("solving")
         modes = model.assembly_modes(at)
-        target = picture or Path("polypod-results") / f"{model.robot.name}-modes.png"
+        target = picture or Path("polypod-results") / f"{file_name(model.robot.name)}-modes.png"
         if draw and len(modes.pose):
             progress("drawing")
             from ..results.figures import modes_picture

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
 import numpy as np
 
+from ..files import safe_names
 from ..model import Model
 
 
@@ -31,7 +31,7 @@ def _written(value: Any) -> str:
 
 def file_name(model: Model) -> str:
     """The robot's name with what a file's name may hold."""
-    return re.sub(r"[^\w.-]+", "-", model.robot.name).strip(".-") or "robot"
+    return safe_names.file_name(model.robot.name)
 
 
 def comment(model: Model, remarks: list[str]) -> str:
