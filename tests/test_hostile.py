@@ -288,3 +288,9 @@ def test_no_command_makes_a_path_of_a_name_as_it_is():
         for line in path.read_text(encoding="utf-8").splitlines():
             if "Path(" in line and ".name}" in line:
                 raise AssertionError(f"{path.name}: {line.strip()}")
+
+
+def test_a_long_text_is_not_quoted_whole():
+    with pytest.raises(RobotFileError) as caught:
+        pp.loads(RIGID.replace("com: [0.0, 0.0, 0.02]", f"about: {'x' * 20_000}\n  com: [0.0, 0.0, 0.02]", 1))
+    assert len(str(caught.value)) < 1000

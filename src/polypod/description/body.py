@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
+from ..errors import short_repr
 from .quantities import Data, Frozen, Mass, Position, Rotation, Tensor
 
 _ZERO: Tensor = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -38,7 +39,7 @@ class Body(Data):
             ("frame", self.frame, self.frames, ("body",)),
         ):
             if name not in own and name not in table:
-                raise ValueError(f"{field}: unknown name {name!r}; known: {', '.join([*own, *table])}")
+                raise ValueError(f"{field}: unknown name {short_repr(name)}; known: {', '.join([*own, *table])}")
         if self.check == "physical":
             problem = self.unphysical
             if problem:
