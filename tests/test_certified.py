@@ -142,6 +142,21 @@ def test_a_motion_is_certified_between_its_samples(model):
         certify_motion(model, rate=40, speed=1e-3)
 
 
+def test_the_volume_of_a_delta_on_rails_ends_where_its_rods_do_not_reach(model_of):
+    """Nothing but the sliders' ranges and the rods bounds it: what no rod reaches is outside for certain."""
+    robot = model_of("linear-delta")
+    enclosure = Enclosure(Space(robot))
+    rng = np.random.default_rng(6)
+    centre = rng.uniform(-0.3, 0.3, (400, 3))
+    verdict = enclosure(centre - 0.01, centre + 0.01)
+    poses = robot.motion(centre).pose
+    closed = np.isfinite(robot.inverse_kinematics(poses, errors="nan")).all(axis=1)
+    assert verdict.outside[~closed].any()
+    assert not verdict.inside[~closed].any()
+    assert robot.limits(poses[verdict.inside]).ok
+    assert verdict.inside.any()
+
+
 def test_robots_without_closed_forms_are_refused(model_of):
     with pytest.raises(InputError, match="legs and platforms in closed form"):
         certified_volume(model_of("3-rps"))

@@ -181,7 +181,7 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
     np.testing.assert_array_equal(asked.inside.values, kept & (near >= least))
 
 
-@pytest.mark.parametrize("name", ["delta", "3-rps", "planar-3-rrr", "planar-4-rrr"])
+@pytest.mark.parametrize("name", ["linear-delta", "3-rps", "planar-4-rrr"])
 def test_robots_of_fewer_freedoms_have_maps_of_their_own_coordinates(model_of, name):
     robot = model_of(name)
     names = robot.freedoms
@@ -213,7 +213,7 @@ def test_what_cannot_be_asked_is_said(model, model_of):
         with pytest.raises(InputError, match="three finite numbers"):
             Space(model, pivot)
     with pytest.raises(InputError, match="turns as its legs let it"):
-        Space(model_of("delta"), [0, 0, 0.1])
+        Space(model_of("linear-delta"), [0, 0, 0.1])
     with pytest.raises(UnknownNameError, match="coordinate"):
         workspace_map(model, {"q": 5})
     with pytest.raises(InputError, match=r"outside the workspace: .*length"):
@@ -234,13 +234,15 @@ def test_the_command_prints_travel_and_writes_figures(tmp_path, monkeypatch):
     assert sorted(p.name for p in (tmp_path / "w" / "figures").iterdir()) == ["orientations.png", "surface.png"]
     kept = load_result(tmp_path / "w" / "orientations.nc")
     assert kept.attrs["robot"] == "3-rps"
-    refused = CliRunner().invoke(app, ["workspace", "hexapod", "--at", "z=2kg"])
+    refused = CliRunner().invoke(app, ["workspace", "3-rps", "--at", "z=2kg"])
     assert refused.exit_code == 2
     assert "z=20mm" in refused.output
 
 
-def test_the_command_gives_numbers_to_programs():
-    given = ["workspace", "hexapod", "--points", "3", "--pivot", "0", "0", "0.05", "--json"]
+def test_the_command_gives_numbers_to_programs(tmp_path):
+    path = tmp_path / "reference.yaml"
+    pp.save(ref.robot(), path)
+    given = ["workspace", str(path), "--points", "3", "--pivot", "0", "0", "0.05", "--json"]
     data = json.loads(CliRunner().invoke(app, given).stdout)
     assert [row["coordinate"] for row in data["travel"]] == ["x", "y", "z", "roll", "pitch", "yaw"]
     assert data["positions"]["unit"] == "m^3"

@@ -19,9 +19,9 @@ from ...model import Model
 from ...platforms.motion import frame_of, pose_of
 from ...symbols.graph import Graph
 from ...symbols.vectors import Frame, cayley, skew
-from ..workspace.quantities import Quantities, Requirement, scaled_jacobian
+from ..workspace.quantities import Quantities, scaled_jacobian
 from ..workspace.space import Space
-from .intervals import Interval, enclosed
+from .intervals import Interval, enclosed, mean_value, outward, within
 
 Array = NDArray[np.float64]
 Truth = NDArray[np.bool_]
@@ -73,7 +73,7 @@ class Enclosure:
             assert poses is not None
             # exact in the sense of the box: the pose's own rounding is part of the question asked
             given.append(np.ascontiguousarray(poses))
-        bottom, top = self._kernel(*given, self._fixed, self._numbers)
+        bottom, top, real = self._kernel(*given, self._fixed, self._numbers)
         k = len(self._ranges)
         values, closing, matrix = (
             (bottom[:, part], top[:, part]) for part in (slice(0, k), slice(k, k + 1), slice(k + 1, None))
@@ -83,7 +83,7 @@ class Enclosure:
         kept = ((values[0] >= least + edge) & (values[1] <= most - edge)).all(axis=1)
         broken = ((values[1] < least - edge) | (values[0] > most + edge)).any(axis=1)
         kept &= closing[0][:, 0] > SMALLEST_MARGIN
-        broken |= closing[1][:, 0] < SMALLEST_MARGIN
+        broken |= (closing[1][:, 0] < SMALLEST_MARGIN) | (real < 0)
         wanted = self.space.sign
         sign = np.zeros(len(low)) if regular is None else np.where(regular, wanted, 0.0)
         asked = ~broken & (sign == 0.0)
@@ -124,9 +124,11 @@ def _kernel(model: Model, chart: Chart) -> Kernel:
 
 
 def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
-    """(low, high, pose if ``about``, home and pivot, numbers) -> lower and upper ends of limited values, closing, J.
+    """(low, high, pose if ``about``, home and pivot, numbers) -> lower and upper ends of limited values, closing, J;
+    and the least of what stands under roots, at most: where it is negative no leg closes.
 
-    The robot's numbers are inputs and not parameters: what is prepared from parameters may be summed in another order.
+    Lengths and ranges, which bind most, are also bounded by their slopes over the box. The robot's numbers are inputs
+    and not parameters: what is prepared from parameters may be summed in another order.
     """
     m = 6 if mechanism.platform.full else len(mechanism.robot.freedoms)
     x, pose, fixed = ca.SX.sym("x", m), ca.SX.sym("pose", 16), ca.SX.sym("fixed", 19)
@@ -137,25 +139,35 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
     legs = mechanism.resting(inputs)[1]
     found = Quantities.at(mechanism, moved)
     matrix = scaled_jacobian(mechanism, legs)
-    values = [*(_value(r) for r in found.requirements), found.closing, ca.vec(matrix.T)]
+    values = [*(r.value for r in found.requirements), found.closing, ca.vec(matrix.T)]
+    ranged = [k for k, r in enumerate(found.requirements) if not r.angle]
+    lengths = ca.vertcat(*[values[k] for k in ranged], ca.SX(0, 1))
+    slopes = ca.vec(ca.densify(ca.jacobian(lengths, x)).T)
     given = [x, pose, fixed, numbers]
-    graph = Graph.of(ca.Function("values", given, ca.cse([ca.densify(ca.vertcat(*values))])))
+    parts = [ca.vertcat(*values), slopes, lengths]
+    graph = Graph.of(ca.Function("values", given, ca.cse([ca.densify(part) for part in parts])))
     low, high = ca.SX.sym("low", m), ca.SX.sym("high", m)
     box = [Interval(low[k], high[k]) for k in range(m)]
     rest = [[Interval(symbols[k], symbols[k]) for k in range(symbols.numel())] for symbols in given[1:]]
-    (bounds,) = enclosed(graph, [box, *rest])
+    roots: list[ca.SX] = []
+    bounds, sloped, _ = enclosed(graph, [box, *rest], roots)
+    real = ca.SX(1)
+    for root in roots:
+        real = ca.fmin(real, root)
+    middle = [0.5 * (b.low + b.high) for b in box]
+    centred = enclosed(graph.only([2]), [[Interval(c, c) for c in middle], *rest])[0]
+    ways = [outward(b.low - c, b.high - c) for b, c in zip(box, middle, strict=True)]
+    for row, k in enumerate(ranged):
+        bounds[k] = within(bounds[k], mean_value(centred[row], sloped[m * row : m * row + m], ways))
     outputs = (
         port("bottom", ca.vertcat(*[b.low for b in bounds])),
         port("top", ca.vertcat(*[b.high for b in bounds])),
+        port("real", real, ()),
     )
     ports = [Port("low", low, (m,)), Port("high", high, (m,)), Port("pose", pose, (4, 4))]
     ports += [Port("fixed", fixed, (19,)), Port("numbers", numbers, (numbers.numel(),))]
     used = [p for p in ports if chart == "about" or p.name != "pose"]
     return Expression(f"enclosure_{chart}", tuple(used), outputs)
-
-
-def _value(requirement: Requirement) -> ca.SX:
-    return requirement.value
 
 
 def _about(x: ca.SX, pose: ca.SX) -> ca.SX:

@@ -37,8 +37,13 @@ class Interval(NamedTuple):
         return bool(ca.is_equal(self.low, self.high, 0))
 
 
-def enclosed(graph: Graph, inputs: list[list[Interval]]) -> list[list[Interval]]:
-    """Intervals that hold the graph's outputs for all inputs within intervals."""
+def enclosed(
+    graph: Graph, inputs: list[list[Interval]], under_roots: list[ca.SX] | None = None
+) -> list[list[Interval]]:
+    """Intervals that hold the graph's outputs for all inputs within intervals.
+
+    The upper ends of what stands under roots are added to ``under_roots``: if one is negative, no point has a value.
+    """
     values: list[Interval] = []
     for step in graph.operations:
         if step.op == ca.OP_INPUT:
@@ -46,6 +51,8 @@ def enclosed(graph: Graph, inputs: list[list[Interval]]) -> list[list[Interval]]
         elif step.op == ca.OP_CONST:
             values.append(Interval(ca.SX(step.constant), ca.SX(step.constant)))
         else:
+            if step.op == ca.OP_SQRT and under_roots is not None:
+                under_roots.append(values[step.arguments[0]].high)
             values.append(_apply(step, [values[i] for i in step.arguments]))
     return [[values[i] for i in row] for row in graph.outputs]
 
@@ -53,6 +60,20 @@ def enclosed(graph: Graph, inputs: list[list[Interval]]) -> list[list[Interval]]
 def outward(low: ca.SX, high: ca.SX, unit: float = _UNIT) -> Interval:
     """Ends moved outward by a part of their size."""
     return Interval(low - ca.fabs(low) * unit - _TINY, high + ca.fabs(high) * unit + _TINY)
+
+
+def mean_value(centre: Interval, slopes: list[Interval], ways: list[Interval]) -> Interval:
+    """f(c) + sum f'_k (x_k - c_k), with slopes that hold over the whole box: the mean value theorem."""
+    total = centre
+    for slope, way in zip(slopes, ways, strict=True):
+        step = _product(slope, way)
+        total = outward(total.low + step.low, total.high + step.high)
+    return total
+
+
+def within(a: Interval, b: Interval) -> Interval:
+    """What two intervals of the same value leave; a without b where b is no number."""
+    return Interval(ca.if_else(b.low > a.low, b.low, a.low), ca.if_else(b.high < a.high, b.high, a.high))
 
 
 def _apply(step: Operation, x: list[Interval]) -> Interval:
@@ -93,9 +114,8 @@ def _inverse(a: Interval) -> Interval:
 
 
 def _root(a: Interval) -> Interval:
-    """Of what is not negative; a part that is negative is left out, and all of it gives no number."""
-    low = ca.sqrt(ca.fmax(a.low, 0))
-    made = outward(low, ca.sqrt(a.high))
+    """Of what is not negative; a part that is negative is left out."""
+    made = outward(ca.sqrt(ca.fmax(a.low, 0)), ca.sqrt(ca.fmax(a.high, 0)))
     return Interval(ca.fmax(made.low, 0), made.high)
 
 
