@@ -138,5 +138,5 @@ def test_the_command_says_how_far_and_draws_the_screw(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["singularity", "planar-3-rrr", "--out", "s", "--json"])
     assert result.exit_code == 0, result.output
-    assert sorted(p.name for p in (tmp_path / "s").iterdir()) == ["loci.nc", "loci.png", "screw.png"]
+    assert {"loci.nc", "loci.png", "screw.png"} <= {p.name for p in (tmp_path / "s").iterdir()}
     assert json.loads(result.stdout)["nearest"]["turning alone"]["kind"] == "actuation"

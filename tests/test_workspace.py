@@ -175,6 +175,16 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
     expected = np.abs(force).max(axis=1) <= 3 * home
     kept, _ = ref.judged(x)
     np.testing.assert_array_equal(result.inside.sel(x=0.0).values, kept & expected)
+    # the same from the drives' own numbers, where a robot states them
+    limited = model.robot.model_dump()
+    for leg in limited["legs"]:
+        leg["max_force"] = 3 * home
+    driven = pp.Model(pp.Robot.model_validate(limited))
+    own = Requirements(drives=True, payload=(10.0, (0.1, 0.0, 0.0)))
+    again = workspace_map(driven, {"x": [0.0, 0.01], "z": result.z.values}, requirements=own)
+    np.testing.assert_array_equal(again.inside.sel(x=0.0).values, kept & expected)
+    with pytest.raises(InputError, match="no drive of 'reference' states max_force"):
+        workspace_map(model, {"z": 3}, requirements=Requirements(drives=True))
     near = model.conditioning(poses).distance
     least = float(np.median(near))
     asked = workspace_map(model, {"z": result.z.values}, requirements=Requirements(distance=least))

@@ -171,6 +171,7 @@ def command(
     distance: Annotated[float, typer.Option(help="Least distance to singularity.")] = 0.0,
     payload: Annotated[float | None, typer.Option(help="Mass on the platform's origin [kg]; with --max-force.")] = None,
     max_force: Annotated[float | None, typer.Option(help="Largest actuator force at rest [N or N m].")] = None,
+    drives: Annotated[bool, typer.Option("--drives", help="Forces at rest within those of the drives.")] = False,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
     settings: Settings = None,
@@ -182,7 +183,7 @@ def command(
     if folder is not None:
         check_target(folder, force, FILES)
     mass = None if payload is None else (payload, (0.0, 0.0, 0.0))
-    asked = Requirements(distance, max_force, mass)
+    asked = Requirements(distance, max_force, mass, drives=drives)
     with working("workspace") as progress:
         progress("deriving the model")
         meant = with_overrides(robot, settings)

@@ -112,20 +112,23 @@ class Requirements:
     """What a pose must satisfy beside the robot's own limits and the sign of det J.
 
     ``distance`` is the least distance to singularity (smallest singular value of the scaled Jacobian, as
-    ``model.conditioning`` has it). With ``max_force`` [N or N m], one number or one an actuator, the forces at rest
-    must not be larger: under gravity, a ``payload`` (mass [kg], and where it is (3) [m] in the platform frame) and a
-    ``wrench`` (6) on the platform.
+    ``model.conditioning`` has it). With ``max_force`` [N or N m], one number or one an actuator, or with ``drives``,
+    which takes those of the robot file, the forces at rest must not be larger: under gravity, the robot's own payload,
+    another ``payload`` (mass [kg], and where it is (3) [m] in the platform frame) and a ``wrench`` (6) on the platform.
     """
 
     distance: float = 0.0
     max_force: float | tuple[float, ...] | None = None
     payload: tuple[float, tuple[float, float, float]] | None = None
     wrench: tuple[float, ...] | None = None
+    drives: bool = False
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.distance) and self.distance >= 0):
             raise InputError(f"distance: a number of at least 0 is needed, got {self.distance!r}")
-        if self.max_force is None and (self.payload is not None or self.wrench is not None):
+        if self.drives and self.max_force is not None:
+            raise InputError("max_force: give it, or take those of the drives, not both")
+        if self.max_force is None and not self.drives and (self.payload is not None or self.wrench is not None):
             raise InputError("payload: forces are compared with max_force; give it too")
         if self.max_force is not None and not (np.asarray(self.max_force, dtype=float) > 0).all():
             raise InputError(f"max_force: positive numbers are needed, got {self.max_force!r}")
@@ -135,7 +138,12 @@ class Requirements:
     @property
     def plain(self) -> bool:
         """Whether limits, closing and det J are all that is asked."""
-        return self.distance == 0.0 and self.max_force is None
+        return self.distance == 0.0 and not self.forces
+
+    @property
+    def forces(self) -> bool:
+        """Whether forces are limited."""
+        return self.max_force is not None or self.drives
 
 
 class Judged(NamedTuple):
@@ -160,8 +168,17 @@ class Judge:
         self.limits: tuple[tuple[str, str], ...] = (*limit_names(model), ("robot", CLOSING), ("robot", SINGULARITY))
         if self.asked.distance:
             self.limits += (("robot", DISTANCE),)
-        if self.asked.max_force is not None:
+        if self.asked.forces:
             self.limits += tuple((actuator.name, FORCE) for actuator in model.actuators)
+        self._most = self.asked.max_force
+        if self.asked.drives:
+            own = [actuator.drive.max_force for actuator in model.actuators]
+            if all(most is None for most in own):
+                raise InputError(
+                    f"drives: no drive of {model.robot.name!r} states max_force; state it, or give max_force"
+                )
+            self._most = tuple(np.inf if most is None else float(most) for most in own)
+        if self.asked.max_force is not None:
             count = np.shape(self.asked.max_force)
             if count not in ((), (len(model.actuators),)):
                 raise InputError(f"max_force: one number or {len(model.actuators)} are needed, got {count[0]}")
@@ -194,10 +211,10 @@ class Judge:
             distance = np.full((len(poses), 1), np.inf)
             distance[inside, 0] = model.conditioning(poses[inside]).distance
             rows.append(np.minimum(distance / asked.distance - 1.0, 1.0))
-        if asked.max_force is not None:
+        if asked.forces:
             left = np.ones((len(poses), len(model.actuators)))
             force = holding_forces(model, poses[inside], asked)
-            left[inside] = 1.0 - np.abs(force) / np.asarray(asked.max_force)
+            left[inside] = 1.0 - np.abs(force) / np.asarray(self._most)
             rows.append(np.where(np.isnan(left), -1.0, left))
         return rows
 
