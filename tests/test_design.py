@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
 import signal
@@ -15,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 import polypod as pp
+from polypod.analysis import resonances, stiffness
 from polypod.cli import app
 from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
 from polypod.design.optimise import optimise
@@ -24,7 +26,7 @@ from polypod.design.robots import with_numbers
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
 from polypod.design.sweep import run
-from polypod.errors import InputError
+from polypod.errors import ImplausibleWarning, InputError
 from polypod.motion import make_task
 from polypod.results import study as study_of
 from polypod.results import summary
@@ -83,7 +85,7 @@ def test_patterns_set_rings_as_they_are_built(turn):
 def test_every_quantity_is_that_of_the_robot_alone(prepared, swept):
     """Each of some designs as a robot of its own, read from its file, through the labelled study of one robot."""
     evaluator = prepared[1]
-    for k in (0, 7, 19):
+    for k in (7, 18):
         numbers = {path: value[0] for path, value in evaluator.parameters(prepared[0].values[k : k + 1]).items()}
         robot = with_numbers(prepared[0].model.robot, numbers)
         model = pp.Model(robot)
@@ -125,6 +127,30 @@ def test_reactions_and_wrenches_count(tmp_path):
             found = model.reactions(*at, task.wrench, parameters={"platform.mass": mass})
             size = max(np.linalg.norm(r.force, axis=-1).max() for leg in found.legs.values() for r in leg.values())
             assert result.peak_reaction.values[k, j] == pytest.approx(size, rel=1e-12)
+
+
+def test_stiffness_and_frequencies_are_those_of_the_analysis(tmp_path):
+    """Of designs as robots of their own; 1e-9 for two inversions of matrices that differ by rounding."""
+    model = pp.Model("hexapod")
+    robot = with_numbers(model.robot, {}, "elastic")
+    robot = robot.model_copy(update={"legs": tuple(leg.model_copy(update={"stiffness": 2e7}) for leg in robot.legs)})
+    pp.save(robot, tmp_path / "elastic.yaml")
+    text = "{name: a, robot: elastic.yaml, motions: hexapod-tour, rate: 4, report: [stiffness, natural frequency], "
+    text += "vary: [{numbers: legs.*.stiffness, values: [10 N/um, 4e7]}, {numbers: platform.mass, values: [20, 50]}]}"
+    (tmp_path / "study.yaml").write_text(text)
+    with pytest.warns(ImplausibleWarning, match="meant for robot"):
+        result = sweep(tmp_path / "study.yaml")
+    task = make_task(model, "hexapod-tour", 4.0)
+    for k, (spring, mass) in enumerate(itertools.product([1e7, 4e7], [20.0, 50.0])):
+        numbers = {f"legs.{i}.stiffness": spring for i in range(6)} | {"platform.mass": mass}
+        one = pp.Model(with_numbers(robot, numbers))
+        compliance = stiffness(one, task.motion.pose, preload=False).compliance[:, :3, :3]
+        assert worst(result, "stiffness")[k] == pytest.approx(1 / np.linalg.eigvalsh(compliance).max(), rel=1e-9)
+        modes = resonances(one, task.motion.pose, preload=False)
+        assert worst(result, "natural frequency")[k] == pytest.approx(modes[0].min(), rel=1e-9)
+    with pytest.raises(InputError, match="state no stiffness"):
+        prepare(loads_study(text.replace("elastic.yaml", "hexapod").replace("legs.*.stiffness", "legs.*.rotor_mass")
+                            .replace("10 N/um", "1")))  # fmt: skip
 
 
 def test_limits_bind_by_name_and_are_counted(swept):

@@ -170,6 +170,24 @@ def test_no_other_speed_is_faster(hexaslide, circle):
         assert np.abs(force).max() > 85.0 * 1.002
 
 
+def test_jerk_is_bounded_on_request_and_other_limits_hold(hexaslide, circle):
+    """Differences of the actuators' accelerations over 20,000 times; a tenth more jerk allows a shorter motion."""
+    limits = Limits(force=85.0, speed=0.3, jerk=30.0)
+    found = fastest(hexaslide, circle, limits, friction=False)
+    trajectory = loads_motion(dumps_motion(found.motion_file("smooth"))).trajectory.for_model(hexaslide)
+    t = np.linspace(0.0, trajectory.duration, 20_001)
+    motion = trajectory.at(t)
+    change = hexaslide.accelerations(motion.pose, motion.twist, motion.acceleration)
+    assert np.abs(np.diff(change, axis=0) / t[1]).max() < 30.0 * 1.02
+    np.testing.assert_allclose(motion.acceleration[[0, -1]], 0.0, atol=1e-9)
+    np.testing.assert_allclose(motion.twist[[0, -1]], 0.0, atol=1e-9)
+    shares = largest_shares(hexaslide, found, limits, friction=False)
+    assert max(shares.values()) < 1.001
+    free = fastest(hexaslide, circle, Limits(force=85.0, speed=0.3), friction=False)
+    softer = fastest(hexaslide, circle, Limits(force=85.0, speed=0.3, jerk=60.0), friction=False)
+    assert free.duration < softer.duration < found.duration < 2 * free.duration
+
+
 # -- ways --------------------------------------------------------------------------------------------------------------
 
 
@@ -206,7 +224,7 @@ def test_a_retimed_motion_is_one_and_reads_back(hexaslide, circle):
     text = dumps_motion(found.motion_file("quick", "kim-ryu"))
     again = loads_motion(text).trajectory.for_model(hexaslide)
     assert again.duration == found.duration
-    t = (found.trajectory.times[1:] + found.trajectory.times[:-1])[5::20] / 2
+    t = (found.trajectory.reached[1:] + found.trajectory.reached[:-1])[5::20] / 2
     h = 1e-5
     early, now, late = (again.at(t + shift) for shift in (-h, 0.0, h))
     moved = (late.pose - early.pose)[:, :3, 3] / (2 * h)

@@ -39,6 +39,9 @@ def command(
     ] = None,
     power: Annotated[str | None, typer.Option("--max-power", help="Largest power of an actuator, W.")] = None,
     rms_force: Annotated[str | None, typer.Option("--rms-force", help="Largest rms force over the motion.")] = None,
+    jerk: Annotated[
+        str | None, typer.Option("--max-jerk", help="Largest actuator jerk, m/s^3 or rad/s^3; unbounded if not given.")
+    ] = None,
     reaction: Annotated[str | None, typer.Option("--max-reaction", help="Largest force in any joint.")] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     points: Annotated[int, typer.Option(help="Places along the path at which limits are kept.")] = 1000,
@@ -54,7 +57,8 @@ def command(
     with working("finding the fastest motion") as progress:
         progress("compiling the robot")
         model = Model(with_overrides(name, settings))
-        given = {"force": force, "speed": speed, "acceleration": acceleration, "power": power, "rms_force": rms_force}
+        given = {"force": force, "speed": speed, "acceleration": acceleration, "power": power}
+        given |= {"rms_force": rms_force, "jerk": jerk}
         limits = Limits(
             **{kind: _value(model, kind, text) for kind, text in given.items() if text is not None},
             reaction=None if reaction is None else _number("--max-reaction", reaction, ("N",)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,7 @@ from ..datasets import units
 from ..description import Robot
 from ..description.quantities import Data, unit_of
 from ..errors import InputError, UnknownNameError
+from ..formulations.elasticity import springs_of
 from ..kernels import Kernel
 from ..mechanism.verdict import BAD_INPUT
 from ..model import Model
@@ -87,6 +89,8 @@ class Evaluator:
             self._check_pattern(k, varied.numbers, varied.pattern)
         self.bounds = [self._bounds(k, varied) for k, varied in enumerate(study.vary)]
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
+        self._check_springs()
+        self._own_buffers = threading.local()
 
     def _check_pattern(self, k: int, numbers: str, pattern: str) -> None:
         shapes = {np.shape(value_at(self.model.robot, path)) for path in self._paths[k]}
@@ -94,6 +98,15 @@ class Evaluator:
             raise InputError(f"vary.{k}.pattern: {pattern} is of points; {numbers!r} names other numbers")
         if len(shapes) != 1:
             raise InputError(f"vary.{k}.numbers: {numbers!r} names numbers of several shapes {sorted(shapes)}")
+
+    def _check_springs(self) -> None:
+        """Stiffness needs springs in the robot's legs, and its base to be rigid."""
+        elastic = [name for name in self.study.quantities if QUANTITIES[name].source in ("stiffness", "frequency")]
+        robot = self.model.robot
+        if elastic and not springs_of(self.model.kernels.mechanism):
+            raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} state no stiffness; add it to its file")
+        if elastic and robot.base_stiffness is not None:
+            raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} gives way, which studies do not count")
 
     def _bounds(self, k: int, varied: Varied) -> list[float]:
         try:
@@ -159,8 +172,9 @@ class Evaluator:
     @cached_property
     def _called(self) -> tuple[str, ...]:
         """The functions that the quantities need."""
-        every = (name for q in self._sourced.values() for name in SOURCES[q.source].functions)
-        return tuple(dict.fromkeys(("inverse_kinematics", *every)))
+        every = [name for q in self._sourced.values() for name in SOURCES[q.source].functions]
+        # conditioning alone does not say whether the legs close
+        return tuple(dict.fromkeys(every)) if set(every) - {"conditioning"} else ("inverse_kinematics", "conditioning")
 
     def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
         """Quantities of designs from ``start`` to before ``stop``; their bits do not depend on which these are."""
@@ -189,6 +203,25 @@ class Evaluator:
         columns = {name: np.concatenate([piece.values[name] for piece in pieces]) for name in names}
         return Results(columns, np.concatenate([piece.reason for piece in pieces]))
 
+    def _buffers(self, name: str, kernel: Kernel, count: int, states: int) -> list[Array]:
+        """Arrays for a function's outputs, the same for every call of a thread: new ones cost a third of the time."""
+        known = self._own_buffers.__dict__
+        key = f"{name} {count} {states}"
+        if key not in known:
+            lead = (count, states) if kernel.parameters is not None else (states,)
+            known[key] = [np.empty((*lead, *signature.shape)) for signature in kernel.outputs]
+        found: list[Array] = known[key]
+        return found
+
+    def _space(self, shape: tuple[int, ...]) -> Array:
+        """An array to work in, the same for every call of a thread."""
+        known = self._own_buffers.__dict__
+        key = f"work {shape}"
+        if key not in known:
+            known[key] = np.empty(shape)
+        found: Array = known[key]
+        return found
+
     def _piece(self, designs: Designs, start: int, stop: int, held: Held, chunk: int) -> Results:
         """A few designs at all states, some states at a time."""
         follows = self.functions.kernels.mechanism.platform.follows_legs
@@ -199,16 +232,16 @@ class Evaluator:
         reason = np.zeros(count, dtype=np.int8)
         for first in range(0, states, chunk):
             last = min(first + chunk, states)
-            outputs: dict[str, Array] = {}
+            outputs: dict[str, Array] = {"basis": self.model.mobility.basis}
             for name, kernel in kernels.items():
-                results = kernel(*held.rows(kernel, slice(first, last)), threads=1)
-                results = results if isinstance(results, tuple) else (results,)
+                results = self._buffers(name, kernel, count, last - first)
+                kernel(*held.rows(kernel, slice(first, last)), out=results, threads=1)
                 outputs |= {f"{name}.{p.name}": r for p, r in zip(kernel.outputs, results, strict=True)}
-            reason = np.maximum(reason, _judged(outputs))
+            reason = np.maximum(reason, _judged(outputs, count))
             sources = {q.source for q in self._sourced.values()}
             numbers = {source: SOURCES[source].of(outputs) for source in sources}
             for name, quantity in self._sourced.items():
-                reductions[name].add(numbers[quantity.source], held.shares[first:last])
+                reductions[name].add(numbers[quantity.source], held.shares[first:last], self._space)
         values = {name: self._sourced[name].worst(r.finish(), axis=1)[:, None] for name, r in reductions.items()}
         return Results(values, reason[:, None])
 
@@ -222,9 +255,9 @@ def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
         raise InputError(f"vary.{k}.numbers: {UnknownNameError('number', pattern, tuple(alike))}") from error
 
 
-def _judged(outputs: Mapping[str, Array]) -> NDArray[np.int8]:
+def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
     """Numbers (D,) of the reason why designs have no answer in some state; 0 if they have one in all."""
-    result = np.zeros(len(next(iter(outputs.values()))), dtype=np.int8)
+    result = np.zeros(count, dtype=np.int8)
     for name, value in outputs.items():
         kind = name.rpartition(".")[2]
         if kind == "quality":

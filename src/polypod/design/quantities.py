@@ -40,13 +40,30 @@ SOURCES = {
     "reaction": Source(("reactions",), lambda o: _sizes(o["reactions.wrenches"])),
     "condition": Source(("conditioning",), lambda o: o["conditioning.condition"][..., None]),
     "distance": Source(("conditioning",), lambda o: o["conditioning.distance"][..., None]),
+    "stiffness": Source(("stiffness",), lambda o: _least_stiffness(o["stiffness.stiffness"], o["basis"])),
+    "frequency": Source(
+        ("stiffness", "mass_matrix"), lambda o: _frequencies(o["stiffness.stiffness"], o["mass_matrix.mass_matrix"])
+    ),
 }
-"""Where numbers come from."""
+"""Where numbers come from; ``basis`` (6, m) is that of the robot's own velocity."""
 
 
 def _sizes(wrench: Array) -> Array:
     """Sizes (D, T, joints) of the joints' forces; what statics leaves open counts as zero."""
     return np.linalg.norm(np.nan_to_num(wrench[..., :3], nan=0.0), axis=-1)
+
+
+def _least_stiffness(matrix: Array, basis: Array) -> Array:
+    """Stiffness (D, T, 1) against a force in the softest direction: 1 over the largest eigenvalue of its compliance."""
+    moving = basis[:3]
+    compliance = moving @ np.linalg.inv(matrix) @ moving.T
+    return 1.0 / np.linalg.eigvalsh(compliance)[..., -1:]
+
+
+def _frequencies(stiffness: Array, mass: Array) -> Array:
+    """Natural frequencies (D, T, m) [Hz] of the whole robot on the springs of its legs."""
+    squares = np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real
+    return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
 
 
 class Quantity(NamedTuple):
@@ -88,6 +105,8 @@ QUANTITIES = {
     "peak reaction": Quantity("largest force in a joint", "N", "reaction", "peak"),
     "condition": Quantity("largest condition number of the scaled Jacobian", "1", "condition", "most"),
     "dexterity": Quantity("least distance to singularity (smallest singular value)", "1", "distance", "least"),
+    "stiffness": Quantity("least stiffness against a force on the platform", "N/m", "stiffness", "least"),
+    "natural frequency": Quantity("lowest natural frequency", "Hz", "frequency", "least"),
     "moving mass": Quantity("mass of all moving bodies", "kg", of=_moving_mass),
 }
 """Every quantity of a study by name."""

@@ -98,8 +98,9 @@ class Sampling(Data):
 class Study(Data):
     """A study file.
 
-    ``limits`` are the largest values allowed (of condition, force and so on), the least of dexterity and shortest.
-    ``minimise`` names one quantity, or several of which the best compromises are found; dexterity is maximised.
+    ``limits`` are the largest values allowed (of condition, force and so on), the least of dexterity, shortest,
+    stiffness and natural frequency. ``minimise`` names one quantity, or several of which the best compromises are
+    found; those that should be large are made large.
     """
 
     name: str = Field(min_length=1)

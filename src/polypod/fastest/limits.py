@@ -30,6 +30,7 @@ KINDS = {
     "acceleration": _Kind("acceleration", ("m/s^2", "rad/s^2"), "max_acceleration"),
     "power": _Kind("power", ("W", "W"), "max_power"),
     "rms_force": _Kind("rms force", ("N", "N m"), "rms_force"),
+    "jerk": _Kind("jerk", ("m/s^3", "rad/s^3"), "max_jerk"),
 }
 """Limits that each actuator has of its own."""
 
@@ -39,7 +40,8 @@ class Limits:
     """Largest absolute values: one for all actuators or one each (n,); None where there is no limit.
 
     ``force`` [N, N m], ``speed`` [m/s, rad/s], ``acceleration`` [m/s^2, rad/s^2], ``power`` [W], ``rms_force`` [N, N m]
-    over the whole motion; ``reaction`` [N] is the largest force in any joint.
+    over the whole motion; ``jerk`` [m/s^3, rad/s^3], which without a limit is unbounded: accelerations then jump.
+    ``reaction`` [N] is the largest force in any joint.
     """
 
     force: ArrayLike | None = None
@@ -47,6 +49,7 @@ class Limits:
     acceleration: ArrayLike | None = None
     power: ArrayLike | None = None
     rms_force: ArrayLike | None = None
+    jerk: ArrayLike | None = None
     reaction: float | None = None
 
     def of(self, model: Model) -> dict[str, Array]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from ..motion import MotionFile, Retimed, Track, Trajectory, find_motion
 from .limits import Limits
 from .problem import Problem, Use
 from .reach import fastest_squares
+from .smooth import Smooth, bounded_jerk
 from .way import Way
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class Fastest:
 
     ``used`` is the largest share of each kind of limit, by the full model at the ends and middles of all intervals,
     with the actuator (or joint) that has it and when [s]. ``binding`` is the share of the time in which each kind, or
-    none, holds the motion back.
+    none, holds the motion back. With a limit of the jerk the law is ``smooth``; of ``used`` only the largest share of
+    all is known then, and ``binding`` is that of the motion before it was smoothed.
     """
 
     way: Way
@@ -45,12 +47,21 @@ class Fastest:
     used: dict[str, tuple[float, str, float]]
     binding: dict[str, float]
     rounds: int
+    smooth: Smooth | None = None
 
     @cached_property
     def trajectory(self) -> Retimed:
         """The motion, as a trajectory of a motion file."""
         turn_length = self.way.track.turn_length
-        return Retimed(along=self.way.along, turn_length=turn_length, lengths=self.lengths, speeds=self.speeds)
+        times, accelerations = (None, None) if self.smooth is None else (self.smooth.times, self.smooth.accelerations)
+        return Retimed(
+            along=self.way.along,
+            turn_length=turn_length,
+            lengths=self.lengths,
+            speeds=self.speeds,
+            times=times,
+            accelerations=accelerations,
+        )
 
     def motion_file(self, name: str, robot: str | None = None) -> MotionFile:
         """The motion with the wrench of the one it follows, as a motion file's content."""
@@ -81,7 +92,7 @@ def fastest(
     if model.robot.flexible:
         raise InputError(f"fastest: the platform of {model.robot.name!r} bends and vibrates; use a rigid one")
     bounds = (limits or Limits()).of(model)
-    if not set(bounds) - {"rms_force"}:
+    if not set(bounds) - {"rms_force", "jerk"}:
         raise InputError(
             "limits: none: give at least one of force, speed, acceleration, power, reaction (an rms force alone leaves "
             "the peaks open), or put max_force and the like into the robot file"
@@ -89,7 +100,12 @@ def fastest(
     places = motion if isinstance(motion, Way) else way(model, motion, points)
     problem = Problem(model, places, bounds, friction and has_friction(model.kernels.mechanism))
     x, use, rounds = _within_rms(problem)
-    return _answer(model, problem, x, use, rounds)
+    found = _answer(model, problem, x, use, rounds)
+    if "jerk" not in bounds:
+        return found
+    law, share = bounded_jerk(model, places, x, bounds, problem.friction)
+    used = {"all": (share, "", float(law.times[-1]))}
+    return replace(found, lengths=law.lengths, speeds=law.speeds, smooth=law, duration=float(law.times[-1]), used=used)
 
 
 def way(model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000) -> Way:

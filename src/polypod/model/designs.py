@@ -32,8 +32,16 @@ class DesignFunctions:
     def __init__(self, model: Model, parameters: Mapping[str, ArrayLike]) -> None:
         self.model = model
         self._paths = frozenset(parameters)
+        self._known: dict[tuple[str, bool, bool], Kernel] = {}
         self._slopes: dict[tuple[tuple[int, ...], bool], Kernel] = {}
         self.kernels: DesignKernels = model.kernels.of_design(Design(model.robot, parameters))
+
+    def function(self, name: str, friction: bool, verdict: bool) -> Kernel:
+        """A function without numbers; kept, since finding it takes longer than some calls of it."""
+        key = name, friction, verdict
+        if key not in self._known:
+            self._known[key] = self.kernels.get(name, friction, verdict=verdict)
+        return self._known[key]
 
     def force_slopes(self, columns: tuple[int, ...], friction: bool) -> Kernel:
         """d(actuator forces)/d(numbers of the parameter port), (n, k) a state, for the numbers in these ``columns``."""
@@ -73,5 +81,5 @@ class Designs:
 
     def kernel(self, name: str, friction: bool, start: int, stop: int, verdict: bool = False) -> Kernel:
         """A function of some of the designs; every one at every state."""
-        kernel = self._functions.kernels.get(name, friction, verdict=verdict)
+        kernel = self._functions.function(name, friction, verdict)
         return kernel.at(self.values[start:stop]) if kernel.parameters else kernel

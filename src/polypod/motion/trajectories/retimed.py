@@ -11,9 +11,9 @@ from pydantic import PrivateAttr
 
 from ...description.quantities import Length
 from ...errors import InputError
-from ..checks import Array, finite
+from ..checks import Array, finite, knots
 from ..contract import Motion, Trajectory
-from ..fields import Numbers, Velocities
+from ..fields import MaybeAccelerations, MaybeTimes, Numbers, Velocities
 from ..track import Track
 from .base import AnyTrajectory, TrajectoryKind
 
@@ -28,7 +28,8 @@ class Retimed(TrajectoryKind):
     """Where another trajectory goes, at other speeds: ``polypod fastest`` writes such motions.
 
     The ``speeds`` w [m/s] stand at ``lengths`` l [m] of the way of ``along``, in which a turn by one radian counts as
-    ``turn_length``. Between two lengths w^2 changes evenly: the acceleration along the way is constant.
+    ``turn_length``. Between two lengths w^2 changes evenly: the acceleration along the way is constant. With ``times``
+    [s] and ``accelerations`` [m/s^2] at the same lengths the jerk along the way is constant between them instead.
     """
 
     kind: Literal["retimed"] = "retimed"
@@ -36,9 +37,12 @@ class Retimed(TrajectoryKind):
     turn_length: Length
     lengths: Numbers
     speeds: Velocities
+    times: MaybeTimes = None
+    accelerations: MaybeAccelerations = None
     _lengths: Array = PrivateAttr()
     _speeds: Array = PrivateAttr()
     _times: Array = PrivateAttr()
+    _accelerations: Array | None = PrivateAttr(None)
 
     def prepare(self, folder: FilePath) -> None:
         lengths = finite("lengths", self.lengths, None)
@@ -47,11 +51,17 @@ class Retimed(TrajectoryKind):
             raise InputError("lengths: must start at 0 m and increase, two at least")
         if (speeds < 0).any():
             raise InputError(f"speeds: must not be negative, got {speeds.min():g} m/s")
+        self._lengths, self._speeds = lengths, speeds
+        if (self.times is None) != (self.accelerations is None):
+            raise InputError("times: needs accelerations beside, and they need times")
+        if self.times is not None:
+            self._times = knots("times", self.times, len(lengths))
+            self._accelerations = finite("accelerations", self.accelerations, len(lengths))
+            return
         both = speeds[1:] + speeds[:-1]
         if not (both > 0).all():
             k = int(np.argmin(both))
             raise InputError(f"speeds: must not be zero at two lengths in a row, got 0 at {lengths[k]:g} m and after")
-        self._lengths, self._speeds = lengths, speeds
         self._times = np.concatenate([[0.0], np.cumsum(2 * np.diff(lengths) / both)])
 
     @property
@@ -59,7 +69,7 @@ class Retimed(TrajectoryKind):
         return float(self._times[-1])
 
     @property
-    def times(self) -> Array:
+    def reached(self) -> Array:
         """When each of the lengths is reached (n,) [s]."""
         return self._times
 
@@ -81,8 +91,13 @@ class Retimed(TrajectoryKind):
     def progress(self, t: Array) -> tuple[Array, Array, Array]:
         """Length, speed and acceleration (...) along the way at times (...)."""
         i = np.clip(np.searchsorted(self._times, t, "right") - 1, 0, len(self._times) - 2)
-        acceleration = np.diff(self._speeds**2)[i] / (2 * np.diff(self._lengths)[i])
         past = t - self._times[i]
+        if self._accelerations is not None:
+            a = self._accelerations[i]
+            jerk = (self._accelerations[i + 1] - a) / (self._times[i + 1] - self._times[i])
+            length = self._lengths[i] + past * (self._speeds[i] + past * (a / 2 + past * jerk / 6))
+            return length, self._speeds[i] + past * (a + past * jerk / 2), a + past * jerk
+        acceleration = np.diff(self._speeds**2)[i] / (2 * np.diff(self._lengths)[i])
         length = self._lengths[i] + past * (self._speeds[i] + past * acceleration / 2)
         return length, self._speeds[i] + past * acceleration, acceleration
 

@@ -1,0 +1,150 @@
+"""Fastest motions with bounded jerk: speeds averaged over a window of time, then slowed until all limits hold.
+
+The mean of the speed over the last tau seconds has a continuous acceleration (w(t) - w(t - tau))/tau; between stops
+each part is averaged by itself, so that stops stay. A wider window bounds the jerk more and takes longer; of some
+windows the one with the shortest motion is taken. This keeps every limit, and is a little slower than the true optimum.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from .way import Way, joint_forces, pushed
+
+if TYPE_CHECKING:
+    from ..model import Model
+
+Array = NDArray[np.float64]
+_WINDOWS = np.geomspace(0.01, 1.0, 13)
+"""Widths of the window as shares of the duration of the shortest part."""
+_SAMPLES = 3000
+"""Times at which the full model judges a motion."""
+_SLOWEST, _HALVINGS = 16.0, 12
+
+
+class Smooth(NamedTuple):
+    """A law of constant jerk between knots: times [s], lengths [m], speeds [m/s] and accelerations [m/s^2], (n,)."""
+
+    times: Array
+    lengths: Array
+    speeds: Array
+    accelerations: Array
+
+    def slowed(self, factor: float) -> Smooth:
+        """The same way, ``factor`` times as long."""
+        return Smooth(self.times * factor, self.lengths, self.speeds / factor, self.accelerations / factor**2)
+
+
+class _Law:
+    """Speeds (n,) at times (n,) with straight lines between: their integrals, at rest before and after."""
+
+    def __init__(self, times: Array, speeds: Array) -> None:
+        step = np.diff(times)
+        self.times, self.speeds = times, speeds
+        self._slope = np.diff(speeds) / step
+        self._length = np.concatenate([[0.0], np.cumsum(step * (speeds[1:] + speeds[:-1]) / 2)])
+        part = step * (self._length[:-1] + step * (speeds[:-1] / 2 + step * self._slope / 6))
+        self._area = np.concatenate([[0.0], np.cumsum(part)])
+
+    def at(self, t: Array) -> tuple[Array, Array, Array]:
+        """Speed, its integral, and the integral of that, at times (...) of which some lie outside."""
+        inside = np.clip(t, self.times[0], self.times[-1])
+        i = np.clip(np.searchsorted(self.times, inside, "right") - 1, 0, len(self._slope) - 1)
+        d, w, a = inside - self.times[i], self.speeds[i], self._slope[i]
+        length = self._length[i] + d * (w + d * a / 2)
+        area = self._area[i] + d * (self._length[i] + d * (w / 2 + d * a / 6))
+        late = np.maximum(t - self.times[-1], 0.0)
+        return w + d * a, length, area + late * self._length[-1]
+
+
+def averaged(way: Way, x: Array, window: float) -> Smooth:
+    """The law whose speed is the mean of sqrt(x) over the last ``window`` seconds, part by part between stops."""
+    times, speeds, real = way.times(x), np.sqrt(x), np.concatenate([[True], way.step > 0])
+    stops = np.flatnonzero(way.stops & real)
+    rows: list[list[Array]] = []
+    start, before = 0.0, 0.0
+    for first, last in pairwise(stops):
+        chosen = np.flatnonzero(real[first : last + 1]) + first
+        chosen = chosen if chosen[0] == first else np.insert(chosen, 0, first)
+        law = _Law(times[chosen] - times[first], speeds[chosen])
+        knots = np.unique(np.concatenate([law.times, law.times + window]))
+        knots = knots[np.insert(np.diff(knots) > 1e-9 * knots[-1], 0, True)]
+        now, then = law.at(knots), law.at(knots - window)
+        part = (
+            knots + start,
+            (now[2] - then[2]) / window + before,
+            (now[1] - then[1]) / window,
+            (now[0] - then[0]) / window,
+        )
+        rows.append([values[0 if not rows else 1 :] for values in part])
+        start, before = part[0][-1], way.length[last]
+    return Smooth(*(np.concatenate(columns) for columns in zip(*rows, strict=True)))
+
+
+def bounded_jerk(model: Model, way: Way, x: Array, limits: dict[str, Array], friction: bool) -> tuple[Smooth, float]:
+    """The shortest of the averaged laws, slowed until the full model keeps all limits, and the largest share used."""
+    times = way.times(x)
+    shortest = np.diff(times[way.stops & np.concatenate([[True], way.step > 0])]).min()
+    best: Smooth | None = None
+    for window in _WINDOWS * shortest:
+        judge = _Judge(model, way, averaged(way, x, float(window)), limits, friction)
+        factor = judge.slowdown(np.inf if best is None else best.times[-1])
+        if factor is not None:
+            best = judge.law.slowed(factor)
+    if best is None:
+        raise InputError(f"limits.jerk: not kept even {_SLOWEST:g} times as slow; allow more")
+    return best, _Judge(model, way, best, limits, friction).share(1.0)
+
+
+class _Judge:
+    """What the full model says of a law at several speeds: where it goes does not change with them."""
+
+    def __init__(self, model: Model, way: Way, law: Smooth, limits: dict[str, Array], friction: bool) -> None:
+        self.model, self.law, self.limits, self.friction = model, law, limits, friction
+        self.time = np.linspace(0.0, law.times[-1], _SAMPLES)
+        length, self.speed, self.acceleration = progress(law, self.time)
+        self.places = way.track.at(length)
+        self.wrench = None if way.wrench is None else pushed(way.wrench, self.places)
+
+    def slowdown(self, below: float) -> float | None:
+        """The least factor of the time that keeps all limits; None if that lasts longer than ``below`` [s]."""
+        low, high = 1.0, min(_SLOWEST, below / float(self.time[-1]))
+        if high <= low or self.share(high) > 1.0:
+            return None
+        if self.share(low) <= 1.0:
+            return low
+        for _ in range(_HALVINGS):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.share(middle) <= 1.0 else (middle, high)
+        return high
+
+    def share(self, factor: float) -> float:
+        """The largest share of a limit used by the law ``factor`` times as slow."""
+        model, limits, at = self.model, self.limits, self.places
+        speed, acceleration = self.speed[:, None] / factor, self.acceleration[:, None] / factor**2
+        motion = at.pose, speed * at.tangent, acceleration * at.tangent + speed**2 * at.curvature
+        force = model.inverse_dynamics(*motion, self.wrench, self.friction, errors="raise")
+        rates, changes = model.rates(*motion[:2]), model.accelerations(*motion)
+        step = self.time[1] * factor
+        values = {"force": force, "speed": rates, "acceleration": changes, "power": force * rates}
+        values |= {"jerk": np.diff(changes, axis=0) / step, "rms_force": np.sqrt(np.mean(force**2, axis=0))}
+        shares = [float((np.abs(v) / limits[k]).max()) for k, v in values.items() if k in limits]
+        if "reaction" in limits:
+            found = joint_forces(model, *motion, self.wrench, self.friction)
+            shares.append(float(np.linalg.norm(found, axis=-1).max() / limits["reaction"][0]))
+        return max(shares)
+
+
+def progress(law: Smooth, t: Array) -> tuple[Array, Array, Array]:
+    """Length, speed and acceleration (...) at times (...) of a law of constant jerk between knots."""
+    i = np.clip(np.searchsorted(law.times, t, "right") - 1, 0, len(law.times) - 2)
+    past = t - law.times[i]
+    a = law.accelerations[i]
+    jerk = (law.accelerations[i + 1] - a) / (law.times[i + 1] - law.times[i])
+    length = law.lengths[i] + past * (law.speeds[i] + past * (a / 2 + past * jerk / 6))
+    return length, law.speeds[i] + past * (a + past * jerk / 2), a + past * jerk
