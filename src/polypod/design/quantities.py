@@ -57,13 +57,13 @@ def _least_stiffness(matrix: Array, basis: Array) -> Array:
     """Stiffness (D, T, 1) against a force in the softest direction: 1 over the largest eigenvalue of its compliance."""
     moving = basis[:3]
     compliance = moving @ np.linalg.inv(matrix) @ moving.T
-    return 1.0 / np.linalg.eigvalsh(compliance)[..., -1:]
+    return np.asarray(1.0 / np.linalg.eigvalsh(compliance)[..., -1:], dtype=np.float64)
 
 
 def _frequencies(stiffness: Array, mass: Array) -> Array:
     """Natural frequencies (D, T, m) [Hz] of the whole robot on the springs of its legs."""
     squares = np.linalg.eigvals(np.linalg.solve(mass, stiffness)).real
-    return np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi), dtype=np.float64)
 
 
 class Quantity(NamedTuple):

@@ -87,7 +87,7 @@ def fastest(
     >>> from polypod.fastest import Limits, fastest
     >>> found = fastest(pp.Model("kim-ryu"), "kim-ryu-circle", Limits(force=60.0), friction=False, points=200)
     >>> round(found.duration, 2)
-    1.72
+    1.73
     """
     if model.robot.flexible:
         raise InputError(f"fastest: the platform of {model.robot.name!r} bends and vibrates; use a rigid one")

@@ -52,10 +52,7 @@ def dumps_motion(motion: MotionFile) -> str:
 
     >>> print(dumps_motion(loads_motion("{name: a, trajectory: {kind: published, name: kim-ryu-circle, pace: 2}}")))
     name: a
-    trajectory:
-      kind: published
-      name: kim-ryu-circle
-      pace: 2.0
+    trajectory: {kind: published, name: kim-ryu-circle, pace: 2.0}
     <BLANKLINE>
     """
     return to_yaml(_document("", motion), flow=None)
