@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ...files.checksums import CHECKSUMS
+
 NAME = "manifest.json"
 
 
@@ -55,7 +57,7 @@ def why_kept(folder: Path, inputs: Mapping[str, Any]) -> str:
             )
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_file() and name != NAME and files.get(name) != digest(path.read_bytes()):
+        if path.is_file() and name not in (NAME, CHECKSUMS) and files.get(name) != digest(path.read_bytes()):
             return f"holds {name!r}, which was changed since polypod wrote it"
     return ""
 
