@@ -146,11 +146,11 @@ def control_step(model: Model, friction: bool, dialect: Dialect, end: str) -> tu
     number = _number_of(dialect)
     taken: dict[str, Port] = {}
     given: dict[str, Port] = {}
-    for part in parts.values():
-        for port in part.inputs:
+    for one in parts.values():
+        for port in one.inputs:
             if port.name not in taken:
                 given.setdefault(port.name, port)
-        taken.update({port.name: port for port in part.outputs})
+        taken.update({port.name: port for port in one.outputs})
     found = [taken[label] for label in ("pose", "twist", "force", "residual", "quality", "converged") if label in taken]
     own = [f"    {number} acceleration[6];", f"    {number} steps[1];"]
     calls = []
