@@ -440,7 +440,7 @@ def test_a_published_motion_on_another_robot_is_reported(here):
     text = ROBOT.replace("name: my-hexapod", "name: low").replace("[0.45, 0.85]", "[0.1, 2.0]")
     Path("low.yaml").write_text(text)
     checked = json.loads(polypod("check", "kim-ryu-circle", "--robot", "low.yaml", "--json").stdout)
-    assert remark in checked["remarks"]
+    assert remark in checked["warnings"]
     assert remark in polypod("run", "low.yaml", "kim-ryu-circle", "--no-files").stderr
     Path("again.yaml").write_text("name: again\ntrajectory: {kind: published, name: kim-ryu-circle}\n")
     assert remark in polypod("run", "low.yaml", "again.yaml", "--no-files").stderr

@@ -37,6 +37,7 @@ METHODS: dict[str, Callable[[pp.Model, sample.States], Any]] = {
     "bias": lambda m, s: m.bias(s.pose, s.twist, friction=not friction_needs_reactions(m.robot)),
     "gravity": lambda m, s: m.gravity(s.pose),
     "energy": lambda m, s: m.energy(s.pose, s.twist),
+    "closing": lambda m, s: m.closing(s.pose)[:2],
     "reactions": lambda m, s: m.reactions(*s[:4]),
 }
 LOWER_MOBILITY = {

@@ -33,6 +33,7 @@ def inputs_of(kernel: Kernel, model: pp.Model, count: int = 11) -> list[Any]:
     """States for the inputs of a model's kernel, by their names."""
     s = sample.easy(model, count)
     fields = {**s._asdict(), "q": model.inverse_kinematics(s.pose), "qdot": s.force, "qddot": s.force}
+    fields["drive"] = np.full_like(s.force, 1e7)  # stiff actuators
     return [np.ascontiguousarray(fields[p.name]) for p in kernel.inputs]
 
 

@@ -16,7 +16,7 @@ from polypod.files import load, save
 from polypod.files.settings import parse_setting
 from slides import MASS, slide
 
-WITHOUT_ROBOT = {"papers", "list", "new", "import", "cache", "sweep", "optimise"}
+WITHOUT_ROBOT = {"papers", "schema", "list", "new", "import", "cache", "sweep", "optimise"}
 
 
 def test_settings_are_written_as_in_a_file():

@@ -390,7 +390,7 @@ def test_command_line(tmp_path: Path) -> None:
     assert facts["ended"] == "duration reached"
     assert 1e-6 < facts["largest_position_error_m"] < 1e-2
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
-        "checksums.txt", "energies.png", "forces.png", "simulation.nc", "tracking.png",
+        "checksums.txt", "energies.png", "forces.png", "manifest.json", "simulation.nc", "tracking.png",
     ]  # fmt: skip
     assert load_result(tmp_path / "run" / "simulation.nc").attrs["robot"] == "lopes"
     table = CliRunner().invoke(app, ["lopes", "--controller", "joint-pd"])

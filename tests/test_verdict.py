@@ -178,7 +178,7 @@ def test_force_speed_figure_draws_the_envelope():
     labels = drawn.get_legend_handles_labels()[1]
     assert labels == ["drive", "drive's envelope", "continuous force", "largest rms force"]
     speeds, forces = next(line for line in drawn.lines if line.get_label() == "drive's envelope").get_data()
-    assert max(speeds) == 0.25
+    assert max(speeds) == 250.0  # mm/s
     assert max(forces) == 120.0
     assert forces[-1] == 0.0
     assert len(force_speed(sine(slide(), SIZE, TURNS, 5)).axes[0].lines) == 1

@@ -198,13 +198,14 @@ class Exact:
         return power + _dot(_plus(_times(tensor, alpha), _cross(w, _times(tensor, w))), turn)
 
     def _drive(self, i: int, leg: Any, before: Any, now: Any, after: Any, ends: Any) -> Any:
-        """A drive's rotor, and the cross of a universal joint that turns about its base axis."""
-        if leg.kind != "UPS":
-            return mp.mpf(0)
+        """A drive's rotor and motor, and the cross of a universal joint that turns about its base axis."""
         h = _STEP
         rate = (after[1][i] - 2 * now[1][i] + before[1][i]) / h**2
-        power = mp.mpf(float(leg.rotor_mass)) * rate * (ends[0][1][i] - ends[1][1][i]) / (2 * h)
-        if leg.cross_inertia:
+        moving = mp.mpf(float(getattr(leg, "rotor_mass", 0.0)))
+        if leg.rotor_inertia:  # a motor on a screw turns by 2 pi gear/lead a metre
+            moving += mp.mpf(leg.rotor_inertia) * (2 * mp.pi * mp.mpf(leg.gear or 1.0) / mp.mpf(leg.lead)) ** 2
+        power = moving * rate * (ends[0][1][i] - ends[1][1][i]) / (2 * h)
+        if leg.kind == "UPS" and leg.cross_inertia:
             (u, v), (_, last), (_, first) = now[2][i], after[2][i], before[2][i]
             other = _cross(u, v)
 

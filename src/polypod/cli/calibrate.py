@@ -58,7 +58,7 @@ def command(
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Points, lengths and offsets of a robot from measured poses, as a new robot file; or poses to measure at."""
+    """Geometry of a robot from measured poses, as a new robot file; or where to measure."""
     if (poses is None) == (plan_count is None):
         raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
     model = Model(with_overrides(robot, settings))

@@ -37,7 +37,7 @@ def command(
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """A motion within all limits of a robot that makes its inertias and friction visible, and what stays invisible."""
+    """A motion within all limits of a robot that makes its inertias and friction visible."""
     with working("searching") as progress:
         model = Model(with_overrides(robot, settings))
         found = excite(

@@ -53,7 +53,7 @@ def command(
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
-    """Inertias and friction of a robot from logs of its motion, with intervals, as a new robot file and a report."""
+    """Inertias and friction of a robot from logs of its motion, as a new robot file and a report."""
     with working("identifying") as progress:
         progress("reading logs")
         found = identify(

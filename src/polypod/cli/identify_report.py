@@ -75,7 +75,7 @@ def page(found: Identification, version: str) -> str:
     """The report as HTML text."""
     notes = "".join(f'<p class="note">{escape(text)}</p>' for text in found.notes)
     tables = [force_errors(found), whiteness_table(found), changes_table(found), base_table(found)]
-    figures = [figure_html(name, caption, png) for name, caption, png in _figures(found)]
+    figures = [figure_html(name, caption, svg) for name, caption, svg in _figures(found)]
     logs = ", ".join(f"{run.log.name} ({len(run.time)} samples)" for run in found.runs)
     title = f"Identification of {found.robot.name}"
     return (
@@ -113,6 +113,6 @@ def _figures(found: Identification) -> list[tuple[str, str, bytes]]:
         axes[0].legend(loc="upper right", ncols=3, fontsize="small")
         axes[-1].set_xlabel("time [s]")
         buffer = io.BytesIO()
-        figure.savefig(buffer, format="png", dpi=100)
+        figure.savefig(buffer, format="svg")
         images.append((name, caption, buffer.getvalue()))
     return images

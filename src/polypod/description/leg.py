@@ -119,6 +119,10 @@ class LegData(Data):
         return self
 
 
+SHORT_KINDS: list[str] = []
+"""Names of kinds that files write out as others before they are read here: for messages."""
+
+
 def parse_leg(value: Any) -> LegData:
     """A leg from its mapping, by its ``kind``."""
     if isinstance(value, LegData):
@@ -127,7 +131,8 @@ def parse_leg(value: Any) -> LegData:
         raise ValueError(f"a leg is a mapping with a 'kind', got {value!r}")
     kind = value.get("kind")
     if kind is None:
-        raise ValueError(f"kind: missing: a leg needs one of {', '.join(LegData.registry)}")
+        raise ValueError(f"kind: missing: a leg needs one of {', '.join((*LegData.registry, *SHORT_KINDS))}")
     if not isinstance(kind, str) or kind not in LegData.registry:
-        raise ValueError(f"kind: {UnknownNameError('leg kind', str(kind), tuple(LegData.registry))}")
+        known = (*LegData.registry, *SHORT_KINDS)
+        raise ValueError(f"kind: {UnknownNameError('leg kind', str(kind), known)}")
     return LegData.registry[kind].model_validate(value)

@@ -40,6 +40,7 @@ ABOUT = {
     "acceleration": "acceleration of the platform from the accelerations of the actuators",
     "control_step": "forces for a controller: pose and twist of the platform from measured coordinates and rates, and "
     "the actuator forces that give the commanded accelerations of the coordinates (computed torque in the joints)",
+    "stiffness": "stiffness of the platform from those of drives, legs and joints, without a preload",
     "steady_shape": "the shape that a motion bends the platform to if it does not vibrate, and its actuator forces",
 }
 INPUTS = {
@@ -57,6 +58,7 @@ INPUTS = {
     "preload": "forces p [{f}] that those of the actuators are to be near; zeros for none",
     "parameters": "numbers of the robot (geometry [m], directions [1], moments of its bodies [kg, kg m, kg m^2] and so "
     "on); its own, with their names, are below under this name",
+    "drive": "stiffness of every actuator [{f}/{q}]; infinite for a stiff one",
     "x": "the robot's own coordinates [m or rad]: components of the displacement from home",
     "xdot": "their rates [m/s or rad/s]",
     "xddot": "their accelerations [m/s^2 or rad/s^2]",
@@ -66,6 +68,8 @@ INPUTS = {
 }
 OUTPUTS = {
     **{name: INPUTS[name] for name in ("q", "qdot", "qddot", "force", "twist", "acceleration")},
+    "stiffness": "K with wrench = K times a small displacement u [N/m, N/rad, N m/m, N m/rad]; {u}",
+    "compliances": "compliance of every spring of the legs in turn, along itself [m/N or rad/(N m)]",
     "bodies": "pose of each body's frame in the base frame, laid out as the input. Bodies: {bodies}",
     "jacobian": "J with qdot = J u [unit of the coordinate per m for columns of a translation, per rad for those of a "
     "rotation]; {u}",

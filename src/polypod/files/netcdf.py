@@ -68,7 +68,8 @@ def _stored(
     whole = values.dtype.kind in "biu"
     if whole and values.size and int(np.abs(values).max()) >= 2**31:
         raise ValueError(f"integers of four bytes are at most {2**31 - 1}, got {int(np.abs(values).max())}")
-    return tuple(dims), np.ascontiguousarray(values, dtype=">i4" if whole else ">f8"), dict(about)
+    # not ascontiguousarray, which makes a list of a single number
+    return tuple(dims), np.asarray(values, dtype=">i4" if whole else ">f8", order="C"), dict(about)
 
 
 def _type(values: NDArray[Any]) -> str:

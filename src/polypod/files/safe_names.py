@@ -35,4 +35,4 @@ def cell(text: str) -> str:
     >>> cell("=1+1"), cell("leg1")
     ("'=1+1", 'leg1')
     """
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if len(text) > 1 and text.startswith(_FORMULA) else text

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
-from ...description.leg import LegData
+from ...description.leg import SHORT_KINDS, LegData
 from ...description.quantities import Data, Length, Position
 from ...description.robot import Pose
 from ...errors import UnknownNameError
 from ..schema import Location
-from .forms import AnyDirection, ShortFormError, read_form
+from .forms import AnyDirection, read_form
 
 Array = NDArray[np.float64]
 
@@ -170,6 +170,7 @@ class UP(ShortKind):
 
 KINDS: dict[str, type[ShortKind]] = {form.__name__: form for form in (RUS, RSS, Delta, RPS, PRS, UP)}
 """Short kinds by name."""
+SHORT_KINDS += [name for name in KINDS if name not in SHORT_KINDS]
 _KEPT = ("copies", "mirror", "name", "closing")
 
 
@@ -177,11 +178,9 @@ def as_chain(leg: Any, location: Location, document: dict[str, Any]) -> tuple[An
     """A leg of a short kind as a general one, and where its parts stand in the file (within the leg); others stay."""
     if not isinstance(leg, dict) or not isinstance(leg.get("kind"), str):
         return leg, {}
-    if leg["kind"] in LegData.registry:  # a user's own kind goes before a short one of the same name
+    # a user's own kind goes before a short one of the same name; the check of the file says what is none
+    if leg["kind"] in LegData.registry or leg["kind"] not in KINDS:
         return leg, {}
-    if leg["kind"] not in KINDS:
-        known = (*LegData.registry, *KINDS)
-        raise ShortFormError((*location, "kind"), str(UnknownNameError("leg kind", leg["kind"], known)))
     given = {key: value for key, value in leg.items() if key not in ("copies", "mirror")}
     form = read_form(KINDS[leg["kind"]], given, location)
     tip = _home(document) @ np.r_[np.array(form.platform), 1.0]
