@@ -89,7 +89,7 @@ def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert '<figure id="bending">' in page
     assert "flexible, 2 modes" in page
-    assert (folder / "figures" / "bending.png").stat().st_size > 10_000
+    assert (folder / "figures" / "bending.svg").stat().st_size > 10_000
     printed = output("run", str(robot), "--rate", "50", "--no-files")
     assert "Platform: flexible, 2 modes" in printed
     facts = json.loads(output("run", str(robot), "--rate", "50", "--no-files", "--json"))
@@ -184,6 +184,7 @@ def test_wrench_where_the_modes_have_no_shape(robot: Path) -> None:
         pp.simulate(bare, duration=0.01, rate=1000.0, wrench=lambda t, m: push if t > 0.0045 else 0 * push)
 
 
+@pytest.mark.long
 def test_exported_c_is_the_kernel(robot: Path, tmp_path: Path) -> None:
     model = pp.Model(robot)
     rng = np.random.default_rng(0)

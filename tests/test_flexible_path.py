@@ -60,7 +60,7 @@ def integrated(model: pp.Model, trajectory: Trajectory, times: np.ndarray, frict
     return solve_ivp(slope, times[[0, -1]], begin, "DOP853", times, rtol=1e-10, atol=1e-13, max_step=1e-3).y.T
 
 
-@pytest.mark.parametrize("load", [False, True])
+@pytest.mark.parametrize("load", [pytest.param(False, marks=pytest.mark.long), True])
 def test_against_another_integrator(model: pp.Model, load: bool) -> None:
     trajectory = there_and_back(model.robot)
     times = trajectory.even_times(21)
@@ -171,6 +171,7 @@ def test_steady_shape_with_friction_does_not_accelerate() -> None:
     assert np.abs(force - model.steady_shape(pose, twist, acceleration, wrench, friction=False).force).max() > 0.1
 
 
+@pytest.mark.long
 def test_a_frame_that_cannot_follow_exactly() -> None:
     """pedrammehr's heavy pods leave a mode little mass of its own, however stiff the plate."""
     robot = loaded("pedrammehr")

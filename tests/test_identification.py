@@ -64,6 +64,7 @@ def test_held_out_forces_fall_to_the_noise() -> None:
     assert (np.abs(result.fit.beta - truth) < 2 * result.half_widths).all()
 
 
+@pytest.mark.long
 def test_intervals_hold_the_truth() -> None:
     """95 % intervals of 24 noisy logs hold 90 % of the truth or more, and errors are of the size that they say.
 

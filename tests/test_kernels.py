@@ -56,6 +56,8 @@ def assert_compiled_equals_interpreted(name: str, model: pp.Model, kernel_of: Ca
         got = got if isinstance(got, tuple) else (got,)
         for signature, one, other in zip(kernel.outputs, got, kernel.interpreted(*arrays), strict=True):
             assert one.shape == (11, *signature.shape)
+            if not one.size:  # no springs in the legs
+                continue
             # Reactions that inner stresses leave open are not numbers, in both.
             assert np.array_equal(np.isnan(one), np.isnan(other))
             # A number that is zero by cancellation is so to the rounding of terms of size one.
@@ -394,6 +396,7 @@ def test_a_bound_call_keeps_its_code() -> None:
     np.testing.assert_allclose(nine, wanted_spread(x, np.ones((5, 3)))[0], rtol=1e-15)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="needs Linux")
 def test_machine_code_is_freed_with_its_kernel() -> None:
     """Three hundred kernels, one after the other: the process has no more mappings than after the first hundred."""

@@ -290,6 +290,7 @@ def test_dimensions_are_those_of_the_file(model_of):
     assert {"R 300", "R 200", "400"} <= set(words)  # base and platform joints, height
 
 
+@pytest.mark.long
 def test_a_bent_platform_in_the_prefix_of_simulations(tmp_path):
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")

@@ -92,6 +92,7 @@ def test_a_platform_on_weightless_legs_tumbles_like_a_free_body(model_of: ModelO
     assert angle > 3 * np.pi  # the chart was given up and begun anew several times
 
 
+@pytest.mark.long
 def test_example_swing_conserves_energy(tmp_path: Path) -> None:
     numbers = script(ROOT / "examples" / "simulation_swing.py").main(tmp_path)
     assert numbers["duration [s]"] == 10.0

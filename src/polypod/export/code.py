@@ -88,7 +88,7 @@ def functions(model: Model) -> tuple[str, ...]:
 
     Motions are solved for platforms only that move as their legs let them.
     """
-    missing: tuple[str, ...] = ("twist", "acceleration") if model.robot.flexible else ("steady_shape",)
+    missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
     if not model.kernels.mechanism.platform.follows_legs:
         missing += ("motion", "follow")
     return tuple(name for name in FUNCTIONS if name not in missing)
