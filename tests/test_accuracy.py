@@ -1,4 +1,4 @@
-"""Accuracy: first order against differences and robots drawn at random, proven bounds against the worst robots."""
+"""Accuracy: first order against differences and robots drawn at random, bounds against the worst robots."""
 
 from __future__ import annotations
 
@@ -93,13 +93,13 @@ def test_robots_drawn_at_random_scatter_as_first_order_says(model_of: ModelOf, t
     assert found.parts.shape == (len(found.names), 6)
 
 
-def test_no_robot_within_the_tolerances_exceeds_the_proven_bound(model_of: ModelOf) -> None:
+def test_no_robot_within_the_tolerances_exceeds_the_bound(model_of: ModelOf) -> None:
     """Corners of the box, the worst of first order among them, solved exactly: bounds hold and are not idle."""
     model = model_of("hexapod")
     wide = Tolerances(numbers={"legs.*.base": uniform(1e-4), "legs.*.platform": uniform(1e-4)}, backlash=1e-4)
-    proven, first = worst_case(model, wide).bound, budget(model, wide).bound
-    assert (proven > first).all()
-    assert (proven < 1.5 * first).all()
+    bound, first = worst_case(model, wide).bound, budget(model, wide).bound
+    assert (bound > first).all()
+    assert (bound < 1.5 * first).all()
     home = model.robot.home.matrix
     q, inverse = model.inverse_kinematics(home), np.linalg.inv(model.jacobian(home))
     points = {name: np.array([getattr(leg, name) for leg in model.robot.legs]) for name in ("base", "platform")}
@@ -120,7 +120,7 @@ def test_no_robot_within_the_tolerances_exceeds_the_proven_bound(model_of: Model
                 x = x + inverse @ (goal - np.linalg.norm(reach, axis=1))
             assert np.abs(goal - np.linalg.norm(reach, axis=1)).max() < 1e-12
             worst = np.maximum(worst, np.abs(x))
-    assert (worst <= proven).all()
+    assert (worst <= bound).all()
     assert (worst > 0.8 * first).all()
 
 
@@ -160,5 +160,5 @@ def test_the_command(tmp_path: Path) -> None:
     path.write_text(FILE, encoding="utf-8")
     result = CliRunner().invoke(app, ["accuracy", "hexapod", str(path), "--samples", "0", "--most", "3"])
     assert result.exit_code == 0, result.output
-    assert "largest, proven" in result.output
+    assert "bound, all orders" in result.output
     assert "18 more causes" in result.output

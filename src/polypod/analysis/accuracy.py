@@ -1,4 +1,4 @@
-"""Where the platform may be for all that is not exact: by derivatives, by drawing at random, and proven bounds.
+"""Where the platform may be for all that is not exact: by derivatives, by drawing at random, and bounds of all orders.
 
 A controller commands the coordinates q of a pose by the numbers of the file. With errors dp of numbers and dq of
 coordinates the platform is displaced by x (6), base axes: J x + (dq/dp) dp = dq to first order.
@@ -73,7 +73,7 @@ class Scatter(NamedTuple):
 
 
 class Worst(NamedTuple):
-    """Bounds (6) [m, rad] that no error within the tolerances exceeds; proven, rounding apart."""
+    """Bounds (6) [m, rad] that no error within the tolerances exceeds, rounding of the computation apart."""
 
     bound: Array
 
@@ -140,7 +140,7 @@ def scatter(
 
 
 def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Worst:
-    """Proven bounds of the displacement for all errors within the tolerances, second order and beyond counted.
+    """Bounds of the displacement for all errors within the tolerances, second order and beyond counted.
 
     Of robots on six struts whose lengths are actuated (UPS), for tolerances of their joints' places and coordinates.
     A strut's length changes by n.d + r, 0 <= r <= |d|^2/(2 (l - |d|)), for a displacement d between its ends. If for a
@@ -190,8 +190,8 @@ def _strut_data(model: Model, tolerances: Tolerances, pose: Array) -> _Struts:
     legs = model.robot.legs
     if not model.mobility.full or len(legs) != 6 or any(leg.kind != "UPS" for leg in legs):
         raise InputError(
-            f"worst_case: proven bounds are known for six UPS legs; {model.robot.name!r} has others. A budget's bound "
-            "is of first order"
+            f"worst_case: bounds of all orders are known for six UPS legs; {model.robot.name!r} has others. A budget's "
+            "bound is of first order"
         )
     wide: dict[str, Array] = {"base": np.zeros((6, 3)), "platform": np.zeros((6, 3))}
     listed = [(pattern, t.bound, False) for pattern, t in tolerances.numbers.items()]
@@ -200,7 +200,7 @@ def _strut_data(model: Model, tolerances: Tolerances, pose: Array) -> _Struts:
         for path in matching_paths(model.robot, pattern):
             parts = path.split(".")
             if len(parts) != 3 or parts[2] not in wide:
-                raise InputError(f"worst_case: no proven bound for errors of {path}; only of base and platform joints")
+                raise InputError(f"worst_case: no bound for errors of {path}; only of base and platform joints")
             own = np.abs(np.array(value_at(model.robot, path))) if relative else 1.0
             wide[parts[2]][int(parts[1])] += bound * own
     arm = np.linalg.norm(model.robot.attachments, axis=1)

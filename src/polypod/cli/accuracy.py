@@ -63,7 +63,7 @@ def command(
             if drawn.lost:
                 note(f"{drawn.lost} of {samples} robots drawn at random cannot be assembled near home")
         try:
-            rows["largest, proven"] = worst_case(model, given).bound
+            rows["bound, all orders"] = worst_case(model, given).bound
         except InputError as error:
             note(str(error))
     if json_:

@@ -175,14 +175,8 @@ def constant_orientation(
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Positions that the platform reaches at one orientation: roll, pitch and yaw [rad] from home."""
-    space = Space(model, pivot)
-    names = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
-    if not names:
-        raise InputError(f"workspace: {model.robot.name!r} only turns; ask for its orientation workspace")
-    at = dict(zip(("roll", "pitch", "yaw"), orientation, strict=True)) if space.full else {}
-    if not space.full and any(orientation):
-        raise InputError("orientation: a robot of fewer than six freedoms keeps its own; use workspace_map with at")
-    return workspace_map(model, dict.fromkeys(names, points), at, pivot, requirements, progress)
+    axes, at = _part(model, pivot, False, points, dict(zip(("roll", "pitch", "yaw"), orientation, strict=True)))
+    return workspace_map(model, axes, at, pivot, requirements, progress)
 
 
 def orientations_at(
@@ -194,11 +188,22 @@ def orientations_at(
     progress: bool | None = None,
 ) -> xr.Dataset:
     """Orientations that the platform reaches with the pivot displaced by ``position`` [m] from home."""
+    axes, at = _part(model, pivot, True, points, dict(zip(("x", "y", "z"), position, strict=True)))
+    return workspace_map(model, axes, at, pivot, requirements, progress)
+
+
+def _part(
+    model: Model, pivot: ArrayLike | None, turning: bool, points: int, others: dict[str, float]
+) -> tuple[dict[str, int], dict[str, float]]:
+    """Points along the coordinates that turn, or along those that do not, and where the others stay."""
     space = Space(model, pivot)
-    names = [name for name, turns in zip(space.names, space.turns, strict=True) if turns]
+    names = [name for name, turns in zip(space.names, space.turns, strict=True) if turns == turning]
     if not names:
-        raise InputError(f"workspace: {model.robot.name!r} does not turn; ask for its positions")
-    at = dict(zip(("x", "y", "z"), position, strict=True)) if space.full else {}
-    if not space.full and any(position):
-        raise InputError("position: a robot of fewer than six freedoms has its own coordinates; use workspace_map")
-    return workspace_map(model, dict.fromkeys(names, points), at, pivot, requirements, progress)
+        lacks, instead = ("does not turn", "positions") if turning else ("only turns", "orientation workspace")
+        raise InputError(f"workspace: {model.robot.name!r} {lacks}; ask for its {instead}")
+    if not space.full and any(others.values()):
+        raise InputError(
+            f"{'position' if turning else 'orientation'}: a robot of fewer than six freedoms has its own coordinates; "
+            "use workspace_map with at"
+        )
+    return dict.fromkeys(names, points), others if space.full else {}

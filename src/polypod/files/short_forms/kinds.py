@@ -7,6 +7,7 @@ body with a mass alone is a uniform rod between its joints; one at a single join
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -47,9 +48,9 @@ class ShortKind(Data):
                     )
         return self
 
+    @abstractmethod
     def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
-        """Its joints in the order of JOINTS, the platform's joint at ``tip`` (3) at home, base frame."""
-        raise NotImplementedError
+        """Its joints in the order of JOINTS, the platform's joint at ``tip`` (3) [m] at home, base frame."""
 
     def shape(self, body: str) -> dict[str, Any]:
         """What a body is unless its numbers say more."""
@@ -65,49 +66,53 @@ def _unit(direction: Any) -> list[float]:
     return [float(x) for x in way / np.linalg.norm(way)]
 
 
-class RUS(ShortKind):
-    """A crank turned at ``base`` about ``axis``, a universal joint at its end ``elbow``, a rod to the platform."""
-
-    BODIES = ("crank", "rod")
-    JOINTS = ("motor", "elbow", "ball")
+class _Cranked(ShortKind):
+    """A body turned by a motor at ``base`` about ``axis``, up to ``elbow``."""
 
     base: Position
     axis: AnyDirection
     elbow: Position
 
+    def _motor(self) -> dict[str, Any]:
+        return _joint("revolute", "base", self.BODIES[0], self.base, axis=_unit(self.axis), actuated=True)
+
+
+class RUS(_Cranked):
+    """A crank turned at ``base`` about ``axis``, a universal joint at its end ``elbow``, a rod to the platform."""
+
+    BODIES = ("crank", "rod")
+    JOINTS = ("motor", "elbow", "ball")
+
     def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
         """Motor, elbow, ball; the elbow's first axis is that of the motor."""
-        yield _joint("revolute", "base", "crank", self.base, axis=_unit(self.axis), actuated=True)
+        yield self._motor()
         yield _joint("universal", "crank", "rod", self.elbow, axes=[_unit(self.axis), {"across": "ball"}])
         yield _joint("spherical", "rod", "platform", tip)
 
 
-class RSS(RUS):
+class RSS(_Cranked):
     """The same with a ball at the elbow: the rod spins freely."""
 
+    BODIES = ("crank", "rod")
+    JOINTS = ("motor", "elbow", "ball")
+
     def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
-        """Motor, elbow, ball."""
-        yield _joint("revolute", "base", "crank", self.base, axis=_unit(self.axis), actuated=True)
-        yield _joint("spherical", "crank", "rod", self.elbow)
+        """Motor and two balls."""
+        yield self._motor()
+        yield _joint("spherical", self.BODIES[0], "rod", self.elbow)
         yield _joint("spherical", "rod", "platform", tip)
 
 
-class Delta(RUS):
-    """An arm turned at ``base`` about ``axis``, and two rods side by side, ``spacing`` apart along the axis."""
+class Delta(RSS):
+    """An arm turned at ``base`` about ``axis``, and two rods side by side, ``spacing`` [m] apart along the axis."""
 
     BODIES = ("arm", "rod")
     JOINTS = ("motor", "elbow", "wrist")
 
     spacing: Length
 
-    def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
-        """Motor, elbow, wrist; the last two twice, by ``pair``."""
-        yield _joint("revolute", "base", "arm", self.base, axis=_unit(self.axis), actuated=True)
-        yield _joint("spherical", "arm", "rod", self.elbow)
-        yield _joint("spherical", "rod", "platform", tip)
-
     def shape(self, body: str) -> dict[str, Any]:
-        """Rods, one of them twice."""
+        """Rods, that of the two balls twice: their joints go with it."""
         half = [0.5 * self.spacing * x for x in _unit(self.axis)]
         return {"inertia": "rod", **({"pair": {"offset": half}} if body == "rod" else {})}
 
