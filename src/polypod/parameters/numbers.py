@@ -47,6 +47,7 @@ class Numbers:
         self.entries: list[Entry] = []
         self.constants: list[Entry] = []
         self._symbols: list[ca.SX] = []
+        self._column = ca.SX(0, 1)  # they as a column, which functions ask for often
         self._structure: list[str] = []
         self.gravity = self._vector("gravity", robot.gravity)
         self.platform = self.inertia("platform", robot.platform)
@@ -66,12 +67,14 @@ class Numbers:
     @property
     def port(self) -> Port | None:
         """The parameter port of the robot's functions; None if every number is a constant."""
-        return Port("parameters", ca.vertcat(*self._symbols), (len(self._symbols),)) if self._symbols else None
+        return Port("parameters", self.symbols, (len(self._symbols),)) if self._symbols else None
 
     @property
     def symbols(self) -> ca.SX:
         """The inputs as a column (k)."""
-        return ca.vertcat(*self._symbols) if self._symbols else ca.SX(0, 1)
+        if self._column.numel() != len(self._symbols):
+            self._column = ca.vertcat(*self._symbols)
+        return self._column
 
     @property
     def values(self) -> Array:

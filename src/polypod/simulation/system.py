@@ -103,7 +103,7 @@ class System:
         with COMPILING:
             known = _COMPILED.setdefault(model, {})
             self.compiled = known.setdefault(friction, CompiledDynamics(model.kernels, friction))
-        self.model, self.robot = model, model.robot
+        self.model, self.robot, self.friction = model, model.robot, friction
         self.actuators = model.actuators
         self.freedoms = Freedoms(self.robot)
         self.modes = model.modes.count if model.robot.flexible else 0

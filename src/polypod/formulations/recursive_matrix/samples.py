@@ -113,14 +113,25 @@ class Samples:
 
     def _at_tips(self, expression: ca.SX, designs: int) -> Array:
         """(D, S, rows, columns) at the first designs."""
-        function = ca.Function("values", [self.inputs, self._numbers.symbols], [ca.densify(expression)])
-        rows = zip(self._designs[:designs], self._tips, strict=False)
-        return np.array([[np.array(function(tip, design)) for tip in tips] for design, tips in rows])
+        tips = np.concatenate(self._tips[:designs])
+        numbers = np.repeat(self._designs[:designs], len(self.tips), axis=0)
+        inputs = [self.inputs, self._numbers.symbols]
+        values = mapped(inputs, expression, tips, numbers)
+        return values.reshape(designs, -1, *values.shape[1:])
 
     def _at_designs(self, expression: ca.SX) -> Array:
         """An expression of the numbers alone at all designs, (D, rows, columns)."""
-        function = ca.Function("values", [self._numbers.symbols], [ca.densify(ca.SX(expression))])
-        return np.array([np.array(function(design)) for design in self._designs])
+        return mapped([self._numbers.symbols], expression, np.asarray(self._designs))
+
+
+def mapped(inputs: list[ca.SX], expression: ca.SX, *rows: Array) -> Array:
+    """An expression of ``inputs`` at n rows (n, k) of each, (n, rows, columns)."""
+    dense = ca.densify(ca.SX(expression))
+    function = ca.Function("values", inputs, [dense])
+    # without numbers there is nothing to map over
+    columns = [np.ascontiguousarray(row.T) if row.shape[1] else np.zeros((0, len(row))) for row in rows]
+    found = np.array(function(*columns)).reshape(dense.size1(), -1, dense.size2())
+    return np.broadcast_to(found.transpose(1, 0, 2), (len(rows[0]), *dense.shape))
 
 
 def snap(values: Array, nothing: float, ones: bool = True) -> Array:

@@ -1,0 +1,242 @@
+"""A robot's equations of motion differentiated at states: compiled where its derivatives are, else interpreted.
+
+Local coordinates are xi (m), the pose displaced by S xi (position, and a turn of rotation vector about base axes),
+u (m) the freedoms' rates with twist = S u, elastic coordinates and rates. S is that of the displaced pose where the
+platform moves as its legs let it. At a state x' = f(x, force, wrench): A = df/dx, B = df/dforce, E = df/dwrench.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, NoReturn
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..control.checked import why_no_answer
+from ..errors import StateError
+from ..friction import has_dry_friction, loaded_joints
+from ..kernels import Kernel
+from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism import Mechanism
+from ..mechanism.closing import closed
+from ..platforms import Freedoms
+from ..platforms.constrained import ConstrainedState
+from ..simulation.chart import pose_of, turn_rate
+from ..simulation.dynamics import Dynamics
+from ..simulation.system import System
+from ..symbols.expression import Expression, Port, port
+from ..symbols.fixed_point import MAX_ROUNDS, REPEATED
+from ..symbols.vectors import cayley
+
+Array = NDArray[np.float64]
+
+
+class States(NamedTuple):
+    """States (n, ...) in numbers, forces among them."""
+
+    pose: Array
+    twist: Array
+    force: Array
+    wrench: Array
+    elastic: Array
+    elastic_rate: Array
+
+
+class Linearised(NamedTuple):
+    """The matrices of :class:`~polypod.analysis.LinearModel` at n states."""
+
+    a: Array
+    b: Array
+    e: Array
+    c: Array
+    drift: Array
+
+
+def linearised(system: System, states: States) -> Linearised:
+    """Derivatives at states; an error that says why where there is no answer."""
+    mechanism = system.mechanism
+    loaded = system.friction and has_dry_friction(mechanism) and loaded_joints(mechanism)
+    if system.modes or mechanism.platform.follows_legs or mechanism.open_legs or loaded:
+        return _interpreted(system, states)
+    return _compiled(system, states)
+
+
+def _compiled(system: System, states: States) -> Linearised:
+    """From the compiled derivatives of direct dynamics, whose pose is varied by a twist on its left as here."""
+    freedoms, n = system.freedoms, len(states.pose)
+    basis, inverse, m = freedoms.basis, freedoms.inverse, freedoms.count
+    inputs = states.pose, states.twist, states.force, states.wrench
+    try:
+        found = system.model.derivatives(
+            "direct_dynamics",
+            *inputs,
+            wrt=("pose", "twist", "force", "wrench"),
+            friction=system.friction,
+            errors="raise",
+        )
+        acceleration = system.model.direct_dynamics(*inputs, system.friction, errors="raise")
+        c = system.model.jacobian(states.pose, errors="raise")
+    except StateError as error:
+        _refuse(error.reasons[0] if error.reasons else str(error), int(np.ravel(error.index)[0]))
+    assert found.pose is not None and found.twist is not None  # noqa: PT018
+    assert found.force is not None and found.wrench is not None  # noqa: PT018
+    a, omega = np.zeros((n, 2 * m, 2 * m)), states.twist[:, 3:]
+    # a turning platform carries its local rotation vector: phi' = omega - phi x omega/2
+    carried = np.zeros((n, 6, 6))
+    carried[:, 3:, 3:] = 0.5 * np.cross(omega[:, None], np.eye(3), axisb=1, axisc=1)
+    a[:, :m, :m], a[:, :m, m:] = inverse @ carried @ basis, np.eye(m)
+    a[:, m:, :m], a[:, m:, m:] = inverse @ found.pose @ basis, inverse @ found.twist @ basis
+    low = np.zeros((n, m, len(system.actuators))), np.zeros((n, m, 6))
+    b, e = (
+        np.concatenate([zero, inverse @ d], axis=1) for zero, d in zip(low, (found.force, found.wrench), strict=True)
+    )
+    drift = np.concatenate([states.twist @ inverse.T, acceleration @ inverse.T], axis=1)
+    return Linearised(a, b, e, np.concatenate([c, np.zeros_like(c)], axis=2), drift)
+
+
+class _Equations:
+    """A robot's rates in local coordinates about a pose, and their derivatives, as functions of numbers."""
+
+    def __init__(self, dynamics: Dynamics) -> None:
+        mechanism, n = dynamics.mechanism, dynamics.modes
+        freedoms = Freedoms(mechanism.robot)
+        m, self.explicit, self.loads = freedoms.count, dynamics.explicit, dynamics.loads
+        self.size = 2 * (m + n)
+        pose, x, nominal = ca.SX.sym("pose", 16), ca.SX.sym("x", self.size), ca.SX.sym("nominal", 2 * n + 6)
+        force, wrench = ca.SX.sym("force", dynamics.actuators), ca.SX.sym("wrench", 6)
+        loads, places = ca.SX.sym("loads", dynamics.loads), ca.SX.sym("places", dynamics.places)
+        elastic, elastic_rate = nominal[6 : 6 + n] + x[m : m + n], nominal[6 + n :] + x[2 * m + n :]
+        # one more step of Newton makes the places exact; a step from there follows the pose to first order
+        near = _placed(dynamics, pose, nominal[6 : 6 + n], places)
+        at_rest = self._basis(dynamics, pose, near)
+        move = at_rest @ x[:m]
+        frame = ca.reshape(pose, 4, 4).T
+        half = 0.5 * move[3:]
+        axes, origin = cayley(half) @ frame[:3, :3], frame[:3, 3] + move[:3]
+        moved = pose_of(ca.vec(ca.horzcat(axes, origin).T))
+        there = _placed(dynamics, moved, elastic, near)
+        inverse, rates_of = ca.DM(freedoms.inverse), x[m + n : 2 * m + n]
+        speed = nominal[:6] + at_rest @ rates_of
+        if mechanism.platform.follows_legs:
+            speed = self._basis(dynamics, moved, there) @ (inverse @ nominal[:6] + rates_of)
+        rates = dynamics.smooth_rates(moved, speed, elastic, elastic_rate, force, wrench, loads)
+        drift = ca.vertcat(speed[:3], 2 * turn_rate(half, speed[3:]))
+        rate = ca.vertcat(inverse @ drift, elastic_rate, inverse @ rates.acceleration, rates.elastic_acceleration)
+        q = dynamics.sensed(moved, speed, elastic, elastic_rate).q
+        rate, q, quality, fresh = ca.substitute(
+            [ca.densify(v) for v in (rate, q, rates.quality, rates.loads)], [mechanism.places], [there]
+        )
+        self._numbers, self.places = mechanism.numbers.values, _places(mechanism)
+        inputs = [pose, x, nominal, force, wrench, loads, places, mechanism.numbers.symbols]
+        by = [x, force, wrench]
+        slopes = [ca.jacobian(rate, of) for of in by]
+        follow = [ca.jacobian(rate, loads)] + [ca.jacobian(fresh, of) for of in (*by, loads)]
+        self.find_loads = _Mapped("loads", inputs, [fresh])
+        self.derivatives = _Mapped("derivatives", inputs, [*slopes, *follow])
+        self.values = _Mapped("values", inputs, [quality, rate, ca.jacobian(q, x)])
+
+    @staticmethod
+    def _basis(dynamics: Dynamics, pose: ca.SX, places: ca.SX) -> ca.SX | ca.DM:
+        """S (6, m) at a pose, with legs at given places."""
+        mechanism = dynamics.mechanism
+        if not mechanism.platform.follows_legs:
+            return ca.DM(Freedoms(mechanism.robot).basis)
+        x = mechanism.inputs()
+        x.pose = Port("pose", pose, (4, 4))
+        state, _ = mechanism.resting(x)
+        assert isinstance(state, ConstrainedState)
+        return ca.substitute(ca.densify(state.basis), mechanism.places, places)
+
+    def inputs(self, states: States, loads: Array) -> list[Array]:
+        """Numbers of the functions' inputs at n states, (k, n) each."""
+        n = len(states.pose)
+        nominal = np.concatenate([states.twist, states.elastic, states.elastic_rate], axis=1)
+        places = np.zeros((n, 0)) if self.places is None else np.asarray(self.places(states.pose)[0]).reshape(n, -1)
+        rows = [
+            states.pose.reshape(n, 16),
+            np.zeros((n, self.size)),
+            nominal,
+            states.force,
+            states.wrench,
+            loads,
+            places,
+        ]
+        return [*(row.T for row in rows), np.repeat(self._numbers[:, None], n, axis=1)]
+
+    def repeated_loads(self, states: States) -> tuple[Array, NDArray[np.bool_]]:
+        """Joint loads (n, k) that dry friction repeats itself at, and where there are none."""
+        loads = np.zeros((len(states.pose), self.loads))
+        for _ in range(1 if self.explicit else MAX_ROUNDS):
+            new = self.find_loads(*self.inputs(states, loads))[0][..., 0]
+            change, largest = (np.abs(v).max(axis=1, initial=0.0) for v in (new - loads, new))
+            loads, open_states = new, ~(change <= REPEATED * largest)
+            if not open_states.any():
+                break
+        return loads, np.zeros_like(open_states) if self.explicit else open_states
+
+
+class _Mapped:
+    """A function of many states by CasADi's interpreter: inputs (k, n), outputs (n, rows, columns)."""
+
+    def __init__(self, name: str, inputs: list[ca.SX], outputs: list[ca.SX]) -> None:
+        self._function = ca.Function(name, inputs, [ca.densify(value) for value in outputs])
+
+    def __call__(self, *inputs: Array) -> list[Array]:
+        found, n = [], inputs[0].shape[1]
+        for k, value in enumerate(self._function.call([ca.DM(np.ascontiguousarray(v)) for v in inputs])):
+            rows, columns = self._function.size_out(k)
+            found.append(np.array(value).reshape(rows, n, columns).transpose(1, 0, 2))
+        return found
+
+
+def _placed(dynamics: Dynamics, pose: ca.SX, elastic: ca.SX, places: ca.SX) -> ca.SX:
+    """Places of legs without a closed form after one step of Newton at a pose."""
+    if not dynamics.places:
+        return places
+    return ca.substitute(ca.densify(dynamics.closing(pose, elastic).moved), dynamics.mechanism.places, places)
+
+
+def _places(mechanism: Mechanism) -> Kernel | None:
+    """Places of the legs closed by iterating, as a function of the pose; None if all are in closed form."""
+    if not mechanism.open_legs:
+        return None
+    x = mechanism.inputs()
+    outputs = port("places", mechanism.places), port("quality", mechanism.quality(mechanism.resting(x)[1]), ())
+    kernel = Kernel(lambda: closed(mechanism, Expression("places", (x.pose,), outputs, mechanism.port)))
+    return kernel.at(mechanism.numbers.values) if kernel.parameters else kernel
+
+
+def _interpreted(system: System, states: States) -> Linearised:
+    """Joint loads L = g(x, L) of dry friction follow: f_x + f_L (1 - g_L)^-1 g_x."""
+    equations, n = system.compiled.derived(_Equations), len(states.pose)
+    k, count = equations.size, len(system.actuators)
+    if not n:
+        return Linearised(*(np.zeros((0, *s)) for s in ((k, k), (k, count), (k, 6), (count, k), (k,))))
+    loads, open_states = equations.repeated_loads(states)
+    at = equations.inputs(states, loads)
+    quality, drift, c = equations.values(*at)
+    # CasADi's minimum skips what is not a number, so the quality alone does not show it
+    lost = ~(quality[:, 0, 0] > SMALLEST_MARGIN) | ~np.isfinite(drift).all(axis=(1, 2))
+    if lost.any():
+        first = int(np.argmax(lost))
+        place = {"pose": states.pose[first], "elastic": states.elastic[first]}
+        _refuse(why_no_answer(system.model, place), first)
+    if open_states.any():
+        reason = "the friction iteration did not converge: friction coefficients too large for this state"
+        _refuse(reason, int(np.argmax(open_states)))
+    *slopes, f_l, g_x, g_f, g_w, g_l = equations.derivatives(*at)
+    follow = [g_x, g_f, g_w]
+    if equations.explicit:
+        # the one round that finds the loads starts from none
+        start = equations.derivatives(*equations.inputs(states, np.zeros_like(loads)))
+        follow, g_l = start[4:7], np.zeros_like(g_l)
+    if equations.loads:
+        unit = np.eye(equations.loads)
+        slopes = [f + f_l @ np.linalg.solve(unit - g_l, g) for f, g in zip(slopes, follow, strict=True)]
+    a, b, e = slopes
+    return Linearised(a, b, e, c, drift[..., 0])
+
+
+def _refuse(reason: str, state: int) -> NoReturn:
+    raise StateError(f"linearise: no answer. {reason}", np.array([state]), [reason])
