@@ -50,7 +50,7 @@ LARGE = {
     "regressor": lambda m, s: m.regressor(*s[:3]).matrix,
 }
 FLEXIBLE = {"deflection", "static_equilibrium", "steady_shape"}
-NOT_OF_STATES = {"casadi", "kernel", "parameters"}
+NOT_OF_STATES = {"casadi", "jax", "kernel", "parameters", "torch"}
 # As many rows as a state has modes: a batch has those of its largest state (tests/test_assembly_modes.py).
 RAGGED = {"assembly_modes"}
 

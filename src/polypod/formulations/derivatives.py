@@ -170,7 +170,8 @@ def _refuse(mechanism: Mechanism) -> None:
     refuse_open_legs(mechanism, "derivatives")
 
 
-def _loads(mechanism: Mechanism, friction: bool, dry: DryFriction) -> Loads | None:
+def differentiable_loads(mechanism: Mechanism, friction: bool, dry: DryFriction) -> Loads | None:
+    """What dry friction takes of the state alone, for robots and friction that have derivatives."""
     _refuse(mechanism)
     if not friction or not has_dry_friction(mechanism):
         return None
@@ -185,7 +186,7 @@ def derivatives(
     mechanism: Mechanism, name: str, wrt: tuple[str, ...], numbers: ca.SX, friction: bool, dry: DryFriction
 ) -> Expression:
     """One output a block: d(force or acceleration)/d(input), (n, k); ``numbers`` are symbols of the parameter port."""
-    loads, x = _loads(mechanism, friction, dry), mechanism.inputs()
+    loads, x = differentiable_loads(mechanism, friction, dry), mechanism.inputs()
     if name == "direct_dynamics":
         return _direct(mechanism, x, wrt, numbers, friction, loads)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)

@@ -126,6 +126,12 @@ class Calls:
         single = self._singles.get(kernel, len(values)).all(*values)
         if single is not None:
             return answer(single)
+        return self.call_batch(name, kernel, given, errors, answer)
+
+    def call_batch(
+        self, name: str, kernel: Kernel, given: Mapping[str, Any], errors: Errors | None, answer: Answer = first
+    ) -> Any:
+        """The same without the short way for one state, which keeps the kernel."""
         states, outputs = self.evaluated(kernel, given)
         names = [p.name for p in kernel.inputs]
 

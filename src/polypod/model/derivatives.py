@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -14,12 +15,16 @@ from ..formulations import derivatives as formulas
 from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..mechanism.verdict import with_verdict
-from ..parameters import Entry
-from ..parameters.paths import matching_paths, value_at
+from ..parameters import Entry, Numbers
+from ..parameters.paths import Design, is_direction, matching_paths, value_at
 from .arguments import PoseLike
 from .diagnosis import Errors
 
 Array = NDArray[np.float64]
+_STEPS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
+_WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / 60
+_SHORT = 4e-3
+"""Step of directions: an error of 1e-13 by the step and by rounding."""
 
 
 class Derivatives(NamedTuple):
@@ -68,11 +73,11 @@ class DerivativeFunctions:
         if name not in formulas.BLOCKS:
             raise UnknownNameError("function with derivatives", name, tuple(formulas.BLOCKS))
         order = formulas.BLOCKS[name]
-        blocks = self._possible(order) if wrt is None else tuple(wrt)
+        blocks = self.possible(name) if wrt is None else tuple(wrt)
         for block in blocks:
             if block not in order:
                 raise UnknownNameError(f"input of {name}", block, order)
-            if block not in self._possible(order):
+            if block not in self.possible(name):
                 raise InputError(
                     f"derivatives: by {block}: the platform of {self._robot.name!r} moves as its legs let it, so its "
                     "components cannot change one by one; those by wrench, force and parameters exist"
@@ -92,10 +97,10 @@ class DerivativeFunctions:
         result: Derivatives = self._calls.call_kernel(f"derivatives of {name}", kernel, given, errors, answer)
         return result
 
-    def _possible(self, order: tuple[str, ...]) -> tuple[str, ...]:
-        """Inputs by which there are derivatives."""
+    def possible(self, name: str) -> tuple[str, ...]:
+        """Inputs of a function by which there are derivatives."""
         motion = ("pose", "twist", "acceleration") if self._kernels.mechanism.platform.follows_legs else ()
-        return tuple(name for name in order if name not in motion)
+        return tuple(block for block in formulas.BLOCKS[name] if block not in motion)
 
     def _refuse_geometry(self, paths: list[str]) -> None:
         """Raise for numbers that change which poses a platform that follows its legs can take."""
@@ -113,22 +118,26 @@ class DerivativeFunctions:
     ) -> tuple[Kernel, Array]:
         key = name, blocks, paths, friction
         if key not in self._known:
-            listed = [path for pattern in paths for path in matching_paths(self._robot, pattern)]
-            self._refuse_geometry(listed)
-            chain, entries = port_slopes(self._robot, listed)
-            mechanism = Mechanism(self._robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
-            places = [entries[_key(e)] for e in mechanism.numbers.entries if _key(e) in entries]
-            symbols = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
-            columns = mechanism.numbers.symbols[symbols] if symbols else ca.SX(0, 1)
+            mechanism, places, slopes = self.opened(paths)
+            columns = mechanism.numbers.symbols[places] if places else ca.SX(0, 1)
             dry = self._kernels.options.dry
             wanted = (*blocks, *(("parameters",) if paths else ()))
             kernel = Kernel(
                 lambda: with_verdict(mechanism, formulas.derivatives(mechanism, name, wanted, columns, friction, dry))
             )
             bound = kernel.at(mechanism.numbers.values) if kernel.parameters else kernel
-            self._known[key] = bound, chain[places]
-        kernel, slopes = self._known[key]
-        return kernel, slopes
+            self._known[key] = bound, slopes
+        kernel, chain = self._known[key]
+        return kernel, chain
+
+    def opened(self, paths: tuple[str, ...]) -> tuple[Mechanism, list[int], Array]:
+        """The robot with the numbers that paths name as inputs, their places in its port, and their slopes."""
+        listed = [path for pattern in paths for path in matching_paths(self._robot, pattern)]
+        self._refuse_geometry(listed)
+        chain, entries = port_slopes(self._robot, listed)
+        mechanism = Mechanism(self._robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
+        places = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
+        return mechanism, places, chain[[entries[_key(mechanism.numbers.entries[k])] for k in places]]
 
     def regressor(self, pose: PoseLike, twist: ArrayLike, acceleration: ArrayLike, errors: Errors | None) -> Regressor:
         """Y of inverse dynamics without dry friction."""
@@ -169,39 +178,33 @@ def _key(entry: Entry) -> tuple[str, Any]:
 
 
 def port_slopes(robot: Any, paths: list[str]) -> tuple[Array, dict[tuple[str, Any], int]]:
-    """d(number of the port)/d(number of the file): a matrix (k, columns), and the row of each number that depends.
-
-    Fields are numbers of the port themselves. A body stands there as its ten moments, polynomials of degree three at
-    most in each number of its file: central differences give their slopes, exact to rounding.
-    """
-    from ..parameters.numbers import Numbers
-
+    """d(number of the port)/d(number of the file): a matrix (k, columns), and the row of each number that depends."""
     if not paths:
         return np.zeros((0, 0)), {}
     numbers = Numbers(robot, lambda entry: True)
     rows = {_key(e): k for k, e in enumerate(numbers.entries)}
-    columns = []
-    for path in paths:
-        own = np.array(value_at(robot, path), dtype=np.float64)
-        for place in np.ndindex(own.shape):
-            columns.append(_column(robot, numbers, path, own, place))
-    matrix = np.stack(columns, axis=1)
+    own = {path: np.array(value_at(robot, path), dtype=np.float64)[None] for path in paths}
+    matrix = slopes_of_designs(robot, numbers, own)[0]
     used = np.flatnonzero(np.abs(matrix).max(axis=1) > 0)
     inverse = {k: row for row, k in enumerate(used.tolist())}
     return matrix[used], {key: inverse[k] for key, k in rows.items() if k in inverse}
 
 
-def _column(robot: Any, numbers: Any, path: str, own: Array, place: tuple[int, ...]) -> Array:
-    from ..parameters.paths import Design
+def slopes_of_designs(robot: Any, numbers: Numbers, given: Mapping[str, Array]) -> Array:
+    """d(number of the port)/d(number given), (D, k, columns), at D designs; ``given`` are (D, ...) by path or pattern.
 
-    def port(step: float) -> Array:
-        moved = own.copy()
-        moved[place] += step
-        if moved.ndim == 2 and place[0] != place[1]:
-            moved[place[::-1]] += 0.0
-        return np.asarray(Design(robot, {path: moved[None]}).rows(numbers)[0])
-
-    # polynomials of degree up to three in one number: Richardson's combination of two steps is exact
-    h = max(1.0, float(np.abs(own).max(initial=0.0)))
-    one, two = ((port(s) - port(-s)) / (2 * s) for s in (h, 2 * h))
-    return (4 * one - two) / 3
+    Fields are numbers of the port themselves. A body stands there as its ten moments, polynomials of degree three at
+    most in each number of its file: differences of sixth order give their slopes, exact to rounding with any step.
+    Directions are made to have length 1, which is no polynomial: short steps.
+    """
+    count, steps = len(next(iter(given.values()))), len(_STEPS)
+    places = [(path, place) for path, value in given.items() for place in np.ndindex(value.shape[1:])]
+    moved = {path: np.tile(value, (len(places), steps, *(1,) * value.ndim)) for path, value in given.items()}
+    sizes = np.ones(len(places))
+    for column, (path, place) in enumerate(places):
+        short = _SHORT if is_direction(robot, matching_paths(robot, path)[0]) else 1.0
+        sizes[column] = short * max(1.0, float(np.abs(given[path]).max(initial=0.0)))
+        moved[path][(column, slice(None), slice(None), *place)] += sizes[column] * _STEPS[:, None]
+    ports = Design(robot, moved).rows(numbers).reshape(len(places), steps, count, -1)
+    slopes = np.einsum("s,csdk->dkc", _WEIGHTS, ports)
+    return np.asarray(slopes / sizes)

@@ -107,6 +107,10 @@ class Kernels:
         same = mechanism.numbers.structure == self.mechanism.numbers.structure
         return DesignKernels(self, self.mechanism if same else mechanism)
 
+    def with_numbers_of(self, mechanism: Mechanism) -> DesignKernels:
+        """The functions that take the numbers which a mechanism of this robot has as inputs."""
+        return DesignKernels(self, mechanism)
+
     def expression(
         self, mechanism: Mechanism, name: str, friction: bool = False, formulation: str = "virtual-power"
     ) -> Expression | Iteration:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -24,6 +24,7 @@ from ..mechanism.samples import platform_size
 from ..parameters.paths import parameter_values
 from ..platforms import Freedoms
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
+from .adapters import Differentiable
 from .arguments import PoseLike
 from .assembly import AssemblyCalls
 from .calls import Calls
@@ -33,6 +34,10 @@ from .dynamics import DynamicCalls
 from .elastic import ElasticCalls
 from .kernels import Kernels, Options
 from .kinematics import KinematicCalls
+
+if TYPE_CHECKING:
+    from .adapters.jax_function import JaxFunction
+    from .adapters.torch_function import TorchFunction
 
 Array = NDArray[np.float64]
 Parameters = Mapping[str, ArrayLike]
@@ -192,6 +197,36 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls):
             raise InputError(f"casadi: {name!r} iterates (dry friction); pass friction=False")
         values = self._kernels.mechanism.numbers.values
         return (expression.fixed(values) if expression.parameters else expression).function
+
+    def torch(
+        self, name: str, *, parameters: Sequence[str] = (), friction: bool = True, errors: Errors | None = None
+    ) -> TorchFunction:
+        """``inverse_dynamics`` or ``direct_dynamics`` as a function of PyTorch tensors, batched, with gradients.
+
+        Called with pose, twist, acceleration (force) and wrench, and with ``parameters={path: tensor}`` for the numbers
+        named here. Both passes are compiled: the backward one is a vector-Jacobian product, not a Jacobian.
+
+        The gradient by a pose T (4, 4) is the matrix G, zero in its last row, of least norm with
+        dL = sum(G * dT) for every rigid displacement dT. So gradients by whatever numbers a program makes T from
+        (angles, quaternions, rotation vectors) are exact; that by a twist on the left is [G_p; sum_k R_k x G_k],
+        G_p and G_k columns of G. Steps along G itself leave the rigid poses: use ``displaced`` of the function. For a
+        robot of fewer than six freedoms T, twist and acceleration must be motions that it can make.
+        """
+        from .adapters.torch_function import TorchFunction
+
+        return TorchFunction(Differentiable(self, name, parameters, friction, errors))
+
+    def jax(
+        self, name: str, *, parameters: Sequence[str] = (), friction: bool = True, errors: Errors | None = "warn"
+    ) -> JaxFunction:
+        """The same on JAX arrays, as in :meth:`torch`: in ``jit``, ``vmap``, ``grad``; reverse mode, once.
+
+        Without ``jax_enable_x64`` JAX hands over single precision. Inputs without a derivative (those of a platform
+        that moves as its legs let it) get a gradient that is not a number.
+        """
+        from .adapters.jax_function import JaxFunction
+
+        return JaxFunction(Differentiable(self, name, parameters, friction, errors))
 
     def kernel(self, name: str, friction: bool = True, formulation: str = "virtual-power") -> Kernel:
         """The bare compiled function: only shapes are checked, arrays (n, ...) in and out, for loops of microseconds.

@@ -34,9 +34,18 @@ def value_at(robot: Robot, path: str) -> Any:
     return value
 
 
-def known_paths(robot: Robot) -> list[str]:
+_LAST: list[tuple[Robot, tuple[str, ...]]] = []
+"""The last robot and its paths: programs ask again and again for those of one, and to hash a robot takes as long."""
+
+
+def known_paths(robot: Robot) -> tuple[str, ...]:
     """Paths of the numbers that functions depend on directly."""
-    return [path for path in _all_paths(robot) if not _in_modes(robot, path)]
+    for other, known in tuple(_LAST):
+        if other is robot:
+            return known
+    known = tuple(path for path in _all_paths(robot) if not _in_modes(robot, path))
+    _LAST[:] = [(robot, known)]
+    return known
 
 
 def _in_modes(robot: Robot, path: str) -> bool:
@@ -82,7 +91,7 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
         )
     if any(fnmatchcase(path, plain) for path in robot.numbers()):
         raise InputError(f"parameters: {pattern}: no function of the robot depends on it; make another robot")
-    raise UnknownNameError("number", pattern, tuple(known))
+    raise UnknownNameError("number", pattern, known)
 
 
 def parameter_values(robot: Robot, patterns: Sequence[str]) -> dict[str, Array]:
@@ -143,13 +152,12 @@ class Design:
         return np.broadcast_to(rows, (self.count, 10))
 
     def _check_numbers(self) -> None:
-        for path, value in self.values.items():
+        for path in self.values:
             rows = self.flat(path)
             bad = ~np.isfinite(rows).all(axis=tuple(range(1, rows.ndim)))
             for k in np.flatnonzero(bad).tolist():
                 self.reasons.setdefault(k, f"{path}: finite numbers are needed")
-            owner = value_at(self.robot, path.rpartition(".")[0]) if "." in path else self.robot
-            if isinstance(owner, Data) and value.shape[-1:] == (3,) and _is_direction(owner, path.rpartition(".")[2]):
+            if is_direction(self.robot, path):
                 length = np.linalg.norm(rows, axis=1)
                 for k in np.flatnonzero(np.abs(length - 1) > _UNIT).tolist():
                     self.reasons.setdefault(k, f"{path}: a direction must have length 1, got {length[k]:.6g}")
@@ -213,8 +221,12 @@ def central_tensors(body: Body, mass: Array, com: Array, tensor: Array) -> Array
     return np.asarray(central)
 
 
-def _is_direction(owner: Data, field: str) -> bool:
-    info = type(owner).model_fields.get(field)
+def is_direction(robot: Robot, path: str) -> bool:
+    """Whether the value at a path is a direction, a vector of length 1."""
+    owner = value_at(robot, path.rpartition(".")[0]) if "." in path else robot
+    if not isinstance(owner, Data) or np.shape(value_at(robot, path)) != (3,):
+        return False
+    info = type(owner).model_fields.get(path.rpartition(".")[2])
     return info is not None and unit_of(info) == "1"
 
 

@@ -1,0 +1,229 @@
+"""Inverse and direct dynamics with their vector-Jacobian products on arrays: what PyTorch and JAX are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError, UnknownNameError
+from ...formulations.adjoint import RESULTS, products
+from ...formulations.derivatives import BLOCKS
+from ...kernels import Kernel
+from ...parameters.paths import Design, matching_paths, value_at
+from ..derivatives import derivative_functions, slopes_of_designs
+from ..diagnosis import Errors, check_policy, report
+
+Array = NDArray[np.float64]
+
+
+class Differentiable:
+    """A function of a model on arrays with leading batch axes, and what its backward pass needs.
+
+    ``inputs`` are the arrays of a state in their order, then the numbers that ``parameters`` names, by path or pattern;
+    ``cores`` their shapes for one state. ``result`` names the result, ``core`` is its shape for one state.
+    ``possible`` are the inputs by which there are derivatives.
+    """
+
+    def __init__(
+        self, model: Any, name: str, parameters: Sequence[str] = (), friction: bool = True, errors: Errors | None = None
+    ) -> None:
+        if name not in RESULTS:
+            raise UnknownNameError("function with derivatives", name, tuple(RESULTS))
+        if isinstance(parameters, str):
+            raise InputError(f"parameters: a tuple of paths is needed, got {parameters!r}; write ({parameters!r},)")
+        check_policy(errors)
+        self.name, self.friction, self.errors = name, friction, errors
+        self.parameters = tuple(dict.fromkeys(parameters))
+        self._model, self._robot = model, model.robot
+        self._own = {p: self._own_value(p) for p in self.parameters}
+        self.state = BLOCKS[name]
+        self.inputs = (*self.state, *self.parameters)
+        self.result = RESULTS[name]
+        kernels, functions = model.kernels, derivative_functions(model)
+        mechanism, self._places, _ = functions.opened(self.parameters)
+        self._numbers = mechanism.numbers
+        self._fixed: dict[str, Kernel] = {}
+        self.possible = (*functions.possible(name), *self.parameters)
+        self._blocks = (*functions.possible(name), *(("parameters",) if self._places else ()))
+        columns = self._numbers.symbols[self._places] if self._places else ca.SX(0, 1)
+        dry = kernels.options.dry
+        recipe = kernels.recipe(repr((name, "products", self._blocks, self.parameters, friction)), mechanism)
+        self._product = kernels.shared(lambda: products(mechanism, name, self._blocks, columns, friction, dry), recipe)
+        self._function = kernels.with_numbers_of(mechanism).get(name, friction, verdict=True)
+        shapes = {p.name: p.shape for p in (*self._function.inputs, *self._function.outputs)}
+        self.core = shapes[self.result]
+        self.cores = (*(shapes[n] for n in self.state), *(np.shape(self._own[p]) for p in self.parameters))
+
+    def _own_value(self, pattern: str) -> Array:
+        values = [np.array(value_at(self._robot, path), dtype=float) for path in matching_paths(self._robot, pattern)]
+        if any(value.shape != values[0].shape for value in values):
+            raise InputError(f"parameters: {pattern}: it names numbers of different shapes; name them one by one")
+        return values[0]
+
+    def default(self, name: str) -> Array:
+        """What an input is that is not given: a number of the robot, or zero (a wrench)."""
+        if name in self.parameters:
+            paths = matching_paths(self._robot, name)
+            if any(not np.array_equal(value_at(self._robot, path), self._own[name]) for path in paths):
+                raise InputError(f"parameters: {name}: it names numbers of different values; give one for all of them")
+            return self._own[name]
+        if name == "wrench":
+            return np.zeros(6)
+        raise InputError(f"{self.name}: {name} is needed; it takes {', '.join(self.state)}")
+
+    def gathered(
+        self,
+        states: Sequence[Any],
+        named: Mapping[str, Any],
+        parameters: Mapping[str, Any] | None,
+        convert: Callable[..., Any],
+        widest: Callable[..., Any],
+    ) -> list[Any]:
+        """All inputs in order as arrays of a library, their last axes checked; those left out by default.
+
+        ``convert`` makes an array, ``widest`` finds the type of several, which what is left out gets.
+        """
+        if len(states) > len(self.state):
+            raise InputError(f"{self.name} takes {', '.join(self.state)}, got {len(states)} arrays")
+        given = dict(zip(self.state, states, strict=False)) | dict(named)
+        for name in given:
+            if name not in self.state:
+                raise UnknownNameError(f"input of {self.name}", name, self.state)
+        for path in parameters or {}:
+            if path not in self.parameters:
+                raise UnknownNameError(f"number that {self.name} was made for (parameters=)", path, self.parameters)
+        given |= parameters or {}
+        arrays = {name: convert(value) for name, value in given.items() if value is not None}
+        kept = []
+        for name, core in zip(self.inputs, self.cores, strict=True):
+            if name not in arrays:
+                arrays[name] = convert(self.default(name), dtype=widest(*arrays.values()))
+            array = arrays[name]
+            if tuple(array.shape[array.ndim - len(core) :]) != core or array.ndim < len(core):
+                wanted = ", ".join(["...", *map(str, core)])
+                raise InputError(f"{name}: shape ({wanted}) is needed, got {tuple(array.shape)}")
+            kept.append(array)
+        return kept
+
+    def no_derivative(self, name: str) -> InputError:
+        """That an input has none, and why."""
+        return InputError(
+            f"{self.name}: by {name}: the platform of {self._robot.name!r} moves as its legs let it, so its components "
+            f"cannot change one by one; there are derivatives by {', '.join(self.possible)}"
+        )
+
+    def __call__(self, arrays: Sequence[Array]) -> Array:
+        """The result (..., n) for all inputs; NaN for states without an answer, which ``errors`` also says."""
+        if not self.parameters:
+            return self._answer(self._bound(self._function, None), arrays)
+        design, lead = self._design(arrays)
+        answer = self._answer(self._bound(self._function, (design, lead)), self._spread(arrays, lead))
+        if design.reasons:
+            which = self._place(design, lead)
+            bad = np.isin(which, list(design.reasons))
+            answer.reshape(-1, *self.core)[bad] = np.nan
+            report(
+                self.name, bad, lambda index: [design.reasons[which[k]] for k in index], answer, bool(lead), self.errors
+            )
+        return answer
+
+    def products(self, arrays: Sequence[Array], result: Array, adjoint: Array) -> list[Array]:
+        """adjoint^T d(result)/d(input) for every input, each (..., *core) with the axes of the whole batch.
+
+        The one by a pose is (..., 4, 4): G of :func:`polypod.formulations.adjoint.products`. NaN where the result is.
+        """
+        design, lead = self._design(arrays, result.shape[:-1], adjoint.shape[:-1])
+        kernel = self._bound(self._product, (design, lead))
+        given = dict(zip(self.inputs, arrays, strict=True)) | {self.result: result, "adjoint": adjoint}
+        rows = [_rows(given[p.name], p.shape, lead) for p in kernel.inputs]
+        size = int(np.prod(lead, dtype=int))
+        if all(len(row) == 1 for row in rows) and size != 1:
+            rows[0] = np.repeat(rows[0], size, axis=0)
+        outputs = kernel(*rows)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        found = dict(zip(self._blocks, outputs, strict=True))
+        lost = np.isnan(_rows(result, self.core, lead)).any(axis=-1)
+        if lost.any():
+            for block in found.values():
+                block[np.broadcast_to(lost, size)] = np.nan
+        if self.parameters:
+            cores = self.cores[len(self.state) :]
+            values = [
+                np.broadcast_to(array, (*design.shape, *core)).reshape(-1, *core)
+                for array, core in zip(arrays[len(self.state) :], cores, strict=True)
+            ]
+            numbers = dict(zip(self.parameters, values, strict=True))
+            found |= self._by_file(found.pop("parameters", None), numbers, self._place(design, lead))
+        unknown = np.full(size, np.nan)
+        return [
+            (found[name] if name in found else _spread_over(unknown, core)).reshape((*lead, *core))
+            for name, core in zip(self.inputs, self.cores, strict=True)
+        ]
+
+    # -- numbers of the robot ------------------------------------------------------------------------------------------
+
+    def _design(self, arrays: Sequence[Array], *more: tuple[int, ...]) -> tuple[Design, tuple[int, ...]]:
+        """Values of the named numbers, and the axes of the whole batch."""
+        given = dict(zip(self.parameters, arrays[len(self.state) :], strict=True))
+        design = Design(self._robot, given)
+        leads = [a.shape[: a.ndim - len(core)] for a, core in zip(arrays, self.cores, strict=True)]
+        try:
+            return design, np.broadcast_shapes(*leads, *more)
+        except ValueError as error:
+            listed = ", ".join(f"{name} {a.shape}" for name, a in zip(self.inputs, arrays, strict=True))
+            raise InputError(f"batch axes do not fit together: {listed}") from error
+
+    def _place(self, design: Design, lead: tuple[int, ...]) -> NDArray[np.int64]:
+        """The number of the design of every state."""
+        return np.broadcast_to(np.arange(design.count).reshape(design.shape), lead).ravel()
+
+    def _bound(self, kernel: Kernel, of: tuple[Design, tuple[int, ...]] | None) -> Kernel:
+        """A kernel with the numbers of the robot or of designs."""
+        if kernel.parameters is None:
+            return kernel
+        if of is None or not self.parameters:
+            if kernel.name not in self._fixed:
+                self._fixed[kernel.name] = kernel.at(self._numbers.values)
+            return self._fixed[kernel.name]
+        design, lead = of
+        values = design.rows(self._numbers)
+        return kernel.at(values[0]) if design.count == 1 else kernel.at(values[self._place(design, lead)], rows=True)
+
+    def _spread(self, arrays: Sequence[Array], lead: tuple[int, ...]) -> list[Array]:
+        """The arrays of a state, one of which has the axes of the whole batch."""
+        pose, *others = arrays[: len(self.state)]
+        return [np.broadcast_to(pose, (*lead, *self.cores[0])), *others]
+
+    def _answer(self, kernel: Kernel, arrays: Sequence[Array]) -> Array:
+        given: Mapping[str, Array] = dict(zip(self.state, arrays, strict=False))
+        return np.asarray(self._model._calls.call_batch(self.name, kernel, given, self.errors))
+
+    def _by_file(self, by_port: Array | None, given: dict[str, Array], place: NDArray[np.int64]) -> dict[str, Array]:
+        """Products by the numbers as they are named, from those by the numbers of the port (n, k).
+
+        ``given`` are the values of D designs, ``place`` (n) the number of the design of every state.
+        """
+        sizes = [value[0].size for value in given.values()]
+        if by_port is None:  # numbers on which nothing depends
+            whole = np.zeros((len(place), sum(sizes)))
+        else:
+            slopes = slopes_of_designs(self._robot, self._numbers, given)[:, self._places]
+            whole = by_port @ slopes[0] if len(slopes) == 1 else np.einsum("np,npk->nk", by_port, slopes[place])
+        parts = np.split(whole, np.cumsum(sizes)[:-1], axis=1)
+        return dict(zip(self.parameters, parts, strict=True))
+
+
+def _rows(array: Array, core: tuple[int, ...], lead: tuple[int, ...]) -> Array:
+    """Rows (n or 1, *core) of an array whose leading axes broadcast to those of a batch."""
+    own = array.shape[: array.ndim - len(core)]
+    if own != lead and int(np.prod(own, dtype=int)) != 1:
+        array = np.broadcast_to(array, (*lead, *core))
+    return np.ascontiguousarray(array, dtype=np.float64).reshape(-1, *core)
+
+
+def _spread_over(column: Array, core: tuple[int, ...]) -> Array:
+    return np.broadcast_to(column.reshape(-1, *(1,) * len(core)), (len(column), *core))
