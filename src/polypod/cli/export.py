@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..errors import UnknownNameError
+from ..errors import InputError, UnknownNameError
 from ..export import EXPORTS, ROBOT_EXPORTS
 from ..files.whole import write_whole
 from ..model import Model
@@ -20,6 +20,15 @@ from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
 
 EXAMPLE = "Example: polypod export {} kim-ryu inverse_dynamics --out firmware"
+Parameters = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--parameters",
+        metavar="PATHS",
+        help="Numbers of the robot that are inputs rather than constants, by their paths, with commas between or the "
+        "option given several times: platform.mass,'legs.*.base'; all for every number that is not zero.",
+    ),
+]
 _ROBOT_EXAMPLE = "Example: polypod export {} hexapod --out models"
 app = typer.Typer(
     no_args_is_help=True,
@@ -36,12 +45,19 @@ def export(
     friction: bool = True,
     force: bool = False,
     settings: Sequence[str] | None = None,
+    parameters: Sequence[str] = (),
 ) -> list[Path]:
     """Write the files of a model function into a folder; returns their paths."""
     if kind not in EXPORTS:
         raise UnknownNameError("export", kind, tuple(EXPORTS))
+    if parameters and not EXPORTS[kind].parameters:
+        able = ", ".join(name for name, one in EXPORTS.items() if one.parameters)
+        raise InputError(
+            f"parameters: functions of {kind} have the robot's numbers built in; those of {able} take some"
+        )
     model = Model(with_overrides(robot, settings))
-    return _write(EXPORTS[kind].files(model, function, friction), folder, force)
+    more = (tuple(parameters),) if parameters else ()
+    return _write(EXPORTS[kind].files(model, function, friction, *more), folder, force)
 
 
 def export_robot(
@@ -55,6 +71,11 @@ def export_robot(
     if kind not in ROBOT_EXPORTS:
         raise UnknownNameError("export", kind, tuple(ROBOT_EXPORTS))
     return _write(ROBOT_EXPORTS[kind].files(Model(with_overrides(robot, settings))), folder, force)
+
+
+def split_paths(texts: Sequence[str] | None) -> tuple[str, ...]:
+    """Paths of texts that have commas between paths."""
+    return tuple(path.strip() for text in texts or () for path in text.split(",") if path.strip())
 
 
 def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
@@ -80,11 +101,12 @@ def _register(kind: str) -> None:
         function: Annotated[str, typer.Argument(help="Model function, such as inverse_dynamics.")] = "inverse_dynamics",
         folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
         friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+        parameters: Parameters = None,
         force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
         settings: Settings = None,
     ) -> None:
         with working("exporting"):
-            paths = export(kind, robot, function, folder, friction, force, settings)
+            paths = export(kind, robot, function, folder, friction, force, settings, split_paths(parameters))
         _report(paths, EXPORTS[kind].hint)
 
 

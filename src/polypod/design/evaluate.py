@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from ..datasets import units
 from ..description import Robot
-from ..description.quantities import Data, unit_of
 from ..errors import InputError, UnknownNameError
 from ..formulations.elasticity import springs_of
 from ..kernels import Kernel
@@ -22,7 +21,7 @@ from ..mechanism.verdict import BAD_INPUT
 from ..model import Model
 from ..model.designs import SMALLEST_MARGIN, DesignFunctions, Designs
 from ..motion import Task
-from ..parameters.paths import matching_paths, value_at
+from ..parameters.paths import matching_paths, unit_at, value_at
 from .patterns import PATTERNS
 from .quantities import QUANTITIES, SOURCES, Quantity
 from .reduce import Reduction
@@ -268,16 +267,3 @@ def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
         elif kind == "verdict":
             result = np.where((result == 0) & (value.max(axis=1) >= BAD_INPUT), np.int8(4), result)
     return result.astype(np.int8)
-
-
-def unit_at(robot: Robot, path: str) -> str:
-    """Unit of the number at a path of a robot; empty if its schema states none."""
-    value: Any = robot
-    unit = ""
-    for part in path.split("."):
-        if isinstance(value, Data):
-            unit = unit_of(type(value).model_fields[part]) or unit
-            value = getattr(value, part)
-        else:
-            value = value[int(part)] if isinstance(value, tuple) else value[part]
-    return unit

@@ -18,11 +18,15 @@ from .urdf import export_urdf, urdf_files
 
 
 class Export(NamedTuple):
-    """Files by name of a model function, for ``(model, function, friction)``; what they are; what to do with them."""
+    """Files by name of a model function, for ``(model, function, friction)``; what they are; what to do with them.
 
-    files: Callable[[Model, str, bool], dict[str, str]]
+    With ``parameters`` the call also takes paths of numbers of the robot that are inputs of the function.
+    """
+
+    files: Callable[..., dict[str, str]]
     about: str
     hint: str
+    parameters: bool = False
 
 
 EXPORTS = {
@@ -30,11 +34,13 @@ EXPORTS = {
         c_files,
         "A self-contained C99 file and header of a model function; needs only the C mathematics library.",
         "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
+        parameters=True,
     ),
     "c-float": Export(
         partial(c_files, precision="float"),
         "The same in single precision, for controllers without double precision in hardware.",
         "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
+        parameters=True,
     ),
     "js": Export(
         js_files,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 from ..errors import InputError
 from ..kernels import Expression
 from ..model import Model
+from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
 from .code import Dialect, body, exported, identifier, ports
 from .example import main_file
 from .header import Target, comment
+from .struct import Struct
 
 Precision = Literal["double", "float"]
 STEP = "control_step"
@@ -24,7 +27,7 @@ _HELPERS: dict[str, str] = {
     "larger": "static inline double larger(double a, double b) { return a != a || a > b ? a : b; }\n",
     "sign": "static inline double sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }\n",
 }
-_C = Dialect("C", "const double", "double state[{}]", "NAN", "INFINITY")
+DOUBLE = Dialect("C", "const double", "double state[{}]", "NAN", "INFINITY")
 _FLOAT = Dialect(
     "C",
     "const float",
@@ -42,7 +45,7 @@ _TARGET = Target(
     example="Example of a main.c, at home and at rest:",
     program=main_file,
 )
-_DIALECTS: dict[Precision, Dialect] = {"double": _C, "float": _FLOAT}
+_DIALECTS: dict[Precision, Dialect] = {"double": DOUBLE, "float": _FLOAT}
 _FLAGS = (
     "-fno-math-errno makes it faster and changes no number. With -ffast-math sums are taken in another order and a "
     "compiler may drop the tests for what is not a number: then check that inputs are finite."
@@ -54,14 +57,19 @@ _SINGLE = (
 
 
 def export_c(
-    model: Model, function: str = "inverse_dynamics", friction: bool = True, precision: Precision = "double"
+    model: Model,
+    function: str = "inverse_dynamics",
+    friction: bool = True,
+    precision: Precision = "double",
+    parameters: Sequence[str] = (),
 ) -> tuple[str, str, str]:
     """Name, header and source of a model function in C99.
 
     The C function takes a pointer to each input and output of one state, arrays by rows, SI units, and needs nothing
-    but the mathematics library. The robot's numbers are constants in it. Every function of
-    :data:`polypod.model.kernels.FUNCTIONS` that the robot has can be exported, and ``control_step``, which chains four
-    of them. A function without friction says so in its name.
+    but the mathematics library. The robot's numbers are constants in it, but for those that ``parameters`` name
+    (``platform.mass``, ``legs.*.base``; ``all`` for every number that is not zero): these are members of a struct, of
+    which the function takes a pointer. Every function of :data:`polypod.model.kernels.FUNCTIONS` that the robot has can
+    be exported, and ``control_step``, which chains four of them. A function without friction says so in its name.
 
     >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
     >>> name, source.splitlines()[0]
@@ -72,19 +80,22 @@ def export_c(
     dialect = _DIALECTS[precision]
     end = "" if precision == "double" else "_float"
     expression: Expression | Iteration
+    numbers = ChosenNumbers(model.robot, parameters) if parameters else None
     if function == STEP:
-        name, expression, code = control_step(model, friction, dialect, end)
+        name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
-        name, expression = exported(model, function, friction)
+        name, expression = exported(model, function, friction, numbers or False)
         name += end
-        code = definition(name, expression, dialect)
+        struct = None if numbers is None else Struct(name, dialect, numbers)
+        code = definition(name, expression, dialect, struct=struct)
     guard = f"{name.upper()}_H"
     header = "\n".join(
         [
-            comment(model, name, expression, friction, _target(precision, code)),
+            comment(model, name, expression, friction, _target(precision, code, struct)),
             f"#ifndef {guard}\n#define {guard}\n",
             '#ifdef __cplusplus\nextern "C" {\n#endif\n',
-            f"{_prototype(name, expression, precision)};\n",
+            *([] if struct is None else [struct.declaration()]),
+            f"{_prototype(name, expression, precision, struct)};\n",
             "#ifdef __cplusplus\n}\n#endif\n",
             "#endif\n",
         ]
@@ -92,26 +103,39 @@ def export_c(
     helpers = "".join(text for helper, text in _HELPERS.items() if f"{helper}(" in code)
     if precision == "float":
         helpers = helpers.replace("double", "float").replace(".0", ".0f")
-    return name, header, f'#include "{name}.h"\n\n#include <math.h>\n\n{helpers}\n{code}'
+    own = "" if struct is None else f"{struct.definition()}\n"
+    return name, header, f'#include "{name}.h"\n\n#include <math.h>\n\n{helpers}\n{own}{code}'
 
 
-def c_files(model: Model, function: str, friction: bool, precision: Precision = "double") -> dict[str, str]:
+def c_files(
+    model: Model, function: str, friction: bool, parameters: Sequence[str] = (), precision: Precision = "double"
+) -> dict[str, str]:
     """Header and source of a model function by file name."""
-    name, header, source = export_c(model, function, friction, precision)
+    name, header, source = export_c(model, function, friction, precision, parameters)
     return {f"{name}.h": header, f"{name}.c": source}
 
 
-def definition(name: str, expression: Expression | Iteration, dialect: Dialect, static: bool = False) -> str:
-    """The text of a C function."""
-    prototype = _prototype(name, expression, _number_of(dialect))
-    return f"{'static ' if static else ''}{prototype}\n{{\n{body(expression, dialect)}}}\n"
+def definition(
+    name: str,
+    expression: Expression | Iteration,
+    dialect: Dialect = DOUBLE,
+    static: bool = False,
+    struct: Struct | None = None,
+) -> str:
+    """The text of a C function; its parameters are an array, or members of a struct."""
+    prototype = _prototype(name, expression, _number_of(dialect), struct)
+    code = body(expression, dialect) if struct is None else body(expression, dialect, struct.access)
+    for label, _ in ports(expression)[0]:
+        if not re.search(rf"\b{label}\b", code):
+            code = f"    (void){label};\n{code}"
+    return f"{'static ' if static else ''}{prototype}\n{{\n{code}}}\n"
 
 
 def _number_of(dialect: Dialect) -> Precision:
     return "float" if dialect.suffix else "double"
 
 
-def _target(precision: Precision, code: str) -> Target:
+def _target(precision: Precision, code: str, struct: Struct | None) -> Target:
     """What the header says of the language, with the stack that the code takes at most."""
     size = 8 if precision == "double" else 4
     numbers = code.count(f"const {precision} ") + sum(map(int, re.findall(rf"{precision} \w+\[(\d+)\];", code)))
@@ -120,18 +144,24 @@ def _target(precision: Precision, code: str) -> Target:
         f"some {-(-numbers * size // 1024)} kB; with -O2 a fraction of that."
     )
     single = (_SINGLE,) if precision == "float" else ()
-    return replace(_TARGET, arrays=_TARGET.arrays.replace("double", precision), notes=(stack, *single, _FLAGS))
+    members = () if struct is None else tuple(struct.listed())
+    arrays = _TARGET.arrays.replace("double", precision)
+    return replace(_TARGET, arrays=arrays, notes=(stack, *single, _FLAGS), members=members)
 
 
-def _prototype(name: str, expression: Expression | Iteration, number: Precision) -> str:
+def _prototype(name: str, expression: Expression | Iteration, number: Precision, struct: Struct | None = None) -> str:
     inputs, outputs = ports(expression)
-    arguments = [*(f"const {number} *{label}" for label, _ in inputs), *(f"{number} *{label}" for label, _ in outputs)]
+    types = {} if struct is None else {"parameters": struct.type}
+    arguments = [f"const {types.get(label, number)} *{label}" for label, _ in inputs]
+    arguments += [f"{number} *{label}" for label, _ in outputs]
     line = f"void {name}({', '.join(arguments)})"
     return line if len(line) < 110 else "void {}(\n    {})".format(name, ",\n    ".join(arguments))
 
 
-def control_step(model: Model, friction: bool, dialect: Dialect, end: str) -> tuple[str, Expression, str]:
-    """Name, arrays and C code of a controller's step.
+def control_step(
+    model: Model, friction: bool, dialect: Dialect, end: str, numbers: ChosenNumbers | None = None
+) -> tuple[str, Expression, str, Struct | None]:
+    """Name, arrays and C code of a controller's step, and the struct of its parameters if it has some.
 
     From measured coordinates and rates: the pose (Newton from the last one), the twist J u = qdot; from commanded
     accelerations of the coordinates that of the platform, J udot = qddot - Jdot u, and the forces that give it.
@@ -142,7 +172,8 @@ def control_step(model: Model, friction: bool, dialect: Dialect, end: str) -> tu
             "inverse_dynamics"
         )
     name = identifier(f"{model.robot.name}_{STEP}{'' if friction else '_without_friction'}{end}")
-    parts = {part: exported(model, part, friction)[1] for part in _PARTS}
+    struct = None if numbers is None else Struct(name, dialect, numbers)
+    parts = {part: exported(model, part, friction, numbers or False)[1] for part in _PARTS}
     number = _number_of(dialect)
     taken: dict[str, Port] = {}
     given: dict[str, Port] = {}
@@ -165,9 +196,9 @@ def control_step(model: Model, friction: bool, dialect: Dialect, end: str) -> tu
     smallest = "quality_0[0]"
     for k in range(1, len(parts)):
         smallest = f"smaller({smallest}, quality_{k}[0])"
-    whole = Expression(STEP, tuple(given.values()), tuple(found))
+    whole = Expression(STEP, tuple(given.values()), tuple(found), None if numbers is None else numbers.port)
     lines = [
-        _prototype(name, whole, number),
+        _prototype(name, whole, number, struct),
         "{",
         *own,
         *calls,
@@ -175,5 +206,5 @@ def control_step(model: Model, friction: bool, dialect: Dialect, end: str) -> tu
         f"    quality[0] = {smallest};",
         "}",
     ]
-    static = [definition(f"{name}_{part}", parts[part], dialect, static=True) for part in _PARTS]
-    return name, whole, "\n".join([*static, "\n".join(lines), ""])
+    static = [definition(f"{name}_{part}", parts[part], dialect, True, struct) for part in _PARTS]
+    return name, whole, "\n".join([*static, "\n".join(lines), ""]), struct

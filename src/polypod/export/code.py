@@ -16,8 +16,10 @@ import casadi as ca
 
 from ..errors import UnknownNameError
 from ..kernels import Expression
+from ..mechanism import Mechanism
 from ..model import Model
 from ..model.kernels import FUNCTIONS, Kernels
+from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
 from ..symbols.graph import SELECT, Graph, unsupported
 
@@ -60,15 +62,30 @@ class Dialect:
 
 
 def exported(
-    model: Model, function: str, friction: bool, parameters: bool = False
+    model: Model, function: str, friction: bool, parameters: bool | ChosenNumbers = False
 ) -> tuple[str, Expression | Iteration]:
-    """Name and symbols of a model function; its numbers are constants in it, or inputs with ``parameters``."""
+    """Name and symbols of a model function; its numbers are constants in it, or inputs: all, or those chosen."""
     known = functions(model)
     if function not in known:
         raise UnknownNameError("model function", function, known)
+    name = named(model, function, friction)
+    if isinstance(parameters, ChosenNumbers):
+        mechanism = mechanism_of(model, parameters)
+        return name, chosen_inputs(model.kernels.expression(mechanism, function, friction), mechanism, parameters)
     kernels = model.kernels if parameters else Kernels(model.robot, replace(model.kernels.options, specialise=True))
-    expression = kernels.expression(kernels.mechanism, function, friction)
-    return named(model, function, friction), expression
+    return name, kernels.expression(kernels.mechanism, function, friction)
+
+
+def mechanism_of(model: Model, numbers: ChosenNumbers) -> Mechanism:
+    """The robot in symbols, the numbers chosen among them."""
+    return Mechanism(model.robot, model.kernels.options.simplify, numbers.opened)
+
+
+def chosen_inputs(
+    expression: Expression | Iteration, mechanism: Mechanism, numbers: ChosenNumbers
+) -> Expression | Iteration:
+    """A function of that robot with the chosen numbers as its parameters, all others constants."""
+    return expression.rebound(numbers.expressions(mechanism.numbers), numbers.port)
 
 
 def named(model: Model, function: str, friction: bool) -> str:
@@ -111,15 +128,17 @@ def ports(expression: Expression | Iteration) -> tuple[list[tuple[str, Port]], l
     return inputs, [(f"{p.name}_found" if p.name in taken else p.name, p) for p in expression.outputs]
 
 
-def body(expression: Expression | Iteration, dialect: Dialect) -> str:
-    """The statements of a function whose arguments are its inputs and outputs."""
+def body(
+    expression: Expression | Iteration, dialect: Dialect, parameter: Callable[[int], str] = "parameters[{}]".format
+) -> str:
+    """The statements of a function whose arguments are its inputs and outputs; ``parameter`` writes the k-th one."""
     inputs, outputs = ports(expression)
     names, results = [name for name, _ in inputs], [name for name, _ in outputs]
     program = expression.program
     before = ""
     derived: Sequence[str] = ()
     if program.prepare is not None:
-        before, (derived,) = _statements(dialect, program.prepare, lambda _, k: f"{names[-1]}[{k}]", "p", "    ")
+        before, (derived,) = _statements(dialect, program.prepare, lambda _, k: parameter(k), "p", "    ")
 
     def given(array: int, k: int) -> str:
         return f"{names[array]}[{k}]" if array < len(expression.inputs) else derived[k]
@@ -164,7 +183,7 @@ def _statements(
         if step.op == ca.OP_INPUT:
             values.append(source(*step.source))
         elif step.op == ca.OP_CONST:
-            values.append(_number(dialect, step.constant))
+            values.append(literal(dialect, step.constant))
         else:
             name = f"{letter}{number}"
             text = _operation(dialect, step.op, [values[i] for i in step.arguments])
@@ -173,8 +192,8 @@ def _statements(
     return "".join(lines), [[values[i] for i in row] for row in graph.outputs]
 
 
-def _number(dialect: Dialect, value: float) -> str:
-    """Shortest decimal that reads back to the same double."""
+def literal(dialect: Dialect, value: float) -> str:
+    """A number in a language: the shortest decimal that reads back to the same double."""
     if math.isnan(value):
         return dialect.nan
     if math.isinf(value):

@@ -25,6 +25,8 @@ def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: 
     """
     first, port = outputs[0]
     bad = _no_answer(outputs, residual)
+    arguments = [(f"&{name}_defaults" if label == "parameters" else label, p) for label, p in inputs]
+    inputs = [(label, p) for label, p in inputs if label != "parameters"]
     return [
         "#include <stdio.h>",
         f'#include "{name}.h"',
@@ -34,7 +36,7 @@ def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: 
         *(f"    {line}" for label, given in inputs for line in _declared(model, label, given)),
         *(f"    double {label}[{prod(made.shape)}];" for label, made in outputs),
         f"    {name}(",
-        *(f"        {line}" for line in _arguments(inputs, outputs)),
+        *(f"        {line}" for line in _arguments(arguments, outputs)),
         *([f"    if ({bad}) return 1;"] if bad else []),
         f"    for (int k = 0; k < {prod(port.shape)}; k++)",
         f'        printf("%.17g\\n", {first}[k]);',

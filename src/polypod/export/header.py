@@ -110,12 +110,18 @@ _FLEXIBLE = {
 }
 _CONVERGED = "The output converged is there for the dry friction in the joints; without friction there is none."
 
+_STRUCT = (
+    "numbers of the robot, a struct {name}_parameters. The robot's own are in {name}_defaults: copy that and change "
+    "what differs. Numbers that are not here are constants. Directions need not be of length 1. Members:"
+)
+
 
 @dataclass(frozen=True)
 class Target:
     """What the comment says of a language: its arrays, calls, how a program uses the function, and such a program.
 
-    ``command`` is a line that has the function's ``{name}``; empty for none.
+    ``command`` is a line that has the function's ``{name}``; empty for none. ``members`` are lines that say what a
+    struct of parameters has.
     """
 
     arrays: str
@@ -125,6 +131,7 @@ class Target:
     example: str
     program: Callable[[Model, str, Ports, Ports, str], list[str]]
     notes: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
 
 
 def comment(model: Model, name: str, expression: Expression | Iteration, friction: bool, target: Target) -> str:
@@ -139,6 +146,10 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     lines = [*_wrapped(f"{name}: {ABOUT[function]}, for one state of the robot '{model.robot.name}'{with_friction}.")]
     lines += ["", "Input:"]
     for label, port in inputs:
+        if label == "parameters" and target.members:
+            lines += ["  parameters", *_wrapped(_STRUCT.format(name=name), "      ")]
+            lines += (line for member in target.members for line in _wrapped(member, "        "))
+            continue
         guess = "where the iteration starts, near the pose wanted: " if label == "pose" and "q" in dict(inputs) else ""
         text = INPUTS[port.name].format_map(known) + (_unknown(model) if label == "wrench" else "")
         lines += _entry(label, port, guess + text)

@@ -19,7 +19,7 @@ from ..errors import InputError, UnknownNameError
 from .numbers import MOMENTS, Entry, Numbers
 
 Array = NDArray[np.float64]
-_BODY_FIELDS = ("mass", "com", "inertia")
+BODY_FIELDS = ("mass", "com", "inertia")
 _UNIT = 1e-3
 
 
@@ -32,6 +32,19 @@ def value_at(robot: Robot, path: str) -> Any:
         else:
             value = value[part] if isinstance(value, dict) else getattr(value, part)
     return value
+
+
+def unit_at(robot: Robot, path: str) -> str:
+    """Unit of the number at a path of a robot; empty if its schema states none."""
+    value: Any = robot
+    unit = ""
+    for part in path.split("."):
+        if isinstance(value, Data):
+            unit = unit_of(type(value).model_fields[part]) or unit
+            value = getattr(value, part)
+        else:
+            value = value[int(part)] if isinstance(value, tuple) else value[part]
+    return unit
 
 
 _LAST: list[tuple[Robot, tuple[str, ...]]] = []
@@ -67,7 +80,7 @@ def _is_input(robot: Robot, path: str) -> bool:
     for k in range(1, len(parts)):
         owner = value_at(robot, ".".join(parts[:k]))
         if isinstance(owner, Body):
-            return parts[k] in _BODY_FIELDS
+            return parts[k] in BODY_FIELDS
         if isinstance(owner, Data) and is_rating(type(owner).model_fields[parts[k]]):
             return False
     return not isinstance(value_at(robot, path), int)
@@ -139,7 +152,7 @@ class Design:
     def _body(self, path: str) -> Array:
         """Ten moments (D, 10) of a body, from mass, centre of mass and tensor as the file means them."""
         body = value_at(self.robot, path)
-        mass, com, tensor = (self.flat(f"{path}.{field}") for field in _BODY_FIELDS)
+        mass, com, tensor = (self.flat(f"{path}.{field}") for field in BODY_FIELDS)
         rows = moments_of(body, mass, com, tensor)
         moments = np.broadcast_to(np.linalg.eigvalsh(central_tensors(body, mass, com, tensor)), (len(rows), 3))
         slack = 1e-9 * np.abs(moments).max(axis=1)

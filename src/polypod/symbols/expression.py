@@ -67,13 +67,17 @@ class Expression:
 
     def fixed(self, values: ArrayLike) -> Expression:
         """The same function of the inputs alone, with these numbers (k,) for its parameters."""
+        return self if self.parameters is None else self.rebound(_numbers(self.parameters, values), None)
+
+    def rebound(self, values: ca.SX, parameters: Port | None) -> Expression:
+        """The same function with expressions (k) of other ``parameters`` in the place of its own."""
         if self.parameters is None:
-            return self
-        outputs = _substituted([p.symbols for p in self.outputs], self.parameters, values)
+            return replace(self, parameters=parameters)
+        outputs = ca.substitute([p.symbols for p in self.outputs], [self.parameters.symbols], [values])
         return replace(
             self,
             outputs=tuple(replace(p, symbols=x) for p, x in zip(self.outputs, outputs, strict=True)),
-            parameters=None,
+            parameters=parameters,
         )
 
 
@@ -114,16 +118,20 @@ class Iteration:
 
     def fixed(self, values: ArrayLike) -> Iteration:
         """The same function of the inputs alone, with these numbers (k,) for its parameters."""
+        return self if self.parameters is None else self.rebound(_numbers(self.parameters, values), None)
+
+    def rebound(self, values: ca.SX, parameters: Port | None) -> Iteration:
+        """The same function with expressions (k) of other ``parameters`` in the place of its own."""
         if self.parameters is None:
-            return self
+            return replace(self, parameters=parameters)
         parts = [self.start, self.step, *(p.symbols for p in self.outputs)]
-        start, step, *outputs = _substituted(parts, self.parameters, values)
+        start, step, *outputs = ca.substitute(parts, [self.parameters.symbols], [values])
         return replace(
             self,
             start=start,
             step=step,
             outputs=tuple(replace(p, symbols=x) for p, x in zip(self.outputs, outputs, strict=True)),
-            parameters=None,
+            parameters=parameters,
         )
 
 
@@ -131,8 +139,8 @@ def _optional(parameters: Port | None) -> list[Port]:
     return [] if parameters is None else [parameters]
 
 
-def _substituted(parts: list[ca.SX], parameters: Port, values: ArrayLike) -> list[ca.SX]:
+def _numbers(parameters: Port, values: ArrayLike) -> ca.SX:
     numbers = np.asarray(values, dtype=np.float64)
     if numbers.shape != parameters.shape:
         raise ValueError(f"{parameters.name}: numbers of shape {parameters.shape} are needed, got {numbers.shape}")
-    return list(ca.substitute(parts, [parameters.symbols], [ca.SX(ca.DM(numbers))]))
+    return ca.SX(ca.DM(numbers))

@@ -1,0 +1,135 @@
+"""Numbers of a robot that a function takes as a person states them: mass, centre and tensor of a body, not its moments.
+
+The parameter port of the functions has ten moments a body and leaves out zeros of the robot's make-up. Here are the
+numbers at chosen paths as symbols, zeros included, and the port as expressions of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..description import Body, Robot
+from ..symbols.expression import Port
+from ..symbols.vectors import skew
+from .numbers import MOMENTS, Entry, Numbers
+from .paths import BODY_FIELDS, is_direction, parameter_values, unit_at, value_at
+
+Array = NDArray[np.float64]
+ALL = "all"
+"""The pattern of every number that is not zero."""
+_SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One quantity: its path, the robot's own value (an array of any shape), its unit."""
+
+    path: str
+    value: Array
+    unit: str
+
+    @property
+    def length(self) -> int:
+        """How many numbers it has."""
+        return prod(self.value.shape)
+
+
+class ChosenNumbers:
+    """The numbers at paths that ``patterns`` name, ``all`` for every one that is not zero."""
+
+    def __init__(self, robot: Robot, patterns: Sequence[str]) -> None:
+        self.robot = robot
+        found: dict[str, Array] = {}
+        for pattern in patterns:
+            values = parameter_values(robot, [] if pattern == ALL else [pattern])
+            found |= {path: value for path, value in values.items() if pattern != ALL or value.any()}
+        self.choices = [Choice(path, value, unit_at(robot, path)) for path, value in found.items()]
+        self._symbols = {c.path: ca.SX.sym(c.path, c.length) for c in self.choices}
+
+    @cached_property
+    def port(self) -> Port | None:
+        """All numbers in turn, arrays by rows; None if there are none."""
+        count = sum(c.length for c in self.choices)
+        return Port("parameters", ca.vertcat(*self._symbols.values()), (count,)) if count else None
+
+    @property
+    def values(self) -> Array:
+        """The robot's own values of the port (k,)."""
+        return np.concatenate([c.value.ravel() for c in self.choices]) if self.choices else np.zeros(0)
+
+    def opened(self, entry: Entry) -> bool:
+        """Whether a number that the robot's make-up would keep is an input."""
+        return self._source(entry) is not None
+
+    def expressions(self, numbers: Numbers) -> ca.SX:
+        """The robot's own parameter port (k) as expressions of the chosen numbers; the others are constants."""
+        moments = {path: self._moments(path) for path in self._bodies}
+        parts = []
+        for entry in numbers.entries:
+            source = self._source(entry)
+            if source is None:
+                parts.append(ca.SX(entry.value))
+            elif isinstance(entry.index, str):
+                parts.append(moments[source][MOMENTS.index(entry.index)])
+            else:
+                parts.append(self._number(source, entry.path, entry.index))
+        return ca.vertcat(*parts)
+
+    def _source(self, entry: Entry) -> str | None:
+        """The path (of a body for its moments) that a number of the port follows from; None if it is not chosen."""
+        if isinstance(entry.index, str):
+            return entry.path if entry.path in self._bodies else None
+        if entry.path in self._symbols:
+            return entry.path
+        pair = entry.path.rpartition(".")[0]  # of two numbers, such as a range
+        return pair if pair in self._symbols else None
+
+    @cached_property
+    def _bodies(self) -> set[str]:
+        """Paths of the bodies of which a number is chosen."""
+        owners = {path.rpartition(".")[0] for path in self._symbols if "." in path}
+        return {path for path in owners if isinstance(value_at(self.robot, path), Body)}
+
+    def _number(self, source: str, path: str, index: tuple[int, ...]) -> ca.SX:
+        symbols = self._symbols[source]
+        if source != path:
+            return symbols[int(path.rpartition(".")[2])]
+        if not index:
+            return symbols[0]
+        if len(index) == 2:
+            return symbols[3 * index[0] + index[1]]
+        # a direction may be given with rounded digits
+        length = ca.norm_2(symbols) if is_direction(self.robot, source) else ca.SX(1)
+        return symbols[index[0]] / length
+
+    def _moments(self, path: str) -> list[ca.SX]:
+        """Ten moments of a body: Sigma = tr(I)/2 1 - I with the tensor I about the origin in body axes."""
+        body: Body = value_at(self.robot, path)
+        mass, com, tensor = (self._field(path, field) for field in BODY_FIELDS)
+        tensor = ca.reshape(tensor, 3, 3).T
+        axes = ca.DM(np.array(body.frames[body.frame])) if body.frame != "body" else ca.DM.eye(3)
+        whole = axes @ tensor @ axes.T + mass * _square(com)
+        if body.about != "com":
+            point = np.zeros(3) if body.about == "origin" else np.array(body.points[body.about])
+            whole = whole - mass * _square(com - ca.DM(point))
+        second = 0.5 * ca.trace(whole) * ca.DM.eye(3) - whole
+        first = mass * com
+        return [mass, first[0], first[1], first[2], *(second[i, j] for i, j in _SECOND)]
+
+    def _field(self, path: str, field: str) -> ca.SX:
+        symbols = self._symbols.get(f"{path}.{field}")
+        if symbols is not None:
+            return symbols
+        return ca.SX(ca.DM(np.array(value_at(self.robot, f"{path}.{field}"), dtype=np.float64).ravel()))
+
+
+def _square(offset: ca.SX) -> ca.SX:
+    """d.d 1 - d d^T = -d~ d~, (3, 3)."""
+    return -(skew(offset) @ skew(offset))
