@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from polypod.cli.export import export, split_paths
+from polypod.cli.export import export
+from polypod.cli.options import split_paths
 from polypod.errors import InputError, UnknownNameError
 from polypod.export import export_c
 from polypod.export.c import DOUBLE

@@ -16,19 +16,12 @@ from ..errors import InputError, UnknownNameError
 from ..export import EXPORTS, ROBOT_EXPORTS
 from ..files.whole import write_whole
 from ..model import Model
+from . import export_fmu
+from .options import Parameters, split_paths
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
 
 EXAMPLE = "Example: polypod export {} kim-ryu inverse_dynamics --out firmware"
-Parameters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--parameters",
-        metavar="PATHS",
-        help="Numbers of the robot that are inputs rather than constants, by their paths, with commas between or the "
-        "option given several times: platform.mass,'legs.*.base'; all for every number that is not zero.",
-    ),
-]
 _ROBOT_EXAMPLE = "Example: polypod export {} hexapod --out models"
 app = typer.Typer(
     no_args_is_help=True,
@@ -71,11 +64,6 @@ def export_robot(
     if kind not in ROBOT_EXPORTS:
         raise UnknownNameError("export", kind, tuple(ROBOT_EXPORTS))
     return _write(ROBOT_EXPORTS[kind].files(Model(with_overrides(robot, settings))), folder, force)
-
-
-def split_paths(texts: Sequence[str] | None) -> tuple[str, ...]:
-    """Paths of texts that have commas between paths."""
-    return tuple(path.strip() for text in texts or () for path in text.split(",") if path.strip())
 
 
 def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
@@ -128,3 +116,4 @@ for _kind in EXPORTS:
     _register(_kind)
 for _kind in ROBOT_EXPORTS:
     _register_robot(_kind)
+app.command("fmu", epilog=export_fmu.EXAMPLE, help=export_fmu.ABOUT)(export_fmu.command)

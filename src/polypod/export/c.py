@@ -100,11 +100,8 @@ def export_c(
             "#endif\n",
         ]
     )
-    helpers = "".join(text for helper, text in _HELPERS.items() if f"{helper}(" in code)
-    if precision == "float":
-        helpers = helpers.replace("double", "float").replace(".0", ".0f")
     own = "" if struct is None else f"{struct.definition()}\n"
-    return name, header, f'#include "{name}.h"\n\n#include <math.h>\n\n{helpers}\n{own}{code}'
+    return name, header, f'#include "{name}.h"\n\n#include <math.h>\n\n{helpers(code, precision)}\n{own}{code}'
 
 
 def c_files(
@@ -113,6 +110,12 @@ def c_files(
     """Header and source of a model function by file name."""
     name, header, source = export_c(model, function, friction, precision, parameters)
     return {f"{name}.h": header, f"{name}.c": source}
+
+
+def helpers(code: str, precision: Precision = "double") -> str:
+    """The small functions that C code calls."""
+    texts = "".join(text for helper, text in _HELPERS.items() if f"{helper}(" in code)
+    return texts if precision == "double" else texts.replace("double", "float").replace(".0", ".0f")
 
 
 def definition(

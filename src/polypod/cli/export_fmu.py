@@ -1,0 +1,72 @@
+"""``polypod export fmu``: a robot as a Functional Mock-up Unit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+
+from ..export.fmu import KINDS, Fmu, export_fmu
+from ..files.whole import write_whole
+from ..model import Model
+from .options import Parameters, split_paths
+from .overrides import Settings, with_overrides
+from .terminal import out, report_errors, working
+
+EXAMPLE = "Example: polypod export fmu hexapod plant --fmi 3 --out models"
+ABOUT = (
+    "A robot as an FMU (FMI 2.0 or 3.0) with its C sources: plant, inverse dynamics, forward kinematics, controller."
+)
+
+
+def write_fmu(
+    robot: str,
+    kind: str = "plant",
+    fmi: int = 2,
+    folder: str | Path = ".",
+    parameters: Sequence[str] = (),
+    friction: bool = True,
+    compiler: str | None = None,
+    sources_only: bool = False,
+    force: bool = False,
+    settings: Sequence[str] | None = None,
+) -> tuple[Path, Fmu]:
+    """Write an FMU into a folder; returns its path and itself."""
+    model = Model(with_overrides(robot, settings))
+    fmu = export_fmu(
+        model, kind, fmi, parameters or None, friction, compiler=compiler, sources_only=sources_only
+    )  # fmt: skip
+    path = Path(folder) / fmu.name
+    write_whole(path, fmu.content, force)
+    return path, fmu
+
+
+@report_errors
+def command(
+    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    kind: Annotated[str, typer.Argument(help=f"What it does: {', '.join(KINDS)}.")] = "plant",
+    fmi: Annotated[int, typer.Option("--fmi", help="Version of FMI: 2 or 3.")] = 2,
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the file.")] = Path("."),
+    parameters: Parameters = None,
+    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    compiler: Annotated[str | None, typer.Option("--compiler", help="C compiler; CC, cc, gcc or clang.")] = None,
+    sources_only: Annotated[bool, typer.Option("--sources", help="Sources only, nothing compiled.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    settings: Settings = None,
+) -> None:
+    """Write the FMU and say what is in it."""
+    with working("exporting"):
+        path, fmu = write_fmu(
+            robot, kind, fmi, folder, split_paths(parameters), friction, compiler, sources_only, force, settings
+        )
+    inside = f"sources and a binary by {escape(fmu.compiler)}" if fmu.compiler else "sources only"
+    missing = (
+        ""
+        if fmu.compiler or sources_only
+        else " No C compiler (cc, gcc, clang) was found: importers that compile sources can run it; to have a "
+        "binary in it install one, or name it with --compiler."
+    )
+    out().print(f"Wrote {escape(str(path))}: {kind}, FMI {fmi}.0, {inside}.{missing}")

@@ -1,0 +1,102 @@
+"""How an FMU states a motion: pose and twist of the platform, or the coordinates of a robot of fewer freedoms."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import scipy
+
+from ...datasets import COMPONENTS
+from ...mechanism import Mechanism
+from ...platforms import Freedoms
+from ...symbols.expression import Expression, Port, port
+from ...symbols.vectors import skew
+from .build import Build
+from .variables import Role
+
+ORIENTATION = ("x", "y", "z", "w")
+RATES = ("m/s",) * 3 + ("rad/s",) * 3
+ACCELERATIONS = ("m/s^2",) * 3 + ("rad/s^2",) * 3
+_ABOUT = {
+    "position": "origin of {P} in {B}",
+    "orientation": "rotation of {P} against {B}, a quaternion",
+    "twist": "velocity of the origin of {P}, then angular velocity, base axes",
+    "acceleration": "acceleration of the origin of {P}, then angular acceleration, base axes",
+}
+
+
+def add_pose(build: Build, prefix: str, role: Role) -> None:
+    """Position and orientation, at home unless set."""
+    home = build.model.robot.home.matrix
+    turn = scipy.spatial.transform.Rotation.from_matrix(home[:3, :3]).as_quat()
+    build.variables.add(f"{prefix}position", role, COMPONENTS[:3], "m", _ABOUT["position"], home[:3, 3])
+    build.variables.add(f"{prefix}orientation", role, ORIENTATION, "1", _ABOUT["orientation"], turn)
+
+
+def add_motion(build: Build, prefix: str, role: Role, acceleration: bool) -> None:
+    """The variables of a motion, at home and at rest unless set."""
+    robot, variables = build.model.robot, build.variables
+    if robot.freedoms:
+        names = [f.name for f in robot.freedoms]
+        unit = ["m" if f.motion == "translation" else "rad" for f in robot.freedoms]
+        for name, per, what in (("x", "", "coordinates"), ("xdot", "/s", "rates"), ("xddot", "/s^2", "accelerations")):
+            if acceleration or name != "xddot":
+                about = f"{what} of the robot's freedoms, from home"
+                variables.add(prefix + name, role, names, [u + per for u in unit], about)
+        return
+    add_pose(build, prefix, role)
+    variables.add(f"{prefix}twist", role, COMPONENTS, RATES, _ABOUT["twist"])
+    if acceleration:
+        variables.add(f"{prefix}acceleration", role, COMPONENTS, ACCELERATIONS, _ABOUT["acceleration"])
+
+
+def motion_lines(build: Build, prefix: str, acceleration: bool) -> list[str]:
+    """Lines of C that make ``pose``, ``twist`` and ``acceleration`` of these variables."""
+    variables = build.variables
+    if not build.model.robot.freedoms:
+        lines = [
+            "double pose[16];",
+            f'if (pose_of(m, "{prefix}orientation", {variables.at(prefix + "position")}, '
+            f"{variables.at(prefix + 'orientation')}, pose) != FINE)",
+            "    return MISUSE;",
+            f"const double *twist = {variables.at(prefix + 'twist')};",
+        ]
+        return (
+            [*lines, f"const double *acceleration = {variables.at(prefix + 'acceleration')};"]
+            if acceleration
+            else lines
+        )
+    platform = build.mechanism.platform
+    build.function("motion", None if platform.follows_legs else fixed_axes(build.mechanism))
+    given = {name: variables.at(prefix + name) for name in ("x", "xdot")}
+    given["xddot"] = variables.at(prefix + "xddot") if acceleration else "zeros"
+    home = ", ".join(map(repr, build.model.robot.home.matrix.ravel().tolist()))
+    made = {name: name for name in ("pose", "twist", "acceleration")}
+    lines = [
+        f"static const double home[16] = {{{home}}};",
+        "double pose[16], twist[6], acceleration[6];",
+        *build.call("motion", "home", **given, **made),
+    ]
+    return [*lines, "(void)home;"] if not platform.follows_legs else lines
+
+
+def fixed_axes(mechanism: Mechanism) -> Expression:
+    """The motion of a robot along and about fixed base axes: p = p_home + S x, R = R(theta) R_home, twist = S xdot."""
+    freedoms, numbers = Freedoms(mechanism.robot), mechanism.numbers
+    m = freedoms.count
+    x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
+    basis = ca.SX(ca.sparsify(ca.DM(freedoms.basis)))
+    move = basis @ x.symbols
+    axes = ca.densify(numbers.home_rotation)
+    if freedoms.axis is not None:
+        k = ca.SX(ca.DM(freedoms.axis))
+        angle, along = ca.dot(k, move[3:]), ca.SX(ca.DM(np.outer(freedoms.axis, freedoms.axis)))
+        axes = (along + ca.cos(angle) * (ca.SX.eye(3) - along) + ca.sin(angle) * skew(k)) @ axes
+    rows = ca.horzcat(axes, numbers.home_position + move[:3])
+    pose = ca.densify(ca.vertcat(rows, ca.SX(ca.DM([[0.0, 0.0, 0.0, 1.0]]))))
+    outputs = (
+        port("pose", pose, (4, 4)),
+        port("twist", ca.densify(basis @ xdot.symbols)),
+        port("acceleration", ca.densify(basis @ xddot.symbols)),
+    )
+    return Expression("motion", (x, xdot, xddot), outputs, mechanism.port)
