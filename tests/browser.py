@@ -69,10 +69,10 @@ class Browser:
         """A command of the protocol to the page; its answer."""
         return self._send(method, parameters, self._session)
 
-    def open(self, page: Path) -> None:
-        """A page from disk, loaded."""
+    def open(self, page: Path | str) -> None:
+        """A page from disk or from an address, loaded."""
         self.events.clear()
-        self.send("Page.navigate", url=page.as_uri())
+        self.send("Page.navigate", url=page if isinstance(page, str) else page.as_uri())
         self.wait_for(lambda: any(e["method"] == "Page.loadEventFired" for e in self.events))
 
     def ask(self, script: str) -> Any:

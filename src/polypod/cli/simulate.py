@@ -25,6 +25,8 @@ from .terminal import INTERRUPTED, Step, note, report_errors, show_json, working
 if TYPE_CHECKING:
     import xarray as xr
 
+    from ..view.stream import Stream
+
 EXAMPLE = "Example: polypod simulate pedrammehr pedrammehr-path-3 --mass 1.2 --out heavy"
 FILES = ("simulation.nc", "tracking.png", "forces.png", "energies.png", "bending.png", "motion.gif", "motion.mp4")
 
@@ -41,11 +43,12 @@ def simulate(
     compensation: bool = True,
     progress: bool | None = None,
     settings: Sequence[str] | None = None,
+    stream: Stream | None = None,
 ) -> xr.Dataset:
     """Simulate a robot that follows a motion; ``mass`` is the factor by which the controller misjudges all masses.
 
     Without a ``controller`` it is :func:`polypod.control.default_controller`. The wrench of a motion file pushes on
-    the platform; the controller does not know of it.
+    the platform; the controller does not know of it. A ``stream`` shows the run to live pages as it goes on.
     """
     from ..simulation import SimulationError
     from ..simulation import simulate as run
@@ -68,17 +71,20 @@ def simulate(
         until = float(result.time[-1]) if len(result.time) else 0.0
         return annotate(result, rigid, needed_force(rigid, trajectory, wrench, until, friction), about)
 
+    if stream is not None:
+        stream.begin(wrench)
     try:
         result = run(
             model,
             controller_of(law, believed, trajectory, rate, compensation),
             duration=trajectory.duration,
-            wrench=wrench,
+            wrench=wrench if stream is None else stream.push,
             rate=rate,
             delay=delay,
             saturation=saturation,
             friction=friction,
             progress=progress,
+            observe=None if stream is None else stream.observe,
         )
     except SimulationError as error:
         if error.result is not None:

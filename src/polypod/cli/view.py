@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -58,13 +58,56 @@ def command(
     robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
     motion: Annotated[str | None, typer.Argument(help="Published motion or motion file to play.")] = None,
     file: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file; ROBOT.html if not given.")] = None,
-    rate: Annotated[float | None, typer.Option(help="Samples a second of the motion.")] = None,
+    rate: Annotated[
+        float | None, typer.Option(help="Samples a second of the motion; with --live of the controller.")
+    ] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Simulate, and serve the page to browsers of this machine meanwhile.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(help="With --live: port of 127.0.0.1; any that is free if not given.")
+    ] = None,
+    speed: Annotated[float | None, typer.Option(help="With --live: times real time; 1 if not given.")] = None,
+    controller: Annotated[str | None, typer.Option(help="With --live: as of 'polypod simulate'.")] = None,
+    mass: Annotated[
+        float | None, typer.Option(help="With --live: factor by which the controller misjudges all masses.")
+    ] = None,
+    delay: Annotated[float | None, typer.Option(help="With --live: delay of the actuators in seconds.")] = None,
+    saturation: Annotated[float | None, typer.Option(help="With --live: largest actuator force in newtons.")] = None,
     settings: Settings = None,
 ) -> None:
     """A page to drag the robot in: lengths, forces, limits and conditioning at once, offline in any browser."""
+    given = {"controller": controller, "mass": mass, "delay": delay, "saturation": saturation}
+    options = {name: value for name, value in given.items() if value is not None}
+    if live:
+        if file is not None or force:
+            raise InputError(
+                f"--{'force' if file is None else 'out'}: --live serves a page and writes none; leave it out"
+            )
+        _serve(robot, motion, port or 0, 1.0 if speed is None else speed, rate, friction, settings, options)
+        return
+    for name in (*options, *(name for name, value in (("port", port), ("speed", speed)) if value is not None)):
+        raise InputError(f"--{name}: is of a simulation under way; add --live, or leave it out")
     with working("viewing") as progress:
         path = view(robot, motion, file, rate, friction, force, progress, settings)
     size = path.stat().st_size / 1e3
     out().print(f"Wrote {escape(str(path))} ({size:.0f} kB). Open it in a browser: it needs no network.")
+
+
+def _serve(*simulated: Any) -> None:
+    """Serve a simulation until Ctrl-C, which is how it is meant to end."""
+    from .view_live import serve
+
+    try:
+        with working("viewing") as progress:
+
+            def started(address: str) -> None:
+                out().print(
+                    f"Open {address} in a browser of this machine: the simulation starts then. Ctrl-C here ends it."
+                )
+
+            serve(*simulated, progress=progress, started=started)
+    except KeyboardInterrupt:
+        out().print("Stopped.")

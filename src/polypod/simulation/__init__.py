@@ -5,6 +5,7 @@ from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import Event
 from .follow import FlexiblePath, follow
 from .integrators import METHODS
+from .record import Sample
 from .result import events
 from .simulate import simulate
 
@@ -14,6 +15,7 @@ __all__ = [
     "Event",
     "FlexiblePath",
     "InterruptedWarning",
+    "Sample",
     "SimulationError",
     "events",
     "follow",

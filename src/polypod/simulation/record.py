@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..control.contract import Measurement
 from .chart import Layout
 from .events import Event
 from .snapshot import Snapshot
@@ -12,10 +16,28 @@ from .snapshot import Snapshot
 Array = NDArray[np.float64]
 
 
-class Record:
-    """Rows of time, snapshot, commanded and applied force, wrench; and the events."""
+class Sample(NamedTuple):
+    """One row of a simulation as it is recorded."""
 
-    def __init__(self, layout: Layout, capacity: int = 1024) -> None:
+    time: float
+    """[s]"""
+    measurement: Measurement
+    """What sensors see there."""
+    command: Array
+    """Forces (n,) that were asked for."""
+    force: Array
+    """Forces (n,) that act, after saturation and delay."""
+    wrench: Array
+    """External wrench (6,) on the platform, base axes."""
+
+
+class Record:
+    """Rows of time, snapshot, commanded and applied force, wrench; and the events.
+
+    ``observe`` is called with every row as it is added.
+    """
+
+    def __init__(self, layout: Layout, observe: Callable[[Sample], None] | None = None, capacity: int = 1024) -> None:
         # a snapshot's row as it is, then the forces
         self._parts, legs = {"time": slice(0, 1)}, layout.actuators
         self._parts |= {name: slice(part.start + 1, part.stop + 1) for name, part in layout.row.items()}
@@ -24,6 +46,7 @@ class Record:
             self._parts[name] = slice(start, start + width)
         self._rows: Array = np.empty((capacity, self._parts["wrench"].stop))
         self._count = 0
+        self._observe = observe
         self.events: list[Event] = []
 
     def __len__(self) -> int:
@@ -37,6 +60,8 @@ class Record:
         row[0] = time
         np.concatenate([snapshot.row, command, force, wrench], out=row[1:])
         self._count += 1
+        if self._observe is not None:
+            self._observe(Sample(time, snapshot.measurement(), command.copy(), force.copy(), wrench.copy()))
 
     @property
     def last_time(self) -> float:

@@ -15,7 +15,6 @@ from .actuators import Actuators
 from .errors import SimulationError
 
 Array = NDArray[np.float64]
-SignalLike = ArrayLike | Callable[[float, Measurement], ArrayLike] | ControllerWithMemory | None
 
 
 class Signal(ABC):
@@ -27,6 +26,9 @@ class Signal(ABC):
     @abstractmethod
     def at(self, time: float, measurement: Measurement) -> Array:
         """The value at a time."""
+
+
+SignalLike = ArrayLike | Callable[[float, Measurement], ArrayLike] | ControllerWithMemory | Signal | None
 
 
 class Constant(Signal):
@@ -123,7 +125,9 @@ class Inputs(NamedTuple):
 def signal(
     name: str, given: SignalLike, labels: tuple[str, ...], check: Callable[[Array], None] = lambda rows: None
 ) -> Signal:
-    """A signal from numbers (None is zero), a function (time, measurement) or a controller."""
+    """A signal from numbers (None is zero), a function (time, measurement) or a controller; a signal is one already."""
+    if isinstance(given, Signal):
+        return given
     if callable(given) or isinstance(given, ControllerWithMemory):
         return Function(name, given, labels, check)
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import Action, EventDetector, chosen
 from .integrators import FIXED, Integrator, no_answer
 from .progress import progress_bar
-from .record import Record
+from .record import Record, Sample
 from .result import recorded, unaccounted
 from .run import Run, StoppedError
 from .signals import Signal, SignalLike, signal
@@ -63,6 +63,7 @@ def simulate(
     output: float | None = None,
     reference: Reference | Trajectory | None = None,
     progress: bool | None = None,
+    observe: Callable[[Sample], None] | None = None,
 ) -> xr.Dataset:
     """Move a robot from a state by its actuators' forces and an external wrench; an :class:`xarray.Dataset` over time.
 
@@ -88,6 +89,7 @@ def simulate(
     output : interval [s] of the rows; None: every sample, or every accepted step
     reference : the motion wanted, for the tracking error; that of the controller unless given
     progress : a progress bar; None: on a terminal only
+    observe : called with every row, a :class:`Sample`, as it is recorded. It may wait; what it raises ends the simulation
 
     A simulation that cannot go on raises :class:`SimulationError` with the time, and what it has as ``result``; one
     that is interrupted from the keyboard warns and returns what it has. Energy that appears from nowhere, more than
@@ -111,7 +113,7 @@ def simulate(
         if watch.falling and (~(values > 0)).any():
             leg, text = watch.describe(int(np.argmin(values > 0)), start)
             raise InputError(f"pose: the start is beyond what the robot may do: {f'{leg}: ' if leg else ''}{text}")
-    record = Record(system.layout)
+    record = Record(system.layout, observe)
     about = {
         "method": integrator.method,
         "rate": 0.0 if rate is None else float(rate),

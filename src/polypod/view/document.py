@@ -27,7 +27,7 @@ MOST_SAMPLES = 400
 """Instants of a motion that a page has at most: the browser computes each of them when the page opens."""
 _SCRIPTS = (
     "model.js", "camera.js", "solids.js", "stage.js", "sketch.js", "panel.js", "plots.js", "app.js", "overlay.js",
-    "input.js", "start.js",
+    "input.js", "live.js", "start.js",
 )  # fmt: skip
 """In the order in which they stand in the page, in one scope."""
 
@@ -79,6 +79,17 @@ def live_page(model: Model, task: Task | None = None, friction: bool = True) -> 
 
     With a ``task`` it also plays that motion. A flexible platform is taken as rigid.
     """
+    title = model.robot.name if task is None else f"{model.robot.name}: {task.name}"
+    return _page(model, friction, title, {"motion": _motion(task)})
+
+
+def streamed_page(model: Model, name: str, duration: float, friction: bool = True, speed: float = 1.0) -> str:
+    """The page of a simulation that is under way: a server sends its samples, see :mod:`polypod.view.server`."""
+    live = {"duration": duration, "actuators": len(model.actuators), "speed": speed}
+    return _page(model, friction, f"{model.robot.name}: {name}, live", {"motion": {"name": name}, "live": live})
+
+
+def _page(model: Model, friction: bool, title: str, shown: dict[str, Any]) -> str:
     rigid = model.rigid
     own = coordinates_of(model.robot, rigid.kernels.mechanism.platform.follows_legs)
     functions, ports = javascript(rigid, own, friction)
@@ -86,13 +97,12 @@ def live_page(model: Model, task: Task | None = None, friction: bool = True) -> 
         "scene": scene(rigid, own, model.robot, friction),
         "numbers": rigid.kernels.mechanism.numbers.values.tolist(),
         "ports": ports,
-        "motion": _motion(task),
+        **shown,
     }
     # JSON is a subset of JavaScript; all of it is packed, so no name of a robot file ever is markup
     program = [f"const data = {json.dumps(data, allow_nan=False)};", functions, *map(_text, _SCRIPTS)]
     code = "\n".join([_text("three.min.js"), "(() => {", '"use strict";', *program, "})();"])
     packed = base64.b64encode(gzip.compress(code.encode(), 9, mtime=0)).decode()
-    title = model.robot.name if task is None else f"{model.robot.name}: {task.name}"
     return Template(_text("page.html")).substitute(title=escape(title), style=_text("style.css"), code=packed)
 
 

@@ -15,7 +15,10 @@ try {
   stage = makeSketch(place, camera);
 }
 const heading = element("div", { id: "heading" }, element("h1", {}, scene.name), element("p", {}, scene.title));
-if (data.motion) heading.append(element("p", {}, `Motion: ${data.motion.name}`));
+if (data.motion) {
+  const kind = data.live ? "Simulation under way" : data.motion.simulated ? "Simulation" : "Motion";
+  heading.append(element("p", {}, `${kind}: ${data.motion.name}`));
+}
 if (!stage.live) heading.append(element("p", {}, "Drawn in lines: this browser has no WebGL."));
 place.append(heading);
 
@@ -53,6 +56,7 @@ function poseAt(values) {
   return pose;
 }
 const wrenchWith = own => (own ? load.map((value, k) => value + own[k]) : load.slice());
+let stream = null; // a simulation under way
 
 /** Shows the robot at a pose: at rest, or at an instant of the motion; null is a pose that the legs do not allow. */
 function show(pose, values = null, instant = null) {
@@ -61,14 +65,16 @@ function show(pose, values = null, instant = null) {
   const moving = instant !== null && motion;
   const given = {
     pose: pose ?? stage.last.pose,
-    wrench: wrenchWith(moving && motion.wrench ? motion.wrench[instant] : null),
+    wrench:
+      moving && motion.simulated ? motion.wrench[instant] : wrenchWith(moving && motion.wrench ? motion.wrench[instant] : null),
     twist: moving ? motion.twist[instant] : zero6(),
-    acceleration: moving ? motion.acceleration[instant] : zero6(),
+    acceleration: moving && motion.acceleration ? motion.acceleration[instant] : zero6(),
+    given: moving && motion.simulated ? motion.force[instant] : null,
   };
   state = pose ? evaluate(given) : refused(given);
   x = values ?? coordinatesAt(pose);
   state.x = x;
-  state.moving = Boolean(moving);
+  state.moving = !moving ? "" : motion.simulated ? "simulation" : "motion";
   stage.update(state);
   fill(state);
   if (dock) dock.at(instant);
@@ -118,6 +124,7 @@ Object.assign(app, {
   },
   setLoad(k, value) {
     load[k] = value;
+    if (stream && !stream.ended) stream.send({ push: Array.from(load) });
     again();
   },
   setInstant(k) {

@@ -34,9 +34,16 @@ function text(value, digits = 4) {
   const made = value.toFixed(places);
   return Number(made) === 0 ? "0" : made;
 }
-const textShown = (value, unit) => text(inShown(value, unit)) + (unit === "rad" ? "°" : " " + shown(unit));
+/** A value with its unit as people read it: micrometres and thousandths of a degree are the last digits. */
+const textShown = (value, unit) => {
+  const there = inShown(value, unit);
+  return text(unit in unitSize && Math.abs(there) < 5e-4 ? 0 : there) + (unit === "rad" ? "°" : " " + shown(unit));
+};
 
-/** All that the page shows of a state: { pose, twist, acceleration, wrench } -> q, force, bodies, limits, verdict. */
+/** All that the page shows of a state: { pose, twist, acceleration, wrench } -> q, force, bodies, limits, verdict.
+ *
+ * A ``given`` force, that of a simulation, takes the place of the one that the motion needs.
+ */
 function evaluate(motion) {
   const { margins } = call.margins(motion);
   const lost = [],
@@ -62,10 +69,14 @@ function evaluate(motion) {
   });
   const { condition, distance } = call.conditioning(motion);
   [state.condition, state.distance] = [condition[0], distance[0]];
-  const dynamics = call.inverse_dynamics(motion);
-  const solved = !dynamics.converged || dynamics.converged[0] !== 0;
-  state.singular = !(state.distance > scene.least_margin) || !(dynamics.quality[0] > scene.least_margin);
-  if (!state.singular && solved && dynamics.force.every(Number.isFinite)) state.force = dynamics.force.slice();
+  state.singular = !(state.distance > scene.least_margin);
+  if (motion.given) state.force = state.singular ? null : motion.given;
+  else {
+    const dynamics = call.inverse_dynamics(motion);
+    const solved = !dynamics.converged || dynamics.converged[0] !== 0;
+    state.singular ||= !(dynamics.quality[0] > scene.least_margin);
+    if (!state.singular && solved && dynamics.force.every(Number.isFinite)) state.force = dynamics.force.slice();
+  }
   state.verdict = verdict(state);
   return state;
 }

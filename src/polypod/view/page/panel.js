@@ -51,6 +51,7 @@ function slider(label, { unit, low, high }, change) {
 function makePanel(host, app) {
   const status = element("div", { id: "status", role: "status" });
   host.append(status);
+  if (data.live) host.append(element("p", { id: "run", role: "status" }));
 
   // -- the platform's coordinates --------------------------------------------------------------------------------------
   host.append(
@@ -184,7 +185,12 @@ function makePanel(host, app) {
       "details",
       {},
       element("summary", {}, "Load on the platform"),
-      element("p", {}, "At the origin of the platform's frame, base axes, beside weight and what a motion states."),
+      element(
+        "p",
+        {},
+        "At the origin of the platform's frame, base axes, beside weight and what a motion states." +
+          (data.live ? " It pushes the robot of the simulation; the controller does not know of it." : ""),
+      ),
       element("div", { className: "three" }, ...load.slice(0, 3)),
       element("div", { className: "three" }, ...load.slice(3)),
     ),
@@ -220,7 +226,7 @@ function makePanel(host, app) {
       );
     }
     moving.forEach((one, k) => one.show(state.x[k]));
-    rest.textContent = app.refusal || (state.moving ? "forces of the motion at this instant" : "forces at rest");
+    rest.textContent = app.refusal || (state.moving ? `forces of the ${state.moving} at this instant` : "forces at rest");
     driven.forEach((one, k) => {
       one.show(state.q ? state.q[k] : null);
       one.force.textContent = state.force ? text(state.force[k], 4) : "–";

@@ -1,4 +1,4 @@
-// The page starts: at home, or at the first instant of its motion.
+// The page starts: at home, at the first instant of its motion, or with a simulation that is under way.
 
 let dock = null;
 const fill = makePanel(panel, app);
@@ -16,7 +16,18 @@ const measure = force => {
     });
 };
 measure(atHome.force);
-if (data.motion) {
+const dockOf = (motion, along = null) => {
+  const area = element("section", { id: "dock" });
+  host.append(area);
+  return makeDock(area, motion, k => app.setInstant(k), along);
+};
+stage.forceScale = largest;
+if (data.live) {
+  app.home();
+  stream = makeStream(data.motion, data.live);
+  dock = dockOf(data.motion, stream);
+  stream.open();
+} else if (data.motion) {
   const { motion } = data;
   const numbers = text => new Float64Array(Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer);
   const rows = (text, size) => {
@@ -26,29 +37,26 @@ if (data.motion) {
   motion.time = numbers(motion.time);
   motion.pose = rows(motion.pose, 16);
   motion.twist = rows(motion.twist, 6);
-  motion.acceleration = rows(motion.acceleration, 6);
+  motion.acceleration = motion.acceleration && rows(motion.acceleration, 6);
   motion.wrench = motion.wrench && rows(motion.wrench, 6);
+  motion.error = motion.error && numbers(motion.error);
+  const given = motion.simulated && rows(motion.force, scene.actuators.length);
   const along = motion.pose.map((pose, k) =>
     evaluate({
       pose,
       twist: motion.twist[k],
-      acceleration: motion.acceleration[k],
+      acceleration: motion.acceleration?.[k] ?? zero6(),
       wrench: motion.wrench?.[k] ?? zero6(),
+      given: given ? given[k] : null,
     }),
   );
   motion.q = along.map(one => one.q);
-  motion.force = along.map(one => one.force);
+  motion.force = given || along.map(one => one.force);
   motion.condition = along.map(one => (one.reachable && !one.singular ? one.condition : NaN));
   motion.force.forEach(measure);
-  stage.forceScale = largest;
-  const area = element("section", { id: "dock" });
-  host.append(area);
-  dock = makeDock(area, motion, k => app.setInstant(k));
+  dock = dockOf(motion);
   app.setInstant(0);
-} else {
-  stage.forceScale = largest;
-  app.home();
-}
+} else app.home();
 look("Iso");
 new ResizeObserver(redraw).observe(place);
 window.polypod = {
@@ -64,6 +72,7 @@ window.polypod = {
     return stage;
   },
   motion: data.motion,
+  stream,
   draw: () => {
     stage.draw();
     tags();

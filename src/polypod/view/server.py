@@ -1,0 +1,135 @@
+"""Serves a page to browsers on this machine, on 127.0.0.1 only, and passes on what it and a simulation say."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from time import sleep
+
+from ..errors import InputError
+from .stream import Known, Stream
+
+HOST = "127.0.0.1"
+_NAMES = (HOST, "localhost")
+_LONGEST = 4096  # bytes of a wish
+_PATIENCE = 10.0  # s between signs of life to a page, by which a page that has gone is noticed
+_APART = 1 / 40  # s between messages: a screen shows no more
+# the page has all it needs inside; it may ask this server and nobody else
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; connect-src 'self'"
+)
+
+
+@contextmanager
+def serving(page: str, stream: Stream, port: int = 0) -> Iterator[str]:
+    """Serve a page and the stream of its simulation while the context lasts; its address.
+
+    ``port`` 0 is any that is free. Requests that name another host are refused, so that no other site, not even one
+    whose name is made to lead here, reads or steers the simulation.
+    """
+    if not 0 <= port <= 65535:
+        raise InputError(f"port: a number from 0 (any that is free) to 65535 is needed, got {port}")
+    handler = type("Handler", (_Handler,), {"page": page.encode(), "stream": stream})
+    try:
+        server = ThreadingHTTPServer((HOST, port), handler)
+    except OSError as error:
+        raise InputError(f"port: {port} cannot be had ({error.strerror}); leave it out for any that is free") from error
+    server.daemon_threads = True
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
+    thread.start()
+    try:
+        yield f"http://{HOST}:{server.server_port}/"
+    finally:
+        stream.close()
+        sleep(2 * _APART)  # pages are told that it is over
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """GET / is the page, GET /events its samples as they come, POST /command its wishes."""
+
+    page: bytes
+    stream: Stream
+
+    def do_GET(self) -> None:
+        """The page or its events."""
+        if not self._known_host():
+            return
+        if self.path == "/":
+            self._answer(HTTPStatus.OK, self.page, "text/html; charset=utf-8")
+        elif self.path == "/events":
+            self._events()
+        else:
+            self._answer(HTTPStatus.NOT_FOUND, b"There is /, the page, and nothing else.")
+
+    def do_POST(self) -> None:
+        """A wish of the page."""
+        if not self._known_host():
+            return
+        if self.headers.get("Origin") not in [f"http://{name}" for name in self._hosts()]:
+            self._answer(HTTPStatus.FORBIDDEN, b"Only the page itself may ask.")
+            return
+        try:
+            size = int(self.headers.get("Content-Length", ""))
+        except ValueError:
+            size = -1
+        if self.path != "/command" or not 0 <= size <= _LONGEST:
+            self._answer(HTTPStatus.BAD_REQUEST, b"A wish is a short JSON object to /command.")
+            return
+        try:
+            self.stream.wish(json.loads(self.rfile.read(size)))
+        except (InputError, ValueError) as error:
+            self._answer(HTTPStatus.BAD_REQUEST, str(error).encode())
+            return
+        self._answer(HTTPStatus.NO_CONTENT, b"")
+
+    def _hosts(self) -> list[str]:
+        port = self.server.server_address[1]
+        return [f"{name}:{port}" for name in _NAMES]
+
+    def _known_host(self) -> bool:
+        if self.headers.get("Host") in self._hosts():
+            return True
+        self._answer(HTTPStatus.FORBIDDEN, f"This page is at http://{self._hosts()[0]}/ only.".encode())
+        return False
+
+    def _answer(self, status: HTTPStatus, body: bytes, kind: str = "text/plain; charset=utf-8") -> None:
+        self.send_response(status)
+        self._headers(kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def _headers(self, kind: str) -> None:
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Security-Policy", _POLICY)
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-store")
+
+    def _events(self) -> None:
+        """Server-sent events until the page goes or the simulation does."""
+        self.send_response(HTTPStatus.OK)
+        self._headers("text/event-stream")
+        self.end_headers()
+        known = Known()
+        try:
+            while True:
+                found = self.stream.after(known, _PATIENCE)
+                if found is None:
+                    self.wfile.write(b"event: bye\ndata: over\n\n")
+                    return
+                known, text = found
+                self.wfile.write(f"data: {text}\n\n".encode())
+                self.wfile.flush()
+                sleep(_APART)
+        except (BrokenPipeError, ConnectionResetError):
+            return
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the terminal is for what the user asked."""

@@ -1,0 +1,200 @@
+"""What a simulation under way and the pages that show it say to each other: samples one way, wishes the other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from threading import Condition
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..control.contract import Measurement
+from ..errors import InputError
+from ..simulation import Sample
+from ..simulation.signals import Signal
+
+Array = NDArray[np.float64]
+MOST_ROWS = 2000
+"""Samples of a run that a page keeps; of longer runs every second one, every third one, and so on."""
+SPEEDS = (1e-3, 1e3)
+"""Least and largest speed, in times of real time."""
+_AHEAD = 0.005  # s of real time that a simulation may be ahead before it waits: sleeping costs more than simulating
+
+
+class Known(NamedTuple):
+    """What a page knows of a run: its number, how many rows there are, and how it goes."""
+
+    run: int = 0
+    rows: int = 0
+    running: bool = True
+    speed: float = 1.0
+    ended: str = ""
+
+
+class Again(Exception):  # noqa: N818 - a wish, not an error
+    """The run is to begin anew."""
+
+
+class Push(Signal):
+    """A wrench (6,) on the platform beside that of the motion, held from one sample to the next."""
+
+    def __init__(self, own: Callable[[float, Measurement], Array] | None = None) -> None:
+        self._own, self.wanted = own, np.zeros(6)
+        self.constant = np.zeros(6) if own is None else None
+
+    def at(self, time: float, measurement: Measurement) -> Array:
+        """The wrench at a time."""
+        if self._own is not None:
+            return self._own(time, measurement) + self.wanted
+        self.constant = self.wanted
+        return self.constant
+
+
+class Stream:
+    """A run's samples for pages, and the pages' wishes for the run: pause, speed, a push, from the start again.
+
+    The simulation calls ``begin``, ``observe``, ``end`` and ``wait``; the server's threads call ``wish`` and ``after``.
+    """
+
+    def __init__(
+        self,
+        duration: float,
+        rate: float,
+        wanted: Callable[[Array], Array],
+        check: Callable[[Array], None] = lambda push: None,
+        started: Callable[[], None] = lambda: None,
+        speed: float = 1.0,
+    ) -> None:
+        """``wanted`` gives positions (n, 3) of the reference at times (n,); ``check`` raises for impossible wrenches.
+
+        ``started`` is called when the first sample of all has come. ``speed`` is in times of real time.
+        """
+        _check_speed(speed)
+        self._every = max(1, int(np.ceil(duration * rate / MOST_ROWS)))
+        count = int(np.ceil(duration * rate)) // self._every + 2
+        self._wanted, self._path = wanted, wanted(np.minimum(np.arange(count) * self._every / rate, duration))
+        self._check, self._started, self._changed = check, started, Condition()
+        self._last: Sample | None = None
+        self._rows: list[str] = []
+        self._run, self._seen, self._ended = 0, 0, ""
+        self._running, self._speed, self._again, self._heard, self._closed = True, speed, False, False, False
+        self._start = (0.0, 0.0)
+        self.push = Push()
+
+    # -- the simulation's side -----------------------------------------------------------------------------------------
+
+    def begin(self, own: Callable[[float, Measurement], Array] | None) -> None:
+        """A run begins; ``own`` is the wrench of its motion."""
+        with self._changed:
+            wanted = self.push.wanted
+            self.push = Push(own)
+            self.push.wanted = wanted
+            self._rows, self._seen, self._last, self._ended, self._again = [], 0, None, "", False
+            self._run, self._start = self._run + 1, (monotonic(), 0.0)
+            self._changed.notify_all()
+
+    def observe(self, sample: Sample) -> None:
+        """Keep a sample, then wait until it is due; raises :class:`Again` if the run is to begin anew."""
+        if self._run == 1 and self._seen == 0:
+            self._started()
+        with self._changed:
+            if self._seen % self._every == 0:
+                self._keep(sample, self._path[min(self._seen // self._every, len(self._path) - 1)])
+            else:
+                self._last = sample
+            self._seen += 1
+            while not self._again:
+                begun, at = self._start
+                ahead = (sample.time - at) / self._speed - (monotonic() - begun)
+                goes = self._running and self._heard
+                if goes and ahead < _AHEAD:
+                    return
+                self._changed.wait(ahead if goes else None)
+        raise Again
+
+    def end(self, text: str) -> None:
+        """The run is over, and why."""
+        with self._changed:
+            if self._last is not None:
+                self._keep(self._last, self._wanted(np.array([self._last.time]))[0])
+            self._ended = text
+            self._changed.notify_all()
+
+    def wait(self) -> None:
+        """Until the run is wanted again."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._again)
+
+    def close(self) -> None:
+        """No more samples ever."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+
+    def _keep(self, sample: Sample, wanted: Array) -> None:
+        """Time, pose (12), twist, q, force, wrench, distance from the reference, in the order that the page reads."""
+        seen = sample.measurement
+        parts = (
+            seen.pose[:3],
+            seen.twist,
+            seen.q,
+            sample.force,
+            sample.wrench,
+            np.linalg.norm(seen.pose[:3, 3] - wanted),
+        )
+        self._rows.append(json.dumps([sample.time, *np.concatenate([np.ravel(part) for part in parts]).tolist()]))
+        self._last = None
+        self._changed.notify_all()
+
+    # -- the pages' side -------------------------------------------------------------------------------------------------
+
+    def wish(self, given: Any) -> None:
+        """What a page asks for: ``running``, ``speed``, ``push`` or ``again``."""
+        if not isinstance(given, Mapping) or not given or set(given) - {"running", "speed", "push", "again"}:
+            raise InputError("a page may ask for running, speed, push and again")
+        speed, push = given.get("speed", self._speed), given.get("push")
+        _check_speed(speed)
+        if push is not None:
+            try:
+                push = np.array(push, dtype=np.float64)
+            except (TypeError, ValueError):
+                push = np.zeros(0)
+            if push.shape != (6,) or not np.isfinite(push).all():
+                raise InputError("push: six finite numbers are needed")
+            self._check(push)
+        with self._changed:
+            self._again = self._again or bool(given.get("again"))
+            self._running = self._again or bool(given.get("running", self._running))
+            last = json.loads(self._rows[-1])[0] if self._rows else 0.0
+            self._speed, self._start = float(speed), (monotonic(), last)
+            if push is not None:
+                self.push.wanted = push
+            self._changed.notify_all()
+
+    def after(self, known: Known, patience: float) -> tuple[Known, str] | None:
+        """What a page knows then, and a message of what is new; None when no more comes.
+
+        It waits up to ``patience`` [s] for something new. The first run waits for the first page that asks.
+        """
+        with self._changed:
+            if not self._heard:
+                self._heard, self._start = True, (monotonic(), 0.0)
+                self._changed.notify_all()
+            self._changed.wait_for(lambda: self._closed or self._known() != known, patience)
+            if self._closed:
+                return None
+            rows = self._rows[known.rows if known.run == self._run else 0 :]
+            now = self._known()
+            state = {"running": now.running, "speed": now.speed, "ended": now.ended}
+            return now, f'{{"run": {now.run}, "rows": [{", ".join(rows)}], {json.dumps(state)[1:]}'
+
+    def _known(self) -> Known:
+        return Known(self._run, len(self._rows), self._running, self._speed, self._ended)
+
+
+def _check_speed(speed: Any) -> None:
+    if isinstance(speed, bool) or not isinstance(speed, int | float) or not SPEEDS[0] <= speed <= SPEEDS[1]:
+        raise InputError(f"speed: a number from {SPEEDS[0]:g} to {SPEEDS[1]:g} is needed")
