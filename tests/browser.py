@@ -20,7 +20,7 @@ needs_browser = pytest.mark.skipif(
     BROWSER is None, reason="no Chromium on this machine (Debian: apt-get install chromium)"
 )
 _SOFTWARE = ["--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-PATIENCE = 60.0  # s
+PATIENCE = 120.0  # s
 
 
 class Browser:

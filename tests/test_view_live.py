@@ -1,4 +1,4 @@
-"""A simulation under way in a real browser: watched, paused, pushed, and compared with the same simulation in Python."""
+"""A simulation under way in a real browser: watched, paused, pushed, compared with the same simulation in Python."""
 
 from __future__ import annotations
 
@@ -85,13 +85,14 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(served, tmp_path):
         assert np.abs(model.inverse_kinematics(pose) - state["q"]).max() <= SAME
         assert state["condition"] == pytest.approx(float(model.conditioning(pose).condition), rel=SAME)
         # on at another speed, to the end
-        browser.ask("""(s => { s.value = 5;  s.dispatchEvent(new Event("change")); })(document.querySelector("#play select"));
+        browser.ask("""(s => { s.value = 5; s.dispatchEvent(new Event("change")); })(
+            document.querySelector("#play select"));
             document.querySelector("#play button").click()""")
         until("Boolean(polypod.stream.ended)")
         assert browser.ask("polypod.stream.ended") == "Ended: duration reached."
         rows = json.loads(
-            browser.ask("""JSON.stringify((m => ({time: m.time, force: m.force.map(r => [...r]), q: m.q.map(r => [...r]),
-            pose: m.pose.map(r => [...r]), error: m.error}))(polypod.motion))""")
+            browser.ask("""JSON.stringify((m => ({time: m.time, force: m.force.map(r => [...r]),
+            q: m.q.map(r => [...r]), pose: m.pose.map(r => [...r]), error: m.error}))(polypod.motion))""")
         )
         assert np.abs(np.array(rows["time"]) - truth.time.values).max() < 1e-12
         for name in ("force", "q"):
@@ -113,7 +114,7 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(served, tmp_path):
         until("document.getElementById('run').textContent.includes('was stopped')")
         assert browser.complaints == []
     out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out.strip(), err) == (0, "Stopped.", "")
+    assert (process.returncode, out.strip(), err) == (0, "Ctrl-C here ends it.\nStopped.", "")
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -86,7 +86,14 @@ def command(
             raise InputError(
                 f"--{'force' if file is None else 'out'}: --live serves a page and writes none; leave it out"
             )
-        _serve(robot, motion, port or 0, 1.0 if speed is None else speed, rate, friction, settings, options)
+        from .view_live import serve
+
+        how = (port or 0, 1.0 if speed is None else speed, rate, friction, settings, options)
+        try:
+            with working("viewing") as progress:
+                serve(robot, motion, *how, progress=progress, started=_started)
+        except KeyboardInterrupt:  # how it is meant to end
+            out().print("Stopped.")
         return
     for name in (*options, *(name for name, value in (("port", port), ("speed", speed)) if value is not None)):
         raise InputError(f"--{name}: is of a simulation under way; add --live, or leave it out")
@@ -96,18 +103,6 @@ def command(
     out().print(f"Wrote {escape(str(path))} ({size:.0f} kB). Open it in a browser: it needs no network.")
 
 
-def _serve(*simulated: Any) -> None:
-    """Serve a simulation until Ctrl-C, which is how it is meant to end."""
-    from .view_live import serve
-
-    try:
-        with working("viewing") as progress:
-
-            def started(address: str) -> None:
-                out().print(
-                    f"Open {address} in a browser of this machine: the simulation starts then. Ctrl-C here ends it."
-                )
-
-            serve(*simulated, progress=progress, started=started)
-    except KeyboardInterrupt:
-        out().print("Stopped.")
+def _started(address: str) -> None:
+    out().print(f"Open {address} in a browser of this machine: the simulation starts then.")
+    out().print("Ctrl-C here ends it.")

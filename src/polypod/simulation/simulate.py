@@ -89,7 +89,7 @@ def simulate(
     output : interval [s] of the rows; None: every sample, or every accepted step
     reference : the motion wanted, for the tracking error; that of the controller unless given
     progress : a progress bar; None: on a terminal only
-    observe : called with every row, a :class:`Sample`, as it is recorded. It may wait; what it raises ends the simulation
+    observe : called with every row, a :class:`Sample`, as it is recorded; it may wait, and what it raises ends the run
 
     A simulation that cannot go on raises :class:`SimulationError` with the time, and what it has as ``result``; one
     that is interrupted from the keyboard warns and returns what it has. Energy that appears from nowhere, more than

@@ -90,7 +90,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.NO_CONTENT, b"")
 
     def _hosts(self) -> list[str]:
-        port = self.server.server_address[1]
+        port = self.connection.getsockname()[1]
         return [f"{name}:{port}" for name in _NAMES]
 
     def _known_host(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..control.contract import Measurement
+from ..control.contract import Controller, Measurement
 from ..errors import InputError
 from ..simulation import Sample
 from ..simulation.signals import Signal
@@ -41,14 +41,14 @@ class Again(Exception):  # noqa: N818 - a wish, not an error
 class Push(Signal):
     """A wrench (6,) on the platform beside that of the motion, held from one sample to the next."""
 
-    def __init__(self, own: Callable[[float, Measurement], Array] | None = None) -> None:
+    def __init__(self, own: Controller | None = None) -> None:
         self._own, self.wanted = own, np.zeros(6)
         self.constant = np.zeros(6) if own is None else None
 
     def at(self, time: float, measurement: Measurement) -> Array:
         """The wrench at a time."""
         if self._own is not None:
-            return self._own(time, measurement) + self.wanted
+            return np.asarray(self._own(time, measurement), dtype=np.float64) + self.wanted
         self.constant = self.wanted
         return self.constant
 
@@ -81,12 +81,12 @@ class Stream:
         self._rows: list[str] = []
         self._run, self._seen, self._ended = 0, 0, ""
         self._running, self._speed, self._again, self._heard, self._closed = True, speed, False, False, False
-        self._start = (0.0, 0.0)
+        self._start, self._interrupted = (0.0, 0.0), False
         self.push = Push()
 
     # -- the simulation's side -----------------------------------------------------------------------------------------
 
-    def begin(self, own: Callable[[float, Measurement], Array] | None) -> None:
+    def begin(self, own: Controller | None) -> None:
         """A run begins; ``own`` is the wrench of its motion."""
         with self._changed:
             wanted = self.push.wanted
@@ -106,14 +106,19 @@ class Stream:
             else:
                 self._last = sample
             self._seen += 1
-            while not self._again:
+            while not self._again and not self._interrupted:
                 begun, at = self._start
                 ahead = (sample.time - at) / self._speed - (monotonic() - begun)
                 goes = self._running and self._heard
                 if goes and ahead < _AHEAD:
                     return
-                self._changed.wait(ahead if goes else None)
-        raise Again
+                try:
+                    self._changed.wait(ahead if goes else None)
+                except KeyboardInterrupt:
+                    self._interrupted = True  # the simulation keeps its last row yet, for which nothing must wait
+                    raise
+        if self._again:
+            raise Again
 
     def end(self, text: str) -> None:
         """The run is over, and why."""
@@ -149,7 +154,7 @@ class Stream:
         self._last = None
         self._changed.notify_all()
 
-    # -- the pages' side -------------------------------------------------------------------------------------------------
+    # -- the pages' side -----------------------------------------------------------------------------------------------
 
     def wish(self, given: Any) -> None:
         """What a page asks for: ``running``, ``speed``, ``push`` or ``again``."""
