@@ -112,7 +112,7 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(served, tmp_path):
         # Ctrl-C ends it, and the page says so
         process.send_signal(signal.SIGINT)
         until("document.getElementById('run').textContent.includes('was stopped')")
-        assert browser.complaints == []
+        assert browser.complaints == [], process.poll()
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out.strip(), err) == (0, "Ctrl-C here ends it.\nStopped.", "")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from threading import Thread, current_thread
 from time import sleep
 
 from ..errors import InputError
@@ -17,6 +17,7 @@ HOST = "127.0.0.1"
 _NAMES = (HOST, "localhost")
 _LONGEST = 4096  # bytes of a wish
 _PATIENCE = 10.0  # s between signs of life to a page, by which a page that has gone is noticed
+_FAREWELL = 2.0  # s in which a page is to hear that it is over
 _APART = 1 / 40  # s between messages: a screen shows no more
 # the page has all it needs inside; it may ask this server and nobody else
 _POLICY = (
@@ -33,7 +34,8 @@ def serving(page: str, stream: Stream, port: int = 0) -> Iterator[str]:
     """
     if not 0 <= port <= 65535:
         raise InputError(f"port: a number from 0 (any that is free) to 65535 is needed, got {port}")
-    handler = type("Handler", (_Handler,), {"page": page.encode(), "stream": stream})
+    pages: list[Thread] = []
+    handler = type("Handler", (_Handler,), {"page": page.encode(), "stream": stream, "pages": pages})
     try:
         server = ThreadingHTTPServer((HOST, port), handler)
     except OSError as error:
@@ -45,7 +47,8 @@ def serving(page: str, stream: Stream, port: int = 0) -> Iterator[str]:
         yield f"http://{HOST}:{server.server_port}/"
     finally:
         stream.close()
-        sleep(2 * _APART)  # pages are told that it is over
+        for listening in pages:
+            listening.join(_FAREWELL)
         server.shutdown()
         server.server_close()
         thread.join()
@@ -56,6 +59,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     page: bytes
     stream: Stream
+    pages: list[Thread]
 
     def do_GET(self) -> None:
         """The page or its events."""
@@ -117,6 +121,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(HTTPStatus.OK)
         self._headers("text/event-stream")
         self.end_headers()
+        self.pages.append(current_thread())
         known = Known()
         try:
             while True:

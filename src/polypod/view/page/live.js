@@ -60,7 +60,7 @@ function makeStream(motion, { duration, actuators, speed }) {
       });
       if (!answer.ok) say(await answer.text());
     } catch {
-      say("The simulation is gone.");
+      if (stream.running) say("The simulation is gone.");
     }
   };
   const run = async running => {
