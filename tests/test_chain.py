@@ -22,8 +22,11 @@ from chain_functions import Functions
 from compare import assert_close
 from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
-from random_chains import ROBOTS, as_chains, as_data, carried
+from random_chains import ROBOTS as USUAL
+from random_chains import as_chains, as_data, carried
+from unusual_chains import UNUSUAL
 
+ROBOTS = {**USUAL, **UNUSUAL}
 FOLDER = Path(__file__).parent / "data" / "golden" / "general"
 GOLDEN = sorted(path.stem for path in FOLDER.glob("*.json"))
 # Both sides round in double precision, magnified by the condition of legs and Jacobian (below 1e3): 1e-12 is reached.
@@ -45,6 +48,9 @@ DEFAULT = (
     "hinge",
     "ankle",
     "all driven",
+    "3-PRPaR",
+    "four-bar",
+    "Bennett",
 )
 # Small graphs, on which all functions are built in a moment.
 FEW_LEGS = ("planar 4-RRR", "3-PRS turned", "hinge", "all driven")

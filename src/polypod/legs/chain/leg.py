@@ -19,9 +19,10 @@ from ...symbols.vectors import Frame, vector
 from ..contract import Placement
 from ..leg import Leg
 from ..strut import Strut
+from .alignment import parallel
 from .data import FREEDOMS, Bodies, ChainJoint, home_fault
 from .faults import free_motion, spin_faults
-from .patterns import Recipe, on_drawn_branch, parallel, recipes
+from .patterns import Recipe, on_drawn_branch, recipes
 from .place import Chain as PlacedChain
 from .place import Choices
 from .plan import Plan, plan_of

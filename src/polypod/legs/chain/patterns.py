@@ -3,7 +3,8 @@
 A cut joint whose one side is known gives a point w to be reached by the joints on its other side. Read outward from a
 known body these are: a hinge or slide and a rod (circle and sphere, line and sphere), a rod (a distance), a universal
 joint and a slide, a hinge and a slide, two parallel hinges (two circles), a slide and a hinge, one hinge; or two hinges
-whose axes meet a third of known direction (two cones).
+whose axes meet a third of known direction (two cones). Two hinges that are not parallel stand for a universal joint,
+before a hinge or slide where their axes meet; the bars of a parallelogram for one hinge.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .alignment import Array, meet, on_line, parallel, square
+from .parallelograms import parallelograms
 from .plan import Link, Plan
 
 
@@ -23,7 +26,8 @@ class Recipe:
 
     ``branch`` is that of its root, ``tilt`` that of a universal joint. ``straight`` says that a universal joint's child
     reaches out square to the second axis, or a slide along the line to what it reaches. ``alone`` says that no joint
-    before it has brought the point to its distance: that is left to the platform.
+    before it has brought the point to its distance: that is left to the platform. ``counter`` is the hinge at the other
+    end of a bar of a parallelogram, which turns back what this hinge turns.
     """
 
     way: str
@@ -33,6 +37,20 @@ class Recipe:
     tilt: int = 1
     straight: bool = False
     alone: bool = False
+    counter: int = -1
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A tree joint on the way to a point, or two that are the ends of a parallelogram's bar."""
+
+    link: Link
+    kind: str
+    counter: int = -1
+
+    @property
+    def joint(self) -> int:
+        return self.link.joint
 
 
 def recipes(leg: Any, plan: Plan) -> dict[int, Recipe] | None:
@@ -40,11 +58,12 @@ def recipes(leg: Any, plan: Plan) -> dict[int, Recipe] | None:
     known = {"base", "platform"}
     found: dict[int, Recipe] = {}
     parent = {link.child: link for link in plan.tree}
+    bars = parallelograms(leg.joints, plan)
     waiting = list(plan.cuts)
     while waiting:
         for cut in waiting:
             path = _path(cut, known, parent)
-            new = None if path is None else _matched(leg, plan, path, cut)
+            new = None if path is None else _matched(leg, plan, path, cut, bars, found)
             if path is None or new is None:
                 continue
             found |= new
@@ -69,41 +88,117 @@ def _path(cut: Link, known: set[str], parent: dict[str, Link]) -> list[Link] | N
     return path
 
 
-def _matched(leg: Any, plan: Plan, path: Sequence[Link], cut: Link) -> dict[int, Recipe] | None:
-    kinds = tuple("pointing" if _points(leg, plan, link) else leg.joints[link.joint].kind for link in path)
-    numbers = [link.joint for link in path]
+def _steps(leg: Any, plan: Plan, path: Sequence[Link], bars: dict[int, tuple[int, int]]) -> list[_Step]:
+    steps: list[_Step] = []
+    for link in path:
+        if steps and bars.get(steps[-1].joint, (-1,))[0] == link.joint:
+            steps[-1] = replace(steps[-1], counter=link.joint)
+        else:
+            steps.append(_Step(link, "pointing" if _points(leg, plan, link) else leg.joints[link.joint].kind))
+    return steps
+
+
+def _matched(
+    leg: Any,
+    plan: Plan,
+    path: Sequence[Link],
+    cut: Link,
+    bars: dict[int, tuple[int, int]],
+    found: dict[int, Recipe],
+) -> dict[int, Recipe] | None:
     end, target = leg.joints[cut.joint], cut.joint
     if not path:
         return {}
+    steps = _steps(leg, plan, path, bars)
+    if len(steps) == 1 and steps[0].joint in bars and steps[0].counter < 0:
+        beside = bars[steps[0].joint][1]
+        opposite = next((k for k in (beside, bars[beside][0]) if k in found and found[k].counter >= 0), None)
+        if opposite is not None:
+            return {steps[0].joint: Recipe("alongside", target, opposite, straight=opposite == beside)}
     if end.kind not in ("spherical", "universal", "revolute"):
         return None
+    new = _reaching(leg, plan, steps, target, end.kind)
+    if new is None:
+        return None
+    ordered: dict[int, Recipe] = {}
+    for step in steps:
+        ordered[step.joint] = replace(new[step.joint], counter=step.counter)
+        if step.counter >= 0:
+            ordered[step.counter] = Recipe("carried", target, step.joint)
+    return ordered
+
+
+def _reaching(leg: Any, plan: Plan, steps: Sequence[_Step], target: int, end: str) -> dict[int, Recipe] | None:
+    """Recipes of the joints on the way to a point."""
+    kinds = tuple(step.kind for step in steps)
+    numbers = [step.joint for step in steps]
+    lines = _lines(leg, steps, target)
+    point = leg.joints[target].at
     if kinds == ("pointing",):
-        return {numbers[0]: replace(_rod(leg, plan, path[0], target), alone=True)}
-    if kinds == ("revolute",) and not _on_axis(leg, numbers[0], target):
+        return {numbers[0]: replace(_rod(leg, plan, steps[0].link, target), alone=True)}
+    if kinds == ("revolute",) and (steps[0].counter >= 0 or not on_line(point, *lines[0])):
         return {numbers[0]: Recipe("turn", target, alone=True)}
-    if len(path) != 2:
+    if len(steps) == 3 and kinds[1:] == ("revolute", "revolute") and kinds[0] in ("revolute", "prismatic"):
+        return _as_universal(leg, steps, target, lines)
+    if len(steps) != 2:
         return None
     first, second = numbers
     across = {first: Recipe("reach across", target, second), second: Recipe("turn", target)}
     if kinds in (("revolute", "pointing"), ("prismatic", "pointing")):
-        return {first: Recipe("reach", target, second), second: _rod(leg, plan, path[1], target)}
-    if kinds == ("pointing", "prismatic"):
-        straight = _along(leg, path[0], second, target)
+        return {first: Recipe("reach", target, second), second: _rod(leg, plan, steps[1].link, target)}
+    if steps[0].counter < 0 and kinds == ("pointing", "prismatic"):
+        straight = _along(leg, steps[0].link, second, target)
         return {first: Recipe("stretch", target, second, straight=straight), second: Recipe("stretched", target)}
-    if kinds == ("revolute", "prismatic"):
-        straight = _along(leg, path[0], second, target) and _square(leg.joints[first].axis, leg.joints[second].axis)
+    if steps[0].counter < 0 and kinds == ("revolute", "prismatic"):
+        straight = _along(leg, steps[0].link, second, target) and square(
+            leg.joints[first].axis, leg.joints[second].axis
+        )
         return {first: Recipe("swing", target, second, straight=straight), second: Recipe("stretched", target)}
-    if (
-        kinds == ("revolute", "revolute")
-        and parallel(leg.joints[first].axis, leg.joints[second].axis)
-        and not _on_axis(leg, second, target)
-    ):
+    if kinds == ("prismatic", "revolute") and _turns(steps[1], lines[1], point):
         return across
-    if kinds == ("prismatic", "revolute") and not _on_axis(leg, second, target):
-        return across
-    if kinds == ("revolute", "revolute") and end.kind == "revolute" and _meet(leg, first, second, target):
+    if kinds != ("revolute", "revolute"):
+        return None
+    if parallel(lines[0][1], lines[1][1]):
+        return across if _turns(steps[1], lines[1], point) else None
+    if steps[0].counter >= 0:
+        return None
+    if end == "revolute" and steps[1].counter < 0 and meet([*lines, (point, leg.joints[target].axis)]):
         return {first: Recipe("cones", target, second), second: Recipe("turn axis", target)}
-    return None
+    if not _turns(steps[1], lines[1], point):
+        return None
+    return {first: Recipe("tilt", target, second), second: Recipe("turn", target, alone=True)}
+
+
+def _as_universal(
+    leg: Any, steps: Sequence[_Step], target: int, lines: list[tuple[Array, Array]]
+) -> dict[int, Recipe] | None:
+    """A hinge or slide, then two hinges whose axes meet: a rod on a cross."""
+    first, second, third = (step.joint for step in steps)
+    if steps[1].counter >= 0 or parallel(lines[1][1], lines[2][1]) or not meet(lines[1:]):
+        return None
+    if not _turns(steps[2], lines[2], leg.joints[target].at):
+        return None
+    return {
+        first: Recipe("reach", target, second),
+        second: Recipe("tilt", target, third),
+        third: Recipe("turn", target),
+    }
+
+
+def _turns(step: _Step, line: tuple[Array, Array], point: Any) -> bool:
+    """Whether a hinge moves a point."""
+    return step.counter >= 0 or not on_line(point, *line)
+
+
+def _lines(leg: Any, steps: Sequence[_Step], target: int) -> list[tuple[Array, Array]]:
+    """Where every joint is and its axis, a bar of a parallelogram shifted so that it ends in the point after it."""
+    point = np.array(leg.joints[target].at)
+    lines: list[tuple[Array, Array]] = []
+    for step in reversed(steps):
+        at = np.array(leg.joints[step.joint].at)
+        point = at + point - leg.joints[step.counter].at if step.counter >= 0 else at
+        lines.insert(0, (point, np.array(leg.joints[step.joint].axis or np.zeros(3))))
+    return lines
 
 
 def _rod(leg: Any, plan: Plan, link: Link, target: int) -> Recipe:
@@ -112,16 +207,12 @@ def _rod(leg: Any, plan: Plan, link: Link, target: int) -> Recipe:
         return Recipe("rod", target, straight=True)
     rod = np.array(leg.joints[target].at) - np.array(joint.at)
     second = joint.axes[0 if link.reversed else 1]
-    return Recipe("rod", target, straight=_square(rod / (np.linalg.norm(rod) or 1.0), second))
+    return Recipe("rod", target, straight=square(rod / (np.linalg.norm(rod) or 1.0), second))
 
 
 def _points(leg: Any, plan: Plan, link: Link) -> bool:
     """Whether a tree joint is universal, or a spherical one that stands for a universal one."""
     return leg.joints[link.joint].kind == "universal" or link.joint in plan.spins
-
-
-def _square(a: Any, b: Any) -> bool:
-    return bool(abs(np.dot(a, b)) < 1e-12)
 
 
 def _along(leg: Any, first: Link, slide: int, target: int) -> bool:
@@ -130,30 +221,7 @@ def _along(leg: Any, first: Link, slide: int, target: int) -> bool:
     axis = np.array(leg.joints[slide].axis)
     axes = (leg.joints[first.joint].axes or ())[:: -1 if first.reversed else 1]
     straight = np.linalg.norm(np.cross(reach, axis)) < 1e-12 * max(float(np.linalg.norm(reach)), 1e-3)
-    return bool(straight and all(_square(axis, a) for a in axes[1:]))
-
-
-def parallel(a: Any, b: Any) -> bool:
-    """Whether two directions are one to the rounding of their arithmetic: tilts beyond it are kept."""
-    return bool(np.linalg.norm(np.cross(a, b)) < 1e-11)
-
-
-def _on_axis(leg: Any, hinge: int, target: int) -> bool:
-    arm = np.array(leg.joints[target].at) - np.array(leg.joints[hinge].at)
-    return bool(np.linalg.norm(np.cross(arm, leg.joints[hinge].axis)) < 1e-9)
-
-
-def _meet(leg: Any, *numbers: int) -> bool:
-    """Whether axes pass through one point."""
-    rows, right = [], []
-    for number in numbers:
-        a = np.array(leg.joints[number].axis)
-        across = np.eye(3) - np.outer(a, a)
-        rows.append(across)
-        right.append(across @ np.array(leg.joints[number].at))
-    matrix, wanted = np.vstack(rows), np.concatenate(right)
-    point = np.linalg.lstsq(matrix, wanted, rcond=None)[0]
-    return bool(np.abs(matrix @ point - wanted).max() < 1e-9)
+    return bool(straight and all(square(axis, a) for a in axes[1:]))
 
 
 def on_drawn_branch(

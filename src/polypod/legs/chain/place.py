@@ -279,11 +279,10 @@ class Chain:
         return None
 
     def _displacement(self, number: int, motion: str) -> ca.SX:
-        """How far a joint has turned [rad] or moved [m] from home; of a cut joint from where its bodies are."""
+        """How far a joint has turned [rad] or moved [m] from home; if not known yet, from where its bodies are."""
         if (number, motion) in self.displacement:
             return self.displacement[number, motion]
-        cut = next(link for link in self.plan.cuts if link.joint == number)
-        first, second = self.moving[cut.parent], self.moving[cut.child]
+        first, second = (self.moving[self.plan.group[name]] for name in self.leg.joints[number].between)
         at, a = vector(self.leg.joints[number].at), vector(self.leg.joints[number].axis)
         if motion == "translation":
             return dot(first.vector(a), second.point(at) - first.point(at))

@@ -50,7 +50,8 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
     for k, (a, b) in ends.items():
         if a == b:
             raise InputError(f"joints.{k}: {joints[k].name} joins {a!r} to itself through fixed joints")
-    order = sorted(moving, key=lambda k: (not joints[k].actuated, FREEDOMS[joints[k].kind], k))
+    far = _distances(ends)
+    order = sorted(moving, key=lambda k: (not joints[k].actuated, FREEDOMS[joints[k].kind], far[k], k))
     kept = _spanning(order, ends, GROUND)
     tree = _outward(kept, ends, GROUND)
     held = {*GROUND, *(link.child for link in tree)}
@@ -100,6 +101,19 @@ def _rigid_groups(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> dict[s
         keep, drop = (second, first) if second in GROUND else (first, second)
         group = {name: keep if to == drop else to for name, to in group.items()}
     return group
+
+
+def _distances(ends: dict[int, tuple[str, str]]) -> dict[int, int]:
+    """How many joints are between the base and each joint, on the shortest way that does not lead over the platform."""
+    far: dict[int, int] = {}
+    reached, steps = {"base"}, 0
+    while True:
+        new = [k for k, pair in ends.items() if k not in far and reached & ({*pair} - {"platform"})]
+        if not new:
+            return {k: far.get(k, steps) for k in ends}
+        far |= dict.fromkeys(new, steps)
+        reached |= {name for k in new for name in ends[k]}
+        steps += 1
 
 
 def _spanning(order: Sequence[int], ends: dict[int, tuple[str, str]], ground: tuple[str, ...]) -> list[int]:

@@ -15,6 +15,7 @@ from ..contract import Condition, Constraint, Placement
 from .patterns import Recipe
 from .place import Chain, Choices, Moving
 from .plan import Link, Plan
+from .roots import moved_to, turned_to
 
 
 class SolvedChain(Chain):
@@ -26,6 +27,7 @@ class SolvedChain(Chain):
         self._found = found
         self.reaches: list[Condition] = []
         self._stretch: dict[int, ca.SX] = {}
+        self._carried: set[str] = set()
         super().__init__(leg, plan, choices, tip, attached)
 
     def placement(self) -> Placement:
@@ -39,19 +41,27 @@ class SolvedChain(Chain):
 
     def _hinge(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX, slides: bool = False) -> None:
         recipe = self._found[link.joint]
-        origin = parent.point(at)
-        if recipe.way == "turn axis":
-            toward, goal = self._axis(recipe.cut), self._direction(recipe.cut)
-        elif recipe.way == "cones":
-            toward, goal = self._axis(recipe.other), self._direction(recipe.cut)
+        if recipe.way in ("carried", "alongside"):
+            self._beside(link, recipe, parent, at)
+            return
+        if recipe.way in ("turn axis", "cones"):
+            toward = self._axis(recipe.cut if recipe.way == "turn axis" else recipe.other)
+            goal = self._direction(recipe.cut)
         else:
-            end = recipe.cut if recipe.way in ("turn", "swing") else recipe.other
-            toward, goal = self._at(end) - at, self._target(recipe.cut) - origin
+            brought = self._at(recipe.cut) if recipe.way in ("turn", "swing", "tilt") else self._elbow(recipe)
+            toward, centre = brought - at, at
+            if recipe.counter >= 0:
+                # a bar of a parallelogram, shifted to end in the point that it brings
+                toward = self._at(recipe.counter) - at
+                centre = brought - toward
+            goal = self._target(recipe.cut) - parent.point(centre)
+            if recipe.way == "tilt":
+                toward = self._axis(recipe.other)
         flat = toward - dot(toward, axis) * axis
         size = norm(flat)
         first = flat * (1 / size)
         start = ca.horzcat(axis, first, cross(axis, first))
-        a = parent.vector(axis)
+        a, origin = parent.vector(axis), parent.point(at)
         if recipe.way in ("turn", "turn axis"):
             flat = goal - dot(goal, a) * a
             p = unit(flat) if recipe.alone else flat * (1 / size)
@@ -62,31 +72,47 @@ class SolvedChain(Chain):
             self._swing(link, recipe, parent, at, (a, origin, goal), start)
             return
         p, n, c_home, s_home = self._plane(link, parent, start)
-        gp, gn = dot(goal, p), dot(goal, n)
-        if recipe.way == "cones":
-            other = self._axis(recipe.cut)
+        gp, gn, rod = dot(goal, p), dot(goal, n), None
+        if recipe.way in ("cones", "tilt"):
+            # the next axis e keeps its angle to a direction, or its distance from a point: g.e is what it is at home
+            other = self._axis(recipe.cut) if recipe.way == "cones" else self._at(recipe.cut) - at
             wanted = dot(toward, other) - dot(goal, a) * dot(toward, axis)
-            reach = ca.SX(1)
         else:
-            rod = self._at(recipe.cut) - self._at(recipe.other)
-            lift = dot(toward, axis)
+            reach = self._at(recipe.cut) - self._elbow(recipe)
+            rod = norm(reach)
             if recipe.way == "reach":
                 # |g - t|^2 = L^2 with t the arm: g.t = (g.g + t.t - L^2)/2
-                wanted = 0.5 * (dot(goal, goal) + dot(toward, toward) - dot(rod, rod)) - dot(goal, a) * lift
+                lift = dot(toward, axis)
+                wanted = 0.5 * (dot(goal, goal) + dot(toward, toward) - dot(reach, reach)) - dot(goal, a) * lift
             else:
                 self._assume(link, "the next joint's axis stays along its own", cross(axis, self._axis(recipe.other)))
-                flat_rod2 = dot(rod, rod) - dot(rod, axis) ** 2
+                flat_rod2 = dot(reach, reach) - dot(reach, axis) ** 2
                 wanted = 0.5 * (gp * gp + gn * gn + size * size - flat_rod2)
-            reach = norm(rod)
-        c, s = self._trig(link, recipe, gp * size, gn * size, wanted, reach)
+        c, s, condition = turned_to(self._name(link), recipe.branch, gp * size, gn * size, wanted, rod)
+        self.reaches.append(condition)
         if self._driven(link):
             self.displacement[link.joint, "rotation"] = ca.atan2(s * c_home - c * s_home, c * c_home + s * s_home)
         self._set(link, at, start, origin, ca.horzcat(a, c * p + s * n, c * n - s * p))
 
+    def _beside(self, link: Link, recipe: Recipe, parent: Moving, at: ca.SX) -> None:
+        """What does not turn against the body that a parallelogram's bar starts from, or the bar opposite."""
+        bar = next(tree for tree in self.plan.tree if tree.joint == recipe.other)
+        like = self.moving[bar.parent if recipe.way == "carried" else bar.child]
+        other = self._found[recipe.other].counter
+        if recipe.way == "alongside":
+            side, opposite = self._at(recipe.cut) - at, self._at(other) - self._at(recipe.other)
+            off = side - opposite if recipe.straight else side + opposite
+            self._assume(link, "opposite sides of its parallelogram stay equal", cross(self._axis(other), off))
+        else:
+            self._carried.add(link.child)
+        tilted = cross(self._axis(link.joint), self._axis(other))
+        self._assume(link, "the axes of its parallelogram stay parallel", tilted)
+        self._set(link, at, like.start.axes, parent.point(at), like.now.axes)
+
     def _plane(self, link: Link, parent: Moving, start: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX]:
         """Two directions across a hinge, carried by its parent, and cosine and sine of the frame's second axis."""
         sense = self.choices.along.get(link.joint)
-        if sense is None:
+        if sense is None or link.parent in self._carried:
             return parent.vector(start[:, 1]), parent.vector(start[:, 2]), ca.SX(1), ca.SX(0)
         own, now = parent.start.axes, parent.now.axes
         self._assume(link, "its axis stays along that of the joint before", cross(start[:, 0], own[:, 0]))
@@ -106,7 +132,7 @@ class SolvedChain(Chain):
             p = flat * (1 / distance)
         else:
             slope2, meet = along[1] * along[1] + along[2] * along[2], w[1] * along[1] + w[2] * along[2]
-            shift = self._root(link, recipe, slope2, meet, w[1] * w[1] + w[2] * w[2] - distance2, distance2)
+            shift = self._moved(link, recipe, slope2, meet, w[1] * w[1] + w[2] * w[2] - distance2, distance2)
             x, y = w[1] + shift * along[1], w[2] + shift * along[2]
             turned = cross(a, flat)
             p = (x * flat - y * turned) * (1 / distance2)
@@ -128,7 +154,7 @@ class SolvedChain(Chain):
         if recipe.way == "stretched":
             shift = self._stretch[link.joint]
         else:
-            elbow = self._at(recipe.other)
+            elbow = self._elbow(recipe)
             goal, rod, along = self._target(recipe.cut) - parent.point(elbow), self._at(recipe.cut) - elbow, a
             if recipe.way == "reach across":
                 hinge = self._axis(recipe.other)
@@ -136,7 +162,7 @@ class SolvedChain(Chain):
                 goal, along = goal - dot(goal, carried) * carried, a - dot(a, carried) * carried
                 rod = rod - dot(rod, hinge) * hinge
             slope2 = ca.SX(1) if recipe.way == "reach" else dot(along, along)
-            shift = self._root(link, recipe, slope2, -dot(along, goal), dot(goal, goal) - dot(rod, rod), dot(rod, rod))
+            shift = self._moved(link, recipe, slope2, -dot(along, goal), dot(goal, goal) - dot(rod, rod), dot(rod, rod))
         self.displacement[link.joint, "translation"] = shift
         origin = parent.point(at) + shift * a
         if parent.still:
@@ -169,7 +195,7 @@ class SolvedChain(Chain):
         side = cross(a, f)
         alignment = norm(side)
         e = side * (recipe.tilt / alignment)
-        text = f"{self.leg.joints[link.joint].name}: what it carries is in line with its first axis"
+        text = f"{self._name(link)}: what it carries is in line with its first axis"
         self.reaches.append(Condition(text, alignment, dot(a, f), "cosine", singular=True))
         self._set(link, at, start, origin, ca.horzcat(e, f, cross(e, f)))
 
@@ -186,7 +212,7 @@ class SolvedChain(Chain):
         r = own.T @ (self._at(recipe.cut) - at)
         if recipe.way == "stretch":
             along = own.T @ self._slide_axis(recipe.other)
-            shift = self._root(link, recipe, ca.SX(1), dot(r, along), dot(r, r) - dot(goal, goal), dot(goal, goal))
+            shift = self._moved(link, recipe, ca.SX(1), dot(r, along), dot(r, r) - dot(goal, goal), dot(goal, goal))
             self._stretch[recipe.other] = shift
             r = r + shift * along
         h = dot(goal, a)
@@ -197,38 +223,41 @@ class SolvedChain(Chain):
         gp, gn = dot(goal, p), dot(goal, n)
         flat = 1 / (r[0] * r[0] + k * k)
         c, s = (r[0] * gp + k * gn) * flat, (r[0] * gn - k * gp) * flat
-        text = f"{self.leg.joints[link.joint].name}: in line with its first axis, or out of reach"
+        text = f"{self._name(link)}: in line with its first axis, or out of reach"
         self.reaches.append(Condition(text, across2 / dot(goal, goal), ca.sqrt(ca.fmax(-across2, 0)), "m"))
         e, normal = c * p + s * n, c * n - s * p
         self._set(link, at, own, parent.point(at), ca.horzcat(e, c2 * normal + s2 * a, c2 * a - s2 * normal))
 
-    # -- roots ---------------------------------------------------------------------------------------------------------
-
-    def _trig(self, link: Link, recipe: Recipe, a: ca.SX, b: ca.SX, wanted: ca.SX, reach: ca.SX) -> tuple[ca.SX, ca.SX]:
-        """cos and sin of A cos + B sin = D on the recipe's branch."""
-        size2 = a * a + b * b
-        inside = size2 - wanted * wanted
-        root = recipe.branch * ca.sqrt(inside)
-        scale = 1 / size2
-        # what the rod is too short or, where D is negative, too long: its square lacks 2 (|D| - sqrt(A^2 + B^2))
-        lacking = 2 * (ca.fabs(wanted) - ca.sqrt(size2))
-        short, long = ca.sqrt(reach * reach + lacking) - reach, reach - ca.sqrt(ca.fmax(reach * reach - lacking, 0))
-        excess = ca.if_else(wanted > 0, short, long)
-        text = f"{self.leg.joints[link.joint].name}: out of reach"
-        self.reaches.append(Condition(text, inside * scale, excess, "m"))
-        return (a * wanted + b * root) * scale, (b * wanted - a * root) * scale
-
-    def _root(self, link: Link, recipe: Recipe, a: ca.SX, b: ca.SX, c: ca.SX, reach2: ca.SX) -> ca.SX:
-        """s of a s^2 + 2 b s + c = 0 on the recipe's branch: a line meets a sphere of squared radius ``reach2``."""
-        inside = b * b - a * c
-        text = f"{self.leg.joints[link.joint].name}: out of reach"
-        # inside/a^2 is the square of what is left between the two solutions; the line is -inside/a farther, squared
-        scale2 = b * b + ca.fabs(a * c)
-        excess = ca.sqrt(reach2 + ca.fmax(-inside / a, 0)) - ca.sqrt(reach2)
-        self.reaches.append(Condition(text, inside / scale2, excess, "m"))
-        return (recipe.branch * ca.sqrt(inside) - b) / a
-
     # -- geometry ------------------------------------------------------------------------------------------------------
+
+    def _moved(self, link: Link, recipe: Recipe, a: ca.SX, b: ca.SX, c: ca.SX, reach2: ca.SX) -> ca.SX:
+        shift, condition = moved_to(self._name(link), recipe.branch, a, b, c, reach2)
+        self.reaches.append(condition)
+        return shift
+
+    def _name(self, link: Link) -> str:
+        return str(self.leg.joints[link.joint].name)
+
+    def _elbow(self, recipe: Recipe) -> ca.SX:
+        """The point at home from which the next joint reaches for a cut joint.
+
+        That joint's own; of a parallelogram the start of its bar, shifted to end in the cut joint; of two hinges that
+        stand for a universal joint the point in which their axes meet.
+        """
+        other, at = self._found[recipe.other], self._at(recipe.other)
+        if other.counter >= 0:
+            return at + self._at(recipe.cut) - self._at(other.counter)
+        if other.way != "tilt":
+            return at
+        last = self._found[other.other]
+        between = self._at(other.other) - at
+        if last.counter >= 0:
+            between = between + self._at(recipe.cut) - self._at(last.counter)
+        first, second = self._axis(recipe.other), self._axis(other.other)
+        normal = cross(first, second)
+        link = next(tree for tree in self.plan.tree if tree.joint == recipe.other)
+        self._assume(link, "its axis and the next still meet", dot(between, normal))
+        return at + (dot(cross(between, second), normal) / dot(normal, normal)) * first
 
     def _driven(self, link: Link) -> bool:
         joint = self.leg.joints[link.joint]
