@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import polypod as pp
 from polypod.model.kernels import Kernels, Options
-from polypod.symbols.expression import Iteration
+from polypod.symbols.expression import Expression, Iteration
 
 Array = NDArray[np.float64]
 
@@ -25,19 +25,20 @@ class Functions:
     def __call__(self, name: str, friction: bool = False, formulation: str = "virtual-power", **given: Any) -> Any:
         key = (name, friction, formulation)
         if key not in self._made:
-            expression = self.kernels.expression(self.mechanism, *key)
-            functions = expression.functions if isinstance(expression, Iteration) else (expression.function,)
-            self._made[key] = expression, functions
-        expression, functions = self._made[key]
+            self._made[key] = self.kernels.expression(self.mechanism, *key)
+        return self.evaluate(self._made[key], **given)
+
+    def evaluate(self, expression: Expression | Iteration, **given: Any) -> Any:
+        """Outputs by name of an expression, its other inputs zero."""
         default = {p.name: np.ones(p.shape) if p.name == "weights" else np.zeros(p.shape) for p in expression.inputs}
         rows = [np.asarray((default | given)[p.name], dtype=float).ravel() for p in expression.inputs]
         numbers = [self.mechanism.numbers.values] if expression.parameters else []
         if isinstance(expression, Iteration):
-            start, step, finish = functions
+            start, step, finish = expression.functions
             state = np.array(start.call([*rows, *numbers])[0]).ravel()
             while not state[-1]:
                 state = np.array(step.call([*rows, state, *numbers])[0]).ravel()
             results = finish.call([*rows, state, *numbers])
         else:
-            results = functions[0].call([*rows, *numbers])
+            results = expression.function.call([*rows, *numbers])
         return {p.name: np.array(r).reshape(p.shape) for p, r in zip(expression.outputs, results, strict=True)}

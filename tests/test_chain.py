@@ -22,6 +22,9 @@ from chain_functions import Functions
 from compare import assert_close
 from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
+from polypod.formulations.derivatives import derivatives
+from polypod.formulations.dry_friction import DryFriction
+from polypod.mechanism.closing import closed
 from random_chains import ROBOTS as USUAL
 from random_chains import as_chains, as_data, carried
 from unusual_chains import UNUSUAL
@@ -167,6 +170,30 @@ def test_formulations(name: str, formulation: str) -> None:
             function("inverse_dynamics", True, formulation, **given)
         return
     check(function("inverse_dynamics", True, formulation, **given)["force"], wanted, 1e-11)
+
+
+def test_legs_closed_by_iterating_have_derivatives_and_a_lagrangian() -> None:
+    """The equations of a leg's solution are differentiated: the same numbers as those of closed forms."""
+    data = deepcopy(case("planar 3-RRR").data)
+    for leg in data["legs"]:
+        leg["closing"] = "newton"
+    iterated, known, given = (
+        Functions(pp.Robot.model_validate(data)),
+        functions("planar 3-RRR"),
+        case("planar 3-RRR").given,
+    )
+    wanted = known("inverse_dynamics", True, **given)["force"]
+    check(iterated("inverse_dynamics", True, "lagrange", **given)["force"], wanted, 1e-11)
+    found = []
+    for function in (iterated, known):
+        mechanism, blocks = function.mechanism, ("pose", "twist", "acceleration", "parameters")
+        some = mechanism.numbers.symbols[:40]
+        rows = derivatives(mechanism, "inverse_dynamics", blocks, some, True, DryFriction())
+        found.append(function.evaluate(closed(mechanism, rows), **given))
+    for block in ("by_pose", "by_twist", "by_acceleration", "by_parameters"):
+        check(found[0][block], found[1][block], 1e-10)
+    with pytest.raises(InputError, match="close by iterating"):
+        iterated("inverse_dynamics", True, "recursive-matrix", **given)
 
 
 @pytest.mark.parametrize("name", ["3-PRS", "tricept", "6-CRS", pytest.param("6-RUS", marks=pytest.mark.long)])

@@ -155,5 +155,25 @@ class ImplausibleWarning(UserWarning):
     """A number that is allowed but hardly meant, such as a robot of a kilometre, or a nearly singular home."""
 
 
+class RoundedWarning(UserWarning):
+    """Axes that are parallel or square to the digits of a file were made exactly so.
+
+    Attributes
+    ----------
+    axes : which axes, by how much each was turned, and what for
+    """
+
+    def __init__(self, axes: Sequence[str]) -> None:
+        self.axes = tuple(axes)
+        super().__init__(self.axes)
+
+    def __str__(self) -> str:
+        more = f" and {len(self.axes) - 3} more" if len(self.axes) > 3 else ""
+        return (
+            f"axes that are parallel or square to the digits of the file were turned to be exactly so: "
+            f"{'; '.join(self.axes[:3])}{more}"
+        )
+
+
 class StateWarning(UserWarning):
     """Some states of a batch have no answer; their rows are NaN."""

@@ -14,7 +14,16 @@ import typer
 from rich.markup import escape
 
 from ..description import Robot
-from ..errors import Fault, FileError, InputError, PolypodError, StateError, UnknownNameError, UnphysicalWarning
+from ..errors import (
+    Fault,
+    FileError,
+    InputError,
+    PolypodError,
+    RoundedWarning,
+    StateError,
+    UnknownNameError,
+    UnphysicalWarning,
+)
 from ..files import library, load
 from ..files.documents import parse, read
 from ..files.faults import line_of
@@ -120,7 +129,10 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
     report.within_limits = at_home.ok
     report.remarks += [f"at home {text}" for text in (at_home.violations() if at_home.names else [])]
     report.remarks += _missing_sources(robot, sources)
-    report.warnings = list(dict.fromkeys(text for w in caught for text in _sentences(w.message)))
+    rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
+    report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
+    odd = [w.message for w in caught if not isinstance(w.message, RoundedWarning)]
+    report.warnings = list(dict.fromkeys(text for message in odd for text in _sentences(message)))
     report.warnings += unit_slips(at_home)
     if robot.flexible:
         _flexible(report, model)

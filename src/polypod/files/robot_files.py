@@ -1,7 +1,8 @@
 """Robot files: YAML in and out, with the line of every fault.
 
 ``leg_defaults`` in a file holds what the legs share; each leg overrides it field by field. Short forms (copies of a
-leg, rods by two joints) are written out before the file is checked.
+leg, rods by two joints) are written out before the file is checked; axes that are parallel or square to the digits of
+the file are made so.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from ..errors import (
     ImplausibleWarning,
     InputError,
     RobotFileError,
+    RoundedWarning,
     UnknownNameError,
     UnphysicalWarning,
     short_repr,
@@ -33,6 +35,7 @@ from ..yaml12 import Dumper, to_yaml
 from .documents import parse, read
 from .faults import line_of, place_of, structure_faults, validation_faults
 from .per_leg import once
+from .rounded import consistent
 from .settings import with_settings
 from .short_forms import Expanded, ShortFormError, expand
 from .unit_slips import suspicious_numbers
@@ -121,6 +124,8 @@ def loads(
         raise RobotFileError(origin, faults)
     whole = _expanded(document, node, origin)
     robot = _checked(whole, node, origin, folder)
+    if whole.remarks:
+        warnings.warn(RoundedWarning(whole.remarks), stacklevel=3)
     if settings:
         changed = replace(whole, document=with_settings(whole.document, robot, settings))
         listed = ", ".join(f"{path} = {short_repr(value)}" for path, value in settings.items())
@@ -213,9 +218,9 @@ _Dumper.add_representer(str, _text)
 
 def _expanded(document: dict[str, Any], node: Any, origin: str) -> Expanded:
     """A document with the legs' defaults spread and all short forms written out."""
-    document = _spread_defaults(document)
+    document, remarks = consistent(_spread_defaults(document))
     try:
-        return expand(document)
+        return replace(expand(document), remarks=tuple(remarks))
     except ShortFormError as error:
         location, form = error.location, error.form
         if isinstance(error.problem, ValidationError) and form is not None:

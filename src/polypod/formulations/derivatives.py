@@ -3,7 +3,8 @@
 The residual r = w(motion) - w_ext - J^T (f - friction) of virtual power vanishes along every motion. With the forces f
 solved for, J^T df = dr; with the acceleration, M da = -dr: one factorised matrix serves all directions and nothing is
 differentiated through a solve. A leg enters r by the force on its tip alone, a function of the tip's series: its slopes
-come from one backward sweep a component. A pose is varied by a twist on its left.
+come from one backward sweep a component; of a leg that is closed by iterating, through one step of Newton at the closed
+place, whose slopes are those of the solution. A pose is varied by a twist on its left.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from ..symbols.expression import Expression, Port, port
 from ..symbols.linear import GeneralFactor, SymmetricFactor
 from ..symbols.vectors import Frame, skew
 from .dry_friction import DryFriction
-from .solution import refuse_open_legs
 from .virtual_power import State, direct_solution
 
 BLOCKS = {
@@ -79,9 +79,10 @@ def _leg_slopes(
     rest = rest[kept]
     given = loads.port.symbols if loads is not None and loads.port is not None else ca.SX(0, 1)
     # three outputs and many inputs: CasADi sweeps backwards
-    function = ca.Function("leg", [z, rest, applied, given], ca.cse([y, ca.jacobian(y, z)]))
+    place = leg.model.unknowns.place if leg.model.unknowns is not None else ca.SX(0, 1)
+    function = ca.Function("leg", [z, rest, applied, given, place], ca.cse([y, ca.jacobian(y, z)]))
     values = ca.vertcat(_tip_numbers(leg), numbers)
-    slopes = function(values, rest, force, given)
+    slopes = function(values, rest, force, given, place)
     size = values.numel() - numbers.numel()
     return _LegSlopes(leg, slopes[0], slopes[1][:, :size], slopes[1][:, size:])
 
@@ -167,7 +168,6 @@ def _refuse(mechanism: Mechanism) -> None:
         raise InputError("derivatives: robots with a flexible platform have none")
     if mechanism.redundant:
         raise InputError("derivatives: robots with more actuators than freedoms have none")
-    refuse_open_legs(mechanism, "derivatives")
 
 
 def differentiable_loads(mechanism: Mechanism, friction: bool, dry: DryFriction) -> Loads | None:

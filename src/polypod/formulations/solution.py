@@ -40,12 +40,12 @@ class Distribution:
 
 
 def refuse_open_legs(mechanism: Mechanism, formulation: str) -> None:
-    """Raise if a leg is closed by iterating: a formulation that differentiates positions again needs closed forms."""
+    """Raise if a leg is closed by iterating: a formulation by a leg's own angles needs closed forms of them."""
     names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
     if names:
         raise InputError(
             f"{formulation}: {names} of {mechanism.robot.name!r} close by iterating and this formulation "
-            "differentiates positions in closed form; use virtual-power or newton-euler"
+            "writes their angles in closed form; use virtual-power, newton-euler or lagrange"
         )
 
 

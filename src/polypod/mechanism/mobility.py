@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 COMPONENTS = ("x", "y", "z", "roll (about x)", "pitch (about y)", "yaw (about z)")
 _RANK = 1e-8
 """Relative size of a singular value of the constraints, rotations scaled by the robot, below which it is rounding."""
+_NEARLY = 2e-3
+"""The same for numbers that are printed with three digits."""
 _SAME = 1e-9
 _BROKEN = 1e-9
 """What a constraint [m, rad] that follows from others at home may be off elsewhere."""
@@ -144,7 +146,7 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
     free = scipy.linalg.null_space(rows, rcond=_RANK)
     chosen = _chosen(robot)
     if len(chosen) != 6 - rank or np.linalg.matrix_rank(chosen @ (free * scale[:, None]), tol=1e-6) < 6 - rank:
-        raise _other_freedoms(robot, free * scale[:, None], size)
+        raise _other_freedoms(robot, free * scale[:, None], size, 6 - int(np.linalg.matrix_rank(rows, tol=_NEARLY)))
     order = scipy.linalg.qr(rows.T, pivoting=True)[2]
     used = [int(k) for k in sorted(order[:rank])]
     basis = walk.basis(used, chosen)
@@ -307,8 +309,11 @@ def _along_base_axes(free: Array, size: float) -> tuple[Freedom, ...]:
     )
 
 
-def _other_freedoms(robot: Robot, free: Array, size: float) -> RobotFileError:
-    """The fault of freedoms that the legs do not leave, with ones that they do."""
+def _other_freedoms(robot: Robot, free: Array, size: float, nearly: int | None = None) -> RobotFileError:
+    """The fault of freedoms that the legs do not leave, with ones that they do.
+
+    ``nearly`` is how many there would be if axes and points agreed that differ a little.
+    """
     m = free.shape[1]
     proposal = ", ".join(
         f"{{name: {one.name}, motion: {one.motion}, axis: {[int(part) for part in one.axis]}}}"
@@ -325,6 +330,11 @@ def _other_freedoms(robot: Robot, free: Array, size: float) -> RobotFileError:
         words = "; those stated do not determine the others"
     instead = f"write freedoms: [{proposal}]" if m else "the platform cannot move at all"
     instead = "leave freedoms out" if m == 6 else instead
+    if nearly is not None and nearly > m:
+        instead += (
+            f". There would be {nearly} if axes or points that differ by less than {_NEARLY:g} agreed: give them with "
+            "more digits"
+        )
     return _fault(robot, "freedoms", f"the legs leave the platform {m} freedoms, {stated}{words}; {instead}")
 
 

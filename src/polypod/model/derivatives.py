@@ -14,9 +14,11 @@ from ..errors import InputError, UnknownNameError
 from ..formulations import derivatives as formulas
 from ..kernels import Kernel
 from ..mechanism import Mechanism
+from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters import Entry, Numbers
 from ..parameters.paths import Design, is_direction, matching_paths, value_at
+from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike
 from .diagnosis import Errors
 
@@ -122,9 +124,12 @@ class DerivativeFunctions:
             columns = mechanism.numbers.symbols[places] if places else ca.SX(0, 1)
             dry = self._kernels.options.dry
             wanted = (*blocks, *(("parameters",) if paths else ()))
-            kernel = Kernel(
-                lambda: with_verdict(mechanism, formulas.derivatives(mechanism, name, wanted, columns, friction, dry))
-            )
+
+            def build() -> Expression | Iteration:
+                slopes = formulas.derivatives(mechanism, name, wanted, columns, friction, dry)
+                return closed(mechanism, with_verdict(mechanism, slopes))
+
+            kernel = Kernel(build)
             bound = kernel.at(mechanism.numbers.values) if kernel.parameters else kernel
             self._known[key] = bound, slopes
         kernel, chain = self._known[key]
@@ -145,7 +150,7 @@ class DerivativeFunctions:
             mechanism = Mechanism(self._robot, self._kernels.options.simplify)
             chosen = [k for k, e in enumerate(mechanism.numbers.entries) if linear(e)]
             columns = mechanism.numbers.symbols[chosen]
-            kernel = Kernel(lambda: with_verdict(mechanism, formulas.regressor(mechanism, columns)))
+            kernel = Kernel(lambda: closed(mechanism, with_verdict(mechanism, formulas.regressor(mechanism, columns))))
             kernel = kernel.at(mechanism.numbers.values)
             entries = [mechanism.numbers.entries[k] for k in chosen]
             names = tuple(e.path if not isinstance(e.index, str) else f"{e.path}.{e.index}" for e in entries)

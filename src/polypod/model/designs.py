@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..formulations.derivatives import derivatives
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism.closing import closed
 from ..parameters.paths import Design
 from .kernels import DesignKernels
 
@@ -49,7 +50,9 @@ class DesignFunctions:
             mechanism, dry = self.kernels.mechanism, self.model.kernels.options.dry
             symbols = mechanism.numbers.symbols[list(columns)]
             self._slopes[columns, friction] = Kernel(
-                lambda: derivatives(mechanism, "inverse_dynamics", ("parameters",), symbols, friction, dry)
+                lambda: closed(
+                    mechanism, derivatives(mechanism, "inverse_dynamics", ("parameters",), symbols, friction, dry)
+                )
             )
         return self._slopes[columns, friction]
 

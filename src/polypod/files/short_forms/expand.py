@@ -20,10 +20,14 @@ from .within import write_out
 
 @dataclass(frozen=True)
 class Expanded:
-    """``document`` without short forms; ``places`` gives for parts of it the part of the file they come from."""
+    """``document`` without short forms; ``places`` gives for parts of it the part of the file they come from.
+
+    ``remarks`` say which axes of the file were made consistent.
+    """
 
     document: dict[str, Any]
     places: dict[Location, Location]
+    remarks: tuple[str, ...] = ()
 
     def written(self, location: Location) -> Location:
         """The place in the file of a place in the document."""

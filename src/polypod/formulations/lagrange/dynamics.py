@@ -15,7 +15,7 @@ from ...mechanism import Mechanism
 from ...platforms import Motion
 from ...symbols.expression import Expression, port
 from ...symbols.vectors import dot
-from ..solution import Distribution, actuator_forces, motion_inputs, refuse_open_legs
+from ..solution import Distribution, actuator_forces, motion_inputs
 from .coordinates import State, tip_maps
 from .legs import LegEnergies, carriers
 from .parts import PARTS, Matrices, platform_matrices
@@ -28,7 +28,6 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     """
     if mechanism.platform.elastic:
         raise InputError("lagrange: a flexible platform has a virtual-power form only")
-    refuse_open_legs(mechanism, "lagrange")
     x, distribution = mechanism.inputs(), Distribution.of(mechanism)
     platform, attached = mechanism.moving(x)
     motion = platform.motion
@@ -37,8 +36,8 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     frictions = [JointFriction.of(leg, friction, loads) for leg in attached]
     rows = []
     for leg, joints in zip(attached, frictions, strict=True):
-        energies = LegEnergies(leg.model, mechanism.gravity)
-        place, rate, half = leg.series
+        energies = LegEnergies(leg, mechanism.gravity)
+        place, rate, half = energies.series
         force = Matrices(*energies.matrices(PARTS)(place, rate)).force(rate, 2 * half)
         if joints.by_joint:
             extra, on_platform = joints.overcoming()
@@ -73,8 +72,8 @@ def matrices(mechanism: Mechanism, part: str | None = None, coordinates: str = "
     if "platform" in parts:
         result = result + _platform(mechanism, motion)
     for leg in mechanism.attach(platform) if parts != ("platform",) else []:
-        place, rate, _ = leg.series
-        own = Matrices(*LegEnergies(leg.model, mechanism.gravity).matrices(parts)(place, rate))
+        energies = LegEnergies(leg, mechanism.gravity)
+        own = Matrices(*energies.matrices(parts)(*energies.series[:2]))
         result = result + own.carried(*tip_maps(leg, motion.omega))
     if not mechanism.platform.full:
         basis = platform.reduced(ca.SX.eye(6)).T
@@ -95,8 +94,8 @@ def energies(mechanism: Mechanism, coordinates: str = "base") -> Expression:
     kinetic = [0.5 * ca.dot(twist, _platform(mechanism, motion).inertia @ twist)]
     potential = [-body.mass * dot(mechanism.gravity, centre)]
     for leg in mechanism.attach(state.platform):
-        place, rate, _ = leg.series
-        k, p = LegEnergies(leg.model, mechanism.gravity).by_body()(place, rate)
+        found = LegEnergies(leg, mechanism.gravity)
+        k, p = found.by_body()(*found.series[:2])
         kinetic.append(k)
         potential.append(p)
     outputs = (port("kinetic", ca.vertcat(*kinetic)), port("potential", ca.vertcat(*potential)))

@@ -2,20 +2,23 @@
 
 Every energy is K = 1/2 zdot^T M zdot with constant M and zdot = B(t) tdot: the velocity of a centre of mass, the
 angular velocity of a body in its own axes, or the rate of an actuated coordinate. A leg's coordinates t are its tip's
-place (and the platform's axes where it uses them), so that a leg needs derivatives by three variables only.
+place (and the platform's axes where it uses them), so that a leg needs derivatives by three variables only. Unknowns of
+a leg that is closed by iterating are two steps of Newton from the closed place: their first and second derivatives are
+those of the solution.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
 from ...legs import PlacedBody
-from ...mechanism import LegModel
-from ...symbols.vectors import absent, dot, skew, total
+from ...mechanism import LegAtState, LegModel
+from ...symbols.vectors import Frame, absent, dot, skew, total
 from .parts import christoffel, symmetric
 
 
@@ -58,8 +61,9 @@ def carriers(leg: LegModel) -> tuple[str, ...]:
 class LegEnergies:
     """Energies of a leg's bodies as functions of its coordinates ``t`` and rates ``rate``."""
 
-    def __init__(self, leg: LegModel, gravity: ca.SX) -> None:
-        self.leg, self.t = leg, leg.inputs
+    def __init__(self, state: LegAtState, gravity: ca.SX) -> None:
+        leg = state.model
+        self.leg, self.t, self._state = leg, leg.inputs, state
         self.rate = ca.SX.sym("rate", self.t.numel())
         self.terms: list[Term] = []
         self.weights: list[Weight] = []
@@ -68,6 +72,7 @@ class LegEnergies:
         sliders = {j.child for j in leg.placement.joints if j.kind == "prismatic" and j.parent == "base"}
         for body in leg.placement.bodies:
             part = "actuators" if body.name in sliders else "translating links"
+            body = replace(body, frame=Frame(self._closed(body.frame.origin), self._closed(body.frame.axes)))
             centre = body.frame.origin + body.frame.axes @ body.moments.com
             spinless = bool(leg.spinless_axes) and body.along is not None
             terms = self._without_spin(body) if spinless else self._terms(body, part, centre)
@@ -76,8 +81,30 @@ class LegEnergies:
             self.weights.append(Weight(body.name, part, dot(weight, centre), terms[0].velocity.T @ weight))
         for actuator in leg.placement.actuators:
             if not absent(actuator.rotor):
-                slope = ca.jacobian(actuator.coordinate, self.t)
+                slope = ca.jacobian(self._closed(actuator.coordinate), self.t)
                 self.terms.append(Term(f"rotor of {actuator.name}", "actuators", slope, ca.SX(actuator.rotor)))
+
+    @property
+    def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients in time of the coordinates t."""
+        zero, first, half = (part[: self.t.numel()] for part in self._state.series)
+        return zero, first, half
+
+    @cached_property
+    def _places(self) -> ca.SX:
+        """Where the leg's unknowns are as a function of t, exact with its first two derivatives at the closed place."""
+        u = self.leg.unknowns
+        assert u is not None
+        once = self.leg.closing[0]
+        return ca.substitute(once, u.place, once)
+
+    def _closed(self, expression: ca.SX) -> ca.SX:
+        """An expression of the leg's placement as a function of t."""
+        u = self.leg.unknowns
+        if u is None:
+            return expression
+        symbols, values = ca.vertcat(u.place, u.move), ca.vertcat(self._places, ca.SX.zeros(u.move.numel()))
+        return ca.substitute(ca.SX(expression), symbols, values)
 
     def _terms(self, body: PlacedBody, part: str, centre: ca.SX) -> list[Term]:
         """Translation of the centre of mass, Lopes (42)-(48), and rotation about it, (51)-(62)."""
@@ -125,8 +152,10 @@ class LegEnergies:
 
     def _function(self, inputs: list[ca.SX], outputs: list[ca.SX]) -> Callable[..., Any]:
         """A function of inputs whose numbers stay the leg's symbols."""
-        function = ca.Function("leg", [*inputs, self.leg.fixed], outputs)
-        return lambda *values: function(*values, self.leg.fixed)
+        u = self.leg.unknowns
+        rest = [self.leg.fixed, ca.SX(0, 1) if u is None else u.place]
+        function = ca.Function("leg", [*inputs, *rest], outputs)
+        return lambda *values: function(*values, *rest)
 
     def matrices(self, parts: Sequence[str]) -> Callable[..., Any]:
         """I, V and G of some parts of the leg in its own coordinates, of (t, tdot); V by (76)-(79)."""
@@ -163,4 +192,4 @@ class LegEnergies:
     def coordinate_slopes(self) -> Callable[..., Any]:
         """dq/dt of the actuated coordinates, columns (t, a)."""
         coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.leg.actuators], ca.SX(0, 1))
-        return self._function([self.t], [ca.densify(ca.jacobian(coordinates, self.t).T)])
+        return self._function([self.t], [ca.densify(ca.jacobian(self._closed(coordinates), self.t).T)])

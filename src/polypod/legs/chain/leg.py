@@ -22,8 +22,7 @@ from ..strut import Strut
 from .alignment import parallel
 from .data import FREEDOMS, Bodies, ChainJoint, home_fault
 from .faults import free_motion, spin_faults
-from .patterns import Recipe, on_drawn_branch, recipes
-from .place import Chain as PlacedChain
+from .patterns import Recipe, on_drawn_branch, recipes, tails
 from .place import Choices
 from .plan import Plan, plan_of
 from .solved import SolvedChain
@@ -50,7 +49,7 @@ class Chain(Leg, kind="chain"):
     _plan: Plan = PrivateAttr()
     _choices: Choices = PrivateAttr()
     _home: Any = PrivateAttr(default=None)
-    _recipes: dict[int, Recipe] | None = PrivateAttr(default=None)
+    _recipes: dict[int, Recipe] = PrivateAttr(default={})
 
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
@@ -86,9 +85,12 @@ class Chain(Leg, kind="chain"):
         leg._plan, leg._choices = (self if like is None else like)._plan, (self if like is None else like)._choices
         leg._home = (position, rotation)
         if like is None:
-            leg._choices = Choices(leg._choices.side, leg._choices.along, leg._solving())
-            leg._recipes = leg._patterns()
-            leg._choices = replace(leg._choices, solving=leg._constraints_of_patterns())
+            solving = leg._solving({})
+            found = leg._patterns()
+            leg._recipes = leg._tails() if found is None else found
+            if solving is not None:
+                solving = leg._solving(leg._recipes) if found is None else leg._left_by_patterns(len(solving))
+            leg._choices = replace(leg._choices, solving=solving)
         else:
             leg._recipes = like._recipes
         return leg
@@ -100,38 +102,52 @@ class Chain(Leg, kind="chain"):
             return None
         links = {link.joint: link for link in self._plan.tree}
         self._plan = replace(self._plan, tree=tuple(links[joint] for joint in found))
-        tip, at = Frame.symbols("tip"), self._home_inputs()
-        inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
+        return on_drawn_branch(found, self._missed)
 
-        def missed(trial: dict[int, Recipe]) -> set[int]:
-            moving = self._solved(tip, trial).moving
-            wrong = set()
-            for link in self._plan.tree:
-                body = moving[link.child]
-                off = ca.horzcat(body.now.axes - body.start.axes, body.now.origin - body.start.origin)
-                distance = np.abs(np.array(ca.Function("home", [inputs], [off])(at))).max()
-                if not distance < _DRAWN:
-                    wrong.add(link.joint)
-            return wrong
+    def _tails(self) -> dict[int, Recipe]:
+        """What needs no unknowns in a leg that is closed by iterating."""
+        tree, found = tails(self, self._plan)
+        self._plan = replace(self._plan, tree=tree)
+        return on_drawn_branch(found, self._missed, whole=False) or {}
 
-        return on_drawn_branch(found, missed)
-
-    def _constraints_of_patterns(self) -> tuple[int, ...] | None:
-        """The equations that patterns satisfy; the others, by their slopes at home, are left to the platform."""
-        if self._choices.solving is None or self._recipes is None:
-            return self._choices.solving
+    def _missed(self, trial: dict[int, Recipe]) -> set[int]:
+        """Tree joints whose bodies are elsewhere at home."""
         tip = Frame.symbols("tip")
-        rows = ca.vertcat(*self._solved(tip, self._recipes).equations()[0])
-        inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
-        slopes = np.array(ca.Function("slopes", [inputs], [ca.densify(ca.jacobian(rows, inputs))])(self._home_inputs()))
+        chain = self._solved(tip, trial)
+        off = {
+            link.joint: ca.horzcat(body.now.axes - body.start.axes, body.now.origin - body.start.origin)
+            for link in self._plan.tree
+            if (body := chain.moving[link.child])
+        }
+        return {joint for joint, far in off.items() if not np.abs(self._value_at_home(chain, tip, far)).max() < _DRAWN}
+
+    def _value_at_home(self, chain: SolvedChain, tip: Frame, value: ca.SX) -> Array:
+        """An expression of a placed leg at home."""
+        parts = chain.unknowns
+        place, home, move = (ca.vertcat(*part, ca.SX(0, 1)) for part in (parts.place, parts.home, parts.move))
+        inputs = [ca.vertcat(tip.origin, ca.vec(tip.axes)), place, move]
+        start = np.array(ca.DM(home)).ravel()
+        return np.array(
+            ca.Function("home", inputs, [ca.densify(value)])(self._home_inputs(), start, np.zeros(move.numel()))
+        )
+
+    def _left_by_patterns(self, satisfied: int) -> tuple[int, ...]:
+        """The equations that patterns satisfy; the others, by their slopes at home, are left to the platform.
+
+        ``satisfied`` is how many equations find unknowns where none is solved.
+        """
+        tip = Frame.symbols("tip")
+        chain = self._solved(tip, self._recipes)
+        rows = ca.vertcat(*chain.equations()[0])
+        slopes = self._value_at_home(chain, tip, ca.jacobian(rows, ca.vertcat(tip.origin, ca.vec(tip.axes))))
         position, axes = (np.array(part, dtype=float) for part in self._home)
         arm = axes @ self.attachment(position, axes)
         turn = np.cross(arm, slopes[:, :3])
         for k in range(3):
             turn = turn + np.cross(axes[:, k], slopes[:, 3 + 3 * k : 6 + 3 * k])
         by_twist = np.concatenate([slopes[:, :3], turn / self._size()], axis=1)
-        count = len(by_twist) - len(self._choices.solving)
-        left = scipy.linalg.qr(by_twist.T, pivoting=True)[2][:count]
+        whole = sum(6 - FREEDOMS[self.joints[cut.joint].kind] for cut in self._plan.cuts)
+        left = scipy.linalg.qr(by_twist.T, pivoting=True)[2][: whole - satisfied]
         return tuple(k for k in range(len(by_twist)) if k not in left)
 
     def _home_inputs(self) -> Array:
@@ -190,7 +206,7 @@ class Chain(Leg, kind="chain"):
 
     def place(self, tip: Frame) -> Placement:
         """Every body by a known pattern, or from its joint's unknown coordinates and equations of the cut joints."""
-        return (self._placed(tip) if self._recipes is None else self._solved(tip, self._recipes)).placement()
+        return self._solved(tip, self._recipes).placement()
 
     def strut(self, q: Array) -> Strut | None:
         """A rod between its actuator and the platform, or the leg itself where the actuator lengthens it."""
@@ -198,9 +214,6 @@ class Chain(Leg, kind="chain"):
 
     def _solved(self, tip: Frame, found: dict[int, Recipe]) -> SolvedChain:
         return SolvedChain(self, self._plan, self._choices, found, tip, self._attached())
-
-    def _placed(self, tip: Frame) -> PlacedChain:
-        return PlacedChain(self, self._plan, self._choices, tip, self._attached())
 
     def _attached(self) -> Frame:
         """The platform's frame at the attachment point, at home."""
@@ -247,9 +260,9 @@ class Chain(Leg, kind="chain"):
             first[link.child] = sense * axes[1] if axes else own
         return found
 
-    def _solving(self) -> tuple[int, ...] | None:
+    def _solving(self, found: dict[int, Recipe]) -> tuple[int, ...] | None:
         """The equations that find the unknowns at home, as independent as can be; the others constrain the platform."""
-        matrix, names = self.home_slopes()
+        matrix, names = self.home_slopes(found)
         equations, unknowns = matrix.shape
         smallest = _RANK * np.abs(matrix).max(initial=1e-300)
         if equations < unknowns or np.linalg.matrix_rank(matrix, tol=smallest) < unknowns:
@@ -259,18 +272,15 @@ class Chain(Leg, kind="chain"):
         order = scipy.linalg.qr(matrix.T, pivoting=True)[2][:unknowns]
         return tuple(sorted(int(k) for k in order))
 
-    def home_slopes(self) -> tuple[Array, list[str]]:
+    def home_slopes(self, found: dict[int, Recipe]) -> tuple[Array, list[str]]:
         """Derivatives of all equations by the unknowns at home, lengths by the leg's size, and the unknowns' names."""
         tip = Frame.symbols("tip")
-        chain = self._placed(tip)
+        chain = self._solved(tip, found)
         rows, _ = chain.equations()
         parts = chain.unknowns
-        move, place = ca.vertcat(*parts.move, ca.SX(0, 1)), ca.vertcat(*parts.place, ca.SX(0, 1))
-        stacked = ca.vertcat(*rows, ca.SX(0, 1))
-        inputs = [ca.vertcat(tip.origin, ca.vec(tip.axes)), place, move]
-        function = ca.Function("slopes", inputs, [ca.densify(ca.jacobian(stacked, move))])
-        start = np.array(ca.DM(ca.vertcat(*parts.home, ca.SX(0, 1)))).ravel()
-        matrix = np.array(function(self._home_inputs(), start, np.zeros(move.numel()))).reshape(len(rows), move.numel())
+        move = ca.vertcat(*parts.move, ca.SX(0, 1))
+        slopes = ca.jacobian(ca.vertcat(*rows, ca.SX(0, 1)), move)
+        matrix = self._value_at_home(chain, tip, slopes).reshape(len(rows), move.numel())
         size = self._size()
         gaps = np.array(["gap" in name for name in chain.equations()[1]])
         names, slides = [name for name, _ in parts.labels], np.array([length for _, length in parts.labels], dtype=bool)

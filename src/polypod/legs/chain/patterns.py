@@ -75,6 +75,53 @@ def recipes(leg: Any, plan: Plan) -> dict[int, Recipe] | None:
     return found if all(link.joint in found for link in plan.tree) else None
 
 
+def tails(leg: Any, plan: Plan) -> tuple[tuple[Link, ...], dict[int, Recipe]]:
+    """For a leg that is closed by iterating: bodies that point at the cut joint they end in, wherever that is.
+
+    Their joints are no unknowns then, and of the gap at the cut joint a length is left, or two at a hinge's end. The
+    tree in an order in which everything is known in time, and a recipe for each such joint.
+    """
+    parent = {link.child: link for link in plan.tree}
+    found: dict[int, Recipe] = {}
+    waits: dict[str, str] = {}
+    for cut in plan.cuts:
+        if leg.joints[cut.joint].kind not in ("spherical", "universal", "revolute"):
+            continue
+        for side, target in ((cut.parent, cut.child), (cut.child, cut.parent)):
+            link = parent.get(side)
+            recipe = None if link is None or link.joint in found else _tail(leg, plan, link, cut.joint)
+            if link is None or recipe is None or _in_time(plan, {**waits, side: target}) is None:
+                continue
+            found[link.joint], waits[side] = recipe, target
+            break
+    return _in_time(plan, waits) or plan.tree, found
+
+
+def _tail(leg: Any, plan: Plan, link: Link, target: int) -> Recipe | None:
+    joint, point = leg.joints[link.joint], leg.joints[target].at
+    if _points(leg, plan, link):
+        rod = _rod(leg, plan, link, target)
+        return (
+            replace(rod, alone=True) if rod.straight and not np.allclose(point, joint.at, rtol=0, atol=1e-9) else None
+        )
+    if joint.kind == "revolute" and not on_line(point, joint.at, joint.axis):
+        return Recipe("turn", target, alone=True)
+    return None
+
+
+def _in_time(plan: Plan, waits: dict[str, str]) -> tuple[Link, ...] | None:
+    """Tree joints in an order in which bodies come after those they wait for; None if there is none."""
+    known, left, order = {"base", "platform"}, list(plan.tree), []
+    while left:
+        link = next((one for one in left if one.parent in known and waits.get(one.child, "base") in known), None)
+        if link is None:
+            return None
+        left.remove(link)
+        known.add(link.child)
+        order.append(link)
+    return tuple(order)
+
+
 def _path(cut: Link, known: set[str], parent: dict[str, Link]) -> list[Link] | None:
     """Tree joints from a known body to the unknown side of a cut joint; None if both sides are unknown."""
     sides = [side for side in (cut.parent, cut.child) if side not in known]
@@ -225,14 +272,15 @@ def _along(leg: Any, first: Link, slide: int, target: int) -> bool:
 
 
 def on_drawn_branch(
-    found: dict[int, Recipe], missed: Callable[[dict[int, Recipe]], set[int]]
+    found: dict[int, Recipe], missed: Callable[[dict[int, Recipe]], set[int]], whole: bool = True
 ) -> dict[int, Recipe] | None:
     """The recipes on the branches that are drawn at home; None if no choice gives home.
 
     ``missed`` says which joints have bodies that are elsewhere at home. A joint is judged by itself: those before it
-    are right already, those after it may be wrong yet.
+    are right already, those after it may be wrong yet. If not all joints have to be solved (``whole``), one that no
+    choice puts home is left out.
     """
-    for joint, recipe in found.items():
+    for joint, recipe in dict(found).items():
         for branch, tilt in ((1, 1), (-1, 1), (1, -1), (-1, -1)):
             trial = {**found, joint: replace(recipe, branch=branch, tilt=tilt)}
             solved = {joint, recipe.other} if recipe.way in ("stretch", "swing") else {joint}
@@ -240,5 +288,7 @@ def on_drawn_branch(
                 found = trial
                 break
         else:
-            return None
+            if whole:
+                return None
+            found = {other: one for other, one in found.items() if other != joint}
     return found

@@ -12,7 +12,7 @@ from ...symbols.inertia import Inertia
 from ...symbols.vectors import Frame, absent, cross, dot, norm, unit, vector
 from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
 from .coordinates import Coordinates
-from .data import JointKind
+from .data import FREEDOMS, JointKind
 from .moments import carried, without_spin
 from .plan import Link, Plan
 
@@ -59,6 +59,7 @@ class Chain:
         self.displacement: dict[tuple[int, str], ca.SX] = {}
         self.spinning: dict[str, ca.SX] = {}
         self.assumptions: list[Condition] = []
+        self.reaches: list[Condition] = []
         for number, link in enumerate(plan.tree):
             self._reach(number, link)
 
@@ -167,63 +168,69 @@ class Chain:
         """What the cut joints demand (zero where the leg closes) [m, rad] and a name for each."""
         rows: list[tuple[ca.SX, str]] = []
         demands = sum(_DEMANDS[self.leg.joints[cut.joint].kind] for cut in self.plan.cuts)
-        square = demands == sum(ca.SX(move).numel() for move in self.unknowns.move)
+        square = demands == sum(FREEDOMS[self.leg.joints[link.joint].kind] for link in self.plan.tree) - len(
+            self.plan.spins
+        )
         for cut in self.plan.cuts:
             rows += [(row, f"{self.leg.joints[cut.joint].name}: {what}") for row, what in self._closed(cut, square)]
         return [row for row, _ in rows], [name for _, name in rows]
 
     def _closed(self, cut: Link, square: bool) -> list[tuple[ca.SX, str]]:
-        joint = self.leg.joints[cut.joint]
+        joint, rows = self.leg.joints[cut.joint], self._gap(cut, square)
         first, second = self.moving[cut.parent], self.moving[cut.child]
-        at = vector(joint.at)
-        gap = second.point(at) - first.point(at)
+        if joint.kind == "universal":
+            one, two = (vector(axis) for axis in joint.axes)
+            rows.append((dot(first.vector(one), second.vector(two)), "axes not square"))
         if joint.kind in ("spherical", "universal"):
-            axes = [ca.SX.eye(3)[:, k] for k in range(3)]
-            if not square:
-                holder = first if not first.still else second
-                axes = [holder.now.axes[:, k] for k in range(3)]
-            rows = [(gap[k] if square else dot(axes[k], gap), f"gap {k + 1}") for k in range(3)]
-            if joint.kind == "universal":
-                one, two = (vector(axis) for axis in joint.axes)
-                rows.append((dot(first.vector(one), second.vector(two)), "axes not square"))
             return rows
-        a = vector(joint.axis)
-        p = unit(cross(ca.SX.eye(3)[:, self.choices.side[cut.joint]], a))
-        n = cross(a, p)
-        a_1, p_1, n_1, a_2 = first.vector(a), first.vector(p), first.vector(n), second.vector(a)
-        rows = [(dot(p_1, gap), "gap across"), (dot(n_1, gap), "gap across")]
-        if joint.kind == "revolute":
-            rows.append((dot(a_1, gap), "gap along the axis"))
+        a, p, n = self._triad(cut.joint)
+        p_1, n_1, a_2 = first.vector(p), first.vector(n), second.vector(a)
         rows += [(dot(p_1, a_2), "axis tilted"), (dot(n_1, a_2), "axis tilted")]
         if joint.kind == "prismatic":
             rows.append((dot(n_1, second.vector(p)), "turned about the slide"))
         return rows
+
+    def _gap(self, cut: Link, square: bool) -> list[tuple[ca.SX, str]]:
+        """What a cut joint demands of the points that it joins."""
+        joint, at = self.leg.joints[cut.joint], vector(self.leg.joints[cut.joint].at)
+        first, second = self.moving[cut.parent], self.moving[cut.child]
+        gap = second.point(at) - first.point(at)
+        if joint.kind in ("spherical", "universal"):
+            holder = first if not first.still else second
+            return [(gap[k] if square else dot(holder.now.axes[:, k], gap), f"gap {k + 1}") for k in range(3)]
+        a, p, n = (first.vector(axis) for axis in self._triad(cut.joint))
+        rows = [(dot(p, gap), "gap across"), (dot(n, gap), "gap across")]
+        return [*rows, (dot(a, gap), "gap along the axis")] if joint.kind == "revolute" else rows
+
+    def _triad(self, number: int) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """A joint's axis at home and two directions across it."""
+        a = vector(self.leg.joints[number].axis)
+        p = unit(cross(ca.SX.eye(3)[:, self.choices.side[number]], a))
+        return a, p, cross(a, p)
 
     def placement(self) -> Placement:
         """All that the leg states."""
         rows, names = self.equations()
         solving = range(len(rows)) if self.choices.solving is None else self.choices.solving
         parts = self.unknowns
-        unknowns = Unknowns(
-            ca.vertcat(*parts.place, ca.SX(0, 1)),
-            ca.vertcat(*parts.home, ca.SX(0, 1)),
-            ca.vertcat(*parts.move, ca.SX(0, 1)),
-            ca.vertcat(*parts.moved, ca.SX(0, 1)),
-            ca.vertcat(*[rows[k] for k in solving], ca.SX(0, 1)),
-            self._size(),
+        unknowns = (
+            None
+            if not parts.move
+            else Unknowns(
+                ca.vertcat(*parts.place, ca.SX(0, 1)),
+                ca.vertcat(*parts.home, ca.SX(0, 1)),
+                ca.vertcat(*parts.move, ca.SX(0, 1)),
+                ca.vertcat(*parts.moved, ca.SX(0, 1)),
+                ca.vertcat(*[rows[k] for k in solving], ca.SX(0, 1)),
+                self._size(),
+            )
         )
         constraints = tuple(Constraint(names[k], rows[k]) for k in range(len(rows)) if k not in solving)
-        return self.stated(unknowns, constraints)
-
-    def stated(
-        self, unknowns: Unknowns | None, constraints: tuple[Constraint, ...], conditions: tuple[Condition, ...] = ()
-    ) -> Placement:
-        """Bodies, joints, actuators and limits, with what finds the unknowns and what the platform must keep."""
         return Placement(
             self._bodies(),
             self._joints(),
             self._actuators(),
-            (*self.assumptions, *conditions),
+            (*self.assumptions, *self.reaches),
             self._limits(),
             unknowns,
             constraints,
@@ -259,10 +266,9 @@ class Chain:
                 first, second = data.axes[::-1] if link.reversed else data.axes
                 axes = (sense * parent.vector(vector(first)), sense * child.vector(vector(second)))
             elif data.kind != "spherical":
-                a = vector(data.axis)
-                p = unit(cross(ca.SX.eye(3)[:, self.choices.side[link.joint]], a))
+                a, p, n = self._triad(link.joint)
                 axes = (sense * parent.vector(a),)
-                normals = (parent.vector(p), parent.vector(cross(a, p)))
+                normals = (parent.vector(p), parent.vector(n))
             holder = child if data.kind in ("prismatic", "cylindrical") or link.child == "platform" else parent
             friction = f"joints.{link.joint}.friction"
             ends = (link.parent, link.child, holder.point(at), axes, friction, normals)
@@ -283,12 +289,11 @@ class Chain:
         if (number, motion) in self.displacement:
             return self.displacement[number, motion]
         first, second = (self.moving[self.plan.group[name]] for name in self.leg.joints[number].between)
-        at, a = vector(self.leg.joints[number].at), vector(self.leg.joints[number].axis)
+        at, (a, p, n) = vector(self.leg.joints[number].at), self._triad(number)
         if motion == "translation":
             return dot(first.vector(a), second.point(at) - first.point(at))
-        p = unit(cross(ca.SX.eye(3)[:, self.choices.side[number]], a))
         turned = second.vector(p)
-        return ca.atan2(dot(turned, first.vector(cross(a, p))), dot(turned, first.vector(p)))
+        return ca.atan2(dot(turned, first.vector(n)), dot(turned, first.vector(p)))
 
     def _actuators(self) -> tuple[Actuator, ...]:
         actuators = []

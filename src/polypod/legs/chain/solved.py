@@ -1,4 +1,4 @@
-"""A chain in closed form: every body placed by the recipe of its joint, one after the other.
+"""A chain whose bodies are placed by the recipes of their joints, one after the other; joints without are unknowns.
 
 Each pattern is one equation A cos + B sin = D or one square root, on the branch that is drawn at home; the rest are
 directions to known points. Frames have an axis along what a body reaches for, so that this direction is that axis.
@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 
 from ...symbols.vectors import Frame, cross, dot, norm, unit, vector
-from ..contract import Condition, Constraint, Placement
+from ..contract import Condition
 from .patterns import Recipe
 from .place import Chain, Choices, Moving
 from .plan import Link, Plan
@@ -19,28 +19,23 @@ from .roots import moved_to, turned_to
 
 
 class SolvedChain(Chain):
-    """A chain whose joints are solved; ``reaches`` are the conditions for it."""
+    """A chain whose joints are solved, or some of them."""
 
     def __init__(
         self, leg: Any, plan: Plan, choices: Choices, found: dict[int, Recipe], tip: Frame, attached: Frame
     ) -> None:
         self._found = found
-        self.reaches: list[Condition] = []
         self._stretch: dict[int, ca.SX] = {}
         self._carried: set[str] = set()
         super().__init__(leg, plan, choices, tip, attached)
 
-    def placement(self) -> Placement:
-        """All that the leg states."""
-        rows, names = self.equations()
-        solving = range(len(rows)) if self.choices.solving is None else self.choices.solving
-        constraints = tuple(Constraint(names[k], rows[k]) for k in range(len(rows)) if k not in solving)
-        return self.stated(None, constraints, tuple(self.reaches))
-
     # -- hinges --------------------------------------------------------------------------------------------------------
 
     def _hinge(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX, slides: bool = False) -> None:
-        recipe = self._found[link.joint]
+        recipe = self._found.get(link.joint)
+        if recipe is None:
+            super()._hinge(link, parent, at, axis, slides)
+            return
         if recipe.way in ("carried", "alongside"):
             self._beside(link, recipe, parent, at)
             return
@@ -149,7 +144,10 @@ class SolvedChain(Chain):
     # -- slides --------------------------------------------------------------------------------------------------------
 
     def _slide(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX) -> None:
-        recipe = self._found[link.joint]
+        recipe = self._found.get(link.joint)
+        if recipe is None:
+            super()._slide(link, parent, at, axis)
+            return
         a = parent.vector(axis)
         if recipe.way == "stretched":
             shift = self._stretch[link.joint]
@@ -174,7 +172,10 @@ class SolvedChain(Chain):
 
     def _cross(self, link: Link, parent: Moving, at: ca.SX, first: ca.SX, second: ca.SX) -> None:
         """A universal joint whose child reaches for a point g away: e, the second axis, is square to a, the first."""
-        recipe = self._found[link.joint]
+        recipe = self._found.get(link.joint)
+        if recipe is None:
+            super()._cross(link, parent, at, first, second)
+            return
         a, origin = parent.vector(first), parent.point(at)
         goal = self._target(recipe.cut) - origin
         if not recipe.straight:
@@ -227,6 +228,25 @@ class SolvedChain(Chain):
         self.reaches.append(Condition(text, across2 / dot(goal, goal), ca.sqrt(ca.fmax(-across2, 0)), "m"))
         e, normal = c * p + s * n, c * n - s * p
         self._set(link, at, own, parent.point(at), ca.horzcat(e, c2 * normal + s2 * a, c2 * a - s2 * normal))
+
+    # -- what is left of gaps ------------------------------------------------------------------------------------------
+
+    def _gap(self, cut: Link, square: bool) -> list[tuple[ca.SX, str]]:
+        """Of a body that points at the cut joint a length is left, of one that turns towards it a height as well."""
+        ways = [(link, one) for link in self.plan.tree if (one := self._found.get(link.joint)) is not None]
+        link, recipe = next(((k, one) for k, one in ways if one.alone and one.cut == cut.joint), (None, None))
+        if link is None or recipe is None or recipe.counter >= 0 or not (recipe.straight or recipe.way == "turn"):
+            return super()._gap(cut, square)
+        reached = cut.child if link.child == cut.parent else cut.parent
+        parent, at = self.moving[link.parent], self._at(link.joint)
+        goal, toward = self.moving[reached].point(self._at(cut.joint)) - parent.point(at), self._at(cut.joint) - at
+        if recipe.way == "rod":
+            return [(norm(goal) - norm(toward), "gap along the rod")]
+        axis = self._axis(link.joint)
+        a = parent.vector(axis)
+        height, home = dot(a, goal), dot(axis, toward)
+        off = norm(goal - height * a) - norm(toward - home * axis)
+        return [(off, "gap across"), (height - home, "gap along the axis")]
 
     # -- geometry ------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ from ...errors import InputError, UnknownNameError
 from ...formulations.adjoint import RESULTS, products
 from ...formulations.derivatives import BLOCKS
 from ...kernels import Kernel
+from ...mechanism.closing import closed
 from ...parameters.paths import Design, matching_paths, value_at
 from ..derivatives import derivative_functions, slopes_of_designs
 from ..diagnosis import Errors, check_policy, report
@@ -52,7 +53,9 @@ class Differentiable:
         columns = self._numbers.symbols[self._places] if self._places else ca.SX(0, 1)
         dry = kernels.options.dry
         recipe = kernels.recipe(repr((name, "products", self._blocks, self.parameters, friction)), mechanism)
-        self._product = kernels.shared(lambda: products(mechanism, name, self._blocks, columns, friction, dry), recipe)
+        self._product = kernels.shared(
+            lambda: closed(mechanism, products(mechanism, name, self._blocks, columns, friction, dry)), recipe
+        )
         self._function = kernels.with_numbers_of(mechanism).get(name, friction, verdict=True)
         shapes = {p.name: p.shape for p in (*self._function.inputs, *self._function.outputs)}
         self.core = shapes[self.result]
