@@ -248,7 +248,7 @@ def test_bias_is_what_christoffel_says(model: pp.Model) -> None:
     assert_close(total[slides][None], wanted[None], DIFFERENCES)
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", sample.mostly_long(ROBOTS, ["kim-ryu", "staicu"]))
 def test_gravity_may_be_any_vector(robot: str, model_of: Any) -> None:
     """What gravity adds to the forces is the gradient of its own potential, and nothing without it."""
     plain, rng = model_of(robot), np.random.default_rng(8)
@@ -270,7 +270,7 @@ def test_gravity_may_be_any_vector(robot: str, model_of: Any) -> None:
         assert_close(added, solve(plain.jacobian(s.pose), np.stack(gradient, axis=-1)), DIFFERENCES, scale)
 
 
-@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("robot", sample.mostly_long(ROBOTS, ["pedrammehr", "staicu"]))
 def test_viscous_friction_takes_the_power_of_its_joints(robot: str, model_of: Any) -> None:
     """With viscous friction only: qdot . f_friction = sum over joints of C |rate|^2, rates by differences of bodies."""
     data, rng = model_of(robot).robot, np.random.default_rng(9)

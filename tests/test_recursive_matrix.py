@@ -31,7 +31,7 @@ from polypod.legs import PRU, UPS, Actuator, Placement
 from polypod.mechanism import Mechanism
 from polypod.papers.long.hexagon import hexagon_modes
 from polypod.symbols.vectors import Frame, dot, skew, vector
-from states import States, basis, easy, papers_robots
+from states import States, basis, easy, mostly_long, papers_robots
 
 Array = NDArray[np.float64]
 
@@ -98,7 +98,11 @@ def leg_of(name: str, number: int) -> RecursiveLeg:
 COVERED = {*papers_robots(), "spherical joint inside", "cranks and flywheels"}
 
 
-@pytest.mark.parametrize("name", [name for name in ROBOTS if name not in COVERED])
+OWN = [name for name in ROBOTS if name not in COVERED]
+REPEATED = {f"{name}, random bodies" for name in ("kim-ryu", "lopes", "long")}
+
+
+@pytest.mark.parametrize("name", mostly_long(OWN, [name for name in OWN if name not in REPEATED]))
 def test_forces_equal_virtual_power(name: str) -> None:
     mechanism, s = mechanism_of(name), states_of(name)
     got = Forces(recursive_matrix, mechanism, True)(*s[:4])
@@ -113,7 +117,10 @@ def test_forces_are_covered_elsewhere() -> None:
     assert {name for name, formulation, _ in CASES if formulation == "recursive-matrix"} | set(USERS) >= COVERED
 
 
-@pytest.mark.parametrize("what", ["slender-links", "no-link-inertia", "massless-links", "point-mass-links"])
+SIMPLER = ["slender-links", "no-link-inertia", "massless-links", "point-mass-links"]
+
+
+@pytest.mark.parametrize("what", mostly_long(SIMPLER, SIMPLER[:1]))
 def test_simplified_links(what: Any) -> None:
     """Weight without inertia, and masses fastened to a link; random bodies where their mass may be anywhere."""
     name = "kim-ryu" if what == "point-mass-links" else "kim-ryu, random bodies"
@@ -184,7 +191,7 @@ class DoubleStage(user.Stage):
         return replace(placed, actuators=(*placed.actuators, second))
 
 
-@pytest.mark.parametrize("joint", ["coupler", "follower", "follower bearing"])
+@pytest.mark.parametrize("joint", mostly_long(["coupler", "follower", "follower bearing"], ["follower"]))
 def test_driven_joint_inside_a_loop(joint: str) -> None:
     """Wherever it stands in its loop, the driven joint is in the tree."""
     robot = user.remade(user.crank_robot(), user.CrankLeg, BentCrank, driven=joint)
@@ -251,7 +258,7 @@ DESIGNS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("what", DESIGNS)
+@pytest.mark.parametrize("what", mostly_long(DESIGNS, ["everything moved", "leaning rail", "wider parallelogram"]))
 def test_other_designs(what: str) -> None:
     """What is zero, one or constant for a robot is so for other designs too, or it is not left out."""
     name, change = DESIGNS[what]
@@ -278,9 +285,9 @@ def test_design_that_does_not_reach_home() -> None:
 @pytest.mark.parametrize(
     ("name", "built_in", "as_inputs"),
     [
-        ("kim-ryu", 2600, 2650),
-        ("long", 2400, 2400),
-        ("lopes", 1700, 1850),
+        pytest.param("kim-ryu", 2600, 2650, marks=pytest.mark.long),
+        pytest.param("long", 2400, 2400, marks=pytest.mark.long),
+        pytest.param("lopes", 1700, 1850, marks=pytest.mark.long),
         ("pedrammehr", 2850, 2900),
         ("staicu", 620, 620),
     ],
@@ -353,7 +360,12 @@ def _axial(matrix: Array) -> Array:
     return np.array([matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1]]) / 2
 
 
-@pytest.mark.parametrize("name", [name for name in ROBOTS if "random" not in name])
+PLAIN = [name for name in ROBOTS if "random" not in name]
+
+
+@pytest.mark.parametrize(
+    "name", mostly_long(PLAIN, [name for name in PLAIN if name not in ("long", "kim-ryu", "lopes")])
+)
 def test_recursions_are_differentiated_positions(name: str) -> None:
     """(10)-(13) with (14), (15): angular velocities, joint velocities and both accelerations of every body."""
     for number in range(len(robot_of(name).legs)):
@@ -518,8 +530,9 @@ def test_wrenches_that_do_no_work() -> None:
 
 # -- the paper's equations as printed --------------------------------------------------------------------------------
 
-TIMES = np.linspace(0.0, 1.0, 501)
-# Largest change of a force over the trajectory (5) if one line is taken as printed [N], measured at 501 times.
+TIMES = np.linspace(0.0, 1.0, 126)  # every fourth of 501
+# Largest change of a force over the trajectory (5) if one line is taken as printed [N], measured at 501 times; the 126
+# taken here find them to 6e-3.
 SIZES = {
     "13 line 1": 38.18,
     "13 line 3": 57.51,
@@ -551,7 +564,7 @@ def test_every_erratum_has_a_size() -> None:
 @pytest.mark.parametrize("line", SIZES)
 def test_errata_sizes(line: str) -> None:
     change = np.abs(along_trajectory(line) - along_trajectory()).max()
-    assert abs(change - SIZES[line]) < 1e-3 * SIZES[line]
+    assert abs(change - SIZES[line]) < 6e-3 * SIZES[line]
 
 
 def test_closure_as_printed() -> None:

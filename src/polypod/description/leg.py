@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from ..errors import UnknownNameError
 from .drive import Bearing, Drive
-from .quantities import Data, Direction, HalfAngle, Number, Position, unit_of
+from .quantities import Data, Direction, HalfAngle, Number, Position, stated_of
 
 
 class Friction(Data):
@@ -70,7 +70,7 @@ class LegData(Data):
 
     def points(self) -> list[tuple[float, float, float]]:
         """Points of the leg's data [m], by which its size is known."""
-        values = (getattr(self, name) for name, field in type(self).model_fields.items() if unit_of(field) == "m")
+        values = (getattr(self, name) for name, stated in stated_of(type(self)).items() if stated.unit == "m")
         return [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
 
     @property

@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Callable
-from typing import Annotated, Any, get_args
+from functools import cache
+from typing import Annotated, Any, NamedTuple, get_args
 
 import numpy as np
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
@@ -66,7 +67,7 @@ class Data(BaseModel):
     def _in_si(cls, value: Any, info: ValidationInfo) -> Any:
         """Texts such as ``60 mm`` in a field of one unit; where the unit depends on more than the field, none."""
         check_text(value, str(info.field_name))
-        return in_si(value, unit_of(cls.model_fields[str(info.field_name)]))
+        return in_si(value, stated_of(cls)[str(info.field_name)].unit)
 
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
@@ -194,6 +195,19 @@ def _unit(unit: str, form: str = "", **limits: Any) -> Any:
 def rating(unit: str, form: str = "", **limits: Any) -> Any:
     """Schema of what a part stands at most: results are compared with it, and no function of a robot depends on it."""
     return Field(json_schema_extra={"unit": unit, "rating": "yes", **({"form": form} if form else {})}, **limits)
+
+
+class Stated(NamedTuple):
+    """What the schema states of a field: its unit (empty if none), and whether it is a :func:`rating`."""
+
+    unit: str
+    rating: bool
+
+
+@cache
+def stated_of(kind: type[BaseModel]) -> dict[str, Stated]:
+    """What the schema states of every field of a kind of data."""
+    return {name: Stated(unit_of(field), is_rating(field)) for name, field in kind.model_fields.items()}
 
 
 def unit_of(field: FieldInfo) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Body, Robot
-from ..description.quantities import Data, is_rating, unit_of
+from ..description.quantities import Data, stated_of
 from ..symbols.expression import Port
 from ..symbols.inertia import Inertia, moments
 
@@ -131,12 +131,12 @@ class Numbers:
     def _data(self, path: str, data: Data) -> Any:
         """The same data with symbols for its numbers."""
         fields: dict[str, Any] = {}
-        for name, field in type(data).model_fields.items():
-            if is_rating(field):
+        for name, stated in stated_of(type(data)).items():
+            if stated.rating:
                 fields[name] = getattr(data, name)
                 continue
             self._note(name)
-            fields[name] = self._value(f"{path}.{name}", getattr(data, name), unit_of(field) in ("1", ""))
+            fields[name] = self._value(f"{path}.{name}", getattr(data, name), stated.unit in ("1", ""))
         return type(data).model_construct(**fields)
 
     def _value(self, path: str, value: Any, ones: bool) -> Any:

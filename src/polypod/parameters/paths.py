@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description import Body, Robot
-from ..description.quantities import Data, is_rating, unit_of
+from ..description.quantities import Data, stated_of, unit_of
 from ..errors import InputError, UnknownNameError
 from .numbers import MOMENTS, Entry, Numbers
 
@@ -27,11 +28,14 @@ def value_at(robot: Robot, path: str) -> Any:
     """The value at a dotted path of numbers and names."""
     value: Any = robot
     for part in path.split("."):
-        if isinstance(value, tuple):
-            value = value[int(part)]
-        else:
-            value = value[part] if isinstance(value, dict) else getattr(value, part)
+        value = _member(value, part)
     return value
+
+
+def _member(value: Any, name: str) -> Any:
+    if isinstance(value, tuple):
+        return value[int(name)]
+    return value[name] if isinstance(value, dict) else getattr(value, name)
 
 
 def unit_at(robot: Robot, path: str) -> str:
@@ -40,10 +44,8 @@ def unit_at(robot: Robot, path: str) -> str:
     unit = ""
     for part in path.split("."):
         if isinstance(value, Data):
-            unit = unit_of(type(value).model_fields[part]) or unit
-            value = getattr(value, part)
-        else:
-            value = value[int(part)] if isinstance(value, tuple) else value[part]
+            unit = stated_of(type(value))[part].unit or unit
+        value = _member(value, part)
     return unit
 
 
@@ -77,13 +79,14 @@ def _is_input(robot: Robot, path: str) -> bool:
     parts = path.split(".")
     if parts[0] not in ("gravity", "platform", "payload", "legs") and path != "home.position":
         return False
-    for k in range(1, len(parts)):
-        owner = value_at(robot, ".".join(parts[:k]))
+    owner: Any = robot
+    for part, following in pairwise(parts):
+        owner = _member(owner, part)
         if isinstance(owner, Body):
-            return parts[k] in BODY_FIELDS
-        if isinstance(owner, Data) and is_rating(type(owner).model_fields[parts[k]]):
+            return following in BODY_FIELDS
+        if isinstance(owner, Data) and stated_of(type(owner))[following].rating:
             return False
-    return not isinstance(value_at(robot, path), int)
+    return not isinstance(_member(owner, parts[-1]), int)
 
 
 def matching_paths(robot: Robot, pattern: str) -> list[str]:
