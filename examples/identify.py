@@ -32,6 +32,6 @@ for text in found.notes:
     print("note:", text)
 print("held-out error before", judged.error(judged.before).round(5), "after", judged.error(judged.after).round(5))
 truth = found.base.values(type(found.linear)(machine).values)
-held = np.abs(found.fit.beta - truth) <= found.half_widths
+held = np.abs(found.beta - truth) <= found.half_widths
 print(f"{held.sum()} of {len(held)} intervals hold the truth")
 assert (judged.error(judged.after) < judged.error(judged.before)).all()

@@ -61,7 +61,7 @@ def test_held_out_forces_fall_to_the_noise() -> None:
     assert result.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.06)
     # the same numbers that made the logs
     truth = result.base.values(LinearModel(five_bar()).values)
-    assert (np.abs(result.fit.beta - truth) < 2 * result.half_widths).all()
+    assert (np.abs(result.beta - truth) < 2 * result.half_widths).all()
 
 
 @pytest.mark.long
@@ -78,7 +78,7 @@ def test_intervals_hold_the_truth() -> None:
         # noise of coordinates this small leaves residuals white; more of it only widens intervals
         run = prepared(model, checked(log(2 * seed, noise_q=1e-7)), check=False)
         result = identified(linear, [run], [])
-        held.append((result.fit.beta - truth) / result.half_widths * 1.96)
+        held.append((result.beta - truth) / result.half_widths * 1.96)
     assert np.mean(np.abs(held) <= 1.96) >= 0.90
     assert 0.7 < np.std(held) < 1.2
 

@@ -62,7 +62,7 @@ def changes_table(found: Identification) -> Table:
 
 def base_table(found: Identification) -> Table:
     """Base parameters by data alone."""
-    beta, file, half = found.fit.beta, found.base.values(found.linear.values), found.half_widths
+    beta, file, half = found.beta, found.base.values(found.linear.values), found.half_widths
     rows = [(name, unit, float(file[k]), float(beta[k]), float(half[k]))
             for k, (name, unit) in enumerate(zip(found.base.names, found.base.units, strict=True))]  # fmt: skip
     columns = [("base parameter", ""), ("unit", ""), ("file", ""), ("data", ""), ("± 95 %", "")]

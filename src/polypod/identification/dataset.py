@@ -29,7 +29,7 @@ def labelled(found: Any) -> xr.Dataset:
     white = found.residuals
     return xr.Dataset(
         {
-            "base_value": ("parameter", found.fit.beta),
+            "base_value": ("parameter", found.beta),
             "base_file": ("parameter", base.values(linear.values)),
             "base_half_width": ("parameter", found.half_widths),
             "value": ("number", found.numbers),

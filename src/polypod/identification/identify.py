@@ -14,26 +14,22 @@ from numpy.typing import ArrayLike, NDArray
 from ..description import Robot
 from ..errors import InputError
 from ..model import Model
-from ..parameters.numbers import MOMENTS
-from ..parameters.paths import value_at
 from .base import BaseParameters, base_parameters
-from .fit import Fit, Triangles, together, triangles, weighted
+from .changes import changes_of
+from .fit import Fit
 from .logs import Log, read_log
 from .numbers import LinearModel
-from .physical import cones, most_likely
 from .prepared import Prepared, prepared
 from .prior import Z95, uncertainties
-from .residuals import Whiteness, outliers, whiteness
-from .rewritten import Change, body_changes, file_value, with_changes
-from .suspects import lag, motion_rows
+from .residuals import Whiteness
+from .rewritten import Change, with_changes
+from .solution import solved
 
 if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
 Source = "str | Path | xr.Dataset | Log"
-ROUNDS = 8
-"""At most so many rounds of friction with reactions, and of outliers."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +53,11 @@ class Forces:
 class Identification:
     """What logs say about a robot.
 
-    ``robot`` has the new numbers, with intervals as sources. ``fit`` is by data alone, in base parameters; ``numbers``
-    (k,) and their ``covariance`` (k, k) are by data and file together, of real bodies. ``changes`` are the fields of
-    the file. ``held`` says that a body had to be held real. ``runs`` and ``validation`` have the forces of the logs.
+    ``robot`` has the new numbers, with intervals as sources. ``fit`` is by data alone, ``beta`` (r,) and ``deviations``
+    (r,) are the base parameters and their standard uncertainties: by data alone, or by data and file where friction
+    bends forces. ``numbers`` (k,) and their ``covariance`` (k, k) are by data and file together, of real bodies.
+    ``changes`` are the fields of the file. ``held`` says that a body had to be held real. ``runs`` and ``validation``
+    have the forces of the logs.
     """
 
     model: Model
@@ -67,6 +65,8 @@ class Identification:
     linear: LinearModel
     base: BaseParameters
     fit: Fit
+    beta: Array
+    deviations: Array
     numbers: Array
     covariance: Array
     prior: Array
@@ -79,8 +79,8 @@ class Identification:
 
     @property
     def half_widths(self) -> Array:
-        """Half of the 95 % intervals (r,) of the base parameters, by data alone."""
-        return Z95 * np.sqrt(np.maximum(np.diag(self.fit.covariance), 0.0))
+        """Half of the 95 % intervals (r,) of the base parameters."""
+        return np.asarray(Z95 * self.deviations)
 
     @property
     def invisible(self) -> list[str]:
@@ -162,41 +162,15 @@ def identified(
     base = base_parameters(linear)
     prior, sigma = linear.values if start is None else start, uncertainties(linear, uncertainty)
     sigma = np.where([s == "not" for s in base.sight], 0.0, sigma)
-    constraints = cones(linear, base)
+    found = solved(linear, base, runs, prior, sigma)
+    changes = changes_of(linear, found.numbers, found.covariance)
+    robot = with_changes(linear.robot, changes, _note(found.runs, found.goods))
     notes = [f"{run.log.name}: {text}" for run in (*runs, *held_back) for text in run.log.notes]
-    notes += _late(linear, base, runs)
-    goods = [run.good for run in runs]
-    numbers, marked = prior, 0
-    for turn in range(ROUNDS):
-        data = _reduced(linear, base, runs, goods, numbers)
-        fit = weighted(data)
-        last = numbers
-        numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
-        predicted = [linear.forces(run.motion, numbers) for run in runs]
-        marks = [outliers(run.force - p, g) for run, p, g in zip(runs, predicted, goods, strict=True)]
-        fresh = sum(int(m.sum()) for m in marks)
-        settled = not linear.loaded or _settled(base, last, numbers, fit)
-        if turn and fresh == 0 and settled:
-            break
-        if fresh == 0 and not linear.loaded:
-            break
-        marked += fresh
-        goods = [g & ~m for g, m in zip(goods, marks, strict=True)]
-    if marked:
-        notes.append(f"{marked} outliers of forces (beyond 6 times the usual residual): not used")
-    if not all(g.any() for g in goods):
-        raise InputError("logs: no sample of forces is left to use")
-    white = _whiteness(runs, predicted, goods)
-    # what follows only widens intervals: weights by channel hardly move the values
-    fit = weighted(data, white.spread)
-    numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, constraints)
-    changes = _changes(linear, base, numbers, covariance)
-    note = _note(runs, goods)
-    robot = with_changes(linear.robot, changes, note)
     result = Identification(
-        linear.model, robot, linear, base, fit, numbers, covariance, sigma, changes, held, white,
-        [_forces(linear, run, g, numbers) for run, g in zip(runs, goods, strict=True)],
-        [_forces(linear, run, run.good, numbers) for run in held_back], tuple(notes),
+        linear.model, robot, linear, base, found.fit, found.beta, found.deviations, found.numbers, found.covariance,
+        sigma, changes, found.held, found.residuals,
+        [_forces(linear, run, g, found.numbers) for run, g in zip(found.runs, found.goods, strict=True)],
+        [_forces(linear, run, run.good, found.numbers) for run in held_back], (*notes, *found.notes),
     )  # fmt: skip
     unseen = result.invisible
     if unseen:
@@ -206,47 +180,7 @@ def identified(
             f"near the file's values: {listed}"
         )
         result = replace(result, notes=(*result.notes, text))
-    if held:
-        result = replace(
-            result, notes=(*result.notes, "numbers were held where real bodies and friction can have them")
-        )
     return result
-
-
-def _reduced(
-    linear: LinearModel, base: BaseParameters, runs: list[Prepared], goods: list[NDArray[np.bool_]], numbers: Array
-) -> Triangles:
-    parts = []
-    for run, good in zip(runs, goods, strict=True):
-        parts.append(triangles(linear, base, run.motion, run.force, good, numbers))
-    return together(parts)
-
-
-def _settled(base: BaseParameters, last: Array, now: Array, fit: Fit) -> bool:
-    wide = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
-    moved = np.abs(base.values(now) - base.values(last))
-    return bool((moved <= 0.02 * wide + 1e-12 * np.abs(base.values(now))).all())
-
-
-def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> list[str]:
-    notes = []
-    for run in runs:
-        rows = motion_rows(run.motion, 2 * len(base.independent))
-        columns = linear.slopes(run.motion[rows], linear.values, base.independent)
-        sound = np.isfinite(columns).all(axis=(1, 2))
-        shift = lag(columns[sound], np.nan_to_num(run.log.force), run.smooth.rows[rows][sound])
-        if shift is not None:
-            step = float(np.median(np.diff(run.log.time)))
-            notes.append(
-                f"{run.log.name}: forces come {shift * step:.4g} s after the coordinates (clocks do not match): pass "
-                f"delay={shift * step:.4g} (--delay on the command line)"
-            )
-    return notes
-
-
-def _whiteness(runs: list[Prepared], predicted: list[Array], goods: list[NDArray[np.bool_]]) -> Whiteness:
-    longest = max(range(len(runs)), key=lambda k: len(runs[k].motion))
-    return whiteness(runs[longest].force - predicted[longest], goods[longest])
 
 
 def _forces(linear: LinearModel, run: Prepared, good: NDArray[np.bool_], numbers: Array) -> Forces:
@@ -257,33 +191,3 @@ def _forces(linear: LinearModel, run: Prepared, good: NDArray[np.bool_], numbers
 def _note(runs: list[Prepared], goods: list[NDArray[np.bool_]]) -> str:
     names = ", ".join(run.log.name for run in runs)
     return f"identified from {names} ({sum(int(g.any(axis=1).sum()) for g in goods)} samples)"
-
-
-def _changes(linear: LinearModel, base: BaseParameters, numbers: Array, covariance: Array) -> list[Change]:
-    """Fields of the file that forces show something of, for all legs."""
-    entries = linear.spread @ numbers
-    spread = linear.spread @ covariance @ linear.spread.T
-    before = np.array([e.value for e in linear.entries])
-    place = {(e.path, e.index): k for k, e in enumerate(linear.entries)}
-    changes: list[Change] = []
-    for path in dict.fromkeys(e.path for e in linear.entries):
-        if not any(np.abs(spread[k, k]) > 0 for k, e in enumerate(linear.entries) if e.path == path):
-            continue
-        own = [(m, place[path, m]) for m in MOMENTS if (path, m) in place]
-        if not own:
-            k = place[path, ()]
-            half = Z95 * np.sqrt(max(spread[k, k], 0.0))
-            unit = next((n.unit for n in linear.numbers if n.path == path), "")
-            changes.append(Change(path, unit, file_value(linear.robot, path), np.array(entries[k]), np.array(half)))
-            continue
-        body = value_at(linear.robot, path)
-        slots, places = [MOMENTS.index(m) for m, _ in own], [k for _, k in own]
-        old, new, wide = np.zeros(10), np.zeros(10), np.zeros((10, 10))
-        old[slots], new[slots] = before[places], entries[places]
-        wide[np.ix_(slots, slots)] = spread[np.ix_(places, places)]
-        changes += _shown(body_changes(path, body, old, new, wide))
-    return changes
-
-
-def _shown(changes: list[Change]) -> list[Change]:
-    return [c for c in changes if np.any(c.half > 0)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.interpolate import BSpline
 
 from ..errors import InputError
 from ..friction.joints import friction_of
@@ -71,6 +72,19 @@ def prepared(
     if check:
         _check(model, log, smooth, motion, force, good & ~lost[:, None])
     return Prepared(log.noted(*notes), smooth, motion, force, good & ~slow)
+
+
+def refined(model: Model, run: Prepared, step: Array) -> Prepared:
+    """A log on splines whose coefficients (K, a) are moved."""
+    curves, start = [], 0
+    for curve in run.smooth.curves:
+        own = curve.spline
+        moved = BSpline(own.t, own.c + step[start : start + len(own.c)], own.k)
+        curves.append(curve._replace(spline=moved))
+        start += len(own.c)
+    smooth = run.smooth.on(tuple(curves), run.time)
+    motion, lost = _motion(model, run.log, smooth)
+    return replace(run, smooth=smooth, motion=motion, good=run.good & ~lost[:, None])
 
 
 def _motion(model: Model, log: Log, smooth: Smooth) -> tuple[Motion, NDArray[np.bool_]]:

@@ -32,7 +32,7 @@ def whiteness(residual: Array, good: NDArray[np.bool_]) -> Whiteness:
 
     time tau = 1 + 2 sum rho_j up to the first window of 5 tau (Sokal), Q = n (n + 2) sum rho_j^2/(n - j) over 20 lags.
     """
-    from scipy.stats import chi2
+    from scipy.special import chdtrc
 
     r = np.where(good, residual, 0.0)
     n = len(r)
@@ -50,7 +50,7 @@ def whiteness(residual: Array, good: NDArray[np.bool_]) -> Whiteness:
     lags = min(LAGS, len(rho) - 1)
     q = n * (n + 2) * (rho[1 : lags + 1] ** 2 / (n - np.arange(1, lags + 1))[:, None]).sum(axis=0)
     rms = np.sqrt((r**2).sum(axis=0) / np.maximum(good.sum(axis=0), 1))
-    return Whiteness(rms, rho[1], np.maximum(times, 1.0), chi2.sf(q, lags))
+    return Whiteness(rms, rho[1], np.maximum(times, 1.0), chdtrc(lags, q))
 
 
 def outliers(residual: Array, good: NDArray[np.bool_]) -> NDArray[np.bool_]:

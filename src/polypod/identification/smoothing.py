@@ -26,11 +26,38 @@ FEWEST = 30
 """A stretch with fewer samples is not used."""
 
 
-class Smooth(NamedTuple):
-    """q, qdot, qddot (n, a) along a log, ``rows`` (n,) of the log's samples they are at.
+class Curve(NamedTuple):
+    """The spline of a stretch of a log, with the stretch's samples and those of them that are used."""
 
-    ``noise`` (a,) is that of the coordinates, ``rate_noise`` (a,) what is left of it in the rates; ``spacing`` [s] is
-    that of the knots.
+    stretch: slice
+    inner: slice
+    spline: BSpline
+
+    def basis(self, time: Array) -> tuple[NDArray[np.int64], Array]:
+        """The first (n,) of the six basis functions that are not zero at times (n,), and these (n, 3, 6).
+
+        Values, first and second derivatives, by B'_j,k = k B_j,k-1/(t_j+k - t_j) - k B_j+1,k-1/(t_j+k+1 - t_j+1).
+        """
+        knots, count = self.spline.t, len(self.spline.c)
+        time = np.minimum(time, np.nextafter(knots[-1], -np.inf))  # the last interval holds the last sample
+        first = np.clip(np.searchsorted(knots, time, side="right") - 1, DEGREE, count - 1) - DEGREE
+        found = np.zeros((len(time), 3, DEGREE + 1))
+        for order in range(3):
+            degree = DEGREE - order
+            values = BSpline.design_matrix(time, knots, degree).data.reshape(len(time), degree + 1)
+            for k in range(degree + 1, DEGREE + 1):
+                left = first[:, None] + DEGREE - k + 1 + np.arange(k)
+                slope = np.pad(k * values / (knots[left + k] - knots[left]), ((0, 0), (1, 1)))
+                values = slope[:, :-1] - slope[:, 1:]
+            found[:, order] = values
+        return first, found
+
+
+class Smooth(NamedTuple):
+    """q, qdot, qddot (n, a) along a log, ``rows`` (n,) of the log's samples they are at, ``curves`` they lie on.
+
+    ``noise`` (a,) is that of the coordinates; ``left`` (3,) is what part of it is left in q, qdot [1/s] and qddot
+    [1/s^2]; ``spacing`` [s] is that of the knots, ``samples`` that in samples.
     """
 
     rows: NDArray[np.int64]
@@ -38,8 +65,30 @@ class Smooth(NamedTuple):
     qdot: Array
     qddot: Array
     noise: Array
-    rate_noise: Array
+    left: Array
     spacing: float
+    samples: int
+    curves: tuple[Curve, ...]
+
+    @property
+    def rate_noise(self) -> Array:
+        """What is left of the noise in the rates (a,)."""
+        return np.asarray(self.noise * self.left[1])
+
+    def on(self, curves: tuple[Curve, ...], time: Array) -> Smooth:
+        """The same on other curves with the same knots; ``time`` (n,) is that of the rows."""
+        return self._replace(curves=curves, **_along(curves, time))
+
+
+def _along(curves: tuple[Curve, ...], time: Array) -> dict[str, Array]:
+    values: dict[str, list[Array]] = {"q": [], "qdot": [], "qddot": []}
+    start = 0
+    for curve in curves:
+        t = time[start : start + curve.inner.stop - curve.inner.start]
+        start += len(t)
+        for order, part in enumerate(values.values()):
+            part.append(curve.spline(t, nu=order))
+    return {name: np.concatenate(part) for name, part in values.items()}
 
 
 def smoothed(log: Log, spacing: float | None = None) -> Smooth:
@@ -53,21 +102,47 @@ def smoothed(log: Log, spacing: float | None = None) -> Smooth:
         samples = _best(log.time[longest], log.q[longest])
     else:
         samples = max(SPACINGS[0], round(spacing / usual))
-    parts: list[list[Array]] = [[], [], [], []]
+    curves = []
     squares, freedoms = np.zeros(log.q.shape[1]), 0
     for stretch in stretches:
         t, q = log.time[stretch], log.q[stretch]
         spline = _fitted(t, q, min(samples, max(SPACINGS[0], len(t) // 8)))
-        values = [spline(t), spline(t, nu=1), spline(t, nu=2)]
-        squares += ((q - values[0]) ** 2).sum(axis=0)
+        squares += ((q - spline(t)) ** 2).sum(axis=0)
         freedoms += len(t) - len(spline.c)
         # the outermost two knots have little to hold their second derivatives
-        inner = slice(2 * samples, len(t) - 2 * samples) if len(t) > 8 * samples else slice(samples, len(t) - samples)
-        for part, value in zip(parts, [np.arange(stretch.start, stretch.stop), *values], strict=True):
-            part.append(value[inner])
+        trim = 2 * samples if len(t) > 8 * samples else samples
+        curves.append(Curve(stretch, slice(stretch.start + trim, stretch.stop - trim), spline))
     noise = np.sqrt(squares / max(freedoms, 1))
-    rows, q, qdot, qddot = (np.concatenate(part) for part in parts)
-    return Smooth(rows.astype(np.int64), q, qdot, qddot, noise, 2.5 * noise / (samples**1.5 * usual), samples * usual)
+    rows = np.concatenate([np.arange(c.inner.start, c.inner.stop) for c in curves])
+    found = tuple(curves)
+    left = _left(max(found, key=lambda c: len(c.spline.c)), log.time)
+    return Smooth(rows, **_along(found, log.time[rows]), noise=noise, left=left, spacing=samples * usual,
+                  samples=samples, curves=found)  # fmt: skip
+
+
+def _left(curve: Curve, time: Array) -> Array:
+    """sqrt(b_i (N^T N)^-1 b_i^T) (3,) of the rows b_i of values and derivatives, in the middle of a stretch."""
+    from scipy.linalg import solveh_banded
+
+    first, basis = curve.basis(time[curve.stretch])
+    gram = gram_of(first, basis[:, 0], len(curve.spline.c))
+    half = len(first) // 2
+    some = np.unique(np.linspace(max(half - len(first) // 8, 0), half, 16).astype(int))
+    rows = np.zeros((len(curve.spline.c), len(some), 3))
+    for k in range(DEGREE + 1):
+        rows[first[some] + k, np.arange(len(some))] = basis[some, :, k]
+    flat = rows.reshape(len(rows), -1)
+    square = (flat * solveh_banded(gram, flat, lower=True)).sum(axis=0).reshape(len(some), 3)
+    return np.asarray(np.sqrt(square.mean(axis=0)))
+
+
+def gram_of(first: NDArray[np.int64], values: Array, count: int) -> Array:
+    """N^T N as lower bands (6, count), from the basis functions (n, 6) at samples."""
+    bands = np.zeros((DEGREE + 1, count))
+    for d in range(DEGREE + 1):
+        for k in range(DEGREE + 1 - d):
+            bands[d] += np.bincount(first + k, values[:, k] * values[:, k + d], count)
+    return bands
 
 
 def _fitted(t: Array, q: Array, samples: int) -> BSpline:

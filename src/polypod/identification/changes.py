@@ -1,0 +1,44 @@
+"""What an identification changes in a robot file: fields of bodies and friction, with their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..parameters.numbers import MOMENTS
+from ..parameters.paths import value_at
+from .numbers import LinearModel
+from .prior import Z95
+from .rewritten import Change, body_changes, file_value
+
+Array = NDArray[np.float64]
+
+
+def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[Change]:
+    """Fields of the file that forces show something of, for all legs."""
+    entries = linear.spread @ numbers
+    spread = linear.spread @ covariance @ linear.spread.T
+    before = np.array([e.value for e in linear.entries])
+    place = {(e.path, e.index): k for k, e in enumerate(linear.entries)}
+    changes: list[Change] = []
+    for path in dict.fromkeys(e.path for e in linear.entries):
+        if not any(np.abs(spread[k, k]) > 0 for k, e in enumerate(linear.entries) if e.path == path):
+            continue
+        own = [(m, place[path, m]) for m in MOMENTS if (path, m) in place]
+        if not own:
+            k = place[path, ()]
+            half = Z95 * np.sqrt(max(spread[k, k], 0.0))
+            unit = next((n.unit for n in linear.numbers if n.path == path), "")
+            changes.append(Change(path, unit, file_value(linear.robot, path), np.array(entries[k]), np.array(half)))
+            continue
+        body = value_at(linear.robot, path)
+        slots, places = [MOMENTS.index(m) for m, _ in own], [k for _, k in own]
+        old, new, wide = np.zeros(10), np.zeros(10), np.zeros((10, 10))
+        old[slots], new[slots] = before[places], entries[places]
+        wide[np.ix_(slots, slots)] = spread[np.ix_(places, places)]
+        changes += _shown(body_changes(path, body, old, new, wide))
+    return changes
+
+
+def _shown(changes: list[Change]) -> list[Change]:
+    return [c for c in changes if np.any(c.half > 0)]

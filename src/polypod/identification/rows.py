@@ -1,0 +1,190 @@
+"""What a log says, as rows of one linear problem in base parameters and in the errors of its coordinates.
+
+Coordinates are measured with noise, so that a row y = Y(q) beta has an error in Y too: where it counts, the splines'
+coefficients c are unknowns beside beta. With q, qdot, qddot = N c, N' c, N'' c, forces bend by G dc,
+G = df/dq N + df/dqdot N' + df/dqddot N'', and the coordinates themselves are measured: q = N c. Samples are averaged in
+blocks much shorter than the distance of knots, forces and columns alike, which changes nothing but their number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
+
+from .base import BaseParameters
+from .numbers import LinearModel, Motion
+from .prepared import Prepared
+from .smoothing import DEGREE, Smooth, gram_of
+
+Array = NDArray[np.float64]
+Good = NDArray[np.bool_]
+SHARE = 0.01
+"""Noise of coordinates that shows in forces by less than this part of their own noise is left out."""
+MOST = 16384
+"""Blocks of a log whose coordinates are not sought."""
+STATES = 4096
+"""States at once: their rows stay in the cache of a core."""
+
+
+@dataclass(frozen=True)
+class Splines:
+    """The coefficients (K, a) of a log's splines as unknowns.
+
+    ``slopes`` (B, a, 6, a) of forces by six coefficients of every coordinate, the first of them ``first`` (B,);
+    ``gram`` N^T N as lower bands (6, K); ``pull`` N^T (q - N c) (K, a); ``square`` |q - N c|^2 (a,) of ``samples``.
+    """
+
+    slopes: Array
+    first: NDArray[np.int64]
+    gram: Array
+    pull: Array
+    square: Array
+    samples: int
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Blocks of a log: ``columns`` (B, a, r) and ``side`` (B, a), of ``counts`` (B, a) samples; splines if sought.
+
+    A row is the sum over the good samples of a block by the root of their number: its noise is that of a sample.
+    """
+
+    columns: Array
+    side: Array
+    counts: NDArray[np.int64]
+    splines: Splines | None
+
+    @property
+    def used(self) -> Good:
+        """Rows (B, a) that have samples."""
+        return np.asarray(self.counts > 0)
+
+
+def rows_of(
+    linear: LinearModel, base: BaseParameters, run: Prepared, good: Good, p: Array, noise: Array | None = None
+) -> Rows:
+    """The rows of a log at numbers p (k,); ``noise`` (a,) of forces, if known, decides whether coordinates are sought.
+
+    Where friction depends on reactions forces bend with the numbers: then y is what the straight line through p leaves,
+    y - f(p) + Y_I beta(p).
+    """
+    seek = noise is not None and _shows(linear, run, p, noise)
+    starts = _starts(run.smooth, seek)
+    ends = np.append(starts[1:], len(run.motion))
+    shape = (len(starts), run.force.shape[1])
+    columns, side, counts = np.zeros((*shape, base.count)), np.zeros(shape), np.zeros(shape, dtype=np.int64)
+    # whole blocks, about so many states at once
+    cuts = np.unique(np.append(np.searchsorted(starts, np.arange(0, len(run.motion), STATES)), len(starts)))
+    for low, high in pairwise(cuts):
+        states = slice(int(starts[low]), int(ends[high - 1]))
+        part = run.motion[states]
+        found, y = linear.slopes(part, p, base.independent), run.force[states]
+        if linear.loaded:
+            y = y - linear.forces(part, p) + found @ base.values(p)
+        use = good[states] & np.isfinite(found).all(axis=2) & np.isfinite(y)
+        at = starts[low:high] - states.start
+        counts[low:high] = np.add.reduceat(use, at, axis=0, dtype=np.int64)
+        root = np.sqrt(np.maximum(counts[low:high], 1))
+        if not use.all():
+            found, y = np.where(use[..., None], found, 0.0), np.where(use, y, 0.0)
+        columns[low:high] = np.add.reduceat(found, at, axis=0) / root[..., None]
+        side[low:high] = np.add.reduceat(y, at, axis=0) / root
+    return Rows(columns, side, counts, _splines(linear, run, p, (starts + ends) // 2, counts) if seek else None)
+
+
+def _starts(smooth: Smooth, seek: bool) -> NDArray[np.int64]:
+    """First rows of the blocks, each within one curve: an eighth of the distance of knots, an odd number of samples."""
+    length = max(smooth.samples // 8, 1)
+    if not seek:
+        length = max(length, -(-len(smooth.rows) // MOST))
+    length += (length + 1) % 2
+    parts, start = [], 0
+    for curve in smooth.curves:
+        end = start + curve.inner.stop - curve.inner.start
+        parts.append(np.arange(start, end, length))
+        start = end
+    return np.concatenate(parts)
+
+
+def _shows(linear: LinearModel, run: Prepared, p: Array, noise: Array) -> bool:
+    """Whether what splines leave of the coordinates' noise shows in forces."""
+    rows = np.unique(np.linspace(0, len(run.motion) - 1, 64).astype(np.int64))
+    slopes = coordinate_slopes(linear, run, p, rows)
+    each = slopes * run.smooth.left[:, None] * run.smooth.noise
+    size = np.sqrt(np.median((each**2).sum(axis=(2, 3)), axis=0))
+    return bool((size > SHARE * noise).any())
+
+
+def coordinate_slopes(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.int64]) -> Array:
+    """Slopes of forces (n, a, 3, a) by q, qdot and qddot at rows of a log, by central differences.
+
+    A pose moves by the twist J^-1 dq; rates and accelerations keep their values meanwhile. 0 where there is none.
+    """
+    model, motion, smooth = linear.model, run.motion[rows], run.smooth
+    rates, bends = smooth.qdot[rows], smooth.qddot[rows]
+    n, a = rates.shape
+    steps = [np.maximum(1e-6 * np.ptp(x, axis=0), 1e-9) for x in (smooth.q, smooth.qdot, smooth.qddot)]
+    found = np.zeros((n, a, 3, a))
+    for c in range(a):
+        unit = np.zeros((n, a))
+        unit[:, c] = 1.0
+        way = model.twist(motion.pose, unit, errors="nan")
+        sides = []
+        for sign in (1.0, -1.0):
+            pose = _moved(motion.pose, sign * steps[0][c] * way)
+            twist = model.twist(pose, rates, errors="nan")
+            here = [Motion(pose, twist, model.acceleration(pose, np.nan_to_num(twist), bends, errors="nan"))]
+            twist = motion.twist + sign * steps[1][c] * way
+            here.append(Motion(motion.pose, twist, model.acceleration(motion.pose, twist, bends, errors="nan")))
+            here.append(Motion(motion.pose, motion.twist, motion.acceleration + sign * steps[2][c] * way))
+            sides.append([linear.forces(_finite(m), p) for m in here])
+        for order in range(3):
+            found[:, :, order, c] = (sides[0][order] - sides[1][order]) / (2 * steps[order][c])
+    # a step over a turn of dry friction is no slope
+    size = np.median(np.abs(found), axis=0)
+    return np.where(np.isfinite(found) & (np.abs(found) <= 100 * size.max(axis=-1, keepdims=True)), found, 0.0)
+
+
+def _finite(motion: Motion) -> Motion:
+    return Motion(*(np.ascontiguousarray(np.nan_to_num(x)) for x in motion.arrays))
+
+
+def _moved(pose: Array, step: Array) -> Array:
+    """Poses (n, 4, 4) displaced and turned by small steps (n, 6), base axes."""
+    step = np.nan_to_num(step)
+    found = pose.copy()
+    found[:, :3, 3] += step[:, :3]
+    found[:, :3, :3] = Rotation.from_rotvec(step[:, 3:]).as_matrix() @ pose[:, :3, :3]
+    return found
+
+
+def _splines(
+    linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.int64], counts: NDArray[np.int64]
+) -> Splines:
+    smooth, log = run.smooth, run.log
+    slopes = coordinate_slopes(linear, run, p, rows)
+    sought = smooth.rows[rows]
+    firsts, bases, grams, pulls, start = [], [], [], [], 0
+    square, samples = np.zeros(log.q.shape[1]), 0
+    for curve in smooth.curves:
+        inside = sought[(sought >= curve.inner.start) & (sought < curve.inner.stop)]
+        first, basis = curve.basis(log.time[inside])
+        firsts.append(start + first)
+        bases.append(basis)
+        count = len(curve.spline.c)
+        first, basis = curve.basis(log.time[curve.stretch])
+        grams.append(gram_of(first, basis[:, 0], count))
+        off = log.q[curve.stretch] - curve.spline(log.time[curve.stretch])
+        pulls.append(np.stack([
+            sum(np.bincount(first + k, basis[:, 0, k] * column, count) for k in range(DEGREE + 1)) for column in off.T
+        ], axis=1))  # fmt: skip
+        square += (off**2).sum(axis=0)
+        samples += len(off)
+        start += count
+    basis = np.concatenate(bases)
+    whole = np.einsum("bkoc,boj->bkjc", slopes, basis) * np.sqrt(counts)[:, :, None, None]
+    return Splines(whole, np.concatenate(firsts), np.concatenate(grams, axis=1), np.concatenate(pulls), square, samples)
