@@ -83,13 +83,17 @@ def refined(model: Model, run: Prepared, step: Array) -> Prepared:
         curves.append(curve._replace(spline=moved))
         start += len(own.c)
     smooth = run.smooth.on(tuple(curves), run.time)
-    motion, lost = _motion(model, run.log, smooth)
+    motion, lost = _motion(model, run.log, smooth, run.motion.pose)
     return replace(run, smooth=smooth, motion=motion, good=run.good & ~lost[:, None])
 
 
-def _motion(model: Model, log: Log, smooth: Smooth) -> tuple[Motion, NDArray[np.bool_]]:
-    guess = model.robot.home.matrix if log.pose is None else log.pose[smooth.rows[0]]
-    found = model.forward_kinematics(smooth.q, guess, along=True, full_output=True)
+def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -> tuple[Motion, NDArray[np.bool_]]:
+    """Motion and marks of samples that the robot cannot take; ``near`` (n, 4, 4) are poses to start from, if known."""
+    if near is None:
+        guess = model.robot.home.matrix if log.pose is None else log.pose[smooth.rows[0]]
+        found = model.forward_kinematics(smooth.q, guess, along=True, full_output=True)
+    else:
+        found = model.forward_kinematics(smooth.q, near, full_output=True)
     lost = ~np.isfinite(found.pose).all(axis=(1, 2))
     if lost.mean() > 0.5:
         raise InputError(

@@ -9,7 +9,6 @@ blocks much shorter than the distance of knots, forces and columns alike, which 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,14 +17,18 @@ from scipy.spatial.transform import Rotation
 from .base import BaseParameters
 from .numbers import LinearModel, Motion
 from .prepared import Prepared
-from .smoothing import DEGREE, Smooth, gram_of
+from .smoothing import Smooth
+from .suspects import motion_rows
 
 Array = NDArray[np.float64]
 Good = NDArray[np.bool_]
-SHARE = 0.01
-"""Noise of coordinates that shows in forces by less than this part of their own noise is left out."""
+PULL = 0.1
+"""Noise of coordinates that shows in forces by a part s of their own noise in n samples pulls base parameters by up to
+about s^2 sqrt(n)/2 of their standard uncertainty: below this it is left out."""
 MOST = 16384
 """Blocks of a log whose coordinates are not sought."""
+FEW = 1000
+"""Samples that have to do while noise is not known."""
 STATES = 4096
 """States at once: their rows stay in the cache of a core."""
 
@@ -67,47 +70,57 @@ class Rows:
 def rows_of(
     linear: LinearModel, base: BaseParameters, run: Prepared, good: Good, p: Array, noise: Array | None = None
 ) -> Rows:
-    """The rows of a log at numbers p (k,); ``noise`` (a,) of forces, if known, decides whether coordinates are sought.
+    """The rows of a log at numbers p (k,); ``noise`` (a,) of forces decides whether coordinates are sought.
 
-    Where friction depends on reactions forces bend with the numbers: then y is what the straight line through p leaves,
-    y - f(p) + Y_I beta(p).
+    Where it is not known yet, some samples have to do. Where friction depends on reactions forces bend with the
+    numbers: then y is what the straight line through p leaves, y - f(p) + Y_I beta(p).
     """
-    seek = noise is not None and _shows(linear, run, p, noise)
-    starts = _starts(run.smooth, seek)
-    ends = np.append(starts[1:], len(run.motion))
+    if noise is None:
+        some = motion_rows(run.motion, FEW)
+        columns, side, use = _samples(linear, base, run, good, p, some)
+        return Rows(columns, side, use.astype(np.int64), None)
+    seek = _shows(linear, run, p, noise)
+    starts, length = _blocks(run.smooth, seek)
     shape = (len(starts), run.force.shape[1])
     columns, side, counts = np.zeros((*shape, base.count)), np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    # whole blocks, about so many states at once
-    cuts = np.unique(np.append(np.searchsorted(starts, np.arange(0, len(run.motion), STATES)), len(starts)))
-    for low, high in pairwise(cuts):
-        states = slice(int(starts[low]), int(ends[high - 1]))
-        part = run.motion[states]
-        found, y = linear.slopes(part, p, base.independent), run.force[states]
-        if linear.loaded:
-            y = y - linear.forces(part, p) + found @ base.values(p)
-        use = good[states] & np.isfinite(found).all(axis=2) & np.isfinite(y)
-        at = starts[low:high] - states.start
-        counts[low:high] = np.add.reduceat(use, at, axis=0, dtype=np.int64)
-        root = np.sqrt(np.maximum(counts[low:high], 1))
-        if not use.all():
-            found, y = np.where(use[..., None], found, 0.0), np.where(use, y, 0.0)
-        columns[low:high] = np.add.reduceat(found, at, axis=0) / root[..., None]
-        side[low:high] = np.add.reduceat(y, at, axis=0) / root
-    return Rows(columns, side, counts, _splines(linear, run, p, (starts + ends) // 2, counts) if seek else None)
+    step = max(STATES // length, 1)
+    for low in range(0, len(starts), step):
+        part = slice(low, min(low + step, len(starts)))
+        states = (starts[part, None] + np.arange(length)).ravel()
+        found, y, use = _samples(linear, base, run, good, p, states)
+        split = (part.stop - low, length)
+        counts[part] = use.reshape(*split, -1).sum(axis=1)
+        root = np.sqrt(np.maximum(counts[part], 1))
+        columns[part] = found.reshape(*split, *found.shape[1:]).sum(axis=1) / root[..., None]
+        side[part] = y.reshape(*split, -1).sum(axis=1) / root
+    return Rows(columns, side, counts, _splines(linear, run, p, starts + length // 2, counts) if seek else None)
 
 
-def _starts(smooth: Smooth, seek: bool) -> NDArray[np.int64]:
-    """First rows of the blocks, each within one curve: an eighth of the distance of knots, an odd number of samples."""
-    length = max(smooth.samples // 8, 1)
+def _samples(
+    linear: LinearModel, base: BaseParameters, run: Prepared, good: Good, p: Array, states: NDArray[np.int64]
+) -> tuple[Array, Array, Good]:
+    """Columns (n, a, r) and sides (n, a) of samples, 0 where they are not to be used; marks (n, a) of those used."""
+    part = run.motion[states]
+    columns, y = linear.slopes(part, p, base.independent), run.force[states]
+    if linear.loaded:
+        y = y - linear.forces(part, p) + columns @ base.values(p)
+    # a state without an answer has none in any column
+    use = good[states] & np.isfinite(columns[:, :, 0]) & np.isfinite(columns[:, :, -1]) & np.isfinite(y)
+    if not use.all():
+        columns, y = np.where(use[..., None], columns, 0.0), np.where(use, y, 0.0)
+    return columns, y, use
+
+
+def _blocks(smooth: Smooth, seek: bool) -> tuple[NDArray[np.int64], int]:
+    """First rows of the blocks, each within one curve, and their length: a quarter of the distance of knots, odd."""
+    length = max(smooth.samples // 4, 1)
     if not seek:
         length = max(length, -(-len(smooth.rows) // MOST))
-    length += (length + 1) % 2
-    parts, start = [], 0
-    for curve in smooth.curves:
-        end = start + curve.inner.stop - curve.inner.start
-        parts.append(np.arange(start, end, length))
-        start = end
-    return np.concatenate(parts)
+    inner = [curve.inner.stop - curve.inner.start for curve in smooth.curves]
+    length = min(length, max(min(inner), 1))
+    length -= (length + 1) % 2
+    ends = np.cumsum(inner)
+    return np.concatenate([np.arange(e - n, e - length + 1, length) for e, n in zip(ends, inner, strict=True)]), length
 
 
 def _shows(linear: LinearModel, run: Prepared, p: Array, noise: Array) -> bool:
@@ -116,7 +129,7 @@ def _shows(linear: LinearModel, run: Prepared, p: Array, noise: Array) -> bool:
     slopes = coordinate_slopes(linear, run, p, rows)
     each = slopes * run.smooth.left[:, None] * run.smooth.noise
     size = np.sqrt(np.median((each**2).sum(axis=(2, 3)), axis=0))
-    return bool((size > SHARE * noise).any())
+    return bool(((size / noise) ** 2 * np.sqrt(len(run.motion)) > PULL).any())
 
 
 def coordinate_slopes(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.int64]) -> Array:
@@ -168,23 +181,19 @@ def _splines(
     smooth, log = run.smooth, run.log
     slopes = coordinate_slopes(linear, run, p, rows)
     sought = smooth.rows[rows]
-    firsts, bases, grams, pulls, start = [], [], [], [], 0
+    firsts, bases, pulls, start = [], [], [], 0
     square, samples = np.zeros(log.q.shape[1]), 0
     for curve in smooth.curves:
         inside = sought[(sought >= curve.inner.start) & (sought < curve.inner.stop)]
         first, basis = curve.basis(log.time[inside])
         firsts.append(start + first)
         bases.append(basis)
-        count = len(curve.spline.c)
-        first, basis = curve.basis(log.time[curve.stretch])
-        grams.append(gram_of(first, basis[:, 0], count))
         off = log.q[curve.stretch] - curve.spline(log.time[curve.stretch])
-        pulls.append(np.stack([
-            sum(np.bincount(first + k, basis[:, 0, k] * column, count) for k in range(DEGREE + 1)) for column in off.T
-        ], axis=1))  # fmt: skip
+        pulls.append(curve.values.T @ off)
         square += (off**2).sum(axis=0)
         samples += len(off)
-        start += count
+        start += len(curve.spline.c)
     basis = np.concatenate(bases)
     whole = np.einsum("bkoc,boj->bkjc", slopes, basis) * np.sqrt(counts)[:, :, None, None]
-    return Splines(whole, np.concatenate(firsts), np.concatenate(grams, axis=1), np.concatenate(pulls), square, samples)
+    gram = np.concatenate([curve.gram for curve in smooth.curves], axis=1)
+    return Splines(whole, np.concatenate(firsts), gram, np.concatenate(pulls), square, samples)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import BSpline, make_lsq_spline
+from scipy.sparse import csr_array
 
 from ..errors import InputError
 from .logs import Log
@@ -27,11 +28,16 @@ FEWEST = 30
 
 
 class Curve(NamedTuple):
-    """The spline of a stretch of a log, with the stretch's samples and those of them that are used."""
+    """The spline of a stretch of a log, with the stretch's samples and those of them that are used.
+
+    ``values`` (n, K) of its basis functions at the samples and their products ``gram`` N^T N, as lower bands (6, K).
+    """
 
     stretch: slice
     inner: slice
     spline: BSpline
+    values: csr_array
+    gram: Array
 
     def basis(self, time: Array) -> tuple[NDArray[np.int64], Array]:
         """The first (n,) of the six basis functions that are not zero at times (n,), and these (n, 3, 6).
@@ -77,18 +83,19 @@ class Smooth(NamedTuple):
 
     def on(self, curves: tuple[Curve, ...], time: Array) -> Smooth:
         """The same on other curves with the same knots; ``time`` (n,) is that of the rows."""
-        return self._replace(curves=curves, **_along(curves, time))
+        q, qdot, qddot = _along(curves, time)
+        return self._replace(curves=curves, q=q, qdot=qdot, qddot=qddot)
 
 
-def _along(curves: tuple[Curve, ...], time: Array) -> dict[str, Array]:
-    values: dict[str, list[Array]] = {"q": [], "qdot": [], "qddot": []}
+def _along(curves: tuple[Curve, ...], time: Array) -> tuple[Array, Array, Array]:
+    values: tuple[list[Array], list[Array], list[Array]] = ([], [], [])
     start = 0
     for curve in curves:
         t = time[start : start + curve.inner.stop - curve.inner.start]
         start += len(t)
-        for order, part in enumerate(values.values()):
+        for order, part in enumerate(values):
             part.append(curve.spline(t, nu=order))
-    return {name: np.concatenate(part) for name, part in values.items()}
+    return np.concatenate(values[0]), np.concatenate(values[1]), np.concatenate(values[2])
 
 
 def smoothed(log: Log, spacing: float | None = None) -> Smooth:
@@ -111,38 +118,39 @@ def smoothed(log: Log, spacing: float | None = None) -> Smooth:
         freedoms += len(t) - len(spline.c)
         # the outermost two knots have little to hold their second derivatives
         trim = 2 * samples if len(t) > 8 * samples else samples
-        curves.append(Curve(stretch, slice(stretch.start + trim, stretch.stop - trim), spline))
+        curves.append(_curve(stretch, slice(stretch.start + trim, stretch.stop - trim), spline, t))
     noise = np.sqrt(squares / max(freedoms, 1))
     rows = np.concatenate([np.arange(c.inner.start, c.inner.stop) for c in curves])
     found = tuple(curves)
     left = _left(max(found, key=lambda c: len(c.spline.c)), log.time)
-    return Smooth(rows, **_along(found, log.time[rows]), noise=noise, left=left, spacing=samples * usual,
-                  samples=samples, curves=found)  # fmt: skip
+    q, qdot, qddot = _along(found, log.time[rows])
+    return Smooth(rows, q, qdot, qddot, noise, left, samples * usual, samples, found)
+
+
+def _curve(stretch: slice, inner: slice, spline: BSpline, time: Array) -> Curve:
+    count = len(spline.c)
+    values = csr_array(BSpline.design_matrix(time, spline.t, DEGREE))
+    first, each = values.indices[:: DEGREE + 1], values.data.reshape(-1, DEGREE + 1)
+    gram = np.zeros((DEGREE + 1, count))
+    for d in range(DEGREE + 1):
+        for k in range(DEGREE + 1 - d):
+            gram[d] += np.bincount(first + k, each[:, k] * each[:, k + d], count)
+    return Curve(stretch, inner, spline, values, gram)
 
 
 def _left(curve: Curve, time: Array) -> Array:
     """sqrt(b_i (N^T N)^-1 b_i^T) (3,) of the rows b_i of values and derivatives, in the middle of a stretch."""
     from scipy.linalg import solveh_banded
 
-    first, basis = curve.basis(time[curve.stretch])
-    gram = gram_of(first, basis[:, 0], len(curve.spline.c))
-    half = len(first) // 2
-    some = np.unique(np.linspace(max(half - len(first) // 8, 0), half, 16).astype(int))
+    size = curve.stretch.stop - curve.stretch.start
+    some = curve.stretch.start + np.unique(np.linspace(3 * size // 8, size // 2, 16).astype(int))
+    first, basis = curve.basis(time[some])
     rows = np.zeros((len(curve.spline.c), len(some), 3))
     for k in range(DEGREE + 1):
-        rows[first[some] + k, np.arange(len(some))] = basis[some, :, k]
+        rows[first + k, np.arange(len(some))] = basis[:, :, k]
     flat = rows.reshape(len(rows), -1)
-    square = (flat * solveh_banded(gram, flat, lower=True)).sum(axis=0).reshape(len(some), 3)
+    square = (flat * solveh_banded(curve.gram, flat, lower=True)).sum(axis=0).reshape(len(some), 3)
     return np.asarray(np.sqrt(square.mean(axis=0)))
-
-
-def gram_of(first: NDArray[np.int64], values: Array, count: int) -> Array:
-    """N^T N as lower bands (6, count), from the basis functions (n, 6) at samples."""
-    bands = np.zeros((DEGREE + 1, count))
-    for d in range(DEGREE + 1):
-        for k in range(DEGREE + 1 - d):
-            bands[d] += np.bincount(first + k, values[:, k] * values[:, k + d], count)
-    return bands
 
 
 def _fitted(t: Array, q: Array, samples: int) -> BSpline:

@@ -67,8 +67,9 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
     if not all(g.any() for g in goods):
         raise InputError("logs: no sample of forces is left to use")
     white = _whiteness(runs, predicted, goods)
-    # what follows only widens intervals: weights by channel hardly move the values
-    fit = weighted(data, coordinates, white.spread, noise=noise)
+    if (white.spread > 1).any():
+        # this only widens intervals: weights by channel hardly move the values
+        fit = weighted(data, coordinates, white.spread, noise=noise)
     numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, cones(linear, base))
     beta, wide = fit.beta, fit.covariance
     if linear.loaded:
@@ -84,7 +85,7 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
 def _settled(base: BaseParameters, last: Array, now: Array, fit: Fit) -> bool:
     wide = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
     moved = np.abs(base.values(now) - base.values(last))
-    return bool((moved <= 0.02 * wide + 1e-12 * np.abs(base.values(now))).all())
+    return bool((moved <= 0.05 * wide + 1e-12 * np.abs(base.values(now))).all())
 
 
 def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> list[str]:
