@@ -53,7 +53,7 @@ def command(
     tool: Annotated[str | None, typer.Option(help="Measured point in the platform frame, x,y,z in m.")] = None,
     anchor: Annotated[str | None, typer.Option(help="Fixed ball of a ball-bar, base frame, x,y,z in m.")] = None,
     uncertainty: Annotated[float, typer.Option(help="Standard uncertainty of the file's geometry, m and rad.")] = 0.02,
-    robust: Annotated[bool, typer.Option(help="Count measurements that stand out less.")] = True,
+    robust: Annotated[bool, typer.Option(help="Leave out measurements that stand out.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,

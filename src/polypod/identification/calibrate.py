@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 from scipy.spatial.transform import Rotation
 
 from ..description import Robot
@@ -28,8 +29,14 @@ Array = NDArray[np.float64]
 UNCERTAINTY = 0.02
 """Standard uncertainty [m, rad] of the file's geometry about which nothing is said: measurements decide."""
 HUBER = 2.5
-"""Residuals beyond this many standard deviations count by their size, not by its square."""
-ROUNDS = 40
+"""Residuals beyond this many standard deviations first count by their size, not by its square."""
+FAR = 5.0
+"""Residuals beyond this many standard deviations do not count once the others are met."""
+LEAST = 1e-14
+"""Least noise [m, rad]: rounding of poses."""
+ROUNDING = 1e-11
+"""Slopes along a direction below this part of the largest are rounding: measurements do not show it."""
+ROUNDS = 60
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Calibration:
 
     ``steps`` (k,) of the numbers from the file's values with ``covariance`` (k, k), by measurements and file together;
     ``base`` has the combinations that the measurements show. ``residuals`` (n, c) are measured less computed,
-    ``outliers`` the rows (n,) that count less. ``noise`` is that of lengths [m] and angles [rad] (NaN if none).
+    ``outliers`` the rows (n,) that do not count. ``noise`` is that of lengths [m] and angles [rad] (NaN if none).
     """
 
     robot: Robot
@@ -105,7 +112,7 @@ def sight_rows(geometry: Geometry, poses: Array, kind: Kind, tool: Any, anchor: 
 
     pose = np.asarray(poses, dtype=float)
     blank = np.zeros((len(pose), len(COLUMNS[kind]))) if kind in COLUMNS else np.zeros((len(pose), 0))
-    data = measurements(geometry.model, kind, np.zeros((len(pose), 6)), blank, tool=tool, anchor=anchor)
+    data = measurements(geometry.model, kind, np.zeros((len(pose), geometry.readings)), blank, tool=tool, anchor=anchor)
     return _slopes(geometry, data, pose, np.zeros(geometry.count), np.eye(4), np.eye(4))[1].reshape(-1, geometry.count)
 
 
@@ -132,12 +139,12 @@ def calibrate(
     uncertainty: float = UNCERTAINTY,
     robust: bool = True,
 ) -> Calibration:
-    """Points, lengths, directions and offsets of a six-freedom robot from measured poses.
+    """Points, lengths, directions and offsets of a robot from measured poses.
 
     ``data`` is a CSV file or :class:`Measurements`. ``numbers`` choose what is to be found (path patterns); what
     measurements do not show stays near the file's values, which are taken to be uncertain by ``uncertainty`` [m, rad].
-    ``frames`` finds where the device's frame and its target on the platform are. ``robust`` counts rows that stand out
-    less (Huber).
+    ``frames`` finds where the device's frame and its target on the platform are. ``robust`` leaves out rows that are
+    off by more than five standard deviations of the others.
     """
     model = model if isinstance(model, Model) else Model(model)
     if not isinstance(data, Measurements):
@@ -193,46 +200,76 @@ class _Solver:
         return pose
 
     def run(self) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
-        """Steps p, covariance, frames, residuals and weights at the end; noise by lengths and angles."""
+        """Steps p, covariance, frames, residuals and weights at the end; noise by lengths and angles.
+
+        First all measurements count, far ones by their size (Huber); then those beyond five standard deviations do not.
+        """
         geometry, data = self.geometry, self.data
         k, groups = geometry.count, data.groups
         p, base, tool, pose = np.zeros(k), np.eye(4), np.eye(4), self.guess
         moved, weight = np.zeros(k), np.ones(data.values.shape)
-        noise = np.full(2, np.inf)
-        for _ in range(ROUNDS):
+        judged, before = not self.robust, (np.inf, np.inf)
+        for turn in range(ROUNDS):
             pose = geometry.poses(data.readings, p, pose)
             if not np.isfinite(pose).all():
                 raise InputError("measurements: the geometry found cannot take all readings; are rows mixed up?")
             values, slopes = _slopes(geometry, data, pose, p, base, tool)
             residual = data.values - values
-            fresh = self._noise(residual, weight, groups)
-            noise = np.minimum(fresh, noise) if np.isfinite(noise).all() else fresh
+            noise = self._noise(residual, weight, groups)
             if self.robust:
-                size = np.abs(residual) / noise[groups]
-                weight = np.where(size > HUBER, HUBER / np.maximum(size, 1e-300), 1.0)
+                weight = self._weights(residual, groups, judged)
+                noise = self._noise(residual, weight, groups)
             scale = np.sqrt(weight) / noise[groups]
             rows = (slopes * scale[..., None]).reshape(-1, k) * self.sigma
-            side = (residual * scale).ravel()
-            stacked = np.concatenate([rows, np.eye(k)])
-            target = np.concatenate([side, -moved / self.sigma])
-            q, r = np.linalg.qr(stacked)
-            step = np.linalg.solve(r, q.T @ target) * self.sigma
+            step, covariance = self._step(rows, (residual * scale).ravel(), moved)
             moved = moved + step
             p, base, tool = self._applied(p, base, tool, step)
-            if np.abs(step).max() < 1e-14 * max(1.0, float(np.abs(moved).max())) + 1e-15:
+            now = float(np.abs(step).max()), float(np.sqrt((weight * residual**2).mean()))
+            # Newton's steps and residuals fall until rounding makes them: then they fall no more
+            ended = now[0] < 1e-14 or (now[0] < 1e-7 and now[0] > 0.5 * before[0] and now[1] > 0.5 * before[1])
+            if judged and ended and turn:
                 break
-        inverse = np.linalg.inv(r)
-        covariance = (inverse @ inverse.T) * self.sigma * self.sigma[:, None]
+            before = now
+            if not judged and (ended or now[0] < 1e-3 * np.sqrt(np.diag(covariance)).max()):
+                judged, before = True, (np.inf, np.inf)
         return moved, covariance, base, tool, residual, weight, noise
+
+    def _step(self, rows: Array, side: Array, moved: Array) -> tuple[Array, Array]:
+        """The step (k,) and covariance (k, k) by measurements and file, of rows in units of the file's uncertainty.
+
+        In directions that measurements do not show the file alone decides. They are cut off: rounding of the rows, by
+        the small noise of good measurements, would outweigh the file there.
+        """
+        size = len(moved)
+        triangle = np.zeros((size + 1, size + 1))
+        factor = np.linalg.qr(np.column_stack([rows, side]), mode="r")
+        triangle[: len(factor)] = factor
+        left, values, right = np.linalg.svd(triangle[:, :size], full_matrices=False)
+        values = np.where(values > ROUNDING * values[0], values, 0.0)
+        along = (values * (left.T @ triangle[:, size]) - right @ (moved / self.sigma)) / (values**2 + 1)
+        spread = right.T / np.sqrt(values**2 + 1) * self.sigma[:, None]
+        return right.T @ along * self.sigma, spread @ spread.T
+
+    def _weights(self, residual: Array, groups: NDArray[np.int64], judged: bool) -> Array:
+        """Weights (n, c): of far ones less, or none; the usual size of residuals is that by their median."""
+        left = max(residual.size - self.base.count, 1) / residual.size
+        weight = np.ones_like(residual)
+        for where in _moving(residual, groups):
+            size = np.abs(residual[:, where])
+            size = size / max(1.4826 * float(np.median(size)) / np.sqrt(left), LEAST)
+            weight[:, where] = size <= FAR if judged else np.minimum(HUBER / np.maximum(size, 1e-300), 1.0)
+        # a measurement that stands out in one value is wrong as a whole
+        return np.where(weight.all(axis=1, keepdims=True), weight, 0.0) if judged else weight
 
     def _noise(self, residual: Array, weight: Array, groups: NDArray[np.int64]) -> Array:
         """Standard deviation of lengths and of angles, from residuals with the numbers' share of freedom left out."""
-        left = max(residual.size - self.base.count, 1) / residual.size
+        used = int((weight > 0).sum())
+        left = max(used - self.base.count, 1) / used
         result = np.full(2, np.nan)
-        for g in (0, 1):
-            own = residual[:, groups == g] * np.sqrt(weight[:, groups == g])
-            if own.size:
-                result[g] = max(float(np.sqrt((own**2).mean() / left)), 1e-15)
+        for where in _moving(residual, groups):
+            own = residual[:, where] * np.sqrt(weight[:, where])
+            count = max(int((weight[:, where] > 0).sum()), 1)
+            result[groups[where[0]]] = max(float(np.sqrt((own**2).sum() / count / left)), LEAST)
         return np.where(np.isnan(result), 1.0, result)
 
     def _applied(self, p: Array, base: Array, tool: Array, step: Array) -> tuple[Array, Array, Array]:
@@ -264,12 +301,24 @@ class _Solver:
             unit = "" if geometry.numbers[where.start].unit == "rad" and basis.shape[1] == 2 else "m"
             changes.append(Change(path, unit, file_value(geometry.robot, path), values[path], half))
         note = f"calibrated from {len(data.values)} measurements of {data.kind}"
-        robot = with_changes(geometry.robot, changes, note)
-        rows = (weight < 1.0).any(axis=1) & (np.abs(residual / noise[data.groups]).max(axis=1) > 2 * HUBER)
+        try:
+            robot = with_changes(geometry.robot, changes, note, geometry.following(values))
+        except ValidationError as error:
+            said = str(error.errors()[0]["msg"])
+            raise InputError(
+                f"calibrate: the legs of {geometry.robot.name!r} cannot have the geometry found ({said}); choose the "
+                "points and lengths that may change: numbers= in Python, --numbers on the command line"
+            ) from None
+        rows = (weight == 0.0).any(axis=1)
         notes = []
         if rows.any():
-            notes.append(f"{int(rows.sum())} measurements stand out and count less: rows "
+            notes.append(f"{int(rows.sum())} measurements stand out and do not count: rows "
                          f"{', '.join(map(str, np.flatnonzero(rows)[:8]))}")  # fmt: skip
+        if geometry.jamming:
+            notes.append(
+                f"{len(geometry.jamming)} numbers stay as the file has them, since legs that repeat each other's "
+                f"constraints could not close if they changed alone: {_listed(geometry.jamming)}"
+            )
         together = sum(s == "together" for s in self.base.sight)
         if together:
             notes.append(
@@ -278,8 +327,22 @@ class _Solver:
             )
         wide = [n.name for n, d, s in zip(geometry.numbers, deviation, self.sigma, strict=True) if d > 0.7 * s]
         if wide:
-            notes.append(f"these measurements hardly show: {', '.join(wide[:8])}{', ...' if len(wide) > 8 else ''}")
+            notes.append(f"these measurements hardly show: {_listed(wide)}")
         before = data.values - _slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
         present = np.isin([0, 1], data.groups)
         return Calibration(robot, geometry, self.base, p, covariance, residual, before, rows,
                            np.where(present, noise, np.nan), base, tool, changes, tuple(notes))  # fmt: skip
+
+
+def _moving(residual: Array, groups: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Columns of lengths and of angles, without those that are met exactly while others of the kind are not."""
+    middle = np.median(np.abs(residual), axis=0)
+    found = []
+    for g in np.unique(groups):
+        own = np.flatnonzero(groups == g)
+        found.append(own[middle[own] >= 1e-6 * middle[own].max()])
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:8]) + (", ..." if len(names) > 8 else "")

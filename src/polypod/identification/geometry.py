@@ -1,7 +1,9 @@
 """The numbers of a robot's geometry, and how its pose depends on them.
 
 With readings q + offset = ik(pose, p) of the actuators, J dxi + dq/dp dp = d(offset): a pose moves with the numbers by
-dxi = J^-1 (d(offset) - dq/dp dp), exactly; poses themselves are found by Newton's method with the same matrices.
+dxi = J^-1 (d(offset) - dq/dp dp), exactly; poses themselves are found by Newton's method with the same matrices. Of a
+robot with fewer than six freedoms the constraints of its legs, c(pose, p) = 0, stand below q: the platform then tilts
+and shifts as its geometry has it, also where a perfect one would only move along its freedoms.
 """
 
 from __future__ import annotations
@@ -10,7 +12,6 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import Any
 
-import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
@@ -19,11 +20,14 @@ from ..description.quantities import unit_of
 from ..errors import InputError
 from ..kernels import Kernel
 from ..mechanism import Mechanism
-from ..mechanism.closing import closed
 from ..model import Model
 from ..parameters.paths import known_paths, value_at
-from ..symbols.expression import Expression, port
+from ..platforms.rigid import RigidPlatform
+from .closure import closure
 from .numbers import LinearNumber
+from .rewritten import body_fields
+from .spread import carried
+from .workspace import random_poses
 
 Array = NDArray[np.float64]
 _NEWTON = 30
@@ -37,26 +41,41 @@ class Geometry:
     ``patterns`` choose among the paths of the file; default: all points, lengths and directions of the legs that the
     coordinates depend on. A direction counts as two small turns. With ``offsets`` every actuator has one, unless its
     joint states one in the file, which then counts itself. ``frames`` adds twelve numbers for where the measuring
-    device's frame is and where on the platform it measures.
+    device's frame is and where on the platform it measures. ``jamming`` names numbers that are left out: legs of an
+    overconstrained robot could not close if they changed alone.
     """
 
     def __init__(
         self, model: Model, patterns: tuple[str, ...] = (), *, offsets: bool = True, frames: bool = False
     ) -> None:
-        if not model.mobility.full or model.robot.flexible:
-            raise InputError(f"calibrate: a rigid robot of six freedoms is needed, {model.robot.name!r} is none")
-        if len(model.actuators) != 6:
-            raise InputError(f"calibrate: six actuators are needed, {model.robot.name!r} has {len(model.actuators)}")
         self.model, self.robot = model, model.robot
+        self.readings = len(model.actuators)
+        if model.robot.flexible:
+            raise InputError(
+                f"calibrate: {self.robot.name!r} has a flexible platform: its pose depends on its deflection, which "
+                "readings of actuators do not show; calibrate the robot without its modes"
+            )
+        if self.readings != model.mobility.count:
+            raise InputError(
+                f"calibrate: {self.robot.name!r} has {self.readings} actuators for {model.mobility.count} freedoms: "
+                "its readings alone do not agree with one pose while geometry is off; calibrate it without "
+                f"{self.readings - model.mobility.count} of them"
+            )
         self.paths = self._paths(patterns)
         wanted = set(self.paths)
         self.mechanism = Mechanism(self.robot, None, lambda entry: entry.path in wanted)
+        if not model.mobility.full:
+            # a pose is what legs make of it: none of its six components is fixed beforehand
+            self.mechanism.platform = RigidPlatform(self.mechanism.numbers)
         entries = self.mechanism.numbers.entries
         self._places = {path: [k for k, e in enumerate(entries) if e.path == path] for path in self.paths}
         self.numbers: list[LinearNumber] = []
         self._blocks: list[tuple[str, slice, Array]] = []
         for path in self.paths:
             self._add(path)
+        self.jamming: tuple[str, ...] = ()
+        if self.mechanism.mobility is not None and self.mechanism.mobility.redundant and self.numbers:
+            self._leave_out_jamming()
         self.own = len(self.numbers)
         self.offsets: list[int] = []
         if offsets:
@@ -97,7 +116,7 @@ class Geometry:
             self.numbers += [LinearNumber(path, "", f"{name} turn {k}", "rad", 0.0) for k in (1, 2)]
         elif value.ndim == 0:
             basis = np.ones((1, 1))
-            unit = "m" if _kind(self.robot, path) == "m" else self.model.actuators[int(parts[1])].unit
+            unit = "m" if _kind(self.robot, path) == "m" else self._unit_of(path)
             self.numbers.append(LinearNumber(path, "", name, unit, float(value)))
         else:
             basis = np.eye(3)
@@ -106,11 +125,21 @@ class Geometry:
             ]
         self._blocks.append((path, slice(start, len(self.numbers)), basis))
 
+    def _unit_of(self, path: str) -> str:
+        """Unit of the actuator whose joint states an offset."""
+        joint = value_at(self.robot, path.rpartition(".")[0])
+        return "rad" if joint.kind == "revolute" else "m"
+
     def _add_offsets(self) -> None:
         number = 0
         for k, leg in enumerate(self.robot.legs):
             for name in leg.actuator_names():
-                stated = any(path.startswith(f"legs.{k}.") and path.endswith(".offset") for path in self.paths)
+                stated = any(
+                    path.startswith(f"legs.{k}.joints.")
+                    and path.endswith(".offset")
+                    and value_at(self.robot, path.rpartition(".")[0]).name == name
+                    for path in self.paths
+                )
                 actuator = self.model.actuators[number]
                 if not stated:
                     self.offsets.append(number)
@@ -137,9 +166,17 @@ class Geometry:
                 port_[place] = value[index] if index else value
         return port_
 
+    def following(self, values: dict[str, Array]) -> dict[str, Array]:
+        """What follows from new values of the file's numbers: bodies that spin between joints stay on their line."""
+        found: dict[str, Array] = {}
+        for path, moments in carried(self.mechanism, values).items():
+            fields = body_fields(value_at(self.robot, path), moments)
+            found |= {f"{path}.{name}": fields[name] for name in ("com", "inertia")}
+        return found
+
     def reading_offsets(self, p: Array) -> Array:
-        """What readings are short of the coordinates (6,)."""
-        result = np.zeros(6)
+        """What readings are short of the coordinates (a,)."""
+        result = np.zeros(self.readings)
         result[self.offsets] = p[self.own : self.own + len(self.offsets)]
         return result
 
@@ -147,24 +184,17 @@ class Geometry:
 
     @cached_property
     def _kernel(self) -> Kernel:
-        mechanism = self.mechanism
         places = [k for path in self.paths for k in self._places[path]]
-
-        def build() -> Any:
-            x = mechanism.inputs()
-            state, legs = mechanism.resting(x)
-            q = mechanism.coordinates(legs)
-            slopes = ca.densify(ca.jacobian(q, mechanism.numbers.symbols[places]))
-            jacobian = ca.densify(state.to_base(mechanism.jacobian(legs).T).T)
-            outputs = (port("q", q), port("by_numbers", slopes, slopes.shape), port("jacobian", jacobian, (6, 6)),
-                       port("quality", mechanism.quality(legs), ()))  # fmt: skip
-            return closed(mechanism, Expression("geometry", x.place, outputs, mechanism.port))
-
-        return Kernel(build)
+        return Kernel(lambda: closure(self.mechanism, places))
 
     def at(self, pose: Array, p: Array) -> tuple[Array, Array, Array]:
-        """Coordinates (n, 6), their slopes by the numbers (n, 6, own) and the Jacobian (n, 6, 6) at poses."""
-        q, slopes, jacobian, _ = self._kernel.at(self.port_values(p))(np.ascontiguousarray(pose))
+        """Coordinates and constraints (n, 6), their slopes by the numbers (n, 6, own) and by the pose (n, 6, 6)."""
+        values, slopes, rows, _ = self._kernel.at(self.port_values(p))(np.ascontiguousarray(pose))
+        by_numbers = self._by_numbers(slopes, p)
+        return values[:, :6], by_numbers[:, :6], rows[:, :6]
+
+    def _by_numbers(self, slopes: Array, p: Array) -> Array:
+        """Slopes (n, k, own) by the numbers from those by entries of the parameter port."""
         columns, start = [], 0
         for path, where, basis in self._blocks:
             size = len(self._places[path])
@@ -175,19 +205,43 @@ class Geometry:
                 turn = (np.eye(3) - np.outer(value, value) / length**2) @ basis / length
             columns.append(slopes[:, :, start : start + size] @ turn)
             start += size
-        by_numbers = np.concatenate(columns, axis=2) if columns else np.zeros((len(pose), 6, 0))
-        return q, by_numbers, jacobian
+        return np.concatenate(columns, axis=2) if columns else np.zeros((*slopes.shape[:2], 0))
+
+    def _leave_out_jamming(self) -> None:
+        """Leave out numbers that alone would break a constraint that other legs repeat: the robot would jam.
+
+        A repeated constraint changes by dc/dp + W dxi/dp while the pose follows the others.
+        """
+        poses = random_poses(self.model, 8, 0)
+        zero = np.zeros(self.count)
+        _, slopes, rows, _ = self._kernel.at(self.port_values(zero))(poses)
+        own = self._by_numbers(slopes, zero)
+        off = own[:, 6:] - rows[:, 6:] @ _solved(rows[:, :6], own[:, :6])
+        jams = np.abs(off).max(axis=(0, 1)) > 1e-7
+        kept: list[LinearNumber] = []
+        blocks = []
+        for path, where, basis in self._blocks:
+            stay = np.flatnonzero(~jams[where]) + where.start
+            if len(stay):
+                blocks.append((path, slice(len(kept), len(kept) + len(stay)), basis[:, stay - where.start]))
+                kept += [self.numbers[k] for k in stay]
+            else:
+                del self._places[path]
+        self.jamming = tuple(n.name for n, j in zip(self.numbers, jams, strict=True) if j)
+        self.numbers, self._blocks = kept, blocks
+        self.paths = [path for path, _, _ in blocks]
+        self.__dict__.pop("_kernel", None)
 
     def poses(self, readings: Array, p: Array, guess: Array) -> Array:
-        """Poses (n, 4, 4) with readings (n, 6), by Newton's method from ``guess``; NaN where there is none."""
-        wanted, pose = readings + self.reading_offsets(p), np.array(guess)
+        """Poses (n, 4, 4) with readings (n, a), by Newton's method from ``guess``; NaN where there is none."""
+        wanted, pose = np.zeros((len(readings), 6)), np.array(guess)
+        wanted[:, : self.readings] = readings + self.reading_offsets(p)
         for _ in range(_NEWTON):
-            q, _, jacobian = self.at(pose, p)
-            with np.errstate(all="ignore"):
-                step = np.linalg.solve(jacobian, (wanted - q)[..., None])[..., 0]
+            values, _, rows = self.at(pose, p)
+            step = _solved(rows, (wanted - values)[..., None])[..., 0]
             pose[:, :3, 3] += step[:, :3]
             pose[:, :3, :3] = Rotation.from_rotvec(np.nan_to_num(step[:, 3:])).as_matrix() @ pose[:, :3, :3]
-            if np.abs(step).max() < 1e-13:
+            if not np.nanmax(np.abs(step), initial=0.0) > 1e-13:
                 break
         off = np.abs(self.at(pose, p)[0] - wanted).max(axis=1)
         pose[~(off < 1e-9)] = np.nan
@@ -195,11 +249,19 @@ class Geometry:
 
     def slopes(self, pose: Array, p: Array) -> Array:
         """d(pose)/dp (n, 6, count without frames): displacement of the origin and turn, base axes, readings fixed."""
-        _, by_numbers, jacobian = self.at(pose, p)
+        _, by_numbers, rows = self.at(pose, p)
         columns = [-by_numbers]
         if self.offsets:
             columns.append(np.broadcast_to(np.eye(6)[:, self.offsets], (len(pose), 6, len(self.offsets))))
-        return np.asarray(np.linalg.solve(jacobian, np.concatenate(columns, axis=2)))
+        return _solved(rows, np.concatenate(columns, axis=2))
+
+
+def _solved(matrix: Array, right: Array) -> Array:
+    """x of matrix x = right for a batch; NaN where a matrix is singular or not finite."""
+    good = np.isfinite(matrix).all(axis=(1, 2)) & (np.abs(np.linalg.det(np.nan_to_num(matrix))) > 0)
+    result = np.full(right.shape, np.nan)
+    result[good] = np.linalg.solve(matrix[good], right[good])
+    return result
 
 
 def _kind(robot: Any, path: str) -> str:

@@ -32,7 +32,7 @@ _ANCHOR = ("anchor_x", "anchor_y", "anchor_z")
 
 @dataclass(frozen=True)
 class Measurements:
-    """Readings q (n, 6) of the actuators with what was measured, values (n, c), of one kind.
+    """Readings q (n, a) of the actuators with what was measured, values (n, c), of one kind.
 
     ``pose``: x, y, z and the rotation as a vector; ``position``: x, y, z; ``tilt``: rise of the platform's x and y axes
     against the horizon (``up`` is the vertical); ``distance``: from the tool's point to ``anchor`` (3,) or (n, 3), as
@@ -50,8 +50,8 @@ class Measurements:
         if self.kind not in COLUMNS:
             raise InputError(f"kind: one of {', '.join(COLUMNS)} is needed, got {self.kind!r}")
         n, wide = len(self.readings), len(COLUMNS[self.kind])
-        if self.readings.shape != (n, 6) or self.values.shape != (n, wide):
-            raise InputError(f"measurements: readings (n, 6) and values (n, {wide}) of a {self.kind} are needed, got "
+        if self.readings.ndim != 2 or self.values.shape != (n, wide):
+            raise InputError(f"measurements: readings (n, a) and values (n, {wide}) of a {self.kind} are needed, got "
                              f"{self.readings.shape} and {self.values.shape}")  # fmt: skip
         if not (np.isfinite(self.readings).all() and np.isfinite(self.values).all()):
             raise InputError("measurements: readings and values must be finite numbers")
@@ -141,11 +141,14 @@ def read_measurements(model: Model, path: str | Path, **options: Any) -> Measure
 
 def measurements(model: Model, kind: Kind, readings: Array, values: Array, **options: Any) -> Measurements:
     """Measurements of a robot; tilts count from its own vertical."""
+    readings, count = np.asarray(readings, dtype=float), len(model.actuators)
+    if readings.shape != (len(readings), count):
+        raise InputError(f"measurements: readings (n, {count}) of the actuators are needed, got {readings.shape}")
     gravity = np.array(model.robot.gravity)
     size = np.linalg.norm(gravity)
     up = -gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
     given = {k: np.asarray(v, dtype=float) for k, v in options.items() if v is not None}
-    return Measurements(kind, np.asarray(readings, dtype=float), np.asarray(values, dtype=float), up=up, **given)
+    return Measurements(kind, readings, np.asarray(values, dtype=float), up=up, **given)
 
 
 def _table(path: Path) -> tuple[list[str], list[Array]]:

@@ -62,12 +62,17 @@ def body_changes(path: str, body: Body, before: Array, after: Array, covariance:
     return changes
 
 
-def with_changes(robot: Robot, changes: list[Change], note: str, extra: Mapping[str, str] | None = None) -> Robot:
-    """The robot with the changed fields; each has a source that says from what and how well it is known."""
+def with_changes(robot: Robot, changes: list[Change], note: str, follows: Mapping[str, Array] | None = None) -> Robot:
+    """The robot with the changed fields; each has a source that says from what and how well it is known.
+
+    ``follows`` are values by path that follow from those, without sources of their own.
+    """
     data = robot.model_dump(mode="json", exclude_defaults=True)
     data["legs"] = [{"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)} for leg in robot.legs]
     sources = dict(robot.sources)
-    fresh: dict[str, str] = dict(extra or {})
+    fresh: dict[str, str] = {}
+    for path, value in (follows or {}).items():
+        _set(data, path, np.asarray(value).tolist())
     for change in changes:
         _set(data, change.path, np.asarray(change.after).tolist())
         unit = f" {change.unit}" if change.unit else ""

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..mechanism import Mechanism
+from ..parameters.paths import value_at
 
 Array = NDArray[np.float64]
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
@@ -48,6 +50,27 @@ def moved(turn: Array, shift: Array) -> Array:
     return np.stack(columns, axis=1)
 
 
+def spinning(mechanism: Mechanism) -> dict[str, tuple[int, str, str]]:
+    """Bodies that spin freely about the line of two spherical joints: leg and names of the joints, by path."""
+    found: dict[str, tuple[int, str, str]] = {}
+    for number, placed in enumerate(mechanism.placed):
+        leg: Any = mechanism.robot.legs[number]
+        for joint in placed.placement.joints:
+            if joint.spins_about is None:
+                continue
+            for body in leg.bodies.keys() & {joint.parent, joint.child}:
+                ends = [j for j in placed.placement.joints if body in (j.parent, j.child)]
+                if len(ends) == 2 and all(j.spins_about is not None for j in ends):
+                    found[f"legs.{number}.bodies.{body}"] = number, ends[0].name, ends[1].name
+    return found
+
+
+def _ends(robot: Any, number: int, *names: str) -> list[Array]:
+    """Where joints of a leg are (3,) each."""
+    at = {j.name: np.array(j.at) for j in robot.legs[number].joints}
+    return [at[name] for name in names]
+
+
 def rod_moments(mechanism: Mechanism) -> dict[str, Array]:
     """For every body that spins freely about the line of its two spherical joints, by path: B (10, 4).
 
@@ -55,26 +78,41 @@ def rod_moments(mechanism: Mechanism) -> dict[str, Array]:
     across the line, all about that joint.
     """
     found: dict[str, Array] = {}
-    for number, placed in enumerate(mechanism.placed):
-        for joint in placed.placement.joints:
-            if joint.spins_about is None:
-                continue
-            leg: Any = mechanism.robot.legs[number]
-            names = {j.name: j for j in leg.joints}
-            for body in (joint.parent, joint.child):
-                ends = [j for j in placed.placement.joints if body in (j.parent, j.child)]
-                if len(ends) != 2 or any(j.spins_about is None for j in ends):
-                    continue
-                start, end = (np.array(names[j.name].at) for j in ends)
-                line = (end - start) / np.linalg.norm(end - start)
-                along = np.outer(line, line)
-                local = [
-                    column_of(1.0, np.zeros(3), np.zeros((3, 3))),
-                    column_of(0.0, line, np.zeros((3, 3))),
-                    column_of(0.0, np.zeros(3), along),
-                    column_of(0.0, np.zeros(3), np.eye(3) - along),
-                ]
-                found[f"legs.{number}.bodies.{body}"] = moved(np.eye(3), start) @ np.stack(local, axis=1)
+    for path, place in spinning(mechanism).items():
+        start, end = _ends(mechanism.robot, *place)
+        line = (end - start) / np.linalg.norm(end - start)
+        along = np.outer(line, line)
+        local = [
+            column_of(1.0, np.zeros(3), np.zeros((3, 3))),
+            column_of(0.0, line, np.zeros((3, 3))),
+            column_of(0.0, np.zeros(3), along),
+            column_of(0.0, np.zeros(3), np.eye(3) - along),
+        ]
+        found[path] = moved(np.eye(3), start) @ np.stack(local, axis=1)
+    return found
+
+
+def carried(mechanism: Mechanism, joints: dict[str, Array]) -> dict[str, Array]:
+    """Moments (10,) by path of bodies that spin between joints which have moved: they stay on the line of these.
+
+    ``joints`` are the new places by path, ``legs.0.joints.2.at``. A body turns with the line between its joints, and
+    its centre of mass stays at the same part of it.
+    """
+    robot: Any = mechanism.robot
+    found = {}
+    for path, (number, *names) in spinning(mechanism).items():
+        order = [j.name for j in robot.legs[number].joints]
+        old = _ends(robot, number, *names)
+        new = [joints.get(f"legs.{number}.joints.{order.index(n)}.at", o) for n, o in zip(names, old, strict=True)]
+        if all(np.array_equal(a, b) for a, b in zip(old, new, strict=True)):
+            continue
+        body: Any = value_at(robot, path)
+        com = np.array(body.com)
+        before, after = old[1] - old[0], new[1] - new[0]
+        part = float((com - old[0]) @ before / (before @ before))
+        turn = Rotation.align_vectors(after[None], before[None])[0].as_matrix()
+        moments = column_of(body.mass, body.mass * com, np.array(body.second_moment))
+        found[path] = moved(turn, new[0] + part * after - turn @ (old[0] + part * before)) @ moments
     return found
 
 

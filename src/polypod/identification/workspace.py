@@ -22,19 +22,29 @@ def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Arr
     for _ in range(40):
         n = 4 * count
         draw = rng.uniform(-1, 1, (n, 6)) * rng.uniform(0.3, 1, (n, 1))
-        pose = np.tile(home, (n, 1, 1))
-        pose[:, :3, 3] += reach * size * 2 * draw[:, :3]
-        pose[:, :3, :3] = Rotation.from_rotvec(reach * draw[:, 3:]).as_matrix() @ home[:3, :3]
-        quality = model.kernel("inverse_kinematics")(pose)[1]
-        good = quality > 1e-3
+        if model.mobility.full:
+            pose = np.tile(home, (n, 1, 1))
+            pose[:, :3, 3] += reach * size * 2 * draw[:, :3]
+            pose[:, :3, :3] = Rotation.from_rotvec(reach * draw[:, 3:]).as_matrix() @ home[:3, :3]
+        else:
+            pose = _own_poses(model, reach * draw, size)
+        pose = pose[model.kernel("inverse_kinematics")(np.ascontiguousarray(pose))[1] > 1e-3]
         report = model.limits(pose)
         if report.names:
-            good &= report.inside.all(axis=1)
-        good &= model.conditioning(pose).condition <= worst
-        found.append(pose[good])
-        total += int(good.sum())
+            pose = pose[report.inside.all(axis=1)]
+        pose = pose[model.conditioning(pose).condition <= worst]
+        found.append(pose)
+        total += len(pose)
         if total >= count:
             return np.concatenate(found)[:count]
         if total < count // 10:
             reach *= 0.8
     raise InputError(f"robot: {model.robot.name!r} reaches only {total} of {count} poses around home within its limits")
+
+
+def _own_poses(model: Model, draw: Array, size: float) -> Array:
+    """Poses of a robot with fewer than six freedoms at coordinates (n, m), in parts of its size and radians."""
+    scale = np.array([1.0 if f.motion == "rotation" else 2 * size for f in model.robot.freedoms])
+    x = scale * draw[:, : len(scale)]
+    pose = model.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
+    return np.asarray(pose[np.isfinite(pose).all(axis=(1, 2))])
