@@ -37,7 +37,8 @@ def array_arguments(method: str) -> list[str]:
 
 
 # Methods of flexible robots have tests of their own, and methods that take names instead of arrays.
-ELSEWHERE = {"deflection", "static_equilibrium", "steady_shape", "kernel", "casadi", "parameters", "derivatives"}
+ELSEWHERE = {"deflection", "static_equilibrium", "steady_shape", "kernel", "parameters", "derivatives"}
+ELSEWHERE |= {"casadi", "jax", "torch"}
 METHODS = [
     name
     for name in dir(pp.Model)

@@ -39,6 +39,7 @@ METHODS: dict[str, tuple[Callable[..., Any], float]] = {
     "direct_dynamics": (lambda m, s, **p: m.direct_dynamics(s.pose, s.twist, s.force, s.wrench, **p), SOLVED),
     "twist": (lambda m, s, **p: m.twist(s.pose, s.force[..., : len(m.actuators)], **p), SOLVED),
     "acceleration": (lambda m, s, **p: m.acceleration(s.pose, s.twist, s.force, **p), SOLVED),
+    "conditioning": (lambda m, s, **p: np.stack(m.conditioning(s.pose, **p), axis=-1), SOLVED),
     "reactions": (lambda m, s, **p: m.reactions(*s[:4], **p).force, SOLVED),
 }
 
@@ -147,6 +148,42 @@ def test_a_design_is_the_changed_robot(method: str, model: pp.Model, states: Sta
     got, wanted = call(model, states, parameters=numbers), call(other, states)
     assert_close(got, wanted, tolerance)
     assert np.abs(got - call(model, states)).max() > 1e-4 * np.abs(got).max(), "the design has no effect"
+
+
+def test_poses_of_designs(model: pp.Model, states: States) -> None:
+    """Forward kinematics from coordinates of the robot itself: the poses of the changed robots."""
+    numbers = designs_of(model, 2)
+    across = {path: value[:, None] for path, value in numbers.items()}
+    q = model.inverse_kinematics(states.pose)
+    got = model.forward_kinematics(q, states.pose, parameters=across, full_output=True)
+    for k in range(2):
+        other = pp.Model(changed(model.robot, pick(numbers, k)))
+        wanted = other.forward_kinematics(q, states.pose, full_output=True)
+        found = np.isfinite(got.pose[k][:, 0, 0])  # designs get Newton's iteration from the guess alone
+        assert found.mean() >= 0.8
+        assert np.array_equal(got.code[k][found], wanted.code[found])
+        assert np.abs(got.pose[k][found] - wanted.pose[found]).max() < 1e-9
+    with pytest.raises(InputError, match="logs are followed"):
+        model.forward_kinematics(q, along=True, parameters=across)
+
+
+def test_limits_of_designs(model_of: Callable[[str], pp.Model]) -> None:
+    """Lengths, cones and their ranges are those of the changed robots; a design that cannot be has none."""
+    model = model_of("hexapod")
+    path = next(path for path in model.parameters("legs.*.base"))
+    moved = model.parameters(path)[path] * np.array([1.0, 1.05])[:, None]
+    pose = easy(model, 3).pose
+    limits = model.limits(pose, parameters={path: moved[:, None]})
+    for k in range(2):
+        own = pp.Model(changed(model.robot, {path: moved[k]})).limits(pose)
+        assert limits.names == own.names
+        assert len(own.names) > 0
+        assert np.abs(limits.value[k] - own.value).max() < 1e-12
+        assert np.abs(limits.low[k] - own.low).max() < 1e-12
+        assert np.array_equal(limits.inside[k], own.inside)
+    with pytest.warns(StateWarning, match="design 0"):
+        none = model.limits(pose, parameters={"platform.mass": np.array([[-1.0]])})
+    assert np.isnan(none.value).all()
 
 
 @pytest.mark.parametrize("method", ["inverse_dynamics", "jacobian", "reactions", "energy"])

@@ -17,6 +17,7 @@ from ..parameters import Entry, Numbers
 from ..platforms import ConstrainedState, Freedoms, Inputs, Platform, PlatformState, Tip, platform_of
 from ..symbols.expression import Port
 from ..symbols.implicit import ImplicitReplay
+from ..symbols.mapped import mapped
 from ..symbols.tape import Replay
 from ..symbols.vectors import Frame
 from .leg import CLOSED, LegModel, PlacedLeg
@@ -216,8 +217,12 @@ class Mechanism:
     @cached_property
     def limit_ranges(self) -> NDArray[np.float64]:
         """Lowest and highest values (k, 2) of the limited quantities, for the robot's numbers; angles as cosines."""
-        rows = [ca.horzcat(limit.low, limit.high) for _, limit in self.limits]
-        return self.numbers.evaluate(ca.vertcat(*rows, ca.SX(0, 2)))
+        return self.limit_ranges_of(self.numbers.values[None])[0]
+
+    def limit_ranges_of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The same (D, k, 2) for designs' numbers (D, p)."""
+        rows = ca.vertcat(*[ca.horzcat(limit.low, limit.high) for _, limit in self.limits], ca.SX(0, 2))
+        return mapped([self.numbers.symbols], rows, numbers)
 
     @property
     def redundant(self) -> bool:

@@ -35,12 +35,21 @@ def first(results: list[Array]) -> Array:
 
 @dataclass(frozen=True)
 class _Run:
-    """Outputs of a kernel by name, rows first, of a batch of states; and the function that explains lost margins."""
+    """Outputs of a kernel by name, rows first, of a batch of states; and the function that explains lost margins.
+
+    ``numbers`` (D, k) are the robot's numbers of designs and ``which`` (n) the design of each row, if there are any.
+    """
 
     shape: tuple[int, ...]
     outputs: dict[str, Array]
     margins: Callable[[NDArray[np.int64]], Array]
     mechanism: Mechanism
+    numbers: Array | None = None
+    which: NDArray[np.int64] | None = None
+
+    def restored(self, name: str) -> Array:
+        """An output with the batch's axes."""
+        return self.outputs[name].reshape(self.shape + self.outputs[name].shape[1:])
 
 
 class Calls:
@@ -114,7 +123,10 @@ class Calls:
         """
         check_policy(errors)
         if parameters is not None:
-            return self._answered(name, self._of_designs(name, given, parameters, options), errors, answer)
+            run, notes = self.of_designs(name, given, parameters, options)
+            if notes or run.outputs["verdict"].any():
+                del run.outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
+            return self._answered(name, (run, notes), errors, answer)
         kernel = self._kernels.get(name, **options, verdict=True)
         return self.call_kernel(name, kernel, given, errors, answer)
 
@@ -161,16 +173,24 @@ class Calls:
             outputs["verdict"] %= BAD_INPUT
         return states, outputs
 
-    def _of_designs(
-        self, name: str, given: Mapping[str, Any], parameters: Mapping[str, ArrayLike], options: dict[str, Any]
+    def of_designs(
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        parameters: Mapping[str, ArrayLike],
+        options: Mapping[str, Any] = {},
+        names: Mapping[str, str] = {},
     ) -> tuple[_Run, Notes]:
-        """States broadcast against designs: every design at every state where the designs' axes lead."""
+        """States broadcast against designs: every design at every state where the designs' axes lead.
+
+        Notes say of which rows the design cannot be, and why.
+        """
         design = Design(self._kernels.robot, parameters)
         of_design = self._kernels.of_design(design)
         kernel, ask = of_design.get(name, **options, verdict=True), of_design.get("margins")
         mechanism = of_design.mechanism
         values = design.rows(mechanism.numbers)
-        states = self.checked(self.arguments(kernel, given))
+        states = self.checked(self.arguments(kernel, given, names))
         try:
             shape = np.broadcast_shapes(states.shape, design.shape)
         except ValueError as error:
@@ -179,7 +199,7 @@ class Calls:
                 "designs an axis of their own before them, (D, 1, ...)"
             ) from error
         outer = _leading(design.shape, shape)
-        names = [p.name for p in kernel.inputs]
+        inputs = [p.name for p in kernel.inputs]
         bound = kernel.at(values, rows=outer is None) if kernel.parameters else kernel
         if outer is not None:
             rows = [_spread(row, states.shape, shape, outer) for row in states.rows]
@@ -202,15 +222,30 @@ class Calls:
         if mechanism.platform.follows_legs:
             # other geometry lets the platform do other things
             notes.append((verdict >= BAD_INPUT, "the design's legs do not allow this pose or motion"))
-        if impossible or verdict.any():
-            del outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
 
         def margins(index: NDArray[np.int64]) -> Array:
-            given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(names, states.rows, strict=True)}
+            given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
             picked = [np.ascontiguousarray(given_rows[p.name][index]) for p in ask.inputs]
             return np.asarray(ask.at(values[which[index]], rows=True)(*picked) if ask.parameters else ask(*picked))
 
-        return _Run(shape, outputs, margins, mechanism), notes
+        return _Run(shape, outputs, margins, mechanism, values, which), notes
+
+    def of_possible_designs(
+        self, name: str, given: Mapping[str, Any], parameters: Mapping[str, ArrayLike], results: tuple[str, ...]
+    ) -> _Run:
+        """Outputs of a function that says by its numbers where there is no answer; NaN for designs that cannot be."""
+        run, notes = self.of_designs(name, given, parameters)
+        bad = np.any([states for states, _ in notes], axis=0) if notes else np.zeros(0, dtype=bool)
+        if bad.any():
+            for key in results:
+                run.outputs[key][bad] = np.nan
+            found = {key: run.restored(key) for key in results}
+
+            def explain(index: NDArray[np.int64]) -> list[str]:
+                return [next(text for states, text in notes if states[k]) for k in index]
+
+            report(name, bad, explain, found, True, None)
+        return run
 
     def impossible(self, design: Design, values: Array, ask: Kernel) -> dict[int, str]:
         """Why designs, by number, can be no robot: bodies that cannot be, legs that do not close at home.

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
+from ..errors import InputError, StateWarning
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.kinematics import FOUND
 from ..mechanism.verdict import BAD_INPUT
-from .arguments import Batch, PoseLike, batch
-from .caller import Caller
+from .arguments import Batch, PoseLike, batch, pose_matrix
+from .caller import Caller, Parameters
 from .diagnosis import Errors, check_policy, report
 from .forward_search import Search
 from .results import Code, ForwardKinematics
@@ -46,9 +47,52 @@ def forward_kinematics(
     if full_output:
         _mark_limits(model, rows, outputs["pose"], code)
         result = result._replace(code=code.reshape(states.shape))
+    return _answered(states, result, code, outputs["residual"], guess, errors, full_output)
+
+
+def forward_kinematics_of_designs(
+    model: Any,
+    q: ArrayLike,
+    guess: PoseLike,
+    elastic: ArrayLike | None,
+    along: bool,
+    parameters: Parameters,
+    errors: Errors | None,
+    full_output: bool,
+) -> Any:
+    """The same for designs broadcast against states; designs that cannot be have a guess that does not close."""
+    check_policy(errors)
+    if along:
+        raise InputError("parameters: logs are followed (along=True) with the robot's own numbers; make another robot")
+    given = {"q": q, "pose": guess, "elastic": elastic}
+    run, notes = model._calls.of_designs("forward_kinematics", given, parameters, names=_NAMES)
+    states = Batch(run.shape, ())
+    for rows, _ in notes:
+        run.outputs["residual"][rows], run.outputs["quality"][rows], run.outputs["verdict"][rows] = np.nan, 0.0, 1.0
+    result, code = _result(model, states, run.outputs)
+    if full_output and len(run.mechanism.limits):
+        poses = np.where(np.isnan(result.pose), pose_matrix(guess), result.pose)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", StateWarning)  # of designs that cannot be, which follows
+            limited = model.limits(poses, elastic=elastic, parameters=parameters)
+        outside = ~limited.inside.all(axis=-1).ravel()
+        code[(code == Code.CONVERGED) & outside] = Code.OUTSIDE_LIMITS
+        result = result._replace(code=code.reshape(run.shape))
+    return _answered(states, result, code, run.outputs["residual"], guess, errors, full_output)
+
+
+def _answered(
+    states: Batch,
+    result: ForwardKinematics,
+    code: NDArray[np.int64],
+    residual: Array,
+    guess: PoseLike,
+    errors: Errors | None,
+    full_output: bool,
+) -> Any:
+    """What the caller gets, with a word about states without an answer."""
     bad = ~np.isin(code, (Code.CONVERGED, Code.OUTSIDE_LIMITS))
     if bad.any():
-        residual = outputs["residual"]
         report(
             "forward_kinematics",
             bad,

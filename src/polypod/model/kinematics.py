@@ -12,7 +12,7 @@ from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
 from .caller import Array, Caller, Parameters
 from .closing import judged
 from .diagnosis import Errors
-from .forward import forward_kinematics
+from .forward import forward_kinematics, forward_kinematics_of_designs
 from .freedoms import OwnMotion
 from .results import Closing, Conditioning, LimitReport, PlatformMotion
 
@@ -129,6 +129,7 @@ class KinematicCalls(Caller):
         *,
         along: bool = False,
         elastic: ArrayLike | None = None,
+        parameters: Parameters | None = None,
         errors: Errors | None = None,
         full_output: bool = False,
     ) -> Any:
@@ -144,16 +145,29 @@ class KinematicCalls(Caller):
         With ``along`` the rows of q (..., T, n) are a log: the pose of a row is the guess of the next, all in compiled
         code. ``guess`` (..., 4, 4) then is that of the first rows. A row without an answer is skipped: the next starts
         from the last pose found. Logs of one batch are followed side by side.
+
+        With ``parameters`` designs are broadcast against states; Newton's iteration from the guess is all they get.
         """
         start = self.robot.home.matrix if guess is None else guess
+        if parameters is not None:
+            return forward_kinematics_of_designs(self, q, start, elastic, along, parameters, errors, full_output)
         if errors is None and elastic is None and not along and not full_output:
             pose = self._calls.one((q, start), "forward_kinematics")
             if pose is not None:
                 return pose
         return forward_kinematics(self, q, start, elastic, along, errors, full_output)
 
-    def limits(self, pose: PoseLike, *, elastic: ArrayLike | None = None) -> LimitReport:
+    def limits(
+        self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
+    ) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
+        if parameters is not None:
+            run = self._calls.of_possible_designs(
+                "limited", {"pose": pose, "elastic": elastic}, parameters, ("values",)
+            )
+            assert run.numbers is not None
+            ranges = run.mechanism.limit_ranges_of(run.numbers)[run.which].reshape(*run.shape, -1, 2)
+            return LimitReport.of(run.mechanism, run.restored("values")[..., 1:], ranges)
         kernel = self._kernels.get("limited", verdict=True)
         states, outputs = self._calls.evaluated(kernel, {"pose": pose, "elastic": elastic})
         return LimitReport.of(self._kernels.mechanism, states.restore(outputs["values"][:, 1:]))
@@ -168,15 +182,21 @@ class KinematicCalls(Caller):
         shape = states.shape
         return Closing(found.code.reshape(shape), found.leg.reshape(shape), found.excess.reshape(shape))
 
-    def conditioning(self, pose: PoseLike, *, elastic: ArrayLike | None = None) -> Conditioning:
+    def conditioning(
+        self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
+    ) -> Conditioning:
         """Condition number of the Jacobian and its distance to singularity, rotations scaled by the platform's size."""
+        if parameters is not None:
+            given, results = {"pose": pose, "elastic": elastic}, ("condition", "distance")
+            run = self._calls.of_possible_designs("conditioning", given, parameters, results)
+            return Conditioning(run.restored("condition"), run.restored("distance"))
         kernel = self._kernels.get("conditioning", verdict=True)
         states, outputs = self._calls.evaluated(kernel, {"pose": pose, "elastic": elastic})
         return Conditioning(states.restore(outputs["condition"]), states.restore(outputs["distance"]))
 
-    def null_space(self, pose: PoseLike) -> Array:
+    def null_space(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
         """Actuator forces (..., n, n - m) that hold the platform still against each other: J^T f = 0, orthonormal."""
-        matrix = self.jacobian(pose)
+        matrix = self.jacobian(pose, parameters=parameters)
         m = self._freedoms.count
         vectors = np.linalg.svd(matrix, full_matrices=True)[0]
         return np.asarray(vectors[..., :, m:])

@@ -142,7 +142,8 @@ class ForwardKinematics(NamedTuple):
 class LimitReport:
     """Limited quantities of a batch of poses: which, how much, how much is allowed.
 
-    ``names`` are (leg, quantity); ``value``, ``inside`` are (..., k), ``low``, ``high`` (k,), ``units`` k texts.
+    ``names`` are (leg, quantity); ``value``, ``inside`` are (..., k), ``low``, ``high`` (k,) or, of several designs,
+    (..., k), ``units`` k texts.
     """
 
     names: tuple[tuple[str, str], ...]
@@ -152,14 +153,14 @@ class LimitReport:
     units: tuple[str, ...]
 
     @staticmethod
-    def of(mechanism: Mechanism, values: Array) -> LimitReport:
-        """From the limited quantities (..., k) of a kernel, angles as cosines."""
+    def of(mechanism: Mechanism, values: Array, ranges: Array | None = None) -> LimitReport:
+        """From the limited quantities (..., k) of a kernel, angles as cosines; ``ranges`` (..., k, 2) of designs."""
         limits = mechanism.limits
-        low, high = mechanism.limit_ranges.T.copy()
+        low, high = np.moveaxis(mechanism.limit_ranges if ranges is None else ranges, -1, 0).copy()
         angles = np.array([limit.angle for _, limit in limits], dtype=bool)
         reported = values.copy()
         reported[..., angles] = np.arccos(np.clip(values[..., angles], -1.0, 1.0))
-        low[angles], high[angles] = 0.0, np.arccos(low[angles])
+        low[..., angles], high[..., angles] = 0.0, np.arccos(low[..., angles])
         names = tuple((leg, limit.name) for leg, limit in limits)
         return LimitReport(names, reported, low, high, tuple(limit.unit for _, limit in limits))
 
@@ -176,15 +177,20 @@ class LimitReport:
     def violations(self, which: Callable[[int], str] = "state {}".format) -> list[str]:
         """A sentence for each quantity that leaves its range in any state, at its worst; ``which`` names a state."""
         sentences = []
-        values = self.value.reshape(int(np.prod(self.value.shape[:-1], dtype=int)), len(self.names))
+        values, low, high = (
+            np.broadcast_to(v, self.value.shape).reshape(
+                int(np.prod(self.value.shape[:-1], dtype=int)), len(self.names)
+            )
+            for v in (self.value, self.low, self.high)
+        )
         for k, (leg, quantity) in enumerate(self.names):
-            over = np.fmax(self.low[k] - values[:, k], values[:, k] - self.high[k])
+            over = np.fmax(low[:, k] - values[:, k], values[:, k] - high[:, k])
             over = np.where(np.isnan(values[:, k]), np.inf, over)
             if len(over) and over.max() > 0:
                 state = int(over.argmax())
                 where = f" ({which(state)})" if self.value.ndim > 1 else ""
                 sentences.append(
                     f"{leg}: {quantity} {values[state, k]:.6g} {self.units[k]} is outside "
-                    f"{self.low[k]:.6g} to {self.high[k]:.6g} {self.units[k]}{where}"
+                    f"{low[state, k]:.6g} to {high[state, k]:.6g} {self.units[k]}{where}"
                 )
         return sentences

@@ -17,6 +17,7 @@ from ...errors import InputError
 from ...mechanism import LegModel, Mechanism
 from ...mechanism.samples import around_home
 from ...platforms import Freedoms
+from ...symbols.mapped import mapped
 from ...symbols.vectors import Frame, skew
 from .designs import nearby_designs
 
@@ -122,16 +123,6 @@ class Samples:
     def _at_designs(self, expression: ca.SX) -> Array:
         """An expression of the numbers alone at all designs, (D, rows, columns)."""
         return mapped([self._numbers.symbols], expression, np.asarray(self._designs))
-
-
-def mapped(inputs: list[ca.SX], expression: ca.SX, *rows: Array) -> Array:
-    """An expression of ``inputs`` at n rows (n, k) of each, (n, rows, columns)."""
-    dense = ca.densify(ca.SX(expression))
-    function = ca.Function("values", inputs, [dense])
-    # without numbers there is nothing to map over
-    columns = [np.ascontiguousarray(row.T) if row.shape[1] else np.zeros((0, len(row))) for row in rows]
-    found = np.array(function(*columns)).reshape(dense.size1(), -1, dense.size2())
-    return np.broadcast_to(found.transpose(1, 0, 2), (len(rows[0]), *dense.shape))
 
 
 def snap(values: Array, nothing: float, ones: bool = True) -> Array:
