@@ -70,6 +70,13 @@ def judged(x):
     return kept, np.linalg.det(np.concatenate([n, np.cross(arms, n)], axis=2))
 
 
+def lengths_kept(x):
+    """Whether all lengths are in their ranges (n,) at coordinates (n, 6) from home."""
+    ways = x[:, None, :3] + HEIGHT * UP + np.einsum("nij,kj->nki", rotation(*x[:, 3:].T), B) - A
+    lengths = np.linalg.norm(ways, axis=2)
+    return ((lengths >= 0.8 * LENGTH) & (lengths <= 1.25 * LENGTH)).all(axis=1)
+
+
 def constant_orientation_volume(points: int = 700) -> float:
     """Volume of positions at the home orientation: columns of the six shells cut exactly in z, summed over x and y.
 

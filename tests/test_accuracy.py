@@ -11,7 +11,8 @@ from typer.testing import CliRunner
 
 import polypod as pp
 from polypod.analysis import Growth, Tolerance, Tolerances, budget, load_tolerances, scatter, worst_case
-from polypod.analysis.accuracy import _displacement, _moved, _sources
+from polypod.analysis.accuracy.scatter import displacement, moved
+from polypod.analysis.accuracy.sources import sources_of
 from polypod.cli import app
 from polypod.errors import InputError, ToleranceFileError, UnknownNameError
 
@@ -55,8 +56,8 @@ def test_first_order_is_the_slope_of_forward_kinematics(model_of: ModelOf) -> No
             legs[3] = legs[3].model_copy(update={"base": tuple((base + sign * 1e-5 * axis).tolist())})
             other = pp.Model(model.robot.model_copy(update={"legs": tuple(legs)}))
             ends.append(other.forward_kinematics(q, pose))
-        moved.append(_displacement(ends[1], ends[0][None])[0] / 2e-5)
-    source = _sources(model, Tolerances(numbers={"legs.3.base": uniform(1e-5)}), pose[None])[0]
+        moved.append(displacement(ends[1], ends[0][None])[0] / 2e-5)
+    source = sources_of(model, Tolerances(numbers={"legs.3.base": uniform(1e-5)}), pose[None])[0]
     slopes = np.linalg.inv(model.jacobian(pose)) @ source.columns[0]
     assert np.allclose(slopes @ directions[0], moved[0], rtol=1e-6, atol=1e-9)
     assert np.allclose(found.bound, np.abs(slopes).sum(axis=1) * 1e-5, rtol=1e-9)
@@ -115,7 +116,7 @@ def test_no_robot_within_the_tolerances_exceeds_the_bound(model_of: ModelOf) -> 
             x = np.zeros(6)
             goal = q + 5e-5 * push
             for _ in range(20):
-                pose = _moved(home[None], x[None])[0]
+                pose = moved(home[None], x[None])[0]
                 reach = pose[:3, 3] + platform @ pose[:3, :3].T - base
                 x = x + inverse @ (goal - np.linalg.norm(reach, axis=1))
             assert np.abs(goal - np.linalg.norm(reach, axis=1)).max() < 1e-12

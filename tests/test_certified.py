@@ -12,8 +12,10 @@ import polypod as pp
 import reference_hexapod as ref
 from polypod.analysis import certified_box, certified_volume, certify_motion
 from polypod.analysis.certified import Enclosure
-from polypod.analysis.certified.enclosure import regular_sign
+from polypod.analysis.certified.averages import averages
+from polypod.analysis.certified.columns import Columns
 from polypod.analysis.certified.intervals import Interval, enclosed
+from polypod.analysis.certified.matrices import middle_of, regular_sign
 from polypod.analysis.workspace import Space
 from polypod.errors import InputError
 from polypod.symbols.graph import Graph
@@ -80,12 +82,12 @@ def test_a_matrix_is_called_regular_only_if_all_between_are():
     rng = np.random.default_rng(3)
     middle = rng.normal(size=(300, 3, 3))
     radius = rng.uniform(0, 0.2, (300, 1, 1)) * rng.uniform(size=(300, 3, 3))
-    sign = regular_sign(middle - radius, middle + radius)
+    sign = regular_sign(middle, radius)
     assert 0.2 < (sign != 0).mean() < 0.95
     for _ in range(50):
         det = np.linalg.det(middle + radius * rng.choice([-1.0, 1.0], size=middle.shape))
         assert (np.sign(det) == sign)[sign != 0].all()
-    assert regular_sign(np.full((1, 2, 2), -np.inf), np.full((1, 2, 2), np.inf)).tolist() == [0.0]
+    assert regular_sign(*middle_of(np.full((1, 2, 2), -np.inf), np.full((1, 2, 2), np.inf))).tolist() == [0.0]
 
 
 def test_boxes_that_are_decided_hold_only_such_poses(model):
@@ -111,11 +113,43 @@ def test_the_volume_lies_between_its_bounds(model):
     assert found.low <= exact * (1 + 1e-5)
     assert found.high >= exact * (1 - 1e-5)
     assert found.gap <= 0.35
-    whole = certified_volume(model, seconds=0.2)  # six coordinates: little is known soon, and it is said
-    assert whole.low <= 0.0036 * 1.4**3 * np.radians(70) ** 3 <= whole.high
-    assert whole.open > 0
+    # six coordinates, a part of the workspace around home: against 200,000 poses at random, right to 3e-3
+    span = dict.fromkeys(("x", "y", "roll", "pitch", "yaw"), (-0.12, 0.12)) | {"z": (-0.6, 0.6)}
+    whole = certified_volume(model, span=span, seconds=60, gap=0.08)
+    x = np.random.default_rng(1).uniform(-1, 1, (200_000, 6)) * [0.12, 0.12, 0.6, 0.12, 0.12, 0.12]
+    kept, det = ref.judged(x)
+    sampled = (kept & (det < 0)).mean() * 0.24**5 * 1.2
+    assert whole.low <= sampled * 1.005
+    assert whole.high >= sampled * 0.995
+    assert whole.gap <= 0.08
+    little = certified_volume(model, seconds=0.05)  # the whole takes longer, and it is said
+    assert little.low <= 0.00443 * 1.4**3 * np.radians(70) ** 3 <= little.high
+    assert little.open > 0
     with pytest.raises(InputError, match="between 0 and 1"):
         certified_volume(model, gap=0.0)
+
+
+@pytest.mark.parametrize("with_cones", [False, pytest.param(True, marks=pytest.mark.long)])
+def test_columns_are_as_long_as_their_bounds_say(model, with_cones):
+    """Mean length of what lengths (and cones) leave along z, over boxes half in the workspace, by sampling."""
+    rng = np.random.default_rng(7)
+    space = Space(model)
+    centre = rng.uniform(-1, 1, (3000, 6)) * [0.3, 0.3, 0.2, 0.3, 0.3, 0.3]
+    centre = centre[ref.judged(centre)[0]][:30]
+    for half in (0.01, 0.03):
+        e = np.array([half, half, 0.4, half, half, half])
+        low, high = centre - e, centre + e
+        found = averages(Columns(space, with_cones)(low, high), low, high)
+        x = rng.uniform(low, high, (4000, len(centre), 6)).reshape(-1, 6)
+        kept, lengths = ref.judged(x)[0], ref.lengths_kept(x)
+        part = (kept if with_cones else lengths).reshape(4000, -1).mean(axis=0)
+        # the sample's own scatter: four deviations of a mean of 4000
+        slack = 4 * 0.8 * np.sqrt(0.25 / 4000)
+        assert (found.least <= 0.8 * part + slack).all()
+        assert (found.most >= 0.8 * part - slack).all()
+        assert (found.heights[:, 0] <= found.heights[:, 1]).all()
+        if half == 0.01 and not with_cones:
+            assert (found.most - found.least).mean() < 0.01 * found.most.mean()
 
 
 def test_the_box_around_home_is_free(model):

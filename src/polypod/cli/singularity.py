@@ -100,16 +100,19 @@ def command(
     caption = "smallest singular values of the Jacobian and of the constraints, margin of the legs; 0 is singular"
     show_table(table("Here", [("kind", ""), ("distance", "1")], values, caption))
     rows = [
-        (name, 1e3 * way.distance, float(np.degrees(way.angle)), "yes" if way.inside else "no",
+        (name, 1e3 * way.distance, float(np.degrees(way.angle)), f"{100 * way.certain:.0f} %",
+         "yes" if way.inside else "no",
          *(lambda r: (r.kind, r.motion))(singularity(model, way.pose)))
         for name, way in reached.items()
     ]  # fmt: skip
     if not rows:
         out().print("\nNo singular pose within reach in which the legs close.")
         return
-    columns = [("by", ""), ("distance", "mm"), ("angle", "deg"), ("within limits", ""), ("kind", ""), ("there", "")]
+    columns = [("by", ""), ("distance", "mm"), ("angle", "deg"), ("certain", "")]
+    columns += [("within limits", ""), ("kind", ""), ("there", "")]
     out().print()
-    show_table(table("Nearest singular poses", columns, rows))
+    caption = "certain: nearer than this part of the way no pose is singular, proven by interval arithmetic"
+    show_table(table("Nearest singular poses", columns, rows, caption))
     if folder is not None:
         out().print(f"\nFigures and data: {escape(str(folder))}")
 
@@ -118,7 +121,8 @@ def _facts(model: Model, way: Nearest) -> dict[str, Any]:
     report = singularity(model, way.pose)
     pitch = None if np.isinf(report.screw.pitch) else report.screw.pitch
     return {
-        "distance_m": way.distance, "angle_rad": way.angle, "within_limits": way.inside, "pose": way.pose,
+        "distance_m": [way.certain * way.distance, way.distance], "angle_rad": [way.certain * way.angle, way.angle],
+        "within_limits": way.inside, "pose": way.pose,
         "kind": report.kind, "axis": report.screw.axis, "point_m": report.screw.point, "pitch_m_per_rad": pitch,
     }  # fmt: skip
 

@@ -1,9 +1,8 @@
-"""Boxes of coordinates decided for certain: volumes between bounds, and the largest box around a pose."""
+"""Boxes of coordinates decided for certain, and the largest box around a pose."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from time import monotonic
 from typing import NamedTuple
 
 import numpy as np
@@ -11,33 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError
 from ...model import Model
-from ..workspace.extent import extent, outside
+from ..workspace.extent import outside
 from ..workspace.space import Judge, Space
 from ..workspace.travel import travel
-from .enclosure import Enclosure, Verdict
+from .enclosure import Enclosure
 
 Array = NDArray[np.float64]
-_CHUNK = 1 << 14
-_MOST_BOXES = 4_000_000
-_SUMS = 1e-10
-"""What sums of volumes may have lost."""
-
-
-class CertifiedVolume(NamedTuple):
-    """``low`` <= volume <= ``high`` for certain, within ``span`` (k, 2) of the coordinates ``names``.
-
-    In the product of the coordinates' units. ``boxes`` were decided, ``open`` were left when ``seconds`` were over or
-    ``gap`` = (high - low)/high was small enough.
-    """
-
-    low: float
-    high: float
-    gap: float
-    names: tuple[str, ...]
-    span: Array
-    boxes: int
-    open: int
-    seconds: float
 
 
 class CertifiedBox(NamedTuple):
@@ -54,100 +32,47 @@ class CertifiedBox(NamedTuple):
     boxes: int
 
 
-def certified_volume(
-    model: Model,
-    coordinates: Sequence[str] | None = None,
-    span: Mapping[str, tuple[float, float]] | None = None,
-    at: Mapping[str, float] | None = None,
-    pivot: ArrayLike | None = None,
-    gap: float = 0.05,
-    seconds: float = 30.0,
-) -> CertifiedVolume:
-    """Volume of the workspace between guaranteed bounds, by bisecting boxes that are neither inside nor outside.
+class Boxes(NamedTuple):
+    """Boxes from low to high (n, k).
 
-    Over ``coordinates`` (all unless named), the others at ``at``; within ``span`` where it is given, else within the
-    workspace's own extent and a tenth more. Inside are poses that keep all limits, close the legs, and have the sign of
-    det J that home has; rounding is accounted for. Parts that do not hang together with home count too.
+    ``regular`` (n,): legs are known to close and det J to keep its sign; ``coned`` (n,): all cones are known to hold.
     """
-    if not 0 < gap < 1 or not seconds > 0:
-        raise InputError(f"gap: between 0 and 1, and more than 0 seconds are needed, got {gap!r} and {seconds!r}")
-    space = Space(model, pivot)
-    judge = Judge(space)
-    names = tuple(coordinates or space.names)
-    places = [space.place(name) for name in names]
-    start = space.point(at)
-    box = _span(judge, names, span or {}, start)
-    enclosure = Enclosure(space)
-    scale = np.where(space.turns[places], space.model.size, 1.0)
-    boxes = _Boxes(box[:, 0][None], box[:, 1][None], np.zeros(1, dtype=bool))
-    inside, decided, began = 0.0, 0, monotonic()
-    while len(boxes.low):
-        left = []
-        for first in range(0, len(boxes.low), _CHUNK):
-            part = boxes.only(slice(first, first + _CHUNK))
-            verdict = _decide(enclosure, start, places, part)
-            open_ = ~(verdict.inside | verdict.outside)
-            inside += part.only(verdict.inside).volume
-            decided += int((~open_).sum())
-            left.append(_Boxes(part.low, part.high, verdict.regular).only(open_))
-            if monotonic() - began > seconds:
-                left.append(boxes.only(slice(first + _CHUNK, None)))
-                break
-        boxes = _Boxes(*(np.concatenate(parts) for parts in zip(*left, strict=True)))
-        enough = boxes.volume <= gap * (inside + boxes.volume)
-        if enough or monotonic() - began > seconds or 2 * len(boxes.low) > _MOST_BOXES:
-            break
-        boxes = boxes.split(scale)
-    least, most = inside * (1 - _SUMS), (inside + boxes.volume) * (1 + _SUMS)
-    rest = (most - least) / most if most else 0.0
-    return CertifiedVolume(least, most, rest, names, box, decided, len(boxes.low), monotonic() - began)
-
-
-def _span(judge: Judge, names: Sequence[str], span: Mapping[str, tuple[float, float]], at: Array) -> Array:
-    for name in span:
-        if name not in names:
-            raise InputError(f"span: {name} is not among the coordinates {', '.join(names)}")
-    missing = [name for name in names if name not in span]
-    found = extent(judge, missing, at) if missing else np.zeros((0, 2))
-    middle, half = found.mean(axis=1), 0.55 * (found[:, 1] - found[:, 0])
-    own = dict(zip(missing, np.stack([middle - half, middle + half], axis=1), strict=True))
-    box = np.array([span.get(name, own.get(name)) for name in names], dtype=np.float64)
-    if not (np.isfinite(box).all() and (box[:, 0] < box[:, 1]).all()):
-        raise InputError(f"span: a low and a high end of every coordinate are needed, got {box.tolist()}")
-    return box
-
-
-class _Boxes(NamedTuple):
-    """Boxes from low to high (n, k); ``regular`` (n,) where det J is known to keep its sign."""
 
     low: Array
     high: Array
     regular: NDArray[np.bool_]
+    coned: NDArray[np.bool_]
+
+    @staticmethod
+    def one(low: Array, high: Array) -> Boxes:
+        """A single box (k,) of which nothing is known."""
+        nothing = np.zeros(1, dtype=bool)
+        return Boxes(low[None].copy(), high[None].copy(), nothing, nothing)
+
+    @staticmethod
+    def joined(parts: Sequence[Boxes]) -> Boxes:
+        """Those of several batches, one after the other; a copy of a single one."""
+        low, high, regular, coned = zip(*parts, strict=True)
+        return Boxes(np.concatenate(low), np.concatenate(high), np.concatenate(regular), np.concatenate(coned))
 
     @property
-    def volume(self) -> float:
-        """Of all of them."""
-        return float(np.prod(self.high - self.low, axis=1).sum())
+    def volumes(self) -> Array:
+        """Of each of them (n,)."""
+        return np.asarray(np.prod(self.high - self.low, axis=1))
 
-    def only(self, which: slice | NDArray[np.bool_]) -> _Boxes:
+    def only(self, which: slice | NDArray[np.bool_] | NDArray[np.int64]) -> Boxes:
         """Some of them."""
-        return _Boxes(self.low[which], self.high[which], self.regular[which])
+        return Boxes(self.low[which], self.high[which], self.regular[which], self.coned[which])
 
-    def split(self, scale: Array) -> _Boxes:
-        """Every box in two halves across the coordinate in which it is largest."""
+    def split(self, scale: Array) -> Boxes:
+        """Every box in two halves across the coordinate in which it is largest, by a scale (k,) or one a box (n, k)."""
         rows = np.arange(len(self.low))
         widest = ((self.high - self.low) * scale).argmax(axis=1)
         middle = 0.5 * (self.low[rows, widest] + self.high[rows, widest])
         left, right = self.high.copy(), self.low.copy()
         left[rows, widest] = right[rows, widest] = middle
         ends = np.concatenate([self.low, right]), np.concatenate([left, self.high])
-        return _Boxes(*ends, np.tile(self.regular, 2))
-
-
-def _decide(enclosure: Enclosure, start: Array, places: list[int], boxes: _Boxes) -> Verdict:
-    bottom, top = np.tile(start, (len(boxes.low), 1)), np.tile(start, (len(boxes.low), 1))
-    bottom[:, places], top[:, places] = boxes.low, boxes.high
-    return enclosure(bottom, top, regular=boxes.regular)
+        return Boxes(*ends, np.tile(self.regular, 2), np.tile(self.coned, 2))
 
 
 def certify_box(
@@ -157,14 +82,14 @@ def certify_box(
 
     ``pose`` (4, 4) is what a box of displacements is about.
     """
-    boxes, taken = _Boxes(low[None], high[None], np.zeros(1, dtype=bool)), 0
+    boxes, taken = Boxes.one(low, high), 0
     while len(boxes.low) and taken < most:
         about = None if pose is None else np.repeat(pose[None], len(boxes.low), axis=0)
         verdict = enclosure(boxes.low, boxes.high, about, boxes.regular)
         taken += len(boxes.low)
         if verdict.outside.any():
             return False, True, taken
-        boxes = _Boxes(boxes.low, boxes.high, verdict.regular).only(~verdict.inside).split(scale)
+        boxes = boxes._replace(regular=verdict.regular).only(~verdict.inside).split(scale)
     return not len(boxes.low), False, taken
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from functools import partial
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -16,29 +16,44 @@ from ...kernels import Expression, Kernel, Port, port
 from ...legs.contract import SMALLEST_MARGIN
 from ...mechanism import Mechanism
 from ...model import Model
-from ...platforms.motion import frame_of, pose_of
 from ...symbols.graph import Graph
-from ...symbols.vectors import Frame, cayley, skew
 from ..workspace.quantities import Quantities, scaled_jacobian
 from ..workspace.space import Space
+from .displaced import about, displaced
 from .intervals import Interval, enclosed, mean_value, outward, within
+from .legs import Chart, on_struts
+from .matrices import middle_of, regular_sign
+from .rows import Rows
 
 Array = NDArray[np.float64]
 Truth = NDArray[np.bool_]
-Chart = Literal["coordinates", "about"]
-_SLACK = 1e-11
-"""What the products of an interval matrix with an inverse may be off by rounding: 6 x 6 of numbers about 1."""
+_FEW = 3
+"""Freedoms up to which the Jacobian's numbers are also bounded by their slopes."""
 
 
 class Verdict(NamedTuple):
     """Of n boxes: every pose is in the workspace (n,), none is (n,); neither is known where both are false.
 
-    ``regular`` (n,): det J has the sign that it has at home in every pose, so it has in every part of the box.
+    ``regular`` (n,): the legs close and det J has the sign that it has at home in every pose, so in every part too.
     """
 
     inside: Truth
     outside: Truth
     regular: Truth
+
+
+class Limits(NamedTuple):
+    """Of n boxes: all limits hold (n,), one is broken or legs do not close (n,), legs close (n,).
+
+    ``matrix`` are the ends of J's numbers over the box; ``slopes``, of robots of few freedoms, those of the numbers in
+    its middle and of their slopes over it.
+    """
+
+    kept: Truth
+    broken: Truth
+    closed: Truth
+    matrix: tuple[Array, Array]
+    slopes: tuple[Array, ...]
 
 
 class Enclosure:
@@ -58,6 +73,7 @@ class Enclosure:
         if chart == "about" and not space.full:
             raise InputError("certified: boxes about a pose are for robots of six freedoms; use boxes of coordinates")
         self._kernel = _kernel(space.model, chart)
+        self._rows = Rows(space, chart) if on_struts(space) else None
         self._numbers = mechanism.numbers.values[None]
         self._fixed = np.concatenate([space.home.ravel(), space.pivot])[None]
         self._ranges = mechanism.limit_ranges
@@ -66,14 +82,28 @@ class Enclosure:
     def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Truth | None = None) -> Verdict:
         """Boxes (n, m) from low to high; with ``about`` also their poses (n, 4, 4).
 
-        ``regular`` (n,) says of which boxes it is known that det J keeps its sign.
+        ``regular`` (n,) says of which boxes it is known that the legs close and det J keeps its sign.
         """
+        found = self.limits(low, high, poses)
+        known = np.zeros(len(low), dtype=bool) if regular is None else regular
+        wanted = self.space.sign
+        sign = np.where(known, wanted, 0.0)
+        asked = ~found.broken & ~known
+        if self._rows is not None:
+            sign[asked] = self._rows(low[asked], high[asked], None if poses is None else poses[asked]).sign
+        else:
+            sign[asked] = self._sign(found, asked, 0.5 * (high - low)[asked])
+        good = known | (found.closed & (sign == wanted))
+        return Verdict(found.kept & good, found.broken | (sign == -wanted), good)
+
+    def limits(self, low: Array, high: Array, poses: Array | None = None) -> Limits:
+        """Limits and closing alone, and the Jacobian's numbers."""
         given = [np.ascontiguousarray(low), np.ascontiguousarray(high)]
         if self.chart == "about":
             assert poses is not None
             # exact in the sense of the box: the pose's own rounding is part of the question asked
             given.append(np.ascontiguousarray(poses))
-        bottom, top, real = self._kernel(*given, self._fixed, self._numbers)
+        bottom, top, real, *sloped = self._kernel(*given, self._fixed, self._numbers)
         k = len(self._ranges)
         values, closing, matrix = (
             (bottom[:, part], top[:, part]) for part in (slice(0, k), slice(k, k + 1), slice(k + 1, None))
@@ -82,39 +112,28 @@ class Enclosure:
         edge = 4e-16 * np.abs(self._ranges).max(axis=1, initial=0.0)
         kept = ((values[0] >= least + edge) & (values[1] <= most - edge)).all(axis=1)
         broken = ((values[1] < least - edge) | (values[0] > most + edge)).any(axis=1)
-        kept &= closing[0][:, 0] > SMALLEST_MARGIN
         broken |= (closing[1][:, 0] < SMALLEST_MARGIN) | (real < 0)
-        wanted = self.space.sign
-        sign = np.zeros(len(low)) if regular is None else np.where(regular, wanted, 0.0)
-        asked = ~broken & (sign == 0.0)
-        sign[asked] = regular_sign(*(self._square(end[asked]) for end in matrix))
-        return Verdict(kept & (sign == wanted), broken | (sign == -wanted), sign == wanted)
+        return Limits(kept, broken, closing[0][:, 0] > SMALLEST_MARGIN, matrix, tuple(sloped))
+
+    def _sign(self, found: Limits, asked: Truth, half: Array) -> Array:
+        """Sign of det J by the ends of its numbers, or by their slopes over the box."""
+        sign = regular_sign(*middle_of(*(self._square(end[asked]) for end in found.matrix)))
+        open_ = np.flatnonzero(sign == 0)
+        if found.slopes and len(open_):
+            centre, slopes = found.slopes[:2], found.slopes[2:]
+            m = half.shape[1]
+            at = middle_of(*(self._square(end[asked][open_]) for end in centre))
+            ways = [
+                np.moveaxis(self._square(end[asked][open_].reshape(len(open_), -1, m)), 3, 1) * size
+                for end in slopes
+                for size in [half[open_][:, :, None, None] * (1 + 1e-14)]
+            ]
+            sign[open_] = regular_sign(*at, *middle_of(*ways))
+        return sign
 
     def _square(self, entries: Array) -> Array:
         side = len(self.space.model.actuators)
-        return entries.reshape(len(entries), side, entries.shape[1] // side)
-
-
-def regular_sign(low: Array, high: Array) -> Array:
-    """Sign (n,) of the determinant of every matrix between two (n, k, k); 0 where one may be singular.
-
-    With C the inverse of the middle, all A = M +- r are regular if the rows of |1 - C M| + |C| r sum to less than 1.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        middle, radius = 0.5 * (low + high), 0.5 * (high - low)
-    good = np.isfinite(radius).all(axis=(1, 2))
-    sign = np.zeros(len(low))
-    if not good.any() or low.shape[1] != low.shape[2]:
-        return sign
-    m, r = middle[good], radius[good] * (1 + 1e-14)
-    det = np.linalg.det(m)
-    fine = np.abs(det) > 1e-12 * np.linalg.norm(m, axis=(1, 2)) ** low.shape[1]
-    inverse = np.linalg.inv(np.where(fine[:, None, None], m, np.eye(low.shape[1])))
-    rest = np.abs(np.eye(low.shape[1]) - inverse @ m) + np.abs(inverse) @ r
-    size = np.abs(inverse).sum(axis=2).max(axis=1) * np.abs(m).sum(axis=1).max(axis=1)
-    regular = fine & (rest.sum(axis=2).max(axis=1) + _SLACK * (1 + size) < 1)
-    sign[good] = np.where(regular, np.sign(det), 0.0)
-    return sign
+        return entries.reshape(len(entries), side, entries.shape[1] // side, *entries.shape[2:])
 
 
 def _kernel(model: Model, chart: Chart) -> Kernel:
@@ -133,7 +152,7 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
     m = 6 if mechanism.platform.full else len(mechanism.robot.freedoms)
     x, pose, fixed = ca.SX.sym("x", m), ca.SX.sym("pose", 16), ca.SX.sym("fixed", 19)
     numbers = mechanism.numbers.symbols
-    moved = _about(x, pose) if chart == "about" else _displaced(mechanism, x, fixed)
+    moved = about(x, pose) if chart == "about" else displaced(mechanism, x, fixed)
     inputs = mechanism.inputs()
     inputs.pose = port("pose", moved, (4, 4))
     legs = mechanism.resting(inputs)[1]
@@ -144,64 +163,45 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
     lengths = ca.vertcat(*[values[k] for k in ranged], ca.SX(0, 1))
     slopes = ca.vec(ca.densify(ca.jacobian(lengths, x)).T)
     given = [x, pose, fixed, numbers]
-    parts = [ca.vertcat(*values), slopes, lengths]
+    numbers_of = ca.vec(matrix.T) if m <= _FEW else ca.SX(0, 1)
+    tilted = ca.vec(ca.densify(ca.jacobian(numbers_of, x)).T)
+    parts = [ca.vertcat(*values), slopes, lengths, numbers_of, tilted]
     graph = Graph.of(ca.Function("values", given, ca.cse([ca.densify(part) for part in parts])))
     low, high = ca.SX.sym("low", m), ca.SX.sym("high", m)
     box = [Interval(low[k], high[k]) for k in range(m)]
     rest = [[Interval(symbols[k], symbols[k]) for k in range(symbols.numel())] for symbols in given[1:]]
     roots: list[ca.SX] = []
-    bounds, sloped, _ = enclosed(graph, [box, *rest], roots)
+    bounds, sloped, _, _, leaning = enclosed(graph, [box, *rest], roots)
     real = ca.SX(1)
     for root in roots:
         real = ca.fmin(real, root)
     middle = [0.5 * (b.low + b.high) for b in box]
-    centred = enclosed(graph.only([2]), [[Interval(c, c) for c in middle], *rest])[0]
+    centred, upright = enclosed(graph.only([2, 3]), [[Interval(c, c) for c in middle], *rest])
     ways = [outward(b.low - c, b.high - c) for b, c in zip(box, middle, strict=True)]
     for row, k in enumerate(ranged):
         bounds[k] = within(bounds[k], mean_value(centred[row], sloped[m * row : m * row + m], ways))
-    outputs = (
-        port("bottom", ca.vertcat(*[b.low for b in bounds])),
-        port("top", ca.vertcat(*[b.high for b in bounds])),
-        port("real", real, ()),
-    )
+    outputs = [port(name, ca.vertcat(*ends)) for name, ends in zip(("bottom", "top"), _ends(bounds), strict=True)]
+    outputs.append(port("real", real, ()))
+    if m <= _FEW:
+        named = zip(("least", "most", "falling", "rising"), (*_ends(upright), *_ends(leaning)), strict=True)
+        outputs += [port(name, ca.vertcat(*ends)) for name, ends in named]
     ports = [Port("low", low, (m,)), Port("high", high, (m,)), Port("pose", pose, (4, 4))]
     ports += [Port("fixed", fixed, (19,)), Port("numbers", numbers, (numbers.numel(),))]
     used = [p for p in ports if chart == "about" or p.name != "pose"]
-    return Expression(f"enclosure_{chart}", tuple(used), outputs)
+    return Expression(f"enclosure_{chart}", tuple(used), tuple(outputs))
 
 
-def _about(x: ca.SX, pose: ca.SX) -> ca.SX:
-    frame = frame_of(pose)
-    return pose_of(Frame(frame.origin + x[:3], cayley(x[3:]) @ frame.axes))
-
-
-def _displaced(mechanism: Mechanism, x: ca.SX, fixed: ca.SX) -> ca.SX:
-    """The pose of coordinates from home, about a pivot; of fewer than six freedoms along and about its own axes."""
-    home, pivot = frame_of(fixed[:16]), fixed[16:]
-    if mechanism.platform.full:
-        axes = _turn(2, x[5]) @ _turn(1, x[4]) @ _turn(0, x[3]) @ home.axes
-        return pose_of(Frame(home.origin + home.axes @ pivot + x[:3] - axes @ pivot, axes))
-    origin, axes = home.origin, home.axes
-    for k, freedom in enumerate(mechanism.robot.freedoms):
-        along = ca.DM(freedom.axis)
-        if freedom.motion == "translation":
-            origin = origin + along * x[k]
-        else:
-            across = skew(ca.SX(along))
-            axes = (ca.SX.eye(3) + ca.sin(x[k]) * across + (1 - ca.cos(x[k])) * (across @ across)) @ axes
-    return pose_of(Frame(origin, axes))
-
-
-def _turn(axis: int, angle: ca.SX) -> ca.SX:
-    c, s = ca.cos(angle), ca.sin(angle)
-    rows: list[list[ca.SX]] = [[ca.SX(1), ca.SX(0), ca.SX(0)], [ca.SX(0), c, -s], [ca.SX(0), s, c]]
-    order = [(k - axis) % 3 for k in range(3)]
-    turned: ca.SX = ca.vertcat(*[ca.horzcat(*[rows[i][j] for j in order]) for i in order])
-    return turned
+def _ends(parts: list[Interval]) -> tuple[list[ca.SX], list[ca.SX]]:
+    return [part.low for part in parts], [part.high for part in parts]
 
 
 def _digest() -> str:
     """Fingerprint of the code here that makes graphs."""
     here = Path(__file__).parent
-    files = [here / "enclosure.py", here / "intervals.py", here.parent / "workspace" / "quantities.py"]
+    files = [
+        here / "enclosure.py",
+        here / "displaced.py",
+        here / "intervals.py",
+        here.parent / "workspace" / "quantities.py",
+    ]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from ...errors import InputError
 from ...model import Model
+from ..certified.clear import clear_distance
 from ..workspace.compiled import margins
 from ..workspace.space import Space
 
@@ -23,13 +24,16 @@ _ZERO = 1e-6
 class Nearest(NamedTuple):
     """The nearest singular pose found by some displacements: ``distance`` [m] and ``angle`` [rad] to it, and itself.
 
-    ``inside`` says whether it keeps the robot's limits. Not a number where none was found within reach.
+    ``inside`` says whether it keeps the robot's limits. No pose nearer than the part ``certain`` (0 to 0.99) of this
+    distance is singular, for certain: the distance is between ``certain * distance`` and ``distance``, the angle
+    likewise. Not a number where none was found within reach.
     """
 
     distance: float
     angle: float
     pose: Array
     inside: bool
+    certain: float
 
 
 class NearestSingularities(NamedTuple):
@@ -41,14 +45,15 @@ class NearestSingularities(NamedTuple):
 
 
 def nearest_singularity(
-    model: Model, pose: Array | None = None, reach: float | None = None, seed: int = 0
+    model: Model, pose: Array | None = None, reach: float | None = None, seed: int = 0, boxes: int = 20_000
 ) -> NearestSingularities:
     """The nearest poses in which det J vanishes, from a pose (4, 4), home unless given.
 
     By rays in many directions, along each of which the first change of sign of det J is found, and from the best of
     them by projecting on the surface det J = 0 until the way is square to it. ``reach`` [m] is how far is looked, twice
-    the robot's size unless given, and half a turn. What is found is singular to rounding; that nothing is nearer is
-    certified by :func:`polypod.analysis.certified_box`.
+    the robot's size unless given, and half a turn. What is found is singular to rounding; that nothing is nearer than
+    ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements (:mod:`..certified.clear`), for
+    legs and platforms in closed form.
     """
     model = model.rigid
     space = Space(model)
@@ -71,7 +76,12 @@ def nearest_singularity(
         scale = np.where(turns, np.pi, far) * used
         best = _search(value, scale, metric, used, known, np.random.default_rng(seed)) if used.any() else None
         known = known if best is None else np.concatenate([known, best[None]])
-        found.append(_none() if best is None else _result(model, move, best, turns))
+        if best is None:
+            found.append(Nearest(np.nan, np.nan, np.full((4, 4), np.nan), False, 0.0))
+            continue
+        far_off = float(np.linalg.norm(best * metric))
+        certain = clear_distance(space, given, used, far_off, boxes) / far_off
+        found.append(_result(model, move, best, turns, certain))
     return NearestSingularities(*found)
 
 
@@ -172,12 +182,10 @@ def _determinant(model: Model, move: Callable[[Array], Array], pose: Array) -> C
     return value
 
 
-def _result(model: Model, move: Callable[[Array], Array], x: Array, turns: NDArray[np.bool_]) -> Nearest:
+def _result(
+    model: Model, move: Callable[[Array], Array], x: Array, turns: NDArray[np.bool_], certain: float
+) -> Nearest:
     pose = move(x[None])[0]
     found = margins(model, pose[None])
     inside = bool((found.limits >= 0).all())
-    return Nearest(float(np.linalg.norm(x[~turns])), float(np.linalg.norm(x[turns])), pose, inside)
-
-
-def _none() -> Nearest:
-    return Nearest(np.nan, np.nan, np.full((4, 4), np.nan), False)
+    return Nearest(float(np.linalg.norm(x[~turns])), float(np.linalg.norm(x[turns])), pose, inside, certain)

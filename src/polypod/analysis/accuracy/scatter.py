@@ -1,0 +1,82 @@
+"""Errors drawn at random, the platform found by the exact equations."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ...model import Model
+from ...model.arguments import PoseLike
+from ...parameters.paths import value_at
+from ..tolerances import Tolerances
+from .sources import pose_batch, sources_of
+
+Array = NDArray[np.float64]
+_STEPS = 6
+_FOUND = 1e-10
+
+
+class Scatter(NamedTuple):
+    """Displacements (samples, 6) of the platform drawn at random, by the exact equations; ``lost`` had no pose."""
+
+    displacement: Array
+    lost: int
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviation (6) of each component."""
+        return np.asarray(self.displacement.std(axis=0))
+
+
+def scatter(
+    model: Model, tolerances: Tolerances, pose: PoseLike | None = None, samples: int = 1000, seed: int = 0
+) -> Scatter:
+    """Displacements at one pose for errors drawn at random, each found by Newton's iteration on the exact equations."""
+    if samples < 1:
+        raise InputError(f"samples: at least 1 is needed, got {samples}")
+    poses, shape = pose_batch(model, pose)
+    if shape:
+        raise InputError(f"scatter: one pose is needed, got a batch of shape {shape}")
+    draw = np.random.default_rng(seed)
+    n = len(model.actuators)
+    goal = np.tile(np.asarray(model.inverse_kinematics(poses[0])), (samples, 1))
+    changed: dict[str, Array] = {}
+    for source in sources_of(model, tolerances, poses):
+        errors = source.tolerance.sample(draw, (samples, source.columns.shape[2]))
+        goal = goal + errors @ source.at_actuators.T
+        for path, scale in source.scales.items():
+            own = np.array(value_at(model.robot, path), dtype=np.float64)
+            old = changed.get(path, np.broadcast_to(own, (samples, *own.shape)))
+            changed[path] = old + (errors @ scale.T).reshape(samples, *own.shape)
+    at = np.tile(poses[0], (samples, 1, 1))
+    error = np.zeros((samples, n))
+    for _ in range(_STEPS):
+        designs = changed or None
+        error = goal - np.asarray(model.inverse_kinematics(at, errors="nan", parameters=designs))
+        slopes = np.asarray(model.jacobian(at, errors="nan", parameters=designs))
+        good = np.isfinite(error).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
+        step = np.linalg.solve(slopes[good], error[good][..., None])[..., 0] @ model.mobility.basis.T
+        at[good] = moved(at[good], step)
+    found = np.isfinite(error).all(axis=1) & (np.abs(error).max(axis=1) <= _FOUND * (1 + model.size))
+    return Scatter(displacement(poses[0], at[found]), int((~found).sum()))
+
+
+def moved(pose: Array, step: Array) -> Array:
+    """Poses (k, 4, 4) displaced by [translation; rotation vector] (k, 6), base axes."""
+    from scipy.spatial.transform import Rotation
+
+    moved = pose.copy()
+    moved[:, :3, 3] += step[:, :3]
+    moved[:, :3, :3] = Rotation.from_rotvec(step[:, 3:]).as_matrix() @ pose[:, :3, :3]
+    return moved
+
+
+def displacement(first: Array, last: Array) -> Array:
+    """Displacements (k, 6) from a pose to others (k, 4, 4)."""
+    from scipy.spatial.transform import Rotation
+
+    turn = Rotation.from_matrix(last[:, :3, :3] @ first[:3, :3].T).as_rotvec()
+    return np.concatenate([last[:, :3, 3] - first[:3, 3], turn], axis=1)

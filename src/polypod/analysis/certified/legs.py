@@ -1,0 +1,63 @@
+"""Telescopic legs as rows of numbers, so that one compiled function serves all of them: where each is over a box."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ...legs import UPS
+from ...platforms.motion import frame_of
+from ...symbols.vectors import cayley
+from ..workspace.space import Space
+from .displaced import turned
+from .intervals import Interval
+
+Array = NDArray[np.float64]
+Chart = Literal["coordinates", "about"]
+LEG = 23
+"""Numbers of a leg."""
+
+
+def on_struts(space: Space) -> bool:
+    """Whether a robot has six freedoms and six legs of kind UPS."""
+    return space.full and len(struts(space)) == len(space.model.robot.legs) == 6
+
+
+def struts(space: Space) -> list[UPS]:
+    """The legs of kind UPS."""
+    return [leg for leg in space.model.robot.legs if isinstance(leg, UPS)]
+
+
+def leg_numbers(space: Space) -> Array:
+    """Numbers (legs, LEG): base, platform, pivot, lengths, axis and ends of the cosine of cones, which there are."""
+    rows = []
+    for leg in struts(space):
+        cones = [_cone(cone) for cone in (leg.base_cone, leg.platform_cone)]
+        here = [*leg.base, *leg.platform, *space.pivot, *(leg.length or (0.0, 1.0)), *cones[0], *cones[1]]
+        rows.append([*here, leg.base_cone is not None, leg.platform_cone is not None])
+    return np.array(rows, dtype=np.float64)
+
+
+def _cone(cone: Any) -> list[float]:
+    """Axis and ends of the cosine; of no cone numbers that go unused."""
+    if cone is None:
+        return [0.0, 0.0, 1.0, 0.5, 0.5]
+    cosine = float(np.cos(cone.half_angle))
+    return [*cone.axis, cosine - 4e-16, cosine + 4e-16]
+
+
+def intervals_of(leg: ca.SX) -> list[Interval]:
+    """Numbers (19) of a leg as intervals, the cosines of its cones between ends."""
+    points = [Interval(leg[k], leg[k]) for k in range(LEG)]
+    return [*points[:14], Interval(leg[14], leg[15]), *points[16:19], Interval(leg[19], leg[20])]
+
+
+def leg_at(x: ca.SX, leg: ca.SX, home: ca.SX, chart: Chart = "coordinates") -> tuple[ca.SX, ca.SX]:
+    """The platform's axes, and the way from the base joint to the platform joint, at coordinates (6) from a pose."""
+    frame = frame_of(home)
+    axes = (turned if chart == "coordinates" else cayley)(x[3:]) @ frame.axes
+    tip = frame.origin + frame.axes @ leg[6:9] + x[:3] + axes @ (leg[3:6] - leg[6:9])
+    return axes, tip - leg[:3]

@@ -1,0 +1,99 @@
+"""Of robots on telescopic legs over boxes: whether det J keeps its sign, and whether all cones hold."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels import Expression, Kernel, Port, port
+from ...symbols.graph import Graph
+from ..workspace.space import Space
+from .intervals import Interval, enclosed
+from .legs import LEG, Chart, intervals_of, leg_at, leg_numbers
+from .matrices import middle_of, regular_sign
+
+Array = NDArray[np.float64]
+Truth = NDArray[np.bool_]
+
+
+class LegRows(NamedTuple):
+    """Of n boxes: sign of det J (n,) where it is known, 0 elsewhere; whether all cones hold in every pose (n,)."""
+
+    sign: Array
+    cones: Truth
+
+
+class Rows:
+    """The rows of a hexapod's Jacobian over boxes, each times its leg's length: [w; R b x w], w from joint to joint."""
+
+    def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
+        self._legs = leg_numbers(space)
+        if chart == "about":
+            self._legs[:, 6:9] = 0.0  # displacements are those of the platform's origin
+        self._home = space.home.reshape(1, 16)
+        self._size = space.model.size
+        self._kernel = _kernel(chart)
+
+    def __call__(self, low: Array, high: Array, poses: Array | None = None) -> LegRows:
+        """Over boxes (n, 6) from low to high, of displacements about poses (n, 4, 4) where these are given."""
+        n, count = len(low), len(self._legs)
+        ends = [np.repeat(end, count, axis=0) for end in (low, high)]
+        home = self._home if poses is None else np.repeat(poses.reshape(n, 16), count, axis=0)
+        found = self._kernel(*ends, np.tile(self._legs, (n, 1)), home)
+        centre, slopes = ([end.reshape(n, count, 8, k) for end in ends] for ends, k in ((found[:2], 1), (found[2:], 6)))
+        half = 0.5 * (high - low) * (1 + 1e-14)
+        scale = np.r_[np.ones(3), np.full(3, 1 / self._size)]
+        at, off = middle_of(*(end[:, :, :6, 0] * scale for end in centre))
+        tilt, vague = middle_of(*(end[:, :, :6] * scale[:, None] * half[:, None, None] for end in slopes))
+        sign = regular_sign(at, off, np.moveaxis(tilt, 3, 1), np.moveaxis(vague, 3, 1))
+        with np.errstate(invalid="ignore"):
+            lost = (np.maximum(np.abs(slopes[0]), np.abs(slopes[1]))[:, :, 6:] * half[:, None, None]).sum(axis=3)
+        there = self._legs[:, 21:] > 0
+        held = centre[0][:, :, 6:, 0] - lost * (1 + 1e-13) > 1e-13 * self._size
+        return LegRows(sign, (held | ~there).all(axis=(1, 2)))
+
+
+@cache
+def _kernel(chart: Chart) -> Kernel:
+    here = Path(__file__).parent
+    names = ("rows.py", "legs.py", "intervals.py", "displaced.py")
+    code = b"".join((here / name).read_bytes() for name in names)
+    return Kernel(lambda: _expression(chart), hashlib.sha256(f"rows {chart}".encode() + code).digest())
+
+
+def _expression(chart: Chart) -> Expression:
+    """(low, high, leg, home) -> ends of the row (6) and of both cones' margins w.a - c |w| in the middle; slopes."""
+    low, high, leg, home = (ca.SX.sym(n, k) for n, k in (("low", 6), ("high", 6), ("leg", LEG), ("home", 16)))
+    x, numbers, pose = ca.SX.sym("x", 6), ca.SX.sym("numbers", 19), ca.SX.sym("pose", 16)
+    axes, way = leg_at(x, numbers, pose, chart)
+    arm = axes @ numbers[3:6]
+    length = ca.sqrt(ca.sumsqr(way))
+    cones = (
+        ca.dot(way, numbers[11:14]) - numbers[14] * length,
+        ca.dot(way, axes @ numbers[15:18]) - numbers[18] * length,
+    )
+    values = ca.vertcat(way, ca.cross(arm, way), *cones)
+    parts = [values, ca.vec(ca.jacobian(values, x).T)]
+    graph = Graph.of(ca.Function("row", [x, numbers, pose], ca.cse([ca.densify(part) for part in parts])))
+    box = [Interval(low[k], high[k]) for k in range(6)]
+    fixed = [Interval(home[k], home[k]) for k in range(16)]
+    middle = [Interval(c, c) for c in (0.5 * (b.low + b.high) for b in box)]
+    (centre,) = enclosed(graph.only([0]), [middle, intervals_of(leg), fixed])
+    _, slopes = enclosed(graph, [box, intervals_of(leg), fixed])
+    outputs = [
+        port(f"{name}_{end}", ca.vertcat(*[getattr(part, end) for part in parts]))
+        for name, parts, end in (
+            ("a", centre, "low"),
+            ("b", centre, "high"),
+            ("c", slopes, "low"),
+            ("d", slopes, "high"),
+        )
+    ]
+    ports = Port("low", low, (6,)), Port("high", high, (6,)), Port("leg", leg, (LEG,)), Port("home", home, (16,))
+    return Expression("rows", ports, tuple(outputs))

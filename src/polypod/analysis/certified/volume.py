@@ -1,0 +1,235 @@
+"""Volume of a workspace between guaranteed bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache, partial
+from time import monotonic
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ...errors import InputError
+from ...model import Model
+from ..workspace.extent import extent
+from ..workspace.space import Judge, Space
+from .averages import averages
+from .boxes import Boxes
+from .columns import Columns, telescopic
+from .enclosure import Enclosure
+from .rows import Rows
+
+Array = NDArray[np.float64]
+_CHUNK = 1 << 11
+_MOST_BOXES = 8_000_000
+_SUMS = 1e-10
+"""What sums of volumes may have lost."""
+_Z = 2
+_SMALL = 0.4
+"""Sum of a box's sides, but along z, in sizes of the robot, below which its columns are worth more than pruning."""
+_LONG = 0.1
+"""Columns are cut when they are as long as this makes equal to the sides of a box."""
+_SHARE = 0.5
+"""Part of the gap that the boxes split in one round make up."""
+_NOTHING = 1e-9
+"""Part of a box that is as good as nothing."""
+_NEAR = 0.3
+"""A box is left alone when its own gap is this part of the gap asked for."""
+
+
+class CertifiedVolume(NamedTuple):
+    """``low`` <= volume <= ``high`` for certain, within ``span`` (k, 2) of the coordinates ``names``.
+
+    In the product of the coordinates' units. ``boxes`` were decided or bounded, ``open`` are those still between bounds
+    when ``seconds`` were over or ``gap`` = (high - low)/high was small enough.
+    """
+
+    low: float
+    high: float
+    gap: float
+    names: tuple[str, ...]
+    span: Array
+    boxes: int
+    open: int
+    seconds: float
+
+
+def certified_volume(
+    model: Model,
+    coordinates: Sequence[str] | None = None,
+    span: Mapping[str, tuple[float, float]] | None = None,
+    at: Mapping[str, float] | None = None,
+    pivot: ArrayLike | None = None,
+    gap: float = 0.05,
+    seconds: float = 30.0,
+) -> CertifiedVolume:
+    """Volume of the workspace between guaranteed bounds, by bisecting boxes whose volume inside is not known well.
+
+    Over ``coordinates`` (all unless named), the others at ``at``; within ``span`` where it is given, else within the
+    workspace's own extent and a tenth more. Inside are poses that keep all limits, close the legs, and have the sign of
+    det J that home has; rounding is accounted for. Parts that do not hang together with home count too.
+
+    Of robots on six telescopic legs with lengths, over z and others, the volume within a box is bounded by the mean
+    length of its columns along z (:mod:`.columns`, :mod:`.averages`); of others a box is inside, outside or neither.
+    """
+    if not 0 < gap < 1 or not seconds > 0:
+        raise InputError(f"gap: between 0 and 1, and more than 0 seconds are needed, got {gap!r} and {seconds!r}")
+    space = Space(model, pivot)
+    judge = Judge(space)
+    names = tuple(coordinates or space.names)
+    places = [space.place(name) for name in names]
+    start = space.point(at)
+    box = _span(judge, names, span or {}, start)
+    bounds = _bounds(space, start, places)
+    work = _Work(bounds, Boxes.one(*box.T))
+    began = monotonic()
+    while work.goes_on(gap) and monotonic() - began < seconds:
+        work.refine(gap, began + seconds)
+    low, high = work.low * (1 - _SUMS), work.high * (1 + _SUMS)
+    rest = (high - low) / high if high else 0.0
+    return CertifiedVolume(low, high, rest, names, box, work.taken, len(work.boxes.low), monotonic() - began)
+
+
+def _span(judge: Judge, names: Sequence[str], span: Mapping[str, tuple[float, float]], at: Array) -> Array:
+    for name in span:
+        if name not in names:
+            raise InputError(f"span: {name} is not among the coordinates {', '.join(names)}")
+    missing = [name for name in names if name not in span]
+    found = extent(judge, missing, at) if missing else np.zeros((0, 2))
+    middle, half = found.mean(axis=1), 0.55 * (found[:, 1] - found[:, 0])
+    own = dict(zip(missing, np.stack([middle - half, middle + half], axis=1), strict=True))
+    box = np.array([span.get(name, own.get(name)) for name in names], dtype=np.float64)
+    if not (np.isfinite(box).all() and (box[:, 0] < box[:, 1]).all()):
+        raise InputError(f"span: a low and a high end of every coordinate are needed, got {box.tolist()}")
+    return box
+
+
+class _Bounded(NamedTuple):
+    """Boxes, perhaps made smaller, with bounds of the volume inside each (n,)."""
+
+    boxes: Boxes
+    least: Array
+    most: Array
+
+
+class _Bounds:
+    """Bounds of the volume inside boxes: each is inside, outside or neither."""
+
+    def __init__(self, space: Space, start: Array, places: list[int]) -> None:
+        self.start, self.places = start, places
+        self.enclosure = Enclosure(space)
+        self.scale = np.where(space.turns, space.model.size, 1.0)[places]
+
+    def __call__(self, boxes: Boxes) -> _Bounded:
+        verdict = self.enclosure(*self.whole(boxes), regular=boxes.regular)
+        whole = boxes.volumes
+        least, most = np.where(verdict.inside, whole, 0.0), np.where(verdict.outside, 0.0, whole)
+        return _Bounded(boxes._replace(regular=verdict.regular), least, most)
+
+    def whole(self, boxes: Boxes) -> tuple[Array, Array]:
+        """Ends (n, m) of all coordinates."""
+        bottom, top = (np.tile(self.start, (len(boxes.low), 1)) for _ in range(2))
+        bottom[:, self.places], top[:, self.places] = boxes.low, boxes.high
+        return bottom, top
+
+    def split(self, boxes: Boxes) -> Boxes:
+        """Across the coordinate in which a box is largest."""
+        return boxes.split(self.scale)
+
+
+class _ColumnBounds(_Bounds):
+    """Bounds by the mean length of columns along z."""
+
+    def __init__(self, space: Space, start: Array, places: list[int]) -> None:
+        super().__init__(space, start, places)
+        self.z = places.index(_Z)
+        self.rows = Rows(space)
+        self.columns = cache(partial(Columns, space))  # with cones: compiled only where one may bind
+        self.sign, self.size = space.sign, space.model.size
+
+    def __call__(self, boxes: Boxes) -> _Bounded:
+        """By lengths first; small boxes that may hold something are then asked for the sign of det J, and for cones."""
+        made = Boxes.joined([boxes])
+        width = self.scale * (boxes.high - boxes.low)
+        small = width.sum(axis=1) - width[:, self.z] < _SMALL * self.size
+        least, most = np.zeros(len(small)), np.zeros(len(small))
+        self._average(made, least, most, np.arange(len(small)), with_cones=False)
+        self._ask(made, np.flatnonzero((least > 0) & ~(made.regular & made.coned)))
+        self._average(made, least, most, np.flatnonzero(small & (most > 0) & ~made.coned), with_cones=True)
+        least[~(made.regular & (small | made.coned))] = 0.0
+        return _Bounded(made, np.minimum(least, most), most)
+
+    def _average(self, made: Boxes, least: Array, most: Array, own: NDArray[np.int64], with_cones: bool) -> None:
+        """Bounds of some boxes, which are cut to the heights of their columns."""
+        if not len(own):
+            return
+        part = made.only(own)
+        bottom, top = self.whole(part)
+        found = averages(self.columns(with_cones)(bottom, top), bottom, top)
+        area = np.prod(np.delete(part.high - part.low, self.z, axis=1), axis=1)
+        least[own], most[own] = area * found.least, area * found.most
+        made.low[own, self.z], made.high[own, self.z] = found.heights.min(axis=1), found.heights.max(axis=1)
+
+    def _ask(self, made: Boxes, asked: NDArray[np.int64]) -> None:
+        """Whether det J keeps its sign, legs close and cones hold, for boxes of which that is not known."""
+        if not len(asked):
+            return
+        part = made.only(asked)
+        found = self.rows(*self.whole(part))
+        made.coned[asked] |= found.cones
+        fresh = np.flatnonzero((found.sign == self.sign) & ~part.regular)
+        made.regular[asked[fresh]] |= self.enclosure.limits(*self.whole(part.only(fresh))).closed
+
+    def split(self, boxes: Boxes) -> Boxes:
+        """Columns are cut only where they are long and det J is not known to keep its sign along them."""
+        scale = np.tile(self.scale, (len(boxes.low), 1))
+        scale[:, self.z] = np.where(boxes.regular & boxes.coned, 0.0, _LONG)
+        return boxes.split(scale)
+
+
+def _bounds(space: Space, start: Array, places: list[int]) -> _Bounds:
+    return (_ColumnBounds if telescopic(space) and _Z in places else _Bounds)(space, start, places)
+
+
+class _Work:
+    """Boxes whose bounds are still apart, and the sums of those of all others."""
+
+    def __init__(self, bounds: _Bounds, first: Boxes) -> None:
+        self.bounds, self.taken = bounds, 1
+        self.settled = [0.0, 0.0]
+        self.boxes, self.least, self.most = bounds(first)
+
+    @property
+    def low(self) -> float:
+        return self.settled[0] + float(self.least.sum())
+
+    @property
+    def high(self) -> float:
+        return self.settled[1] + float(self.most.sum())
+
+    def goes_on(self, gap: float) -> bool:
+        """Whether the gap is too large and there is room for more boxes."""
+        return self.high - self.low > gap * self.high and 0 < len(self.boxes.low) < _MOST_BOXES
+
+    def refine(self, gap: float, until: float) -> None:
+        """Split the boxes with the widest bounds, which make up half of the gap."""
+        width = self.most - self.least
+        order = np.argsort(-width)
+        count = int(np.searchsorted(np.cumsum(width[order]), _SHARE * width.sum())) + 1
+        made: list[_Bounded] = []
+        done = 0
+        for first in range(0, count, _CHUNK):
+            part = self.bounds(self.bounds.split(self.boxes.only(order[first : min(first + _CHUNK, count)])))
+            done = min(first + _CHUNK, count)
+            self.taken += len(part.least)
+            near = part.most - part.least <= _NEAR * gap * part.least + _NOTHING * part.boxes.volumes
+            self.settled[0] += float(part.least[near].sum())
+            self.settled[1] += float(part.most[near].sum())
+            made.append(_Bounded(part.boxes.only(~near), part.least[~near], part.most[~near]))
+            if monotonic() > until:
+                break
+        kept = order[done:]
+        made.append(_Bounded(self.boxes.only(kept), self.least[kept], self.most[kept]))
+        self.boxes = Boxes.joined([one.boxes for one in made])
+        self.least, self.most = (np.concatenate([one[k] for one in made]) for k in (1, 2))
