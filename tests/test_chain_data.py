@@ -70,7 +70,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "an unknown body": (
         "6-RUS",
         joint(1, between=["body1", "bodyX"]),
-        r"joints\.1\.between: no body is called 'bodyX'",
+        r"joints\.1\.between: unknown body 'bodyX'\. Did you mean 'body1'",
     ),
     "a body called base": (
         "6-RUS",

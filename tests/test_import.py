@@ -94,7 +94,7 @@ def test_joints_can_be_moved_first(tmp_path: Path) -> None:
     [
         ({}, "loop1 is open by 300 mm and 90 deg"),
         ({"at": {"mot3": 1.0}}, "no joint 'mot3' with one coordinate; there are closedloop1_A, free1, mot1"),
-        ({"close": True, "hold": ["mot3"]}, "--hold: no joint is called 'mot3'"),
+        ({"close": True, "hold": ["mot3"]}, "--hold: unknown joint 'mot3'"),
         ({"close": True, "actuated": ["mot1"]}, "needs 2 actuators, got 1"),
         ({"close": True, "platform": "built"}, "'built' does not move"),
         ({"close": True, "loops": "nothing.yaml"}, "nothing.yaml"),

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from ..description import Body, Drive, Robot
-from ..errors import InputError, PolypodError
+from ..errors import InputError, PolypodError, UnknownNameError
 from ..legs.chain import ChainJoint
 from ..mechanism.mobility import known_mobility, proposed_freedoms
 from .closing import close
@@ -91,7 +91,7 @@ def _wished(linkage: Linkage, wishes: Wishes) -> Linkage:
     for option, names in (("--hold", wishes.hold), ("--actuated", wishes.actuated)):
         for name in names:
             if name not in known:
-                raise InputError(f"{option}: no joint is called {name!r}; there are {', '.join(known)}")
+                raise InputError(f"{option}: {UnknownNameError('joint', name, tuple(known))}")
     joints = []
     for joint in linkage.joints:
         if joint.name in wishes.hold:

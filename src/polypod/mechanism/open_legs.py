@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .mechanism import Mechanism
-from .mobility import NumericLeg, way_home
+from .numeric import NumericLeg, way_home
 
 Array = NDArray[np.float64]
 _STEPS = 64

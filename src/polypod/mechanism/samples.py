@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from ..description import Robot
 from ..platforms import Freedoms
 from .mechanism import Mechanism
-from .mobility import walked
+from .walk import walked
 
 Array = NDArray[np.float64]
 
@@ -40,5 +40,6 @@ def closed_around_home(mechanism: Mechanism, count: int, reach: float, seed: int
     robot = mechanism.robot
     if mechanism.platform.follows_legs or mechanism.open_legs:
         targets = np.random.default_rng(seed).uniform(-reach, reach, (count, Freedoms(robot).count))
-        return walked(robot, mechanism.mobility, targets, platform_size(robot))
+        kept = () if mechanism.mobility is None else mechanism.mobility.used
+        return walked(robot, kept, targets, platform_size(robot))
     return [(pose, np.zeros(0)) for pose in around_home(robot, count, reach, seed)]

@@ -14,7 +14,7 @@ from pydantic import PrivateAttr, model_validator
 
 from ...description import Bearing, Drive
 from ...description.quantities import Position
-from ...errors import InputError
+from ...errors import InputError, UnknownNameError
 from ...symbols.vectors import Frame, vector
 from ..contract import Placement
 from ..leg import Leg
@@ -22,11 +22,12 @@ from ..strut import Strut
 from .alignment import parallel
 from .data import FREEDOMS, Bodies, ChainJoint, home_fault
 from .faults import free_motion, spin_faults
-from .patterns import Recipe, on_drawn_branch, recipes, tails
+from .patterns import Recipe, on_drawn_branch, recipes
 from .place import Choices
 from .plan import Plan, plan_of
 from .solved import SolvedChain
 from .strut import strut_of
+from .tails import tails
 
 Array = NDArray[np.float64]
 # Smallest over largest singular value of scaled equations below which unknowns are not determined at home.
@@ -201,7 +202,9 @@ class Chain(Leg, kind="chain"):
 
     def bearing(self, joint: str) -> Bearing:
         """The rating of a joint's bearing."""
-        data = next(one for one in self.joints if one.name == joint)
+        data = next((one for one in self.joints if one.name == joint), None)
+        if data is None:
+            raise UnknownNameError(f"joint of {self.name}", joint, tuple(one.name for one in self.joints))
         return Bearing.model_construct(**{name: getattr(data, name) for name in Bearing.model_fields})
 
     def place(self, tip: Frame) -> Placement:

@@ -75,53 +75,6 @@ def recipes(leg: Any, plan: Plan) -> dict[int, Recipe] | None:
     return found if all(link.joint in found for link in plan.tree) else None
 
 
-def tails(leg: Any, plan: Plan) -> tuple[tuple[Link, ...], dict[int, Recipe]]:
-    """For a leg that is closed by iterating: bodies that point at the cut joint they end in, wherever that is.
-
-    Their joints are no unknowns then, and of the gap at the cut joint a length is left, or two at a hinge's end. The
-    tree in an order in which everything is known in time, and a recipe for each such joint.
-    """
-    parent = {link.child: link for link in plan.tree}
-    found: dict[int, Recipe] = {}
-    waits: dict[str, str] = {}
-    for cut in plan.cuts:
-        if leg.joints[cut.joint].kind not in ("spherical", "universal", "revolute"):
-            continue
-        for side, target in ((cut.parent, cut.child), (cut.child, cut.parent)):
-            link = parent.get(side)
-            recipe = None if link is None or link.joint in found else _tail(leg, plan, link, cut.joint)
-            if link is None or recipe is None or _in_time(plan, {**waits, side: target}) is None:
-                continue
-            found[link.joint], waits[side] = recipe, target
-            break
-    return _in_time(plan, waits) or plan.tree, found
-
-
-def _tail(leg: Any, plan: Plan, link: Link, target: int) -> Recipe | None:
-    joint, point = leg.joints[link.joint], leg.joints[target].at
-    if _points(leg, plan, link):
-        rod = _rod(leg, plan, link, target)
-        return (
-            replace(rod, alone=True) if rod.straight and not np.allclose(point, joint.at, rtol=0, atol=1e-9) else None
-        )
-    if joint.kind == "revolute" and not on_line(point, joint.at, joint.axis):
-        return Recipe("turn", target, alone=True)
-    return None
-
-
-def _in_time(plan: Plan, waits: dict[str, str]) -> tuple[Link, ...] | None:
-    """Tree joints in an order in which bodies come after those they wait for; None if there is none."""
-    known, left, order = {"base", "platform"}, list(plan.tree), []
-    while left:
-        link = next((one for one in left if one.parent in known and waits.get(one.child, "base") in known), None)
-        if link is None:
-            return None
-        left.remove(link)
-        known.add(link.child)
-        order.append(link)
-    return tuple(order)
-
-
 def _path(cut: Link, known: set[str], parent: dict[str, Link]) -> list[Link] | None:
     """Tree joints from a known body to the unknown side of a cut joint; None if both sides are unknown."""
     sides = [side for side in (cut.parent, cut.child) if side not in known]
@@ -141,7 +94,7 @@ def _steps(leg: Any, plan: Plan, path: Sequence[Link], bars: dict[int, tuple[int
         if steps and bars.get(steps[-1].joint, (-1,))[0] == link.joint:
             steps[-1] = replace(steps[-1], counter=link.joint)
         else:
-            steps.append(_Step(link, "pointing" if _points(leg, plan, link) else leg.joints[link.joint].kind))
+            steps.append(_Step(link, "pointing" if points(leg, plan, link) else leg.joints[link.joint].kind))
     return steps
 
 
@@ -182,7 +135,7 @@ def _reaching(leg: Any, plan: Plan, steps: Sequence[_Step], target: int, end: st
     lines = _lines(leg, steps, target)
     point = leg.joints[target].at
     if kinds == ("pointing",):
-        return {numbers[0]: replace(_rod(leg, plan, steps[0].link, target), alone=True)}
+        return {numbers[0]: replace(rod_recipe(leg, plan, steps[0].link, target), alone=True)}
     if kinds == ("revolute",) and (steps[0].counter >= 0 or not on_line(point, *lines[0])):
         return {numbers[0]: Recipe("turn", target, alone=True)}
     if len(steps) == 3 and kinds[1:] == ("revolute", "revolute") and kinds[0] in ("revolute", "prismatic"):
@@ -192,7 +145,7 @@ def _reaching(leg: Any, plan: Plan, steps: Sequence[_Step], target: int, end: st
     first, second = numbers
     across = {first: Recipe("reach across", target, second), second: Recipe("turn", target)}
     if kinds in (("revolute", "pointing"), ("prismatic", "pointing")):
-        return {first: Recipe("reach", target, second), second: _rod(leg, plan, steps[1].link, target)}
+        return {first: Recipe("reach", target, second), second: rod_recipe(leg, plan, steps[1].link, target)}
     if steps[0].counter < 0 and kinds == ("pointing", "prismatic"):
         straight = _along(leg, steps[0].link, second, target)
         return {first: Recipe("stretch", target, second, straight=straight), second: Recipe("stretched", target)}
@@ -248,7 +201,8 @@ def _lines(leg: Any, steps: Sequence[_Step], target: int) -> list[tuple[Array, A
     return lines
 
 
-def _rod(leg: Any, plan: Plan, link: Link, target: int) -> Recipe:
+def rod_recipe(leg: Any, plan: Plan, link: Link, target: int) -> Recipe:
+    """How a rod points at a joint that it reaches."""
     joint = leg.joints[link.joint]
     if link.joint in plan.spins:
         return Recipe("rod", target, straight=True)
@@ -257,7 +211,7 @@ def _rod(leg: Any, plan: Plan, link: Link, target: int) -> Recipe:
     return Recipe("rod", target, straight=square(rod / (np.linalg.norm(rod) or 1.0), second))
 
 
-def _points(leg: Any, plan: Plan, link: Link) -> bool:
+def points(leg: Any, plan: Plan, link: Link) -> bool:
     """Whether a tree joint is universal, or a spherical one that stands for a universal one."""
     return leg.joints[link.joint].kind == "universal" or link.joint in plan.spins
 

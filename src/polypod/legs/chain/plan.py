@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...errors import InputError
+from ...errors import InputError, UnknownNameError
 from .data import FREEDOMS, ChainJoint
 
 GROUND = ("base", "platform")
@@ -82,7 +82,7 @@ def _check_names(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> None:
     for k, joint in enumerate(joints):
         for name in joint.between:
             if name not in known:
-                raise InputError(f"joints.{k}.between: no body is called {name!r}; known: {', '.join(known)}")
+                raise InputError(f"joints.{k}.between: {UnknownNameError('body', name, known)}")
         if joint.name in [j.name for j in joints[:k]]:
             raise InputError(f"joints.{k}.name: every joint of a leg needs a name of its own, got {joint.name!r} twice")
     if not any("platform" in j.between for j in joints):

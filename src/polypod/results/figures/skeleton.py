@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...description import Robot
 from ...mechanism import LegModel, Mechanism
-from ...mechanism.mobility import NumericLeg
+from ...mechanism.numeric import NumericLeg
 
 Array = NDArray[np.float64]
 

@@ -1,0 +1,112 @@
+"""The whole robot in numbers, moved from home by its chosen components while its legs' constraints are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from ..description import Robot
+from .numeric import NumericLeg, regular
+
+Array = NDArray[np.float64]
+COMPONENTS = ("x", "y", "z", "roll (about x)", "pitch (about y)", "yaw (about z)")
+_SAME = 1e-9
+_REACH = 0.2
+"""How far [sizes, rad] the platform is moved to see what follows."""
+_PARTS = (1.0, 0.25, 0.06, 0.015)
+"""Parts of that way which are tried one after the other where the robot does not reach so far."""
+
+
+class Walk:
+    """The whole robot in numbers, at a pose that keeps the constraints."""
+
+    def __init__(self, legs: Sequence[NumericLeg], pose: Array) -> None:
+        self._legs, self.pose, self._home = legs, pose.copy(), pose
+        self.places = [leg.home for leg in legs]
+        self.gap, self.values, self.slopes = self._look()
+
+    def _look(self) -> tuple[float, Array, Array]:
+        found = [leg.at(self.pose, place) for leg, place in zip(self._legs, self.places, strict=True)]
+        self.places = [place for place, *_ in found]
+        gap = max(gap for _, gap, _, _ in found)
+        return float(gap), np.concatenate([c for *_, c, _ in found]), np.concatenate([w for *_, w in found])
+
+    def basis(self, used: Sequence[int], chosen: Array) -> Array:
+        """S (6, m) of twist = S u."""
+        whole = np.vstack([self.slopes[list(used)], chosen])
+        return np.linalg.solve(whole, np.vstack([np.zeros((len(used), len(chosen))), np.eye(len(chosen))]))
+
+    def explore(
+        self, used: Sequence[int], chosen: Array, home: Array, size: float
+    ) -> tuple[bool, dict[str, float], Array]:
+        """Whether S is the same in poses around home, how far each component moves that is not chosen, and how far each
+        constraint is from being kept there."""
+        scale = np.r_[np.full(3, size), np.ones(3)]
+        constant, largest, broken, reached = True, np.zeros(6), np.zeros(len(self.values)), 0
+        for target in np.random.default_rng(0).uniform(-_REACH, _REACH, (6, len(chosen))):
+            if not any(self.go(used, chosen, part * target, size) for part in _PARTS):
+                continue
+            reached += 1
+            constant &= bool(np.abs((self.basis(used, chosen) - home) / scale[:, None]).max() * size < _SAME)
+            turned = scipy.spatial.transform.Rotation.from_matrix(self.pose[:3, :3] @ self._home[:3, :3].T).as_rotvec()
+            largest = np.maximum(largest, np.abs(np.r_[self.pose[:3, 3] - self._home[:3, 3], turned]))
+            broken = np.maximum(broken, np.abs(self.values))
+        free = np.abs(chosen).sum(axis=0) == 0
+        follows = {COMPONENTS[k]: float(largest[k]) for k in range(6) if free[k] and largest[k] > 1e-9}
+        return constant and reached > 0, follows, broken
+
+    def go(self, used: Sequence[int], chosen: Array, target: Array, size: float) -> bool:
+        """Move from home by a target (m,) [sizes, rad] in steps that keep the constraints; whether that worked."""
+        self.pose, self.places = self._home.copy(), [leg.home for leg in self._legs]
+        turns = np.abs(chosen[:, 3:]).sum(axis=1) > 0
+        aim = target * np.where(turns, 1.0, size)
+        kept = list(used)
+        self.gap, self.values, self.slopes = self._look()
+        for part in np.diff(np.linspace(0.0, 1.0, 6)):
+            if not regular(np.vstack([self.slopes[kept], chosen])):
+                return False
+            self._move(self.basis(used, chosen) @ (aim * part))
+            for _ in range(8):
+                self.gap, self.values, self.slopes = self._look()
+                if not (np.isfinite(self.slopes).all() and np.isfinite(self.values).all()):
+                    return False
+                wanted = np.r_[-self.values[kept], np.zeros(len(chosen))]
+                self._move(np.linalg.lstsq(np.vstack([self.slopes[kept], chosen]), wanted, rcond=None)[0])
+                if np.abs(self.values[kept]).max(initial=0.0) < 1e-13:
+                    break
+        self.gap, self.values, self.slopes = self._look()
+        off = np.abs(self.values[kept]).max(initial=0.0)
+        return bool(self.gap < 1e-9 and off < 1e-12 and np.isfinite(self.slopes).all())
+
+    def _move(self, twist: Array) -> None:
+        self.pose[:3, 3] += twist[:3]
+        self.pose[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(twist[3:]).as_matrix() @ self.pose[:3, :3]
+
+
+def walked(robot: Robot, kept: Sequence[tuple[int, int]], targets: Array, size: float) -> list[tuple[Array, Array]]:
+    """Poses (4, 4) at targets (k, m) [sizes, rad] from home that the legs allow, with the places of all unknowns.
+
+    ``kept`` are the independent constraints by leg and number.
+    """
+    numeric = [NumericLeg(leg, robot) for leg in robot.legs]
+    owners = [(k, c) for k, leg in enumerate(numeric) for c in range(len(leg.constraints))]
+    used = [owners.index(owner) for owner in kept]
+    chosen, result = chosen_rows(robot), []
+    for target in targets:
+        walk = Walk(numeric, robot.home.matrix)
+        if walk.go(used, chosen, target, size):
+            result.append((walk.pose, np.concatenate(walk.places)))
+    return result
+
+
+def chosen_rows(robot: Robot) -> Array:
+    """E (m, 6) of u = E V."""
+    if not robot.freedoms:
+        return np.eye(6)
+    rows = np.zeros((len(robot.freedoms), 6))
+    for k, freedom in enumerate(robot.freedoms):
+        rows[k, 3 * (freedom.motion == "rotation") :][:3] = freedom.axis
+    return rows
