@@ -22,6 +22,7 @@ from polypod.motion import make_task
 from polypod.papers.long.hexagon import hexagon_modes
 from polypod.view import live_page
 from polypod.view.coordinates import coordinates_of
+from polypod.view.extras import modes, workspace
 from polypod.view.functions import javascript
 from polypod.view.samples import Samples
 from polypod.view.scene import scene
@@ -31,6 +32,8 @@ from rotary import hexa
 # The same operations in the same order, without fused products: a few roundings, times the condition number.
 SAME = 1e-9
 STILL = np.zeros(6)
+SIDES = np.array([0.3, 0.2, 0.1])  # of a box whose longest side is along y of the platform, and the shortest along x
+BOX = np.diag(12.0 / 12 * (np.square([0.1, 0.3, 0.2]).sum() - np.square([0.1, 0.3, 0.2]))).tolist()
 NAME = "<img src=x onerror=alert(1)> & </script>"
 
 
@@ -47,6 +50,8 @@ def with_cones() -> pp.Robot:
         leg |= {"kind": "UPS", "name": f"<b>leg</b> {number}"}
         leg["base_cone"] = {"axis": [0, 0, 1], "half_angle": 0.9}
         leg["platform_cone"] = {"axis": [0, 0.6, 0.8], "half_angle": 1.2}
+        leg |= {"max_force": 400.0, "max_speed": 0.3}
+    data["payload"] = {"name": "<u>load</u>", "mass": 12.0, "com": [0.02, 0.0, 0.05], "inertia": BOX}
     return pp.Robot.model_validate({**data, "name": NAME, "title": "<i>title</i>"})
 
 
@@ -65,7 +70,8 @@ def pages(models, tmp_path_factory) -> dict[str, Path]:
     for name, model in models.items():
         task = make_task(model, rate=20.0) if name in ("kim-ryu", "staicu") else None
         made[name] = folder / f"{name}.html"
-        made[name].write_text(live_page(model, task), encoding="utf-8")
+        show = ("modes", "workspace") if name == "cones" else ()
+        made[name].write_text(live_page(model, task, show=show), encoding="utf-8")
     return made
 
 
@@ -263,6 +269,56 @@ def test_without_webgl_the_robot_is_drawn_in_lines(pages, models, tmp_path):
 
 
 @needs_browser
+def test_uses_of_drives_and_assembly_modes(browser, pages, models):
+    """Shares of the drives' limits at rest and pushed beyond them; a mode is shown at a click."""
+    model = models["cones"]
+    opened(browser, pages["cones"])
+    uses = browser.ask("polypod.home(); polypod.state.uses.map(u => u.share)")
+    force = model.inverse_dynamics(model.robot.home.matrix, STILL, STILL)
+    assert np.abs(np.array(uses) - np.abs(force) / 400.0).max() <= SAME
+    browser.ask("polypod.setLoad(2, -6000)")
+    assert "More than the drives allow" in words(browser)
+    assert browser.ask("document.querySelectorAll('#actuators td.broken').length") == 6
+    twist = np.array([0.1, -0.2, 0.3, 0.4, 0.5, -0.6])
+    home = model.robot.home.matrix
+    rate = browser.ask(f"""[...polypod.evaluate({{...polypod.state, twist: {twist.tolist()}}}).rate]""")
+    assert np.abs(np.array(rate) - model.rates(home, twist)).max() <= SAME
+    buttons = browser.ask("document.querySelectorAll('#modes button').length")
+    assert buttons > 1
+    browser.ask(f"polypod.setLoad(2, 0); document.querySelectorAll('#modes button')[{buttons - 1}].click()")
+    told = state(browser)
+    assert np.abs(np.reshape(told["pose"], (4, 4)) - home).max() > 0.01
+    if told["reachable"]:
+        assert np.abs(np.array(told["q"]) - model.inverse_kinematics(home)).max() <= 1e-9
+    browser.ask("polypod.home(); polypod.draw()")
+    assert browser.complaints == []
+
+
+@needs_browser
+def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
+    """Poses and forces of the file, not what the motion would need; the command takes the folder."""
+    model = pp.Model("hexapod")
+    pose = model.robot.home.matrix
+    force = 1.1 * model.inverse_dynamics(pose, STILL, STILL)  # a little too much: it rises
+    result = pp.simulate(model, force, duration=0.05, rate=200.0)
+    pp.simulation.save_result(result, tmp_path / "simulation.nc")
+    page = view(str(tmp_path), out=tmp_path / "page.html")
+    assert pp.live(result).html == page.read_text(encoding="utf-8")
+    opened(browser, page)
+    last = len(result.time) - 1
+    browser.ask(f"polypod.setInstant({last})")
+    told = state(browser)
+    assert told["pose"] == result.pose.values[-1].ravel().tolist()
+    assert told["force"] == result.force.values[-1].tolist()
+    assert "forces of the simulation at this instant" in words(browser)
+    assert browser.complaints == []
+    with pytest.raises(InputError, match="has its robot and motion"):
+        view(str(tmp_path), "lift.yaml", out=tmp_path / "other.html")
+    with pytest.raises(InputError, match="cannot be read"):
+        view(str(tmp_path / "none.nc"))
+
+
+@needs_browser
 def test_a_step_is_quick(browser, pages):
     """A picture takes 17 ms; all numbers of a state are to take a small part of it (about 0.3 ms here)."""
     opened(browser, pages["kim-ryu"])
@@ -287,6 +343,32 @@ def test_cones_are_found_from_the_limits_alone(models):
         side = 1 if base else -1  # at the platform the leg lies on the other side of the joint
         assert np.abs(side * np.array(cone["axis"]) - stated.axis).max() < 1e-7
         assert cone["half_angle"] == pytest.approx(stated.half_angle, rel=1e-12)
+
+
+def test_the_payload_is_the_box_of_its_inertia(models):
+    (load,) = scene(models["cones"], coordinates_of(models["cones"].robot), models["cones"].robot)["payloads"]
+    assert load["name"] == "<u>load</u>"
+    order = np.argsort(load["sides"])
+    assert np.abs(np.array(load["sides"])[order] - SIDES[::-1]).max() < 1e-12
+    assert np.abs(np.abs(np.array(load["axes"])[:, order]) - np.eye(3)[:, [0, 2, 1]]).max() < 1e-12
+
+
+def test_modes_and_workspace_are_those_of_the_model(models):
+    """Modes have home's actuated coordinates; the surface is where the limits end: inside it, and not beyond."""
+    model = models["cones"]
+    home = model.robot.home.matrix
+    poses = np.array([one["pose"] for one in modes(model)]).reshape(-1, 4, 4)
+    assert np.abs(poses[0] - home).max() < 1e-9
+    assert np.abs(model.inverse_kinematics(poses) - model.inverse_kinematics(home)).max() < 1e-9
+    points = np.array(workspace(model)).reshape(-1, 3)
+    chosen = points[np.random.default_rng(1).choice(len(points), 40)]
+    for part, inside in ((0.999, True), (1.001, False)):
+        there = np.tile(home, (40, 1, 1))
+        there[:, :3, 3] = home[:3, 3] + part * (chosen - home[:3, 3])
+        assert (model.limits(there).ok == inside).all()
+    assert workspace(models["planar"]) == []
+    with pytest.raises(pp.errors.PolypodError, match="unknown thing to show 'mode'"):
+        live_page(model, show=["mode"])
 
 
 def test_joints_are_where_their_legs_say(models):

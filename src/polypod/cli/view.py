@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -15,6 +15,8 @@ from ..files.whole import write_whole
 from ..model import Model
 from ..motion import make_task, with_motion_lines
 from ..view import live_page
+from ..view.document import result_page
+from ..view.extras import EXTRAS
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import Step, out, report_errors, working
@@ -31,8 +33,15 @@ def view(
     force: bool = False,
     progress: Step = lambda step: None,
     settings: Sequence[str] | None = None,
+    show: Sequence[str] = (),
 ) -> Path:
-    """Write the live page of a robot, and of a motion if one is named; returns its path, ROBOT.html if not given."""
+    """Write the live page of a robot, and of a motion if one is named; returns its path, ROBOT.html if not given.
+
+    ``robot`` may also be what 'polypod simulate' kept, its folder or its simulation.nc. ``show`` names more to show.
+    """
+    kept = _simulation(robot)
+    if kept is not None:
+        return _kept(kept, [motion, rate, settings or None, show or None], out, force)
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
@@ -43,19 +52,49 @@ def view(
         with with_motion_lines(task_name if rate is None else None):
             task = make_task(model, task_name, rate)
     stem = model.robot.name if task is None else f"{model.robot.name}-{task.name}"
+    target = _target(stem, out, force)
+    progress("writing the page")
+    write_whole(target, live_page(model, task, friction, show).encode(), force)
+    return target
+
+
+def _target(stem: str, out: str | Path | None, force: bool) -> Path:
+    """The file to write, checked before the work is done."""
     target = Path(f"{file_name(stem)}.html") if out is None else Path(out)
     if target.is_dir():
         raise InputError(f"{target}: is a folder; name a file, such as {target / 'robot.html'}")
     if target.exists() and not force:
-        write_whole(target, b"", force=False)  # says so before the work is done
-    progress("writing the page")
-    write_whole(target, live_page(model, task, friction).encode(), force)
+        write_whole(target, b"", force=False)  # raises
+    return target
+
+
+def _simulation(name: str | None) -> Path | None:
+    """The file of a simulation that was kept, if a name is its folder or the file itself."""
+    if name is None:
+        return None
+    path = Path(name)
+    if path.suffix == ".nc":
+        return path
+    return path / "simulation.nc" if (path / "simulation.nc").is_file() else None
+
+
+def _kept(path: Path, others: list[Any], out: str | Path | None, force: bool) -> Path:
+    """The page of a simulation that was kept."""
+    from ..datasets import load_result
+
+    if any(value is not None for value in others):
+        raise InputError(f"{path}: has its robot and motion; leave MOTION, --rate, --set and --show out")
+    result = load_result(path)
+    target = _target(f"{result.attrs.get('robot', 'robot')}-simulation", out, force)
+    write_whole(target, result_page(result).encode(), force)
     return target
 
 
 @report_errors
 def command(
-    robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
+    robot: Annotated[
+        str | None, typer.Argument(help="Library robot or robot file, or a folder that 'polypod simulate' wrote.")
+    ] = None,
     motion: Annotated[str | None, typer.Argument(help="Published motion or motion file to play.")] = None,
     file: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file; ROBOT.html if not given.")] = None,
     rate: Annotated[
@@ -63,6 +102,7 @@ def command(
     ] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    show: Annotated[list[str] | None, typer.Option(help=f"Also show {' or '.join(EXTRAS)}; may be repeated.")] = None,
     live: Annotated[
         bool, typer.Option("--live", help="Simulate, and serve the page to browsers of this machine meanwhile.")
     ] = False,
@@ -82,10 +122,9 @@ def command(
     given = {"controller": controller, "mass": mass, "delay": delay, "saturation": saturation}
     options = {name: value for name, value in given.items() if value is not None}
     if live:
-        if file is not None or force:
-            raise InputError(
-                f"--{'force' if file is None else 'out'}: --live serves a page and writes none; leave it out"
-            )
+        for name, unwanted in (("out", file), ("force", force), ("show", show)):
+            if unwanted:
+                raise InputError(f"--{name}: --live serves a page and writes none; leave it out")
         from .view_live import serve
 
         how = (port or 0, 1.0 if speed is None else speed, rate, friction, settings, options)
@@ -98,7 +137,7 @@ def command(
     for name in (*options, *(name for name, value in (("port", port), ("speed", speed)) if value is not None)):
         raise InputError(f"--{name}: is of a simulation under way; add --live, or leave it out")
     with working("viewing") as progress:
-        path = view(robot, motion, file, rate, friction, force, progress, settings)
+        path = view(robot, motion, file, rate, friction, force, progress, settings, show or ())
     size = path.stat().st_size / 1e3
     out().print(f"Wrote {escape(str(path))} ({size:.0f} kB). Open it in a browser: it needs no network.")
 

@@ -5,23 +5,30 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib import resources
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
+from ..datasets import robot_of
 from ..description import Robot
+from ..errors import InputError
 from ..files.whole import write_whole
 from ..model import Model
 from ..motion import MotionFile, Task, Trajectory, make_task
 from .coordinates import coordinates_of
+from .extras import extras
 from .functions import javascript
 from .scene import scene
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 MOST_SAMPLES = 400
 """Instants of a motion that a page has at most: the browser computes each of them when the page opens."""
@@ -51,19 +58,25 @@ class LivePage:
 
 
 def live(
-    robot: Model | Robot | str | Path,
+    robot: Model | Robot | str | Path | xr.Dataset,
     motion: MotionFile | Trajectory | str | Path | None = None,
     *,
     rate: float | None = None,
     friction: bool = True,
+    show: Sequence[str] = (),
 ) -> LivePage:
     """The live page of a robot, and of a motion (as :func:`polypod.motion.make_task` takes them) if one is given.
+
+    In place of a robot it may be the result of a simulation, which is then played with the forces that acted. ``show``
+    names what else is shown, ``modes`` or ``workspace``, see :data:`polypod.view.extras.EXTRAS`.
 
     >>> live("staicu").html.splitlines()[0]
     '<!DOCTYPE html>'
     """
-    model = robot if isinstance(robot, Model) else Model(robot)
-    return LivePage(live_page(model, None if motion is None else make_task(model, motion, rate), friction))
+    if hasattr(robot, "data_vars"):  # an xarray.Dataset, without loading xarray for all others
+        return LivePage(result_page(cast("xr.Dataset", robot)))
+    model = robot if isinstance(robot, Model) else Model(cast("Robot | str | Path", robot))
+    return LivePage(live_page(model, None if motion is None else make_task(model, motion, rate), friction, show))
 
 
 def framed(page: str, height: int = 640) -> str:
@@ -74,13 +87,31 @@ def framed(page: str, height: int = 640) -> str:
     )
 
 
-def live_page(model: Model, task: Task | None = None, friction: bool = True) -> str:
+def live_page(model: Model, task: Task | None = None, friction: bool = True, show: Sequence[str] = ()) -> str:
     """A page that shows a robot, moves it and tells its lengths, forces, limits and conditioning at once.
 
-    With a ``task`` it also plays that motion. A flexible platform is taken as rigid.
+    With a ``task`` it also plays that motion; ``show`` names more. A flexible platform is taken as rigid.
     """
     title = model.robot.name if task is None else f"{model.robot.name}: {task.name}"
-    return _page(model, friction, title, {"motion": _motion(task)})
+    return _page(model, friction, title, {"motion": _motion(task), **extras(model.rigid, show)})
+
+
+def result_page(result: xr.Dataset) -> str:
+    """The page of a simulation that was kept: it plays what the robot did, with the forces that acted."""
+    if "command" not in result:
+        raise InputError(
+            "view: the result of a simulation is needed; of 'polypod run' its report.html has the page on top"
+        )
+    model = Model(robot_of(result))
+    name = str(result.attrs.get("motion", "simulation"))
+    chosen = _chosen(len(result.time))
+    part = {key: result[key].values[chosen] for key in ("time", "pose", "twist", "wrench", "force")}
+    motion: dict[str, Any] = {key: _packed(values) for key, values in part.items()}
+    if "error" in result:
+        motion["error"] = _packed(np.linalg.norm(result["error"].values[chosen, :3], axis=1))
+    friction = result.attrs.get("friction", "yes") == "yes"
+    shown = {**motion, "name": name, "simulated": True, "acceleration": None}
+    return _page(model, friction, f"{model.robot.name}: {name}, simulated", {"motion": shown})
 
 
 def streamed_page(model: Model, name: str, duration: float, friction: bool = True, speed: float = 1.0) -> str:
@@ -114,9 +145,7 @@ def _motion(task: Task | None) -> dict[str, Any] | None:
     """A motion's name and its samples as packed doubles, at most :data:`MOST_SAMPLES` of them."""
     if task is None:
         return None
-    count = len(task.time)
-    chosen = np.unique(np.linspace(0, count - 1, min(count, MOST_SAMPLES)).round().astype(int))
-    motion = task.motion
+    chosen, motion = _chosen(len(task.time)), task.motion
     return {
         "name": task.name,
         "time": _packed(task.time[chosen]),
@@ -125,6 +154,11 @@ def _motion(task: Task | None) -> dict[str, Any] | None:
         "acceleration": _packed(motion.acceleration[chosen]),
         "wrench": None if task.wrench is None else _packed(task.wrench[chosen]),
     }
+
+
+def _chosen(count: int) -> NDArray[np.int64]:
+    """Numbers of at most :data:`MOST_SAMPLES` of so many samples, the first and the last among them."""
+    return np.unique(np.linspace(0, count - 1, min(count, MOST_SAMPLES)).round().astype(np.int64))
 
 
 def _packed(values: ArrayLike) -> str:

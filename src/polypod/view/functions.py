@@ -16,6 +16,7 @@ from .coordinates import Coordinates
 
 FUNCTIONS = (
     "inverse_kinematics",
+    "rates",
     "forward_kinematics",
     "bodies",
     "margins",

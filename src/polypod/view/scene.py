@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Robot
+from ..description.body import Payload
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.kinematics import FOUND
 from ..model import Model
@@ -49,6 +50,7 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
         "actuators": _actuators(model, samples, sweeps),
         "bodies": samples.bodies,
         "masses": [{"body": body, "mass": mass, "com": com.tolist()} for body, mass, com in samples.masses],
+        "payloads": [_payload(body) for body in robot.payloads.values()],
         "joints": _joints(samples),
         "bars": shapes.bars(samples),
         "blocks": shapes.blocks(samples),
@@ -94,9 +96,23 @@ def _actuators(model: Model, samples: Samples, sweeps: list[tuple[float, float, 
         made.append(
             {"name": actuator.name, "leg": leg, "joint": names.index((leg, stated.joint)), "unit": actuator.unit,
              "force_unit": actuator.force_unit, "low": low, "high": high,
+             "max_force": actuator.drive.max_force, "max_speed": actuator.drive.max_speed,
              "forwards": float(np.sign(samples.mechanism.numbers.evaluate(stated.ratio).item()))}
         )  # fmt: skip
     return made
+
+
+def _payload(body: Payload) -> dict[str, Any]:
+    """Name, mass, centre (3), and the axes (3, 3) by columns and sides (3) of the box of the same inertia.
+
+    A box of mass m and sides a has principal moments m (a_j^2 + a_k^2) / 12; a point's sides are zero.
+    """
+    moments, axes = np.linalg.eigh(body.central_inertia)
+    squares = 6 * (moments.sum() - 2 * moments) / (body.mass or 1.0)
+    return {
+        "name": body.name, "mass": body.mass, "com": list(body.com), "axes": axes.tolist(),
+        "sides": np.sqrt(np.maximum(squares, 0.0)).tolist(),
+    }  # fmt: skip
 
 
 def _limits(model: Model) -> list[dict[str, Any]]:

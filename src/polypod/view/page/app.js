@@ -5,7 +5,7 @@ host.replaceChildren();
 const place = element("main", { id: "stage", tabIndex: 0, ariaLabel: `${scene.name} in three dimensions` });
 const panel = element("aside", { id: "panel" });
 host.append(place, panel);
-const shows = { forces: true, cones: true, mass: true, frames: true, names: true };
+const shows = { forces: true, cones: true, mass: true, workspace: true, frames: true, names: true };
 const camera = makeCamera(drawnPoints());
 let stage;
 try {
@@ -96,6 +96,10 @@ Object.assign(app, {
   home() {
     app.refusal = "";
     show(Float64Array.from(scene.home));
+  },
+  setPose(pose) {
+    app.refusal = "";
+    show(Float64Array.from(pose));
   },
   setCoordinates(values) {
     app.refusal = "";

@@ -57,10 +57,11 @@ function evaluate(motion) {
       lost.push(`${scene.legs[condition.leg]}: ${condition.name}${amount}`);
     }
   });
-  const state = { ...motion, reachable: lost.length === 0, lostLegs: legs, singular: false, q: null, force: null };
+  const state = { ...motion, reachable: lost.length === 0, lostLegs: legs, singular: false, q: null, force: null, uses: null };
   if (!state.reachable)
     return { ...state, limits: null, verdict: { level: "bad", title: "Out of reach", lines: lost } };
   state.q = call.inverse_kinematics(motion).q.slice();
+  state.rate = Object.values(call.rates(motion))[0].slice();
   state.frames = framesOf(motion.pose, call.bodies(motion).bodies);
   const values = call.limited(motion).values;
   state.limits = scene.limits.map((limit, k) => {
@@ -77,15 +78,24 @@ function evaluate(motion) {
     state.singular ||= !(dynamics.quality[0] > scene.least_margin);
     if (!state.singular && solved && dynamics.force.every(Number.isFinite)) state.force = dynamics.force.slice();
   }
+  state.uses = scene.actuators.map((one, k) => use(one, state.force?.[k] ?? 0, state.rate[k]));
   state.verdict = verdict(state);
   return state;
+}
+
+/** The largest share of an actuator's limits of force and speed that it uses, and of which; null if it has none. */
+function use(actuator, force, rate) {
+  const all = [];
+  if (actuator.max_force) all.push({ share: Math.abs(force) / actuator.max_force, of: "force", value: force });
+  if (actuator.max_speed) all.push({ share: Math.abs(rate) / actuator.max_speed, of: "speed", value: rate });
+  return all.length ? all.reduce((a, b) => (b.share > a.share ? b : a)) : null;
 }
 
 /** A state of coordinates that the legs do not allow; the robot stays where it was. */
 function refused(motion) {
   const lines = ["The legs do not let the platform have these coordinates."];
   const verdict = { level: "bad", title: "Out of reach", lines };
-  return { ...motion, reachable: false, lostLegs: new Set(), singular: false, q: null, force: null, limits: null, verdict };
+  return { ...motion, reachable: false, uses: null, lostLegs: new Set(), singular: false, q: null, force: null, limits: null, verdict };
 }
 
 function verdict(state) {
@@ -105,10 +115,14 @@ function verdict(state) {
     );
   });
   if (over.length > 4) lines.push(`and ${over.length - 4} more`);
+  const strained = scene.actuators.map((one, k) => ({ one, ...state.uses[k] })).filter(({ share }) => share > 1);
+  for (const { one, share, of } of strained.slice(0, 4))
+    lines.push(`${one.name}: ${of} is ${text(100 * share, 3)} % of what its drive allows`);
   const near = !(state.condition <= scene.near_singular);
   if (near) lines.push(`Near a singularity: condition number ${text(state.condition, 3)}; forces grow large.`);
   if (!state.force) lines.push("Dry friction and the reactions it depends on do not settle here: no forces.");
   if (over.length) return { level: "bad", title: `${over.length} of ${scene.limits.length} limits broken`, lines };
+  if (strained.length) return { level: "bad", title: "More than the drives allow", lines };
   if (near || !state.force) return { level: "warn", title: near ? "Near a singularity" : "No forces", lines };
   return {
     level: "good",

@@ -64,6 +64,7 @@ const switches = {
   forces: "Forces",
   ...(scene.cones.length ? { cones: "Joint cones" } : {}),
   mass: "Centre of mass",
+  ...(data.workspace?.length && stage.live ? { workspace: "Workspace" } : {}),
   frames: "Axes",
   names: "Names",
 };

@@ -103,6 +103,7 @@ function makePanel(host, app) {
   const rest = element("small", {});
   host.append(element("h2", {}, "Actuators", rest));
   const actuators = element("table", { id: "actuators" });
+  const limited = scene.actuators.some(one => one.max_force || one.max_speed);
   actuators.append(
     row(
       element("th", {}, ""),
@@ -111,12 +112,14 @@ function makePanel(host, app) {
       element("th", {}, ""),
       element("th", {}, "force"),
       element("th", {}, ""),
+      element("th", { title: "The larger share of the drive's limits of force and speed" }, limited ? "use" : ""),
     ),
   );
   host.append(actuators);
   const driven = scene.actuators.map((one, k) => {
     const made = slider(one.name, one, value => app.setActuator(k, value));
-    const force = element("td", { className: "value" });
+    const force = element("td", { className: "value" }),
+      used = element("td", { className: "value" });
     const name = cell(chip(one.leg), "name");
     name.append(one.name);
     name.title = one.name;
@@ -128,9 +131,10 @@ function makePanel(host, app) {
         cell(shown(one.unit), "unit"),
         force,
         cell(one.force_unit, "unit"),
+        ...(limited ? [used] : []),
       ),
     );
-    return { ...made, force };
+    return { ...made, force, used };
   });
 
   // -- limits ------------------------------------------------------------------------------------------------------------
@@ -165,6 +169,17 @@ function makePanel(host, app) {
       row(cell("height of its centre"), height),
     ),
   );
+
+  // -- assembly modes ----------------------------------------------------------------------------------------------------
+  if (data.modes) {
+    const buttons = data.modes.map(({ pose, text }, k) =>
+      element("button", { title: text, onclick: () => app.setPose(pose) }, String(k + 1)),
+    );
+    host.append(
+      element("h2", {}, "Assembly modes", element("small", {}, "poses with the actuators as at home")),
+      element("div", { id: "modes" }, ...buttons),
+    );
+  }
 
   // -- load and keys -----------------------------------------------------------------------------------------------------
   const load = ["force x", "force y", "force z", "moment x", "moment y", "moment z"].map((name, k) =>
@@ -230,6 +245,9 @@ function makePanel(host, app) {
     driven.forEach((one, k) => {
       one.show(state.q ? state.q[k] : null);
       one.force.textContent = state.force ? text(state.force[k], 4) : "–";
+      const use = state.force && state.uses?.[k];
+      one.used.textContent = use ? `${Math.round(100 * use.share)} %` : "";
+      one.used.className = use?.share > 1 ? "value broken" : "value";
     });
     if (!scene.limits.length) count.textContent = "none in the robot file";
     gauges.forEach((gauge, k) => {

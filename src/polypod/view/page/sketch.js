@@ -59,6 +59,7 @@ function makeSketch(host, camera) {
       scene.joints.forEach((_, k) => dot_(jointPoint(frames, k), "#4a545e", 4));
       for (const block of scene.blocks) dot_(jointPoint(frames, block.joint), colour(block.leg), 7);
       area(frames[1], scene.plates[1], state.singular ? "#c62828" : "#56a0c8", 0.55);
+      for (const load of scene.payloads) dot_(toBase(frames[1], load.com), "#b7791f", 8);
       if (shows.mass) dot_(centreOfMass(frames).at, "#1d2733", 6);
       if (shows.forces && state.force) {
         scene.actuators.forEach((actuator, k) => {

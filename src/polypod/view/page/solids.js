@@ -67,6 +67,23 @@ function faceted(faces) {
   return made;
 }
 
+/** A closed shell of rings of points from one pole to the other; the poles are the middles of the first and last ring. */
+function shell(rings) {
+  const middle = ring => [0, 1, 2].map(k => ring.reduce((sum, p) => sum + p[k] / ring.length, 0));
+  const [first, last] = [rings[0], rings[rings.length - 1]].map(middle);
+  const faces = [];
+  const next = (ring, j) => ring[(j + 1) % ring.length];
+  rings[0].forEach((p, j) => faces.push([first, p, next(rings[0], j)]));
+  for (let i = 0; i + 1 < rings.length; i++)
+    rings[i].forEach((p, j) => {
+      const [q, below] = [next(rings[i], j), rings[i + 1]];
+      faces.push([p, below[j], next(below, j)], [p, next(below, j), q]);
+    });
+  const end = rings[rings.length - 1];
+  end.forEach((p, j) => faces.push([p, last, next(end, j)]));
+  return faceted(faces);
+}
+
 /** A disc of quarters, black and white, as drawings mark a centre of mass. */
 function massMark() {
   const canvas = document.createElement("canvas"),
@@ -101,6 +118,11 @@ function drawnPoints() {
   const frames = framesOf(scene.home, call.bodies({ pose: scene.home }).bodies);
   const points = scene.joints.map((_, k) => jointPoint(frames, k));
   for (const rail of scene.rails) points.push(...rail.ends);
+  for (const load of scene.payloads)
+    for (const side of [-0.5, 0.5])
+      [0, 1, 2].forEach(k => {
+        points.push(toBase(frames[1], load.com.map((c, i) => c + side * load.sides[k] * load.axes[i][k])));
+      });
   for (const plate of scene.plates) points.push(...plate.outline.map(p => toBase(frames[plate.body], p)));
   return points;
 }

@@ -158,6 +158,15 @@ function makeStage(host, camera) {
     core.scale.setScalar(2.4 * r);
     platform.add(core);
   }
+  for (const load of scene.payloads) {
+    // the box of the same inertia about the same centre; a point is drawn as a small one
+    const sides = load.sides.map(side => Math.min(Math.max(side, 2.5 * r), 2 * scene.scale)),
+      part = mesh(box, clear(0xb7791f, 0.3)),
+      basis = [0, 1, 2].map(k => new T.Vector3(...load.axes.map(row => row[k])).multiplyScalar(sides[k]));
+    part.matrixAutoUpdate = false;
+    part.matrix.makeBasis(...basis).setPosition(vector(load.com));
+    platform.add(part);
+  }
   const grip = new T.Mesh(ball, new T.MeshBasicMaterial({ visible: false })); // easier to catch than thin parts
   grip.scale.setScalar(6 * r);
   platform.add(grip);
@@ -206,6 +215,7 @@ function makeStage(host, camera) {
       part.material.opacity = over ? 0.4 : 0.16;
     });
   });
+  const surface = data.workspace?.length ? keep(new T.Mesh(shell(data.workspace), clear(0x0072b2, 0.14))) : null;
   const arrows = scene.actuators.map(actuator => {
     const part = new T.Group(),
       skin = always(FORCE);
@@ -309,6 +319,7 @@ function makeStage(host, camera) {
       triads.forEach(one => {
         one.visible = shows.frames;
       });
+      if (surface) surface.visible = shows.workspace;
       cones.forEach(one => {
         one.visible = shows.cones;
       });

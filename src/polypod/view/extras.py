@@ -1,0 +1,57 @@
+"""What a page may show beside the robot: its assembly modes, and how far the platform goes straight from home."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..errors import UnknownNameError
+from ..model import Model
+
+
+def modes(model: Model) -> list[dict[str, Any]]:
+    """Poses (16) with the actuated coordinates of home in the robot's own working mode, and what is known of each."""
+    from ..model import Reach
+
+    found = model.assembly_modes(model.inverse_kinematics(model.robot.home.matrix))
+    reach = {Reach.YES: "reachable", Reach.NO: "beyond a singularity", Reach.UNKNOWN: "reachable: unknown"}
+    return [
+        {
+            "pose": found.pose[k].ravel().tolist(),
+            "text": f"{'within' if found.within_limits[k] else 'outside'} limits, {reach[Reach(found.reachable[k])]}",
+        }
+        for k in np.flatnonzero(found.own_branch)
+    ]
+
+
+def workspace(model: Model) -> list[Any]:
+    """Points (rings, around, 3) [m] of the platform's origin where straight ways from home leave the workspace.
+
+    Empty if the robot has fewer than three displacements: there is no such surface.
+    """
+    from ..analysis.workspace import straight_reach
+    from ..analysis.workspace.space import Space
+
+    space = Space(model)
+    if np.count_nonzero(~space.turns) < 3:
+        return []
+    found = straight_reach(model, directions=36)
+    surface = found.surface.values
+    x = np.zeros((surface.shape[0] * surface.shape[1], len(space.names)))
+    x[:, [space.place(str(name)) for name in found.coordinate.values]] = surface.reshape(-1, 3)
+    points = space.poses(x)[:, :3, 3].reshape(surface.shape)
+    return np.where(np.isfinite(points), points, model.robot.home.position).tolist()
+
+
+EXTRAS: dict[str, Callable[[Model], list[Any]]] = {"modes": modes, "workspace": workspace}
+
+
+def extras(model: Model, names: Iterable[str]) -> dict[str, list[Any]]:
+    """Those of :data:`EXTRAS` that are named."""
+    wanted = list(names)
+    for name in wanted:
+        if name not in EXTRAS:
+            raise UnknownNameError("thing to show", name, list(EXTRAS))
+    return {name: EXTRAS[name](model) for name in wanted}
