@@ -75,7 +75,7 @@ def live(
     """
     if hasattr(robot, "data_vars"):  # an xarray.Dataset, without loading xarray for all others
         return LivePage(result_page(cast("xr.Dataset", robot)))
-    model = robot if isinstance(robot, Model) else Model(cast("Robot | str | Path", robot))
+    model = robot if isinstance(robot, Model) else Model(robot)
     return LivePage(live_page(model, None if motion is None else make_task(model, motion, rate), friction, show))
 
 
