@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import warnings
 from dataclasses import replace
+from functools import cache
 from math import prod
 
 import numpy as np
@@ -32,6 +33,7 @@ needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc,
 ROUNDING = 1e-11
 
 
+@cache
 def model_of(name: str) -> pp.Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pp.errors.UnphysicalWarning)
@@ -42,7 +44,7 @@ def compiled(folder, name: str, header: str, source: str):
     (folder / f"{name}.h").write_text(header)
     (folder / f"{name}.c").write_text(source)
     library = folder / f"{name}.so"
-    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off", "-shared", "-fPIC"]
+    flags = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off", "-shared", "-fPIC"]
     command = [COMPILER, *flags, str(folder / f"{name}.c"), "-lm", "-o", str(library)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -142,9 +144,17 @@ def test_header_names_every_array():
 def test_header_explains_every_array_of_every_function():
     """Each argument is listed with its shape and a text that has its unit; no line is too wide to read."""
     inputs, outputs, about = set(), set(), set()
-    # dry friction puts one array into a header, whatever the function
+    # dry friction puts one array into a header, whatever the function; the second and third robot where their arrays
+    # or texts differ from those of the first
     models = model_of("lopes"), model_of("staicu"), flexible()
-    cases = [(model, (function, False)) for model in models for function in FUNCTIONS]
+    bent = ("bias", "jacobian", "mass_matrix", "accelerations", "steady_shape", "energy", "direct_dynamics")
+    shown = FUNCTIONS, ("bias", "energy", "stiffness"), bent
+    cases = [
+        (model, (function, False))
+        for model, own in zip(models, shown, strict=True)
+        for function in FUNCTIONS
+        if function in own or function not in functions(model)
+    ]
     cases += [(model_of("kim-ryu"), ("inverse_dynamics", True))]
     cases += [(pp.Model(tripod()), (function, True)) for function in ("motion", "follow")]  # it follows its legs
     for model, (function, friction) in cases:
@@ -195,6 +205,7 @@ def test_header_says_when_there_is_no_answer():
     assert "converged" not in export_c(model_of("kim-ryu"), "inverse_dynamics", friction=False)[1]
 
 
+@cache
 def flexible(**missing: None) -> pp.Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pp.errors.UnphysicalWarning)
@@ -213,7 +224,7 @@ def run(folder, name: str, header: str, source: str, main: str, name_of_main: st
     """What a program prints that calls an exported function."""
     for file, text in ((f"{name}.h", header), (f"{name}.c", source), (f"{name_of_main}.c", main)):
         (folder / file).write_text(text)
-    flags = ["-std=c99", "-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off"]
+    flags = ["-std=c99", "-O0", "-Wall", "-Wextra", "-Werror", "-pedantic", "-ffp-contract=off"]
     files = [str(folder / f"{name_of_main}.c"), str(folder / f"{name}.c")]
     program = str(folder / name_of_main)
     done = subprocess.run([COMPILER, *flags, *files, "-lm", "-o", program], capture_output=True, text=True, check=False)

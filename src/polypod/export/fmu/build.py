@@ -18,7 +18,8 @@ from ...symbols.expression import Iteration
 from ..c import definition, helpers
 from ..code import chosen_inputs, mechanism_of, ports
 from ..example import LEAST
-from .variables import LOWEST, Variable, Variables
+from .answers import LARGEST, UNSETTLED, c_function, failed_function
+from .variables import LOWEST, Variable, Variables, quoted
 
 CLOSED = 1e-9
 """Residual of forward kinematics, as a part of the coordinates, above which there is no pose."""
@@ -100,9 +101,9 @@ class Build:
         body = "\n".join(
             [
                 code.own,
-                _function("model_start(Instance *m)", code.start),
-                _function("model_evaluate(Instance *m)", code.evaluate),
-                _function("model_step(Instance *m, double step)", code.step),
+                c_function("model_start(Instance *m)", code.start),
+                c_function("model_evaluate(Instance *m)", code.evaluate),
+                c_function("model_step(Instance *m, double step)", code.step),
             ]
         )
         failed = self._failed()  # uses a function of its own
@@ -122,12 +123,18 @@ class Build:
                 helpers(functions + body),
                 constants,
                 functions,
-                _LARGEST if "largest(" in body else "",
-                _UNSETTLED if "unsettled(" in body else "",
+                LARGEST if "largest(" in body else "",
+                UNSETTLED if "unsettled(" in body else "",
                 failed,
                 body,
             ]
         )
+
+    def _failed(self) -> str:
+        legs = [(leg.name, c) for leg in self.mechanism.legs for c in leg.placement.conditions]
+        labels = [label for label, _ in ports(self.function("margins"))[0]] if legs else []
+        arguments = [self.variables.at("robot") if label == "parameters" else label for label in labels]
+        return failed_function([(f"{leg}: {c.name}", c.unit) for leg, c in legs], arguments)
 
     def header(self, code: ModelCode, token: str) -> str:
         """model.h"""
@@ -140,67 +147,8 @@ class Build:
         lines = [*(f"#define {name} {size}" for name, size in sizes.items()), f'#define TOKEN "{token}"']
         return "\n".join(["#ifndef MODEL_H", "#define MODEL_H", "", *lines, "", "#endif", ""])
 
-    def _failed(self) -> str:
-        """The C function that says which leg has no answer at a pose, or is nearest to having none."""
-        conditions = [(leg.name, c) for leg in self.mechanism.legs for c in leg.placement.conditions]
-        if not conditions:
-            return _function("failed(Instance *m, const double *pose)", [
-                "(void)pose;",
-                f'snprintf(m->message, sizeof m->message, "no answer at t = %.6g s: {_SINGULAR}", m->values[0]);',
-                "return NO_ANSWER;",
-            ], "static ")  # fmt: skip
-        self.function("margins")
-        texts = ",\n    ".join(
-            f"{{{json.dumps(f'{leg}: {c.name}', ensure_ascii=False)}, {json.dumps(c.unit)}}}" for leg, c in conditions
-        )
-        arguments = [self.variables.at("robot") if label == "parameters" else label
-                     for label, _ in ports(self.function("margins"))[0]]  # fmt: skip
-        lines = [
-            f"double margins_found[{2 * len(conditions)}];",
-            "int least = 0;",
-            f"robot_margins({', '.join([*arguments, 'margins_found'])});",
-            f"for (int k = 0; k < {len(conditions)}; k++) {{",
-            "    const double margin = margins_found[2 * k];",
-            f"    if (!(margin > {LEAST})) {{",
-            '        snprintf(m->message, sizeof m->message, "no answer at t = %.6g s: %s (%.6g %s)", m->values[0],',
-            "                 conditions[k][0], margins_found[2 * k + 1], conditions[k][1]);",
-            "        return NO_ANSWER;",
-            "    }",
-            "    if (margin < margins_found[2 * least])",
-            "        least = k;",
-            "}",
-            "snprintf(m->message, sizeof m->message,",
-            f'         "no answer at t = %.6g s: {_SINGULAR}; nearest to its limit is %s (margin %.2g)",',
-            "         m->values[0], conditions[least][0], margins_found[2 * least]);",
-            "return NO_ANSWER;",
-        ]
-        return f"static const char *const conditions[][2] = {{\n    {texts},\n}};\n\n" + _function(
-            "failed(Instance *m, const double *pose)", lines, "static "
-        )
-
 
 _JUDGED = ("quality", "converged", "residual")
-_SINGULAR = "the state is singular or out of reach within the step"
-_LARGEST = """static double largest(const double *q)
-{
-    double result = 1.0;
-    for (int k = 0; k < ACTUATORS; k++)
-        result = fabs(q[k]) > result ? fabs(q[k]) : result;
-    return result;
-}
-"""
-_UNSETTLED = """static Outcome unsettled(Instance *m)
-{
-    snprintf(m->message, sizeof m->message,
-             "no answer at t = %.6g s: dry friction did not settle; its coefficients are too large for this state",
-             m->values[0]);
-    return NO_ANSWER;
-}
-"""
-
-
-def _function(head: str, lines: Sequence[str], storage: str = "") -> str:
-    return f"{storage}Outcome {head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
 
 
 def trimmed(expression: Expression | Iteration, **sizes: int) -> Expression | Iteration:
@@ -217,7 +165,7 @@ def _variables(choice: Choice) -> list[Variable]:
     """Variables of a quantity of the robot: legs.0.base is legs[0].base[0] and so on."""
     name = ""
     for part in choice.path.split("."):
-        name += f"[{part}]" if part.isdigit() else f"{'.' if name else ''}{part}"
+        name += f"[{part}]" if part.isdigit() else f"{'.' if name else ''}{quoted(part)}"
     heavy = choice.unit == "kg" or choice.path.rpartition(".")[2] in ("viscous", "coulomb")
     about = f"robot: {choice.path}"
     return [
