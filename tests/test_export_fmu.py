@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import io
 import os
+import runpy
 import shutil
 import subprocess
 import zipfile
@@ -23,6 +24,7 @@ from polypod.errors import InputError, UnknownNameError
 from polypod.export.fmu import KINDS, export_fmu, usual_parameters
 from polypod.export.fmu.units import exponents
 from polypod.motion import make_task
+from test_export_c import flexible
 
 fmpy = pytest.importorskip("fmpy", reason="fmpy is not installed")
 validate_fmu = pytest.importorskip("fmpy.validation").validate_fmu
@@ -301,6 +303,10 @@ def test_what_cannot_be_an_fmu(model_of: Any, monkeypatch: pytest.MonkeyPatch, t
         export_fmu(model, fmi=1)
     with pytest.raises(InputError, match=r"'no-such-cc' is not on this machine; .*install gcc or"):
         export_fmu(model, compiler="no-such-cc")
+    with pytest.raises(
+        InputError, match=r"flexible: its motion and forces do not follow .*export plant, its functions"
+    ):
+        export_fmu(flexible(), "controller")
     monkeypatch.setenv("PATH", os.fspath(tmp_path))
     monkeypatch.delenv("CC", raising=False)
     path, fmu = write_fmu(ROBOT, "inverse-dynamics", 3, tmp_path)
@@ -417,3 +423,34 @@ def test_all_sorts_of_robots_step_as_the_simulation_does(robot: str, model_of: A
     unit.step(0.0, 0.01).step(0.01, 0.01)
     assert np.abs(unit.get("position") - expected.pose[:3, 3].values).max() <= ROUNDING
     assert np.abs(unit.get("twist") - expected.twist.values).max() <= 10 * ROUNDING
+
+
+@pytest.mark.long
+@needs_compiler
+def test_a_flexible_plant_bends_as_in_the_simulation(tmp_path: Path) -> None:
+    """Elastic coordinates are states; the step is the one that the fastest mode allows. CVode agrees to its error."""
+    model = flexible()
+    force = 1.01 * model.static_equilibrium(model.robot.home.matrix).force + 0.1
+    expected = pp.simulate(model, force, duration=0.004, rate=500.0).isel(time=-1)
+    path = tmp_path / "model.fmu"
+    path.write_bytes(export_fmu(model, "plant", 3, flags=FLAGS).content)
+    assert validate_fmu(str(path)) == []
+    folder = fmpy.extract(str(path), str(tmp_path / "open"))
+    unit = Unit(folder, "CoSimulation").set(force=force).start().step(0.0, 0.002).step(0.002, 0.002)
+    assert np.abs(unit.get("twist") - expected.twist.values).max() <= ROUNDING
+    assert np.abs(unit.get("elastic") - expected.elastic.values).max() <= ROUNDING
+    start = dict(zip([n for n in unit.places if n.startswith("force")], force, strict=True))
+    result = fmpy.simulate_fmu(
+        folder, stop_time=0.004, fmi_type="ModelExchange", relative_tolerance=1e-10, start_values=start,
+        output=["twist.z", "elastic.mode1"],
+    )  # fmt: skip
+    assert abs(result[-1][1] - float(expected.twist[2])) < 1e-9
+    assert abs(result[-1][2] - float(expected.elastic[0])) < 1e-9
+
+
+@pytest.mark.long
+@needs_compiler
+def test_the_example_follows_its_motion() -> None:
+    """A platform 5 % too light in the controller: an error of about 0.05 g over its gain, 0.2 mm, by the legs' share."""
+    example = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "fmu_loop.py"))
+    assert 0.5e-4 < example["main"]() < 0.05 * 9.81 / 2500

@@ -52,6 +52,12 @@ def export_fmu(
         raise UnknownNameError("kind of FMU", kind, tuple(KINDS))
     if fmi not in VERSIONS:
         raise InputError(f"fmi: {' or '.join(map(str, VERSIONS))} is needed, got {fmi!r}")
+    if model.robot.flexible and not KINDS[kind].flexible:
+        able = ", ".join(name for name, one in KINDS.items() if one.flexible)
+        raise InputError(
+            f"fmu: the platform of {model.robot.name!r} is flexible: its motion and forces do not follow from the "
+            f"variables of {kind} alone; export {able}, its functions with 'polypod export c', or model.rigid"
+        )
     found = None if sources_only else find_compiler(compiler)
     build = Build(model, usual_parameters(model) if parameters is None else parameters, friction)
     code = KINDS[kind].make(build)

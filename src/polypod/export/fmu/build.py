@@ -9,7 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-from ...errors import InputError
 from ...kernels import Expression
 from ...mechanism import Mechanism
 from ...model import Model
@@ -40,11 +39,6 @@ class Build:
     """What a kind of FMU is made of: the robot in symbols, variables, C functions."""
 
     def __init__(self, model: Model, parameters: Sequence[str], friction: bool) -> None:
-        if model.robot.flexible:
-            raise InputError(
-                f"fmu: the platform of {model.robot.name!r} is flexible; its elastic state has no place in an FMU yet. "
-                "Export its functions with 'polypod export c', or a robot with a rigid platform"
-            )
         self.model, self.friction = model, friction
         self.numbers = ChosenNumbers(model.robot, parameters)
         self.variables = Variables()
@@ -133,7 +127,8 @@ class Build:
     def _failed(self) -> str:
         legs = [(leg.name, c) for leg in self.mechanism.legs for c in leg.placement.conditions]
         labels = [label for label, _ in ports(self.function("margins"))[0]] if legs else []
-        arguments = [self.variables.at("robot") if label == "parameters" else label for label in labels]
+        known = {"parameters": self.variables.at("robot"), "pose": "pose"}
+        arguments = [known.get(label) or self.variables.at(label) for label in labels]
         return failed_function([(f"{leg}: {c.name}", c.unit) for leg, c in legs], arguments)
 
     def header(self, code: ModelCode, token: str) -> str:

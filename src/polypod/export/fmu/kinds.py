@@ -87,15 +87,16 @@ def controller(build: Build) -> ModelCode:
 
 
 class Kind(NamedTuple):
-    """What makes an FMU of a robot, what it does, and whether it is for model exchange too."""
+    """What makes an FMU of a robot, what it does, whether it is for model exchange and for flexible platforms too."""
 
     make: Callable[[Build], ModelCode]
     about: str
     exchange: bool
+    flexible: bool = False
 
 
 KINDS = {
-    "plant": Kind(plant, "actuator forces in; pose, twist, coordinates and rates out", True),
+    "plant": Kind(plant, "actuator forces in; pose, twist, coordinates and rates out", True, True),
     "inverse-dynamics": Kind(inverse_dynamics, "motion of the platform in, actuator forces out", True),
     "forward-kinematics": Kind(forward_kinematics, "actuated coordinates and rates in, pose and twist out", False),
     "controller": Kind(controller, "computed torque: wanted motion and encoders in, actuator forces out", False),

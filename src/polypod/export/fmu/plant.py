@@ -14,21 +14,23 @@ from ...simulation import kernels as graphs
 from ...simulation.chart import Layout
 from ...simulation.dynamics import Dynamics
 from ...simulation.simulate import STEP
-from ...simulation.system import STICK
+from ...simulation.system import STICK, System
+from ...symbols.integration import MAX_PHASE
 from .build import Build, ModelCode, trimmed
 from .motion import RATES, add_motion, add_pose, motion_lines
+from .variables import Role
 
 WRENCH = ("N",) * 3 + ("N m",) * 3
-_CHARTED = """static void charted(const double *frame, const double *twist, double *base, double *chart)
+_CHARTED = """static void charted(const double *frame, const double *rest, double *base, double *chart)
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++)
             base[3 * i + j] = frame[4 * i + j];
         chart[i] = frame[4 * i + 3];
         chart[3 + i] = 0.0;
-        chart[12 + i] = 0.0;
+        chart[6 + MOVING + i] = 0.0;
     }
-    memcpy(chart + 6, twist, 6 * sizeof *twist);
+    memcpy(chart + 6, rest, MOVING * sizeof *rest);
 }
 """
 
@@ -37,18 +39,28 @@ def plant(build: Build) -> ModelCode:
     """Forces and wrench in; pose, twist, coordinates and rates out."""
     model, variables, n = build.model, build.variables, len(build.actuators)
     variables.add("force", "input", build.actuators, [a.force_unit for a in model.actuators], "actuator force")
-    variables.add("wrench", "input", COMPONENTS, WRENCH, "external wrench on the platform, base axes")
+    loads = not model.robot.flexible or (
+        model.modes.origin_shape is not None and model.modes.origin_rotation is not None
+    )
+    if loads:  # else the modes have no shape for it
+        variables.add("wrench", "input", COMPONENTS, WRENCH, "external wrench on the platform, base axes")
     add_motion(build, "start.", "parameter", acceleration=False)
-    variables.add("step", "parameter", [""], "s", "longest step of RK4 within a communication step", STEP, 1e-9)
+    longest = STEP
+    if model.robot.flexible:
+        longest = _add_shape(build, "start.", "parameter")
+    variables.add("step", "parameter", [""], "s", "longest step of RK4 within a communication step", longest, 1e-9)
     build.add_parameters()
     add_pose(build, "", "state")
     variables.add("twist", "state", COMPONENTS, RATES, "twist of the platform, base axes")
+    if model.robot.flexible:
+        _add_shape(build, "", "state")
     variables.add("q", "output", build.actuators, [a.unit for a in model.actuators], "actuated coordinate")
     variables.add("qdot", "output", build.actuators, [a.rate_unit for a in model.actuators], "its rate")
     variables.add_derivatives()
 
     dynamics = Dynamics(build.mechanism, model.kernels.options.dry, build.friction)
-    layout = Layout(0, n)
+    modes = dynamics.modes
+    layout, moving = Layout(modes, n), 6 + 2 * modes
     row, state, chart = layout.state_size + 2 * n, layout.state_size, layout.chart_size
     rate = build.function("chart_rate", graphs.chart_rate(dynamics))
     dry = any(p.name == "friction" for p in rate.inputs)
@@ -63,7 +75,10 @@ def plant(build: Build) -> ModelCode:
     start = [
         *motion_lines(build, "start.", acceleration=False),
         *here,
-        "charted(pose, twist, base, chart);",
+        "double rest[MOVING];",
+        "memcpy(rest, twist, 6 * sizeof *rest);",
+        *([f"memcpy(rest + 6, {variables.at('start.elastic')}, {2 * modes} * sizeof *rest);"] if modes else []),
+        "charted(pose, rest, base, chart);",
         *seen,
         f"memset(m->memory, 0, {state + inner} * sizeof *m->memory);",
         f"memcpy(m->memory, row, {state} * sizeof *row);",
@@ -75,6 +90,7 @@ def plant(build: Build) -> ModelCode:
         "published(m, row);",
         "return FINE;",
     ]
+    wrench = variables.at("wrench") if loads else "zeros"
     instant = {"friction": "zeros", "stage": "&instant", "tau": "&stick"} if dry else {}
     evaluate = [
         "if (!m->exchange)",
@@ -89,7 +105,7 @@ def plant(build: Build) -> ModelCode:
         "charted(row, row + 12, base, chart);",
         *build.call(
             "chart_rate", "pose", base="base", chart="chart", force=variables.at("force"),
-            wrench=variables.at("wrench"), **instant,
+            wrench=wrench, **instant,
         ),
         f"memcpy({variables.at('q')}, row + {state}, {2 * n} * sizeof *row);",
         f"double *rate = {variables.at('derivatives')};",
@@ -100,7 +116,7 @@ def plant(build: Build) -> ModelCode:
         "    rate[3 + i] = 0.5 * (turn[3] * w[i] + w[j] * turn[k] - w[k] * turn[j]);",
         "}",
         "rate[6] = -0.5 * (w[0] * turn[0] + w[1] * turn[1] + w[2] * turn[2]);",
-        "memcpy(rate + 7, chart_rate_rate + 6, 6 * sizeof *rate);",
+        "memcpy(rate + 7, chart_rate_rate + 6, MOVING * sizeof *rate);",
         "return FINE;",
     ]  # fmt: skip
     more = {"inner": f"m->memory + {state}", "inner_found": "inner"} if inner else {}
@@ -112,7 +128,7 @@ def plant(build: Build) -> ModelCode:
         f"double row[{row}]{f', inner[{inner}]' if inner else ''};",
         "const double *pose = before(m);",
         *build.call(
-            "period", "pose", beginning="m->memory", force=variables.at("force"), wrench=variables.at("wrench"),
+            "period", "pose", beginning="m->memory", force=variables.at("force"), wrench=wrench,
             step="&length", count="&count", row="row", **more,
         ),
         f"memcpy(m->memory, row, {state} * sizeof *row);",
@@ -126,7 +142,7 @@ def plant(build: Build) -> ModelCode:
         "    for (int i = 0; i < 3; i++)",
         f"        ({variables.at('position')})[i] = row[4 * i + 3];",
         f"    orientation_of(row, {variables.at('orientation')});",
-        f"    memcpy({variables.at('twist')}, row + 12, 6 * sizeof *row);",
+        f"    memcpy({variables.at('twist')}, row + 12, MOVING * sizeof *row);",
         f"    memcpy({variables.at('q')}, row + {state}, {2 * n} * sizeof *row);",
         "}",
         "",
@@ -141,4 +157,21 @@ def plant(build: Build) -> ModelCode:
         "}",
         "",
     ]
-    return ModelCode(start, evaluate, step, state + inner + 16, "\n".join([_CHARTED, *published]))
+    return ModelCode(
+        start,
+        evaluate,
+        step,
+        state + inner + 16,
+        "\n".join([f"enum {{ MOVING = {moving} }}; /* twist and elastic state */\n", _CHARTED, *published]),
+    )
+
+
+def _add_shape(build: Build, prefix: str, role: Role) -> float:
+    """Elastic coordinates and rates, at rest at home unless set; gives the longest step that the modes allow [s]."""
+    system = System(build.model, build.friction)
+    home = build.model.robot.home.matrix
+    shape, _ = system.hold(home)
+    names = [f"mode{k + 1}" for k in range(system.modes)]
+    build.variables.add(f"{prefix}elastic", role, names, "1", "elastic coordinate, in the units of its mode", shape)
+    build.variables.add(f"{prefix}elastic_rate", role, names, "1/s", "its rate")
+    return min(STEP, MAX_PHASE / system.fastest_rate(home, shape))

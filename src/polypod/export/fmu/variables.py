@@ -99,4 +99,4 @@ class Variables:
 
 
 def _rate(unit: str) -> str:
-    return "1/s" if unit in ("", "1") else "m/s^2" if unit == "m/s" else "rad/s^2" if unit == "rad/s" else f"{unit}/s"
+    return "1/s" if unit in ("", "1") else f"{unit}^2" if unit.endswith("/s") else f"{unit}/s"
