@@ -55,8 +55,8 @@ def test_run_needs_no_argument(here):
     assert "Forces are positive along the growing coordinate" in result.stdout
     assert result.stderr == ""  # a healthy robot: nothing to remark
     assert sorted(p.name for p in (here / "polypod-results" / "hexapod" / "hexapod-tour").iterdir()) == [
-        "actuators.csv", "bearings.csv", "checksums.txt", "figures", "forces.csv", "manifest.json",
-        "report.html", "results.nc",
+        "actuators.csv", "bearings.csv", "checksums.txt", "figures", "forces.csv", "manifest.json", "motors.csv",
+        "report.html", "results.nc", "verdict.csv",
     ]  # fmt: skip
     assert polypod("run", "--rate", 20).exit_code == 0  # the same inputs: replaced unasked
     again = polypod("run", "--rate", 25)

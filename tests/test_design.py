@@ -17,11 +17,12 @@ from typer.testing import CliRunner
 
 import polypod as pp
 from polypod.analysis import resonances, stiffness
+from polypod.analysis.workspace import constant_orientation
 from polypod.cli import app
 from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
 from polypod.design.optimise import optimise
 from polypod.design.page import page
-from polypod.design.results import killed, worst
+from polypod.design.results import judged, killed, worst
 from polypod.design.robots import with_numbers
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
@@ -395,3 +396,63 @@ def test_a_study_of_one_best_design_has_a_page_too():
     found = optimise(loads_study(text + "[{numbers: platform.mass, range: [5, 20]}]}"), generations=6, population=8)
     assert found.values[0, 0] == pytest.approx(5.0, rel=1e-6)
     assert '"name":"a"' in page(found)
+
+
+# -- workspaces --------------------------------------------------------------------------------------------------------
+
+BOXES = """
+name: room
+robot: hexapod
+vary:
+  - {numbers: legs.*.base, pattern: radius, values: [0.26, 320 mm], name: base radius}
+  - {numbers: legs.*.length, pattern: high, values: [480 mm, 0.52], name: longest leg}
+workspaces:
+  - {name: work, box: {x: [-30 mm, 30 mm], z: [-0.02, 0.02], pitch: [-4 deg, 4 deg]}, points: 3, pivot: [0, 0, 50 mm]}
+report: [workspace volume, dexterity, peak force, range use]
+"""
+
+
+@pytest.fixture(scope="module")
+def room():
+    made = prepare(loads_study(BOXES))
+    return made, run(*made)
+
+
+def test_workspaces_are_held_and_measured_as_those_of_robots_of_their_own(room):
+    """Each design as a robot through its own checks; volumes against another grid of the same shells, to 2 %."""
+    (prepared, evaluator), result = room
+    poses = evaluator.held[0].inputs["pose"]
+    assert len(poses) == 27
+    assert result.motion.values.tolist() == ["work"]
+    held = []
+    for k in range(4):
+        numbers = {path: value[0] for path, value in evaluator.parameters(prepared.values[k : k + 1]).items()}
+        model = pp.Model(with_numbers(prepared.model.robot, numbers))
+        inside = bool(model.limits(poses).inside.all())
+        held.append(inside)
+        assert (result.reason.values[k, 0] == 0) == inside
+        if not inside:
+            assert np.isnan(result.peak_force.values[k, 0])
+            continue
+        still = np.zeros((27, 6))
+        force = model.inverse_dynamics(poses, still, still)
+        assert result.peak_force.values[k, 0] == pytest.approx(np.abs(force).max(), rel=1e-9)
+        assert result.dexterity.values[k, 0] == pytest.approx(model.conditioning(poses).distance.min(), rel=1e-9)
+        assert 0 < result.range_use.values[k, 0] <= 1
+        volume = float(constant_orientation(model, points=33).volume)
+        assert result.workspace_volume.values[k, 0] == pytest.approx(volume, rel=0.02)
+    assert held == [True, True, False, True]
+    assert killed(judged(result, evaluator))["beyond a range or cone in a workspace"][0] == 1
+
+
+def test_workspaces_that_are_none_are_refused(tmp_path):
+    for old, new, text in (
+        ("x: [-30 mm, 30 mm]", "w: [1, 2]", "unknown coordinate 'w'"),
+        ("x: [-30 mm, 30 mm]", "x: [30 mm, -30 mm]", "from small to large"),
+        ("x: [-30 mm, 30 mm]", "x: [-30 kg, 30 mm]", "a finite number in m"),
+        ("points: 3", "points: 200", "more than 1000000 poses"),
+    ):
+        (tmp_path / "study.yaml").write_text(BOXES.replace(old, new))
+        with pytest.raises(StudyFileError, match=text) as caught:
+            prepare(tmp_path / "study.yaml")
+        assert "line 8" in str(caught.value)

@@ -9,9 +9,10 @@ import pytest
 
 import polypod as pp
 from polypod.description import Drive
+from polypod.description.curve import curve_use
 from polypod.errors import InputError, RobotFileError
 from polypod.files import dumps, load, loads
-from polypod.results.envelope import curve_use, envelope
+from polypod.results.envelope import envelope
 from slides import hinge, slide
 from states import easy
 

@@ -154,6 +154,27 @@ def test_limits_are_kept_with_friction_between_the_places_too(hexaslide, circle,
     assert slower.duration < found.duration
 
 
+def test_force_speed_curves_are_kept_and_are_what_they_stand_for(hexaslide, circle):
+    """A box is a limit of force and one of speed, a fine hyperbola one of power; others by the full model."""
+    box = fastest(hexaslide, circle, Limits(force=60.0, speed=0.3), friction=False)
+    assert fastest(hexaslide, circle, Limits(force_speed=[[0, 60], [0.3, 60]]), friction=False).duration == box.duration
+    power = fastest(hexaslide, circle, Limits(force=200.0, power=12.0), friction=False)
+    speed = np.r_[0.0, np.geomspace(0.06, 2.0, 200)]
+    points = np.column_stack([speed, np.r_[200.0, 12.0 / speed[1:]]])
+    curve = fastest(hexaslide, circle, Limits(force_speed=points), friction=False)
+    assert curve.duration == pytest.approx(power.duration, rel=1e-4)  # chords of 2 % lie 1e-4 above a hyperbola
+    fine = way(hexaslide, "kim-ryu-circle", 1000)
+    for points in ([[0, 105], [0.15, 100], [0.4, 45]], [[0, 115], [0.1, 110], [0.2, 85], [0.5, 50]]):
+        found = fastest(hexaslide, fine, Limits(force_speed=points))
+        motion = found.trajectory.for_model(hexaslide)
+        at = motion.at(np.linspace(1e-9, 1 - 1e-9, 4001) * motion.duration)
+        force = hexaslide.inverse_dynamics(at.pose, at.twist, at.acceleration)
+        most = np.interp(np.abs(hexaslide.rates(at.pose, at.twist)), *np.transpose(points))
+        assert 0.98 < (np.abs(force) / most).max() < 1.001
+    with pytest.raises(InputError, match="force_speed: points"):
+        fastest(hexaslide, circle, Limits(force_speed=[[0, 10], [0.1, 20]]))
+
+
 def test_no_other_speed_is_faster(hexaslide, circle):
     """Speeds one percent higher anywhere break a limit, or cannot be reached or left in time."""
     limits = Limits(force=85.0)

@@ -233,7 +233,7 @@ def test_csv_tables(result, folder):
     numbers = np.array(rows[1:], dtype=float)
     assert np.array_equal(numbers[:, 0], result.time)  # written in full precision
     assert np.array_equal(numbers[:, 1:], result.force)
-    for name in ("actuators.csv", "bearings.csv"):
+    for name in ("actuators.csv", "bearings.csv", "verdict.csv"):
         assert len((folder / name).read_text().splitlines()) > 6
 
 

@@ -19,7 +19,9 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.control import ComputedTorque, Measurement, Springs, scaled_masses
+from polypod.description import Drive
 from polypod.errors import InputError, UnknownNameError
+from polypod.model.actuators import ActuatorInfo
 from polypod.motion import Published
 from polypod.papers.long.hexagon import hexagon_modes
 from polypod.simulation import (
@@ -264,7 +266,7 @@ def test_delay_and_saturation() -> None:
     actuators.hold(np.zeros(2))
     given = []
     for k in range(5):
-        actuators.command(k * 1e-3, np.array([1.0, 1.0]) * 3 * (k + 1))
+        actuators.command(k * 1e-3, np.array([1.0, 1.0]) * 3 * (k + 1), np.zeros(2))
         given += actuators.pieces(k * 1e-3, (k + 1) * 1e-3)
     ends = [(round(a, 6), round(b, 6)) for a, b, _ in given]
     assert ends == [
@@ -274,6 +276,26 @@ def test_delay_and_saturation() -> None:
     assert [force.tolist() for _, _, force in given] == [
         [0, 0], [0, 0], [0, 0], [3, 1], [3, 1], [5, 1], [5, 1], [5, 1],
     ]  # fmt: skip
+
+
+def test_drives_give_what_their_file_says_at_a_speed() -> None:
+    """Within force, curve and power, either sign; nothing beyond the last speed of the curve."""
+    drives = Drive(max_force=5.0, max_power=8.0), Drive(force_speed=((0, 6), (1, 4), (2, 4))), Drive()
+    named = tuple(ActuatorInfo(name, name, "j", "m", "N", drive) for name, drive in zip("abc", drives, strict=True))
+    actuators = Actuators(named, "drives", 0.0)
+    for rate, most in (
+        ([0, 0, 0], [5, 6, 9]),
+        ([-2, 0.5, 1], [4, 5, 9]),
+        ([4, -1.5, 0], [2, 4, 9]),
+        ([0, 3, 0], [5, 0, 9]),
+    ):
+        for sign in (-1, 1):
+            given = actuators.saturated(sign * np.full(3, 9.0), np.array(rate, dtype=float))
+            np.testing.assert_allclose(given, sign * np.array(most, dtype=float))
+    with pytest.raises(InputError, match="'drives' for those of the robot file"):
+        Actuators(named, "motors", 0.0)
+    with pytest.raises(InputError, match="no drive of the robot states max_force"):
+        Actuators(named[2:], "drives", 0.0)
 
 
 def test_delayed_force_holds_the_start_until_it_arrives(model_of: ModelOf) -> None:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from polypod.cli import app
 from polypod.datasets import load_result, save_result
+from polypod.description.drive import Bearing
 from polypod.files import save
 from polypod.results import bearings, motors, rotor_notes, study, verdict
 from polypod.results.figures import force_speed
@@ -144,6 +145,23 @@ def test_axial_and_radial_parts_and_lives_by_hand():
     assert row["mean_load"] == pytest.approx(load, rel=1e-12) == pytest.approx(row["cubic_mean_force"], rel=1e-12)
     assert row["basic_life"] == pytest.approx((2000.0 / load) ** 3, rel=1e-12)
     assert row["life_counts"] == "million turns"
+
+
+def test_equivalent_loads_by_factors_of_a_catalogue():
+    """P = X Fr + Y Fa, or Fr where that is more, to the power 3 over time; Fa is gravity along the hinge."""
+    size = np.linalg.norm(turned().reaction_force.sel(joint="hinge.hinge").values, axis=1)
+    axial = MASS * ACROSS
+    radial = np.sqrt(size**2 - axial**2)
+    factor = 0.44 * float(np.median(radial)) / axial
+    rated = {"dynamic_load_rating": "2 kN", "radial_factor": 0.56, "axial_factor": factor}
+    result = sine(hinge(rated, max_torque="8 N m", max_speed="60 rpm", gear=50.0), 0.3, 1.0)
+    both = np.maximum(radial, 0.56 * radial + factor * axial)
+    assert (both > radial).any()
+    assert (both == radial).any()
+    row = next(row for row in bearings(result).records() if row["joint"] == "hinge")
+    assert row["mean_load"] == pytest.approx(np.cbrt(np.trapezoid(both**3, result.time.values)), rel=1e-9)
+    with pytest.raises(ValueError, match="axial_factor Y come together"):
+        Bearing(dynamic_load_rating=1.0, radial_factor=0.5)
 
 
 def test_motors_by_hand():

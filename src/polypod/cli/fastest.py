@@ -12,6 +12,7 @@ from rich.markup import escape
 from ..description.units import in_si
 from ..errors import InputError
 from ..fastest import KINDS, Fastest, Limits, fastest, way
+from ..fastest.limits import long_strokes
 from ..files.safe_names import file_name
 from ..files.whole import write_whole
 from ..model import Model
@@ -86,7 +87,8 @@ def command(
         for kind, (share, who, at) in found.used.items()
     ]
     show_table(table("Limits", columns, rows))
-    outside = model.limits(found.way.places.pose).violations()
+    places = found.way.places.pose
+    outside = [*model.limits(places).violations(), *long_strokes(model, places)]
     if outside:
         console.print(f"\nThe path leaves the robot's own limits: {escape('; '.join(outside[:3]))}.")
     console.print(f"\nMotion file: {escape(str(target))} (polypod run {escape(name)} {escape(str(target))})")

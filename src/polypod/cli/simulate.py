@@ -11,6 +11,7 @@ import typer
 
 from ..control import CONTROLLERS, default_controller, scaled_masses
 from ..control import controller as controller_of
+from ..description.units import in_si
 from ..errors import InputError, PolypodError, UnphysicalWarning
 from ..model import Model
 from ..model.checks import check_wrench
@@ -38,7 +39,7 @@ def simulate(
     rate: float = 1000.0,
     mass: float = 1.0,
     delay: float = 0.0,
-    saturation: float | None = None,
+    saturation: float | str | None = None,
     friction: bool = True,
     compensation: bool = True,
     progress: bool | None = None,
@@ -93,6 +94,18 @@ def simulate(
     return whole(result)
 
 
+def _largest(saturation: str | None) -> float | str | None:
+    """A largest force from a text with a unit of force or torque or none; the word for those of the drives stays."""
+    if saturation is None or saturation == "drives":
+        return saturation
+    for unit in ("N", "N m"):
+        try:
+            return float(in_si(saturation, unit))
+        except (TypeError, ValueError):
+            continue
+    raise InputError(f"--saturation: a force such as '2 kN', or 'drives', is needed, got {saturation!r}")
+
+
 @report_errors
 def command(
     robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
@@ -106,7 +119,10 @@ def command(
     rate: Annotated[float, typer.Option(help="Samples of the controller a second.")] = 1000.0,
     mass: Annotated[float, typer.Option(help="Factor by which the controller misjudges all masses.")] = 1.0,
     delay: Annotated[float, typer.Option(help="Delay of the actuators in seconds.")] = 0.0,
-    saturation: Annotated[float | None, typer.Option(help="Largest actuator force in newtons.")] = None,
+    saturation: Annotated[
+        str | None,
+        typer.Option(help="Largest actuator force, such as '2 kN'; 'drives' for what those of the robot file give."),
+    ] = None,
     friction: Annotated[bool, typer.Option(help="The robot has friction.")] = True,
     compensation: Annotated[bool, typer.Option(help="The controller compensates friction.")] = True,
     out_folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
@@ -130,10 +146,9 @@ def command(
     if out_folder is not None:
         check_target(out_folder, force, FILES, inputs)
     stopped: PolypodError | None = None
+    most = _largest(saturation)
     try:
-        result = simulate(
-            robot, motion, controller, rate, mass, delay, saturation, friction, compensation, settings=settings
-        )
+        result = simulate(robot, motion, controller, rate, mass, delay, most, friction, compensation, settings=settings)
     except SimulationError as error:
         if error.result is None:
             raise
@@ -141,7 +156,7 @@ def command(
     if out_folder is not None:
         with working("writing") as progress:
             write(result, out_folder, force, animation, progress, inputs, mp4)
-    facts = summary(result, saturation)
+    facts = summary(result, None if isinstance(most, str) else most)
     if json_:
         show_json(facts)
     else:

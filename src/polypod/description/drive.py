@@ -6,7 +6,7 @@ import math
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from .quantities import Data, Length, Moment, Number, in_either, rating
 from .units import in_si
@@ -102,10 +102,22 @@ class Drive(Data):
 
 
 class Bearing(Data):
-    """Rating of a joint's bearing: its basic dynamic load rating C, and its rolling elements (ISO 281)."""
+    """Rating of a joint's bearing: its basic dynamic load rating C, and its rolling elements (ISO 281).
+
+    ``radial_factor`` X and ``axial_factor`` Y are those of its catalogue: its equivalent load is X Fr + Y Fa, or Fr
+    where that is more. Without them axial and radial force count alike.
+    """
 
     dynamic_load_rating: Annotated[Number | None, rating("N", gt=0)] = None
+    radial_factor: Annotated[Number | None, rating("1", ge=0)] = None
+    axial_factor: Annotated[Number | None, rating("1", ge=0)] = None
     rolling_elements: Annotated[Literal["ball", "roller"], Field(json_schema_extra={"rating": "yes"})] = "ball"
+
+    @model_validator(mode="after")
+    def _both_factors(self) -> Bearing:
+        if (self.radial_factor is None) != (self.axial_factor is None):
+            raise ValueError("radial_factor: X and axial_factor Y come together, or neither")
+        return self
 
     @property
     def life_exponent(self) -> float:

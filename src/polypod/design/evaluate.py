@@ -20,10 +20,14 @@ from ..kernels import Kernel
 from ..mechanism.verdict import BAD_INPUT
 from ..model import Model
 from ..model.designs import SMALLEST_MARGIN, DesignFunctions, Designs
+from ..model.kernels import FUNCTIONS
 from ..motion import Task
 from ..parameters.paths import matching_paths, unit_at, value_at
+from .folding import OWN_FUNCTIONS, Folding
+from .held import Held, workspace_poses
 from .patterns import PATTERNS
 from .quantities import QUANTITIES, SOURCES, Quantity
+from .ranges import Inside
 from .reduce import Reduction
 from .study import Study, Varied, in_unit, scaled
 
@@ -32,38 +36,15 @@ IN_CACHE = 4096
 """States of all designs of a call together: some hundred kilobytes of results, which stay in the second cache."""
 WORK = 2_000_000
 """States of a block of designs, about: some tenths of a second."""
-REASONS = ("", "no robot", "out of reach or singular", "friction does not converge", "legs do not allow the motion")
+REASONS = (
+    "",
+    "no robot",
+    "out of reach or singular",
+    "friction does not converge",
+    "legs do not allow the motion",
+    "beyond a range or cone in a workspace",
+)
 """Why a design has no answer, by its number in results."""
-
-
-@dataclass(frozen=True)
-class Held:
-    """A motion that all designs must make: name, inputs of functions by name (T, ...), shares of the time (T,)."""
-
-    name: str
-    inputs: dict[str, Array]
-    shares: Array
-
-    @staticmethod
-    def of(task: Task) -> Held:
-        """Of a sampled motion; shares by the trapezoidal rule."""
-        motion, time = task.motion, task.time
-        ends = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
-        wrench = np.zeros((1, 6)) if task.wrench is None else task.wrench
-        inputs = {"pose": motion.pose, "twist": motion.twist, "acceleration": motion.acceleration, "wrench": wrench}
-        own = {name: np.empty(value.shape) for name, value in inputs.items()}
-        for name, value in inputs.items():
-            # not a copy: an array that another process sent has a dtype object of its own, which kernels do not take
-            own[name][...] = value
-        return Held(task.name, own, np.diff(ends) / (time[-1] - time[0]))
-
-    def rows(self, kernel: Kernel, states: slice = slice(None)) -> list[Array]:
-        """The inputs of a function for some of the states; weights are one and a preload is zero."""
-        given = []
-        for port in kernel.inputs:
-            rows = self.inputs.get(port.name, np.full((1, *port.shape), 1.0 if port.name == "weights" else 0.0))
-            given.append(rows if len(rows) == 1 else np.ascontiguousarray(rows[states]))
-        return given
 
 
 @dataclass(frozen=True)
@@ -81,7 +62,8 @@ class Evaluator:
         if model.robot.flexible:
             raise InputError(f"robot: the platform of {model.robot.name!r} bends; designs of rigid ones can be studied")
         self.study, self.model = study, model
-        self.held = tuple(Held.of(task) for task in tasks)
+        boxes = [Held.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
+        self.held = (*(Held.of(task) for task in tasks), *boxes)
         robot = model.robot
         self._paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
         for k, varied in enumerate(study.vary):
@@ -93,8 +75,10 @@ class Evaluator:
 
     def _check_pattern(self, k: int, numbers: str, pattern: str) -> None:
         shapes = {np.shape(value_at(self.model.robot, path)) for path in self._paths[k]}
-        if PATTERNS[pattern].points and shapes != {(3,)}:
-            raise InputError(f"vary.{k}.pattern: {pattern} is of points; {numbers!r} names other numbers")
+        wanted = PATTERNS[pattern].shape
+        if wanted is not None and shapes != {wanted}:
+            what = "points" if wanted == (3,) else "ranges"
+            raise InputError(f"vary.{k}.pattern: {pattern} is of {what}; {numbers!r} names other numbers")
         if len(shapes) != 1:
             raise InputError(f"vary.{k}.numbers: {numbers!r} names numbers of several shapes {sorted(shapes)}")
 
@@ -122,7 +106,9 @@ class Evaluator:
     def quantity_unit(self, name: str) -> str:
         """Unit of a quantity, of this robot's actuators."""
         coordinates, forces = units(self.model)
-        unit = QUANTITIES[name].unit.format(f=forces, q=coordinates)
+        moving = 3 if not self.model.robot.freedoms else sum(f.motion != "rotation" for f in self.model.robot.freedoms)
+        volumes = "m" if moving == 1 else f"m^{moving}"
+        unit = QUANTITIES[name].unit.format(f=forces, q=coordinates, v=volumes)
         return "" if unit == "1" else unit
 
     def _limit(self, name: str, value: Any) -> float:
@@ -166,14 +152,30 @@ class Evaluator:
     @cached_property
     def _sourced(self) -> dict[str, Quantity]:
         """The quantities over states by name."""
-        return {name: QUANTITIES[name] for name in self.study.quantities if QUANTITIES[name].of is None}
+        return {name: QUANTITIES[name] for name in self.study.quantities if QUANTITIES[name].source}
 
     @cached_property
-    def _called(self) -> tuple[str, ...]:
-        """The functions that the quantities need."""
-        every = [name for q in self._sourced.values() for name in SOURCES[q.source].functions]
-        # conditioning alone does not say whether the legs close
-        return tuple(dict.fromkeys(every)) if set(every) - {"conditioning"} else ("inverse_kinematics", "conditioning")
+    def _foldings(self) -> tuple[Folding, ...]:
+        """The quantities that are reduced in machine code: those of motion and force together, and conditioning.
+
+        Conditioning does not say whether the legs close; the first of them does.
+        """
+        asked = {name: q for name, q in self._sourced.items() if SOURCES[q.source].symbols is not None}
+        names = dict.fromkeys(
+            name for source in {q.source for q in asked.values()} for name in SOURCES[source].functions
+        )
+        alone = "conditioning"
+        first = {name: q for name, q in asked.items() if alone not in SOURCES[q.source].functions}
+        second = {name: q for name, q in asked.items() if name not in first}
+        known = (*FUNCTIONS, *OWN_FUNCTIONS)
+        motion = [name for name in known if name in names and name != alone] or ["inverse_kinematics"]
+        groups = [(motion, first), ([alone], second)] if second else [(motion, first)] if first else []
+        return tuple(Folding(self.functions, functions, group, self.study.friction) for functions, group in groups)
+
+    @cached_property
+    def _others(self) -> dict[str, Quantity]:
+        """The quantities that arrays are reduced to."""
+        return {name: q for name, q in self._sourced.items() if SOURCES[q.source].of is not None}
 
     def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
         """Quantities of designs from ``start`` to before ``stop``; their bits do not depend on which these are."""
@@ -185,21 +187,43 @@ class Evaluator:
             if start <= number < stop:
                 reason[number - start] = 1
         for name in self.study.quantities:
-            of = QUANTITIES[name].of
-            if of is not None:
-                found = of(self.functions.kernels.mechanism, designs.values[start:stop])
+            if name not in self._sourced:
+                found = self._of_designs(name, designs.values[start:stop])
                 values[name] = np.broadcast_to(found[:, None], reason.shape).copy()
         for value in values.values():
             value[reason > 0] = np.nan
         return Results({name: values[name] for name in self.study.quantities}, reason)
 
+    def _of_designs(self, name: str, values: Array) -> Array:
+        """A quantity (D,) of designs alone."""
+        of = QUANTITIES[name].of
+        return self._inside.volumes(values) if of is None else of(self.functions.kernels.mechanism, values)
+
+    @cached_property
+    def _inside(self) -> Inside:
+        return Inside(self.functions)
+
     def _motion(self, designs: Designs, start: int, stop: int, held: Held) -> Results:
+        outputs: dict[str, Array] = {}
+        if held.within:
+            outputs["inside.held"] = self._inside.held(designs.values[start:stop], held.inputs["pose"])[:, None]
+        for folding in self._foldings:
+            outputs |= folding(designs.values[start:stop], held.inputs, held.shares)
+        columns = {name: outputs[name][:, None] for name in self._sourced if name not in self._others}
+        reason = _judged(outputs, stop - start)[:, None]
+        if self._others:
+            found = self._reduced(designs, start, stop, held)
+            columns |= found.values
+            reason = np.where(reason == 0, found.reason, reason)
+        return Results(columns, reason)
+
+    def _reduced(self, designs: Designs, start: int, stop: int, held: Held) -> Results:
+        """The other quantities, a few designs at a time."""
         chunk = min(len(held.shares), IN_CACHE)
         together = max(1, IN_CACHE // chunk)
         firsts = range(start, stop, together)
         pieces = [self._piece(designs, first, min(first + together, stop), held, chunk) for first in firsts]
-        names = list(self._sourced)
-        columns = {name: np.concatenate([piece.values[name] for piece in pieces]) for name in names}
+        columns = {name: np.concatenate([piece.values[name] for piece in pieces]) for name in self._others}
         return Results(columns, np.concatenate([piece.reason for piece in pieces]))
 
     def _buffers(self, name: str, kernel: Kernel, count: int, states: int) -> list[Array]:
@@ -224,9 +248,10 @@ class Evaluator:
     def _piece(self, designs: Designs, start: int, stop: int, held: Held, chunk: int) -> Results:
         """A few designs at all states, some states at a time."""
         follows = self.functions.kernels.mechanism.platform.follows_legs
-        friction = self.study.friction
-        kernels = {n: designs.kernel(n, friction, start, stop, verdict=follows) for n in self._called}
-        reductions = {name: Reduction(quantity.reduce) for name, quantity in self._sourced.items()}
+        sources = {q.source: SOURCES[q.source] for q in self._others.values()}
+        called = dict.fromkeys(name for source in sources.values() for name in source.functions)
+        kernels = {n: designs.kernel(n, self.study.friction, start, stop, verdict=follows) for n in called}
+        reductions = {name: Reduction(quantity.reduce) for name, quantity in self._others.items()}
         count, states = stop - start, len(held.shares)
         reason = np.zeros(count, dtype=np.int8)
         for first in range(0, states, chunk):
@@ -237,11 +262,10 @@ class Evaluator:
                 kernel(*held.rows(kernel, slice(first, last)), out=results, threads=1)
                 outputs |= {f"{name}.{p.name}": r for p, r in zip(kernel.outputs, results, strict=True)}
             reason = np.maximum(reason, _judged(outputs, count))
-            sources = {q.source for q in self._sourced.values()}
-            numbers = {source: SOURCES[source].of(outputs) for source in sources}
-            for name, quantity in self._sourced.items():
+            numbers = {name: source.of(outputs) for name, source in sources.items() if source.of is not None}
+            for name, quantity in self._others.items():
                 reductions[name].add(numbers[quantity.source], held.shares[first:last], self._space)
-        values = {name: self._sourced[name].worst(r.finish(), axis=1)[:, None] for name, r in reductions.items()}
+        values = {name: self._others[name].worst(r.finish(), axis=1)[:, None] for name, r in reductions.items()}
         return Results(values, reason[:, None])
 
 
@@ -264,6 +288,8 @@ def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
             result = np.maximum(result, np.where(lost, np.int8(2), np.int8(0)))
         elif kind == "converged":
             result = np.where((result == 0) & ~(value.min(axis=1) > 0), np.int8(3), result)
+        elif kind == "held":
+            result = np.where((result == 0) & ~(value.min(axis=1) > 0), np.int8(5), result)
         elif kind == "verdict":
             result = np.where((result == 0) & (value.max(axis=1) >= BAD_INPUT), np.int8(4), result)
     return result.astype(np.int8)

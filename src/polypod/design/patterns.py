@@ -18,14 +18,14 @@ Array = NDArray[np.float64]
 
 
 class Pattern(NamedTuple):
-    """What a value means, its unit (None: that of the numbers), whether it is about points, and new numbers.
+    """What a value means, its unit (None: that of the numbers), the shape of numbers it is about, and new numbers.
 
     ``apply`` takes numbers (D, k, ...) of k paths and values (D,); ``read`` the value that numbers (k, ...) have now.
     """
 
     text: str
     unit: str | None
-    points: bool
+    shape: tuple[int, ...] | None
     apply: Callable[[Array, Array], Array]
     read: Callable[[Array], float]
 
@@ -90,24 +90,23 @@ def _turn(points: Array, values: Array) -> Array:
     return np.stack([c * x - s * y, s * x + c * y, z], axis=-1)
 
 
-def _part(axis: int) -> Pattern:
+def _part(axis: int, shape: tuple[int, ...], text: str) -> Pattern:
     def apply(points: Array, values: Array) -> Array:
         result = points.copy()
         result[..., axis] = values[:, None]
         return result
 
-    name = "xyz"[axis]
-    return Pattern(f"the {name} of all of them", None, True, apply, lambda points: float(points[:, axis].mean()))
+    return Pattern(text, None, shape, apply, lambda numbers: float(numbers[:, axis].mean()))
 
 
 PATTERNS = {
-    "value": Pattern("the number itself, the same for all of them", None, False, _set, _mean),
-    "factor": Pattern("a factor of what they are", "1", False, lambda n, v: n * _column(v, n), lambda n: 1.0),
-    "radius": Pattern("mean distance from the z axis; angles and heights stay", "m", True, _radius, _mean_radius),
-    "angle": Pattern("angle between the two of a pair about the z axis", "rad", True, _angle, _mean_angle),
-    "turn": Pattern("turns all of them about the z axis", "rad", True, _turn, lambda points: 0.0),
-    "x": _part(0),
-    "y": _part(1),
-    "z": _part(2),
+    "value": Pattern("the number itself, the same for all of them", None, None, _set, _mean),
+    "factor": Pattern("a factor of what they are", "1", None, lambda n, v: n * _column(v, n), lambda n: 1.0),
+    "radius": Pattern("mean distance from the z axis; angles and heights stay", "m", (3,), _radius, _mean_radius),
+    "angle": Pattern("angle between the two of a pair about the z axis", "rad", (3,), _angle, _mean_angle),
+    "turn": Pattern("turns all of them about the z axis", "rad", (3,), _turn, lambda points: 0.0),
+    **{name: _part(axis, (3,), f"the {name} of all of them") for axis, name in enumerate("xyz")},
+    "low": _part(0, (2,), "the lower end of ranges"),
+    "high": _part(1, (2,), "the upper end of ranges"),
 }
 """The patterns by name."""

@@ -30,6 +30,11 @@ class Prepared:
     block: int
 
     @property
+    def held(self) -> tuple[str, ...]:
+        """Names of the motions and workspaces that designs are judged by."""
+        return (*(task.name for task in self.tasks), *(workspace.name for workspace in self.study.workspaces))
+
+    @property
     def blocks(self) -> int:
         """How many blocks of designs there are."""
         return -(-len(self.values) // self.block)
@@ -56,7 +61,8 @@ def prepare(study: Study | str | Path) -> tuple[Prepared, Evaluator]:
     try:
         model = Model(_named(read.robot, folder))
         tasks = tuple(make_task(model, _named(m, folder), read.rate) for m in read.motions)
-        tasks = tasks or (make_task(model, None, read.rate),)
+        if not tasks and not read.workspaces:
+            tasks = (make_task(model, None, read.rate),)
         evaluator = Evaluator(read, model, tasks)
         values = designs_of(read, evaluator.bounds)
     except (InputError, UnknownNameError) as error:
@@ -64,7 +70,7 @@ def prepare(study: Study | str | Path) -> tuple[Prepared, Evaluator]:
             raise
         field, message = _blamed(read, str(error))
         raise study_fault(origin, field, message) from error
-    states = sum(len(task.time) for task in tasks)
+    states = sum(len(held.shares) for held in evaluator.held)
     block = read.block or max(1, min(len(values), WORK // states))
     return Prepared(read, model, tasks, values, block), evaluator
 

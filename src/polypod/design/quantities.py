@@ -1,8 +1,8 @@
 """What a study reports of each design: one line a quantity.
 
-A quantity is a source, numbers (D, T, k) of D designs at T states, reduced over the states and then over its k
-actuators or joints; or a function of the designs alone. States are reduced in pieces that fit into the processor's
-cache, so that memory grows with the designs, not with the states.
+A quantity is a source, k numbers of a design at a state, reduced over the states and then over its k actuators or
+joints; or a function of the designs alone. States are reduced as they are computed, so that memory grows with the
+designs, not with the states.
 """
 
 from __future__ import annotations
@@ -22,10 +22,15 @@ Outputs = Mapping[str, Array]
 
 
 class Source(NamedTuple):
-    """Numbers (D, T, k) from the outputs of functions, named ``function.output``."""
+    """Numbers of a state from the outputs of functions, named ``function.output``.
+
+    Either as an expression (k) of ``symbols``, which is compiled with the functions and reduced as it is computed, or
+    ``of`` arrays (D, T, ...), as (D, T, k).
+    """
 
     functions: tuple[str, ...]
-    of: Callable[[Outputs], Array]
+    symbols: Callable[[Mapping[str, ca.SX]], ca.SX] | None = None
+    of: Callable[[Outputs], Array] | None = None
 
 
 SOURCES = {
@@ -34,15 +39,15 @@ SOURCES = {
     "length": Source(("inverse_kinematics",), lambda o: o["inverse_kinematics.q"]),
     "power": Source(("inverse_dynamics", "rates"), lambda o: o["inverse_dynamics.force"] * o["rates.qdot"]),
     "total power": Source(
-        ("inverse_dynamics", "rates"),
-        lambda o: np.maximum(o["inverse_dynamics.force"] * o["rates.qdot"], 0.0).sum(axis=-1, keepdims=True),
+        ("inverse_dynamics", "rates"), lambda o: ca.sum1(ca.fmax(o["inverse_dynamics.force"] * o["rates.qdot"], 0))
     ),
-    "reaction": Source(("reactions",), lambda o: _sizes(o["reactions.wrenches"])),
-    "condition": Source(("conditioning",), lambda o: o["conditioning.condition"][..., None]),
-    "distance": Source(("conditioning",), lambda o: o["conditioning.distance"][..., None]),
-    "stiffness": Source(("stiffness",), lambda o: _least_stiffness(o["stiffness.stiffness"], o["basis"])),
+    "condition": Source(("conditioning",), lambda o: o["conditioning.condition"]),
+    "distance": Source(("conditioning",), lambda o: o["conditioning.distance"]),
+    "range": Source(("ranges",), lambda o: o["ranges.use"]),
+    "reaction": Source(("reactions",), of=lambda o: _sizes(o["reactions.wrenches"])),
+    "stiffness": Source(("stiffness",), of=lambda o: _least_stiffness(o["stiffness.stiffness"], o["basis"])),
     "frequency": Source(
-        ("stiffness", "mass_matrix"), lambda o: _frequencies(o["stiffness.stiffness"], o["mass_matrix.mass_matrix"])
+        ("stiffness", "mass_matrix"), of=lambda o: _frequencies(o["stiffness.stiffness"], o["mass_matrix.mass_matrix"])
     ),
 }
 """Where numbers come from; ``basis`` (6, m) is that of the robot's own velocity."""
@@ -67,10 +72,11 @@ def _frequencies(stiffness: Array, mass: Array) -> Array:
 
 
 class Quantity(NamedTuple):
-    """A quantity: what it is, its unit ({f} that of forces, {q} of coordinates), source and reduction.
+    """A quantity: what it is, its unit ({f} that of forces, {q} of coordinates, {v} of volumes), source and reduction.
 
     ``reduce`` is peak (largest size), mean square, most, least or span over the states. ``worst`` over actuators is the
-    largest, or the least of what should be large. A quantity without a source is ``of`` the designs alone.
+    largest, or the least of what should be large. A quantity without a source is one of the designs alone: ``of`` their
+    numbers, or of their workspace.
     """
 
     text: str
@@ -107,6 +113,8 @@ QUANTITIES = {
     "dexterity": Quantity("least distance to singularity (smallest singular value)", "1", "distance", "least"),
     "stiffness": Quantity("least stiffness against a force on the platform", "N/m", "stiffness", "least"),
     "natural frequency": Quantity("lowest natural frequency", "Hz", "frequency", "least"),
+    "range use": Quantity("largest use of a range or cone, 1 at its edge", "1", "range", "most"),
+    "workspace volume": Quantity("volume of the positions reached in the home orientation", "{v}", reduce="least"),
     "moving mass": Quantity("mass of all moving bodies", "kg", of=_moving_mass),
 }
 """Every quantity of a study by name."""

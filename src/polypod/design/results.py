@@ -40,7 +40,7 @@ def dataset(prepared: Prepared, evaluator: Evaluator, values: dict[str, Array], 
     coordinates: dict[str, Any] = {
         "varied": [varied.label for varied in study.vary],
         "varied_unit": ("varied", [evaluator.unit(k) for k in range(len(study.vary))]),
-        "motion": [task.name for task in prepared.tasks],
+        "motion": list(prepared.held),
     }
     about = {
         "title": study.title or study.name,

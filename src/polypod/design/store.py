@@ -36,7 +36,7 @@ class Store:
 
     def _create(self, evaluator: Evaluator) -> None:
         prepared = self.prepared
-        shape = len(prepared.values), len(prepared.tasks)
+        shape = len(prepared.values), len(prepared.held)
         values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
         empty = dataset(prepared, evaluator, values, np.zeros(shape, dtype=np.int8))
         empty["done"] = ("block", np.zeros(prepared.blocks, dtype=np.int8), {"long_name": "whether a block is done"})

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from ..description.quantities import Data, Number
+from ..description.quantities import Data, Number, Position
 from ..description.units import UNITS, in_si
 from ..errors import Fault, FileError, InputError, UnknownNameError
 from ..files.documents import parse, read
@@ -95,18 +95,33 @@ class Sampling(Data):
     seed: Annotated[int, Field(ge=0)] = 0
 
 
+class Workspace(Data):
+    """Poses that every design must take: a ``box`` of coordinates from home, each from low to high, others at home.
+
+    Displacements and turns are those of the platform's ``pivot``, a point in its own frame. The box is looked at in
+    ``points`` places of each coordinate, corners included.
+    """
+
+    name: str = Field(min_length=1)
+    box: dict[str, tuple[Any, Any]] = Field(min_length=1)
+    pivot: Position | None = None
+    points: Annotated[int, Field(ge=2, le=1000)] = 5
+
+
 class Study(Data):
     """A study file.
 
-    ``limits`` are the largest values allowed (of condition, force and so on), the least of dexterity, shortest,
-    stiffness and natural frequency. ``minimise`` names one quantity, or several of which the best compromises are
-    found; those that should be large are made large.
+    Designs are judged along ``motions``, and at rest in all poses of ``workspaces``, which are within their ranges and
+    cones or the design is none. ``limits`` are the largest values allowed (of condition, force and so on), the least of
+    dexterity, shortest, stiffness, natural frequency and workspace volume. ``minimise`` names one quantity, or several
+    of which the best compromises are found; those that should be large are made large.
     """
 
     name: str = Field(min_length=1)
     title: str = ""
     robot: str
     motions: tuple[str, ...] = ()
+    workspaces: tuple[Workspace, ...] = ()
     rate: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "1/s"})] | None = None
     friction: bool = True
     vary: tuple[Varied, ...]
@@ -116,10 +131,10 @@ class Study(Data):
     minimise: tuple[str, ...] = ()
     block: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
-    @field_validator("motions", "minimise", "report", mode="before")
+    @field_validator("motions", "workspaces", "minimise", "report", mode="before")
     @classmethod
     def _one_or_several(cls, value: Any) -> Any:
-        return [value] if isinstance(value, str) else value
+        return [value] if isinstance(value, (str, dict)) else value
 
     @field_validator("report", "minimise")
     @classmethod
@@ -174,7 +189,10 @@ def loads_study(text: str, origin: str = "text") -> Study:
 def _class_at(place: tuple[Any, ...]) -> type[Data]:
     """The data class of the mapping at a place of a study."""
     first = place[0] if place else ""
-    return Varied if first == "vary" and len(place) > 1 else Sampling if first == "sample" else Study
+    if first == "sample":
+        return Sampling
+    items: dict[str, type[Data]] = {"vary": Varied, "workspaces": Workspace}
+    return items.get(str(first), Study) if len(place) > 1 else Study
 
 
 def study_fault(path: str | Path, field: str, message: str) -> StudyFileError:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..description import Drive
+from ..description.curve import curve_use
 from ..errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +43,8 @@ class Limits:
 
     ``force`` [N, N m], ``speed`` [m/s, rad/s], ``acceleration`` [m/s^2, rad/s^2], ``power`` [W], ``rms_force`` [N, N m]
     over the whole motion; ``jerk`` [m/s^3, rad/s^3], which without a limit is unbounded: accelerations then jump.
-    ``reaction`` [N] is the largest force in any joint.
+    ``reaction`` [N] is the largest force in any joint. ``force_speed`` are points [speed, force] (k, 2) of the drives'
+    envelope, straight lines between them.
     """
 
     force: ArrayLike | None = None
@@ -51,6 +54,7 @@ class Limits:
     rms_force: ArrayLike | None = None
     jerk: ArrayLike | None = None
     reaction: float | None = None
+    force_speed: ArrayLike | None = None
 
     def of(self, model: Model) -> dict[str, Array]:
         """Arrays (n,) by name for a robot, its actuators' own where none is given; infinite where there is none."""
@@ -64,9 +68,31 @@ class Limits:
                 given = [np.inf if value is None else value for value in own]
             if given is not None:
                 result[name] = _checked(name, given, count)
+        curves = self._curves(model)
+        if curves is not None:
+            result["force_speed"] = curves
+            ends = np.array([np.nanmax(curve[:, 0]) for curve in curves])  # a curve ends at its last speed
+            result["speed"] = np.minimum(result.get("speed", np.inf), ends)
         if self.reaction is not None:
             result["reaction"] = _checked("reaction", self.reaction, 1)
         return {name: value for name, value in result.items() if np.isfinite(value).any()}
+
+    def _curves(self, model: Model) -> Array | None:
+        """Force-speed curves (n, k, 2), the last point repeated; infinite force at all speeds for a drive without."""
+        if self.force_speed is not None:
+            try:
+                points = Drive(force_speed=np.asarray(self.force_speed, dtype=np.float64).tolist()).force_speed
+            except (TypeError, ValueError) as error:
+                raise InputError(f"limits.force_speed: points [speed, force] are needed: {error}") from error
+            given = [points] * len(model.actuators)
+        else:
+            given = [getattr(actuator.drive, "force_speed", None) for actuator in model.actuators]
+        if all(points is None for points in given):
+            return None
+        size = max(len(points) for points in given if points is not None)
+        none = ((0.0, np.inf), (np.inf, np.inf))
+        rows = [(none if points is None else points) for points in given]
+        return np.array([[*points, *[points[-1]] * (size - len(points))] for points in rows])
 
 
 def _checked(name: str, given: ArrayLike, count: int) -> Array:
@@ -79,6 +105,27 @@ def _checked(name: str, given: ArrayLike, count: int) -> Array:
     if not (value > 0).all():
         raise InputError(f"limits.{name}: must be greater than 0, got {given!r}")
     return np.broadcast_to(value, (count,)).copy()
+
+
+def curve_shares(curves: Array, speed: Array, force: Array) -> Array:
+    """Uses (..., n) of force-speed curves (n, k, 2) at speeds and forces (..., n); 0 for a drive without one."""
+    shares = np.zeros(force.shape)
+    for k, curve in enumerate(curves):
+        if np.isfinite(curve).all():
+            points = curve[np.insert(np.diff(curve[:, 0]) > 0, 0, True)]
+            shares[..., k] = curve_use(points, speed[..., k].ravel(), force[..., k].ravel()).reshape(force.shape[:-1])
+    return shares
+
+
+def long_strokes(model: Model, poses: Array) -> list[str]:
+    """What to say of actuators that poses (n, 4, 4) move further than their drives go."""
+    q = model.inverse_kinematics(poses)
+    found = []
+    for actuator, moved in zip(model.actuators, np.ptp(q, axis=0).tolist(), strict=True):
+        most = actuator.drive.max_stroke
+        if most is not None and moved > most:
+            found.append(f"{actuator.name}: stroke {moved:.4g} {actuator.unit}, at most {most:.4g} {actuator.unit}")
+    return found
 
 
 NAMES = tuple(field.name for field in fields(Limits))

@@ -3,7 +3,8 @@
 Without friction forces are affine in u and x = w^2. Friction (viscous, dry, dependent on loads), power and the size of
 reactions are not: each round takes them from the full model at the last answer. Friction's share is frozen; the
 hyperbola |force| <= P/speed is replaced by its tangent, which lies below it, so that what keeps the tangent keeps the
-power; a reaction's size by its part along its last direction.
+power; so is each straight piece of a force-speed curve, which is convex in x; a reaction's size is replaced by its part
+along its last direction.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .limits import curve_shares
 from .reach import Lines, lines
 from .way import Way, joint_forces, needs, pushed
 
@@ -58,12 +60,13 @@ class Problem:
         size = len(model.actuators)
         self._friction = np.zeros((2, 2, count, size))  # least and largest, at starts and ends
         self._cuts: list[Rows] = []
+        self.slow_start = False  # whether curves are first met where they give more force
         self._at_rest = np.stack([way.stops[:-1], way.stops[1:]])[..., None]
 
     @property
     def linear(self) -> bool:
         """Whether one round gives the answer."""
-        return not (self.friction or {"power", "reaction"} & set(self.limits))
+        return not (self.friction or {"power", "reaction", "force_speed"} & set(self.limits))
 
     def most(self) -> Array:
         """Largest squares of speeds (N + 1,)."""
@@ -90,6 +93,9 @@ class Problem:
             rate = np.maximum(np.abs(own.rate), 1e-9 * np.abs(own.rate).max())
             at = self.limits["power"] / (rate * np.sqrt(x0)[:, None])
             rows += self._both(*whole, self._friction, 1.5 * at, 0.5 * at / x0[:, None])
+        if "force_speed" in self.limits:
+            start = self._slow_curves() if self.slow_start else 0.25 * self.most()
+            rows += self._curves(start if x is None else x)
         rows += [(np.stack([u, 0 * u], 1), np.stack([f, 0 * f], 1), np.stack([b, np.full_like(b, _FREE)], 1))
                  for u, f, b in self._cuts]  # fmt: skip
         u, factor, bound = (
@@ -106,6 +112,48 @@ class Problem:
         """No constraint but the speeds'."""
         shape = len(self.way.step), 2, _ROUND
         return np.zeros(shape), np.zeros(shape), np.full(shape, _FREE)
+
+    def _curves(self, x: Array) -> list[Rows]:
+        """Tangents at squares of speeds x (N + 1,) to the pieces top - slope |qdot| of force-speed curves.
+
+        Of each curve the piece that is met counts, and those beside it where it bends outwards.
+        """
+        own, curves = self.needs, self.limits["force_speed"]
+        root = np.sqrt(np.maximum(x, 1e-6 * x.max()))[:, None]
+        speed = np.abs(own.rate) * root
+        met = np.stack([np.searchsorted(c[:, 0], v, "right") - 1 for c, v in zip(curves, speed.T, strict=True)], axis=1)
+        each = np.arange(len(curves))
+
+        def piece(number: Array) -> tuple[Array, Array]:
+            (v0, f0), (v1, f1) = (np.moveaxis(curves[each, number + k], 2, 0) for k in (0, 1))
+            real = np.isfinite(f0) & (v1 > v0)
+            v0, f0, v1, f1 = (np.where(real, part, 0.0) for part in (v0, f0, v1, f1))
+            slope = (f0 - f1) / np.where(real, v1 - v0, 1.0)
+            return np.where(real, f0 + slope * v0, _FREE), slope
+
+        last = curves.shape[1] - 2
+        top, slope = piece(np.clip(met, 0, last))
+        most, rows = top - slope * speed, list[Rows]()
+        for beside in (0, -1, 1):
+            top, slope = piece(np.clip(met + beside, 0, last))
+            holds = top - slope * speed >= most * (1 - 1e-12)
+            bound = np.where(holds, top - 0.5 * slope * speed, _FREE)
+            fall = np.where(holds, 0.5 * slope * speed / root**2, 0.0)
+            rows += self._both(own.force_u, own.force_x, own.force_0, self._friction, bound, fall)
+        return rows
+
+    def _slow_curves(self) -> Array:
+        """Squares of speeds at which curves give twice the force that is there anyway, or half of their largest."""
+        own, curves = self.needs, self.limits["force_speed"]
+        rate = np.maximum(np.abs(own.rate), 1e-9 * np.abs(own.rate).max())
+        fast = np.full(rate.shape, np.inf)
+        for k, curve in enumerate(curves):
+            if np.isfinite(curve).all():
+                most = curve[0, 1]
+                needed = np.minimum(np.maximum(2 * np.abs(own.force_0[:, k]), 0.5 * most), most)
+                fast[:, k] = np.interp(needed, curve[::-1, 1], curve[::-1, 0]) / rate[:, k]
+        x = np.asarray(fast.min(axis=1) ** 2)
+        return np.maximum(x, 1e-6 * x.max())
 
     def _power_start(self) -> Array:
         """Squares of speeds at which power and the force that is there anyway meet."""
@@ -170,6 +218,9 @@ class Problem:
         for name in values:
             if name in self.limits:
                 kinds[name] = np.abs(values[name]()) / self.limits[name] * real[:, None]
+        if "force_speed" in self.limits:
+            kinds["force_speed"] = curve_shares(self.limits["force_speed"], model.rates(pose, twist), largest)
+            kinds["force_speed"] *= real[:, None]
         if "reaction" in self.limits:
             flat = pose.reshape(-1, 4, 4), twist.reshape(-1, 6), acceleration.reshape(-1, 6)
             push = None if wrench is None else wrench.reshape(-1, 6)

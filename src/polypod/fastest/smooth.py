@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .limits import curve_shares
 from .way import Way, joint_forces, pushed
 
 if TYPE_CHECKING:
@@ -134,6 +135,8 @@ class _Judge:
         values = {"force": force, "speed": rates, "acceleration": changes, "power": force * rates}
         values |= {"jerk": np.diff(changes, axis=0) / step, "rms_force": np.sqrt(np.mean(force**2, axis=0))}
         shares = [float((np.abs(v) / limits[k]).max()) for k, v in values.items() if k in limits]
+        if "force_speed" in limits:
+            shares.append(float(curve_shares(limits["force_speed"], rates, force).max()))
         if "reaction" in limits:
             found = joint_forces(model, *motion, self.wrench, self.friction)
             shares.append(float(np.linalg.norm(found, axis=-1).max() / limits["reaction"][0]))

@@ -122,6 +122,9 @@ def _solve(problem: Problem) -> tuple[Array, Use, int]:
     last, worst = np.inf, np.inf
     for count in range(1, _ROUNDS + 1):
         found = fastest_squares(problem.lines(x), problem.way.step, problem.most())
+        if found.lost is not None and x is None and "force_speed" in problem.limits and not problem.slow_start:
+            problem.slow_start = True
+            continue
         if found.lost is not None:
             raise InputError(_no_speed(problem, found.lost))
         x = found.x

@@ -143,6 +143,13 @@ class Emitter:
             return self._each_lane(_LIBRARY[op], x)
         raise unsupported(op, "machine code")
 
+    def folded(self, kind: str, old: str, value: str, weight: str) -> str:
+        """The most or least of two values, which is no number if one is none; or old + weight value."""
+        if kind == "total":
+            part = self.writer.value(f"fmul contract {self.type} {weight}, {value}")
+            return self.writer.value(f"fadd contract {self.type} {old}, {part}")
+        return self._call(_INTRINSIC[ca.OP_FMAX if kind == "most" else ca.OP_FMIN], [old, value])
+
     def chosen(self, bits: str, yes: str, no: str) -> str:
         """One of two values in each lane."""
         return self.writer.value(f"select {self.flags} {bits}, {self.type} {yes}, {self.type} {no}")

@@ -46,7 +46,7 @@ def add_function(module: Module, name: str, program: Program, width: int, own_de
             states = States(emitter, first, words[1])
             shared = program.prepare is not None and not own_design
             inputs, outputs = arrays[: len(program.body.inputs)], arrays[len(program.body.inputs) :]
-            results = _values(emitter, program, _source(emitter, states, inputs, shared))
+            results = values_of(emitter, program, _source(emitter, states, inputs, shared))
             for rows, values in zip(outputs, results, strict=True):
                 states.store(rows, values)
     writer.finish()
@@ -67,8 +67,8 @@ def _source(emitter: Emitter, states: States, inputs: Sequence[Rows], shared: bo
     return source
 
 
-def _values(emitter: Emitter, program: Program, source: Source) -> list[list[str]]:
-    """Outputs of one vector of states."""
+def values_of(emitter: Emitter, program: Program, source: Source) -> list[list[str]]:
+    """Outputs of one vector of states; ``source(input, element)`` gives the inputs of the program's body."""
     values = emitter.graph(program.body, source)
     return values if program.loop is None else _iterated(emitter, program.loop, values[0])
 

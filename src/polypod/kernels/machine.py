@@ -59,7 +59,10 @@ def _emitter_digest() -> bytes:
     """Changes when the code that writes machine code changes."""
     folder = Path(__file__).parent
     symbols = folder.parent / "symbols"
-    files = [*folder.glob("*.py"), *(symbols / f"{name}.py" for name in ("divide", "expression", "graph", "program"))]
+    files = [
+        *folder.glob("*.py"),
+        *(symbols / f"{name}.py" for name in ("divide", "expression", "graph", "program", "shared")),
+    ]
     return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in sorted(files))
 
 

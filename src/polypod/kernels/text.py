@@ -92,9 +92,9 @@ class Writer:
         """A pointer some doubles further."""
         return self.value(f"getelementptr inbounds {DOUBLE}, ptr {pointer}, {INTEGER} {doubles}")
 
-    def unchanging(self, pointer: str) -> str:
-        """A number that nothing writes during a call: rather than keep it, the code may read it again."""
-        return self.value(f"load {DOUBLE}, ptr {pointer}, align 8, !invariant.load {_NOTHING}")
+    def unchanging(self, pointer: str, kind: str = DOUBLE) -> str:
+        """A number, or a vector, that nothing writes during a call: rather than keep it, the code may read it again."""
+        return self.value(f"load {kind}, ptr {pointer}, align 8, !invariant.load {_NOTHING}")
 
     @contextmanager
     def counting(self, end: str, step: int) -> Iterator[str]:

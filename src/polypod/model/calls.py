@@ -37,7 +37,7 @@ def first(results: list[Array]) -> Array:
 class _Run:
     """Outputs of a kernel by name, rows first, of a batch of states; and the function that explains lost margins.
 
-    ``numbers`` (D, k) are the robot's numbers of designs and ``which`` (n) the design of each row, if there are any.
+    ``numbers`` (D, k) are the robot's numbers of designs and ``which()`` (n) the design of each row, if there are any.
     """
 
     shape: tuple[int, ...]
@@ -45,7 +45,7 @@ class _Run:
     margins: Callable[[NDArray[np.int64]], Array]
     mechanism: Mechanism
     numbers: Array | None = None
-    which: NDArray[np.int64] | None = None
+    which: Callable[[], NDArray[np.int64]] | None = None
 
     def restored(self, name: str) -> Array:
         """An output with the batch's axes."""
@@ -199,6 +199,11 @@ class Calls:
                 "designs an axis of their own before them, (D, 1, ...)"
             ) from error
         outer = _leading(design.shape, shape)
+
+        def which() -> NDArray[np.int64]:
+            """The design of every state; made when asked for: memory that is new takes as long as the mechanics."""
+            return np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
+
         inputs = [p.name for p in kernel.inputs]
         bound = kernel.at(values, rows=outer is None) if kernel.parameters else kernel
         if outer is not None:
@@ -206,8 +211,7 @@ class Calls:
             raw = _tuple(bound(*rows))
         else:
             size = int(np.prod(shape, dtype=int))
-            place = np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
-            bound = kernel.at(values[place], rows=True)
+            bound = kernel.at(values[which()], rows=True)
             rows = [_rows(row, states.shape, shape) for row in states.rows]
             raw = _tuple(bound(*(np.ascontiguousarray(np.broadcast_to(r, (size, *r.shape[1:]))) for r in rows)))
         cores = [p.shape for p in kernel.outputs]
@@ -216,9 +220,8 @@ class Calls:
             for p, r, core in zip(kernel.outputs, raw, cores, strict=True)
         }
         verdict = outputs["verdict"]
-        which = np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
         impossible = self.impossible(design, values, ask)
-        notes = [(which == k, f"design {k}{text}") for k, text in impossible.items()]
+        notes = [(which() == k, f"design {k}{text}") for k, text in impossible.items()]
         if mechanism.platform.follows_legs:
             # other geometry lets the platform do other things
             notes.append((verdict >= BAD_INPUT, "the design's legs do not allow this pose or motion"))
@@ -226,7 +229,7 @@ class Calls:
         def margins(index: NDArray[np.int64]) -> Array:
             given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
             picked = [np.ascontiguousarray(given_rows[p.name][index]) for p in ask.inputs]
-            return np.asarray(ask.at(values[which[index]], rows=True)(*picked) if ask.parameters else ask(*picked))
+            return np.asarray(ask.at(values[which()[index]], rows=True)(*picked) if ask.parameters else ask(*picked))
 
         return _Run(shape, outputs, margins, mechanism, values, which), notes
 
@@ -268,9 +271,10 @@ class Calls:
         run, notes = found
         outputs = run.outputs
         verdict, open_loop = outputs.pop("verdict", None), outputs.pop("converged", None)
-        bad: NDArray[np.bool_] = ~(outputs.pop("quality") > SMALLEST_MARGIN)
+        quality = outputs.pop("quality")
         if verdict is not None and not verdict.any():
             return answer([result.reshape(run.shape + result.shape[1:]) for result in outputs.values()])
+        bad: NDArray[np.bool_] = ~(quality > SMALLEST_MARGIN)
         for states, _ in notes:
             bad |= states
         results = list(outputs.values())

@@ -28,6 +28,7 @@ class DesignFunctions:
     """The functions of a model for designs that change the numbers of ``parameters``.
 
     Which zeros of the robot are inputs is decided once, by the values given here: they must vary as all later ones do.
+    ``varied`` are the places of their numbers in the parameter port.
     """
 
     def __init__(self, model: Model, parameters: Mapping[str, ArrayLike]) -> None:
@@ -35,7 +36,9 @@ class DesignFunctions:
         self._paths = frozenset(parameters)
         self._known: dict[tuple[str, bool, bool], Kernel] = {}
         self._slopes: dict[tuple[tuple[int, ...], bool], Kernel] = {}
-        self.kernels: DesignKernels = model.kernels.of_design(Design(model.robot, parameters))
+        design = Design(model.robot, parameters)
+        self.kernels: DesignKernels = model.kernels.of_design(design)
+        self.varied = design.places(self.kernels.mechanism.numbers)
 
     def function(self, name: str, friction: bool, verdict: bool) -> Kernel:
         """A function without numbers; kept, since finding it takes longer than some calls of it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import metadata, resources
@@ -21,6 +21,7 @@ from ..mechanism import Mechanism, Simplification, following, kinematics
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.paths import Design
+from ..symbols.expression import merged
 
 _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "inverse_kinematics": kinematics.inverse_kinematics,
@@ -116,6 +117,23 @@ class Kernels:
     ) -> Expression | Iteration:
         """A function in symbols."""
         return self._expression(mechanism, self._key(name, friction, formulation, False))
+
+    def together(
+        self,
+        mechanism: Mechanism,
+        names: Sequence[str],
+        friction: bool,
+        verdict: bool = False,
+        others: Sequence[Expression] = (),
+    ) -> Expression | Iteration:
+        """Several functions of a state, and ``others``, as one, in symbols; outputs are named ``function.output``.
+
+        One of them at most may iterate. With ``verdict`` there is an output ``verdict`` on the inputs.
+        """
+        friction = friction and has_friction(mechanism)
+        keys = [self._key(name, friction, "virtual-power", False) for name in names]
+        function = merged([*(self._bare(mechanism, key) for key in keys), *others])
+        return closed(mechanism, with_verdict(mechanism, function) if verdict else function)
 
     def _key(self, name: str, friction: bool, formulation: str, verdict: bool) -> _Key:
         if name not in FUNCTIONS:

@@ -196,6 +196,10 @@ class Design:
         value = self.value_of(entry)
         return value is not None and bool(np.any(value != entry.value))
 
+    def places(self, numbers: Numbers) -> tuple[int, ...]:
+        """Places in the parameter port of the numbers that designs may change."""
+        return tuple(k for k, entry in enumerate(numbers.entries) if self.value_of(entry) is not None)
+
     def rows(self, numbers: Numbers) -> Array:
         """The parameter port (D, k) of every design."""
         rows = np.tile(numbers.values, (self.count, 1))

@@ -23,8 +23,9 @@ REACTIONS = (
 )
 LIFE = (
     " Basic life (C/P)^p by ISO 281, p = 3 for balls and 10/3 for rollers, in million turns; by ISO 14728 in 100 km "
-    "for a slide. P is the mean over time of the force (of the radial force of a slide) to the power p, root taken: "
-    "axial and radial force count alike, and speed is taken as constant."
+    "for a slide. P is the mean over time of the equivalent load to the power p, root taken: X Fr + Y Fa (or Fr, where "
+    "that is more) with factors of the robot file, otherwise the whole force (of a slide its radial part). Speed is "
+    "taken as constant."
 )
 
 
@@ -55,7 +56,11 @@ def lives(result: xr.Dataset) -> list[Life]:
         if bearing.dynamic_load_rating is None:
             continue
         slides = str(result.joint_kind.values[k]) in SLIDES
-        force = parts(result, k)[1] if slides else np.linalg.norm(result.reaction_force.values[:, k], axis=-1)
+        axial, radial = parts(result, k)
+        force = radial if slides else np.linalg.norm(result.reaction_force.values[:, k], axis=-1)
+        if bearing.axial_factor is not None and bearing.radial_factor is not None and not slides:
+            both = np.maximum(radial, bearing.radial_factor * radial + bearing.axial_factor * axial)
+            force = np.where(np.isnan(both), force, both)  # a spherical joint has no axis
         load = float(power_mean(result.time.values, force[:, None], bearing.life_exponent)[0])
         life = (bearing.dynamic_load_rating / load) ** bearing.life_exponent if load != 0.0 else np.nan
         found.append(Life(leg, joint, load, bearing.dynamic_load_rating, life, "100 km" if slides else "million turns"))

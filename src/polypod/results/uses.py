@@ -14,8 +14,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..description import Drive
+from ..description.curve import curve_use
 from .bearings import lives
-from .envelope import curve_use
 from .read import actuators, limit_report
 from .time_means import rms
 

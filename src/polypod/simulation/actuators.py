@@ -9,6 +9,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..description import Drive
+from ..description.curve import force_at
 from ..errors import InputError
 from ..model.actuators import ActuatorInfo
 
@@ -18,10 +20,15 @@ _SAME = 1e-9
 
 
 class Actuators:
-    """Saturation [N or N m] and delay [s] of actuators that hold each command until the next arrives."""
+    """Saturation [N or N m] and delay [s] of actuators that hold each command until the next arrives.
 
-    def __init__(self, actuators: Sequence[ActuatorInfo], saturation: ArrayLike | None, delay: float) -> None:
-        self.low, self.high = _range(actuators, saturation)
+    With a saturation of ``"drives"`` forces are what the drives of the robot file give at the speed they have: within
+    max_force, the force-speed curve and max_power.
+    """
+
+    def __init__(self, actuators: Sequence[ActuatorInfo], saturation: ArrayLike | str | None, delay: float) -> None:
+        self._drives = _drives(actuators, saturation) if isinstance(saturation, str) else None
+        self.low, self.high = _range(actuators, None if isinstance(saturation, str) else saturation)
         self._unbounded = saturation is None
         if not (np.isfinite(delay) and delay >= 0):
             raise InputError(f"delay: at least 0 s is needed, got {delay}")
@@ -29,17 +36,27 @@ class Actuators:
         self._waiting: deque[tuple[float, Array]] = deque()
         self._applied: Array | None = None
 
-    def saturated(self, force: Array) -> Array:
-        """The force that actuators give for a command."""
-        return force if self._unbounded else np.clip(force, self.low, self.high)
+    @property
+    def depend_on_speed(self) -> bool:
+        """Whether the largest force depends on the speed."""
+        return self._drives is not None
+
+    def saturated(self, force: Array, rate: Array) -> Array:
+        """The force that actuators give for a command, at rates (n,) of their coordinates."""
+        if self._unbounded:
+            return force
+        if self._drives is None:
+            return np.clip(force, self.low, self.high)
+        most = np.array([force_at(drive, speed) for drive, speed in zip(self._drives, rate, strict=True)])
+        return np.clip(force, -most, most)
 
     def hold(self, force: Array) -> None:
-        """What acts until the first command arrives."""
-        self._applied = self.saturated(force)
+        """What acts at rest, until the first command arrives."""
+        self._applied = self.saturated(force, np.zeros_like(force))
 
-    def command(self, time: float, force: Array) -> None:
-        """A command given at a time; it arrives after the delay."""
-        self._waiting.append((time + self.delay, self.saturated(force)))
+    def command(self, time: float, force: Array, rate: Array) -> None:
+        """A command given at a time and at rates of the coordinates; it arrives after the delay."""
+        self._waiting.append((time + self.delay, self.saturated(force, rate)))
 
     def pieces(self, start: float, end: float) -> list[tuple[float, float, Array]]:
         """Pieces (from, to, force) of a period in which the force is constant."""
@@ -57,6 +74,19 @@ class Actuators:
             self._applied = changes[-1][1]
         ends = [time for time, _ in steps] + [end]
         return [(a, b, force) for (a, b), (_, force) in zip(pairwise(ends), steps, strict=True)]
+
+
+def _drives(actuators: Sequence[ActuatorInfo], saturation: str) -> tuple[Drive, ...]:
+    if saturation != "drives":
+        raise InputError(
+            f"saturation: a number, or 'drives' for those of the robot file, is needed, got {saturation!r}"
+        )
+    drives = tuple(actuator.drive for actuator in actuators)
+    if all(drive.max_force is None and drive.force_speed is None and drive.max_power is None for drive in drives):
+        raise InputError(
+            "saturation: no drive of the robot states max_force, force_speed or max_power; state them, or give a number"
+        )
+    return drives
 
 
 def _range(actuators: Sequence[ActuatorInfo], saturation: ArrayLike | None) -> tuple[Array, Array]:

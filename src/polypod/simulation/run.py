@@ -53,7 +53,7 @@ class Run:
             start, end = k / rate, min((k + 1) / rate, duration)
             seen = self.snapshot.measurement()
             self._command = self.force.at(start, seen)
-            self.actuators.command(start, self._command)
+            self.actuators.command(start, self._command, seen.qdot)
             pieces = self.actuators.pieces(start, end)
             self._applied = pieces[0][2]
             self._pushed = self.wrench.at(start, seen)
@@ -102,7 +102,7 @@ class Run:
         """A row of a continuous simulation."""
         seen = snapshot.measurement()
         self._command = self.force.at(time, seen)
-        self._applied = self.actuators.saturated(self._command)
+        self._applied = self.actuators.saturated(self._command, seen.qdot)
         self._pushed = self.wrench.at(time, seen)
         self.record.add(time, snapshot, self._command, self._applied, self._pushed)
 

@@ -96,11 +96,13 @@ class Saturated(Signal):
 
     def __init__(self, command: Signal, actuators: Actuators) -> None:
         self._command, self._actuators = command, actuators
-        self.constant = None if command.constant is None else actuators.saturated(command.constant)
+        self.constant = None
+        if command.constant is not None and not actuators.depend_on_speed:
+            self.constant = actuators.saturated(command.constant, np.zeros_like(command.constant))
 
     def at(self, time: float, measurement: Measurement) -> Array:
         """The saturated value at a time."""
-        return self._actuators.saturated(self._command.at(time, measurement))
+        return self._actuators.saturated(self._command.at(time, measurement), measurement.qdot)
 
 
 class Inputs(NamedTuple):

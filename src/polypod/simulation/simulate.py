@@ -55,7 +55,7 @@ def simulate(
     rtol: float = 1e-9,
     atol: float = 1e-12,
     friction: bool = True,
-    saturation: ArrayLike | None = None,
+    saturation: ArrayLike | str | None = None,
     delay: float = 0.0,
     events: Mapping[str, Action] | None = None,
     singularity: float = 1e-3,
@@ -81,7 +81,7 @@ def simulate(
     step : longest step of RK4 [s]; 1 ms unless given, less where a flexible platform's fastest mode asks for it
     friction : whether joints have friction. Dry friction holds joints at rest (``friction_width`` of the model is for
         its other functions): RK4's steps end where a joint comes to rest; with other methods it does within 0.1 ms
-    saturation : largest force [N], a number, (n,), or (n, 2) low and high
+    saturation : largest force [N], a number, (n,), or (n, 2) low and high; "drives" for what those of the robot give
     delay : time [s] from a sample to its force; what holds the start acts until the first arrives
     events : action (``stop``, ``log``, ``ignore``) by kind: ``limit`` and ``singularity`` stop and ``reversal`` (of
         joints with dry friction) is logged by default; ``singularity`` is the distance at which one is near

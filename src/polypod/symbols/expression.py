@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
@@ -133,6 +134,27 @@ class Iteration:
             outputs=tuple(replace(p, symbols=x) for p, x in zip(self.outputs, outputs, strict=True)),
             parameters=parameters,
         )
+
+
+def merged(functions: Sequence[Expression | Iteration]) -> Expression | Iteration:
+    """Several functions of the same parameters as one, inputs of one name being one; at most one may iterate.
+
+    Outputs are named ``function.output``.
+    """
+    base = next((function for function in functions if isinstance(function, Iteration)), functions[0])
+    inputs = {p.name: p for p in base.inputs}
+    outputs = []
+    for function in functions:
+        if isinstance(function, Iteration) and function is not base:
+            raise ValueError(f"{base.name} and {function.name} both iterate: they cannot be one function")
+        for p in function.inputs:
+            inputs.setdefault(p.name, p)
+        old, new = [p.symbols for p in function.inputs], [inputs[p.name].symbols for p in function.inputs]
+        values = ca.substitute([p.symbols for p in function.outputs], old, new)
+        outputs += [
+            Port(f"{function.name}.{p.name}", value, p.shape) for p, value in zip(function.outputs, values, strict=True)
+        ]
+    return replace(base, inputs=tuple(inputs.values()), outputs=tuple(outputs))
 
 
 def _optional(parameters: Port | None) -> list[Port]:

@@ -11,15 +11,20 @@ from ...datasets import save_result
 from ...model import Model
 from ...tables import table
 from ..bearings import bearings
+from ..motors import motors
 from ..read import actuators as names
 from ..sizing import actuators, limits
+from ..verdict import verdict
 from .folder import whole_folder
 from .page import Image, page
 
 if TYPE_CHECKING:
     import xarray as xr
 
-FILES = ("results.nc", "forces.csv", "actuators.csv", "bearings.csv", "limits.csv", "figures", "report.html")
+FILES = (
+    "results.nc", "forces.csv", "verdict.csv", "actuators.csv", "motors.csv", "bearings.csv", "limits.csv", "figures",
+    "report.html",
+)  # fmt: skip
 
 
 def write_results(
@@ -42,7 +47,10 @@ def write_results(
         columns = [("time", "s"), *zip(names(result), map(str, result.force_unit.values), strict=True)]
         rows = [(t, *row) for t, row in zip(result.time.values.tolist(), result.force.values.tolist(), strict=True)]
         (folder / "forces.csv").write_text(table("Forces", columns, rows).csv(), encoding="utf-8")
-        tables = {"actuators": actuators(result), "bearings": bearings(result), "limits": limits(result)}
+        tables = {
+            "verdict": verdict(result).details, "actuators": actuators(result), "motors": motors(result),
+            "bearings": bearings(result), "limits": limits(result),
+        }  # fmt: skip
         for name, made in tables.items():
             if made.rows:
                 (folder / f"{name}.csv").write_text(made.csv(), encoding="utf-8")
