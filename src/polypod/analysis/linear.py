@@ -85,11 +85,11 @@ def linearise(
     system = System(model, friction)
     states, shape = _states(system, pose, twist, force, wrench, elastic, elastic_rate)
     found = linearised(system, states)
-    parts = (part.reshape(*shape, *part.shape[1:]) for part in found)
+    a, b, e, c, drift = (part.reshape(*shape, *part.shape[1:]) for part in found)
     elastics = [f"elastic{number + 1}" for number in range(system.modes)]
     names = system.freedoms.names
     labels = [f"xi {n}" for n in names] + elastics + [f"u {n}" for n in names] + [f"{n} rate" for n in elastics]
-    return LinearModel(*parts, tuple(labels))
+    return LinearModel(a, b, e, c, drift, tuple(labels))
 
 
 def natural_modes(
