@@ -166,6 +166,7 @@ class KinematicCalls(Caller):
                 "limited", {"pose": pose, "elastic": elastic}, parameters, ("values",)
             )
             assert run.numbers is not None
+            assert run.which is not None
             ranges = run.mechanism.limit_ranges_of(run.numbers)[run.which()].reshape(*run.shape, -1, 2)
             return LimitReport.of(run.mechanism, run.restored("values")[..., 1:], ranges)
         kernel = self._kernels.get("limited", verdict=True)
