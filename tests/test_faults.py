@@ -93,7 +93,6 @@ print([os.waitpid(child, 0)[1] for child in children])
 """
 
 
-@pytest.mark.long  # a child may still hang on locks of libraries that another thread holds
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_while_another_thread_compiles(tmp_path: Path) -> None:
     import subprocess

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels import Kernel
+from ..lazy import lazy
 from . import certificate, tracking
 from .tracking import PLACE, beginning, numbers_of, parts_of
 
@@ -44,19 +44,19 @@ class Chart:
         base, platform = _turns(self.number, kind)
         return (self.joints[0] if a is None else a).astype(kind) @ base.T, self.joints[1].astype(kind) @ platform.T
 
-    @cached_property
+    @lazy
     def _numbers(self) -> Array:
         return np.stack([self.a[1:], self.b[1:]], axis=1).ravel()
 
-    @cached_property
+    @lazy
     def _follow(self) -> Kernel:
         return tracking.kernel().at(self._numbers)
 
-    @cached_property
+    @lazy
     def _follow_moving(self) -> Kernel:
         return tracking.kernel(moving=True).at(self._numbers)
 
-    @cached_property
+    @lazy
     def _settle(self) -> Kernel:
         return certificate.kernel().at(self._numbers)
 

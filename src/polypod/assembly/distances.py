@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import lazy
 from .certificate import LARGEST_ALPHA
 from .chart import Chart
 from .extended import settled_closely
@@ -68,7 +68,7 @@ class SixStruts:
         self._a, self._b = (a - a[0]) / self.size, (b - b[0]) / self.size
         self._charts = [Chart.of(self._a, self._b, number) for number in range(_CHARTS)]
 
-    @cached_property
+    @lazy
     def start(self) -> Start:
         """All solutions at lengths of no meaning."""
         return start_of(self._a, self._b, self._charts[0])

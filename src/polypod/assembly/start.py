@@ -8,11 +8,11 @@ set. Forty are all there can be (Ronga and Vust 1995); fewer are taken for all w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import lazy
 from .chart import Chart, product
 
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ class Start:
         """Solutions in all, mirrored ones included."""
         return len(self.solutions) * (2 if self.mirror else 1)
 
-    @cached_property
+    @lazy
     def poses(self) -> tuple[Complexes, Complexes]:
         """Places (n, 3) and quaternions (n, 4) of the solutions, for other charts."""
         return self.chart.pose(self.solutions)[0], self.chart.quaternion(self.solutions)

@@ -17,6 +17,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 from ..errors import short_repr
+from ..lazy import lazy
 from .advice import list_advice
 from .units import in_si
 
@@ -60,7 +61,9 @@ def _steers(character: str, one_line: bool) -> bool:
 class Data(BaseModel):
     """Frozen, validated data; unknown fields are faults, and numbers may be written with a unit."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_default=True, ignored_types=(lazy,)
+    )
 
     @field_validator("*", mode="before")
     @classmethod

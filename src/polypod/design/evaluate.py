@@ -6,7 +6,6 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..description import Robot
 from ..errors import InputError, UnknownNameError
 from ..formulations.elasticity import springs_of
 from ..kernels import Kernel
+from ..lazy import lazy
 from ..mechanism.verdict import BAD_INPUT
 from ..model import Model
 from ..model.designs import SMALLEST_MARGIN, DesignFunctions, Designs
@@ -138,7 +138,7 @@ class Evaluator:
         value = np.array(value_at(self.model.robot, path), dtype=np.float64)
         return np.broadcast_to(value, (count, *value.shape))
 
-    @cached_property
+    @lazy
     def functions(self) -> DesignFunctions:
         """The compiled functions, for numbers anywhere in the ranges."""
         shares = np.vstack([np.zeros(len(self.bounds)), np.ones(len(self.bounds)),
@@ -149,12 +149,12 @@ class Evaluator:
         """Designs with values (D, v) of the varied numbers."""
         return self.functions.designs(self.parameters(values))
 
-    @cached_property
+    @lazy
     def _sourced(self) -> dict[str, Quantity]:
         """The quantities over states by name."""
         return {name: QUANTITIES[name] for name in self.study.quantities if QUANTITIES[name].source}
 
-    @cached_property
+    @lazy
     def _foldings(self) -> tuple[Folding, ...]:
         """The quantities that are reduced in machine code: those of motion and force together, and conditioning.
 
@@ -172,7 +172,7 @@ class Evaluator:
         groups = [(motion, first), ([alone], second)] if second else [(motion, first)] if first else []
         return tuple(Folding(self.functions, functions, group, self.study.friction) for functions, group in groups)
 
-    @cached_property
+    @lazy
     def _others(self) -> dict[str, Quantity]:
         """The quantities that arrays are reduced to."""
         return {name: q for name, q in self._sourced.items() if SOURCES[q.source].of is not None}
@@ -199,7 +199,7 @@ class Evaluator:
         of = QUANTITIES[name].of
         return self._inside.volumes(values) if of is None else of(self.functions.kernels.mechanism, values)
 
-    @cached_property
+    @lazy
     def _inside(self) -> Inside:
         return Inside(self.functions)
 

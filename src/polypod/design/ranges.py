@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +12,7 @@ from ..analysis.workspace.space import Judge, Space
 from ..errors import InputError
 from ..kernels import Expression, Port, port
 from ..kernels.folded import Folded, Folds
+from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
@@ -69,7 +68,7 @@ class Inside:
         """Whether designs (D, k) take all of some poses (n, 4, 4): 1 or 0 (D,)."""
         return self._at(values, poses, np.zeros(1), np.zeros(len(poses)))["held"]
 
-    @cached_property
+    @lazy
     def box(self) -> Array:
         """Lows and highs (c, 2) of displacements from home within which workspaces are counted first."""
         space = self.space

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
+from ..lazy import lazy
 from ..parameters.chosen import Choice, ChosenNumbers
 from .code import Dialect, identifier, literal
 
@@ -24,7 +24,7 @@ class Struct:
         """The type's name."""
         return f"{self.name}_parameters"
 
-    @cached_property
+    @lazy
     def members(self) -> list[tuple[str, Choice]]:
         """Names of the members, each once: legs by their names, where that is enough."""
         choices = self.numbers.choices
@@ -43,7 +43,7 @@ class Struct:
             return path
         return ".".join([self.numbers.robot.legs[int(parts[1])].name, *parts[2:]])
 
-    @cached_property
+    @lazy
     def _places(self) -> list[str]:
         return [f"{name}[{k}]" if c.value.shape else name for name, c in self.members for k in range(c.length)]
 

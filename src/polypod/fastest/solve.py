@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..friction import has_friction
+from ..lazy import lazy
 from ..motion import MotionFile, Retimed, Track, Trajectory, find_motion
 from .limits import Limits
 from .problem import Problem, Use
@@ -49,7 +49,7 @@ class Fastest:
     rounds: int
     smooth: Smooth | None = None
 
-    @cached_property
+    @lazy
     def trajectory(self) -> Retimed:
         """The motion, as a trajectory of a motion file."""
         turn_length = self.way.track.turn_length

@@ -11,11 +11,11 @@ accelerations e'' are unknown too: J^T f = w + M_e e'' (Long (44)-(49), correcte
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 
 from ..friction import JointFriction, Loads, actuator_friction
+from ..lazy import lazy
 from ..mechanism import LegAtState, Mechanism
 from ..platforms import Inputs, PlatformState
 from ..symbols.expression import Expression, port
@@ -47,7 +47,7 @@ class State:
             forces = forces + self.frictions[number].overcoming()[0]
         return model.pull_back(leg.values, forces)
 
-    @cached_property
+    @lazy
     def demand(self) -> ca.SX:
         """w (m + N) of J^T f = w for this motion, without wrench, elastic accelerations and driven friction."""
         total = self.platform.demand
@@ -57,12 +57,12 @@ class State:
                 total = total + self.frictions[number].overcoming()[1]
         return self.platform.reduced(total)
 
-    @cached_property
+    @lazy
     def jacobian(self) -> ca.SX:
         """J (n, m + N) with qdot = J u."""
         return self.mechanism.jacobian(self.legs)
 
-    @cached_property
+    @lazy
     def mass(self) -> ca.SX:
         """Mass matrix (m + N, m + N) of the whole robot."""
         total = self.platform.inertia
@@ -75,7 +75,7 @@ class State:
                 result = result + leg.model.inertia_along(leg.values, self.platform.directions(leg.tip))
         return result
 
-    @cached_property
+    @lazy
     def driven_friction(self) -> ca.SX:
         """What overcomes friction in the actuated joints (n)."""
         return actuator_friction(self.frictions)

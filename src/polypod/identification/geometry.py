@@ -9,7 +9,6 @@ and shifts as its geometry has it, also where a perfect one would only move alon
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from scipy.spatial.transform import Rotation
 from ..description.quantities import unit_of
 from ..errors import InputError
 from ..kernels import Kernel
+from ..lazy import lazy
 from ..mechanism import Mechanism
 from ..model import Model
 from ..parameters.paths import known_paths, value_at
@@ -182,7 +182,7 @@ class Geometry:
 
     # -- functions -----------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def _kernel(self) -> Kernel:
         places = [k for path in self.paths for k in self._places[path]]
         return Kernel(lambda: closure(self.mechanism, places))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +20,7 @@ from ..formulations import derivatives as formulas
 from ..formulations.dry_friction import DryFriction, load_slopes, settled_loads
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
+from ..lazy import lazy
 from ..mechanism import Mechanism
 from ..model import Model
 from ..parameters.numbers import MOMENTS, Entry
@@ -207,7 +207,7 @@ class LinearModel:
 
     # -- functions ---------------------------------------------------------------------------------------------------
 
-    @cached_property
+    @lazy
     def loaded(self) -> bool:
         """Whether friction depends on reactions."""
         return bool(loaded_joints(self.mechanism))
@@ -250,7 +250,7 @@ class LinearModel:
         change = self.forces(motion, moved) - self.forces(motion, own)
         return np.ascontiguousarray(np.moveaxis(change / step[:, None, None], 0, -1))
 
-    @cached_property
+    @lazy
     def _loads_kernel(self) -> Kernel:
         mechanism = self.mechanism
         recipe = self.model.kernels.recipe("settled_loads", mechanism)
@@ -296,7 +296,7 @@ class LinearModel:
         """Y T (N, n, k): forces are its product with p. NaN where there is no answer."""
         return self.columns(motion, loads, tuple(range(len(self.numbers))))
 
-    @cached_property
+    @lazy
     def _forces_kernel(self) -> Kernel:
         mechanism, kernels = self.mechanism, self.model.kernels
         recipe = kernels.recipe("forces of linear numbers", mechanism)

@@ -6,12 +6,13 @@ from array import array as words_of
 from collections.abc import Iterator, Sequence
 from ctypes import addressof, c_char
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..lazy import lazy
 
 Array = NDArray[np.float64]
 _DOUBLE = np.dtype(np.float64)
@@ -24,7 +25,7 @@ class Signature:
     name: str
     shape: tuple[int, ...]
 
-    @cached_property
+    @lazy
     def length(self) -> int:
         """Numbers in a row."""
         return prod(self.shape)

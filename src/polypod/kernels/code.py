@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any, Literal
 
+from ..lazy import lazy
 from ..symbols.expression import Expression, Iteration
 from ..symbols.program import Program
 from . import machine
@@ -37,28 +37,28 @@ class Code:
                 self._linked["prepare"] = machine.Linked(prepare.code)
                 self.prepare = self._linked["prepare"].function("prepare")
 
-    @cached_property
+    @lazy
     def expression(self) -> Expression | Iteration:
         """What the code computes, in symbols."""
         return self._build()
 
-    @cached_property
+    @lazy
     def batch(self) -> Callable[[int], None]:
         """Many states side by side; those of code compiled in haste no more than a few."""
         hasty = self.narrow and machine.optimisation() == 0
         return self._function("few" if hasty else "batch")
 
-    @cached_property
+    @lazy
     def few(self) -> Callable[[int], None]:
         """Up to ``narrow`` states."""
         return self._function("few") if self.narrow else self.batch
 
-    @cached_property
+    @lazy
     def one(self) -> Callable[[int], None]:
         """One state, in a call so short that other threads wait for it."""
         return self._function("few" if self.narrow else "batch", short=True)
 
-    @cached_property
+    @lazy
     def rows(self) -> Callable[[int], None]:
         """States side by side, each with derived numbers of its own."""
         return self._function("rows")
@@ -69,7 +69,7 @@ class Code:
                 self._linked[part] = machine.Linked(self._compiled(part).code)
             return self._linked[part].function(part, short)
 
-    @cached_property
+    @lazy
     def _content(self) -> bytes:
         """All that determines the code."""
         if self._recipe is not None:

@@ -11,12 +11,12 @@ from __future__ import annotations
 import hashlib
 from array import array as words_of
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import lazy
 from ..symbols.expression import Expression, Iteration
 from ..symbols.graph import Graph
 from ..symbols.program import Program
@@ -72,7 +72,7 @@ class Folded:
             self._linked.function(name) for name in ("prepare", "states", "fold")
         )
 
-    @cached_property
+    @lazy
     def _kinds(self) -> list[Fold]:
         """The fold of every number of the outputs."""
         return [fold for fold, p in zip(self.folds, self.outputs, strict=True) for _ in range(p.length)]

@@ -23,8 +23,20 @@ from .text import Module
 COMPILING = threading.RLock()
 """Held while functions are built, compiled or linked. One lock for all, which a fork waits for: a child has none of the
 threads that would give back what they hold."""
+
+
+def _before_fork() -> None:
+    COMPILING.acquire()
+    llvm.ffi.lib._lock.__enter__()  # LLVM's own, which threads hold that free code
+
+
+def _after_fork() -> None:
+    llvm.ffi.lib._lock.__exit__()
+    COMPILING.release()
+
+
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=COMPILING.acquire, after_in_parent=COMPILING.release, after_in_child=COMPILING.release)
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)
 
 
 @cache

@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 from array import array as words_of
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..lazy import lazy
 from ..symbols.divide import divided
 from ..symbols.expression import Port
 from ..symbols.graph import Graph, Operation
@@ -45,7 +45,7 @@ class Conditions:
     stages: tuple[ca.SX, ...]
     reported: tuple[int, ...]
 
-    @cached_property
+    @lazy
     def graphs(self) -> tuple[Graph, Graph]:
         """What designs determine, (p) -> d, and the stages, (inputs, d) -> one output each."""
         symbols = [self.inputs.symbols, self.parameters.symbols]

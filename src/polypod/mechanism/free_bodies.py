@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
 from ..errors import InputError
+from ..lazy import lazy
 from ..legs import Joint, Placement
 from ..symbols.vectors import cross, total
 from .mechanism import LegAtState
@@ -64,7 +64,7 @@ class JointTree:
         """Bodies that are fixed to the platform."""
         return tuple(body.name for body in self._bodies if body.on == "platform")
 
-    @cached_property
+    @lazy
     def single_universal(self) -> bool:
         """Whether the leg is a driven joint and a universal one in a row with a spherical joint at its tip.
 

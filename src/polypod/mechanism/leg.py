@@ -9,12 +9,12 @@ are one vector; vectors that do not move drop out.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
 from ..errors import InputError
+from ..lazy import lazy
 from ..legs import Condition, Placement, Unknowns
 from ..parameters import Numbers
 from ..symbols.blocks import BlockFactor
@@ -79,7 +79,7 @@ class LegModel:
         self.tape = self._tape(stacked)
         self.coordinate_tape = self._tape(coordinates)
 
-    @cached_property
+    @lazy
     def constraint_tape(self) -> Tape | ImplicitTape:
         """The leg's constraints on the platform as a function of its inputs."""
         return self._tape(ca.vertcat(*[c.value for c in self.placement.constraints], ca.SX(0, 1)))
@@ -104,7 +104,7 @@ class LegModel:
             ),
         )
 
-    @cached_property
+    @lazy
     def closing(self) -> tuple[ca.SX, ca.SX, BlockFactor]:
         """One step of Newton for the unknowns: their place after it, the equations before it, and their slopes.
 

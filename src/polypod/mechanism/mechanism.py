@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..description import Robot
 from ..errors import InputError
+from ..lazy import lazy
 from ..legs import Actuator, Leg, Limit, Unknowns
 from ..parameters import Entry, Numbers
 from ..platforms import ConstrainedState, Freedoms, Inputs, Platform, PlatformState, Tip, platform_of
@@ -35,7 +35,7 @@ class LegAtState:
     tip: Tip
     start: ca.SX | None = None
 
-    @cached_property
+    @lazy
     def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Taylor coefficients in time of the leg's inputs, and after them the place of its unknowns, if it has any."""
         parts = [self.tip.series, *([self.tip.turning] if self.model.uses_axes else [])]
@@ -45,7 +45,7 @@ class LegAtState:
         zero, first, half = (ca.vertcat(*orders) for orders in zip(*parts, strict=True))
         return zero, first, half
 
-    @cached_property
+    @lazy
     def place(self) -> ca.SX:
         """Where the leg's unknowns are, after one step of Newton from ``start``.
 
@@ -71,42 +71,42 @@ class LegAtState:
         """The platform's axes at the tip."""
         return self.tip.axes
 
-    @cached_property
+    @lazy
     def values(self) -> Replay | ImplicitReplay:
         """Values of the leg's vectors at the tip, for first derivatives."""
         return self.model.at(self.series[0])
 
-    @cached_property
+    @lazy
     def vectors(self) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Taylor coefficients in time of the leg's moving vectors, (3, K) each."""
         return self.model.series(self.series)
 
-    @cached_property
+    @lazy
     def coordinates(self) -> ca.SX:
         """The leg's actuated coordinates (a)."""
         return self.model.coordinates_of(self.values.y)
 
-    @cached_property
+    @lazy
     def slopes(self) -> list[ca.SX]:
         """dq/d(tip) of every actuator as a column: the direction in which a force at the tip drives it."""
         return [self.model.coordinate_row(self.values, k) for k in range(len(self.model.actuators))]
 
-    @cached_property
+    @lazy
     def rows(self) -> list[ca.SX]:
         """dq/d(velocity) (6 + N) of every actuator: the leg's rows of the Jacobian before they are reduced."""
         return [self.force(slope) for slope in self.slopes]
 
-    @cached_property
+    @lazy
     def rates(self) -> list[ca.SX]:
         """Rates of the actuated coordinates along the tip's motion."""
         return [ca.dot(slope, self.series[1][: slope.numel()]) for slope in self.slopes]
 
-    @cached_property
+    @lazy
     def accelerations(self) -> ca.SX:
         """Second derivatives (a) of the actuated coordinates along the tip's motion."""
         return 2 * self.model.coordinate_tape.taylor(*self.series)[2]
 
-    @cached_property
+    @lazy
     def margins(self) -> list[ca.SX]:
         """Margins of the leg's conditions that count in a state's quality."""
         stated = [self.at_tip(c.margin) for c in self.model.placement.conditions if c.in_quality]
@@ -129,13 +129,13 @@ class LegAtState:
         assert isinstance(self.values, ImplicitReplay)
         return self.values.residual
 
-    @cached_property
+    @lazy
     def constraints(self) -> list[ca.SX]:
         """d(constraint)/d(velocity) (6) of every constraint that the leg puts on the platform."""
         count = len(self.model.placement.constraints)
         return [self.force(self.model.constraint_row(self.values, k)) for k in range(count)]
 
-    @cached_property
+    @lazy
     def before(self) -> ca.SX:
         """The equations of the leg's unknowns before the step of Newton that its place has taken."""
         u = self.model.unknowns
@@ -144,12 +144,12 @@ class LegAtState:
         symbols = ca.vertcat(self.model.all_inputs, u.place)
         return ca.substitute(self.model.closing[1], symbols, ca.vertcat(self._here, start))
 
-    @cached_property
+    @lazy
     def constraint_values(self) -> ca.SX:
         """What the leg constrains, zero where the platform keeps to it."""
         return self.at_tip(ca.vertcat(*[c.value for c in self.model.placement.constraints], ca.SX(0, 1)))
 
-    @cached_property
+    @lazy
     def constraint_accelerations(self) -> ca.SX:
         """Second derivatives of the constraints along the tip's motion."""
         return 2 * self.model.constraint_tape.taylor(*self.series)[2]
@@ -187,12 +187,12 @@ class Mechanism:
         self.mobility = known_mobility(robot)
         self.platform: Platform = platform_of(self.numbers, self.mobility is not None and not self.mobility.constant)
 
-    @cached_property
+    @lazy
     def placed(self) -> list[PlacedLeg]:
         """Where everything of each leg is."""
         return [PlacedLeg.of(leg) for leg in self.numbers.legs]
 
-    @cached_property
+    @lazy
     def legs(self) -> list[LegModel]:
         """The legs in symbols, built when first needed: compiled functions do without."""
         legs = [LegModel(placed, self.numbers, self.simplify) for placed in self.placed]
@@ -204,7 +204,7 @@ class Mechanism:
             )
         return legs
 
-    @cached_property
+    @lazy
     def actuators(self) -> list[tuple[int, Actuator]]:
         """Every actuator with the number of its leg, in the order of coordinates and forces."""
         return [(number, a) for number, leg in enumerate(self.placed) for a in leg.placement.actuators]
@@ -214,7 +214,7 @@ class Mechanism:
         """Every limited quantity with the name of its leg."""
         return [(placed.leg.name, limit) for placed in self.placed for limit in placed.placement.limits]
 
-    @cached_property
+    @lazy
     def limit_ranges(self) -> NDArray[np.float64]:
         """Lowest and highest values (k, 2) of the limited quantities, for the robot's numbers; angles as cosines."""
         return self.limit_ranges_of(self.numbers.values[None])[0]
@@ -234,7 +234,7 @@ class Mechanism:
         """Acceleration of gravity (3), base axes."""
         return self.numbers.gravity
 
-    @cached_property
+    @lazy
     def size(self) -> ca.SX:
         """Mean distance of the attachment points from the origin of {P} [m], what rotations are scaled by."""
         arms = [ca.norm_2(leg.arm) for leg in self.legs if not leg.arm.is_zero()]
@@ -249,7 +249,7 @@ class Mechanism:
         """Fresh symbols of a state."""
         return self.platform.inputs(len(self.actuators))
 
-    @cached_property
+    @lazy
     def open_legs(self) -> list[int]:
         """Numbers of the legs that are closed by iterating."""
         return [k for k, leg in enumerate(self.placed) if leg.placement.unknowns is not None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from enum import IntEnum
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import Solved, equations
 from ..errors import InputError
+from ..lazy import lazy
 from .arguments import Argument, batch, first_not_finite
 from .caller import Array, Caller
 from .results import Code, LimitReport
@@ -73,7 +73,7 @@ class AssemblyModes(NamedTuple):
 class AssemblyCalls(Caller):
     """Assembly modes."""
 
-    @cached_property
+    @lazy
     def _mode_equations(self) -> Callable[[Array], Solved] | None:
         return equations(self.robot, self._freedoms, self._kernels.mechanism.platform.follows_legs)
 

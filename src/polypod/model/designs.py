@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..formulations.derivatives import derivatives
 from ..kernels import Kernel
+from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
 from ..parameters.paths import Design
@@ -74,7 +74,7 @@ class Designs:
         self.count = design.count
         self.values: Array = design.rows(functions.kernels.mechanism.numbers)
 
-    @cached_property
+    @lazy
     def impossible(self) -> dict[int, str]:
         """Why designs, by number, can be no robot: bodies that cannot be, legs that do not close at home."""
         calls = self._functions.model._calls

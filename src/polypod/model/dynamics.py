@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..formulations import newton_euler
+from ..lazy import lazy
 from .arguments import Argument, PoseLike, batch
 from .caller import Array, Caller, Parameters
 from .diagnosis import Errors
@@ -156,7 +156,7 @@ class DynamicCalls(Caller):
 
         return self._call("reactions", errors, parameters, by_name, friction, **state)
 
-    @cached_property
+    @lazy
     def _open_reactions(self) -> NDArray[np.bool_]:
         """Which numbers (joints, 6) of the joints' wrenches inner stresses leave open: the same in all states."""
         mechanism = self._kernels.mechanism

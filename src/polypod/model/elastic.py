@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description.modes import Modes
 from ..errors import InputError, StateError
+from ..lazy import lazy
 from .arguments import Argument, PoseLike, batch
 from .caller import Caller
 from .checks import check_wrench
@@ -21,7 +20,7 @@ _REST = np.zeros(6)
 class ElasticCalls(Caller):
     """The part of :class:`polypod.Model` that only robots with a flexible platform have."""
 
-    @cached_property
+    @lazy
     def modes(self) -> Modes:
         """The modes that the platform bends in."""
         from ..platforms.modes import modes_of  # finite elements, for flexible platforms only

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,6 +17,7 @@ from ..files import load
 from ..files.robot_files import with_file_lines
 from ..formulations.dry_friction import DryFriction
 from ..kernels import Iteration, Kernel
+from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Simplification
 from ..mechanism.samples import platform_size
@@ -136,7 +136,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls):
         """The motions the robot can make: twist = basis u."""
         return self._freedoms
 
-    @cached_property
+    @lazy
     def rigid(self) -> Model:
         """A model of the same robot on a platform that does not bend; itself if it does not anyway."""
         if not self.robot.flexible:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 
 import casadi as ca
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Body, Robot
+from ..lazy import lazy
 from ..symbols.expression import Port
 from ..symbols.vectors import skew
 from .numbers import MOMENTS, Entry, Numbers
@@ -53,7 +53,7 @@ class ChosenNumbers:
         self.choices = [Choice(path, value, unit_at(robot, path)) for path, value in found.items()]
         self._symbols = {c.path: ca.SX.sym(c.path, c.length) for c in self.choices}
 
-    @cached_property
+    @lazy
     def port(self) -> Port | None:
         """All numbers in turn, arrays by rows; None if there are none."""
         count = sum(c.length for c in self.choices)
@@ -91,7 +91,7 @@ class ChosenNumbers:
         pair = entry.path.rpartition(".")[0]  # of two numbers, such as a range
         return pair if pair in self._symbols else None
 
-    @cached_property
+    @lazy
     def _bodies(self) -> set[str]:
         """Paths of the bodies of which a number is chosen."""
         owners = {path.rpartition(".")[0] for path in self._symbols if "." in path}

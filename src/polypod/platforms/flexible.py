@@ -6,11 +6,10 @@ elastic rates: mode shapes are constant there.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import casadi as ca
 import numpy as np
 
+from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.vectors import cross, dot, skew
 from .contract import Platform, PlatformState, Tip
@@ -73,7 +72,7 @@ class FlexibleState(PlatformState):
         elastic = elastic + ca.triu(elastic, False).T
         return ca.densify(ca.vertcat(ca.horzcat(rigid, coupling), ca.horzcat(coupling.T, elastic)))
 
-    @cached_property
+    @lazy
     def demand(self) -> ca.SX:
         """M_.r A + bias of the platform, (34)."""
         inside = self.axes.T
@@ -86,7 +85,7 @@ class FlexibleState(PlatformState):
         )
         return ca.vertcat(*self.body.forces(motion))
 
-    @cached_property
+    @lazy
     def inertia(self) -> ca.SX:
         """A of (35)."""
         return self.body.matrix(self.q)

@@ -8,13 +8,13 @@ the force, moment and elastic forces of (34).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from ..description.modes import Integrals, Modes
+from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.vectors import axial, cross, dot, skew
 
@@ -72,7 +72,7 @@ class FlexibleBody:
         turns = modes.attachment_rotations
         self.rotations = [take(f"rotation.{i}", none if turns is None else turns[i], 1.0) for i in legs]
 
-    @cached_property
+    @lazy
     def elastic_mass(self) -> ca.SX:
         """The generalized masses (N, N) of the modes."""
         upper = ca.densify(self.generalized_mass)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 
+from ..lazy import lazy
 from ..symbols.vectors import Frame, cayley, cross, skew
 
 Series = tuple[ca.SX, ca.SX, ca.SX]
@@ -22,7 +22,7 @@ class Motion:
     a: ca.SX
     alpha: ca.SX
 
-    @cached_property
+    @lazy
     def half_turning(self) -> ca.SX:
         """B/2 with B = alpha~ + omega~ omega~: a point at r from the origin accelerates by a + B r."""
         w, h, a = self.omega, 0.5 * self.omega, 0.5 * self.alpha

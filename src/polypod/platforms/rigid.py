@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import casadi as ca
 
+from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import cross, dot, skew
@@ -51,12 +50,12 @@ class RigidState(PlatformState):
                 turn[i, j] = turn[j, i]
         return ca.vertcat(ca.horzcat(inertia, across.T), ca.horzcat(across, turn))
 
-    @cached_property
+    @lazy
     def demand(self) -> ca.SX:
         """Inertia and weight of the platform as a wrench at its origin."""
         return self.body.force(self.motion.frame, self.motion.half_turning, self.motion.a - self.gravity)
 
-    @cached_property
+    @lazy
     def inertia(self) -> ca.SX:
         """[m 1, -s~; s~, I] in base axes."""
         return self.body.matrix(self.motion.frame.axes)

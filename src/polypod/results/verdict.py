@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from html import escape
 from typing import Any
 
 import xarray as xr
 
+from ..lazy import lazy
 from .read import drives
 from .tables import Table, short, table
 from .uses import OF_DRIVES, Use, called, of_bearings, of_drives, of_limits
@@ -24,7 +24,7 @@ class Verdict:
     uses: tuple[Use, ...]
     unjudged: tuple[str, ...]
 
-    @cached_property
+    @lazy
     def rows(self) -> tuple[Use, ...]:
         """The worst of each quantity, in the order of the verdict."""
         worst: dict[str, Use] = {}

@@ -9,12 +9,12 @@ R = cay(a) R0 = (1 + 2/(1 + a.a) (a~ + a~ a~)) R0 and da/dt = (omega - a x omega
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import lazy
 from ..symbols.vectors import cayley, cross, dot, orthonormalised
 
 Array = NDArray[np.float64]
@@ -32,23 +32,23 @@ class Layout:
     modes: int = 0
     actuators: int = 0
 
-    @cached_property
+    @lazy
     def row(self) -> dict[str, slice]:
         """Parts of a row by name; those of a state come first: frame, twist, elastic, elastic_rate, work."""
         return _slices(**self._state, q=self.actuators, qdot=self.actuators, margins=len(MARGINS))
 
-    @cached_property
+    @lazy
     def chart(self) -> dict[str, slice]:
         """Parts of a chart by name."""
         _, *rest = self._state.items()
         return _slices(position=3, turn=3, **dict(rest))
 
-    @cached_property
+    @lazy
     def state_size(self) -> int:
         """Numbers of a state."""
         return sum(self._state.values())
 
-    @cached_property
+    @lazy
     def chart_size(self) -> int:
         """Numbers of a chart."""
         return sum(part.stop - part.start for part in self.chart.values())

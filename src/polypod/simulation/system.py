@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Callable
-from functools import cache, cached_property, partial
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -19,6 +19,7 @@ from ..errors import InputError
 from ..files import dumps
 from ..friction import INSTANT
 from ..kernels import COMPILING, CheckedCall, Expression, Iteration, Kernel
+from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..model import Model
@@ -55,12 +56,12 @@ class CompiledDynamics:
         self._kernels: dict[Graph, Kernel] = {}
         self._derived: dict[Any, Any] = {}
 
-    @cached_property
+    @lazy
     def robot_file(self) -> str:
         """The robot as text, for results."""
         return dumps(self._own.robot)
 
-    @cached_property
+    @lazy
     def dynamics(self) -> Dynamics:
         """The robot in symbols."""
         if self._friction:
@@ -145,7 +146,7 @@ class System:
         """Raise for external wrenches (n, 6) that the model cannot take."""
         check_wrench(self.robot, wrench)
 
-    @cached_property
+    @lazy
     def layout(self) -> Layout:
         """Where the parts of its states are."""
         return Layout(self.modes, len(self.actuators))
@@ -165,15 +166,15 @@ class Stepper:
         # no force known yet, all joints sliding
         self.no_friction: Array = np.zeros(0 if friction is None else friction.length)
 
-    @cached_property
+    @lazy
     def _snapshot(self) -> CheckedCall:
         return self._call(graphs.snapshot, self._why)
 
-    @cached_property
+    @lazy
     def _rate(self) -> CheckedCall:
         return self._call(graphs.chart_rate, self._why)
 
-    @cached_property
+    @lazy
     def _period(self) -> CheckedCall:
         return self._call(graphs.period, lambda *_: "somewhere within the period")
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import prod
 
 import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..lazy import lazy
 from .graph import Graph
 from .program import Program
 
@@ -48,7 +48,7 @@ class Expression:
     outputs: tuple[Port, ...]
     parameters: Port | None = None
 
-    @cached_property
+    @lazy
     def function(self) -> ca.Function:
         """The CasADi function (inputs, p if there are parameters) -> outputs: the interpreted form of the kernel."""
         given = [*self.inputs, *_optional(self.parameters)]
@@ -56,12 +56,12 @@ class Expression:
         names = [p.name for p in given], [p.name for p in self.outputs]
         return ca.Function(self.name, [p.symbols for p in given], shared, *names)
 
-    @cached_property
+    @lazy
     def graph(self) -> Graph:
         """All operations, parameters as the last input."""
         return Graph.of(self.function)
 
-    @cached_property
+    @lazy
     def program(self) -> Program:
         """What is compiled."""
         return Program.of(self.graph, self.parameters is not None)
@@ -98,7 +98,7 @@ class Iteration:
     step: ca.SX
     parameters: Port | None = None
 
-    @cached_property
+    @lazy
     def functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
         """start(inputs, p), step(inputs, state, p) and finish(inputs, state, p) as CasADi functions: interpreted."""
         inputs, p = [p.symbols for p in self.inputs], [p.symbols for p in _optional(self.parameters)]
@@ -109,7 +109,7 @@ class Iteration:
             ca.Function("finish", [*inputs, self.state, *p], finish),
         )
 
-    @cached_property
+    @lazy
     def program(self) -> Program:
         """What is compiled: the parts share what they have in common, and rounds do not repeat what stays the same."""
         given = [*(p.symbols for p in self.inputs), self.state, *(p.symbols for p in _optional(self.parameters))]

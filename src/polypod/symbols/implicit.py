@@ -6,10 +6,9 @@ z' = -c_z^-1 c_x x', and a weight on y pulls back to x through c_z^-T (the impli
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import casadi as ca
 
+from ..lazy import lazy
 from .blocks import BlockFactor
 from .tape import Tape
 
@@ -28,28 +27,28 @@ class ImplicitTape:
         self._y, self._equations = ca.densify(y), ca.densify(equations)
         self._still = ca.SX.zeros(move.numel())
 
-    @cached_property
+    @lazy
     def _tape(self) -> Tape:
         return Tape(ca.vertcat(self._x, self._place, self._move), self._y, self._fixed)
 
-    @cached_property
+    @lazy
     def _equation_tape(self) -> Tape:
         return Tape(ca.vertcat(self._x, self._place, self._move), self._equations, self._fixed)
 
-    @cached_property
+    @lazy
     def _slopes(self) -> ca.Function:
         """y, c and c_z at a solution."""
         slopes = ca.jacobian(self._equations, self._move)
         return self._function("slopes", [], [self._y, self._equations, slopes])
 
-    @cached_property
+    @lazy
     def _forward(self) -> ca.Function:
         """(y_x, c_x) v for a direction v of x, and y_z w for one of z."""
         v, w = ca.SX.sym("v", self.n_in), ca.SX.sym("w", self._move.numel())
         parts = [ca.jtimes(self._y, self._x, v), ca.jtimes(self._equations, self._x, v)]
         return self._function("forward", [v, w], [*parts, ca.jtimes(self._y, self._move, w)])
 
-    @cached_property
+    @lazy
     def _reverse(self) -> ca.Function:
         """y_x^T w, y_z^T w for weights w on y, and c_x^T v for weights v on the equations."""
         w, v = ca.SX.sym("w", self.n_out), ca.SX.sym("v", self._move.numel())
@@ -88,7 +87,7 @@ class ImplicitReplay:
         self._tape, self._at = tape, x
         self.y, self.residual, _ = tape.call(tape._slopes, x)
 
-    @cached_property
+    @lazy
     def factor(self) -> BlockFactor:
         """c_z, factored."""
         return self._tape.factor(self._at)

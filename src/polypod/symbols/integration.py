@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..lazy import lazy
 from .expression import Iteration, Port
 
 Array = NDArray[np.float64]
@@ -64,7 +64,7 @@ class Method:
         """A times a column; only the diagonal below the main one is not zero."""
         return [Fraction(0), *(a * x for a, x in zip(self.reach[1:], values[:-1], strict=True))]
 
-    @cached_property
+    @lazy
     def numbers(self) -> list[tuple[float, float, float]]:
         """Node, reach and weight of every stage."""
         return [(float(c), float(a), float(b)) for c, a, b in zip(self.nodes, self.reach, self.weights, strict=True)]

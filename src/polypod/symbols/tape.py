@@ -10,10 +10,12 @@ robots of one kind) and called with their symbols: a call takes a hundredth of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import casadi as ca
+
+from ..lazy import lazy
 
 Scalar = ca.SX
 Series = tuple[Scalar, Scalar, Scalar]
@@ -90,7 +92,7 @@ class Replay:
         self._operations = tape.operations
         self._value, self.y = _values(tape.operations).call([x, tape.fixed])
 
-    @cached_property
+    @lazy
     def _partials(self) -> ca.SX:
         return _partials(self._operations)(self._value)
 

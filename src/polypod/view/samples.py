@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Robot
+from ..lazy import lazy
 from ..legs.contract import Actuator, Joint, Limit
 from ..mechanism import Mechanism
 from ..mechanism.samples import closed_around_home
@@ -97,7 +97,7 @@ class Samples:
         leg, found = self.joints[joint]
         return self.body(leg, found.parent), self.body(leg, found.child)
 
-    @cached_property
+    @lazy
     def places(self) -> list[Place]:
         """Every joint's point, in the body in which it stays: the child, or the parent of a slide stated there."""
         return [self._fixed(self.points[:, k], self.pair(k)[::-1]) for k in range(len(self.joints))]

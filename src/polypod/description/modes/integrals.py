@@ -9,12 +9,12 @@ traces and antisymmetric parts. Nothing is dropped: the deformed inertia tensor 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ...errors import InputError
+from ...lazy import lazy
 from .modes import Modes
 
 Array = NDArray[np.float64]
@@ -71,17 +71,17 @@ class Integrals:
             shape_shape=moments[4:, 4:].reshape(count, 3, count, 3).transpose(0, 2, 1, 3).copy(),
         )
 
-    @cached_property
+    @lazy
     def inertia(self) -> Array:
         """Inertia tensor of the undeformed body about the origin: sum m (r.r 1 - r r^T), (3, 3) [kg m^2]."""
         return _tensor(self.second)
 
-    @cached_property
+    @lazy
     def beta(self) -> Array:
         """beta_k = sum m r x phi_k, (3, N); Long, below (34)."""
         return np.asarray(np.einsum("abc,kbc->ak", _EPS, self.position_shape))
 
-    @cached_property
+    @lazy
     def lam(self) -> Array:
         """lambda_ik = sum m phi_k x phi_i, (N, N, 3), antisymmetric in i, k.
 
@@ -90,17 +90,17 @@ class Integrals:
         """
         return np.asarray(np.einsum("abc,kibc->ika", _EPS, self.shape_shape))
 
-    @cached_property
+    @lazy
     def generalized_mass(self) -> Array:
         """m_ee = sum m phi_i . phi_j, (N, N); full, where Long (34) prints its diagonal."""
         return np.asarray(np.einsum("ijaa->ij", self.shape_shape))
 
-    @cached_property
+    @lazy
     def inertia_linear(self) -> Array:
         """dI/dq_k at q = 0: sum m (2 r.phi_k 1 - r phi_k^T - phi_k r^T), (N, 3, 3) [kg m^2 per unit q]."""
         return _tensor(self.position_shape + self.position_shape.transpose(0, 2, 1))
 
-    @cached_property
+    @lazy
     def inertia_quadratic(self) -> Array:
         """I_ij of the term sum q_i q_j I_ij: sum m (phi_i.phi_j 1 - sym phi_i phi_j^T), (N, N, 3, 3)."""
         return _tensor(0.5 * (self.shape_shape + self.shape_shape.transpose(0, 1, 3, 2)))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
 from ...kernels import Expression
+from ...lazy import lazy
 from ...mechanism import Mechanism
 from ...model import Model
 from ...parameters.chosen import Choice, ChosenNumbers
@@ -46,7 +46,7 @@ class Build:
         self._longest = 1  # numbers of a constant array
         self.actuators = [a.name for a in model.actuators]
 
-    @cached_property
+    @lazy
     def mechanism(self) -> Mechanism:
         """The robot in symbols, the chosen numbers among them."""
         return mechanism_of(self.model, self.numbers)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import casadi as ca
 
+from ...lazy import lazy
 from ...legs import PlacedBody
 from ...mechanism import LegAtState, LegModel
 from ...symbols.vectors import Frame, absent, dot, skew, total
@@ -90,7 +90,7 @@ class LegEnergies:
         zero, first, half = (part[: self.t.numel()] for part in self._state.series)
         return zero, first, half
 
-    @cached_property
+    @lazy
     def _places(self) -> ca.SX:
         """Where the leg's unknowns are as a function of t, exact with its first two derivatives at the closed place."""
         u = self.leg.unknowns

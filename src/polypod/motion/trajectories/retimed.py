@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Literal
 
@@ -11,6 +10,7 @@ from pydantic import PrivateAttr
 
 from ...description.quantities import Length
 from ...errors import InputError
+from ...lazy import lazy
 from ..checks import Array, finite, knots
 from ..contract import Motion, Trajectory
 from ..fields import MaybeAccelerations, MaybeTimes, Numbers, Velocities
@@ -77,7 +77,7 @@ class Retimed(TrajectoryKind):
     def pieces(self) -> Array:
         return np.column_stack([self._times[:-1], self._times[1:], np.ones(len(self._times) - 1)])
 
-    @cached_property
+    @lazy
     def track(self) -> Track:
         """The way; an error if it is not as long as the speeds say."""
         track = Track(self.along, self.turn_length)
