@@ -15,7 +15,7 @@ import polypod as pp
 from polypod.cli import app
 from polypod.errors import InputError
 from polypod.exchange import import_robot, linkage_of
-from polypod.export import ROBOT_EXPORTS, export_mjcf
+from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf
 from polypod.export.tree import tree_of
 from same_robot import assert_same
 
@@ -121,6 +121,32 @@ def test_the_file_says_what_it_is_and_what_it_leaves_out() -> None:
     assert "Actuator 1: leg1, force in N." in text
     left_out = tree_of(linkage_of(model("kim-ryu").robot)).remarks
     assert left_out[0].startswith("left out: dry friction by reaction (coulomb) of leg1-")
+
+
+def test_every_format_says_which_limits_it_leaves_out() -> None:
+    """Limits of drives beside force and speed, ratings of bearings, cones and stiffness, leg by leg."""
+    robot = model("hexapod").robot
+    drive = {"max_force": 900.0, "rms_force": 300.0, "max_power": 50.0, "force_speed": [[0, 900], [0.2, 300]]}
+    data = robot.model_dump(exclude_unset=True)
+    data["legs"] = [
+        {
+            "kind": "UPS",
+            **leg,
+            **(drive if k == 2 else {}),
+            **({"bearings": {"universal": {"dynamic_load_rating": 5e3}}} if k == 0 else {}),
+        }
+        for k, leg in enumerate(data["legs"])
+    ]
+    changed = pp.Model(pp.Robot.model_validate(data))
+    for text in (export_mjcf(changed), export_urdf(changed)[0], export_sdf(changed)):
+        for said in (
+            "continuous force (rms_force) of the drives of leg3",
+            "largest power (max_power) of the drives of leg3",
+            "force against speed (force_speed) of the drives of leg3",
+            "ratings of the bearings of leg1 universal",
+            "joint limits of leg1 (universal joint cone, spherical joint cone) and in the same way of 5 other legs",
+        ):
+            assert f"left out: {said}" in text
 
 
 @pytest.mark.filterwarnings("ignore::polypod.errors.UnphysicalWarning")

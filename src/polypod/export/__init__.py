@@ -10,7 +10,8 @@ from functools import partial
 from typing import NamedTuple
 
 from ..model import Model
-from .c import c_files, export_c
+from .c import ROUNDS, c_files, export_c
+from .cpp import cpp_files, export_cpp
 from .js import export_js, js_files, js_function
 from .mjcf import export_mjcf, mjcf_files
 from .sdf import export_sdf, sdf_files
@@ -41,6 +42,17 @@ EXPORTS = {
         "The same in single precision, for controllers without double precision in hardware.",
         "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
         parameters=True,
+    ),
+    "c-fixed": Export(
+        partial(c_files, rounds=ROUNDS),
+        f"The same with {ROUNDS} rounds of every iteration, so that no call takes longer than another.",
+        "The header says what goes in and out. Compile with: cc -std=c99 -O2 main.c {source} -lm",
+        parameters=True,
+    ),
+    "c++": Export(
+        cpp_files,
+        "A C++17 header of a model function: std::array in and out, nothing allocated.",
+        "The comment on top says what goes in and out, and has an example. Include {source}.",
     ),
     "js": Export(
         js_files,
@@ -84,7 +96,9 @@ __all__ = [
     "Export",
     "RobotExport",
     "c_files",
+    "cpp_files",
     "export_c",
+    "export_cpp",
     "export_js",
     "export_mjcf",
     "export_sdf",

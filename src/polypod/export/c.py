@@ -20,9 +20,11 @@ from .struct import Struct
 Precision = Literal["double", "float"]
 STEP = "control_step"
 """One step of a controller: forward kinematics from the last pose, twist, acceleration, inverse dynamics."""
+ROUNDS = 12
+"""Rounds that iterations take at most in states near the last one, and some more."""
 _PARTS = ("forward_kinematics", "twist", "acceleration", "inverse_dynamics")
 # Minimum and maximum pass on what is not a number, unlike C's fmin and fmax: a bad state must stay visible.
-_HELPERS: dict[str, str] = {
+HELPERS: dict[str, str] = {
     "smaller": "static inline double smaller(double a, double b) { return a != a || a < b ? a : b; }\n",
     "larger": "static inline double larger(double a, double b) { return a != a || a > b ? a : b; }\n",
     "sign": "static inline double sign(double a) { return a > 0.0 ? 1.0 : a < 0.0 ? -1.0 : a; }\n",
@@ -34,7 +36,7 @@ _FLOAT = Dialect(
     "float state[{}]",
     "NAN",
     "INFINITY",
-    calls=lambda name: name if name in _HELPERS else f"{name}f",
+    calls=lambda name: name if name in HELPERS else f"{name}f",
     suffix="f",
 )
 _TARGET = Target(
@@ -46,6 +48,12 @@ _TARGET = Target(
     program=main_file,
 )
 _DIALECTS: dict[Precision, Dialect] = {"double": DOUBLE, "float": _FLOAT}
+_SPARED = 4
+"""The least that optimising spares of the stack: gcc and clang keep 4 to 19 % of it (kim-ryu, pedrammehr, staicu)."""
+_ROUNDS = (
+    "Every iteration takes {} rounds, whatever the state: calls differ in time by the processor's caches only. Look at "
+    "residual and converged, which say whether that was enough."
+)
 _FLAGS = (
     "-fno-math-errno makes it faster and changes no number. With -ffast-math sums are taken in another order and a "
     "compiler may drop the tests for what is not a number: then check that inputs are finite."
@@ -62,6 +70,7 @@ def export_c(
     friction: bool = True,
     precision: Precision = "double",
     parameters: Sequence[str] = (),
+    rounds: int | None = None,
 ) -> tuple[str, str, str]:
     """Name, header and source of a model function in C99.
 
@@ -71,27 +80,35 @@ def export_c(
     which the function takes a pointer. Every function of :data:`polypod.model.kernels.FUNCTIONS` that the robot has can
     be exported, and ``control_step``, which chains four of them. A function without friction says so in its name.
 
+    With ``rounds`` iterations (forward kinematics, loads of dry friction, legs that close by iterating) take that many
+    rounds in every call, so that none takes longer than another; ``residual`` and ``converged`` say whether they were
+    enough.
+
     >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
     >>> name, source.splitlines()[0]
     ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')
     """
     if precision not in _DIALECTS:
         raise InputError(f"precision: {' or '.join(map(repr, _DIALECTS))} is needed, got {precision!r}")
-    dialect = _DIALECTS[precision]
-    end = "" if precision == "double" else "_float"
+    if rounds is not None and rounds < 1:
+        raise InputError(f"rounds: at least 1 is needed, got {rounds}")
+    dialect = replace(_DIALECTS[precision], rounds=rounds or 0)
+    end = ("" if precision == "double" else "_float") + (f"_{rounds}_rounds" if rounds else "")
     expression: Expression | Iteration
     numbers = ChosenNumbers(model.robot, parameters) if parameters else None
     if function == STEP:
         name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
         name, expression = exported(model, function, friction, numbers or False)
+        if rounds and not isinstance(expression, Iteration):
+            raise InputError(f"rounds: {function} of {model.robot.name!r} does not iterate: all calls take as long")
         name += end
         struct = None if numbers is None else Struct(name, dialect, numbers)
         code = definition(name, expression, dialect, struct=struct)
     guard = f"{name.upper()}_H"
     header = "\n".join(
         [
-            comment(model, name, expression, friction, _target(precision, code, struct)),
+            comment(model, name, expression, friction, _target(precision, code, struct, rounds)),
             f"#ifndef {guard}\n#define {guard}\n",
             '#ifdef __cplusplus\nextern "C" {\n#endif\n',
             *([] if struct is None else [struct.declaration()]),
@@ -105,16 +122,21 @@ def export_c(
 
 
 def c_files(
-    model: Model, function: str, friction: bool, parameters: Sequence[str] = (), precision: Precision = "double"
+    model: Model,
+    function: str,
+    friction: bool,
+    parameters: Sequence[str] = (),
+    precision: Precision = "double",
+    rounds: int | None = None,
 ) -> dict[str, str]:
     """Header and source of a model function by file name."""
-    name, header, source = export_c(model, function, friction, precision, parameters)
+    name, header, source = export_c(model, function, friction, precision, parameters, rounds)
     return {f"{name}.h": header, f"{name}.c": source}
 
 
 def helpers(code: str, precision: Precision = "double") -> str:
     """The small functions that C code calls."""
-    texts = "".join(text for helper, text in _HELPERS.items() if f"{helper}(" in code)
+    texts = "".join(text for helper, text in HELPERS.items() if f"{helper}(" in code)
     return texts if precision == "double" else texts.replace("double", "float").replace(".0", ".0f")
 
 
@@ -138,15 +160,17 @@ def _number_of(dialect: Dialect) -> Precision:
     return "float" if dialect.suffix else "double"
 
 
-def _target(precision: Precision, code: str, struct: Struct | None) -> Target:
+def _target(precision: Precision, code: str, struct: Struct | None, rounds: int | None) -> Target:
     """What the header says of the language, with the stack that the code takes at most."""
     size = 8 if precision == "double" else 4
     numbers = code.count(f"const {precision} ") + sum(map(int, re.findall(rf"{precision} \w+\[(\d+)\];", code)))
     stack = (
         f"No recursion, no static data. Without optimisation (-O0) every value has its own place and the stack takes "
-        f"some {-(-numbers * size // 1024)} kB; with -O2 a fraction of that."
+        f"some {-(-numbers * size // 1024)} kB; with -O1 and above {-(-numbers * size // (1024 * _SPARED))} kB at most."
     )
     single = (_SINGLE,) if precision == "float" else ()
+    if rounds:
+        single += (_ROUNDS.format(rounds),)
     members = () if struct is None else tuple(struct.listed())
     arrays = _TARGET.arrays.replace("double", precision)
     return replace(_TARGET, arrays=arrays, notes=(stack, *single, _FLAGS), members=members)

@@ -41,6 +41,17 @@ _CALLS = {
     ca.OP_SIGN: "sign",
 }  # fmt: skip
 
+# Words that a namespace cannot be called.
+_KEYWORDS = frozenset({
+    "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch",
+    "char", "class", "compl", "concept", "const", "consteval", "constexpr", "constinit", "continue", "decltype",
+    "default", "delete", "do", "double", "else", "enum", "explicit", "export", "extern", "false", "float", "for",
+    "friend", "goto", "if", "inline", "int", "long", "mutable", "namespace", "new", "noexcept", "not", "nullptr",
+    "operator", "or", "or_eq", "private", "protected", "public", "register", "requires", "return", "short", "signed",
+    "sizeof", "static", "struct", "switch", "template", "this", "throw", "true", "try", "typedef", "typeid",
+    "typename", "union", "unsigned", "using", "virtual", "void", "volatile", "while", "xor", "xor_eq", "std",
+})  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -48,7 +59,7 @@ class Dialect:
 
     ``value`` declares a number that stays as it is, ``state`` an array ``state`` of {0} numbers. ``more`` is a further
     condition for another round of an iteration. ``calls`` are names of functions other than C's, ``suffix`` ends a
-    number.
+    number. With ``rounds`` an iteration takes that many, whatever its state: those after its last change nothing.
     """
 
     language: str
@@ -59,6 +70,7 @@ class Dialect:
     calls: Callable[[str], str] = str
     more: str = ""
     suffix: str = ""
+    rounds: int = 0
 
 
 def exported(
@@ -121,6 +133,12 @@ def identifier(text: str) -> str:
     return name if name[:1].isalpha() else f"robot_{name.lstrip('_')}"
 
 
+def namespace(model: Model) -> str:
+    """The robot's name as a namespace within ``polypod``."""
+    name = identifier(model.robot.name)
+    return f"{name}_robot" if name in _KEYWORDS else name
+
+
 def ports(expression: Expression | Iteration) -> tuple[list[tuple[str, Port]], list[tuple[str, Port]]]:
     """Inputs (parameters last) and outputs with their names; an output that shares an input's name gets a suffix."""
     inputs = [(port.name, port) for port in (*expression.inputs, expression.parameters) if port is not None]
@@ -158,11 +176,14 @@ def body(
     size = len(initial[0])
     lines = [f"    {dialect.state.format(size)};\n", before, once, first]
     lines += [f"    state[{k}] = {value};\n" for k, value in enumerate(initial[0])]
-    lines += ["    do {\n", loop]
+    going = f"state[{size - 1}] == 0.0{dialect.suffix}"
+    counted = f"    for (int round = 0; round < {dialect.rounds}; round++) {{\n        const int going = {going};\n"
+    lines += [counted if dialect.rounds else "    do {\n", loop]
     # A new number may be another's old one: all are read before any is written.
     lines += [f"        {dialect.value} n{k} = {value};\n" for k, value in enumerate(moved[0])]
-    lines += [f"        state[{k}] = n{k};\n" for k in range(size)]
-    lines += [f"    }} while (state[{size - 1}] == 0.0{dialect.suffix}{dialect.more});\n", last]
+    kept = "        state[{0}] = going ? n{0} : state[{0}];\n" if dialect.rounds else "        state[{0}] = n{0};\n"
+    lines += [kept.format(k) for k in range(size)]
+    lines += ["    }\n" if dialect.rounds else f"    }} while ({going}{dialect.more});\n", last]
     lines.append(_stores(results, values))
     return "".join(lines)
 

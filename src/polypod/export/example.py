@@ -12,6 +12,7 @@ import numpy as np
 from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
 from ..symbols.expression import Port
+from .code import identifier, namespace
 
 LEAST = f"{SMALLEST_MARGIN:g}".replace("e-0", "e-")
 Ports = Sequence[tuple[str, Port]]
@@ -40,6 +41,31 @@ def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: 
         *([f"    if ({bad}) return 1;"] if bad else []),
         f"    for (int k = 0; k < {prod(port.shape)}; k++)",
         f'        printf("%.17g\\n", {first}[k]);',
+        "    return 0;",
+        "}",
+    ]
+
+
+def cpp_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str) -> list[str]:
+    """Lines of a main.cpp that does the same with the function of a C++ header."""
+    _, port = outputs[0]
+    fields = [f"found.{label}" for label, _ in outputs]
+    bad = _no_answer(outputs, residual)
+    for (label, _), field in zip(outputs, fields, strict=True):
+        bad = bad.replace(f"{label}[0]", field)
+    function = name.removeprefix(f"{identifier(model.robot.name)}_")
+    shown = fields[0] if port.shape else f"{{{fields[0]}}}"
+    return [
+        "#include <cstdio>",
+        f'#include "{name}.hpp"',
+        "",
+        "int main()",
+        "{",
+        *(f"    {line}" for label, given in inputs for line in _array(model, label, given)),
+        f"    const auto found = polypod::{namespace(model)}::{function}(",
+        f"        {', '.join(label for label, _ in inputs)});",
+        *([f"    if ({bad}) return 1;"] if bad else []),
+        f'    for (const double value : {shown}) std::printf("%.17g\\n", value);',
         "    return 0;",
         "}",
     ]
@@ -84,6 +110,15 @@ def _declared(model: Model, label: str, port: Port) -> Iterator[str]:
         yield f"double {label}[1] = {{{texts[0]}}};"
     else:
         yield from (f"double {label}[{port.length}] = {{", *_lines(texts), "};")
+
+
+def _array(model: Model, label: str, port: Port) -> Iterator[str]:
+    """The same in C++."""
+    texts = _texts(model, port)
+    if texts is None:
+        yield f"const std::array<double, {port.length}> {label}{{}};"
+    else:
+        yield from (f"const std::array<double, {port.length}> {label}{{", *_lines(texts), "};")
 
 
 def _constant(model: Model, label: str, port: Port) -> Iterator[str]:

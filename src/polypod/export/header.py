@@ -168,8 +168,8 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     lines += [f"    {target.command.format(name=name)}"] if target.command else []
     lines += ["", target.example, ""]
     lines += [f"    {line}" for line in target.program(model, name, inputs, outputs, known["residual"])]
-    # a name in the robot's file must not end the comment
-    body = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /")
+    # a name in the robot's file must not end the comment, nor seem to begin one
+    body = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /").replace("/*", "/ *")
     return f"/*\n{body}\n */"
 
 

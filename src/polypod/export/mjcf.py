@@ -19,6 +19,7 @@ from ..exchange.linkage import BASE, massless
 from ..exchange.mjcf import PLATFORM_KEY
 from ..legs.chain import ChainJoint
 from ..model import Model
+from .left_out import left_out
 from .shapes import bars
 from .text import add, comment, file_name, numbers
 from .tree import Node, Tree, tree_of
@@ -47,7 +48,7 @@ class _Writer:
 
     def __init__(self, tree: Tree, model: Model, time_constant: float, impedance: float) -> None:
         self.tree, self.model = tree, model
-        self.remarks = list(tree.remarks)
+        self.remarks = [*tree.remarks, *left_out(model)]
         self.rest: list[str] = []
         self.root = ET.Element("mujoco", model=tree.name)
         self._options(time_constant, impedance)

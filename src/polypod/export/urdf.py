@@ -18,6 +18,7 @@ from ..exchange.urdf import SIDE
 from ..legs.chain import ChainJoint
 from ..model import Model
 from ..yaml12 import to_yaml
+from .left_out import left_out
 from .shapes import bars, roll_pitch_yaw
 from .text import add, comment, file_name
 from .tree import Tree, tree_of
@@ -145,7 +146,7 @@ class _Writer:
     def tree_text(self) -> str:
         """The URDF file."""
         rotors = [joint.name for joint in self.tree.driven if joint.rotor]
-        remarks = list(self.tree.remarks)
+        remarks = [*self.tree.remarks, *left_out(self.model)]
         if self.pairs:
             beside = f"{file_name(self.model)}{SIDE}"
             remarks.append(f"Loops are in {beside}: pairs of links that meet (3d) or are fixed together (6d).")

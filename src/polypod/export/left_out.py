@@ -1,0 +1,90 @@
+"""What a robot's file says and no format of whole robots can: limits of drives, bearings, joint limits, compliances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import casadi as ca
+
+from ..description.drive import Bearing, Drive
+from ..legs import Chain
+from ..model import Model
+
+_DRIVE = {
+    "rms_force": "continuous force (rms_force)",
+    "max_acceleration": "largest acceleration (max_acceleration)",
+    "max_power": "largest power (max_power)",
+    "force_speed": "force against speed (force_speed)",
+    "max_stroke": "largest stroke (max_stroke)",
+    "torque_constant": "torque constant (torque_constant)",
+}
+
+
+def left_out(model: Model) -> list[str]:
+    """One remark for each thing: what is left out, and of which parts.
+
+    >>> [line for line in left_out(Model("hexapod")) if "joint limits" in line]
+    ['left out: joint limits of leg1 (universal joint cone, spherical joint cone) and in the same way of 5 other legs']
+    """
+    return [*_drives(model), *_bearings(model), *_limits(model), *_springs(model)]
+
+
+def _drives(model: Model) -> Iterator[str]:
+    legs = model.kernels.mechanism.legs
+    of: dict[str, list[str]] = {}
+    for data, leg in zip(model.robot.legs, legs, strict=True):
+        for actuator in leg.placement.actuators:
+            drive: Drive = data.drive(actuator.name)
+            for name, text in _DRIVE.items():
+                if getattr(drive, name) is not None:
+                    label = leg.name if len(leg.placement.actuators) == 1 else f"{leg.name} {actuator.name}"
+                    of.setdefault(text, []).append(label)
+    for text, labels in of.items():
+        yield f"left out: {text} of the drives of {', '.join(labels)}"
+
+
+def _bearings(model: Model) -> Iterator[str]:
+    rated = [
+        f"{leg.name} {joint.name}"
+        for data, leg in zip(model.robot.legs, model.kernels.mechanism.legs, strict=True)
+        for joint in leg.placement.joints
+        if data.bearing(joint.name) != Bearing()
+    ]
+    if rated:
+        yield f"left out: ratings of the bearings of {', '.join(rated)}"
+
+
+def _limits(model: Model) -> Iterator[str]:
+    """Limits of legs of short kinds that are not those of an actuated coordinate; chains say theirs joint by joint."""
+    found = {}
+    for data, leg in zip(model.robot.legs, model.kernels.mechanism.legs, strict=True):
+        if isinstance(data, Chain):
+            continue
+        driven = [actuator.coordinate for actuator in leg.placement.actuators]
+        names = [
+            limit.name
+            for limit in leg.placement.limits
+            if not any(ca.is_equal(limit.value, coordinate, 10) for coordinate in driven)
+        ]
+        if names:
+            found[leg.name] = ", ".join(dict.fromkeys(names))
+    yield from _gathered("joint limits", found)
+
+
+def _springs(model: Model) -> Iterator[str]:
+    found = {
+        leg.name: ", ".join(dict.fromkeys(spring.name for spring in leg.placement.springs))
+        for data, leg in zip(model.robot.legs, model.kernels.mechanism.legs, strict=True)
+        if leg.placement.springs and not isinstance(data, Chain)
+    }
+    yield from _gathered("stiffness", found)
+
+
+def _gathered(what: str, found: dict[str, str]) -> Iterator[str]:
+    """One line for legs of which the same is left out."""
+    by_text: dict[str, list[str]] = {}
+    for leg, text in found.items():
+        by_text.setdefault(text, []).append(leg)
+    for text, (first, *others) in by_text.items():
+        more = f" and in the same way of {len(others)} other legs" if others else ""
+        yield f"left out: {what} of {first} ({text}){more}"

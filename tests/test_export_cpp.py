@@ -1,0 +1,134 @@
+"""C++ headers, C of a fixed number of rounds, and the loop around it, compiled with all warnings as errors."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from polypod.errors import InputError
+from polypod.export import EXPORTS, export_c, export_cpp
+from test_export_step import call, compiled
+
+COMPILERS = [name for name in ("g++", "clang++") if shutil.which(name)]
+STRICT = ["-std=c++17", "-O0", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-pedantic", "-Werror"]
+ROUNDING = 1e-12  # as many operations in another order, times condition numbers below 100
+needs_compiler = pytest.mark.skipif(not COMPILERS, reason="no C++ compiler (g++, clang++) on this machine")
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def renamed(model: pp.Model, name: str) -> pp.Model:
+    return pp.Model(model.robot.model_copy(update={"name": name}))
+
+
+def example(header: str) -> str:
+    """The main.cpp in a header's comment."""
+    after = header.partition(" * Example of a main.cpp, at home and at rest:\n *\n")[2]
+    return "\n".join(line[7:] for line in after.partition("\n */")[0].splitlines()) + "\n"
+
+
+@needs_compiler
+def test_headers_compile_together_and_give_the_models_numbers(model_of: Any, tmp_path: Path) -> None:
+    """Two functions of one robot, called like a word of the language, in one program; the example of one prints."""
+    model = renamed(model_of("staicu"), "int")
+    home, still = model.robot.home.matrix, np.zeros(6)
+    printed, wanted = [], [model.inverse_dynamics(home, still, still), model.energy(home, still)]
+    includes = []
+    for function in ("inverse_dynamics", "energy", "control_step"):
+        ((file, text),) = EXPORTS["c++"].files(model, function, True).items()
+        (tmp_path / file).write_text(text)
+        includes.append(f'#include "{file}"\n')
+    name, header = export_cpp(model, "inverse_dynamics")
+    assert name == "int_inverse_dynamics"
+    assert "new " not in header.partition("*/")[2]
+    (tmp_path / "example.cpp").write_text("".join(includes) + example(header))
+    pose = ", ".join(map(repr, home.ravel().tolist()))
+    body = f"""
+int main() {{
+    const std::array<double, 16> pose{{{pose}}};
+    const auto found = polypod::int_robot::energy(pose, {{}});
+    std::printf("%.17g\\n%.17g\\n", found.kinetic, found.potential);
+    return found.quality > 1e-7 ? 0 : 1;
+}}
+"""
+    (tmp_path / "energy.cpp").write_text("#include <cstdio>\n" + "".join(includes) + body)
+    for compiler in COMPILERS:
+        for program in ("example", "energy") if compiler == COMPILERS[0] else ("example",):
+            command = [compiler, *STRICT, f"{program}.cpp", "-o", program]
+            done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            run = subprocess.run([tmp_path / program], capture_output=True, text=True, check=True)
+            printed.append(np.array(run.stdout.split(), dtype=float))
+    assert np.abs(printed[0] - wanted[0]).max() <= ROUNDING * np.abs(wanted[0]).max()
+    assert printed[1] == pytest.approx([float(x) for x in wanted[1]], rel=ROUNDING)
+    assert np.array_equal(printed[0], printed[-1])
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+def test_a_fixed_number_of_rounds(model_of: Any, tmp_path: Path) -> None:
+    """Enough rounds give what the iteration gives, too few say so; no loop is left that depends on the state."""
+    model = model_of("kim-ryu")
+    home = model.robot.home.matrix
+    moved = home.copy()
+    moved[:3, 3] += [0.004, -0.003, 0.002]
+    q = model.inverse_kinematics(moved)
+    found = {}
+    for rounds in (None, 2, 8):
+        exported = export_c(model, "forward_kinematics", rounds=rounds)
+        assert exported[0] == "kim_ryu_forward_kinematics" + (f"_{rounds}_rounds" if rounds else "")
+        assert ("while" in exported[2]) == (rounds is None)
+        found[rounds] = call(compiled(tmp_path, "cc", exported), exported[1], np.float64, q=q, pose=home)
+    assert np.array_equal(found[8]["pose_found"], found[None]["pose_found"])
+    assert np.abs(found[8]["pose_found"].reshape(4, 4) - moved).max() < 1e-13
+    assert found[8]["residual"] < 1e-14 < 1e-12 < found[2]["residual"]
+    assert "Every iteration takes 12 rounds" in " ".join(
+        EXPORTS["c-fixed"].files(model, "forward_kinematics", True)["kim_ryu_forward_kinematics_12_rounds.h"].split()
+    )
+    with pytest.raises(InputError, match="jacobian of 'kim-ryu' does not iterate"):
+        export_c(model, "jacobian", rounds=3)
+    with pytest.raises(InputError, match="at least 1"):
+        export_c(model, "forward_kinematics", rounds=0)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
+def test_the_stack_with_optimisation(model_of: Any, tmp_path: Path) -> None:
+    """What the header says of -O1 and above holds for gcc and clang."""
+    name, header, source = export_c(model_of("staicu"), "inverse_dynamics")
+    said = int(re.search(r"with -O1 and above (\d+) kB at most", " ".join(header.replace(" * ", " ").split()))[1])
+    (tmp_path / f"{name}.h").write_text(header)
+    (tmp_path / f"{name}.c").write_text(source)
+    for compiler in ("gcc", "clang"):
+        if shutil.which(compiler):
+            flags = ["-std=c99", "-O2", "-fstack-usage", "-c", f"{name}.c"]
+            subprocess.run([compiler, *flags], cwd=tmp_path, check=True)
+            lines = (tmp_path / f"{name}.su").read_text().splitlines()
+            own = next(line for line in lines if f":{name}\t" in line)
+            assert int(own.split("\t")[1]) <= 1024 * said, compiler
+
+
+def test_names_with_marks_of_comments(model_of: Any) -> None:
+    """Neither a beginning nor an end of a comment: compilers warn of one within another."""
+    model = renamed(model_of("staicu"), "a /* b */ c -- d // e")
+    for text in (export_c(model, "inverse_kinematics")[1], export_cpp(model, "inverse_kinematics")[1]):
+        assert text.count("/*") == text.count("*/") == 1
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+def test_example_of_a_control_loop(tmp_path: Path) -> None:
+    """It keeps both rates for a moment; times are positive, and a step is far shorter than a period."""
+    spec = importlib.util.spec_from_file_location("control_loop", EXAMPLES / "control_loop.py")
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
+    times = module.run("hexapod", 10000.0, 0.02, tmp_path)
+    assert set(times) == {"step", "wake"}
+    median, worst, jitter = times["step"]
+    assert 0.0 < median <= worst
+    assert jitter <= worst
+    assert median < 100.0
