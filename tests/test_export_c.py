@@ -239,11 +239,21 @@ STILL = np.zeros(6)
 @pytest.mark.parametrize(
     ("robot", "function", "wanted"),
     [
-        ("kim-ryu", "inverse_dynamics", lambda m, home: m.inverse_dynamics(home, STILL, STILL)),
+        pytest.param(
+            "kim-ryu",
+            "inverse_dynamics",
+            lambda m, home: m.inverse_dynamics(home, STILL, STILL),
+            marks=pytest.mark.long,  # its numbers are compared above
+        ),
         ("pedrammehr", "forward_kinematics", lambda m, home: home),
         ("staicu", "jacobian", lambda m, home: m.jacobian(home)),
         ("lopes", "direct_dynamics", lambda m, home: m.direct_dynamics(home, STILL, STILL)),
-        ("flexible", "inverse_dynamics", lambda m, home: m.inverse_dynamics(home, STILL, STILL)),
+        pytest.param(
+            "flexible",
+            "inverse_dynamics",
+            lambda m, home: m.inverse_dynamics(home, STILL, STILL),
+            marks=pytest.mark.long,  # the steady shape has its arrays too
+        ),
         ("flexible", "steady_shape", lambda m, home: m.steady_shape(home, STILL, STILL).elastic),
     ],
 )

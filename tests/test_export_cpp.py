@@ -91,8 +91,7 @@ def test_a_fixed_number_of_rounds(model_of: Any, tmp_path: Path) -> None:
     assert "Every iteration takes 12 rounds" in " ".join(
         EXPORTS["c-fixed"].files(model, "forward_kinematics", True)["kim_ryu_forward_kinematics_12_rounds.h"].split()
     )
-    with pytest.raises(InputError, match="jacobian of 'kim-ryu' does not iterate"):
-        export_c(model, "jacobian", rounds=3)
+    assert export_c(model, "jacobian", rounds=3) == export_c(model, "jacobian")  # it does not iterate
     with pytest.raises(InputError, match="at least 1"):
         export_c(model, "forward_kinematics", rounds=0)
 

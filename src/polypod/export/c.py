@@ -82,7 +82,7 @@ def export_c(
 
     With ``rounds`` iterations (forward kinematics, loads of dry friction, legs that close by iterating) take that many
     rounds in every call, so that none takes longer than another; ``residual`` and ``converged`` say whether they were
-    enough.
+    enough. Functions that do not iterate stay as they are.
 
     >>> name, header, source = export_c(Model("kim-ryu"), "inverse_kinematics")
     >>> name, source.splitlines()[0]
@@ -93,15 +93,16 @@ def export_c(
     if rounds is not None and rounds < 1:
         raise InputError(f"rounds: at least 1 is needed, got {rounds}")
     dialect = replace(_DIALECTS[precision], rounds=rounds or 0)
-    end = ("" if precision == "double" else "_float") + (f"_{rounds}_rounds" if rounds else "")
+    single = "" if precision == "double" else "_float"
+    end = f"{single}_{rounds}_rounds" if rounds else single
     expression: Expression | Iteration
     numbers = ChosenNumbers(model.robot, parameters) if parameters else None
     if function == STEP:
         name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
         name, expression = exported(model, function, friction, numbers or False)
-        if rounds and not isinstance(expression, Iteration):
-            raise InputError(f"rounds: {function} of {model.robot.name!r} does not iterate: all calls take as long")
+        if not isinstance(expression, Iteration):
+            rounds, end = None, single
         name += end
         struct = None if numbers is None else Struct(name, dialect, numbers)
         code = definition(name, expression, dialect, struct=struct)
@@ -168,12 +169,12 @@ def _target(precision: Precision, code: str, struct: Struct | None, rounds: int 
         f"No recursion, no static data. Without optimisation (-O0) every value has its own place and the stack takes "
         f"some {-(-numbers * size // 1024)} kB; with -O1 and above {-(-numbers * size // (1024 * _SPARED))} kB at most."
     )
-    single = (_SINGLE,) if precision == "float" else ()
+    more = [_SINGLE] if precision == "float" else []
     if rounds:
-        single += (_ROUNDS.format(rounds),)
+        more.append(_ROUNDS.format(rounds))
     members = () if struct is None else tuple(struct.listed())
     arrays = _TARGET.arrays.replace("double", precision)
-    return replace(_TARGET, arrays=arrays, notes=(stack, *single, _FLAGS), members=members)
+    return replace(_TARGET, arrays=arrays, notes=(stack, *more, _FLAGS), members=members)
 
 
 def _prototype(name: str, expression: Expression | Iteration, number: Precision, struct: Struct | None = None) -> str:
