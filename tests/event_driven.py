@@ -1,4 +1,4 @@
-"""Stick and slip of actuated joints with constant drag, event by event: SciPy between events, all cases tried at each.
+"""Stick and slip of actuated joints with drag, event by event: SciPy between events, all cases tried at each.
 
 Shares nothing with polypod's own treatment of friction: of a model it takes the mass matrix, the accelerations without
 friction, the Jacobian and the rates of the actuated joints.
@@ -7,7 +7,7 @@ friction, the Jacobian and the rates of the actuated joints.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, cast
 
@@ -25,11 +25,18 @@ _DT = 1e-6
 
 @dataclass
 class EventDriven:
-    """A robot whose actuated joints have ``drag`` (n,) [N]; ``force(t)`` and no other friction."""
+    """A robot whose actuated joints have ``drag`` (n,) [N]; ``force(t)`` and no other friction.
+
+    At rest they hold ``static`` times as much, and in motion it falls over the rate ``stribeck`` (0: at once). The
+    robot's twists are ``basis`` (6, m) times its own velocity.
+    """
 
     model: pp.Model
     drag: Array
     force: Callable[[float], Array]
+    static: float = 1.0
+    stribeck: float = 0.0
+    basis: Array = field(default_factory=lambda: np.eye(6))
 
     def _pose(self, y: Array) -> Array:
         pose = np.eye(4)
@@ -53,15 +60,16 @@ class EventDriven:
         """Acceleration (6,), friction (n,) and joint accelerations (n,); modes are signs, held joints do not move."""
         pose, twist = self._pose(y), y[7:]
         jacobian, mass = self.model.jacobian(pose), self.model.mass_matrix(pose)
-        free = self.model.direct_dynamics(pose, twist, self.force(t), friction=False)
-        friction = np.where(held, 0.0, modes * self.drag)
+        free = self.basis.T @ self.model.direct_dynamics(pose, twist, self.force(t), friction=False)
+        fall = np.exp(-((self._rates(y) / self.stribeck) ** 2)) if self.stribeck else 0.0
+        friction = np.where(held, 0.0, modes * self.drag * (1 + (self.static - 1) * fall))
         give = np.linalg.solve(mass, jacobian.T)
         drift = self._drift(y)
         if held.any():
             without = jacobian @ (free - give @ friction) + drift
             friction[held] = np.linalg.solve((jacobian @ give)[np.ix_(held, held)], without[held])
         found = free - give @ friction
-        return found, friction, jacobian @ found + drift
+        return self.basis @ found, friction, jacobian @ found + drift
 
     def choose(self, t: float, y: Array, resting: Array, modes: Array) -> tuple[Array, Array]:
         """Modes and which joints hold: the one case of those at rest that breaks no law."""
@@ -72,7 +80,8 @@ class EventDriven:
             held[places] = np.array(case) == 0
             _, friction, change = self.acceleration(t, y, trial, held)
             slides = places[np.array(case) != 0]
-            if (np.abs(friction[held]) <= self.drag[held]).all() and (trial[slides] * change[slides] > 0).all():
+            enough = np.abs(friction[held]) <= self.static * self.drag[held]
+            if enough.all() and (trial[slides] * change[slides] > 0).all():
                 return trial, held
         raise AssertionError("no case fits")
 
@@ -93,7 +102,7 @@ class EventDriven:
 
             def event(k: int, held: Array = held, modes: Array = modes, t: float = t) -> Callable[..., float]:
                 def breaks(time: float, z: Array) -> float:
-                    return float(self.drag[k] - abs(self.acceleration(time, z, modes, held)[1][k]))
+                    return float(self.static * self.drag[k] - abs(self.acceleration(time, z, modes, held)[1][k]))
 
                 def stops(time: float, z: Array) -> float:
                     # a joint that starts from rest is not at its end yet

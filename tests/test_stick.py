@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.integrate import quad
 
 import polypod as pp
 from event_driven import EventDriven
 from polypod.control import ComputedTorque, Springs
 from polypod.description import Friction
+from polypod.export import export_c
 from polypod.motion import Motion, Trajectory
 from polypod.simulation import EnergyWarning, simulate
+from test_export_c import COMPILER, call, compiled
 
 Array = NDArray[np.float64]
 STILL = np.zeros(6)
@@ -37,8 +41,8 @@ def dragging() -> pp.Model:
 
 @pytest.fixture(scope="module")
 def loaded() -> pp.Model:
-    """Friction that depends on loads in every joint, much of it."""
-    return kim_ryu({"coulomb": 1.5, "viscous": 0.001}, {"coulomb": 0.006, "viscous": 0.001})
+    """Friction that depends on loads in every joint; what it is in motion would not hold, only that at rest."""
+    return kim_ryu({"coulomb": 0.9, "static": 1.7, "viscous": 0.001}, {"coulomb": 0.004, "static": 1.7})
 
 
 @pytest.mark.parametrize("which", ["dragging", "loaded"])
@@ -56,6 +60,112 @@ def test_it_is_held_with_variable_steps_too(dragging: pp.Model, method: str) -> 
     result = simulate(dragging, duration=1.0, method=method)
     assert np.abs(result.pose.values[-1] - result.pose.values[0]).max() < 1e-12
     assert len(result.time) < 5000
+
+
+def test_a_joint_that_cannot_hold_by_its_static_friction_slides_with_its_kinetic(loaded: pp.Model) -> None:
+    """The same joints, static friction 1.1 times kinetic: the robot falls as the exact law of sliding has it."""
+    model = kim_ryu({"coulomb": 0.9, "static": 1.1, "viscous": 0.001}, {"coulomb": 0.004, "static": 1.1})
+    result = simulate(model, duration=0.01, rate=1000)
+    pose, twist = result.pose.values, result.twist.values
+    found = pp.Model(model.robot, friction_width=0.0).direct_dynamics(pose[1:], twist[1:], np.zeros(6))
+    assert np.linalg.norm(found[0]) > 1.0
+    # twists by the trapezium of accelerations at the samples: curvature within 1 ms
+    assert np.abs(np.diff(twist[1:], axis=0) - 0.5e-3 * (found[1:] + found[:-1])).max() < 1e-6 * np.abs(twist).max()
+
+
+def slope(angle: float, friction: dict[str, float]) -> pp.Model:
+    """2 kg on a slope, x downwards."""
+    data = {
+        "name": "slope", "gravity": [9.81 * np.sin(angle), 0.0, -9.81 * np.cos(angle)], "home": {},
+        "freedoms": [{"name": "x", "motion": "translation", "axis": [1, 0, 0]}],
+        "platform": {"mass": 2.0, "inertia": [0.01, 0.01, 0.01]},
+        "legs": [{"kind": "chain", "bodies": {}, "joints": [
+            {"name": "slide", "kind": "prismatic", "between": ["base", "platform"], "at": [0, 0, 0], "axis": [1, 0, 0],
+             "actuated": True, "friction": friction}]}],
+    }  # fmt: skip
+    return pp.Model(pp.Robot.model_validate(data))
+
+
+@pytest.mark.parametrize("how", [{"rate": 1000.0}, {}])
+@pytest.mark.parametrize("stribeck", [0.0, 0.05])
+def test_a_mass_on_a_slope_breaks_away_where_the_closed_form_does(stribeck: float, how: dict[str, Any]) -> None:
+    """Held while m g sin(angle) <= static mu N; then m x'' = m g sin(angle) - drag (1 + (s - 1) exp(-(x'/v)^2))."""
+    drag, angle = 5.0, np.deg2rad(20.0)
+    pull = 2.0 * 9.81 * np.sin(angle)
+    more = {"stribeck_speed": stribeck} if stribeck else {}
+    held = simulate(slope(angle, {"drag": drag, "static": 1.001 * pull / drag, **more}), duration=0.2, **how)
+    assert abs(held.pose.values[-1, 0, 3]) < 1e-15
+    static = 0.95 * pull / drag
+    result = simulate(slope(angle, {"drag": drag, "static": static, **more}), duration=0.2, **how)
+    speed = float(result.twist.values[-1, 0])
+    if not stribeck:
+        # with variable steps friction falls over a tenth of what it stops within 0.1 ms
+        late = 0.0 if how else 3e-4
+        assert speed == pytest.approx((pull - drag) / 2.0 * 0.2, rel=1e-12, abs=(pull - drag) / 2.0 * late)
+        return
+    time = quad(lambda w: 2.0 / (pull - drag * (1 + (static - 1) * np.exp(-((w / stribeck) ** 2)))), 0.0, speed)[0]
+    # RK4 in steps of 1 ms; with variable steps the fall is over the root of 0.05^2 + 2.5e-5^2
+    assert time == pytest.approx(0.2, rel=1e-6)
+
+
+def test_inverse_dynamics_and_exported_c_follow_the_stribeck_curve(tmp_path: Path) -> None:
+    """Force of a mass on a slope by hand, at rates about the Stribeck speed; direct dynamics gives it back."""
+    model = slope(0.3, {"drag": 5.0, "static": 1.4, "stribeck_speed": 0.05, "viscous": 2.0})
+    rates = np.array([-0.3, -0.05, 0.01, 0.05, 0.1])
+    twist = np.zeros((5, 6))
+    twist[:, 0] = rates
+    poses, acceleration = np.tile(np.eye(4), (5, 1, 1)), np.tile([0.7, 0, 0, 0, 0, 0], (5, 1))
+    force = model.inverse_dynamics(poses, twist, acceleration)
+    curve = 5.0 * np.sign(rates) * (1 + 0.4 * np.exp(-((rates / 0.05) ** 2)))
+    # the smooth sign over 1e-6 m/s is short by 5e-9 at 0.01 m/s, of 7 N
+    assert force[:, 0] == pytest.approx(2.0 * 0.7 - 2.0 * 9.81 * np.sin(0.3) + 2.0 * rates + curve, abs=5e-8)
+    back = model.direct_dynamics(poses, twist, force)
+    assert back[:, 0] == pytest.approx(acceleration[:, 0], rel=1e-12)
+    if COMPILER is None:
+        return
+    function = compiled(tmp_path, *export_c(model, "inverse_dynamics"))
+    for k in range(5):
+        rows = [np.ascontiguousarray(a) for a in (poses[k], twist[k], acceleration[k], np.zeros(6))]
+        assert call(function, rows, [(1,), ()])[0] == pytest.approx(force[k], rel=1e-14)
+
+
+def delta(friction: dict[str, float]) -> pp.Model:
+    """The library's Delta with friction in its motors only."""
+    robot = pp.load("delta")
+    legs = []
+    for leg in robot.legs:
+        joints = [j.model_copy(update={"friction": Friction(**(friction if j.actuated else {}))}) for j in leg.joints]
+        legs.append(leg.model_copy(update={"joints": tuple(joints)}))
+    return pp.Model(robot.model_copy(update={"legs": tuple(legs)}))
+
+
+@pytest.mark.parametrize("stribeck", [0.0, 0.5])
+def test_static_and_kinetic_friction_agree_with_an_event_driven_solution(stribeck: float) -> None:
+    """Three motors that stop one after another and stay, or go back as soon as static friction lets them."""
+    model = delta({"drag": 3.0, "static": 1.5, **({"stribeck_speed": stribeck} if stribeck else {})})
+    home, twist = model.robot.home.matrix, np.array([0.3, 0.1, 0.2, 0, 0, 0])
+    hold = model.inverse_dynamics(home, STILL, STILL, friction=False)
+    force = hold - np.array([5.2, 4.0, 4.0]) * np.sign(model.rates(home, twist))
+    basis = np.eye(6)[:, :3]
+    events = EventDriven(model, np.full(3, 3.0), lambda t: force, 1.5, stribeck, basis)
+    pose, _, times = events.run(home, twist, 0.15)
+    assert len(times) == 3
+    # a joint is at rest below what friction stops within 1e-3 of a step; with variable steps it is stopped over 0.1 ms
+    for how, near in (({"rate": 1000.0}, 1e-7), ({}, 1e-5)):
+        result = simulate(model, force, twist=twist, duration=0.15, **how)
+        assert np.abs(result.pose.values[-1] - pose).max() < near
+        assert float(abs(result.energy_residual).max()) < 1e-9 * float(result.work_friction[-1])
+    still = simulate(model, hold + 1.49 * 3.0, duration=0.1, rate=1000)
+    assert np.abs(still.pose.values[-1] - home).max() < 1e-12
+    moved = simulate(model, hold + 1.51 * 3.0, duration=0.1, rate=1000)
+    assert np.abs(moved.pose.values[-1] - home).max() > 1e-5
+
+
+def test_a_stribeck_speed_without_static_friction_is_a_fault() -> None:
+    with pytest.raises(ValueError, match=r"stribeck_speed: got 0.1.*give 'static' too"):
+        Friction(drag=1.0, stribeck_speed=0.1)
+    with pytest.raises(ValueError, match="greater than or equal to 1"):
+        Friction(drag=1.0, static=0.9)
 
 
 def test_a_platform_with_dry_friction_in_its_passive_joints_only_is_held() -> None:

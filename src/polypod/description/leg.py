@@ -22,12 +22,25 @@ class Friction(Data):
     """Friction of one joint, opposing its rate: viscous, dry by reaction, and a constant drag.
 
     ``viscous`` N s/m or N m s/rad; ``coulomb`` times the reaction (a coefficient for a slider, an arm in m
-    for a rotary joint); ``drag`` N or N m whatever the load (a ball screw's preload divided by its lead).
+    for a rotary joint); ``drag`` N or N m whatever the load (a ball screw's preload divided by its lead). Dry friction
+    at rest holds up to ``static`` times what it resists with in motion (static over kinetic coefficient). It falls to
+    that as soon as the joint moves, or over ``stribeck_speed`` v: 1 + (static - 1) exp(-(w/v)^2) times at a rate w.
     """
 
     viscous: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "N s/m or N m s/rad"})] = 0.0
     coulomb: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "1 or m"})] = 0.0
     drag: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "N or N m"})] = 0.0
+    static: Annotated[Number, Field(ge=1, json_schema_extra={"unit": "1"})] = 1.0
+    stribeck_speed: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "m/s or rad/s"})] = 0.0
+
+    @model_validator(mode="after")
+    def _check_falls(self) -> Friction:
+        if self.stribeck_speed > 0 and self.static == 1:
+            raise ValueError(
+                f"stribeck_speed: got {self.stribeck_speed:g}, the speed over which dry friction falls from rest to "
+                "motion, but 'static' is 1: there is no fall; give 'static' too, such as 1.3"
+            )
+        return self
 
 
 class ConeLimit(Data):

@@ -188,6 +188,7 @@ def _left_out(joints: tuple[ChainJoint, ...]) -> Iterator[str]:
     """What none of the formats can say."""
     for what, names in (
         ("dry friction by reaction (coulomb)", [j.name for j in joints if j.friction.coulomb]),
+        ("dry friction that is more at rest (static)", [j.name for j in joints if j.friction.static > 1]),
         ("cones", [j.name for j in joints if j.cone is not None]),
         ("stiffness", [j.name for j in joints if j.stiffness is not None]),
     ):

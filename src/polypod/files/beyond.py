@@ -30,6 +30,7 @@ _FIELDS = {
     "viscous": _Largest(1e6, "N s/m or N m s/rad", "drives have 1 to 1e4"),
     "coulomb": _Largest(1.5, "(a coefficient, or an arm in m)", "coefficients are 0.001 to 0.3"),
     "drag": _Largest(1e6, "N or N m", "screws have 10 to 1000 N"),
+    "static": _Largest(10.0, "(times the friction in motion)", "dry friction at rest is 1 to 2 times that in motion"),
     "rotor_mass": _Largest(1e6, "kg", "motors with a screw have 1 to 1000 kg, J (2 pi/lead)^2"),
     "rotor": _Largest(1e6, "kg or kg m^2", "motors have 1e-5 to 1 kg m^2, with a screw 1 to 1000 kg"),
 }

@@ -13,7 +13,7 @@ from .joints import (
 )
 from .laws import LAWS, Law, Smooth, law_of_width
 from .sliding import SlidingJoint, dry_joints, sliding_joints
-from .stick import INSTANT, REST, Held, hold
+from .stick import INSTANT, REST, Held, after, hold
 
 __all__ = [
     "INSTANT",
@@ -28,6 +28,7 @@ __all__ = [
     "SlidingJoint",
     "Smooth",
     "actuator_friction",
+    "after",
     "dry_joints",
     "friction_of",
     "has_dry_friction",

@@ -1,7 +1,9 @@
 """Friction of a leg's joints at a state, as forces and moments on bodies and what actuators must add.
 
 Each rotary joint resists its relative angular velocity w with (c + (k L + d)/|w|) w, L the load (its reaction force);
-each slide resists its rate the same way, L the sum of the normal forces' sizes (Kim-Ryu (30)-(31), corrected).
+each slide resists its rate the same way, L the sum of the normal forces' sizes (Kim-Ryu (30)-(31), corrected). Where
+friction at rest is s times that in motion, dry friction at a rate w is 1 + (s - 1) exp(-(w/v)^2) times (k L + d), v the
+Stribeck speed (Armstrong-Helouvry, Dupont, Canudas de Wit, Automatica 30 (1994), 1083-1138).
 """
 
 from __future__ import annotations
@@ -49,8 +51,11 @@ class Loads:
         return () if self.port is None else (self.port,)
 
     def dry(self, key: Key, coefficients: Coefficients, rate: ca.SX) -> ca.SX:
-        """What overcomes dry friction of a joint at a rate: (k L + d) w/|w|."""
-        return coefficients.limit(self.values.get(key, ca.SX(0))) * self.law.direction(rate)
+        """What overcomes dry friction of a joint at a rate: (k L + d) w/|w|, more where it moves slowly (Stribeck)."""
+        limit = coefficients.limit(self.values.get(key, ca.SX(0)))
+        if coefficients.falls and not absent(coefficients.stribeck):
+            limit = limit * coefficients.curve(rate, coefficients.stribeck**2)
+        return limit * self.law.direction(rate)
 
 
 @dataclass(frozen=True)
@@ -64,11 +69,16 @@ class GivenForces(Loads):
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Viscous, load-dependent and constant friction of one joint, numbers or symbols."""
+    """Viscous, load-dependent and constant friction of one joint; static over kinetic, Stribeck speed.
+
+    Numbers or symbols.
+    """
 
     viscous: Any = 0.0
     coulomb: Any = 0.0
     drag: Any = 0.0
+    static: Any = 1.0
+    stribeck: Any = 0.0
 
     @property
     def none(self) -> bool:
@@ -80,9 +90,18 @@ class Coefficients:
         """Whether a part does not vanish with the rate."""
         return not (absent(self.coulomb) and absent(self.drag))
 
+    @property
+    def falls(self) -> bool:
+        """Whether dry friction is less in motion than at rest, by the robot's make-up."""
+        return self.dry and not absent(self.static - 1)
+
     def limit(self, load: ca.SX) -> ca.SX:
-        """The most that dry friction resists with, k L + d."""
+        """What dry friction resists with in motion, k L + d."""
         return ca.SX(self.drag) if absent(self.coulomb) else self.drag + self.coulomb * load
+
+    def curve(self, rate: ca.SX, width2: Any) -> ca.SX:
+        """How many times its limit dry friction is at a rate: 1 + (s - 1) exp(-w.w/v^2), ``width2`` v^2 > 0."""
+        return 1 + (self.static - 1) * ca.exp(-ca.dot(rate, rate) / width2)
 
     def resistance(self, rate: ca.SX, key: Key, loads: Loads | None) -> ca.SX:
         """What overcomes friction at a rate: c w + (k L + d) w/|w|; without loads, only its viscous part."""
@@ -97,7 +116,7 @@ def friction_of(leg: LegModel | PlacedLeg, joint: Joint) -> Coefficients:
     if not joint.friction:
         return Coefficients()
     data = field_at(leg.leg, joint.friction)
-    return Coefficients(data.viscous, data.coulomb, data.drag)
+    return Coefficients(data.viscous, data.coulomb, data.drag, data.static, data.stribeck_speed)
 
 
 def loaded_joints(mechanism: Mechanism) -> list[Key]:

@@ -7,6 +7,10 @@ r = w/tau + wdot, lambda' = lambda + d r for those that hold and limit y/|y|, y 
 (M + sum G^T D G) delta = -sum G^T (lambda' - lambda), D = dlambda'/dr. The matrix is positive definite whichever joints
 hold, however many they are. A joint that slides is tried to hold as soon as r turns against it; one that held with
 more than its limit slides (a primal-dual active set).
+
+Where friction at rest is more than in motion, a joint at rest holds if it can, with the loads that it has while all
+such joints hold. Those that do not hold when all of them have their limit at rest break away; from then on they resist with
+what they do in motion, which may break others away.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..symbols.linear import SymmetricFactor
-from ..symbols.vectors import norm
+from ..symbols.vectors import absent, norm
 from .sliding import SlidingJoint
 
 # How much stiffer than the mass it holds a joint's multiplier step is: one round is exact to this part of its change.
@@ -31,8 +35,12 @@ EXACT = 1e-9
 REST = 1e-3
 # In an instant a joint slides along its own rate, whatever its acceleration, if that is so many times faster.
 FAST = 30.0
-MOVING, HELD, STARTING = 0, 1, 2
-"""What a joint does during a step: it slides, is held at rest, or starts to slide from rest in one direction."""
+MOVING, HELD, STARTING, BROKEN, TRIED = 0, 1, 2, 3, 4
+"""What a joint does during a step: it slides, is held at rest, or starts to slide from rest in one direction.
+
+A joint whose friction falls when it moves is tried to hold whatever that takes, then with its limit at rest; if it
+starts even so, it is broken away and resists as in motion.
+"""
 INSTANT = -1.0
 """In place of a stage's number: no step to hold to, a law that is continuous in the state."""
 
@@ -42,14 +50,15 @@ class Held:
     """Friction of all joints after a round.
 
     ``forces`` (r) overcome it, ``modes`` (j) are what each joint does, ``change`` is udot (m + N), ``settled`` says
-    whether the law holds, ``longest`` [s] how long until the first sliding joint comes to rest, and ``tries`` how many
-    rounds were in vain.
+    whether the law holds for what the joints do, ``final`` whether none must do something else then, ``longest`` [s]
+    how long until the first sliding joint comes to rest, and ``tries`` how many rounds were in vain.
     """
 
     forces: ca.SX
     modes: ca.SX
     change: ca.SX
     settled: ca.SX
+    final: ca.SX
     longest: ca.SX
     tries: ca.SX
 
@@ -96,19 +105,33 @@ def hold(
         pieces.append(piece)
     change = solved(matrix, right)
     udot = free + change
-    settled, longest = ca.SX(1), ca.SX(1e300)
+    settled, longest, waiting = ca.SX(1), ca.SX(1e300), ca.SX(0)
     found = []
     for joint, piece in zip(joints, pieces, strict=True):
         value = piece.projected + piece.stiffness @ (joint.rows @ change)
         found.append(value)
         wdot = joint.rows @ udot + joint.drift
         settled = ca.logic_and(settled, ca.logic_or(when.later, piece.fits(value, wdot)))
+        if joint.friction.falls:
+            waiting = ca.logic_or(waiting, piece.waits(value))
         closing = -ca.dot(joint.rate, wdot)
         time = ca.dot(joint.rate, joint.rate) / ca.fmax(closing, 1e-300)
         longest = ca.if_else(ca.logic_and(piece.moving, closing > 0), ca.fmin(longest, time), longest)
     settled = ca.logic_and(settled, ca.logic_or(when.later, ca.logic_not(when.steady)))
     tries = ca.if_else(settled, 0, tries + 1)
-    return Held(ca.vertcat(*found), ca.vertcat(*[p.mode for p in pieces]), udot, settled, longest, tries)
+    final = ca.logic_not(ca.logic_and(when.first, waiting))
+    return Held(ca.vertcat(*found), ca.vertcat(*[p.mode for p in pieces]), udot, settled, final, longest, tries)
+
+
+def after(joints: list[SlidingJoint], modes: ca.SX) -> ca.SX:
+    """Modes (j) of joints once the law holds for what they do: what they are to do next."""
+    following = []
+    for number, joint in enumerate(joints):
+        mode = modes[number]
+        if joint.friction.falls:
+            mode = ca.if_else(mode == TRIED, HELD, ca.if_else(mode == STARTING, BROKEN, mode))
+        following.append(mode)
+    return ca.vertcat(*following)
 
 
 @dataclass(frozen=True)
@@ -150,19 +173,29 @@ class _Piece:
         """``ease`` is 1/mass of the joint, ``free`` udot at the old forces, ``count`` how many components all have."""
         later, instant = when.later, when.instant
         w, size = joint.rate, joint.size
+        kinetic = limit
+        if joint.friction.falls:
+            limit = kinetic * _fallen(joint, when, when.tau * kinetic * ease)
         speed, reach = length(w), when.tau * limit * ease
         # what is at rest in one round must not slide in the next because its load is less
         sliding = ca.logic_and(speed > REST * reach, ca.logic_or(when.begins, mode == MOVING))
         moving = ca.if_else(instant, speed > FAST * reach, ca.if_else(when.first, sliding, mode == MOVING))
         # in an instant, what is far from rest must slide along its own rate, not along that within tau
         share = ca.if_else(ca.logic_and(instant, speed > reach), (reach / ca.fmax(speed, 1e-300)) ** 2, 1)
+        broken, whatever = ca.SX(0), ca.SX(0)
+        if joint.friction.falls:
+            broken = ca.logic_and(mode == BROKEN, ca.logic_or(later, ca.logic_not(when.begins)))
+            in_motion = ca.logic_or(ca.logic_or(instant, moving), broken)
+            limit = ca.if_else(in_motion, limit, kinetic * joint.friction.static)
+            trying = ca.logic_and(when.first, ca.logic_or(when.begins, mode == TRIED))
+            whatever = ca.logic_and(trying, ca.logic_not(moving))
         pull, d = w / when.tau, STIFFNESS / ease
         rest = pull + share * (joint.rows @ free + joint.drift)
         # a step so short that all joints together do not overshoot
         before = ca.fmax(length(old), 1e-300)
         clipped = old * ca.fmin(1, limit / before)
         tried = (ca.if_else(mode == STARTING, clipped, old) if size > 1 else old) + rest / (4 * count * ease)
-        stuck = ca.if_else(later, mode == HELD, length(tried) <= limit)
+        stuck = ca.logic_or(whatever, ca.if_else(later, mode == HELD, length(tried) <= limit))
         holds = ca.logic_and(ca.logic_not(moving), stuck)
         y = tried if size == 1 else clipped + (TURN / ease) * rest
         reached = ca.fmax(length(y), 1e-300)
@@ -181,6 +214,8 @@ class _Piece:
         projected = ca.if_else(ca.logic_and(when.steady, ca.logic_not(moving)), weight * rest, projected)
         stiffness = ca.if_else(when.steady, weight * share * ca.SX.eye(size), stiffness)
         found = ca.if_else(moving, MOVING, ca.if_else(stuck, HELD, STARTING))
+        if joint.friction.falls:
+            found = ca.if_else(whatever, TRIED, ca.if_else(ca.logic_and(broken, found == STARTING), BROKEN, found))
         return _Piece(projected, stiffness, found, moving, limit, ease, pull, share)
 
     def fits(self, value: ca.SX, wdot: ca.SX) -> ca.SX:
@@ -188,11 +223,33 @@ class _Piece:
         rest = self.pull + self.share * wdot
         y = value + (TURN / self.ease) * rest
         slow = length(rest) <= EXACT * self.limit * self.ease
-        holds = ca.logic_and(slow, length(value) <= self.limit * (1 + EXACT))
+        holds = ca.logic_and(slow, self._within(value))
         off = length(value - self.limit * y / ca.fmax(length(y), 1e-300))
         slides = ca.logic_and(length(y) >= self.limit, off <= EXACT * self.limit)
-        fits = ca.if_else(self.mode == HELD, holds, slides)
+        still = length(rest) <= EXACT * (self.limit + length(value)) * self.ease
+        fits = ca.if_else(self.mode == HELD, holds, ca.if_else(self.mode == TRIED, still, slides))
         return ca.logic_or(self.moving, fits)
+
+    def waits(self, value: ca.SX) -> ca.SX:
+        """Whether the joint must do something else once the law holds for what it does."""
+        over = ca.logic_and(self.mode == TRIED, ca.logic_not(self._within(value)))
+        return ca.logic_or(over, self.mode == STARTING)
+
+    def _within(self, value: ca.SX) -> ca.SX:
+        return length(value) <= self.limit * (1 + EXACT)
+
+
+def _fallen(joint: SlidingJoint, when: _When, reach: ca.SX) -> ca.SX:
+    """How many times its limit in motion the friction of a joint is at its rate.
+
+    In an instant, where nothing is known of the step before, it falls over a tenth of the rate that friction stops
+    within tau.
+    """
+    friction, narrow = joint.friction, not absent(joint.friction.stribeck)
+    least = 1e-300 + (0.1 * reach) ** 2
+    spread = friction.curve(joint.rate, friction.stribeck**2 + least)
+    own = friction.curve(joint.rate, friction.stribeck**2) if narrow else ca.SX(1)
+    return ca.if_else(when.instant, spread, own)
 
 
 def _steady(tries: ca.SX) -> ca.SX:

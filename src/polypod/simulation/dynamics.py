@@ -11,7 +11,18 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..formulations import newton_euler, virtual_power
 from ..formulations.dry_friction import DryFriction, loads_in_motion, next_loads
-from ..friction import GivenForces, Held, Loads, dry_joints, has_dry_friction, hold, sliding_joints
+from ..friction import (
+    GivenForces,
+    Held,
+    Loads,
+    SlidingJoint,
+    after,
+    dry_joints,
+    friction_of,
+    has_dry_friction,
+    hold,
+    sliding_joints,
+)
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.closing import Closing
 from ..platforms import ConstrainedState, Freedoms, Inputs
@@ -116,6 +127,12 @@ class Dynamics:
                 f"friction: {mechanism.robot.name!r} is overconstrained, so reactions that Coulomb friction depends on "
                 "are not determined; simulate with friction=False"
             )
+        falling = [leg.name for leg in mechanism.legs for j in leg.placement.joints if friction_of(leg, j).falls]
+        if friction and self.loads and self.explicit and falling:
+            raise InputError(
+                f"friction_coupling: joints of {', '.join(dict.fromkeys(falling))} break away at more than they slide "
+                "with (static), which depends on loads with friction; simulate with friction_coupling='implicit'"
+            )
 
     @property
     def port(self) -> Port | None:
@@ -146,12 +163,12 @@ class Dynamics:
         acceleration, bending, settled, longest = solution.acceleration, solution.elastic, ca.SX(1), ca.SX(1e300)
         given, numbers = None, ca.SX(0, 1)
         if self._joints:
-            held = self._held(x, moment)
+            joints, held = self._held(x, moment)
             coasting = mechanism.coasting(x)
             platform = mechanism.platform.at(x, x.twist.symbols, coasting)
             mechanism.attach(platform)  # a platform that follows its legs then knows how
             acceleration = platform.acceleration(held.change) + coasting
-            bending = held.change[mechanism.platform.count :]
+            bending = held.change[mechanism.platform.count :, 0]  # a column of none, also of a robot of one freedom
             given = self._given(held.forces)
             start = self.components + len(self._joints)
             old = moment.friction[start : start + self.loads]
@@ -160,7 +177,9 @@ class Dynamics:
             # loads follow from friction that obeys its law, not from a guess of it
             found = ca.if_else(held.settled, found, moment.friction[start:-1])
             settled, longest = ca.logic_and(held.settled, same), held.longest
-            numbers = ca.vertcat(held.forces, held.modes, found, held.tries)
+            modes = ca.if_else(settled, after(joints, held.modes), held.modes)
+            settled = ca.logic_and(settled, held.final)
+            numbers = ca.vertcat(held.forces, modes, found, held.tries)
         platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
         state = virtual_power.State.of(mechanism, platform, self._friction, given)
         qdot = _rates(state.legs)
@@ -188,8 +207,8 @@ class Dynamics:
         parts = [ca.densify(part) for part in (solution.acceleration, solution.elastic, solution.quality, fresh)]
         return SmoothRates(*ca.substitute(parts, old, [ca.densify(v) for v in (*given, force, wrench, loads)]))
 
-    def _held(self, x: Inputs, moment: Moment) -> Held:
-        """A round of dry friction at the state of the inputs."""
+    def _held(self, x: Inputs, moment: Moment) -> tuple[list[SlidingJoint], Held]:
+        """A round of dry friction at the state of the inputs, and the joints that have it."""
         mechanism = self.mechanism
         platform = mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))
         state = virtual_power.State.of(mechanism, platform, True, None)
@@ -204,7 +223,8 @@ class Dynamics:
             loads = ca.if_else(moment.rounds < 0.5, 0, loads)
         keys = list(self._loads.values) if self._loads is not None else []
         limits = [j.friction.limit(loads[keys.index(j.key)] if j.key in keys else ca.SX(0)) for j in joints]
-        return hold(joints, limits, state.mass, push, forces, modes, moment.stage, moment.rounds, tries, moment.tau)
+        held = hold(joints, limits, state.mass, push, forces, modes, moment.stage, moment.rounds, tries, moment.tau)
+        return joints, held
 
     def _given(self, forces: ca.SX) -> GivenForces:
         """Dry friction of all joints, from their forces one after another."""
