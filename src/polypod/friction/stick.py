@@ -9,8 +9,8 @@ hold, however many they are. A joint that slides is tried to hold as soon as r t
 more than its limit slides (a primal-dual active set).
 
 Where friction at rest is more than in motion, a joint at rest holds if it can, with the loads that it has while all
-such joints hold. Those that do not hold when all of them have their limit at rest break away; from then on they resist with
-what they do in motion, which may break others away.
+such joints hold. Those that do not hold when all of them have their limit at rest break away; from then on they resist
+with what they do in motion, which may break others away.
 """
 
 from __future__ import annotations
