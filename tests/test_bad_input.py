@@ -38,7 +38,7 @@ def array_arguments(method: str) -> list[str]:
 
 # Methods of flexible robots have tests of their own, and methods that take names instead of arrays.
 ELSEWHERE = {"deflection", "static_equilibrium", "steady_shape", "kernel", "parameters", "derivatives"}
-ELSEWHERE |= {"casadi", "jax", "torch"}
+ELSEWHERE |= {"casadi", "error_bound", "jax", "torch"}
 METHODS = [
     name
     for name in dir(pp.Model)

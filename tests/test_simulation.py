@@ -449,6 +449,7 @@ def _bad_after(time: float, bad: object) -> Callable[[float, Measurement], objec
     [
         (np.zeros(5), r"force: shape \(6,\) is needed, got \(5,\) at t = 0\.01 s"),
         (np.r_[0, 0, np.nan, 0, 0, 0], r"force: got nan for leg3 at t = 0\.01 s"),
+        (np.ones(6) + 1j, r"force: numbers \(6,\) are needed, got array\(\[1\.\+1\.j"),
         ("much", r"force: numbers \(6,\) are needed, got 'much' at t = 0\.01 s"),
     ],
 )

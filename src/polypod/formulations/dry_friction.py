@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import casadi as ca
 
@@ -43,10 +43,13 @@ class DryFriction:
         return DryFriction(law_of_width(float(width)), coupling)  # type: ignore[arg-type]
 
 
-def joint_loads(mechanism: Mechanism, wrenches: list[tuple[str, str, Wrench]], legs: list[LegAtState]) -> ca.SX:
-    """Loads of the joints with Coulomb friction (k): |F| of rotary joints, sum of |N.normal| of slides.
+Wrenches = list[tuple[str, str, Wrench]]
 
-    Of a slide that names no normals it is |N|, the force square to it.
+
+def load_parts(mechanism: Mechanism, wrenches: Wrenches, legs: list[LegAtState]) -> list[tuple[ca.SX, bool]]:
+    """What the load of each joint with Coulomb friction is the size of, and whether sizes of the parts are summed.
+
+    F of rotary joints, N.normal of slides; of a slide that names no normals N, the force square to it.
     """
     by_joint = {(leg, joint): w for leg, joint, w in wrenches}
     joints = {(leg.name, joint.name): joint for leg in mechanism.legs for joint in leg.placement.joints}
@@ -56,30 +59,42 @@ def joint_loads(mechanism: Mechanism, wrenches: list[tuple[str, str, Wrench]], l
         force, joint = by_joint[key].force, joints[key]
         if joint.kind == "prismatic":
             axis, *normals = (by_leg[key[0]].at_tip(direction) for direction in (*joint.axes, *joint.normals))
-            across = [ca.fabs(dot(force, normal)) for normal in normals]
-            result.append(sum(across, ca.SX(0)) if across else norm(force - dot(force, axis) * axis))
+            across = ca.vertcat(*[dot(force, normal) for normal in normals])
+            result.append((across, True) if normals else (force - dot(force, axis) * axis, False))
         else:
-            result.append(norm(force))
-    return ca.vertcat(*result)
+            result.append((force, False))
+    return result
 
 
-def next_loads(mechanism: Mechanism, x: Inputs, loads: Loads, direct: bool) -> ca.SX:
+def joint_loads(mechanism: Mechanism, wrenches: Wrenches, legs: list[LegAtState]) -> ca.SX:
+    """Loads of the joints with Coulomb friction (k): |F| of rotary joints, sum of |N.normal| of slides, or |N|."""
+    parts = load_parts(mechanism, wrenches, legs)
+    return ca.vertcat(*[ca.sum1(ca.fabs(part)) if summed else norm(part) for part, summed in parts])
+
+
+Measure = Callable[[Mechanism, Wrenches, list[LegAtState]], Any]
+"""What is asked of the joints' wrenches: their loads, or the parts of these."""
+
+
+def next_loads(mechanism: Mechanism, x: Inputs, loads: Loads, direct: bool, measure: Measure = joint_loads) -> Any:
     """Loads (k) that follow from assumed ones: at the motion of the inputs, or at that of their forces (``direct``)."""
     if direct:
         moved = virtual_power.direct_solution(mechanism, x, True, loads)
-        return loads_in_motion(mechanism, x, loads, moved.acceleration, moved.elastic)
+        return loads_in_motion(mechanism, x, loads, moved.acceleration, moved.elastic, measure)
     acceleration = x.acceleration.symbols
     if not mechanism.platform.elastic:
-        return loads_in_motion(mechanism, x, loads, acceleration, ca.SX(0, 1))
+        return loads_in_motion(mechanism, x, loads, acceleration, ca.SX(0, 1), measure)
     platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
     solution = virtual_power.inverse_solution(
         virtual_power.State.of(mechanism, platform, True, loads), x.wrench.symbols
     )
     wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, solution.elastic, solution.force, True, loads)
-    return joint_loads(mechanism, wrenches, mechanism.attach(platform))
+    return measure(mechanism, wrenches, mechanism.attach(platform))
 
 
-def loads_in_motion(mechanism: Mechanism, x: Inputs, loads: Loads, acceleration: ca.SX, elastic: ca.SX) -> ca.SX:
+def loads_in_motion(
+    mechanism: Mechanism, x: Inputs, loads: Loads, acceleration: ca.SX, elastic: ca.SX, measure: Measure = joint_loads
+) -> Any:
     """Loads (k) at an acceleration (6, base axes; elastic N) that forces and wrench of the inputs bring about."""
     platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
     if mechanism.platform.elastic:
@@ -88,7 +103,17 @@ def loads_in_motion(mechanism: Mechanism, x: Inputs, loads: Loads, acceleration:
         wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, elastic, force, True, loads)
     else:
         wrenches = newton_euler.joint_wrenches(newton_euler.balance(mechanism, platform, x.wrench.symbols, True, loads))
-    return joint_loads(mechanism, wrenches, mechanism.attach(platform))
+    return measure(mechanism, wrenches, mechanism.attach(platform))
+
+
+def check_loads(mechanism: Mechanism) -> None:
+    """Raise if reactions that Coulomb friction depends on are not found for a robot."""
+    if not (mechanism.platform.elastic or newton_euler.closed_form(mechanism)):
+        raise InputError(
+            f"friction: reactions that Coulomb friction of {mechanism.robot.name!r} depends on are found for legs of "
+            "one driven, one universal and one spherical joint only; pass friction=False or give its joints viscous "
+            "friction and drag only"
+        )
 
 
 def with_loads(
@@ -103,12 +128,7 @@ def with_loads(
     target = make(loads)
     if loads.port is None:
         return target
-    if not (mechanism.platform.elastic or newton_euler.closed_form(mechanism)):
-        raise InputError(
-            f"friction: reactions that Coulomb friction of {mechanism.robot.name!r} depends on are found for legs of "
-            "one driven, one universal and one spherical joint only; pass friction=False or give its joints viscous "
-            "friction and drag only"
-        )
+    check_loads(mechanism)
     x = mechanism.inputs()
     inputs = tuple(x.by_name[p.name] for p in target.inputs if p.name != "loads")
     fresh = next_loads(mechanism, x, loads, direct)

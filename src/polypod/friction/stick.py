@@ -50,8 +50,9 @@ class Held:
     """Friction of all joints after a round.
 
     ``forces`` (r) overcome it, ``modes`` (j) are what each joint does, ``change`` is udot (m + N), ``settled`` says
-    whether the law holds for what the joints do, ``final`` whether none must do something else then, ``longest`` [s]
-    how long until the first sliding joint comes to rest, and ``tries`` how many rounds were in vain.
+    whether the law holds for what the joints do, ``final`` whether none must do something else then, ``starting``
+    whether one is about to break away, ``longest`` [s] how long until the first sliding joint comes to rest, and
+    ``tries`` how many rounds were in vain.
     """
 
     forces: ca.SX
@@ -59,6 +60,7 @@ class Held:
     change: ca.SX
     settled: ca.SX
     final: ca.SX
+    starting: ca.SX
     longest: ca.SX
     tries: ca.SX
 
@@ -105,22 +107,24 @@ def hold(
         pieces.append(piece)
     change = solved(matrix, right)
     udot = free + change
-    settled, longest, waiting = ca.SX(1), ca.SX(1e300), ca.SX(0)
-    found = []
-    for joint, piece in zip(joints, pieces, strict=True):
-        value = piece.projected + piece.stiffness @ (joint.rows @ change)
-        found.append(value)
+    settled, longest, waiting, starting = ca.SX(1), ca.SX(1e300), ca.SX(0), ca.SX(0)
+    found = [p.projected + p.stiffness @ (j.rows @ change) for j, p in zip(joints, pieces, strict=True)]
+    # all forces as one number in N/sqrt(kg), which those of slides and of joints that turn have in common
+    strength = sum((length(v) * ca.sqrt(p.ease) for v, p in zip(found, pieces, strict=True)), ca.SX(0))
+    for joint, piece, value in zip(joints, pieces, found, strict=True):
         wdot = joint.rows @ udot + joint.drift
-        settled = ca.logic_and(settled, ca.logic_or(when.later, piece.fits(value, wdot)))
+        settled = ca.logic_and(settled, ca.logic_or(when.later, piece.fits(value, wdot, strength)))
         if joint.friction.falls:
             waiting = ca.logic_or(waiting, piece.waits(value))
+            starting = ca.logic_or(starting, piece.mode == STARTING)
         closing = -ca.dot(joint.rate, wdot)
         time = ca.dot(joint.rate, joint.rate) / ca.fmax(closing, 1e-300)
         longest = ca.if_else(ca.logic_and(piece.moving, closing > 0), ca.fmin(longest, time), longest)
     settled = ca.logic_and(settled, ca.logic_or(when.later, ca.logic_not(when.steady)))
     tries = ca.if_else(settled, 0, tries + 1)
     final = ca.logic_not(ca.logic_and(when.first, waiting))
-    return Held(ca.vertcat(*found), ca.vertcat(*[p.mode for p in pieces]), udot, settled, final, longest, tries)
+    modes = ca.vertcat(*[p.mode for p in pieces])
+    return Held(ca.vertcat(*found), modes, udot, settled, final, ca.logic_and(when.first, starting), longest, tries)
 
 
 def after(joints: list[SlidingJoint], modes: ca.SX) -> ca.SX:
@@ -211,22 +215,26 @@ class _Piece:
             stiffness = stiffness + turning * (ca.SX.eye(size) - (y / reached) @ (y / reached).T)
         # least squares weighted anew: slow, but never farther from the solution
         weight = ca.if_else(moving, 0, limit / ca.fmax(length(rest), limit * ease / STIFFNESS + 1e-300))
-        projected = ca.if_else(ca.logic_and(when.steady, ca.logic_not(moving)), weight * rest, projected)
-        stiffness = ca.if_else(when.steady, weight * share * ca.SX.eye(size), stiffness)
+        steadily = ca.logic_and(when.steady, ca.logic_not(whatever))
+        projected = ca.if_else(ca.logic_and(steadily, ca.logic_not(moving)), weight * rest, projected)
+        stiffness = ca.if_else(steadily, weight * share * ca.SX.eye(size), stiffness)
         found = ca.if_else(moving, MOVING, ca.if_else(stuck, HELD, STARTING))
         if joint.friction.falls:
             found = ca.if_else(whatever, TRIED, ca.if_else(ca.logic_and(broken, found == STARTING), BROKEN, found))
         return _Piece(projected, stiffness, found, moving, limit, ease, pull, share)
 
-    def fits(self, value: ca.SX, wdot: ca.SX) -> ca.SX:
-        """Whether a force obeys the law at an acceleration: at rest it stays so, or it slides with the whole limit."""
+    def fits(self, value: ca.SX, wdot: ca.SX, strength: ca.SX) -> ca.SX:
+        """Whether a force obeys the law at an acceleration: at rest it stays so, or it slides with the whole limit.
+
+        ``strength`` are all forces that hold, for joints that hold with whatever it takes.
+        """
         rest = self.pull + self.share * wdot
         y = value + (TURN / self.ease) * rest
         slow = length(rest) <= EXACT * self.limit * self.ease
         holds = ca.logic_and(slow, self._within(value))
         off = length(value - self.limit * y / ca.fmax(length(y), 1e-300))
         slides = ca.logic_and(length(y) >= self.limit, off <= EXACT * self.limit)
-        still = length(rest) <= EXACT * (self.limit + length(value)) * self.ease
+        still = length(rest) <= EXACT * (self.limit * self.ease + strength * ca.sqrt(self.ease))
         fits = ca.if_else(self.mode == HELD, holds, ca.if_else(self.mode == TRIED, still, slides))
         return ca.logic_or(self.moving, fits)
 

@@ -2,7 +2,10 @@
 
 from .actuators import ActuatorInfo
 from .assembly import AssemblyModes, Complete, Reach
+from .bounds import ErrorBound
+from .coupling import FrictionCode, FrictionSolutions
 from .derivatives import Derivatives, Regressor
+from .holding import Holding
 from .model import Model
 from .results import (
     Closing,
@@ -33,8 +36,12 @@ __all__ = [
     "Distribution",
     "Energy",
     "Equilibrium",
+    "ErrorBound",
     "FlexibleEnergy",
     "ForwardKinematics",
+    "FrictionCode",
+    "FrictionSolutions",
+    "Holding",
     "InverseDynamics",
     "LimitReport",
     "Model",

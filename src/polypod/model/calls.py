@@ -18,6 +18,7 @@ from ..parameters.paths import Design
 from ..platforms import Freedoms
 from .arguments import Argument, Batch, batch, first_not_finite, is_given, preset
 from .checks import exact_poses
+from .coupling import FrictionCode, motion_solutions
 from .diagnosis import Errors, check_policy, reasons, report
 from .freedoms import own_motion
 from .kernels import Kernels
@@ -26,6 +27,8 @@ from .single import SingleStates, given_values
 Array = NDArray[np.float64]
 Answer = Callable[[list[Array]], Any]
 Notes = list[tuple[NDArray[np.bool_], str]]
+_ADRIFT = "the friction iteration did not converge: "
+_JAMMED = _ADRIFT + "friction coefficients too large for this pose"
 
 
 def first(results: list[Array]) -> Array:
@@ -46,6 +49,7 @@ class _Run:
     mechanism: Mechanism
     numbers: Array | None = None
     which: Callable[[], NDArray[np.int64]] | None = None
+    jammed: Callable[[NDArray[np.int64]], list[str]] | None = None
 
     def restored(self, name: str) -> Array:
         """An output with the batch's axes."""
@@ -152,7 +156,16 @@ class Calls:
             rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
             return np.asarray(ask(*(np.ascontiguousarray(rows[p.name][index]) for p in ask.inputs)))
 
-        run = _Run(states.shape, outputs, margins, self._kernels.mechanism)
+        def jammed(index: NDArray[np.int64]) -> list[str]:
+            acting = "force" if name == "direct_dynamics" else "acceleration"
+            wanted = ["pose", "twist", acting, "wrench"]
+            if self._kernels.mechanism.platform.elastic or not set(wanted) <= set(names):
+                return [_JAMMED] * len(index)
+            rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
+            found = motion_solutions(self._kernels, [rows[n][index] for n in wanted], acting == "force")
+            return [_ADRIFT + FrictionCode(code).advice for code in found.code.tolist()]
+
+        run = _Run(states.shape, outputs, margins, self._kernels.mechanism, jammed=jammed)
         return self._answered(name, (run, []), errors, answer)
 
     def evaluated(
@@ -280,9 +293,7 @@ class Calls:
         results = list(outputs.values())
         if open_loop is not None and not open_loop.all():
             adrift = ~bad & (open_loop == 0.0)
-            notes.append(
-                (adrift, "the friction iteration did not converge: friction coefficients too large for this pose")
-            )
+            notes.append((adrift, _JAMMED))
             bad |= adrift
         # Reactions that statics leaves open are NaN; the forces beside them tell whether there is an answer.
         for result in results[2:] if name == "reactions" else results:
@@ -306,7 +317,11 @@ def _never(*values: Any) -> None:
 def _explained(run: _Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
     texts = reasons(run.mechanism, run.margins(index))
     for states, note in notes:
-        texts = [note if states[k] else text for k, text in zip(index, texts, strict=True)]
+        some = np.flatnonzero(states[index])
+        said = run.jammed if note is _JAMMED and len(some) else None
+        words = [note] * len(some) if said is None else said(index[some])
+        for k, word in zip(some.tolist(), words, strict=True):
+            texts[k] = word
     return texts
 
 

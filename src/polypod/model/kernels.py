@@ -78,6 +78,7 @@ class Kernels:
         self.robot, self.options = robot, options
         self.mechanism = self._mechanism(None)
         self._known: dict[_Key, Kernel] = {}
+        self._made: dict[str, Kernel] = {}
         self._used: dict[bytes, Kernel] = {}  # without numbers: they live as long as one robot that uses them
 
     def _mechanism(self, design: Design | None) -> Mechanism:
@@ -159,6 +160,14 @@ class Kernels:
                 kernel = _SHARED[recipe] = Kernel(build, recipe)
             self._used[recipe] = kernel
             return kernel
+
+    def made(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
+        """A function that is made elsewhere of this robot's symbols, kept by its name, with the robot's numbers."""
+        with COMPILING:
+            if name not in self._made:
+                kernel = self.shared(build, self.recipe(name))
+                self._made[name] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
+            return self._made[name]
 
     def recipe(self, what: str, mechanism: Mechanism | None = None) -> bytes | None:
         """All that determines the graph of a function made elsewhere of this robot; None if only the graph tells.

@@ -27,11 +27,13 @@ from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .adapters import Differentiable
 from .arguments import PoseLike
 from .assembly import AssemblyCalls
+from .bounds import BoundCalls
 from .calls import Calls
 from .derivatives import Derivatives, derivative_functions
 from .diagnosis import Errors
 from .dynamics import DynamicCalls
 from .elastic import ElasticCalls
+from .friction_calls import FrictionCalls
 from .kernels import Kernels, Options
 from .kinematics import KinematicCalls
 
@@ -50,7 +52,7 @@ RIGID_WIDTH, FLEXIBLE_WIDTH = 1e-6, 1e-2
 """Default rates [m/s, rad/s] over which dry friction changes sign: a vibrating platform needs a wider one."""
 
 
-class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls):
+class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionCalls, BoundCalls):
     """Kinematics and dynamics of a robot. Immutable, safe in threads; kernels compile when first used.
 
     Poses are (..., 4, 4) arrays or SciPy ``RigidTransform``; twists, accelerations and wrenches are (..., 6), those of

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from ..datasets import dataset
 from ..description import Robot
-from ..errors import InputError, StateError, UnstableBendingError
+from ..errors import InputError, PolypodError, StateError, UnstableBendingError
+from ..friction import has_dry_friction
 from ..model import Model
 from ..model.reactions import Reactions
 from ..motion import Task, make_task, with_motion_lines
@@ -120,6 +121,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "friction": "yes" if friction else "no",
         "indeterminate_reactions": "; ".join(_open(reactions)),
         "without_rotor": "; ".join(_without_rotor(model)),
+        "held_at_rest": _held_at_rest(model, task) if friction else "",
         **shape.about,
     }
     return dataset(model, task.time, values, labels, about)
@@ -242,6 +244,29 @@ def _joints(found: Reactions) -> dict[str, tuple[str, list[str]]]:
         "joint_name": ("joint", [name for _, name in pairs]),
         "joint_kind": ("joint", [found.legs[leg][name].kind for leg, name in pairs]),
     }
+
+
+def _held_at_rest(model: Model, task: Task) -> str:
+    """A sentence on the first dwell of a motion: between which forces dry friction holds the robot; empty if none."""
+    motion, mechanism = task.motion, model.rigid.kernels.mechanism
+    if not has_dry_friction(mechanism):
+        return ""
+    still = (np.abs(motion.twist).max(axis=1) == 0) & (np.abs(motion.acceleration).max(axis=1) == 0)
+    dwells = np.flatnonzero(still[:-2] & still[1:-1] & still[2:])
+    if not len(dwells):
+        return ""
+    k = int(dwells[0])
+    try:
+        held = model.holding(motion.pose[k], None if task.wrench is None else task.wrench[k])
+    except PolypodError:  # reactions that friction depends on are not known for every robot
+        return ""
+    least = int(np.argmin(held.upper - held.lower))
+    actuator = model.actuators[least]
+    return (
+        f"At rest (t = {float(task.time[k]):.4g} s) dry friction of {len(held.joints)} joints may hold the robot: "
+        f"{actuator.name} is between {held.lower[least]:.4g} and {held.upper[least]:.4g} {actuator.force_unit} "
+        "while the other actuators give what holds it without friction; forces there are not determined more closely"
+    )
 
 
 def _without_rotor(model: Model) -> list[str]:

@@ -175,10 +175,13 @@ class Dynamics:
             fresh = loads_in_motion(mechanism, x, given, acceleration, bending) if self.loads else ca.SX(0, 1)
             found, same = self._judged(old, fresh, moment)
             # loads follow from friction that obeys its law, not from a guess of it
-            found = ca.if_else(held.settled, found, moment.friction[start:-1])
-            settled, longest = ca.logic_and(held.settled, same), held.longest
-            modes = ca.if_else(settled, after(joints, held.modes), held.modes)
-            settled = ca.logic_and(settled, held.final)
+            # where loads do not repeat while a joint is about to break away, it does so at those with which it held
+            breaks = ca.logic_and(held.starting, moment.rounds > MANY_ROUNDS)
+            found = ca.if_else(ca.logic_and(held.settled, ca.logic_not(breaks)), found, moment.friction[start:-1])
+            over = ca.logic_and(held.settled, ca.logic_or(same, breaks))
+            modes = ca.if_else(over, after(joints, held.modes), held.modes)
+            settled = ca.logic_and(ca.logic_and(held.settled, same), held.final)
+            longest = held.longest
             numbers = ca.vertcat(held.forces, modes, found, held.tries)
         platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
         state = virtual_power.State.of(mechanism, platform, self._friction, given)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,15 @@ from .chart import rebased
 from .errors import SimulationError
 from .signals import Inputs
 from .snapshot import Snapshot
-from .system import Stepper
+from .system import STICK, Stepper
 
 Array = NDArray[np.float64]
 FIXED = "RK4"
 METHODS = (FIXED, "RK45", "DOP853", "Radau", "BDF", "LSODA")
+SHORT, MANY_SHORT = 1e-2, 30
+"""Steps shorter than this part of the time in which joints come to rest, so many in a row, are getting nowhere."""
+CRAWLING, HOPELESS = 1000, 1000.0
+"""After so many steps the rest may take so many times as many."""
 # |a| = tan(angle/2): past 1 rad a chart is given up.
 _CHART = 0.546
 
@@ -88,6 +93,65 @@ def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: 
         now = min(now + longest, end)
         x = _reached(stepper, now, base, y + longest * total, friction)
     return x
+
+
+class _Pace:
+    """How fast steps of variable length get on; steps that shrink without end are a :class:`SimulationError`."""
+
+    def __init__(self, method: str, start: float, end: float) -> None:
+        self._method, self._end = method, end
+        self.before = start
+        self._count, self._mark, self._short = 0, start, 0
+        self._span, self._leapt = STICK, -np.inf
+
+    def short(self, now: float) -> bool:
+        """Whether many steps in a row were far shorter than joints take to come to rest."""
+        self._short = self._short + 1 if now - self.before < SHORT * STICK else 0
+        long = self._short < MANY_SHORT
+        if long:
+            self.before = now
+        return not long
+
+    def leap(self, now: float) -> float:
+        """How far [s] to go from here in fixed steps: twice as far each time that steps have come no farther since."""
+        far = now - self._leapt > self._span
+        self._span = STICK if far else 2 * self._span
+        self._leapt, self.before, self._short = now + self._span, now + self._span, 0
+        return self._span
+
+    def check(self, now: float) -> None:
+        """Raise where a thousand steps have come nowhere."""
+        self._count += 1
+        if self._count % CRAWLING:
+            return
+        rest, gone = self._end - now, now - self._mark
+        self._mark = now
+        if gone < rest / HOPELESS:
+            raise SimulationError(
+                f"{self._method} crawls at t = {now:.6g} s: {CRAWLING} steps came {gone:.2g} s farther, the rest "
+                f"would take {CRAWLING * rest / max(gone, 1e-300):.1g} steps. Forces change faster than the robot can "
+                "follow: lower the gains, or give a rate, at which forces are held and steps are fixed",
+                now,
+            )
+
+
+def _leap(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Step | None:
+    """Steps past an instant at which joints are about to stick or slide and no rate is found; None if there are none.
+
+    Within a step each joint holds or slides, and the law of friction has an answer where it has none in an instant.
+    """
+
+    def within(time: float) -> Snapshot:
+        ends = np.linspace(start, time, max(1, int(np.ceil((time - start) / STICK - 1e-6))) + 1).tolist()
+        reached = x
+        for now, then in pairwise(ends):
+            reached = _dry_advance(stepper, inputs, now, then, reached)
+        return reached
+
+    try:
+        return Step(start, end, within(end), within)
+    except SimulationError:
+        return None
 
 
 def _reached(stepper: Stepper, time: float, base: Array, y: Array, friction: Array) -> Snapshot:
@@ -174,17 +238,33 @@ class Integrator:
         kind: Any = getattr(integrate, self.method)
         # explicit methods shorten a step whose trial is not a number; the others would choke on it
         asked = trial_rate if self.method in ("RK45", "DOP853") else rate
+        pace = _Pace(self.method, start, end)
         while start < end:
+            snapshot = x
             base, y = rebased(x.state)
+            if stepper.dry and not np.isfinite(trial_rate(stepper, inputs, start, base, y)).all():
+                step = _leap(stepper, inputs, start, min(start + pace.leap(start), end), x)
+                if step is None:
+                    rate(stepper, inputs, start, base, y)  # says why
+                    raise SimulationError(f"{self.method} failed at t = {start:.6g} s: no acceleration there", start)
+                yield step
+                start, x = step.end, step.snapshot
+                continue
             solver = kind(lambda t, y, b=base: asked(stepper, inputs, t, b, y), start, y, end, **self._tolerances)
             while solver.status == "running":
                 message = solver.step()
                 now = float(solver.t)
+                stuck = pace.short(now) if solver.status != "failed" else True
+                if stuck and stepper.dry:
+                    begin = pace.before if solver.status != "failed" else now
+                    step = _leap(stepper, inputs, begin, min(begin + pace.leap(begin), end), snapshot)
+                    if step is not None:
+                        yield step
+                        now, snapshot = step.end, step.snapshot
+                        break
                 if solver.status == "failed":
                     rate(stepper, inputs, now, base, solver.y)  # says which leg if there is no answer right here
                     nearest = stepper.nearest_loss(base, solver.y)
-                    if stepper.dry:
-                        nearest = "Dry friction may have no single answer there; method='RK4' follows it step by step."
                     raise SimulationError(f"{self.method} failed at t = {now:.6g} s: {message} {nearest}".strip(), now)
                 try:
                     snapshot = stepper.snapshot(base, solver.y)
@@ -199,6 +279,7 @@ class Integrator:
                 def within(time: float, between: Any = between, base: Array = base) -> Snapshot:
                     return stepper.snapshot(base, between()(time))
 
+                pace.check(now)
                 yield Step(float(solver.t_old), now, snapshot, within)
                 if np.linalg.norm(solver.y[stepper.layout.chart["turn"]]) > _CHART:
                     break

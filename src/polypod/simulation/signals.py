@@ -63,7 +63,7 @@ class Function(Signal):
             kind = "" if isinstance(error, PolypodError) else f"{type(error).__name__}: "
             raise SimulationError(f"{name}: failed at t = {time:.6g} s: {kind}{error}", time) from error
         try:
-            array = np.asarray(value, dtype=np.float64)
+            array = _real(value)
         except (TypeError, ValueError) as error:
             raise SimulationError(
                 f"{name}: numbers ({count},) are needed, got {value!r} at t = {time:.6g} s", time
@@ -124,6 +124,14 @@ class Inputs(NamedTuple):
         return self.force.at(inside, measurement), self.wrench.at(inside, measurement)
 
 
+def _real(value: Any) -> Array:
+    """An array of real numbers; NumPy would drop imaginary parts."""
+    array = np.asarray(value)
+    if array.dtype.kind == "c":
+        raise TypeError("complex numbers")
+    return array.astype(np.float64)
+
+
 def signal(
     name: str, given: SignalLike, labels: tuple[str, ...], check: Callable[[Array], None] = lambda rows: None
 ) -> Signal:
@@ -133,7 +141,7 @@ def signal(
     if callable(given) or isinstance(given, ControllerWithMemory):
         return Function(name, given, labels, check)
     try:
-        array = np.zeros(len(labels)) if given is None else np.array(given, dtype=np.float64)
+        array = np.zeros(len(labels)) if given is None else _real(given).copy()
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{name}: numbers ({len(labels)},), a function (time, measurement) or a controller is needed, got "

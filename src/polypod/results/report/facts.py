@@ -89,7 +89,8 @@ def notes(result: xr.Dataset) -> list[str]:
             + "; ".join(left_open)
             + "."
         )
-    return found + bending_notes(result) + near_singularity(result)
+    held = str(result.attrs.get("held_at_rest", ""))
+    return found + ([f"{held}."] if held else []) + bending_notes(result) + near_singularity(result)
 
 
 def bending_notes(result: xr.Dataset) -> list[str]:

@@ -1,0 +1,84 @@
+"""How far an answer may be off by rounding: condition times rounding, as a number with a unit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError, UnknownNameError
+from ..legs.contract import SMALLEST_MARGIN
+from .caller import Array, Caller
+from .results import ABOUT
+
+BOUNDED = (
+    "inverse_kinematics", "jacobian", "rates", "accelerations", "twist", "acceleration", "mass_matrix",
+    "inverse_dynamics", "direct_dynamics",
+)  # fmt: skip
+ROUNDINGS = 30.0
+"""Roundings over the quality of an answer that its error stays below: 0.8 near the edge of reach, 2 elsewhere."""
+
+
+class ErrorBound(NamedTuple):
+    """Bounds (...) of each result by name, in the unit of the result: no component is farther from the exact answer.
+
+    ``quality`` (...) is the part of the digits that the state leaves, ``digits`` (...) how many decimal digits of the
+    largest component of the worst result are right. Infinite bounds and no digits where there is no answer.
+    """
+
+    bound: dict[str, Array]
+    quality: Array
+    digits: Array
+
+
+class BoundCalls(Caller):
+    """Error bounds of a model's answers."""
+
+    def error_bound(self, function: str, *arguments: Any, friction: bool = True, **given: Any) -> ErrorBound:
+        """How far the answer of a function at states may be from the exact one by rounding: an :class:`ErrorBound`.
+
+        ``function`` is the name of a method and ``arguments`` are its states, such as ``model.error_bound(
+        "inverse_dynamics", pose, twist, acceleration)``. The bound is 30 roundings over the quality, times the sizes of
+        the parts that the answer is the sum of (gravity, rates, accelerations, wrench, each alone): where they cancel,
+        the answer is small and its error is not. It counts the rounding of the inputs, taken as exact to 1e-16. How
+        far the robot's own numbers are off is another matter (``polypod accuracy``).
+        """
+        if function not in BOUNDED:
+            raise UnknownNameError("function", function, BOUNDED)
+        kernel = self._kernels.get(function, friction, verdict=True)
+        names = [p.name for p in kernel.inputs]
+        if len(arguments) > len(names):
+            raise InputError(f"{function}: at most {len(names)} arguments are needed ({', '.join(names)})")
+        state = dict(zip(names, arguments, strict=False)) | given
+        unknown = [name for name in state if name not in names]
+        if unknown:
+            raise UnknownNameError("argument", unknown[0], tuple(names))
+        states, outputs = self._calls.evaluated(kernel, state)
+        quality = outputs["quality"]
+        lost = ~(quality > SMALLEST_MARGIN) | (outputs.get("converged", np.ones(1)) == 0.0)
+        results = [name for name in outputs if name not in ABOUT]
+        sizes = {name: _largest(outputs[name]) for name in results}
+        rows = [np.ascontiguousarray(np.broadcast_to(r, (states.size, *r.shape[1:]))) for r in states.rows]
+        place = ("pose", "elastic", "weights", "preload")
+        for alone in [None, *(name for name in names if name not in place and name in state)]:
+            part = [row if n in place or n == alone else np.zeros_like(row) for n, row in zip(names, rows, strict=True)]
+            found = dict(zip((p.name for p in kernel.outputs), kernel(*part), strict=True))
+            for name in results:
+                sizes[name] = sizes[name] + np.nan_to_num(_largest(found[name]), nan=0.0, posinf=np.inf)
+        epsilon = float(np.finfo(float).eps)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(lost, np.inf, ROUNDINGS * epsilon / quality)
+            bound = {name: np.where(lost, np.inf, share * size) for name, size in sizes.items()}
+            worst = [bound[name] / _largest(outputs[name]) for name in results]
+            digits = np.where(lost, 0.0, -np.log10(np.clip(np.nan_to_num(np.max(worst, axis=0), nan=1.0), 1e-17, 1.0)))
+        return ErrorBound(
+            {name: states.restore(value) for name, value in bound.items()},
+            states.restore(np.where(lost, 0.0, quality)),
+            states.restore(digits),
+        )
+
+
+def _largest(values: Array) -> NDArray[np.float64]:
+    """Largest size (n,) of the components of rows (n, ...)."""
+    return np.abs(values).reshape(len(values), -1).max(axis=1, initial=0.0)

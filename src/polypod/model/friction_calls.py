@@ -1,0 +1,135 @@
+"""What a model tells of its dry friction: what it holds at rest, and how many solutions it has in motion.
+
+A flexible platform counts as rigid.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..formulations.at_rest import resting_friction
+from ..formulations.dry_friction import check_loads
+from ..friction import dry_joints, loaded_joints
+from ..mechanism.closing import closed
+from .arguments import Argument, PoseLike, batch
+from .caller import Array, Caller
+from .coupling import FrictionCode, FrictionSolutions, motion_solutions
+from .diagnosis import Errors, report
+from .holding import Holding, reach
+from .kernels import Kernels
+
+_STILL = np.zeros(6)
+_ROUNDS, _SAME = 60, 1e-8
+
+
+class FrictionCalls(Caller):
+    """Dry friction at rest, and the number of its solutions in motion."""
+
+    @property
+    def _stiff(self) -> Any:
+        """The model with a platform that does not bend."""
+        return getattr(self, "rigid")  # noqa: B009 (a property of the whole model)
+
+    def holding(self, pose: PoseLike, wrench: ArrayLike | None = None, *, errors: Errors | None = None) -> Holding:
+        """Between which forces each actuator may be while dry friction holds the robot at rest: a :class:`Holding`.
+
+        The other actuators have the forces that hold it without friction. Limits that depend on loads have the loads of
+        the end itself, where friction is at its limits: each end is attained to 1e-7 of the interval.
+        """
+        model = self._stiff
+        force = model.inverse_dynamics(pose, _STILL, _STILL, wrench, friction=False, errors=errors)
+        joints = dry_joints(model.kernels.mechanism)
+        keys = tuple(key for key, _ in joints)
+        if not joints:
+            return Holding(force.copy(), force, force.copy(), keys, np.zeros((*force.shape[:-1], 0)))
+        rows = batch([Argument("pose", pose, (4, 4)), Argument("wrench", _STILL if wrench is None else wrench, (6,))])
+        poses, wrenches = (np.broadcast_to(row, (rows.size, *row.shape[1:])) for row in rows.rows)
+        flat = force.reshape(rows.size, -1)
+        good = np.isfinite(flat).all(axis=1)
+        lower, upper, limit = (
+            np.full_like(flat, np.nan),
+            np.full_like(flat, np.nan),
+            np.full((rows.size, len(keys)), np.nan),
+        )
+        if good.any():
+            ends, limit[good], same = _ends(model.kernels, poses[good], wrenches[good], [size for _, size in joints])
+            lower[good], upper[good] = flat[good] - ends[:, 0], flat[good] + ends[:, 1]
+            lost = np.zeros(rows.size, dtype=bool)
+            lost[good] = ~same
+            if lost.any():
+                lower[lost] = upper[lost] = np.nan
+        found = Holding(rows.restore(lower), force, rows.restore(upper), keys, rows.restore(limit))
+        if good.any() and lost.any():
+            why = "friction is so strong there that the loads of joints at its limit do not repeat"
+            report("holding", lost, lambda index: [why] * len(index), found, bool(rows.shape), errors)
+        return found
+
+    def friction_solutions(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None = None,
+        *,
+        errors: Errors | None = None,
+    ) -> FrictionSolutions:
+        """How many solutions friction and the reactions it depends on have in a motion, with proof.
+
+        A :class:`FrictionSolutions`: codes, loads of the joints with Coulomb friction, and a bound of contraction.
+        """
+        model = self._stiff
+        force = model.inverse_dynamics(pose, twist, acceleration, wrench, friction=False, errors=errors)
+        given = [(pose, (4, 4), "pose"), (twist, (6,), "twist"), (acceleration, (6,), "acceleration")]
+        given.append((_STILL if wrench is None else wrench, (6,), "wrench"))
+        rows = batch([Argument(name, value, shape) for value, shape, name in given])
+        keys = loaded_joints(model.kernels.mechanism)
+        code = np.full(rows.size, int(FrictionCode.UNIQUE))
+        loads, bound = np.zeros((rows.size, len(keys))), np.zeros(rows.size)
+        good = np.isfinite(force.reshape(rows.size, -1)).all(axis=1)
+        code[~good], loads[~good], bound[~good] = FrictionCode.UNKNOWN, np.nan, np.nan
+        if keys and good.any():
+            whole = [np.broadcast_to(row, (rows.size, *row.shape[1:]))[good] for row in rows.rows]
+            code[good], loads[good], bound[good] = motion_solutions(model.kernels, whole)
+        return FrictionSolutions(code.reshape(rows.shape), rows.restore(loads), rows.restore(bound))
+
+
+def _ends(kernels: Kernels, poses: Array, wrenches: Array, sizes: list[int]) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """How far each actuator may go down and up (s, 2, n), limits at rest (s, j), and where loads repeat (s,)."""
+    mechanism, dry = kernels.mechanism, kernels.options.dry
+    loaded = loaded_joints(mechanism)
+    if loaded:
+        check_loads(mechanism)
+    kernel = kernels.made("resting_friction", lambda: closed(mechanism, resting_friction(mechanism, dry)))
+    keys = [key for key, _ in dry_joints(mechanism)]
+    place = np.array([loaded.index(key) + 1 if key in loaded else 0 for key in keys])
+    states, components = len(poses), sum(sizes)
+
+    def at(friction: Array) -> tuple[Array, Array, Array]:
+        """G, J and limits (s, ..., j) at friction (s, ..., r)."""
+        inner = friction.shape[1:-1]
+        spread = [np.broadcast_to(x.reshape(states, *(1,) * len(inner), *x.shape[1:]), (states, *inner, *x.shape[1:]))
+                  for x in (poses, wrenches)]  # fmt: skip
+        flat = [np.ascontiguousarray(x.reshape(-1, *x.shape[1 + len(inner) :])) for x in (*spread, friction)]
+        rows, jacobian, loads, numbers, *_ = kernel(*flat)
+        limits = numbers[..., 2] * (numbers[..., 1] + numbers[..., 0] * loads[:, place])
+        return rows, jacobian, limits.reshape(*friction.shape[:-1], len(sizes))
+
+    rows, jacobian, rest = at(np.zeros((states, components)))
+    n = jacobian.shape[1]
+    rows, jacobian = np.repeat(rows, 2, axis=0), np.repeat(jacobian, 2, axis=0)
+    limits = np.broadcast_to(rest[:, None, None], (states, 2, n, len(sizes)))
+    side = np.array([-1.0, 1.0])[:, None, None]
+    for _ in range(_ROUNDS):
+        least, _, friction = reach(jacobian, rows, sizes, limits.reshape(2 * states, n, len(sizes)))
+        if not loaded:
+            return least.reshape(states, 2, n), rest, np.ones(states, dtype=bool)
+        fresh = at(side * friction.reshape(states, 2, n, components))[2]
+        change = np.abs(fresh - limits).max(axis=(1, 2, 3))
+        same = change <= _SAME * np.abs(fresh).max(axis=(1, 2, 3))
+        if same.all():
+            break
+        limits = fresh
+    return least.reshape(states, 2, n), rest, same

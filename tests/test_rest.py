@@ -1,0 +1,131 @@
+"""What dry friction holds at rest, and how many solutions it has: closed forms, and simulations at both ends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import polypod as pp
+from fuzz.exact import Exact
+from polypod.model import FrictionCode
+from polypod.model.coupling import solutions
+from polypod.simulation import SimulationError, simulate
+from states import easy
+from test_stick import delta, kim_ryu, slope
+
+STILL = np.zeros(6)
+
+
+def test_a_mass_on_a_slope_is_held_between_static_limits() -> None:
+    """-m g sin(angle) and 1.4 times the drag to both sides."""
+    held = slope(0.3, {"drag": 5.0, "static": 1.4}).holding(np.eye(4), [1.0, 0, 0, 0, 0, 0])
+    middle = -2.0 * 9.81 * np.sin(0.3) - 1.0
+    assert held.force == pytest.approx([middle], rel=1e-14)
+    assert [held.lower[0], held.upper[0]] == pytest.approx([middle - 7.0, middle + 7.0], rel=1e-9)
+    assert held.joints == (("leg1", "slide"),)
+    free = pp.Model("lopes")
+    none = free.holding(free.robot.home.matrix)
+    assert none.joints == ()
+    assert np.array_equal(none.lower, none.upper)
+
+
+@pytest.mark.parametrize("which", ["motors", "all"])
+def test_a_robot_stays_just_inside_and_moves_just_outside(which: str) -> None:
+    """One force at a time, a thousandth of the interval inside and outside of its ends."""
+    if which == "motors":
+        model = delta({"drag": 3.0, "static": 1.5})
+    else:
+        model = kim_ryu({"coulomb": 0.3, "viscous": 0.001}, {"coulomb": 0.0015, "viscous": 0.001})
+    home = model.robot.home.matrix
+    held = model.holding(home)
+    assert len(held.joints) == (3 if which == "motors" else 18)
+    for end in (held.upper, held.lower):
+        for part, moves in ((0.999, False), (1.001, True)):
+            force = held.force.copy()
+            force[1] += part * (end[1] - held.force[1])
+            result = simulate(model, force, duration=0.01, rate=1000)
+            off = np.abs(result.pose.values[-1] - home).max()
+            assert off > 1e-8 if moves else off < 1e-15
+
+
+def painleve(angle: float, friction: float, spin: float) -> tuple[float, float]:
+    """N = a + b |N| of a uniform rod (1 kg, 2 m) whose end slides in a rough straight guide at an angle to it.
+
+    Across the guide: N (1 + 3 cos^2) - 3 friction sin cos |N| = m (g - spin^2 l sin).
+    """
+    sine, cosine = np.sin(angle), np.cos(angle)
+    whole = 1 + 3 * cosine**2
+    return (9.81 - spin**2 * sine) / whole, 3 * friction * sine * cosine / whole
+
+
+@pytest.mark.parametrize(
+    ("friction", "spin", "code", "load"),
+    [
+        (1.0, 1.0, FrictionCode.UNIQUE, True),  # b = 0.6
+        (2.0, 1.0, FrictionCode.NONE, False),  # b = 1.2 and a > 0: Painleve's paradox
+        (2.0, 4.0, FrictionCode.SEVERAL, True),  # a < 0: two
+    ],
+)
+def test_painleves_rod(friction: float, spin: float, code: FrictionCode, load: bool) -> None:
+    """b = 1 at friction 4/3 for 60 degrees from the guide's normal: beyond, none or two, by the sign of a."""
+    a, b = painleve(np.deg2rad(60.0), friction, spin)
+    found = solutions(np.array([[a]]), np.array([[[b]]]), [(1, True)])
+    assert found.code[0] == code
+    assert found.contraction[0] == pytest.approx(abs(b), rel=1e-12)
+    closed = [x for x in (a / (1 - b), -a / (1 + b)) if x >= 0]
+    assert len(closed) == {FrictionCode.UNIQUE: 1, FrictionCode.NONE: 0, FrictionCode.SEVERAL: 2}[code]
+    assert not load or min(abs(found.loads[0, 0] - x) for x in closed) < 1e-9
+
+
+def test_the_loads_of_a_robot_are_proven_unique_or_not_to_be() -> None:
+    """Few millimetres of arm: one solution, that of inverse dynamics; ten centimetres: none for most motions."""
+    usual = kim_ryu({"coulomb": 0.1, "viscous": 0.001}, {"coulomb": 0.004, "viscous": 0.001})
+    batch = easy(usual, 4, seed=3)
+    found = usual.friction_solutions(*batch[:4])
+    assert (found.code == FrictionCode.UNIQUE).all()
+    reactions = usual.reactions(*batch[:4])
+    arm = reactions.legs["leg1"]["spherical"].force
+    assert found.loads[:, 2] == pytest.approx(np.linalg.norm(arm, axis=-1), rel=1e-9)
+    strong = kim_ryu({"coulomb": 0.1, "viscous": 0.001}, {"coulomb": 0.3, "viscous": 0.001})
+    jammed = strong.friction_solutions(*batch[:4])
+    assert (jammed.code == FrictionCode.NONE).sum() >= 3
+
+
+def test_steps_of_variable_length_go_past_joints_about_to_stick() -> None:
+    """Thrown upwards, joints come to rest one after another: DOP853 ended there; now it ends as fixed steps do."""
+    model = pp.Model("kim-ryu")
+    hold = model.inverse_dynamics(model.robot.home.matrix, STILL, STILL, friction=False)
+    how = {"twist": [0, 0, 0.3, 0.1, 0, 0], "duration": 0.2}
+    found = simulate(model, hold, method="DOP853", **how)
+    fixed = simulate(model, hold, method="RK4", step=5e-4, **how)
+    assert np.abs(found.pose.values[-1] - fixed.pose.values[-1]).max() < 1e-7
+    assert float(abs(found.energy_residual).max()) < 1e-9
+
+
+def test_steps_that_come_nowhere_are_refused() -> None:
+    """A spring of 1e12 N/m on a slide: explicit steps would be some hundred million."""
+    model = slope(0.0, {"viscous": 0.001})
+    with pytest.raises(SimulationError, match=r"DOP853 crawls at t = .*lower the gains, or give a rate"):
+        simulate(model, lambda t, m: -1e12 * (m.q - 1e-3), duration=10.0)
+
+
+@pytest.mark.parametrize("name", ["kim-ryu", "long"])
+def test_errors_are_below_their_bounds_and_bounds_not_far_above(name: str) -> None:
+    """Against fifty digits, in ordinary states and where the wrench cancels all the rest."""
+    model = pp.Model(name).rigid
+    batch, wrench = easy(model, 3, seed=8), np.zeros((3, 6))
+    exact = Exact(model.robot)
+    need = np.array([exact.forces(*(a[k] for a in batch[:3]), wrench[0]) for k in range(3)], dtype=float)
+    wrench[2] = np.linalg.solve(np.eye(6), model.jacobian(batch.pose[2]).T @ need[2])
+    for k in range(3):
+        at = [a[k] for a in batch[:3]]
+        bound = model.error_bound("inverse_dynamics", *at, wrench[k], friction=False)
+        force = model.inverse_dynamics(*at, wrench[k], friction=False)
+        truth = np.array(exact.forces(*at, wrench[k]), dtype=float)
+        error = np.abs(force - truth).max()
+        assert error <= bound.bound["force"]
+        assert bound.bound["force"] <= 1000 * max(error, 1e-16 * np.abs(need[k]).max())
+        back = model.direct_dynamics(at[0], at[1], truth, wrench[k], friction=False)
+        limit = model.error_bound("direct_dynamics", at[0], at[1], truth, wrench[k], friction=False)
+        assert np.abs(back - at[2]).max() <= limit.bound["acceleration"]
+        assert 10.0 < limit.digits < 16.0
