@@ -47,7 +47,7 @@ class FrictionCalls(Caller):
             return Holding(force.copy(), force, force.copy(), keys, np.zeros((*force.shape[:-1], 0)))
         rows = batch([Argument("pose", pose, (4, 4)), Argument("wrench", _STILL if wrench is None else wrench, (6,))])
         poses, wrenches = (np.broadcast_to(row, (rows.size, *row.shape[1:])) for row in rows.rows)
-        flat = force.reshape(rows.size, -1)
+        flat = force.reshape(rows.size, force.shape[-1])
         good = np.isfinite(flat).all(axis=1)
         lower, upper, limit = (
             np.full_like(flat, np.nan),
@@ -88,7 +88,7 @@ class FrictionCalls(Caller):
         keys = loaded_joints(model.kernels.mechanism)
         code = np.full(rows.size, int(FrictionCode.UNIQUE))
         loads, bound = np.zeros((rows.size, len(keys))), np.zeros(rows.size)
-        good = np.isfinite(force.reshape(rows.size, -1)).all(axis=1)
+        good = np.isfinite(force.reshape(rows.size, force.shape[-1])).all(axis=1)
         code[~good], loads[~good], bound[~good] = FrictionCode.UNKNOWN, np.nan, np.nan
         if keys and good.any():
             whole = [np.broadcast_to(row, (rows.size, *row.shape[1:]))[good] for row in rows.rows]
