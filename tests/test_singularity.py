@@ -143,4 +143,7 @@ def test_the_command_says_how_far_and_draws_the_screw(tmp_path, monkeypatch):
     result = CliRunner().invoke(app, ["singularity", "planar-3-rrr", "--out", "s", "--json"])
     assert result.exit_code == 0, result.output
     assert {"loci.nc", "loci.png", "screw.png"} <= {p.name for p in (tmp_path / "s").iterdir()}
-    assert json.loads(result.stdout)["nearest"]["turning alone"]["kind"] == "actuation"
+    turning = json.loads(result.stdout)["nearest"]["turning alone"]
+    assert turning["kind"] == "actuation"
+    least, most = turning["angle_rad"]
+    assert 0.9 * most < least < most

@@ -100,8 +100,8 @@ def command(
     caption = "smallest singular values of the Jacobian and of the constraints, margin of the legs; 0 is singular"
     show_table(table("Here", [("kind", ""), ("distance", "1")], values, caption))
     rows = [
-        (name, 1e3 * way.distance, float(np.degrees(way.angle)), f"{100 * way.certain:.0f} %",
-         "yes" if way.inside else "no",
+        (name, 1e3 * way.distance, float(np.degrees(way.angle)),
+         f"{100 * way.certain:.0f} %" if way.certain else "not proven", "yes" if way.inside else "no",
          *(lambda r: (r.kind, r.motion))(singularity(model, way.pose)))
         for name, way in reached.items()
     ]  # fmt: skip
