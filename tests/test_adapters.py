@@ -205,6 +205,8 @@ class TestTorch:
         assert float(mass.grad) == pytest.approx(more[1] - more[0], rel=1e-10)
         with pytest.raises(InputError, match=r"by pose: .*there are derivatives by wrench, platform.mass"):
             function(pose.requires_grad_(), twist, acceleration)
+        with pytest.raises(InputError, match="of 'tricept' close by iterating"):
+            pp.Model("tricept").torch("inverse_dynamics", friction=False)
 
 
 class TestJax:

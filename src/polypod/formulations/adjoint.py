@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import casadi as ca
 
+from ..errors import InputError
 from ..mechanism import Mechanism
 from ..platforms import Inputs
 from ..platforms.motion import frame_of, pose_of
@@ -36,6 +37,7 @@ def products(
     the product [h; g] by a twist on its left. ``numbers`` are symbols of the parameter port, for the block
     ``parameters``.
     """
+    _refuse_open_legs(mechanism)
     loads, x = differentiable_loads(mechanism, friction, dry), mechanism.inputs()
     result = (x.force if RESULTS[name] == "force" else x.acceleration).shape
     adjoint = Port("adjoint", ca.SX.sym("adjoint", result[0]), result)
@@ -54,6 +56,16 @@ def products(
     outputs = [port(f"by_{block}", one, shapes.get(block)) for block, one in zip(wrt, found, strict=True)]
     inputs = (x.pose, x.twist, x.acceleration, x.force, x.wrench, adjoint)
     return Expression(f"{name}_products", inputs, tuple(outputs), mechanism.port)
+
+
+def _refuse_open_legs(mechanism: Mechanism) -> None:
+    """Raise for legs that close by iterating: the backward sweep does not go through their unknowns."""
+    names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
+    if names:
+        raise InputError(
+            f"gradients: {names} of {mechanism.robot.name!r} close by iterating, and vector-Jacobian products are of "
+            "legs in closed form; model.derivatives has Jacobians of these too"
+        )
 
 
 def _applied(state: State, x: Inputs, friction: bool) -> ca.SX:
