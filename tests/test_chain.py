@@ -53,7 +53,6 @@ DEFAULT = (
     "all driven",
     "3-PRPaR",
     "four-bar",
-    "Bennett",
 )
 # Small graphs, on which all functions are built in a moment.
 FEW_LEGS = ("planar 4-RRR", "3-PRS turned", "hinge", "all driven")
@@ -210,6 +209,15 @@ def test_reactions(name: str) -> None:
             second = leg.leg._plan.group[stated[joint.name]["between"][1]]
             sign = 1 if second == joint.child else -1
             check(next(found), sign * wanted[number, joint.name], scale=size)
+
+
+def test_one_leg_may_hold_the_platform_all_around() -> None:
+    """The middle of its joints is the platform's origin: a size of zero made every pose singular."""
+    robot = pp.Robot.model_validate(case("H4").data)
+    assert np.linalg.norm(robot.attachments) < 1e-12
+    assert robot.platform_size == 1.0
+    jacobian, found = (functions("H4")(name, pose=robot.home.matrix) for name in ("jacobian", "conditioning"))
+    assert_close(found["condition"][None], np.linalg.cond(jacobian["jacobian"])[None], 1e-9)
 
 
 def test_what_spins_freely_is_not_braked() -> None:

@@ -19,6 +19,8 @@ from .modes import Modes
 from .quantities import Acceleration, Angles, Data, Direction, Frozen, Number, Position, Rotation, list_of
 from .undriven import undriven_motion
 
+AT_ORIGIN = 1e-9
+"""Distance [m] up to which a point is the origin: the middle of a leg's joints has roundings."""
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
 
 
@@ -181,6 +183,12 @@ class Robot(Data):
         home = self.home
         return np.array([leg.attachment(home.position, home.rotation) for leg in self.legs], dtype=float).reshape(-1, 3)
 
+    @property
+    def platform_size(self) -> float:
+        """Mean distance of the attachment points from the platform's origin [m]; 1 if all lie there."""
+        mean = float(np.linalg.norm(self.attachments, axis=1).mean())
+        return mean if mean > AT_ORIGIN else 1.0
+
     def _check_actuators(self, freedoms: int) -> None:
         """Raise if there are fewer actuators than freedoms, with the motion that nothing drives."""
         count = sum(len(leg.actuator_names()) for leg in self.legs)
@@ -197,7 +205,8 @@ class Robot(Data):
     @property
     def _size(self) -> float:
         """Largest distance of an attachment point from the platform's origin [m]; 1 if all lie there."""
-        return float(np.linalg.norm(self.attachments, axis=1).max(initial=0.0)) or 1.0
+        largest = float(np.linalg.norm(self.attachments, axis=1).max(initial=0.0))
+        return largest if largest > AT_ORIGIN else 1.0
 
     def _around_home(self) -> list[NDArray[np.float64]]:
         """Home and a few poses near it that the robot's freedoms lead to."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Robot
+from ..description.robot import AT_ORIGIN
 from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Actuator, Leg, Limit, Unknowns
@@ -236,9 +237,11 @@ class Mechanism:
 
     @lazy
     def size(self) -> ca.SX:
-        """Mean distance of the attachment points from the origin of {P} [m], what rotations are scaled by."""
+        """Mean distance of the attachment points from {P}'s origin [m], to scale rotations by; 1 if all are there."""
         arms = [ca.norm_2(leg.arm) for leg in self.legs if not leg.arm.is_zero()]
-        return sum(arms, ca.SX(0)) / len(self.legs) if arms else ca.SX(1)
+        mean = sum(arms, ca.SX(0)) / len(self.legs) if arms else ca.SX(1)
+        # one leg may hold the platform all around: the middle of its joints is the origin then
+        return mean if len(arms) > 2 else ca.if_else(mean > AT_ORIGIN, mean, 1)
 
     @property
     def port(self) -> Port | None:

@@ -56,7 +56,7 @@ def known_mobility(robot: Robot) -> Mobility | None:
         return None
     known = _KNOWN.get(id(robot))
     if known is None or known[0] is not robot:
-        size = float(np.linalg.norm(robot.attachments, axis=1).mean()) or 1.0
+        size = robot.platform_size
         while len(_KNOWN) >= _MOST_KNOWN:
             _KNOWN.pop(next(iter(_KNOWN)))
         known = _KNOWN[id(robot)] = robot, mobility_of(robot, size)
@@ -109,7 +109,7 @@ def proposed_freedoms(robot: Robot) -> tuple[Freedom, ...] | None:
     walk = Walk([NumericLeg(leg, robot) for leg in robot.legs], robot.home.matrix)
     if not len(walk.slopes):
         return None
-    size = float(np.linalg.norm(robot.attachments, axis=1).mean()) or 1.0
+    size = robot.platform_size
     scale = np.r_[np.ones(3), np.full(3, 1 / size)]
     free = scipy.linalg.null_space(_comparable(walk.slopes, scale), rcond=_RANK) * scale[:, None]
     return None if free.shape[1] == 6 else _along_base_axes(free, size)

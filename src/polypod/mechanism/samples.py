@@ -14,17 +14,12 @@ from .walk import walked
 Array = NDArray[np.float64]
 
 
-def platform_size(robot: Robot) -> float:
-    """Mean distance of the attachment points from the origin of {P} [m]; 1 if all lie there."""
-    return float(np.linalg.norm(robot.attachments, axis=1).mean()) or 1.0
-
-
 def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[Array]:
     """Poses (4, 4) a random small displacement from home that the robot's freedoms allow.
 
     Displacements are uniform within ``reach`` times the platform's size, and ``reach`` rad, in every freedom.
     """
-    freedoms, size = Freedoms(robot), platform_size(robot)
+    freedoms, size = Freedoms(robot), robot.platform_size
     poses = []
     for step in np.random.default_rng(seed).uniform(-reach, reach, (count, freedoms.count)):
         move = freedoms.basis @ step
@@ -41,5 +36,5 @@ def closed_around_home(mechanism: Mechanism, count: int, reach: float, seed: int
     if mechanism.platform.follows_legs or mechanism.open_legs:
         targets = np.random.default_rng(seed).uniform(-reach, reach, (count, Freedoms(robot).count))
         kept = () if mechanism.mobility is None else mechanism.mobility.used
-        return walked(robot, kept, targets, platform_size(robot))
+        return walked(robot, kept, targets, robot.platform_size)
     return [(pose, np.zeros(0)) for pose in around_home(robot, count, reach, seed)]

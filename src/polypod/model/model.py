@@ -20,7 +20,6 @@ from ..kernels import Iteration, Kernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import SIMPLIFICATIONS, Simplification
-from ..mechanism.samples import platform_size
 from ..parameters.paths import parameter_values
 from ..platforms import Freedoms
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
@@ -96,7 +95,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         with with_file_lines(robot):
             self._kernels = Kernels(self.robot, options)
             self.actuators: tuple[ActuatorInfo, ...] = actuators_of(self._kernels.mechanism)
-            self.size = platform_size(self.robot)
+            self.size = self.robot.platform_size
             self._calls = Calls(self._kernels, self._freedoms, self.size)
             self._refuse_a_singular_home()
 

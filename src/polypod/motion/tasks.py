@@ -121,7 +121,7 @@ def around_home(model: Model) -> Trajectory:
 
 def _offsets(model: Model, scale: float) -> Array:
     """Home, one freedom off, home, the next off, ..., home: (2 m + 1, m)."""
-    size = float(np.linalg.norm(model.robot.attachments, axis=1).mean())
+    size = model.robot.platform_size
     own = [freedom.motion == "rotation" for freedom in model.robot.freedoms]
     turning = np.array(own or [False] * 3 + [True] * 3)
     offsets = np.zeros((2 * len(turning) + 1, len(turning)))

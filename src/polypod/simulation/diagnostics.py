@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from ..control.contract import Controller, Measurement
 from ..datasets import QUANTITIES
-from ..mechanism.samples import platform_size
 from ..model import Model
 from ..motion import Motion, Task, Trajectory
 from .result import unaccounted
@@ -67,7 +66,7 @@ def annotate(result: xr.Dataset, model: Model, needed: Array, about: dict[str, A
     unit = result["force"].attrs["units"]
     known = QUANTITIES["needed_force"]
     annotated = result.assign(needed_force=(known.dims, needed, {"long_name": known.text, "units": unit}))
-    return annotated.assign_attrs({"platform_size": platform_size(model.robot), **about})
+    return annotated.assign_attrs({"platform_size": model.robot.platform_size, **about})
 
 
 def excessive_force(result: xr.Dataset) -> bool:

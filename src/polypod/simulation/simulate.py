@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..control.reference import Reference, reference_of
 from ..datasets import COMPONENTS
 from ..errors import InputError, StateError
-from ..mechanism.samples import platform_size
 from ..model.arguments import PoseLike, pose_matrix
 from ..model.checks import exact_poses
 from ..motion import Trajectory
@@ -106,7 +105,7 @@ def simulate(
     forces = signal("force", force, tuple(a.name for a in system.actuators))
     wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
     _check_sampling(forces, wrenches, rate, delay)
-    size = platform_size(model.robot)
+    size = model.robot.platform_size
     watches = chosen(events, system, friction, singularity, size, start)
     for watch in watches:
         values = watch.values(start)

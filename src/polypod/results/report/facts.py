@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...datasets import robot_of
-from ...mechanism.samples import platform_size
 from ...model.slips import unit_slips
 from ...tables import practical_unit
 from ..read import actuators as names
@@ -102,7 +101,7 @@ def bending_notes(result: xr.Dataset) -> list[str]:
     vibrates, _, why = str(result.attrs["vibration"]).partition(", ")
     found = [] if vibrates == "yes" else [f"The platform is taken not to vibrate, {why}."]
     robot = robot_of(result)
-    return found + large_deflection(robot, result.deflection.values, platform_size(robot))
+    return found + large_deflection(robot, result.deflection.values, robot.platform_size)
 
 
 def near_singularity(result: xr.Dataset) -> list[str]:
