@@ -286,7 +286,7 @@ def _print(report: Report) -> None:
         console.print(f"  {escape(remark)}")
     if report.broken and report.broken.rows:
         console.print()
-        show_table(report.broken)
+        show_table(report.broken.practical())
     for text in report.warnings:
         console.print(f"  [yellow]warning:[/] {escape(text)}")
 

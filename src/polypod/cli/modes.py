@@ -100,6 +100,6 @@ def command(
         rows = modes_table(modes).records()
         show_json({"q": at, "modes": rows, "complete": Complete(int(modes.complete)).name.lower(), "picture": drawn})
         return
-    show_table(modes_table(modes))
+    show_table(modes_table(modes).practical())
     if drawn is not None:
         out().print(f"\nPicture: {escape(drawn)}")

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 DEFAULT_ROBOT = "hexapod"
 EXAMPLE = "Example: polypod run kim-ryu kim-ryu-circle --out circle"
+_DIGITS = 3  # of the numbers in tables; files have all of them
 _COLUMNS = (
     "actuator",
     "unit",
@@ -145,11 +146,12 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     duration = f"{result.time.values[-1]:.4g} s, {len(result.time)} samples"
     console.print(f"[bold]{escape(name)}[/] on {escape(result.attrs['motion'])} ({duration})")
     show_verdict(verdict(result))
-    show_table(actuators(result).only(_COLUMNS))
+    show_table(actuators(result).only(_COLUMNS).practical(), _DIGITS)
     facts, broken = summary(result), limits(result)
+    driving, braking = facts["peak_total_power_W"], -facts["peak_total_braking_power_W"]
+    brakes = f"largest braking power {braking:.3g} W" if braking > 1e-9 * driving else "they never brake"
     console.print(
-        f"\nAll actuators together: largest driving power {facts['peak_total_power_W']:.4g} W, largest braking power "
-        f"{-facts['peak_total_braking_power_W'] + 0.0:.4g} W. Condition number at most "
+        f"\nAll actuators together: largest driving power {driving:.3g} W, {brakes}. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
         f"{facts['smallest_distance_to_singularity']:.4g}."
     )
@@ -158,10 +160,10 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     driven = motors(result)
     if driven.rows:
         console.print()
-        show_table(driven)
+        show_table(driven.practical(), _DIGITS)
     if broken.rows:
         console.print()
-        show_table(broken)
+        show_table(broken.practical())
     if target is not None:
         console.print(f"Results: {escape(str(target))} (open {escape(str(target / 'report.html'))})")
     for text in (*notes(result), *rotor_notes(result)):

@@ -92,7 +92,8 @@ def show(facts: dict[str, Any], target: Path | None) -> None:
         rows = [(name, value, needed[name]) for name, value in _by_unit(facts, "largest_force")[unit].items()]
         show_table(table("Peak", [("actuator", ""), ("force", unit), ("needed by the motion", unit)], rows))
     console.print(
-        f"\nLargest error {facts['largest_position_error_m']:.3g} m and {facts['largest_rotation_error_rad']:.3g} rad"
+        f"\nLargest error {1e3 * facts['largest_position_error_m']:.3g} mm and "
+        f"{np.degrees(facts['largest_rotation_error_rad']):.3g} deg"
         f"{'' if facts['completed'] else ' until then'}. "
         f"Work of the actuators {facts['work_of_actuators_J']:.4g} J, lost in friction "
         f"{facts['lost_in_friction_J']:.4g} J, unaccounted for {facts['energy_residual_J']:.1e} J."

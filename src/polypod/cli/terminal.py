@@ -97,10 +97,11 @@ def working(what: str) -> Iterator[Step]:
         yield lambda step: status.update(f"{what}: {step}")
 
 
-def show_table(table: Table) -> None:
+def show_table(table: Table, digits: int = 4) -> None:
     """A table for reading; on a terminal its last column is broken at the right edge, a pipe has none."""
     bold, dim, plain = ("\x1b[1m", "\x1b[2m", "\x1b[0m") if _styled() else ("", "", "")
-    title, heading, rows, caption = table.lines(shutil.get_terminal_size().columns if sys.stdout.isatty() else None)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    title, heading, rows, caption = table.lines(width, digits)
     for line in title:
         print(f"{bold}{line}{plain}")
     for line in heading[:-1]:
