@@ -156,7 +156,10 @@ class _ColumnBounds(_Bounds):
         least, most = np.zeros(len(small)), np.zeros(len(small))
         self._average(made, least, most, np.arange(len(small)), with_cones=False)
         self._ask(made, np.flatnonzero((least > 0) & ~(made.regular & made.coned)))
+        by_lengths = most.copy()
         self._average(made, least, most, np.flatnonzero(small & (most > 0) & ~made.coned), with_cones=True)
+        # cones are known less well than lengths in larger boxes: more limits must not loosen the bound
+        most = np.minimum(most, by_lengths)
         least[~(made.regular & (small | made.coned))] = 0.0
         return _Bounded(made, np.minimum(least, most), most)
 
