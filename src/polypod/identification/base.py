@@ -17,7 +17,8 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..model import Model
-from .numbers import LinearModel, LinearNumber, Motion
+from .naming import LinearNumber
+from .numbers import LinearModel, Motion
 
 Array = NDArray[np.float64]
 Sight = Literal["alone", "together", "not"]

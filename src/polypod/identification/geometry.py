@@ -24,7 +24,7 @@ from ..model import Model
 from ..parameters.paths import known_paths, value_at
 from ..platforms.rigid import RigidPlatform
 from .closure import closure
-from .numbers import LinearNumber
+from .naming import LinearNumber
 from .rewritten import body_fields
 from .spread import carried
 from .workspace import random_poses

@@ -7,7 +7,7 @@ barrier mu going to zero: linear in p inside, so there is one minimum and no sol
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,18 @@ BARRIERS = (1.0, 1e-2, 1e-4, 1e-6)
 
 @dataclass(frozen=True)
 class Cone:
-    """A matrix E_0 + sum p_j E_j (d, d) of the numbers ``places`` that must be positive definite."""
+    """A matrix E_0 + sum p_j E_j (d, d) of the numbers ``places`` that must be positive definite.
+
+    E_0, ``slack``, is zero but for flat bodies whose thickness forces do not show: these may stay flat.
+    """
 
     places: NDArray[np.int64]
     parts: Array
+    slack: Array | float = 0.0
 
     def at(self, p: Array) -> Array:
         """The matrix at numbers p."""
-        return np.tensordot(p[self.places], self.parts, axes=1)
+        return np.asarray(np.tensordot(p[self.places], self.parts, axes=1) + self.slack)
 
 
 def cones(linear: LinearModel, base: BaseParameters) -> list[Cone]:
@@ -61,10 +65,21 @@ def cones(linear: LinearModel, base: BaseParameters) -> list[Cone]:
             found.append(_scalar(place[f"{path}.Sacross"]))
         else:
             used = [m for m in MOMENTS if f"{path}.{m}" in place]
-            found.append(Cone(np.array([place[f"{path}.{m}"] for m in used]), _pseudo_inertia()[
-                [MOMENTS.index(m) for m in used]]))  # fmt: skip
+            cone = Cone(np.array([place[f"{path}.{m}"] for m in used]), _pseudo_inertia()[
+                [MOMENTS.index(m) for m in used]])  # fmt: skip
+            found.append(_flat(cone, linear.values) if len(seen) < len(used) else cone)
     found += [_scalar(k) for k, n in enumerate(linear.numbers) if not n.moment]
     return found
+
+
+def _flat(cone: Cone, values: Array) -> Cone:
+    """The same with a little slack if the file's body is flat: some of its moments are not shown and stay."""
+    matrix = cone.at(values)
+    if np.linalg.eigvalsh(_even(matrix))[0] >= 1e-9:
+        return cone
+    diagonal = np.abs(np.diag(matrix))
+    diagonal[:3] = np.maximum(diagonal[:3], 1e-3 * diagonal[:3].max())
+    return replace(cone, slack=1e-6 * np.diag(diagonal))
 
 
 def _scalar(place: int) -> Cone:

@@ -14,6 +14,7 @@ from ..friction.joints import friction_of
 from ..model import Model
 from .logs import Log
 from .numbers import Motion
+from .overdetermined import nearest_poses
 from .smoothing import Smooth, smoothed
 from .suspects import exchanged, motion_rows, refuse_wrong_channels, swapped_coordinates
 
@@ -60,6 +61,9 @@ def prepared(
         notes.append(f"{int(lost.sum())} samples have coordinates that the robot cannot take: not used")
     force = log.force[smooth.rows]
     good = log.good[smooth.rows] & ~lost[:, None]
+    if len(model.actuators) > model.mobility.count:
+        force, good = _moving_part(model, motion, force, good)
+        notes.append("forces are taken without their internal part, which moves nothing: more actuators than freedoms")
     slow = _slow(model, smooth) & good
     if slow.any():
         notes.append(
@@ -89,12 +93,14 @@ def refined(model: Model, run: Prepared, step: Array) -> Prepared:
 
 def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -> tuple[Motion, NDArray[np.bool_]]:
     """Motion and marks of samples that the robot cannot take; ``near`` (n, 4, 4) are poses to start from, if known."""
-    if near is None:
+    if len(model.actuators) > model.mobility.count:
+        pose = nearest_poses(model, smooth.q, model.robot.home.matrix if near is None else near)
+    elif near is None:
         guess = model.robot.home.matrix if log.pose is None else log.pose[smooth.rows[0]]
-        found = model.forward_kinematics(smooth.q, guess, along=True, full_output=True)
+        pose = model.forward_kinematics(smooth.q, guess, along=True, full_output=True).pose
     else:
-        found = model.forward_kinematics(smooth.q, near, full_output=True)
-    lost = ~np.isfinite(found.pose).all(axis=(1, 2))
+        pose = model.forward_kinematics(smooth.q, near, full_output=True).pose
+    lost: NDArray[np.bool_] = np.asarray(~np.isfinite(pose).all(axis=(1, 2)))
     if lost.mean() > 0.5:
         raise InputError(
             f"log: {log.name}: the robot cannot take {lost.mean():.0%} of these coordinates (the first "
@@ -102,12 +108,23 @@ def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -
             f"{np.round(model.inverse_kinematics(model.robot.home.matrix), 6).tolist()})"
             + swapped_coordinates(model, smooth.q)
         )
-    pose = found.pose
     pose[lost] = model.robot.home.matrix
     twist = model.twist(pose, smooth.qdot, errors="nan")
     acceleration = model.acceleration(pose, np.nan_to_num(twist), smooth.qddot, errors="nan")
     lost |= ~(np.isfinite(twist).all(axis=1) & np.isfinite(acceleration).all(axis=1))
     return Motion(pose, np.nan_to_num(twist), np.nan_to_num(acceleration)), lost
+
+
+def _moving_part(
+    model: Model, motion: Motion, force: Array, good: NDArray[np.bool_]
+) -> tuple[Array, NDArray[np.bool_]]:
+    """J (J^T J)^-1 J^T f: the part of forces (n, a) that moves the robot, and marks of samples that have all forces."""
+    jacobian = np.asarray(model.jacobian(motion.pose))
+    across, _, _ = np.linalg.svd(jacobian, full_matrices=False)
+    across = across[:, :, : model.mobility.count]
+    whole = np.asarray(good.all(axis=1))
+    part = np.einsum("nai,nbi,nb->na", across, across, np.where(whole[:, None], force, 0.0))
+    return part, np.broadcast_to(whole[:, None], good.shape).copy()
 
 
 def _slow(model: Model, smooth: Smooth) -> NDArray[np.bool_]:

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from .base import BaseParameters
 from .numbers import LinearModel, Motion
+from .overdetermined import displaced
 from .prepared import Prepared
 from .smoothing import Smooth
 from .suspects import motion_rows
@@ -148,7 +148,7 @@ def coordinate_slopes(linear: LinearModel, run: Prepared, p: Array, rows: NDArra
         way = model.twist(motion.pose, unit, errors="nan")
         sides = []
         for sign in (1.0, -1.0):
-            pose = _moved(motion.pose, sign * steps[0][c] * way)
+            pose = displaced(motion.pose, sign * steps[0][c] * way)
             twist = model.twist(pose, rates, errors="nan")
             here = [Motion(pose, twist, model.acceleration(pose, np.nan_to_num(twist), bends, errors="nan"))]
             twist = motion.twist + sign * steps[1][c] * way
@@ -164,15 +164,6 @@ def coordinate_slopes(linear: LinearModel, run: Prepared, p: Array, rows: NDArra
 
 def _finite(motion: Motion) -> Motion:
     return Motion(*(np.ascontiguousarray(np.nan_to_num(x)) for x in motion.arrays))
-
-
-def _moved(pose: Array, step: Array) -> Array:
-    """Poses (n, 4, 4) displaced and turned by small steps (n, 6), base axes."""
-    step = np.nan_to_num(step)
-    found = pose.copy()
-    found[:, :3, 3] += step[:, :3]
-    found[:, :3, :3] = Rotation.from_rotvec(step[:, 3:]).as_matrix() @ pose[:, :3, :3]
-    return found
 
 
 def _splines(

@@ -43,12 +43,13 @@ class Solution(NamedTuple):
 def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
     """Base parameters and numbers from logs, with the file's values ``prior`` (k,) and their uncertainty (k,)."""
     notes = _late(linear, base, runs)
+    freedoms = linear.model.mobility.count if linear.redundant else None
     goods, noise = [run.good for run in runs], None
     coordinates = [run.smooth.noise for run in runs]
     numbers, marked = prior, 0
     for turn in range(ROUNDS):
         data = [rows_of(linear, base, run, good, numbers, noise) for run, good in zip(runs, goods, strict=True)]
-        fit = weighted(data, coordinates, noise=noise)
+        fit = weighted(data, coordinates, noise=noise, freedoms=freedoms)
         last, noise = numbers, fit.noise
         numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
         runs = [run if step is None else refined(linear.model, run, step)
@@ -69,7 +70,7 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
     white = _whiteness(runs, predicted, goods)
     if (white.spread > 1).any():
         # this only widens intervals: weights by channel hardly move the values
-        fit = weighted(data, coordinates, white.spread, noise=noise)
+        fit = weighted(data, coordinates, white.spread, noise=noise, freedoms=freedoms)
     numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, cones(linear, base))
     beta, wide = fit.beta, fit.covariance
     if linear.loaded:
