@@ -373,7 +373,7 @@ def test_broken_limits_are_a_table_and_strictness_minds_them(here):
     assert shown.exit_code == 0
     for text in (loose.stdout, shown.stdout):
         assert "share of time outside" in text
-        assert re.search(r"leg4 +length +0\.45 +0\.85 +0\.88\d+ +m +0\.8 ", text)
+        assert re.search(r"leg4 +length +450 +850 +88\d\.?\d* +mm +0\.8 ", text)
     Path("lift.yaml").write_text(MOTION)
     assert polypod("check", "lift.yaml", "--robot", "my-hexapod.yaml", "--strict").exit_code == 0
 
