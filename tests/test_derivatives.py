@@ -12,7 +12,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.errors import InputError, UnknownNameError
+from polypod.errors import InputError, StateError, UnknownNameError
+from polypod.papers.long.hexagon import hexagon_modes
 from states import mostly_long
 
 ROBOTS = ("pedrammehr", "lopes", "staicu")
@@ -196,12 +197,77 @@ def test_casadi_functions_are_the_model(name: str) -> None:
     assert np.abs(got.acceleration - numbers).max() <= 1e-11 * np.abs(numbers).max()
 
 
+class TestInterpreted:
+    """Robots without compiled derivatives, against differences."""
+
+    @pytest.mark.parametrize("coupling", ["implicit", pytest.param("explicit", marks=pytest.mark.long)])
+    def test_friction_that_depends_on_reactions(self, coupling: Any) -> None:
+        """Smooth over 0.3 m/s: differences do not follow the usual width."""
+        m = pp.Model("kim-ryu", friction_width=0.3, friction_coupling=coupling)
+        pose, twist, acceleration, wrench = (v[:2] for v in states("kim-ryu"))
+        got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrench, parameters=("platform.mass",))
+        f, mass = m.inverse_dynamics, m.parameters("platform.mass")["platform.mass"]
+        # loads of slides are sizes of forces, which have a kink at zero: differences must not reach one
+        close(got.pose, slopes(lambda u: f(displaced(pose, u), twist, acceleration, wrench), 6, 1e-4), 1e-8)
+        close(got.twist, slopes(lambda u: f(pose, twist + u, acceleration, wrench), 6, 1e-4), 1e-8)
+        close(got.acceleration, slopes(lambda u: f(pose, twist, acceleration + u, wrench), 6))
+        by_mass = slopes(
+            lambda p: f(pose, twist, acceleration, wrench, parameters={"platform.mass": mass + p[0]}), 1, 1e-2
+        )
+        close(got.parameters, by_mass)
+        force = f(pose, twist, acceleration, wrench)
+        direct = m.derivatives("direct_dynamics", pose, twist, force, wrench)
+        if coupling == "explicit":  # loads without friction are not the same in both
+            return
+        # a force that changes with the acceleration it makes
+        close(direct.force @ got.acceleration, np.broadcast_to(np.eye(6), (2, 6, 6)))
+        close(direct.pose, -direct.force @ got.pose, 1e-8)
+
+    def test_more_actuators_than_freedoms(self) -> None:
+        """Least-norm forces: d(force) has a part along what holds the platform still."""
+        m, draw = model("planar-4-rrr"), np.random.default_rng(5)
+        pose, twist, acceleration = m.motion(*0.01 * draw.normal(size=(3, 2, 3)))
+        wrench = draw.normal(size=(2, 6))
+        weights = np.array([1.0, 2.0, 3.0, 0.5])
+        given = {"weights": weights, "preload": np.array([1.0, 0.0, -2.0, 3.0])}
+        got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrench, **given)
+        share = pp.model.Distribution(**given)
+        basis, f = m.mobility.basis, lambda *a: m.inverse_dynamics(*a, distribution=share)
+        close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, acceleration, wrench), 3))
+        close(got.twist @ basis, slopes(lambda u: f(pose, twist + basis @ u, acceleration, wrench), 3))
+        direct = m.derivatives("direct_dynamics", pose, twist, f(pose, twist, acceleration, wrench), wrench)
+        close(direct.force @ got.acceleration @ basis, np.broadcast_to(basis, (2, 6, 3)))
+
+    def test_a_flexible_platform(self) -> None:
+        """Accelerations of the frame and of its two modes."""
+        m = pp.Model(pp.load("long").on_modes(hexagon_modes(2)))
+        draw, (pose, twist, _, _) = np.random.default_rng(2), states("long", 2)
+        shape, rate, force = 1e-3 * draw.normal(size=(2, 2)), 0.1 * draw.normal(size=(2, 2)), draw.normal(size=(2, 6))
+        wrt = ("pose", "force", "elastic", "elastic_rate")
+        at = {"elastic": shape, "elastic_rate": rate}
+        got = m.derivatives("direct_dynamics", pose, twist, force, wrt=wrt, **at)
+
+        def f(pose: Any, force: Any, **at: Any) -> Any:
+            return np.concatenate(m.direct_dynamics(pose, twist, force, **at), axis=-1)
+
+        close(got.pose, slopes(lambda u: f(displaced(pose, u), force, **at), 6))
+        close(got.force, slopes(lambda u: f(pose, force + u, **at), 6))
+        close(got.elastic, slopes(lambda u: f(pose, force, elastic=shape + u, elastic_rate=rate), 2, 1e-4), 1e-8)
+        close(got.elastic_rate, slopes(lambda u: f(pose, force, elastic=shape, elastic_rate=rate + u), 2), 1e-8)
+
+    def test_states_without_an_answer_are_marked(self) -> None:
+        """As those of the function itself."""
+        m = model("planar-4-rrr")
+        away = m.robot.home.matrix.copy()
+        away[0, 3] += 5.0
+        with pytest.raises(StateError, match="inverse_dynamics: no answer"):
+            m.derivatives("inverse_dynamics", away, np.zeros(6), np.zeros(6))
+
+
 def test_what_has_no_derivative_is_refused() -> None:
     """With what to do instead."""
     hexaslide = model("kim-ryu")
     home, still = hexaslide.robot.home.matrix, np.zeros(6)
-    with pytest.raises(InputError, match="friction=False"):
-        hexaslide.derivatives("inverse_dynamics", home, still, still)
     with pytest.raises(UnknownNameError, match="inverse_dynamics"):
         hexaslide.derivatives("inverse_dynamic", home, still, still)
     with pytest.raises(UnknownNameError, match="acceleration"):

@@ -29,6 +29,7 @@ BLOCKS = {
     "inverse_dynamics": ("pose", "twist", "acceleration", "wrench"),
     "direct_dynamics": ("pose", "twist", "force", "wrench"),
 }
+ELASTIC_BLOCKS = ("elastic", "elastic_rate")
 
 
 @dataclass(frozen=True)
@@ -162,22 +163,22 @@ def _jacobian(expression: ca.SX, by: ca.SX) -> ca.SX:
     return ca.jacobian(expression, by)
 
 
-def _refuse(mechanism: Mechanism) -> None:
-    """Raise for robots without derivatives."""
+def _refuse(mechanism: Mechanism, direct: bool = False) -> None:
+    """Raise for robots whose derivatives are not compiled."""
     if mechanism.platform.elastic:
-        raise InputError("derivatives: robots with a flexible platform have none")
-    if mechanism.redundant:
-        raise InputError("derivatives: robots with more actuators than freedoms have none")
+        raise InputError("derivatives: those of robots with a flexible platform are not compiled")
+    if mechanism.redundant and not direct:
+        raise InputError("derivatives: forces of more actuators than freedoms have no compiled ones")
 
 
-def differentiable_loads(mechanism: Mechanism, friction: bool, dry: DryFriction) -> Loads | None:
-    """What dry friction takes of the state alone, for robots and friction that have derivatives."""
-    _refuse(mechanism)
+def differentiable_loads(mechanism: Mechanism, friction: bool, dry: DryFriction, direct: bool = False) -> Loads | None:
+    """What dry friction takes of the state alone, for robots and friction that have compiled derivatives."""
+    _refuse(mechanism, direct)
     if not friction or not has_dry_friction(mechanism):
         return None
     if loaded_joints(mechanism):
         raise InputError(
-            "derivatives: dry friction that depends on reactions is not differentiated; pass friction=False"
+            "derivatives: those of dry friction that depends on reactions are not compiled; pass friction=False"
         )
     return Loads(dry.law)
 
@@ -186,7 +187,7 @@ def derivatives(
     mechanism: Mechanism, name: str, wrt: tuple[str, ...], numbers: ca.SX, friction: bool, dry: DryFriction
 ) -> Expression:
     """One output a block: d(force or acceleration)/d(input), (n, k); ``numbers`` are symbols of the parameter port."""
-    loads, x = differentiable_loads(mechanism, friction, dry), mechanism.inputs()
+    loads, x = differentiable_loads(mechanism, friction, dry, name == "direct_dynamics"), mechanism.inputs()
     if name == "direct_dynamics":
         return _direct(mechanism, x, wrt, numbers, friction, loads)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)

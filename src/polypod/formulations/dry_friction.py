@@ -135,17 +135,19 @@ def with_loads(
     return fixed_point(target, loads.port, inputs, fresh, dry.coupling == "explicit")
 
 
-def settled_loads(mechanism: Mechanism, dry: DryFriction) -> Expression | Iteration:
-    """Loads (k) of the joints with Coulomb friction at a motion, friction and reactions solved together."""
+def settled_loads(mechanism: Mechanism, dry: DryFriction, direct: bool = False) -> Expression | Iteration:
+    """Loads (k) of the joints with Coulomb friction, friction and reactions solved together: at a motion, or at that of
+    given forces (``direct``)."""
 
     def found(loads: Loads) -> Expression:
         x = mechanism.inputs()
         assert loads.port is not None
         _, legs = mechanism.resting(x)
         outputs = port("settled", loads.port.symbols), port("quality", mechanism.quality(legs), ())
-        return Expression("settled_loads", (*x.state, x.acceleration, x.wrench, loads.port), outputs, mechanism.port)
+        inputs = (*x.state, x.force if direct else x.acceleration, x.wrench, loads.port)
+        return Expression("settled_loads", inputs, outputs, mechanism.port)
 
-    return with_loads(mechanism, dry, found, direct=False)
+    return with_loads(mechanism, dry, found, direct)
 
 
 def load_slopes(mechanism: Mechanism, columns: ca.SX, dry: DryFriction) -> Expression:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, UnknownNameError
 from ..formulations import derivatives as formulas
+from ..formulations.solution import refuse_open_legs
 from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
@@ -21,6 +22,7 @@ from ..parameters.paths import Design, is_direction, matching_paths, value_at
 from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike
 from .diagnosis import Errors
+from .interpreted_derivatives import InterpretedDerivatives, broadcast, needed
 
 Array = NDArray[np.float64]
 _STEPS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
@@ -32,6 +34,7 @@ _SHORT = 4e-3
 class Derivatives(NamedTuple):
     """d(result)/d(input), each (..., n, k) with n results; None where not asked for.
 
+    Results of a flexible robot are forces or the frame's acceleration, then the elastic accelerations.
     ``pose`` is by a twist [v; omega] on the left of the pose, base axes. ``parameters`` is by the numbers that were
     named, in their order, each number of a vector or tensor a column.
     """
@@ -42,6 +45,8 @@ class Derivatives(NamedTuple):
     force: Array | None = None
     wrench: Array | None = None
     parameters: Array | None = None
+    elastic: Array | None = None
+    elastic_rate: Array | None = None
 
 
 class Regressor(NamedTuple):
@@ -75,19 +80,22 @@ class DerivativeFunctions:
         if name not in formulas.BLOCKS:
             raise UnknownNameError("function with derivatives", name, tuple(formulas.BLOCKS))
         order = formulas.BLOCKS[name]
-        blocks = self.possible(name) if wrt is None else tuple(wrt)
+        blocks = tuple(b for b in self.possible(name) if b in order) if wrt is None else tuple(wrt)
+        every = (*order, *self._elastic)
         for block in blocks:
-            if block not in order:
-                raise UnknownNameError(f"input of {name}", block, order)
+            if block not in every:
+                raise UnknownNameError(f"input of {name}", block, every)
             if block not in self.possible(name):
                 raise InputError(
                     f"derivatives: by {block}: the platform of {self._robot.name!r} moves as its legs let it, so its "
                     "components cannot change one by one; those by wrench, force and parameters exist"
                 )
-        kernel, chain = self._kernel(name, blocks, paths, friction)
         if len(states) > len(order):
             raise InputError(f"derivatives: {name} takes {', '.join(order)}, got {len(states)} arrays")
         given = dict(zip(order, states, strict=False)) | named
+        if needed(self._kernels.mechanism, name, friction):
+            return self._interpreted(name, given, blocks, paths, friction, errors)
+        kernel, chain = self._kernel(name, blocks, paths, friction)
         blocks = (*blocks, *(("parameters",) if paths else ()))
 
         def answer(parts: list[Array]) -> Derivatives:
@@ -102,7 +110,42 @@ class DerivativeFunctions:
     def possible(self, name: str) -> tuple[str, ...]:
         """Inputs of a function by which there are derivatives."""
         motion = ("pose", "twist", "acceleration") if self._kernels.mechanism.platform.follows_legs else ()
-        return tuple(block for block in formulas.BLOCKS[name] if block not in motion)
+        return tuple(block for block in (*formulas.BLOCKS[name], *self._elastic) if block not in motion)
+
+    @property
+    def _elastic(self) -> tuple[str, ...]:
+        return formulas.ELASTIC_BLOCKS if self._kernels.mechanism.platform.elastic else ()
+
+    def _interpreted(
+        self,
+        name: str,
+        given: Mapping[str, Any],
+        blocks: tuple[str, ...],
+        paths: tuple[str, ...],
+        friction: bool,
+        errors: Errors | None,
+    ) -> Derivatives:
+        """The same from the differentiated graph of the function, which itself says where it has no answer."""
+        key = "interpreted", name, blocks, paths, friction
+        if key not in self._known:
+            refuse_open_legs(self._kernels.mechanism, "derivatives")
+            mechanism, places, chain = self.opened(paths)
+            wanted = (*blocks, *(("parameters",) if paths else ()))
+            made = InterpretedDerivatives(self._kernels, mechanism, name, wanted, places, friction)
+            self._known[key] = made, chain
+        slopes, chain = self._known[key]
+        kernel = self._kernels.get(name, friction, verdict=True)
+        arguments = self._calls.arguments(kernel, given)
+        states = self._calls.checked(arguments)
+        results = self._calls.call(name, given, errors, list, friction=friction)
+        found = slopes(broadcast(arguments, states.rows, states.size))
+        lost = np.isnan(np.reshape(results[0], (states.size, -1))).any(axis=1)
+        parts = {
+            block: np.where(lost[:, None, None], np.nan, part) for block, part in zip(slopes.blocks, found, strict=True)
+        }
+        if paths:
+            parts["parameters"] = parts["parameters"] @ chain
+        return Derivatives(**{block: states.restore(part) for block, part in parts.items()})
 
     def _refuse_geometry(self, paths: list[str]) -> None:
         """Raise for numbers that change which poses a platform that follows its legs can take."""

@@ -233,6 +233,11 @@ class DesignKernels(NamedTuple):
         return self.kernels._shared(self.mechanism, self.kernels._key(name, friction, formulation, verdict))
 
 
+def function_of(mechanism: Mechanism, name: str, friction: bool, loads: Loads | None) -> Expression:
+    """Inverse or direct dynamics in symbols, loads of dry friction among its inputs if there are any."""
+    return _function(mechanism, name, "virtual-power", friction, loads)
+
+
 def _function(mechanism: Mechanism, name: str, formulation: str, friction: bool, loads: Loads | None) -> Expression:
     if name == "bias":
         return virtual_power.bias(mechanism, friction, loads)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
@@ -9,12 +11,27 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-def mapped(inputs: list[ca.SX], expression: ca.SX, *rows: Array) -> Array:
+class Mapped:
+    """A function of many states: inputs are columns (k) of symbols, outputs matrices (r, c)."""
+
+    def __init__(self, inputs: Sequence[ca.SX], outputs: Sequence[ca.SX]) -> None:
+        self._function = ca.Function("values", list(inputs), [ca.densify(ca.SX(value)) for value in outputs])
+
+    def __call__(self, *rows: Array) -> list[Array]:
+        """Outputs (n, r, c) at n rows (n, k) of each input."""
+        n = len(rows[0])
+        columns = [ca.DM(np.ascontiguousarray(row.T)) for row in rows]
+        results = []
+        for k, value in enumerate(self._function.call(columns)):
+            shape = self._function.size_out(k)
+            found = np.array(value)
+            # inputs without numbers say nothing of how many rows there are
+            count = n if found.shape[1] == n * shape[1] else 1
+            stacked = found.reshape(shape[0], count, shape[1]).transpose(1, 0, 2)
+            results.append(np.broadcast_to(stacked, (n, *shape)))
+        return results
+
+
+def mapped(inputs: Sequence[ca.SX], expression: ca.SX, *rows: Array) -> Array:
     """An expression (r, c) of ``inputs`` at n rows (n, k) of each, (n, r, c)."""
-    dense = ca.densify(ca.SX(expression))
-    function = ca.Function("values", inputs, [dense])
-    found = np.array(function(*(np.ascontiguousarray(row.T) for row in rows)))
-    # inputs without numbers say nothing of how many rows there are
-    count = len(rows[0]) if found.shape[1] == len(rows[0]) * dense.size2() else 1
-    stacked = found.reshape(dense.size1(), count, dense.size2()).transpose(1, 0, 2)
-    return np.broadcast_to(stacked, (len(rows[0]), *dense.shape))
+    return Mapped(inputs, [expression])(*rows)[0]

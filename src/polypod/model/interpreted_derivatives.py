@@ -1,0 +1,114 @@
+"""Derivatives of robots without compiled ones: flexible platforms, more actuators than freedoms, friction by reactions.
+
+The whole graph of a function is differentiated and interpreted by CasADi, all states in one call: some tenths of a
+millisecond a state. Loads L = g(x, L) of dry friction follow: f_x + f_L (1 - g_L)^-1 g_x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ..formulations.dry_friction import check_loads, next_loads, settled_loads
+from ..friction import Loads, has_dry_friction, loaded_joints
+from ..kernels import Kernel
+from ..mechanism import Mechanism
+from ..platforms.motion import frame_of, pose_of
+from ..symbols.mapped import Mapped
+from ..symbols.vectors import Frame, skew
+from .kernels import Kernels, function_of
+
+Array = NDArray[np.float64]
+_OUTPUTS = ("force", "acceleration", "elastic_acceleration")
+
+
+def needed(mechanism: Mechanism, name: str, friction: bool) -> bool:
+    """Whether a function of a robot has no compiled derivatives."""
+    loaded = friction and has_dry_friction(mechanism) and bool(loaded_joints(mechanism))
+    return bool(mechanism.platform.elastic) or loaded or (mechanism.redundant and name == "inverse_dynamics")
+
+
+class InterpretedDerivatives:
+    """Slopes of one function of a robot by blocks of its inputs and by chosen numbers of its port.
+
+    Results are forces or the frame's acceleration, elastic accelerations after them.
+    """
+
+    def __init__(
+        self,
+        kernels: Kernels,
+        mechanism: Mechanism,
+        name: str,
+        blocks: Sequence[str],
+        places: list[int],
+        friction: bool,
+    ) -> None:
+        dry, self._values = kernels.options.dry, mechanism.numbers.values
+        loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
+        self._given = 0 if loads is None or loads.port is None else loads.port.length
+        self._explicit = dry.coupling == "explicit"
+        target = function_of(mechanism, name, friction, loads)
+        self.inputs = [p for p in target.inputs if p.name != "loads"]
+        symbols = {p.name: ca.SX.sym(p.name, p.length) for p in self.inputs}
+        move, given, numbers = ca.SX.sym("move", 6), ca.SX.sym("loads", self._given), mechanism.numbers.symbols
+        frame = frame_of(symbols["pose"])
+        turned = pose_of(Frame(frame.origin + move[:3], frame.axes + skew(move[3:]) @ frame.axes))
+        moved = symbols | {"pose": turned, "loads": given}
+        port = [numbers] if target.parameters is not None else []
+        found = target.function.call([*(moved[p.name] for p in target.inputs), *port])
+        named = {p.name: value for p, value in zip(target.outputs, found, strict=True)}
+        result = ca.vertcat(*[named[key] for key in _OUTPUTS if key in named])
+        by = {**symbols, "pose": move, "parameters": numbers[places]}
+        slopes = [ca.jacobian(result, by[block]) for block in blocks]
+        self._loads: Kernel | None = None
+        if self._given:
+            check_loads(mechanism)
+            x, direct = mechanism.inputs(), name == "direct_dynamics"
+            assert loads is not None and loads.port is not None  # noqa: PT018
+            known = [x.by_name[p.name] for p in self.inputs if p.name in x.by_name]
+            fresh = ca.substitute(
+                ca.densify(next_loads(mechanism, x, loads, direct)),
+                ca.vertcat(*(p.symbols for p in known), loads.port.symbols),
+                ca.vertcat(*(moved[p.name] for p in known), given),
+            )
+            slopes += [ca.jacobian(result, given), ca.jacobian(fresh, given)]
+            slopes += [ca.jacobian(fresh, by[block]) for block in blocks]
+            kernel = Kernel(lambda: settled_loads(mechanism, dry, direct))
+            self._loads = kernel.at(self._values) if kernel.parameters else kernel
+        at_rest = [ca.substitute(ca.densify(slope), move, ca.SX.zeros(6)) for slope in slopes]
+        self._slopes = Mapped([*symbols.values(), given, numbers], at_rest)
+        self.blocks, self._count = tuple(blocks), len(blocks)
+
+    def __call__(self, rows: Mapping[str, Array]) -> list[Array]:
+        """Blocks (n, results, k) at n states, rows (n, ...) by the names of the inputs."""
+        states = [rows[p.name].reshape(len(rows[p.name]), -1) for p in self.inputs]
+        n = len(states[0])
+        if self._loads is None:
+            return self._at(states, np.zeros((n, 0)))
+        loads = np.asarray(self._loads(*(np.ascontiguousarray(rows[p.name]) for p in self._loads.inputs))[0])
+        found = self._at(states, loads)
+        direct, (f_l, g_l), follow = (
+            found[: self._count],
+            found[self._count : self._count + 2],
+            found[self._count + 2 :],
+        )
+        if self._explicit:
+            # the one round that finds the loads starts from none
+            follow = self._at(states, np.zeros_like(loads))[self._count + 2 :]
+            return [f + f_l @ g for f, g in zip(direct, follow, strict=True)]
+        unit = np.eye(self._given)
+        return [f + f_l @ np.linalg.solve(unit - g_l, g) for f, g in zip(direct, follow, strict=True)]
+
+    def _at(self, states: list[Array], loads: Array) -> list[Array]:
+        numbers = np.repeat(self._values[None], len(loads), axis=0)
+        return self._slopes(*states, loads, numbers)
+
+
+def broadcast(arguments: Sequence[Any], rows: Sequence[Array], size: int) -> dict[str, Array]:
+    """Rows of every state by the names of the arguments."""
+    pairs = zip(arguments, rows, strict=True)
+    return {a.name: np.ascontiguousarray(np.broadcast_to(row, (size, *a.shape))) for a, row in pairs}
