@@ -18,6 +18,7 @@ _FRICTION_UNITS = {
     "viscous": ("N s/m", "N m s/rad"),
     "coulomb": ("1", "m"),  # a coefficient; an arm, since a moment is an arm times the reaction
     "drag": ("N", "N m"),
+    "static": ("1", "1"),  # times the friction in motion
     "stribeck_speed": ("m/s", "rad/s"),
 }
 _ORDERED = next(part for part in get_args(Range) if isinstance(part, AfterValidator))
