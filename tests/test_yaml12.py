@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import time
 
-import numpy as np
 import pytest
 import yaml
 
 import polypod as pp
 from polypod.cli.check import check
 from polypod.cli.new import template
-from polypod.description.modes import files as mode_files
 from polypod.description.modes import load_modes
 from polypod.errors import InputError, MotionFileError, RobotFileError
 from polypod.files import dumps
@@ -182,16 +180,6 @@ def test_devices_and_pipes_are_refused(load, tmp_path):
 def test_a_null_character_in_a_name_is_no_traceback():
     with pytest.raises(RobotFileError, match=r"the file cannot be read: .*null"):
         pp.load("a\0b.yaml")
-
-
-def test_an_archive_that_unpacks_to_gigabytes_is_refused(tmp_path, monkeypatch):
-    """Its directory is read before any array is; a hundredth of the limit does for the test."""
-    monkeypatch.setattr(mode_files, "MAX_BYTES", mode_files.MAX_BYTES // 100)
-    path = tmp_path / "modes.npz"
-    np.savez_compressed(path, nodes=np.zeros(1_500_000))
-    assert path.stat().st_size < 100_000
-    with pytest.raises(InputError, match="12 MB; at most 10 MB are read"):
-        load_modes(path)
 
 
 def test_the_reader_is_libyaml_where_it_is_installed():

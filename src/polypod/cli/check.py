@@ -14,6 +14,7 @@ import typer
 from rich.markup import escape
 
 from ..description import Robot
+from ..description.file_names import beside
 from ..errors import (
     Fault,
     FileError,
@@ -206,7 +207,9 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
     path = None if report.file in (*PUBLISHED, AROUND_HOME) else Path(report.file)
     motion = None if path is None else load_motion(path)
     own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
-    name = robot or own
+    name: str | Path | None = robot or own
+    if robot is None and own is not None and path is not None:
+        name = beside(own, path.parent)
     if name is None:
         report.remarks = [f"{report.file}: not tried on a robot; --robot ROBOT tries it on one"]
         return

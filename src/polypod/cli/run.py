@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from ..description.file_names import beside
 from ..errors import Fault, InputError, MotionFileError, RobotFileError
 from ..files.documents import parse, read
 from ..files.safe_names import file_name
@@ -58,7 +59,7 @@ def resolve(robot: str | None, motion: str | None) -> tuple[str, str | None]:
         if meant is None:
             message = "missing: name a robot in the file, or run ROBOT MOTION"
             raise MotionFileError(robot, [Fault("robot", message)])
-        return meant, robot
+        return str(beside(meant, Path(robot).parent)), robot
     return robot, motion
 
 

@@ -20,6 +20,7 @@ from pydantic import (
 
 from ..errors import InputError, UnknownNameError
 from .body import Body
+from .file_names import check_stays
 from .modes import Integrals, Modes, Plate, load_modes
 from .modes.files import modes_of
 from .modes.outline import distance
@@ -76,9 +77,11 @@ def _read_modes(value: Any, info: ValidationInfo) -> Modes:
     if isinstance(value, Modes):
         return value
     if isinstance(value, str):
-        path = Path((info.context or {}).get("folder", ".")) / value
+        folder = (info.context or {}).get("folder")
+        if folder is not None:  # only files are read with a folder; a program may name any path
+            check_stays(value, Path(folder))
         try:
-            return load_modes(path)
+            return load_modes(Path(folder or ".") / value)
         except InputError as error:
             raise InputError(f"the mode file {error}") from error
     if isinstance(value, dict):

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from ..description.file_names import beside
 from ..errors import InputError, UnknownNameError
 from ..files import dumps
 from ..model import Model
@@ -59,8 +60,8 @@ def prepare(study: Study | str | Path) -> tuple[Prepared, Evaluator]:
     read = load_study(study) if isinstance(study, (str, Path)) else study
     folder = Path(origin).parent if origin is not None else Path()
     try:
-        model = Model(_named(read.robot, folder))
-        tasks = tuple(make_task(model, _named(m, folder), read.rate) for m in read.motions)
+        model = Model(beside(read.robot, folder))
+        tasks = tuple(make_task(model, beside(m, folder), read.rate) for m in read.motions)
         if not tasks and not read.workspaces:
             tasks = (make_task(model, None, read.rate),)
         evaluator = Evaluator(read, model, tasks)
@@ -73,12 +74,6 @@ def prepare(study: Study | str | Path) -> tuple[Prepared, Evaluator]:
     states = sum(len(held.shares) for held in evaluator.held)
     block = read.block or max(1, min(len(values), WORK // states))
     return Prepared(read, model, tasks, values, block), evaluator
-
-
-def _named(name: str, folder: Path) -> str | Path:
-    """A name of the library, or a file beside the study."""
-    path = Path(name)
-    return folder / path if path.suffix or path.name != name else name
 
 
 def _blamed(study: Study, message: str) -> tuple[str, str]:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, ValidationError, field_validator, model_validator
 
+from ..description.file_names import FileName
 from ..description.quantities import Data, Number, Position
 from ..description.units import UNITS, in_si
 from ..errors import Fault, FileError, InputError, UnknownNameError
@@ -119,8 +120,8 @@ class Study(Data):
 
     name: str = Field(min_length=1)
     title: str = ""
-    robot: str
-    motions: tuple[str, ...] = ()
+    robot: FileName
+    motions: tuple[FileName, ...] = ()
     workspaces: tuple[Workspace, ...] = ()
     rate: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "1/s"})] | None = None
     friction: bool = True
@@ -165,11 +166,11 @@ class Study(Data):
 def load_study(path: str | Path) -> Study:
     """Read a study file; raises :class:`StudyFileError` with every fault and its line."""
     path = Path(path)
-    return loads_study(read(path, StudyFileError), str(path))
+    return loads_study(read(path, StudyFileError), str(path), path.parent)
 
 
-def loads_study(text: str, origin: str = "text") -> Study:
-    """Read a study from YAML text.
+def loads_study(text: str, origin: str = "text", folder: str | Path = ".") -> Study:
+    """Read a study from YAML text; files it names are below ``folder``.
 
     >>> text = "{name: heavy, robot: hexapod, vary: [{numbers: platform.mass, range: [10 kg, 40 kg]}]}"
     >>> loads_study(text).vary[0].numbers_of("kg")
@@ -180,7 +181,7 @@ def loads_study(text: str, origin: str = "text") -> Study:
     if faults:
         raise StudyFileError(origin, faults)
     try:
-        return Study.model_validate(document)
+        return Study.model_validate(document, context={"folder": folder})
     except ValidationError as error:
         faults = validation_faults(error, document, node, lambda place, whole: _class_at(place))
         raise StudyFileError(origin, faults) from error

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
+from ..description.file_names import FileName
 from ..description.quantities import Data, Number
 from ..errors import InputError
 from .checks import Array
@@ -61,14 +62,14 @@ class MotionFile(Data):
     """A motion file: what moves how, how often it is looked at, what pushes meanwhile.
 
     ``rate`` is in samples a second; points of the motion are looked at beside, and what is shorter than the time
-    between two samples is looked at more often. ``robot`` names the robot the motion is meant for; ``polypod run`` uses
-    it if none is named there.
+    between two samples is looked at more often. ``robot`` names the robot the motion is meant for, of the library or by
+    a file beside this one; ``polypod run`` uses it if none is named there.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
     name: str = Field(min_length=1)
     title: str = ""
-    robot: str | None = None
+    robot: FileName | None = None
     rate: Annotated[Number, Field(gt=0, json_schema_extra={"unit": "1/s"})] = DEFAULT_RATE
     trajectory: AnyTrajectory
     wrench: AnyWrench | None = None

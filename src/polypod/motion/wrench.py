@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import PrivateAttr
 
+from ..description.file_names import FileName
 from ..description.quantities import Position
 from ..errors import InputError
 from .checks import Array
@@ -85,7 +86,7 @@ class WrenchTable(Wrench):
     kind: Literal["table"] = "table"
     times: MaybeTimes = None
     values: MaybeWrenches = None
-    csv: str | None = None
+    csv: FileName | None = None
     _table: Table | None = PrivateAttr(None)
     _times: Array = PrivateAttr()
     _rows: Array = PrivateAttr()

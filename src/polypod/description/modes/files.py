@@ -27,7 +27,6 @@ fields of :class:`Modes` under their names, and ``format``.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from pathlib import Path
@@ -38,11 +37,12 @@ from pydantic import ValidationError
 
 from ...errors import InputError, short_repr
 from ...yaml12 import YamlTextError, read_yaml
+from .archive import read_arrays
 from .modes import Modes
 from .tables import FORMAT, Document, from_document, to_text
 
-MAX_BYTES = 1_000_000_000
-"""Largest arrays that are read from an archive, together."""
+MAX_TEXT = 100_000_000
+"""Largest text file that is read [bytes]."""
 _Read = TypeVar("_Read")
 
 
@@ -76,6 +76,8 @@ def _reader(path: Path, kinds: dict[str, _Read]) -> _Read:
 
 
 def _read_text(path: Path) -> Modes:
+    if path.stat().st_size > MAX_TEXT:
+        raise InputError(f"larger than {MAX_TEXT // 10**6} MB; write large tables as .npz")
     try:
         return modes_of(read_yaml(path.read_text(encoding="utf-8"))[0])
     except YamlTextError as error:
@@ -112,22 +114,11 @@ def _write_text(modes: Modes, path: Path) -> None:
 
 
 def _read_archive(path: Path) -> Modes:
-    try:
-        with zipfile.ZipFile(path) as members:
-            size = sum(member.file_size for member in members.infolist())
-        if size > MAX_BYTES:  # a few compressed kilobytes can hold gigabytes
-            raise InputError(f"its arrays take {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")
-        with np.load(path, allow_pickle=False) as archive:
-            data: dict[str, Any] = {name: archive[name] for name in archive.files}
-    except (ValueError, zipfile.BadZipFile, EOFError) as error:
-        raise InputError(f"not a NumPy archive of plain arrays: {error}") from error
+    known = {field.name: field for field in fields(Modes)}
+    data = read_arrays(path, ("format", *known))
     version = str(data.pop("format", "none"))
     if version != FORMAT:
         raise InputError(f"format: got {version!r}, allowed is {FORMAT!r}")
-    known = {field.name: field for field in fields(Modes)}
-    for name in data:
-        if name not in known:
-            raise InputError(f"{name}: unknown field; known: {', '.join(known)}")
     for name, field in known.items():
         if field.default is MISSING and name not in data:
             raise InputError(f"{name}: missing, this field is required")

@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
+from ...description.file_names import FileName
 from ...errors import InputError
 from ..checks import Array, knots, scalar_or_vector
 from ..columns import Column
@@ -78,7 +79,7 @@ class PointPath(PathKind):
 
     points: MaybeNumbers = None
     times: MaybeTimes = None
-    csv: str | None = None
+    csv: FileName | None = None
     _table: Table | None = PrivateAttr(None)
     _points: Array = PrivateAttr()
     _times: Array = PrivateAttr()

@@ -12,6 +12,7 @@ import scipy
 from numpy.typing import ArrayLike
 from pydantic import Field, PrivateAttr, model_validator
 
+from ...description.file_names import FileName
 from ...description.quantities import Angles, Data, Position, Triple
 from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
@@ -69,7 +70,7 @@ class Poses(Placed):
 
     kind: Literal["poses"] = "poses"
     poses: tuple[Waypoint, ...] = ()
-    csv: str | None = None
+    csv: FileName | None = None
     law: AnyLaw = QUINTIC
     convention: str | None = None
     _table: Table | None = PrivateAttr(None)
