@@ -58,6 +58,11 @@ class ElasticCalls(Caller):
     ) -> Equilibrium:
         if not np.all(self.modes.stiffness > 0):
             raise InputError(f"{name}: every mode needs a positive stiffness")
+        if self._kernels.mechanism.redundant:
+            raise InputError(
+                f"{name}: the platform has more actuators than freedoms, and how it bends depends on how they share "
+                "the load, which is not decided; take one actuator for each freedom"
+            )
         check_wrench(self.robot, wrench)
         kernel = self._kernels.get("steady_shape", friction)
         given = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
