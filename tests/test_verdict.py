@@ -147,6 +147,22 @@ def test_axial_and_radial_parts_and_lives_by_hand():
     assert row["life_counts"] == "million turns"
 
 
+def test_lives_in_hours_by_hand():
+    """A swing of +-A travels 4 A a period T: n = 60 4 A/(2 pi T) turns a minute, L10h = 10^6 (C/P)^p/(60 n)."""
+    rows = {row["joint"]: row for row in bearings(turned()).records()}
+    speed = 60 * 4 * 0.3 / (2 * np.pi)  # a period of one second
+    assert rows["hinge"]["life"] == pytest.approx(1e6 * rows["hinge"]["basic_life"] / (60 * speed), rel=EXACT)
+    assert rows["motor"]["life"] is None  # not rated
+    guide = {row["joint"]: row for row in bearings(lifted()).records()}["guide"]
+    metres = 4 * SIZE * TURNS  # a second
+    assert guide["life"] == pytest.approx(1e5 * guide["basic_life"] / metres / 3600, rel=EXACT)
+    # in a parallelogram the ball turns as the hinge, the rod only along itself: so does the cross's first pivot
+    way = turned().joint_way.sel(joint=["drive.motor", "drive.cross", "drive.ball"]).values
+    np.testing.assert_allclose(way[-1], 4 * 0.3, rtol=EXACT)
+    # the rod stays upright on the way up and down: what does not move has no life in hours
+    assert (lifted().joint_way.sel(joint=["drive.cross", "drive.ball"]).values[-1] < 1e-9).all()
+
+
 def test_equivalent_loads_by_factors_of_a_catalogue():
     """P = X Fr + Y Fa, or Fr where that is more, to the power 3 over time; Fa is gravity along the hinge."""
     size = np.linalg.norm(turned().reaction_force.sel(joint="hinge.hinge").values, axis=1)

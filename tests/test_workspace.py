@@ -21,7 +21,7 @@ from polypod.analysis import (
     travel,
     workspace_map,
 )
-from polypod.analysis.workspace import Space
+from polypod.analysis.workspace import Judge, Space
 from polypod.cli import app
 from polypod.datasets import load_result, save_result
 from polypod.errors import ImplausibleWarning, InputError, UnknownNameError
@@ -183,7 +183,17 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
     own = Requirements(drives=True, payload=(10.0, (0.1, 0.0, 0.0)))
     again = workspace_map(driven, {"x": [0.0, 0.01], "z": result.z.values}, requirements=own)
     np.testing.assert_array_equal(again.inside.sel(x=0.0).values, kept & expected)
-    with pytest.raises(InputError, match="no drive of 'reference' states max_force"):
+    assert Judge(Space(driven), own).counted[-1] == "actuator force at rest (max_force)"
+    # a force-speed curve holds with its force at zero speed, whichever of both is less
+    for leg in limited["legs"]:
+        leg |= {"max_force": 30 * home, "force_speed": [[0.0, 3 * home], [1.0, 0.0]]}
+    curved = pp.Model(pp.Robot.model_validate(limited))
+    again = workspace_map(curved, {"x": [0.0, 0.01], "z": result.z.values}, requirements=own)
+    np.testing.assert_array_equal(again.inside.sel(x=0.0).values, kept & expected)
+    said = Judge(Space(curved), own).counted
+    assert said[-1] == "actuator force at rest (max_force, force_speed at zero speed)"
+    assert said[:1] + said[-3:-1] == ("length", "legs close", "singularity")
+    with pytest.raises(InputError, match="no drive of 'reference' states max_force or force_speed"):
         workspace_map(model, {"z": 3}, requirements=Requirements(drives=True))
     near = model.conditioning(poses).distance
     least = float(np.median(near))

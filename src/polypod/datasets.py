@@ -62,6 +62,7 @@ QUANTITIES = {
     "reaction_force": Quantity(_JOINT, "reaction on the joint's child, base axes", "N"),
     "reaction_moment": Quantity(_JOINT, "its moment about the joint's centre", "N m"),
     "joint_axes": Quantity(("time", "joint", "pivot", "axis"), "its free directions, base axes; NaN for fewer", "1"),
+    "joint_way": Quantity(("time", "joint"), "way that the joint has gone, back and forth added up", "rad or m"),
     "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
     "elastic_rate": Quantity(("time", "mode"), "its rate", "generalized, 1/s"),
     "frequency": Quantity(("mode",), "free frequency of the platform's mode", "rad/s"),

@@ -150,7 +150,7 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     show_table(actuators(result).only(_COLUMNS).practical(), _DIGITS)
     facts, broken = summary(result), limits(result)
     driving, braking = facts["peak_total_power_W"], -facts["peak_total_braking_power_W"]
-    brakes = f"largest braking power {braking:.3g} W" if braking > 1e-9 * driving else "they never brake"
+    brakes = f"largest braking power {braking:.3g} W" if braking else "they never brake"
     console.print(
         f"\nAll actuators together: largest driving power {driving:.3g} W, {brakes}. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "

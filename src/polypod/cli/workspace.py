@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..analysis.workspace import (
+    Judge,
     Requirements,
     Space,
     dexterous,
@@ -171,7 +172,9 @@ def command(
     distance: Annotated[float, typer.Option(help="Least distance to singularity.")] = 0.0,
     payload: Annotated[float | None, typer.Option(help="Mass on the platform's origin [kg]; with --max-force.")] = None,
     max_force: Annotated[float | None, typer.Option(help="Largest actuator force at rest [N or N m].")] = None,
-    drives: Annotated[bool, typer.Option("--drives", help="Forces at rest within those of the drives.")] = False,
+    drives: Annotated[
+        bool, typer.Option("--drives", help="Forces at rest within max_force and force_speed of the drives.")
+    ] = False,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
     settings: Settings = None,
@@ -189,16 +192,18 @@ def command(
         meant = with_overrides(robot, settings)
         model = Model(meant)
         with with_file_lines(meant):
-            here = parse_at(at or [], Space(model, pivot))
+            space = Space(model, pivot)
+            here, judged = parse_at(at or [], space), Judge(space, asked).counted
             results = workspace(
                 model, here, pivot, points, asked, None if angle is None else np.radians(angle), full, progress
             )
         if folder is not None:
             write(results, folder, force, progress)
     if json_:
-        show_json(facts(results))
+        show_json({"limits_counted": judged, **facts(results)})
         return
     _print(model, results)
+    out().print(f"\nLimits counted: {escape('; '.join(judged))}.")
     if folder is not None:
         out().print(f"\nFigures and data: {escape(str(folder))}")
 

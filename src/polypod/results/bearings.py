@@ -12,9 +12,9 @@ from ..datasets import robot_of
 from .read import reactions
 from .tables import Table, table
 from .time_means import power_mean
+from .travelled import SLIDES
 
 Array = NDArray[np.float64]
-SLIDES = ("prismatic", "cylindrical")
 REACTIONS = (
     "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
     "The row of an actuated joint contains the actuator's force along, or torque about, its axis. Axial and radial are "
@@ -25,12 +25,20 @@ LIFE = (
     " Basic life (C/P)^p by ISO 281, p = 3 for balls and 10/3 for rollers, in million turns; by ISO 14728 in 100 km "
     "for a slide. P is the mean over time of the equivalent load to the power p, root taken: X Fr + Y Fa (or Fr, where "
     "that is more) with factors of the robot file, otherwise the whole force (of a slide its radial part). Speed is "
-    "taken as constant."
+    "taken as constant. The life in hours is that of the motion repeated without a pause: 10^6 (C/P)^p/(60 n) with n "
+    "turns a minute, the angle travelled back and forth over 2 pi; of a slide 10^5 m (C/P)^p over its mean speed."
 )
+_STILL = 1e-9
+"""A joint that goes less far than this [m or rad] along a motion does not move: that is rounding."""
+_COUNTS = {True: ("100 km", 1e5), False: ("million turns", 2e6 * np.pi)}
+"""What a basic life counts, of slides and of joints that turn, and how far that is [m or rad]."""
 
 
 class Life(NamedTuple):
-    """Load P and rating C [N] of a joint's bearing, its basic life (C/P)^p (NaN without load) and what that counts."""
+    """Load P and rating C [N] of a joint's bearing, its basic life (C/P)^p (NaN without load) and what that counts.
+
+    ``hours`` is that life at the mean speed of the motion, NaN where the joint does not move.
+    """
 
     leg: str
     joint: str
@@ -38,6 +46,7 @@ class Life(NamedTuple):
     rating: float
     life: float
     counts: str
+    hours: float
 
 
 def parts(result: xr.Dataset, joint: int) -> tuple[Array, Array]:
@@ -63,7 +72,10 @@ def lives(result: xr.Dataset) -> list[Life]:
             force = np.where(np.isnan(both), force, both)  # a spherical joint has no axis
         load = float(power_mean(result.time.values, force[:, None], bearing.life_exponent)[0])
         life = (bearing.dynamic_load_rating / load) ** bearing.life_exponent if load != 0.0 else np.nan
-        found.append(Life(leg, joint, load, bearing.dynamic_load_rating, life, "100 km" if slides else "million turns"))
+        counts, far = _COUNTS[slides]
+        way = float(result.joint_way[-1, k]) if "joint_way" in result else np.nan
+        hours = life * far / way * float(result.time[-1] - result.time[0]) / 3600 if way > _STILL else np.nan
+        found.append(Life(leg, joint, load, bearing.dynamic_load_rating, life, counts, hours))
     return found
 
 
@@ -82,7 +94,7 @@ def bearings(result: xr.Dataset) -> Table:
     ]  # fmt: skip
     rated = {(one.leg, one.joint): one for one in lives(result)}
     if rated:
-        columns += [("load rating", "N"), ("mean load", "N"), ("basic life", ""), ("life counts", "")]
+        columns += [("load rating", "N"), ("mean load", "N"), ("basic life", ""), ("life counts", ""), ("life", "h")]
     rows, time = [], result.time.values
     for k, ((leg, joint), (force, moment)) in enumerate(reactions(result).items()):
         size, turn = np.linalg.norm(force, axis=-1), np.linalg.norm(moment, axis=-1)
@@ -93,6 +105,7 @@ def bearings(result: xr.Dataset) -> Table:
         row: tuple[object, ...] = (leg, joint, *map(float, numbers))
         if rated:
             one = rated.get((leg, joint))
-            row += (np.nan, np.nan, np.nan, "") if one is None else (one.rating, one.load, one.life, one.counts)
+            none = (np.nan, np.nan, np.nan, "", np.nan)
+            row += none if one is None else (one.rating, one.load, one.life, one.counts, one.hours)
         rows.append(row)
     return table("Joint bearings", columns, rows, REACTIONS + (LIFE if rated else ""))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
+_ROUNDING = 1e-9  # of the largest power; less is noise
 FORCES = (
     "Forces are positive along the growing coordinate: a UPS leg that pushes, a slider driven away from the start of "
     "its rail, a motor that turns forwards."
@@ -34,6 +35,7 @@ def actuators(result: xr.Dataset) -> Table:
     t, q, force, speed, change, power = (
         result[name].values for name in ("time", "q", "force", "qdot", "qddot", "power")
     )
+    power = clean(power)
     peak = np.abs(force).argmax(axis=0)
     place, push, mixed = result.q.attrs["units"], result.force.attrs["units"], len(groups(result)) > 1
     columns = [
@@ -52,6 +54,15 @@ def actuators(result: xr.Dataset) -> Table:
         units = [str(result[unit].values[k]) for unit in ("actuator_unit", "force_unit")] if mixed else []
         rows.append((name, *units, *(float(value[k]) for value in values)))
     return table("Actuators", columns, rows, FORCES)
+
+
+def clean(power: Array, largest: float | None = None) -> Array:
+    """Powers without those that are rounding beside the largest: a drive that never brakes brakes with 0 W.
+
+    >>> clean(np.array([-2e-15, 0.0, 30.0]))
+    array([ 0.,  0., 30.])
+    """
+    return np.where(np.abs(power) > _ROUNDING * (np.abs(power).max() if largest is None else largest), power, 0.0)
 
 
 def limits(result: xr.Dataset) -> Table:
@@ -105,7 +116,7 @@ def summary(result: xr.Dataset) -> dict[str, Any]:
     The peak force has its unit in its name, ``peak_force_N`` or ``peak_force_N_m``. The total power is that of all
     actuators at once: the largest that they give, and the largest that they take up, negative; 0 if they never do.
     """
-    total = result.power.values.sum(axis=1)
+    total = clean(result.power.values.sum(axis=1), np.abs(result.power.values).sum(axis=1).max())
     peaks = by_unit("peak_force", result, np.abs(result.force.values).max(axis=0))
     return {
         "duration_s": float(result.time[-1]),

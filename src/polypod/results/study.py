@@ -18,6 +18,7 @@ from ..model import Model
 from ..model.reactions import Reactions
 from ..motion import Task, make_task, with_motion_lines
 from ..symbols.vectors import absent
+from .travelled import travelled
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -103,6 +104,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "condition": conditioning.condition,
         "distance": conditioning.distance,
         **_wrenches(reactions),
+        **_ways(model, motion.pose, reactions, shape),
         **shape.values(model),
     }
     labels: dict[str, tuple[str, Any]] = {"part": ("part", list(parts)), **_joints(reactions)}
@@ -224,6 +226,16 @@ def _wrenches(found: Reactions) -> dict[str, Array]:
         "reaction_moment": np.stack([joint.moment for joint in joints], axis=-2),
         "joint_axes": np.stack([_two(joint.axes) for joint in joints], axis=-3),
     }
+
+
+def _ways(model: Model, pose: Array, found: Reactions, shape: _Shape) -> dict[str, Array]:
+    """The way (n, joints) that every joint goes, where the robot file rates a bearing."""
+    rated = any(
+        leg.bearing(joint).dynamic_load_rating is not None for leg in model.robot.legs for joint in found.legs[leg.name]
+    )
+    if not rated:
+        return {}
+    return {"joint_way": travelled(model, pose, _wrenches(found)["joint_axes"], **shape.place)}
 
 
 def _two(axes: Array) -> Array:

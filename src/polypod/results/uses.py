@@ -32,7 +32,8 @@ _ROUNDING = 1e-12
 class Use:
     """One limit at its worst: what is asked where and when (None: over the whole motion), and what is allowed.
 
-    ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds. SI units.
+    ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds; ``least`` that it is
+    the low end of a range. SI units.
     """
 
     quantity: str
@@ -43,6 +44,7 @@ class Use:
     time: float | None
     use: float
     kept: bool
+    least: bool = False
 
 
 def of_drives(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
@@ -102,9 +104,11 @@ def of_limits(result: xr.Dataset) -> list[Use]:
     for k, (leg, name) in enumerate(report.names):
         at = int(share[:, k].argmax())
         value = float(report.value[at, k])
-        allowed = float(report.high[k] if cones[k] or value >= middle[k] else report.low[k])
+        low = not cones[k] and value < middle[k]
+        allowed = float(report.low[k] if low else report.high[k])
         kept, said = bool(report.inside[:, k].all()), name if cones[k] else f"{name} range"
-        found.append(Use(said, leg, value, allowed, report.units[k], float(time[at]), float(share[at, k]), kept))
+        use = float(share[at, k])
+        found.append(Use(said, leg, value, allowed, report.units[k], float(time[at]), use, kept, bool(low)))
     return found
 
 

@@ -129,6 +129,7 @@ def _row(one: Use) -> tuple[Any, ...]:
     asked, allowed = (
         f"{factor * x:.3g}" if abs(factor * x) < 1e3 else f"{factor * x:.0f}" for x in (one.value, one.allowed)
     )
+    allowed = f"at least {allowed}" if one.least else allowed
     return one.quantity, one.where, short(at), asked, allowed, unit, percent(one.use), "kept" if one.kept else "broken"
 
 

@@ -2,11 +2,12 @@
 
 from .full import dexterous, full_workspace, reachable
 from .maps import constant_orientation, orientations_at, workspace_map
-from .space import Requirements, Space
+from .space import Judge, Requirements, Space
 from .surface import straight_reach
 from .travel import tilt_by_height, travel
 
 __all__ = [
+    "Judge",
     "Requirements",
     "Space",
     "constant_orientation",

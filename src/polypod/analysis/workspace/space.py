@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from ...description.curve import force_at
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
 from ...model import Model
 from .compiled import limit_names, margins
@@ -113,8 +114,9 @@ class Requirements:
 
     ``distance`` is the least distance to singularity (smallest singular value of the scaled Jacobian, as
     ``model.conditioning`` has it). With ``max_force`` [N or N m], one number or one an actuator, or with ``drives``,
-    which takes those of the robot file, the forces at rest must not be larger: under gravity, the robot's own payload,
-    another ``payload`` (mass [kg], and where it is (3) [m] in the platform frame) and a ``wrench`` (6) on the platform.
+    which takes the smaller of max_force and the force at zero speed of force_speed in the robot file, the forces at
+    rest must not be larger: under gravity, the robot's own payload, another ``payload`` (mass [kg], and where it is (3)
+    [m] in the platform frame) and a ``wrench`` (6) on the platform.
     """
 
     distance: float = 0.0
@@ -172,16 +174,29 @@ class Judge:
             self.limits += tuple((actuator.name, FORCE) for actuator in model.actuators)
         self._most = self.asked.max_force
         if self.asked.drives:
-            own = [actuator.drive.max_force for actuator in model.actuators]
-            if all(most is None for most in own):
+            self._most = tuple(float(force_at(actuator.drive, np.zeros(1))[0]) for actuator in model.actuators)
+            if np.isinf(self._most).all():
                 raise InputError(
-                    f"drives: no drive of {model.robot.name!r} states max_force; state it, or give max_force"
+                    f"drives: no drive of {model.robot.name!r} states max_force or force_speed; state one of them, or "
+                    "give max_force"
                 )
-            self._most = tuple(np.inf if most is None else float(most) for most in own)
         if self.asked.max_force is not None:
             count = np.shape(self.asked.max_force)
             if count not in ((), (len(model.actuators),)):
                 raise InputError(f"max_force: one number or {len(model.actuators)} are needed, got {count[0]}")
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """What poses are judged by, in words: every quantity once, and the fields of the file that limit forces."""
+        names = dict.fromkeys(name for _, name in self.limits)
+        if self.asked.forces:
+            fields = ["max_force as given"]
+            if self.asked.drives:
+                drives = [actuator.drive for actuator in self.space.model.actuators]
+                said = {"max_force": "max_force", "force_speed": "force_speed at zero speed"}
+                fields = [text for name, text in said.items() if any(getattr(d, name) is not None for d in drives)]
+            names = {f"{name} at rest ({', '.join(fields)})" if name == FORCE else name: None for name in names}
+        return tuple(names)
 
     def __call__(self, x: Array) -> Judged:
         """At coordinates (n, m)."""
