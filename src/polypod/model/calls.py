@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
-from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
-from ..parameters.paths import Design
 from ..platforms import Freedoms
-from .arguments import Argument, Batch, batch, first_not_finite, is_given, preset
-from .checks import exact_poses
+from .arguments import Batch, batch
+from .checked import Run
 from .coupling import FrictionCode, motion_solutions
+from .design_calls import DesignCalls, Notes, as_tuple
 from .diagnosis import Errors, check_policy, reasons, report
-from .freedoms import own_motion
 from .kernels import Kernels
 from .single import SingleStates, given_values
 
 Array = NDArray[np.float64]
 Answer = Callable[[list[Array]], Any]
-Notes = list[tuple[NDArray[np.bool_], str]]
 _ADRIFT = "the friction iteration did not converge: "
 _JAMMED = _ADRIFT + "friction coefficients too large for this pose"
 
@@ -36,66 +31,12 @@ def first(results: list[Array]) -> Array:
     return results[0]
 
 
-@dataclass(frozen=True)
-class _Run:
-    """Outputs of a kernel by name, rows first, of a batch of states; and the function that explains lost margins.
-
-    ``numbers`` (D, k) are the robot's numbers of designs and ``which()`` (n) the design of each row, if there are any.
-    """
-
-    shape: tuple[int, ...]
-    outputs: dict[str, Array]
-    margins: Callable[[NDArray[np.int64]], Array]
-    mechanism: Mechanism
-    numbers: Array | None = None
-    which: Callable[[], NDArray[np.int64]] | None = None
-    jammed: Callable[[NDArray[np.int64]], list[str]] | None = None
-
-    def restored(self, name: str) -> Array:
-        """An output with the batch's axes."""
-        return self.outputs[name].reshape(self.shape + self.outputs[name].shape[1:])
-
-
-class Calls:
+class Calls(DesignCalls):
     """Checked calls into the compiled functions of one robot; ``size`` is its platform's [m]."""
 
     def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
-        self._kernels, self._freedoms = kernels, freedoms
-        self.own = own_motion(freedoms, size, kernels)
+        super().__init__(kernels, freedoms, size)
         self._singles = SingleStates()
-
-    def arguments(self, kernel: Kernel, given: Mapping[str, Any], names: Mapping[str, str] = {}) -> list[Argument]:
-        """The kernel's inputs in order, under the caller's own ``names``; what is not given is zero (weights: one)."""
-        result = []
-        for port in kernel.inputs:
-            value = given[port.name] if is_given(port.name, given) else preset(port.name, port.shape)
-            result.append(Argument(names.get(port.name, port.name), value, port.shape))
-        return result
-
-    def checked(self, arguments: list[Argument]) -> Batch:
-        """Arguments as rows; an error for what is no pose, not finite, or no motion of the robot."""
-        return self._examined(batch(arguments), arguments)
-
-    def _examined(self, states: Batch, arguments: list[Argument]) -> Batch:
-        rows = list(states.rows)
-        for k, argument in enumerate(arguments):
-            if argument.shape == (4, 4):
-                rows[k] = self.exact_pose(rows[k], argument.name, bool(states.shape))
-        # A number that no result depends on (a force that does no work, a speed along all rails) leaves no trace later.
-        others = [k for k, a in enumerate(arguments) if a.shape != (4, 4)]
-        first_not_finite(Batch(states.shape, tuple(rows[k] for k in others)), [arguments[k] for k in others])
-        if not self._freedoms.full:
-            named = {argument.name: row for argument, row in zip(arguments, rows, strict=True)}
-            if "twist" in named:
-                self.own.check_motion(named["pose"], named["twist"], named.get("acceleration"), bool(states.shape))
-        return Batch(states.shape, tuple(rows))
-
-    def exact_pose(self, rows: Array, name: str, batched: bool) -> Array:
-        """Poses (n, 4, 4) that the robot can take, the rounding of printed digits removed; an error for others."""
-        poses = exact_poses(rows, name, batched)
-        if not self._freedoms.full:
-            return self.own.exact_poses(poses, name, batched)
-        return poses
 
     def one(self, values: tuple[Any, ...], name: str, friction: Any = False, formulation: str = "virtual-power") -> Any:
         """The first result of a function of one state the short way; None if :meth:`call` must look at it.
@@ -165,7 +106,7 @@ class Calls:
             found = motion_solutions(self._kernels, [rows[n][index] for n in wanted], acting == "force")
             return [_ADRIFT + FrictionCode(code).advice for code in found.code.tolist()]
 
-        run = _Run(states.shape, outputs, margins, self._kernels.mechanism, jammed=jammed)
+        run = Run(states.shape, outputs, margins, self._kernels.mechanism, jammed=jammed)
         return self._answered(name, (run, []), errors, answer)
 
     def evaluated(
@@ -186,100 +127,7 @@ class Calls:
             outputs["verdict"] %= BAD_INPUT
         return states, outputs
 
-    def of_designs(
-        self,
-        name: str,
-        given: Mapping[str, Any],
-        parameters: Mapping[str, ArrayLike],
-        options: Mapping[str, Any] = {},
-        names: Mapping[str, str] = {},
-    ) -> tuple[_Run, Notes]:
-        """States broadcast against designs: every design at every state where the designs' axes lead.
-
-        Notes say of which rows the design cannot be, and why.
-        """
-        design = Design(self._kernels.robot, parameters)
-        of_design = self._kernels.of_design(design)
-        kernel, ask = of_design.get(name, **options, verdict=True), of_design.get("margins")
-        mechanism = of_design.mechanism
-        values = design.rows(mechanism.numbers)
-        states = self.checked(self.arguments(kernel, given, names))
-        try:
-            shape = np.broadcast_shapes(states.shape, design.shape)
-        except ValueError as error:
-            raise InputError(
-                f"parameters: batch axes of designs {design.shape} do not fit those of the states {states.shape}; give "
-                "designs an axis of their own before them, (D, 1, ...)"
-            ) from error
-        outer = _leading(design.shape, shape)
-
-        def which() -> NDArray[np.int64]:
-            """The design of every state; made when asked for: memory that is new takes as long as the mechanics."""
-            return np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
-
-        inputs = [p.name for p in kernel.inputs]
-        bound = kernel.at(values, rows=outer is None) if kernel.parameters else kernel
-        if outer is not None:
-            rows = [_spread(row, states.shape, shape, outer) for row in states.rows]
-            raw = _tuple(bound(*rows))
-        else:
-            size = int(np.prod(shape, dtype=int))
-            bound = kernel.at(values[which()], rows=True)
-            rows = [_rows(row, states.shape, shape) for row in states.rows]
-            raw = _tuple(bound(*(np.ascontiguousarray(np.broadcast_to(r, (size, *r.shape[1:]))) for r in rows)))
-        cores = [p.shape for p in kernel.outputs]
-        outputs = {
-            p.name: np.ascontiguousarray(r).reshape(-1, *core)
-            for p, r, core in zip(kernel.outputs, raw, cores, strict=True)
-        }
-        verdict = outputs["verdict"]
-        impossible = self.impossible(design, values, ask)
-        notes = [(which() == k, f"design {k}{text}") for k, text in impossible.items()]
-        if mechanism.platform.follows_legs:
-            # other geometry lets the platform do other things
-            notes.append((verdict >= BAD_INPUT, "the design's legs do not allow this pose or motion"))
-
-        def margins(index: NDArray[np.int64]) -> Array:
-            given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
-            picked = [np.ascontiguousarray(given_rows[p.name][index]) for p in ask.inputs]
-            return np.asarray(ask.at(values[which()[index]], rows=True)(*picked) if ask.parameters else ask(*picked))
-
-        return _Run(shape, outputs, margins, mechanism, values, which), notes
-
-    def of_possible_designs(
-        self, name: str, given: Mapping[str, Any], parameters: Mapping[str, ArrayLike], results: tuple[str, ...]
-    ) -> _Run:
-        """Outputs of a function that says by its numbers where there is no answer; NaN for designs that cannot be."""
-        run, notes = self.of_designs(name, given, parameters)
-        bad = np.any([states for states, _ in notes], axis=0) if notes else np.zeros(0, dtype=bool)
-        if bad.any():
-            for key in results:
-                run.outputs[key][bad] = np.nan
-            found = {key: run.restored(key) for key in results}
-
-            def explain(index: NDArray[np.int64]) -> list[str]:
-                return [next(text for states, text in notes if states[k]) for k in index]
-
-            report(name, bad, explain, found, True, None)
-        return run
-
-    def impossible(self, design: Design, values: Array, ask: Kernel) -> dict[int, str]:
-        """Why designs, by number, can be no robot: bodies that cannot be, legs that do not close at home.
-
-        ``values`` are their rows of the parameter port and ``ask`` the kernel of their margins.
-        """
-        notes = {k: f": {text}" for k, text in design.reasons.items()}
-        homes = np.tile(self._kernels.robot.home.matrix, (design.count, 1, 1))
-        homes[:, :3, 3] = design.flat("home.position")
-        still = [homes if p.shape == (4, 4) else np.zeros((design.count, *p.shape)) for p in ask.inputs]
-        closed = np.asarray(ask.at(values, rows=True)(*still) if ask.parameters else ask(*still))
-        lost = ~(closed[..., 0] > SMALLEST_MARGIN).all(axis=-1)
-        for k in np.flatnonzero(lost).tolist():
-            text = reasons(self._kernels.mechanism, closed[k : k + 1])[0]
-            notes.setdefault(k, f" does not close at home: {text}")
-        return notes
-
-    def _answered(self, name: str, found: tuple[_Run, Notes], errors: Errors | None, answer: Answer) -> Any:
+    def _answered(self, name: str, found: tuple[Run, Notes], errors: Errors | None, answer: Answer) -> Any:
         """Results with NaN where there is no answer, and a word about it."""
         run, notes = found
         outputs = run.outputs
@@ -314,7 +162,7 @@ def _never(*values: Any) -> None:
     """No short way."""
 
 
-def _explained(run: _Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
+def _explained(run: Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
     texts = reasons(run.mechanism, run.margins(index))
     for states, note in notes:
         some = np.flatnonzero(states[index])
@@ -326,36 +174,4 @@ def _explained(run: _Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
 
 
 def _by_name(kernel: Kernel, results: Any) -> dict[str, Array]:
-    return dict(zip((p.name for p in kernel.outputs), _tuple(results), strict=True))
-
-
-def _tuple(results: Any) -> tuple[Array, ...]:
-    return results if isinstance(results, tuple) else (results,)
-
-
-def _leading(designs: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
-    """How many leading axes of a batch the designs take; None if they also vary along axes of the states."""
-    padded = (1,) * (len(shape) - len(designs)) + designs
-    last = max((k for k, size in enumerate(padded) if size != 1), default=-1)
-    return last + 1 if padded[: last + 1] == shape[: last + 1] else None
-
-
-def _spread(row: Array, states: tuple[int, ...], shape: tuple[int, ...], outer: int) -> Array:
-    """Rows of an input for kernels of several designs: (n, ...) for all of them, or (D, n, ...)."""
-    core = row.shape[1:]
-    if len(row) == 1:
-        return row
-    lead = (1,) * (len(shape) - len(states)) + states
-    full = row.reshape(*lead, *core)
-    if all(size == 1 for size in lead[:outer]):
-        inner = np.broadcast_to(full, (*(1,) * outer, *shape[outer:], *core))
-        return np.ascontiguousarray(inner).reshape(-1, *core)
-    every = np.broadcast_to(full, (*shape, *core))
-    return np.ascontiguousarray(every).reshape(int(np.prod(shape[:outer], dtype=int)), -1, *core)
-
-
-def _rows(row: Array, states: tuple[int, ...], shape: tuple[int, ...]) -> Array:
-    """Rows of an input for every state of the broadcast batch."""
-    core = row.shape[1:]
-    full = np.broadcast_to(row, (int(np.prod(states, dtype=int)), *core)).reshape(*states, *core)
-    return np.broadcast_to(full, (*shape, *core)).reshape(-1, *core)
+    return dict(zip((p.name for p in kernel.outputs), as_tuple(results), strict=True))
