@@ -59,7 +59,7 @@ class _Weighted:
     cross: Array | None = None
     moves: Array | None = None
 
-    def bent(self, steps: Array) -> Array:
+    def changed(self, steps: Array) -> Array:
         """What steps (K a, p) of the splines do to the rows (B a, p)."""
         assert self.splines is not None
         assert self.weight is not None
@@ -69,7 +69,7 @@ class _Weighted:
         return np.asarray((slopes @ steps[place]).reshape(blocks * a, -1))
 
     def gathered(self, rows: Array) -> Array:
-        """The transpose of :meth:`bent`: rows (B a, p) to coefficients (K a, p)."""
+        """The transpose of :meth:`changed`: rows (B a, p) to coefficients (K a, p)."""
         assert self.splines is not None
         assert self.weight is not None
         blocks, a, _, _ = self.splines.slopes.shape
@@ -168,7 +168,7 @@ def weighted(
             left = one.side - one.columns @ beta
             if one.moves is not None:
                 step = one.moves[:, size] - one.moves[:, :size] @ beta
-                left = left - one.bent(step[:, None])[:, 0]
+                left = left - one.changed(step[:, None])[:, 0]
                 own[k] = _coordinate_noise(part, step, own[k], float(fixed[k].sum()), size / len(parts))
             square += ((left.reshape(-1, channels) / weight) ** 2).sum(axis=0)
         if freedoms is not None:
@@ -219,6 +219,6 @@ def _fixed(parts: list[Rows], whole: list[_Weighted], inverse: Array) -> list[Ar
     for part, one, sign, still in zip(parts, whole, signs, inner, strict=True):
         met = one.columns @ beta
         if one.moves is not None and still is not None:
-            met = met + one.bent(still - one.moves[:, :-1] @ beta)
+            met = met + one.changed(still - one.moves[:, :-1] @ beta)
         own.append((sign * met).reshape(-1, part.side.shape[1], PROBES).sum(axis=0).mean(axis=1))
     return own

@@ -127,7 +127,7 @@ def _length_rows(u: ca.SX, half: list[ca.SX], leg: ca.SX, home: ca.SX, ends: tup
     lowest, slack = way[2] - d1, _ROUNDED * (leg[10] + d1)
     up = ends[0] + lowest > slack
     rows = []
-    for k, value, slopes, bent in ((10, found[0], found[2], found[3]), (9, found[1], found[4], found[5])):
+    for k, value, slopes, curvature in ((10, found[0], found[2], found[3]), (9, found[1], found[4], found[5])):
         least, most = leg[k] ** 2 - farthest**2, leg[k] ** 2 - nearest**2
         root = ca.sqrt(ca.fmax(least, 1e-12 * leg[10] ** 2))
         q1, q2, q3 = 2 * farthest * d1, 2 * d1**2 + 2 * farthest * d2, 6 * d1 * d2 + 2 * farthest * d3
@@ -135,7 +135,7 @@ def _length_rows(u: ca.SX, half: list[ca.SX], leg: ca.SX, home: ca.SX, ends: tup
         second = d2 + q2 / (2 * root) + q1**2 / (4 * root**3)
         # a rest larger than the tip's own motion says less than a constant
         good = ca.logic_and(least > _STEEP * leg[10] ** 2, second < 4 * d1)
-        model = _curved(value, slopes, bent, second, third, slack, half)
+        model = _curved(value, slopes, curvature, second, third, slack, half)
         edge = -lowest + ca.sqrt(ca.fmax(most, 0)) + slack
         if k == 10:
             rows.append(_row(good, model, ends[0], ca.if_else(most < 0, ends[0], edge), ends))
@@ -193,7 +193,7 @@ def _split(a: Interval) -> tuple[ca.SX, ca.SX]:
 
 
 def _curved(
-    value: ca.SX, slopes: ca.SX, bent: ca.SX, second: ca.SX, third: ca.SX, slack: ca.SX, half: list[ca.SX]
+    value: ca.SX, slopes: ca.SX, curvature: ca.SX, second: ca.SX, third: ca.SX, slack: ca.SX, half: list[ca.SX]
 ) -> _Model:
     """f(m) + g.s + s.H s/2 and a rest below third/6, or f(m) + g.s and one below second/2, whichever says more.
 
@@ -202,11 +202,11 @@ def _curved(
     """
     mean, rest, size = ca.SX(0), third / 6, _THIRD * third
     for i in range(5):
-        mean += bent[i, i] * half[i] ** 2 / 6
-        rest += ca.fabs(bent[i, i]) * half[i] ** 2 / 2
-        size += ca.fabs(bent[i, i]) * half[i] ** 2 / 6
+        mean += curvature[i, i] * half[i] ** 2 / 6
+        rest += ca.fabs(curvature[i, i]) * half[i] ** 2 / 2
+        size += ca.fabs(curvature[i, i]) * half[i] ** 2 / 6
         for j in range(i):
-            area = ca.fabs(bent[i, j]) * half[i] * half[j]
+            area = ca.fabs(curvature[i, j]) * half[i] * half[j]
             rest += area
             size += area / 4
     low = ca.fmax(mean - _THIRD * third, -second / 6) - slack
