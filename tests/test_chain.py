@@ -21,12 +21,14 @@ from chain_engine import Array, Engine, Motion, Place
 from chain_functions import Functions
 from compare import assert_close
 from polypod.errors import InputError
+from polypod.files import loads
 from polypod.formulations import FORMULATIONS
 from polypod.formulations.derivatives import derivatives
 from polypod.formulations.dry_friction import DryFriction
 from polypod.mechanism.closing import closed
+from polypod.yaml12 import to_yaml
 from random_chains import ROBOTS as USUAL
-from random_chains import as_chains, as_data, carried
+from random_chains import as_chains, as_data, carried, shuffled
 from unusual_chains import UNUSUAL
 
 ROBOTS = {**USUAL, **UNUSUAL}
@@ -238,6 +240,18 @@ def test_least_norm_counts_friction_of_the_drives() -> None:
     assert abs(force @ idle) < 1e-12 * np.linalg.norm(force)
 
 
+def test_a_slide_may_grow_inwards() -> None:
+    """A telescopic leg whose slide is stated from the platform to the base; home looks the same with either sense."""
+    data = deepcopy(case("straight shuffled UPS").data)
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            if joint["kind"] == "prismatic":
+                joint["axis"] = [-x for x in joint["axis"]]
+    c, function = moving(data, 2), Functions(pp.Robot.model_validate(data))
+    check(function("inverse_kinematics", **c.given)["q"], c.engine.coordinates(c.place))
+    check(function("energy", **c.given)["kinetic"], c.engine.kinetic(c.place, c.motion.velocity))
+
+
 @pytest.mark.parametrize("name", ["lopes", "pedrammehr"])
 def test_a_chain_equals_the_short_kind(name: str) -> None:
     """PUS and UPS legs written as bodies and joints at home."""
@@ -311,3 +325,23 @@ def test_golden_answers(name: str) -> None:
         energy = function("energy", **given)
         check(energy["kinetic"], state["kinetic"], 1e-12)
         check(energy["potential"], state["potential"], 1e-12)
+
+
+def test_golden_answers_however_the_robot_is_written() -> None:
+    """Axes the other way round turn signs; another base, order of legs and joints, and names change nothing else."""
+    data, rng = golden("3-rps"), np.random.default_rng(3)
+    robot, turn, shift = data["robot"], Rotation.from_rotvec([0.4, -0.9, 1.3]).as_matrix(), np.array([0.5, -1.2, 0.7])
+    for leg in robot["legs"]:
+        for joint in leg["joints"]:
+            if "axis" in joint:
+                joint["axis"] = [-x for x in joint["axis"]]
+    legs = [shuffled(rng, leg) | {"name": f"Bein {k}: Größe, ä"} for k, leg in enumerate(robot["legs"])]
+    function = Functions(loads(to_yaml(carried({**robot, "legs": legs[::-1]}, turn, shift))))
+    carry, both = np.eye(4), np.kron(np.eye(2), turn)
+    carry[:3, :3], carry[:3, 3] = turn, shift
+    for state in data["states"][:2]:
+        given = {field: both @ state[field] for field in ("twist", "acceleration", "wrench")}
+        given["pose"] = carry @ state["pose"]
+        check(function("inverse_kinematics", **given)["q"], -np.array(state["q_from_home"])[::-1], 1e-12)
+        check(function("rates", **given)["qdot"], -np.array(state["qdot"])[::-1], 1e-12)
+        check(function("inverse_dynamics", True, **given)["force"], -np.array(state["force_viscous"])[::-1], 1e-12)

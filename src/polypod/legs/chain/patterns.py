@@ -25,9 +25,10 @@ class Recipe:
     """How a joint is solved: by what (``way``), to reach which cut joint, with which joint next.
 
     ``branch`` is that of its root, ``tilt`` that of a universal joint. ``straight`` says that a universal joint's child
-    reaches out square to the second axis, or a slide along the line to what it reaches. ``alone`` says that no joint
-    before it has brought the point to its distance: that is left to the platform. ``counter`` is the hinge at the other
-    end of a bar of a parallelogram, which turns back what this hinge turns.
+    reaches out square to the second axis, or a slide along the line to what it reaches; ``sense`` is -1 if that slide
+    grows towards what carries it: its axis is stated the other way round. ``alone`` says that no joint before it has
+    brought the point to its distance: that is left to the platform. ``counter`` is the hinge at the other end of a bar
+    of a parallelogram, which turns back what this hinge turns.
     """
 
     way: str
@@ -36,6 +37,7 @@ class Recipe:
     branch: int = 1
     tilt: int = 1
     straight: bool = False
+    sense: int = 1
     alone: bool = False
     counter: int = -1
 
@@ -147,13 +149,14 @@ def _reaching(leg: Any, plan: Plan, steps: Sequence[_Step], target: int, end: st
     if kinds in (("revolute", "pointing"), ("prismatic", "pointing")):
         return {first: Recipe("reach", target, second), second: rod_recipe(leg, plan, steps[1].link, target)}
     if steps[0].counter < 0 and kinds == ("pointing", "prismatic"):
-        straight = _along(leg, steps[0].link, second, target)
-        return {first: Recipe("stretch", target, second, straight=straight), second: Recipe("stretched", target)}
+        sense = _along(leg, steps[0].link, steps[1].link, target)
+        stretch = Recipe("stretch", target, second, straight=sense != 0, sense=sense or 1)
+        return {first: stretch, second: Recipe("stretched", target)}
     if steps[0].counter < 0 and kinds == ("revolute", "prismatic"):
-        straight = _along(leg, steps[0].link, second, target) and square(
-            leg.joints[first].axis, leg.joints[second].axis
-        )
-        return {first: Recipe("swing", target, second, straight=straight), second: Recipe("stretched", target)}
+        sense = _along(leg, steps[0].link, steps[1].link, target)
+        straight = sense != 0 and square(leg.joints[first].axis, leg.joints[second].axis)
+        swing = Recipe("swing", target, second, straight=straight, sense=sense if straight else 1)
+        return {first: swing, second: Recipe("stretched", target)}
     if kinds == ("prismatic", "revolute") and _turns(steps[1], lines[1], point):
         return across
     if kinds != ("revolute", "revolute"):
@@ -216,13 +219,18 @@ def points(leg: Any, plan: Plan, link: Link) -> bool:
     return leg.joints[link.joint].kind == "universal" or link.joint in plan.spins
 
 
-def _along(leg: Any, first: Link, slide: int, target: int) -> bool:
-    """Whether a slide runs along the line from a joint to the point that it reaches, square to the axis it carries."""
+def _along(leg: Any, first: Link, slide: Link, target: int) -> int:
+    """Whether a slide runs along the line from a joint to the point that it reaches, square to the axis it carries.
+
+    1 if it grows towards the point, -1 if away from it, 0 if it does not run along; bodies at home do not say which.
+    """
     reach = np.array(leg.joints[target].at) - np.array(leg.joints[first.joint].at)
-    axis = np.array(leg.joints[slide].axis)
+    axis = np.array(leg.joints[slide.joint].axis)
     axes = (leg.joints[first.joint].axes or ())[:: -1 if first.reversed else 1]
     straight = np.linalg.norm(np.cross(reach, axis)) < 1e-12 * max(float(np.linalg.norm(reach)), 1e-3)
-    return bool(straight and all(square(axis, a) for a in axes[1:]))
+    if not (straight and all(square(axis, a) for a in axes[1:])):
+        return 0
+    return 1 if (reach @ axis > 0) != slide.reversed else -1
 
 
 def on_drawn_branch(

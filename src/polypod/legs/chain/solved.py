@@ -123,7 +123,7 @@ class SolvedChain(Chain):
         if recipe.straight:
             # the slide runs along the frame's second axis or against it
             distance = ca.sqrt(distance2)
-            shift = recipe.branch * (distance - w[1])
+            shift = recipe.sense * (distance - w[1])
             p = flat * (1 / distance)
         else:
             slope2, meet = along[1] * along[1] + along[2] * along[2], w[1] * along[1] + w[2] * along[2]
@@ -189,8 +189,7 @@ class SolvedChain(Chain):
         if recipe.way == "stretch":
             distance = norm(goal)
             f = goal * (1 / distance)
-            sense = recipe.branch
-            self._stretch[recipe.other] = sense * (distance - length)
+            self._stretch[recipe.other] = recipe.sense * (distance - length)
         else:
             f = unit(goal) if recipe.alone else goal * (1 / length)
         side = cross(a, f)
