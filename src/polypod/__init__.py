@@ -114,8 +114,8 @@ def __dir__() -> list[str]:
 
 
 # CasADi, LLVM and SciPy take half a second to load: 'polypod --version' need not wait for them, but a program that
-# imports polypod has them from then on, so that its first model is not late.
-if PurePath(next(iter(sys.argv), "")).stem != "polypod":
+# imports polypod has them from then on, so that its first model is not late. '-m' is what 'python -m polypod' has here.
+if PurePath(next(iter(sys.argv), "")).stem not in ("polypod", "-m"):
     __getattr__("Model")
 
 

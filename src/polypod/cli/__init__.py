@@ -5,7 +5,6 @@ A command's file is imported when the command runs: 'polypod --help' and '--vers
 
 from __future__ import annotations
 
-import signal
 import sys
 from importlib import import_module
 from itertools import pairwise
@@ -15,7 +14,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
-from . import terminal
+from . import stopping, terminal
 from .extend import extended
 
 COMMANDS = {
@@ -111,15 +110,9 @@ def _polypod(
     """Kinematics and dynamics of parallel robots."""
 
 
-def _stop(signum: int, frame: object) -> None:
-    sys.exit(128 + signum)
-
-
 def main() -> None:
     """Entry point of ``polypod``."""
-    for name in ("SIGTERM", "SIGHUP"):  # as an exception, so that half-written folders are cleared away
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), _stop)
+    stopping.install()
     try:
         app(prog_name="polypod")
     except KeyboardInterrupt:

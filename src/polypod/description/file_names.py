@@ -28,7 +28,7 @@ def check_stays(name: str, folder: Path) -> None:
     """Raise ValueError for a path that leaves ``folder`` (absolute, by ``..`` or by a link) and is not allowed."""
     target = os.path.realpath(folder / name)
     allowed = [entry for entry in os.environ.get(ALLOW_PATHS, "").split(os.pathsep) if entry]
-    if any(Path(target).is_relative_to(os.path.realpath(place)) for place in (folder, *allowed)):
+    if any(Path(target).is_relative_to(os.path.realpath(place)) for place in (str(folder), *allowed)):
         return
     if os.path.isdir(target) and Path(name).name == name:
         return  # a linked folder that happens to be called like a robot of the library: folders are not read

@@ -1,0 +1,44 @@
+"""Ctrl-C, SIGTERM and SIGHUP as exceptions that arrive, so that commands end soon and clear what is half-written.
+
+CasADi looks at its arguments by calling back into Python and drops what is raised there: an interrupt at that moment
+would be lost and the command run on. There it waits until the call is over.
+"""
+
+from __future__ import annotations
+
+import signal
+from pathlib import PurePath
+from types import FrameType
+
+_ALARM = getattr(signal, "SIGALRM", None)
+_WAIT = 0.01  # [s]
+_wanted: BaseException = KeyboardInterrupt()
+
+
+def install() -> None:
+    """Take the signals over for a command; one that is ignored, as by ``nohup``, stays so."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _stop)
+    if _ALARM is not None:
+        signal.signal(_ALARM, _stop)
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    global _wanted
+    if number != _ALARM:
+        _wanted = KeyboardInterrupt() if number == signal.SIGINT else SystemExit(128 + number)
+    if _ALARM is not None and _within_casadi(frame):
+        signal.setitimer(signal.ITIMER_REAL, _WAIT)
+        return
+    raise _wanted
+
+
+def _within_casadi(frame: FrameType | None) -> bool:
+    """Whether CasADi was called by polypod, or by a program, and has not come back yet."""
+    while frame is not None and not frame.f_globals.get("__name__", "").startswith("polypod."):
+        if PurePath(frame.f_code.co_filename).parent.name == "casadi":
+            return True
+        frame = frame.f_back
+    return False
