@@ -88,9 +88,11 @@ button { font: inherit; padding: .3rem .8rem; } select { font: inherit; }
 "use strict";
 const data = JSON.parse(document.getElementById("data").textContent), $$ = id => document.getElementById(id);
 let chosen = 0, turn = 0.6, tilt = 0.45;
-const axes = [...data.quantities.map((q, i) => ({label: q[0], unit: q[1], of: p => p.quantities[i]})),
+const axes = [...data.quantities.map((q, i) => ({label: q[0], unit: q[1], better: data.better[i],
+                                                of: p => p.quantities[i]})),
               ...data.varied.map((q, i) => ({label: q[0], unit: q[1], of: p => p.values[i]}))];
 const named = a => a.unit ? a.label + " [" + a.unit + "]" : a.label;
+const titled = a => a.better ? named(a) + ", " + a.better + " is better" : named(a);
 for (const [id, first] of [["across", 0], ["up", Math.min(1, axes.length - 1)]]) {
   axes.forEach((a, i) => $$(id).add(new Option(named(a), i)));
   $$(id).value = first; $$(id).onchange = plot;
@@ -106,20 +108,28 @@ function range(values) {
   const pad = (high - low) * 0.06 || Math.abs(high) * 0.05 || 1;
   return [low - pad, high + pad];
 }
+function ticks(low, high) {
+  const rough = (high - low) / 4, ten = 10 ** Math.floor(Math.log10(rough));
+  const step = ten * [1, 2, 5, 10].find(k => k * ten >= rough), found = [];
+  for (let k = Math.ceil(low / step); k * step <= high; k++) found.push(Number((k * step).toPrecision(6)));
+  return found;
+}
 function plot() {
   $$("plot").replaceChildren();
   const a = axes[$$("across").value], b = axes[$$("up").value];
   const [x0, x1] = range(data.points.map(a.of)), [y0, y1] = range(data.points.map(b.of));
   const px = v => 70 + 395 * (v - x0) / (x1 - x0), py = v => 350 - 335 * (v - y0) / (y1 - y0);
-  for (let k = 0; k <= 4; k++) {
-    const v = x0 + (x1 - x0) * k / 4, w = y0 + (y1 - y0) * k / 4;
+  for (const v of ticks(x0, x1)) {
     node("line", {x1: px(v), x2: px(v), y1: 15, y2: 350, stroke: "#e6eaf0"});
-    node("line", {x1: 70, x2: 465, y1: py(w), y2: py(w), stroke: "#e6eaf0"});
-    node("text", {x: px(v), y: 367, "text-anchor": "middle", "font-size": 11}, Number(v.toPrecision(3)));
-    node("text", {x: 64, y: py(w) + 4, "text-anchor": "end", "font-size": 11}, Number(w.toPrecision(3)));
+    node("text", {x: px(v), y: 367, "text-anchor": "middle", "font-size": 11}, v);
   }
-  node("text", {x: 267, y: 390, "text-anchor": "middle", "font-size": 13}, named(a));
-  node("text", {x: 14, y: 182, "text-anchor": "middle", "font-size": 13, transform: "rotate(-90 14 182)"}, named(b));
+  for (const w of ticks(y0, y1)) {
+    node("line", {x1: 70, x2: 465, y1: py(w), y2: py(w), stroke: "#e6eaf0"});
+    node("text", {x: 64, y: py(w) + 4, "text-anchor": "end", "font-size": 11}, w);
+  }
+  node("text", {x: 267, y: 390, "text-anchor": "middle", "font-size": 13}, titled(a));
+  node("text", {x: 14, y: 182, "text-anchor": "middle", "font-size": 13, transform: "rotate(-90 14 182)"},
+       titled(b));
   data.points.forEach((p, i) => {
     const dot = node("circle", {cx: px(a.of(p)), cy: py(b.of(p)), r: i === chosen ? 8 : 5,
       fill: i === chosen ? "#d1495b" : "#2e6f9e", stroke: "#fff"});
@@ -167,6 +177,7 @@ $$("robot").onpointermove = e => {
   turn -= e.movementX / 150; tilt = Math.max(-1.5, Math.min(1.5, tilt + e.movementY / 150)); draw();
 };
 document.onkeydown = e => {
+  if (e.target.tagName === "SELECT") return;
   if (e.key === "ArrowRight" || e.key === "ArrowLeft") choose(chosen + (e.key === "ArrowRight" ? 1 : -1));
 };
 choose(0);
