@@ -64,7 +64,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "a body in no joint": (
         "6-RUS",
         leg(lambda one: one["bodies"].update(extra=new_body())),
-        r"bodies\.extra: no joint holds this body",
+        r"bodies\.extra: no joint holds this body; name it in the between",
     ),
     "bodies apart from the leg": ("6-RUS", leg(island), r"bodies\.near: no joints lead from this body to the base"),
     "an unknown body": (

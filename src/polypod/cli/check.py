@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -156,7 +157,9 @@ def _mobility(model: Model) -> list[str]:
             f"{mechanism.robot.legs[leg].name} {mechanism.placed[leg].placement.constraints[k].name}"
             for leg, k in mobility.redundant
         ]
-        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        # a tilted axis is two constraints of one name: across it there are two directions
+        times = [f"{name} (both ways)" if count == 2 else name for name, count in Counter(names).items()]
+        shown = ", ".join(times[:3]) + (f" and {len(times) - 3} more" if len(times) > 3 else "")
         lines.append(
             f"overconstrained: {len(names)} of {len(names) + len(mobility.used)} constraints follow from the others "
             f"({shown})"

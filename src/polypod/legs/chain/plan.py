@@ -78,7 +78,9 @@ def _check_names(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> None:
         if body in GROUND:
             raise InputError(f"bodies.{body}: {body!r} is the robot's own; give the body another name")
         if not any(body in j.between for j in joints):
-            raise InputError(f"bodies.{body}: no joint holds this body")
+            raise InputError(
+                f"bodies.{body}: no joint holds this body; name it in the between of a joint, or leave it out"
+            )
     for k, joint in enumerate(joints):
         for name in joint.between:
             if name not in known:
