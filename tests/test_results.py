@@ -51,7 +51,7 @@ def test_motors_are_sized_in_their_own_units(turning: xr.Dataset, tmp_path: Path
     assert forces == ["time [s]", *(f"leg{k} [N m]" for k in range(1, 7))]
     assert "N m in leg" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     drawn = {name: figure for name, _, figure in figures(turning)}
-    assert drawn["forces"].axes[0].get_ylabel() == "actuator force [N m]"
+    assert drawn["forces"].axes[0].get_ylabel() == "actuator torque [N m]"
     assert drawn["speeds"].axes[0].get_ylabel() == "actuator speed [deg/s]"
     assert drawn["shares"].axes[0].get_ylabel() == "force [N m]"
 

@@ -215,6 +215,8 @@ def test_force_speed_figure_draws_the_envelope():
     assert max(speeds) == 250.0  # mm/s
     assert max(forces) == 120.0
     assert forces[-1] == 0.0
+    (given,) = drawn.collections
+    assert given.get_zorder() < min(line.get_zorder() for line in drawn.lines)  # behind the curves, not over them
     assert len(force_speed(sine(slide(), SIZE, TURNS, 5)).axes[0].lines) == 1
 
 

@@ -18,6 +18,7 @@ from ..motion import PUBLISHED, load_motion, make_task, with_motion_lines
 from ..results import actuators, bearings, limit_report, limits, motors, rotor_notes, study, summary, verdict
 from ..results.report import FILES, check_target, notes, source, write_results
 from ..results.sizing import bending
+from ..tables import short
 from .overrides import Settings, with_overrides
 from .terminal import Step, fail, note, out, report_errors, show_json, show_table, show_verdict, working
 
@@ -150,9 +151,9 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     show_table(actuators(result).only(_COLUMNS).practical(), _DIGITS)
     facts, broken = summary(result), limits(result)
     driving, braking = facts["peak_total_power_W"], -facts["peak_total_braking_power_W"]
-    brakes = f"largest braking power {braking:.3g} W" if braking else "they never brake"
+    brakes = f"largest braking power {short(braking, 3)} W" if braking else "they never brake"
     console.print(
-        f"\nAll actuators together: largest driving power {driving:.3g} W, {brakes}. Condition number at most "
+        f"\nAll actuators together: largest driving power {short(driving, 3)} W, {brakes}. Condition number at most "
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
         f"{facts['smallest_distance_to_singularity']:.4g}."
     )

@@ -10,6 +10,7 @@ from ...tables import practical_unit
 from ..envelope import envelope
 from ..read import actuators, drives, groups
 from ..time_means import rms
+from ..uses import called
 from .style import INK, add_polygons, dress, figure, headline, leg_line, legend, title
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def force_speed(result: xr.Dataset) -> Figure:
         axes: Any = made.add_axes((0.1, bottom / total, 0.88, _PANEL / total))
         factor, shown = practical_unit(f"{unit}/s")
         _panel(axes, result, numbers, factor)
-        dress(axes, f"actuator speed [{shown}]", f"actuator force [{push}]")
+        dress(axes, f"actuator speed [{shown}]", f"actuator {called('force', push)} [{push}]")
     headline(made, title(result, "force against speed"))
     legend(made, made.axes[0])
     return made
@@ -49,7 +50,7 @@ def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float) -> 
             at, most = factor * np.asarray(limit[0]), np.asarray(limit[1])
             highest = max(highest, float(most.max()))
             ring = np.array([[0.0, 0.0], *zip(at, most, strict=True), [at[-1], 0.0]])
-            add_polygons(axes, [ring], _GIVEN, _GIVEN, [0.0])
+            add_polygons(axes, [ring], _GIVEN, _GIVEN, [0.0], zorder=0.5)  # or it hides the curves
             axes.plot([*at, at[-1]], [*most, 0.0], color=INK, linewidth=1.0, label="drive's envelope")
         if drive.rms_force is not None:
             axes.plot([0.0, factor * right], [drive.rms_force] * 2, color=INK, linewidth=0.8, linestyle=(0, (2, 2)),

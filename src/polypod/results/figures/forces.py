@@ -8,6 +8,7 @@ import numpy as np
 
 from ..read import actuators, groups
 from ..time_means import rms
+from ..uses import called
 from .curves import draw_curves, richest, three
 from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
 
@@ -34,7 +35,7 @@ def forces(result: xr.Dataset) -> Figure:
                       (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right", va="bottom",
                       fontsize=8, color="#555555", zorder=5,
                       bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.5})  # fmt: skip
-        dress(axes, "", f"actuator force [{unit}]")
+        dress(axes, "", f"actuator {called('force', unit)} [{unit}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
     headline(made, title(result, "actuator forces"))
     legend(made, richest([axes for row in grid for axes in row]))

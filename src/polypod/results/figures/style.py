@@ -78,14 +78,19 @@ def headline(made: Figure, text: str) -> None:
     made.text(0.012, 1.0 - 0.07 / made.get_figheight(), text, fontsize=10, color=INK, va="top")
 
 
-def add_polygons(axes: Any, corners: Sequence[Array], faces: Array, edges: Array, widths: Sequence[float]) -> None:
-    """Filled polygons (m, 2) in turn, with colours (n, 4) of faces and edges and widths of the edges."""
+def add_polygons(
+    axes: Any, corners: Sequence[Array], faces: Array, edges: Array, widths: Sequence[float], zorder: float = 2.0
+) -> None:
+    """Filled polygons (m, 2) in turn, with colours (n, 4) of faces and edges and widths of the edges.
+
+    Those of a ``zorder`` below 2 lie behind curves.
+    """
     if isinstance(axes, light.LightAxes):
-        axes.polygons(corners, faces, edges, widths, 2.0)
+        axes.polygons(corners, faces, edges, widths, zorder)
         return
     from matplotlib.collections import PolyCollection
 
-    axes.add_collection(PolyCollection(corners, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=2))
+    axes.add_collection(PolyCollection(corners, facecolors=faces, edgecolors=edges, linewidths=widths, zorder=zorder))
 
 
 def add_circle(axes: Any, centre: Array, radius: float, **style: Any) -> None:

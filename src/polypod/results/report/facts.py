@@ -12,6 +12,7 @@ from ...tables import practical_unit
 from ..read import actuators as names
 from ..read import groups, limit_report, open_reactions
 from ..sizing import bending, limits
+from ..uses import called
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +28,7 @@ def facts(result: xr.Dataset) -> list[tuple[str, str]]:
         rates = np.abs(result.qdot.values[:, numbers]).max(axis=0)
         factor, rate = practical_unit(f"{unit}/s")
         most, fastest = names(result)[numbers[int(force.argmax())]], names(result)[numbers[int(rates.argmax())]]
-        largest += [("Largest force", f"{_short(force.max())} {push} in {most}")]
+        largest += [(f"Largest {called('force', push)}", f"{_short(force.max())} {push} in {most}")]
         largest += [("Largest actuator speed", f"{_short(factor * rates.max())} {rate} in {fastest}")]
     acceleration = result.acceleration.values
     speed, spin = _longest(result.twist.values[:, :3]), _longest(result.twist.values[:, 3:])
