@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import http.client
 import json
-import re
+import os
 import signal
-import subprocess
-import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from queue import Queue
+from threading import Event
 
 import numpy as np
 import pytest
@@ -24,23 +25,17 @@ from polypod.view.server import serving
 from polypod.view.stream import MOST_ROWS, Again, Known, Stream
 
 SAME = 1e-9  # numbers go over as text that reads back as the same numbers; the page computes the rest
-ROBOT, RATE = "hexapod", 250.0
-
-
-@pytest.fixture(scope="module")
-def served():
-    """``polypod view --live`` as a process of its own, and the address it prints."""
-    line = [sys.executable, "-m", "polypod", "view", ROBOT, "--live", "--rate", str(RATE), "--speed", "0.1"]
-    process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        said = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:(\d+)/", said)
-        assert found, process.communicate(timeout=PATIENCE)
-        yield process, int(found[1])
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+ROBOT, RATE = "hexapod", 200.0
+SLOW = 0.02  # times real time: a run of 30 s, which a busy machine does not miss
+HOP = """\
+name: hop
+trajectory:
+  kind: poses
+  relative_to: home
+  poses:
+    - {time: 0.0, position: [0, 0, 0]}
+    - {time: 0.6, position: [0.02, 0, 0.01], angles: [0, 3 deg, 0]}
+"""
 
 
 def ask(port: int, method: str, path: str, body: str | None = None, **headers: str) -> tuple[int, str]:
@@ -53,11 +48,39 @@ def ask(port: int, method: str, path: str, body: str | None = None, **headers: s
 
 
 @needs_browser
-def test_a_simulation_is_watched_paused_pushed_and_stopped(served, tmp_path):
-    process, port = served
-    address = f"http://127.0.0.1:{port}/"
-    truth = simulate(ROBOT, rate=RATE)
-    with Browser(tmp_path, graphics=False, size=(900, 620)) as browser:  # drawn in lines, which costs less
+def test_a_simulation_is_watched_paused_pushed_and_stopped(tmp_path, capsys, monkeypatch):
+    """The command in this thread, as Ctrl-C needs it, and a browser in another, which ends it whatever happens."""
+    motion = tmp_path / "hop.yaml"
+    motion.write_text(HOP, encoding="utf-8")
+    truth = simulate(ROBOT, str(motion), rate=RATE)
+    addresses: Queue[str] = Queue()
+    monkeypatch.setattr("polypod.cli.view._started", addresses.put)
+    over = Event()
+
+    def interrupt() -> None:
+        """Ctrl-C, as the terminal sends it, once; none for a command that has ended by itself."""
+        if not over.is_set():
+            over.set()
+            os.kill(os.getpid(), signal.SIGINT)
+
+    def watch() -> None:
+        try:
+            _watch(addresses.get(timeout=PATIENCE), truth, tmp_path, interrupt)
+        finally:
+            interrupt()
+
+    with ThreadPoolExecutor(1) as pool:
+        watched = pool.submit(watch)
+        try:
+            command(ROBOT, str(motion), live=True, rate=RATE, speed=SLOW)
+        finally:
+            over.set()
+        watched.result(PATIENCE)
+    assert capsys.readouterr().out.strip() == "Stopped."
+
+
+def _watch(address: str, truth, folder, interrupt) -> None:
+    with Browser(folder, graphics=False, size=(900, 620)) as browser:  # drawn in lines, which costs less
 
         def until(script: str) -> None:
             browser.wait_for(lambda: browser.ask(script))
@@ -101,20 +124,21 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(served, tmp_path):
         assert np.abs(rows["error"] - np.linalg.norm(truth["error"].values[:, :3], axis=1)).max() <= SAME
         assert "NaN" not in browser.ask("document.body.innerText")
         # again from the start, pushed by the page
+        port = int(address.rsplit(":", 1)[1].strip("/"))
+        assert ask(port, "POST", "/command", f'{{"speed": {SLOW}}}', Origin=address.strip("/"))[0] < 300
         browser.ask("polypod.setLoad(2, -200)")
         browser.ask("document.querySelectorAll('#play button')[1].click()")
-        until("polypod.stream.number === 2 && polypod.motion.time.length > 5")
+        until("polypod.stream.number === 2 && polypod.motion.time.length > 3")
         browser.ask("polypod.setLoad(2, -300)")
         until("polypod.motion.wrench.at(-1)[2] === -300")
+        assert ask(port, "POST", "/command", '{"speed": 5}', Origin=address.strip("/"))[0] < 300
         until("Boolean(polypod.stream.ended)")
         assert browser.ask("polypod.motion.error.at(-1)") > 10 * float(np.linalg.norm(truth["error"].values[-1, :3]))
         assert [url for url in browser.requests if not url.startswith(address)] == []
         # Ctrl-C ends it, and the page says so
-        process.send_signal(signal.SIGINT)
+        interrupt()
         until("document.getElementById('run').textContent.includes('was stopped')")
-        assert browser.complaints == [], process.poll()
-    out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out.strip(), err) == (0, "Ctrl-C here ends it.\nStopped.", "")
+        assert browser.complaints == []
 
 
 @pytest.fixture(scope="module")
