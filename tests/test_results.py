@@ -125,7 +125,7 @@ def test_commands_print_the_units_of_motors(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["run", str(file), "--rate", "20", "--no-files"])
     assert shown.exit_code == 0, shown.output
     assert "N m" in shown.stdout
-    assert "rad/s" in shown.stdout
+    assert "deg/s" in shown.stdout
     data = json.loads(CliRunner().invoke(app, ["show", str(file), "--no-draw", "--json"]).stdout)
     assert [actuator["unit"] for actuator in data["actuators"]] == ["rad"] * 6
     printed = CliRunner().invoke(app, ["show", str(file), "--no-draw"]).stdout
