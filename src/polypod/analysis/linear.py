@@ -114,6 +114,18 @@ def natural_modes(
     return NaturalModes(*(part.reshape(*shape, *part.shape[1:]) for part in modes))
 
 
+def load_stiffness(model: Model, pose: Array, wrench: Array) -> Array:
+    """Stiffness (n, m, m) of weights, a constant wrench (n, 6) and turned legs, in the robot's own coordinates.
+
+    At rest in poses (n, 4, 4), the actuators' forces constant: K = -M A, A the accelerations' slopes by coordinates.
+    """
+    system = System(model, False)
+    states, _ = _states(system, pose, None, None, wrench, None, None)
+    half = model.mobility.count
+    slopes = linearised(system, states).a[:, half:, :half]
+    return np.asarray(-system.mass_matrix(states.pose, states.elastic) @ slopes)
+
+
 def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> tuple[States, tuple[int, ...]]:
     """States of a batch, and its shape; elastic coordinates and forces not given are those at rest."""
     n, count = system.modes, len(system.actuators)

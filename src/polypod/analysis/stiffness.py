@@ -17,7 +17,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
 from ..model.arguments import Argument, PoseLike, batch, first_not_finite
 from ..model.checks import exact_poses
-from .linear import NaturalModes, modes_of
+from .linear import NaturalModes, load_stiffness, modes_of
 
 Array = NDArray[np.float64]
 
@@ -65,15 +65,10 @@ def stiffness(
 
     Compliances are those of the robot's file; ``drive`` (n) [N/m or N m/rad] are stiffnesses of drives in series with
     them, for files without. The preload's term counts gravity and the wrench; K_g = J^T (df/dx) with f the forces that
-    hold the pose (Chen and Kao 2000 in other words).
+    hold the pose (Chen and Kao 2000 in other words), along what the legs allow where the platform follows them.
     """
     if model.robot.flexible:
         raise InputError(f"stiffness: {model.robot.name!r} has a flexible platform; ask for that of model.rigid")
-    if preload and model.kernels.mechanism.platform.follows_legs:
-        raise InputError(
-            f"stiffness: the preload's term of {model.robot.name!r} is not known: the platform moves as its legs "
-            "let it; pass preload=False (polypod stiffness --no-preload)"
-        )
     rows, shape = _states(model, pose, wrench)
     poses, loads = rows
     kernel = model.kernel("stiffness")
@@ -201,6 +196,9 @@ def _drives(model: Model, drive: ArrayLike | None) -> Array:
 
 def _preload(model: Model, poses: Array, wrench: Array) -> Array:
     """J^T df/dx (k, m, m) at rest: what the forces f that hold the pose change by as it moves."""
+    if model.kernels.mechanism.platform.follows_legs:
+        # forces that hold neighbouring poses are known along what the legs allow only
+        return load_stiffness(model, poses, wrench)
     still = np.zeros((len(poses), 6))
     slopes = model.derivatives("inverse_dynamics", poses, still, still, wrench, wrt=("pose",), friction=False).pose
     assert slopes is not None

@@ -21,6 +21,7 @@ from ..analysis.workspace import (
     travel,
     workspace_map,
 )
+from ..analysis.workspace.quantities import CLOSING, SINGULARITY
 from ..description.units import in_si
 from ..errors import InputError
 from ..files.robot_files import with_file_lines
@@ -103,6 +104,12 @@ def share_table(result: xr.Dataset) -> Table:
     return table("What binds", [("limit", ""), ("part of the surface", "%")], rows)
 
 
+def _limited(result: xr.Dataset) -> bool:
+    """Whether anything but the legs' reach and singularities bounds a map."""
+    bounds = [str(name) for name, part in zip(result.limit_name.values, result.share.values, strict=True) if part > 0]
+    return any(name not in (CLOSING, SINGULARITY) for name in bounds)
+
+
 def parse_at(texts: list[str], space: Space) -> dict[str, float]:
     """Coordinates from texts such as ``z=20 mm`` and ``pitch=5 deg``; plain numbers are m and rad."""
     found = {}
@@ -127,6 +134,8 @@ def facts(results: dict[str, xr.Dataset]) -> dict[str, Any]:
                 "unit": part.volume.units,
                 "shares": {row[0]: row[1] for row in share_table(part).rows},
             }
+            if "all_orientations" in part:
+                data[name]["all_orientations"] = float(part.all_orientations)
     if "tilt" in results:
         part = results["tilt"]
         data["tilt"] = {"z_m": part.z.values, "tilt_rad": np.nan_to_num(part.tilt_any.values)}
@@ -216,8 +225,16 @@ def _print(model: Model, results: dict[str, xr.Dataset]) -> None:
         if name in results:
             part = results[name]
             over, size = ", ".join(map(str, part.inside.dims)), f"{float(part.volume):.4g} {part.volume.units}"
+            if "all_orientations" in part:
+                size += f", {100 * float(part.all_orientations):.3g} % of all orientations"
             console.print(f"\nOver {over}: {size}, connected with the point asked for.\n")
-            show_table(share_table(part))
+            if part.share.any():
+                show_table(share_table(part))
+            if not _limited(part):
+                console.print(
+                    "No limit of the robot file bounds this: legs may cross or turn over on the way. State what stops "
+                    "them (range or cone of joints, base_cone and platform_cone of legs)."
+                )
     if "tilt" in results:
         part = results["tilt"].dropna("z")
         rows = [(1e3 * float(z), float(np.degrees(t))) for z, t in zip(part.z, part.tilt_any, strict=True)]

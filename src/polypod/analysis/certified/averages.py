@@ -7,8 +7,18 @@ is, Wintner), so a mixture of uniform distributions (Khinchine). Of all mixtures
 
 is the largest. As each s_k has moments below those of a normal number of its variance, the mean of what exceeds zero is
 also at most exp(t delta + t^2 sigma^2/2)/(e t) for any t > 0 (Chernoff). E|X| is convex and even in delta and at 0 no
-less than sqrt(2/pi) sigma (Latala and Oleszkiewicz), so E|X| >= max(|delta|, sqrt(2/pi) sigma). The mean of what
-exceeds zero is (E X + E|X|)/2.
+less than sqrt(2/pi) sigma, so E|X| >= max(|delta|, sqrt(2/pi) sigma). The mean of what exceeds zero is
+(E X + E|X|)/2.
+
+Proof of E|S| >= sqrt(2/pi) sigma for S = sum a_k U_k, U_k uniform in [-1, 1] and a_k >= 0. Let two of the a be a >= b,
+or nearer to each other, a' >= b', with a^2 + b^2 = a'^2 + b'^2, and Y the sum of the others. The density of a U + b U'
+is a trapezoid: 1/(2a) up to a - b, then falling to 0 at a + b with slope -1/(4ab). That of a, b is lower in the middle,
+wider at its top, steeper and ends earlier than that of a', b': their difference f - f' has the signs -, +, - along
+y > 0. D(y) = E|y + a U + b U'| - E|y + a' U + b' U'| is even and smooth, D'' = 2 (f - f') and D = D' = 0 from a' + b'
+on, so D' has the signs -, + and D only + and then -. Its integral is the difference of the variances, zero. The density
+of Y falls on both sides of 0 (unimodal), so E D(Y) >= 0: with squares nearer to each other E|S| does not grow. So each
+a_k may be replaced by n of a_k/sqrt(n) each (pair by pair, T-transforms), and as n grows S becomes normal: E|S| is no
+less than that of a normal number.
 """
 
 from __future__ import annotations

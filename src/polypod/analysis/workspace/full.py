@@ -14,7 +14,7 @@ from ...model import Model
 from ..progress import tracked
 from .compiled import sieve, sieve_designs
 from .extent import extent
-from .maps import BLOCK, POINTS, cell, labelled, volume_unit
+from .maps import BLOCK, POINTS, labelled, volume_unit
 from .space import Judge, Requirements, Space
 
 if TYPE_CHECKING:
@@ -74,13 +74,13 @@ def full_workspace(
         "fraction": ((), found.inside / total, {"units": "1"}),
         "fraction_limits": ((), found.limits / total, {"units": "1"}),
         "poses": ((), float(total), {"long_name": "poses of the grid"}),
-        "volume": ((), found.inside * cell(values), {"units": volume_unit(space, space.names)}),
+        "volume": ((), found.inside * _cell(values), {"units": volume_unit(space, space.names)}),
     }
     part = _connected_part(found.kept, (*shapes[0], *shapes[1]), _home(values, turning, moving))
     data["fraction_connected"] = ((), part / total, {"units": "1"})
     if moving:
         share = (found.positions / prod(shapes[0])).reshape(shapes[1])
-        own = cell({name: values[name] for name in moving})
+        own = _cell({name: values[name] for name in moving})
         unit = {"units": volume_unit(space, tuple(moving))}
         data |= {
             "orientation_share": (moving, share, {"units": "1"}),
@@ -255,3 +255,8 @@ def _connected_part(kept: Index | None, shape: tuple[int, ...], home: tuple[int,
         index = np.stack(np.unravel_index(kept, shape), axis=1)
         at_home = int(np.abs(index - np.array(home)).sum(axis=1).argmin())
     return float((parts == parts[at_home]).sum())
+
+
+def _cell(values: Mapping[str, Array]) -> float:
+    """Volume of a cell of a grid of evenly spaced points; 0 if an axis has one."""
+    return float(prod((axis[-1] - axis[0]) / (len(axis) - 1) if len(axis) > 1 else 0.0 for axis in values.values()))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import label
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from ...datasets import CONVENTIONS
 from ...errors import InputError
@@ -45,7 +47,9 @@ def workspace_map(
     it the robot keeps its assembly and working mode); ``margin``, the smallest margin of all limits, 1 in the middle of
     a range and 0 at its edge; ``binding``, the number of that limit among ``limit``; and ``determinant``, det J over
     that at home. ``volume`` is that of the connected part (its cells, in the product of the coordinates' units),
-    ``share`` (limit) the part of its surface at which each limit binds.
+    ``share`` (limit) the part of its surface at which each limit binds. Over roll, pitch and yaw ``all_orientations``
+    is the part of all orientations that is connected, each orientation counting alike: the integral of cos(pitch) over
+    8 pi^2.
     """
     space = Space(model, pivot)
     judge = Judge(space, requirements)
@@ -73,7 +77,8 @@ def workspace_map(
         margin[part] = np.where(found.inside, np.maximum(found.margin, 0.0), np.minimum(found.margin, -1e-30))
         binding[part], relative[part] = found.binding, found.determinant
     inside = (margin >= 0).reshape(shape)
-    connected = _connected(inside, values, start[places])
+    connected = _connected(inside, values, start[places], [space.full and n in ("roll", "yaw") for n in names])
+    size = cell_sizes(values)
     data: dict[str, Any] = {
         "inside": (names, inside, {"long_name": "all requirements hold"}),
         "connected": (names, connected, {"long_name": "inside, and hangs together with the point asked for"}),
@@ -81,9 +86,13 @@ def workspace_map(
         "binding": (names, binding.reshape(shape), {"long_name": "limit with the smallest margin"}),
         "determinant": (names, relative.reshape(shape), {"long_name": "det J over that at home", "units": "1"}),
         "share": (("limit",), shares(connected, binding.reshape(shape), len(judge.limits)), {"units": "1"}),
-        "volume": ((), float(connected.sum() * cell(values)), {"units": volume_unit(space, names)}),
-        "volume_all": ((), float(inside.sum() * cell(values)), {"units": volume_unit(space, names)}),
+        "volume": ((), float((connected * size).sum()), {"units": volume_unit(space, names)}),
+        "volume_all": ((), float((inside * size).sum()), {"units": volume_unit(space, names)}),
     }
+    if space.full and set(names) == {"roll", "pitch", "yaw"}:
+        upright = np.cos(values["pitch"]).reshape([-1 if name == "pitch" else 1 for name in names])
+        turned = float((connected * size * upright).sum() / (8 * np.pi**2))
+        data["all_orientations"] = ((), turned, {"long_name": "part of all orientations", "units": "1"})
     return labelled(space, judge, data, values, start)
 
 
@@ -107,9 +116,16 @@ def labelled(space: Space, judge: Judge, data: Mapping[str, Any], values: Mappin
     return xr.Dataset(dict(data), coordinates, about)
 
 
-def cell(values: Mapping[str, Array]) -> float:
-    """Volume of a cell of a grid of evenly spaced points; 0 if an axis has one."""
-    return float(prod((axis[-1] - axis[0]) / (len(axis) - 1) if len(axis) > 1 else 0.0 for axis in values.values()))
+def cell_sizes(values: Mapping[str, Array]) -> Array:
+    """Volumes of the cells around the points of a grid, halfway to their neighbours: none goes beyond the grid's ends.
+
+    A whole turn from -pi to pi counts once, then, though the grid has both of its ends.
+    """
+    sizes = np.ones(())
+    for axis in values.values():
+        ends = np.r_[axis[0], 0.5 * (axis[1:] + axis[:-1]), axis[-1]]
+        sizes = sizes[..., None] * np.diff(ends)
+    return sizes
 
 
 def volume_unit(space: Space, names: tuple[str, ...]) -> str:
@@ -135,11 +151,25 @@ def _slices(ndim: int, axis: int, first: int) -> tuple[slice, ...]:
     return tuple(own if k == axis else slice(None) for k in range(ndim))
 
 
-def _connected(inside: NDArray[np.bool_], values: Mapping[str, Array], at: Array) -> NDArray[np.bool_]:
-    """The part that hangs together, cell by face, with the cell nearest to a point; none if that is outside."""
-    parts, _ = label(inside)
-    here = parts[tuple(int(np.abs(axis - x).argmin()) for axis, x in zip(values.values(), at, strict=True))]
-    return np.asarray((parts == here) & (here > 0))
+def _connected(
+    inside: NDArray[np.bool_], values: Mapping[str, Array], at: Array, turns: list[bool]
+) -> NDArray[np.bool_]:
+    """The part that hangs together, cell by face, with the cell nearest to a point; none if that is outside.
+
+    Coordinates that are ``turns`` come back after a whole one, where the grid has both its ends.
+    """
+    parts, count = label(inside)
+    ends = []
+    for k, axis in enumerate(values.values()):
+        if turns[k] and np.isclose(axis[-1] - axis[0], 2 * np.pi, rtol=1e-9, atol=0.0):
+            ends.append(np.stack([np.take(parts, 0, axis=k).ravel(), np.take(parts, -1, axis=k).ravel()]))
+    if ends:
+        first, last = np.concatenate(ends, axis=1)
+        both = (first > 0) & (last > 0)
+        joined = coo_array((np.ones(both.sum()), (first[both], last[both])), shape=(count + 1, count + 1))
+        parts = connected_components(joined, directed=False)[1][parts]
+    here = tuple(int(np.abs(axis - x).argmin()) for axis, x in zip(values.values(), at, strict=True))
+    return np.asarray((parts == parts[here]) & inside & inside[here])
 
 
 def _values(judge: Judge, axes: Axes, at: Array) -> dict[str, Array]:
