@@ -38,7 +38,17 @@ def assert_same(one: pp.Robot, two: pp.Robot) -> None:
         other = alike[0]
         free.remove(other)
         assert (other.actuated, other.friction) == (joint.actuated, joint.friction)
-        for field in ("range", "offset", "ratio", "rotor", "max_force"):
+        for field in (
+            "range",
+            "offset",
+            "ratio",
+            "rotor",
+            "max_force",
+            "max_speed",
+            "rms_force",
+            "max_power",
+            "force_speed",
+        ):
             _assert_close(getattr(other, field), getattr(joint, field), f"{field} of {joint.name}")
     places = [[joint.at for joint in linkage.joints if joint.actuated] for linkage in (first, second)]
     assert np.abs(np.subtract(*places)).max() <= ROUNDING * size, "driven in another order"

@@ -50,7 +50,7 @@ def faults(element: ET.Element, rule: ET.Element, where: str = "") -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", ["hexapod", "3-prs"])
+@pytest.mark.parametrize("name", ["hexapod", "3-prs", "lopes"])  # a joint and a body of lopes have one name
 def test_every_element_is_one_of_the_format(name: str) -> None:
     root = ET.fromstring(export_sdf(pp.Model(name)))
     assert faults(root, described("root.sdf")) == []

@@ -122,6 +122,13 @@ def test_members_have_names_of_their_own(model_of: Any) -> None:
     assert len(set(members)) == len(members) == 8
     assert all(re.fullmatch(r"[A-Za-z]\w*", member, re.ASCII) for member in members)
     assert {"legs_1_length", "legs_2_length", "platform_length", "platform_mass"} <= set(members)
+    odd = ["leg-1", "leg_1", "legs_0", "int", "a */ b", 'x" <y> /* z']
+    legs = tuple(leg.model_copy(update={"name": n}) for leg, n in zip(robot.legs, odd, strict=True))
+    struct = Struct("robot", DOUBLE, ChosenNumbers(robot.model_copy(update={"legs": legs}), ["legs.*.length"]))
+    assert [name for name, _ in struct.members] == [
+        "legs_0_length_", "legs_1_length", "legs_0_length", "int_length", "a____b_length", "x___y_____z_length"
+    ]  # fmt: skip
+    assert not re.search(r"\*/|/\*", "".join([*struct.listed(), struct.declaration(), struct.definition()]))
 
 
 def test_what_cannot_be_an_input(model_of: Any, tmp_path: Path) -> None:

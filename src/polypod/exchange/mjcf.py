@@ -20,6 +20,14 @@ from .linkage import BASE, Array, Linkage, Mark, axes_about, body, pose_of
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
 PLATFORM_KEY = "polypod_platform"
 """Name of a custom text by which a file names its platform."""
+BEYOND_FRICTION = ("coulomb", "static", "stribeck_speed")
+BEYOND_DRIVE = ("max_speed", "rms_force", "max_acceleration", "max_power", "force_speed", "max_stroke")
+"""What joints and drives have and MuJoCo's have not: custom numbers, which MuJoCo takes no notice of."""
+
+
+def custom_name(field: str, part: str) -> str:
+    """Name of the custom numbers that say a field of a joint or body."""
+    return f"polypod {field} of {part}"
 
 
 def read(path: Path, loops: Path | None = None) -> Linkage:
@@ -49,6 +57,7 @@ class _File:
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
         self.names = self._body_names()
+        self.custom = self._custom()
 
     def _compiled(self, spec: Any) -> Any:
         """The model; without meshes where their files are missing and no body needs them for its inertia."""
@@ -80,6 +89,35 @@ class _File:
             names.append(f"{name}_body" if name == BASE else name)
         return names
 
+    def _custom(self) -> dict[str, Array]:
+        """Custom numbers by name."""
+        model = self.model
+        found = {}
+        for number in range(model.nnumeric):
+            start, size = int(model.numeric_adr[number]), int(model.numeric_size[number])
+            name = self._name(self.mj.mjtObj.mjOBJ_NUMERIC, number)
+            found[name] = np.array(model.numeric_data[start : start + size])
+        return found
+
+    def _tensor(self, number: int) -> Array:
+        """Inertia tensor (3, 3) of a body about its centre of mass, base axes; a custom one before MuJoCo's."""
+        exact = self.custom.get(custom_name("inertia", self.names[number]))
+        if exact is None:
+            turn = self.data.ximat[number].reshape(3, 3)
+            return np.asarray(turn @ np.diag(self.model.body_inertia[number]) @ turn.T)
+        xx, yy, zz, xy, xz, yz = exact
+        turn = self.data.xmat[number].reshape(3, 3)
+        return np.asarray(turn @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ turn.T)
+
+    def _beyond(self, fields: tuple[str, ...], joint: str) -> dict[str, Any]:
+        """Fields of a joint or its drive that are custom numbers."""
+        given = {field: self.custom.get(custom_name(field, joint)) for field in fields}
+        return {
+            field: values.reshape(-1, 2).tolist() if field == "force_speed" else float(values[0])
+            for field, values in given.items()
+            if values is not None
+        }
+
     def linkage(self) -> Linkage:
         model, data = self.model, self.data
         bodies: dict[str, Body] = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3)))}
@@ -87,9 +125,7 @@ class _File:
         for number, name in enumerate(self.names):
             marks[name] = Mark(name, pose_of(data.xmat[number].reshape(3, 3), data.xpos[number]))
             if number:
-                turn = data.ximat[number].reshape(3, 3)
-                tensor = turn @ np.diag(model.body_inertia[number]) @ turn.T
-                bodies[name] = body(model.body_mass[number], data.xipos[number], tensor)
+                bodies[name] = body(model.body_mass[number], data.xipos[number], self._tensor(number))
         for number in range(model.nsite):
             name = self._name(self.mj.mjtObj.mjOBJ_SITE, number)
             if name and name not in marks:
@@ -186,6 +222,7 @@ class _File:
         data: dict[str, Any] = {"name": name, "kind": kind, "between": between}
         data["at"] = tuple(self.data.xanchor[number].tolist())
         friction = {"viscous": float(model.dof_damping[dof]), "drag": float(model.dof_frictionloss[dof])}
+        friction |= self._beyond(BEYOND_FRICTION, name)
         if any(friction.values()):
             data["friction"] = friction
         if model.jnt_stiffness[number].any():
@@ -206,6 +243,7 @@ class _File:
         if drive is not None:
             ratio = drive.get("ratio", 1.0)
             data |= drive | {"rotor": armature / ratio**2, "offset": ratio * reference}
+            data |= self._beyond(BEYOND_DRIVE, name)
             if "range" in data:
                 data["range"] = tuple(sorted(ratio * (limit + reference) for limit in data["range"]))
         elif armature:

@@ -16,6 +16,7 @@ from ..symbols.vectors import Frame
 from .linkage import BASE, Array, Linkage, Mark, body, changed, moved, pose_of
 
 PLATFORM = "platform"
+_LIMITS = ("max_force", "max_speed", "rms_force", "max_acceleration", "max_power", "force_speed", "max_stroke")
 
 
 def linkage_of(robot: Robot) -> Linkage:
@@ -136,4 +137,4 @@ class _Placed:
                 if low <= offset <= high:
                     data["range"] = (low, high)
         drive = self.leg.drive(actuator.name)
-        return data | {name: getattr(drive, name) for name in ("max_force", "max_speed") if getattr(drive, name)}
+        return data | {name: value for name in _LIMITS if (value := getattr(drive, name)) is not None}

@@ -2,7 +2,9 @@
 
 Motors take the robot's actuator forces, in its order. Joint positions of motors are the robot's coordinates over their
 ratio; all are at ``home`` in the first position and in the keyframe of that name, which also has the forces that hold
-the robot there. Loops are equalities, soft as MuJoCo has them: one line of the file states how stiff.
+the robot there. Loops are equalities, soft as MuJoCo has them: one line of the file states how stiff. What MuJoCo has
+no element for (dry friction by reaction, limits of drives, moments that are zero) stands in custom numbers, of which
+MuJoCo takes no notice and from which import restores it.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..exchange import linkage_of
-from ..exchange.linkage import BASE, massless
-from ..exchange.mjcf import PLATFORM_KEY
+from ..exchange.linkage import BASE, Array, massless
+from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name
+from ..legs import Chain
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .left_out import left_out
@@ -63,8 +66,8 @@ class _Writer:
         stiff = {"solref": [time_constant, 1.0], "solimp": [impedance, impedance, 0.001]}
         add(default, "equality", **stiff)
         add(default, "geom", contype="0", conaffinity="0", group="2")
-        custom = add(root, "custom")
-        add(custom, "text", name=PLATFORM_KEY, data=tree.platform)
+        self.custom = add(root, "custom")
+        add(self.custom, "text", name=PLATFORM_KEY, data=tree.platform)
 
     def text(self) -> str:
         """The whole file."""
@@ -116,10 +119,15 @@ class _Writer:
         moments = np.linalg.eigvalsh(tensor)
         if moments[0] < _SMALLEST:
             low = max(_SMALLEST, 1e-9 * moments[-1])
+            self._beyond("inertia", name, _six(tensor))
             tensor = tensor + low * np.eye(3)
             self.remarks.append(f"{name}: {low:.1e} kg m^2 added to its moments, none of which may be zero in MuJoCo")
-        full = [tensor[i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+        full = _six(tensor)
         add(element, "inertial", pos=tree.within(name, one.com), mass=one.mass, fullinertia=full)
+
+    def _beyond(self, field: str, part: str, values: Any) -> None:
+        """Numbers of a part that import reads and MuJoCo does not."""
+        add(self.custom, "numeric", name=custom_name(field, part), data=values)
 
     def _looks(self, element: ET.Element, name: str) -> None:
         colour = "0.85 0.45 0.2 1" if name == self.tree.platform else "0.35 0.5 0.7 1"
@@ -138,12 +146,15 @@ class _Writer:
             friction["frictionloss"] = joint.friction.drag
         if joint.kind == "spherical":
             add(element, "joint", name=joint.name, type="ball", pos=where, **friction)
+            self._dry(joint, joint.name)
             self.rest.append("1 0 0 0")
             return
         if joint.kind == "universal":
             for number, axis in enumerate(joint.axes or ()):
                 hinge = {"type": "hinge", "pos": where, "axis": self.tree.turned(name, axis)}
-                add(element, "joint", name=f"{joint.name}-{number + 1}", **hinge, **friction)
+                label = f"{joint.name}-{number + 1}"
+                add(element, "joint", name=label, **hinge, **friction)
+                self._dry(joint, label)
                 self.rest.append("0")
             return
         types = {"revolute": ("hinge",), "prismatic": ("slide",), "cylindrical": ("slide", "hinge")}[joint.kind]
@@ -163,7 +174,20 @@ class _Writer:
                 data["range"] = [reference + limits[0], reference + limits[1]]
             label = joint.name if leads else f"{joint.name}-{kind}"
             add(element, "joint", name=label, **data, **friction)
+            self._dry(joint, label)
             self.rest.append(repr(reference))
+
+    def _dry(self, joint: ChainJoint, label: str) -> None:
+        """Friction that MuJoCo's joints do not have."""
+        for field in BEYOND_FRICTION:
+            if field in joint.friction.model_fields_set:
+                self._beyond(field, label, getattr(joint.friction, field))
+        legs = self.model.robot.legs
+        if joint.kind == "prismatic" and joint.friction.coulomb and not any(isinstance(leg, Chain) for leg in legs):
+            self.remarks.append(
+                f"{label}: import keeps its coulomb, but takes the load of the slide along two other directions square "
+                "to it; forces with dry friction differ by some per cent of the largest"
+            )
 
     # -- the rest ------------------------------------------------------------------------------------------------------
 
@@ -196,6 +220,9 @@ class _Writer:
                 data["ctrlrange"] = [-joint.max_force, joint.max_force]
             if joint.max_speed is not None:
                 self.remarks.append(f"left out: largest speed {joint.max_speed:g} of {joint.name}")
+            for field in BEYOND_DRIVE:
+                if getattr(joint, field) is not None:
+                    self._beyond(field, joint.name, getattr(joint, field))
             add(element, "motor", name=joint.name, **data)
 
     def _home(self) -> None:
@@ -203,6 +230,11 @@ class _Writer:
         force = self.model.inverse_dynamics(home, still, still, friction=False)
         keys = add(self.root, "keyframe")
         add(keys, "key", name="home", qpos=" ".join(self.rest), ctrl=force)
+
+
+def _six(tensor: Array) -> list[float]:
+    """The numbers of a tensor (3, 3) in the order of MJCF."""
+    return [float(tensor[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
 
 
 def mjcf_files(model: Model) -> dict[str, str]:

@@ -24,6 +24,9 @@ from .tree import Tree, tree_of
 
 _KINDS = {"revolute": "revolute", "prismatic": "prismatic", "universal": "universal", "spherical": "ball"}
 _FREE = 1e16
+_THIN = 1e-5
+"""Part of a body's largest moment that is added to what is nearer to a rod or a plate; libsdformat's principal moments
+are good to 1e-6."""
 
 
 def export_sdf(model: Model) -> str:
@@ -76,7 +79,7 @@ class _Writer:
         inertial = add(link, "inertial")
         add(inertial, "mass", [one.mass])
         add(inertial, "pose", [*tree.within(name, one.com), 0, 0, 0])
-        inertia, tensor = add(inertial, "inertia"), tree.tensor(name)
+        inertia, tensor = add(inertial, "inertia"), self._tensor(name)
         keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
         for key, place in keys.items():
             add(inertia, key, [tensor[place]])
@@ -87,6 +90,16 @@ class _Writer:
             add(cylinder, "radius", [bar.radius])
             add(cylinder, "length", [bar.length])
 
+    def _tensor(self, name: str) -> Any:
+        """A body's tensor (3, 3), a little larger where it is thin or flat: Gazebo refuses what rounding may spoil."""
+        tensor = self.tree.tensor(name)
+        low, middle, high = np.linalg.eigvalsh(tensor)
+        small = _THIN * high
+        if min(low, low + middle - high) >= small:
+            return tensor
+        self.remarks.append(f"{name}: {small:.1e} kg m^2 added to its moments, for it is thin or flat")
+        return tensor + small * np.eye(3)
+
     def _joint(self, joint: ChainJoint) -> None:
         if joint.kind not in _KINDS:
             raise InputError(
@@ -95,7 +108,7 @@ class _Writer:
             )
         parent, child = joint.between if joint.between[1] != BASE else joint.between[::-1]
         sense = 1.0 if child == joint.between[1] else -1.0
-        element = add(self.body, "joint", name=joint.name, type=_KINDS[joint.kind])
+        element = add(self.body, "joint", name=self._free_name(joint.name), type=_KINDS[joint.kind])
         add(element, "pose", [*self.tree.within(child, joint.at), 0, 0, 0])
         add(element, "parent", "world" if parent == BASE else parent)
         add(element, "child", child)
@@ -105,6 +118,13 @@ class _Writer:
             self._axis(element, tag, np.array(axis), joint)
         if joint.kind == "spherical" and (joint.friction.viscous or joint.friction.drag):
             self.remarks.append(f"left out: friction of the ball joint {joint.name}, for which SDF has no place")
+
+    def _free_name(self, name: str) -> str:
+        """A joint's name, longer where a link or another joint has it: names of a model's parts are unique in SDF."""
+        taken = {part.get("name") for part in self.body}
+        while name in taken:
+            name += "-joint"
+        return name
 
     def _axis(self, above: ET.Element, tag: str, axis: Any, joint: ChainJoint) -> None:
         element = add(above, tag)

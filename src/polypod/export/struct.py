@@ -30,11 +30,15 @@ class Struct:
         choices = self.numbers.choices
         short = [identifier(self._named(c.path)) for c in choices]
         often = Counter(short)
-        names = [name if often[name] == 1 else identifier(c.path) for name, c in zip(short, choices, strict=True)]
-        used: Counter[str] = Counter()
-        for k, name in enumerate(names):
-            used[name] += 1
-            names[k] = name if used[name] == 1 else f"{name}_{used[name]}"
+        used = {name for name in short if often[name] == 1}
+        names = []
+        for name, choice in zip(short, choices, strict=True):
+            if often[name] > 1:  # the path instead, longer where a leg is called like it
+                name = identifier(choice.path)
+                while name in used:
+                    name += "_"
+                used.add(name)
+            names.append(name)
         return list(zip(names, choices, strict=True))
 
     def _named(self, path: str) -> str:
