@@ -21,7 +21,7 @@ from same_robot import assert_same
 
 # loops by welds of halves and by hinges; in the long run all robots that MuJoCo takes with every number
 REFUSED = {"pedrammehr", "staicu", "long"}  # inertias and masses that MuJoCo does not take
-# kim-ryu has dry friction by reaction, lopes moments of zero, linear-delta largest speeds: numbers MuJoCo has no place for
+# kim-ryu: dry friction by reaction; lopes: moments of zero; linear-delta: largest speeds. MuJoCo has no place for them.
 OTHERS = sorted({*pp.library()} - {"hexapod", "five-bar", "kim-ryu", "lopes", "linear-delta"} - REFUSED)
 ROBOTS = [
     "hexapod",
