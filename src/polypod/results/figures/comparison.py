@@ -25,16 +25,16 @@ def comparison(results: Mapping[str, xr.Dataset]) -> Figure:
             ("qdot", f"largest speed [{unit}/s]", (unit, push)),
         ]
     panels += [("power", "total power [W]", None), ("condition", "condition number", None)]
-    made = figure(10.0, 2.6 * ((len(panels) + 1) // 2) + 0.6)
-    all_axes = made.subplots((len(panels) + 1) // 2, 2, squeeze=False, sharex=True).ravel()
-    for axes, (name, label, pair) in zip(all_axes, panels, strict=False):
+    made = figure(10.0, 2.6 * (len(panels) // 2) + 0.6)
+    all_axes = made.subplots(len(panels) // 2, 2, squeeze=False, sharex=True).ravel()
+    for k, (axes, (name, label, pair)) in enumerate(zip(all_axes, panels, strict=True)):
         for number, (robot, result) in enumerate(results.items()):
             values = _over_time(result, name, pair)
             if values is not None:
                 axes.plot(result.time.values, values, label=robot, **leg_line(number))
         if name == "power":
             axes.axhline(0.0, color=INK, linewidth=0.6)
-        dress(axes, TIME, label)
+        dress(axes, TIME if k >= len(panels) - 2 else "", label)  # the rows share their times
     legend(made, all_axes[len(panels) - 1])
     return made
 
