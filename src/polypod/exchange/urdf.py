@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from scipy.spatial.transform import Rotation
 
 from ..description import Body
-from ..errors import InputError
+from ..errors import InputError, RobotFileError
+from ..files import documents
 from ..legs.chain import ChainJoint
+from ..yaml12 import YamlTextError, read_yaml
 from .linkage import BASE, Array, Linkage, Mark, axes_about, body, moved, pose_of
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
@@ -54,9 +55,9 @@ def read(path: Path, loops: Path | None = None) -> Linkage:
 
 def _side(path: Path) -> dict[str, Any]:
     try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError) as error:
-        raise InputError(f"{path}: {error}") from error
+        data, _ = read_yaml(documents.read(path, RobotFileError))
+    except YamlTextError as error:
+        raise RobotFileError(str(path), error.faults) from error
     if not isinstance(data, dict):
         raise InputError(f"{path}: a mapping with closed_loop, type and name_mot is needed")
     pairs, types = data.get("closed_loop") or [], data.get("type") or []
