@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -174,3 +175,35 @@ def test_every_body_has_a_line(name: str) -> None:
 def test_a_leg_of_one_joint_is_in_the_picture() -> None:
     figure = robot_picture(robot("ankle"))
     assert {text.get_text() for text in figure.axes[0].texts} >= {"joint", "left", "right"}
+
+
+def test_a_five_bar_keeps_its_elbows(model_of: Any) -> None:
+    """Poses of its own coordinates over the whole plane against two circles a leg, on the elbows drawn at home."""
+    model = model_of("five-bar")
+    motors, rod, home = np.array([[-0.059, 0.0], [0.059, 0.0]]), 0.09, model.robot.home.matrix
+    grid = np.stack(np.meshgrid(np.linspace(-0.12, 0.12, 17), np.linspace(-0.28, 0.03, 17), indexing="ij"), -1)
+    x = grid.reshape(-1, 2)
+
+    def elbow(point: Any, motor: Any, side: float) -> Any:
+        reach = point - motor
+        length = np.linalg.norm(reach, axis=-1, keepdims=True)
+        with np.errstate(invalid="ignore"):
+            height = np.sqrt(rod**2 - length**2 / 4)
+        return motor + reach / 2 + side * height * np.stack([-reach[..., 1], reach[..., 0]], -1) / length
+
+    def angles(x: Any) -> Any:
+        """Of the rod that carries the platform, for each side of its elbow; not a number out of reach."""
+        point = home[:2, 3] + x
+        left = [point - elbow(point, motors[0], side) for side in (1.0, -1.0)]
+        reached = elbow(point, motors[1], 1.0).sum(axis=-1, keepdims=True)
+        return np.stack([np.arctan2(v[..., 1], v[..., 0]) + 0 * reached[..., 0] for v in left])
+
+    at_home, wanted = angles(np.zeros(2)), angles(x)
+    got = model.motion(x).pose
+    yaw = np.arctan2(got[:, 1, 0], got[:, 0, 0]) - np.arctan2(home[1, 0], home[0, 0])
+    off = np.abs(np.exp(1j * (wanted - at_home[:, None])) - np.exp(1j * yaw))
+    side = int(np.isnan(off[0]).all() or np.nanmedian(off[0]) > 1e-6)
+    found = np.isfinite(yaw)
+    assert np.array_equal(found, np.isfinite(wanted[side]))
+    assert found.sum() > 50
+    assert off[side][found].max() < 1e-9

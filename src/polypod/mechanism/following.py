@@ -25,7 +25,11 @@ _TERMS = 10
 
 
 def motion(mechanism: Mechanism) -> Iteration:
-    """Pose, twist and acceleration of coordinates x (m), their rates and accelerations, found from home."""
+    """Pose, twist and acceleration of coordinates x (m), their rates and accelerations, found from home.
+
+    What follows stays on the branch drawn at home: where a determinant of the constraints or of a leg has another sign,
+    the step was too long.
+    """
     _refuse_fixed_freedoms(mechanism, "motion")
     m, chosen, others = mechanism.platform.count, *_bases(mechanism)
     x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
@@ -33,19 +37,36 @@ def motion(mechanism: Mechanism) -> Iteration:
     size = mechanism.size + 1e-3
     unknowns = ca.vertcat(w, mechanism.places)
 
-    def newton(t: ca.SX, now: ca.SX) -> Newton:
-        xi = chosen @ (t * x.symbols) + others @ now[: 6 - m]
+    def at(part: ca.SX, now: ca.SX) -> tuple[list[LegAtState], BlockFactor, list[ca.SX]]:
+        """Legs, factored slopes, and the determinants whose signs tell branches apart."""
+        xi = chosen @ part + others @ now[: 6 - m]
         _, legs = _at(mechanism, _displaced(mechanism, xi), now[6 - m :])
-        value, rows = mechanism.constraint_values(legs), mechanism.constraint_rows(legs)
-        step = -BlockFactor(ca.sparsify(rows @ _slopes(xi) @ others)).solve(value)
+        factor = BlockFactor(ca.sparsify(mechanism.constraint_rows(legs) @ _slopes(xi) @ others))
+        return legs, factor, [*factor.determinants, *(d for leg in legs for d in leg.closing_determinants)]
+
+    # the same expressions at home, so that blocks and pivots are alike
+    drawn = ca.substitute(
+        at(x.symbols, unknowns)[2],
+        [x.symbols, unknowns],
+        [ca.SX.zeros(m), ca.vertcat(ca.SX.zeros(6 - m), mechanism.home_places)],
+    )
+
+    def newton(t: ca.SX, now: ca.SX) -> Newton:
+        legs, factor, signs = at(t * x.symbols, now)
+        same = ca.SX(1)
+        for one, home in zip(signs, drawn, strict=True):
+            same = ca.logic_and(same, one * home > 0)
+        value = mechanism.constraint_values(legs)
+        step = -factor.solve(value)
         gaps = [leg.before for leg in legs if leg.model.unknowns is not None]
         gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
         places = [leg.place for leg in legs if leg.model.unknowns is not None]
-        return Newton(ca.vertcat(now[: 6 - m] + step, *places), gap2, ca.SX(1))
+        return Newton(ca.vertcat(now[: 6 - m] + step, *places), gap2, same)
 
     loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(6 - m), mechanism.home_places), newton)
     # one step more, and then derivatives
-    xi = chosen @ x.symbols + others @ newton(ca.SX(1), unknowns).moved[: 6 - m]
+    last = newton(ca.SX(1), unknowns)
+    xi = chosen @ x.symbols + others @ last.moved[: 6 - m]
     pose, slopes = _displaced(mechanism, xi), _slopes(xi)
     _, legs = _at(mechanism, pose, mechanism.places)
     rows = mechanism.constraint_rows(legs)
@@ -61,7 +82,7 @@ def motion(mechanism: Mechanism) -> Iteration:
         port("pose", pose, (4, 4)),
         port("twist", twist),
         port("acceleration", acceleration),
-        port("quality", ca.fmin(mechanism.quality(legs), _kept(mechanism, legs, size)), ()),
+        port("quality", ca.fmin(mechanism.quality(legs), ca.fmin(last.same, _kept(mechanism, legs, size))), ()),
     )
     return Iteration("motion", (x, xdot, xddot), outputs, loop.state, loop.start, loop.step, mechanism.port)
 
