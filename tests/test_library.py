@@ -206,4 +206,5 @@ def test_a_five_bar_keeps_its_elbows(model_of: Any) -> None:
     found = np.isfinite(yaw)
     assert np.array_equal(found, np.isfinite(wanted[side]))
     assert found.sum() > 50
-    assert off[side][found].max() < 1e-9
+    # near the rim of its reach an angle is as uncertain as the root of the rounding
+    assert off[side][found].max() < 1e-7
