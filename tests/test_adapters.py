@@ -285,7 +285,7 @@ class TestBadInput:
             function(pose, still, still, parameters={"platform.mass": 1.0})
         with pytest.raises(UnknownNameError, match="wrench"):
             function(pose, still, still, wrenches=still)
-        with pytest.raises(InputError, match="reactions is not differentiated"):
+        with pytest.raises(InputError, match="depends on reactions are not compiled"):
             getattr(pp.Model("kim-ryu"), library)("inverse_dynamics")
 
     def test_not_installed(self, lopes: pp.Model, monkeypatch: Any, library: str, module: str) -> None:
