@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import polypod as pp
 from polypod.cli import app
-from polypod.errors import InputError, UnknownNameError
+from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.exchange import READERS, import_robot
 from polypod.exchange.graph import hanging
 from polypod.exchange.linkage import body, massless, together
@@ -101,7 +101,7 @@ def test_joints_can_be_moved_first(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_wrong_with_a_wish_is_said(wishes: dict, message: str) -> None:
-    with pytest.raises(InputError, match=message.replace("(", r"\(")):
+    with pytest.raises((InputError, RobotFileError), match=message.replace("(", r"\(")):
         import_robot(FIVE_BAR, **wishes)
 
 

@@ -19,7 +19,6 @@ from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.linkage import BASE, Array, massless
 from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name
-from ..legs import Chain
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .left_out import left_out
@@ -182,12 +181,6 @@ class _Writer:
         for field in BEYOND_FRICTION:
             if field in joint.friction.model_fields_set:
                 self._beyond(field, label, getattr(joint.friction, field))
-        legs = self.model.robot.legs
-        if joint.kind == "prismatic" and joint.friction.coulomb and not any(isinstance(leg, Chain) for leg in legs):
-            self.remarks.append(
-                f"{label}: import keeps its coulomb, but takes the load of the slide along two other directions square "
-                "to it; forces with dry friction differ by some per cent of the largest"
-            )
 
     # -- the rest ------------------------------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ import casadi as ca
 from ...symbols.inertia import Inertia
 from ...symbols.vectors import Frame, absent, cross, dot, norm, unit, vector
 from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
+from ..rail import guide
 from .coordinates import Coordinates
 from .data import FREEDOMS, JointKind
 from .moments import carried, without_spin
@@ -266,9 +267,10 @@ class Chain:
                 first, second = data.axes[::-1] if link.reversed else data.axes
                 axes = (sense * parent.vector(vector(first)), sense * child.vector(vector(second)))
             elif data.kind != "spherical":
-                a, p, n = self._triad(link.joint)
+                a = vector(data.axis)
                 axes = (sense * parent.vector(a),)
-                normals = (parent.vector(p), parent.vector(n))
+                # a rail on the base has a guide as that of a PUS leg; what slides elsewhere is loaded from any side
+                normals = guide(a) if data.kind == "prismatic" and parent.still else ()
             holder = child if data.kind in ("prismatic", "cylindrical") or link.child == "platform" else parent
             friction = f"joints.{link.joint}.friction"
             ends = (link.parent, link.child, holder.point(at), axes, friction, normals)
