@@ -18,7 +18,7 @@ heavier = load.model_copy(
 )
 model, machine = pp.Model(file), pp.Model(file.model_copy(update={"platform": heavier}))
 
-motion = excite(model, duration=1.0, harmonics=4, reach=1.0, noise=0.002, budget=1.0)
+motion = excite(model, duration=1.0, harmonics=4, reach=1.0, noise=0.002, tries=200)
 print(
     f"{motion.base.count} base parameters of {len(motion.base.numbers)} numbers; {len(motion.invisible)} stay invisible"
 )

@@ -36,7 +36,7 @@ def five_bar() -> pp.Model:
 @cache
 def motion(seed: int = 0) -> Any:
     """A lively motion of a second, so that inertias show beside friction."""
-    return excite(five_bar(), duration=1.0, harmonics=4, reach=1.0, budget=0.5, noise=0.002, seed=seed).motion
+    return excite(five_bar(), duration=1.0, harmonics=4, reach=1.0, tries=600, noise=0.002, seed=seed).motion
 
 
 def log(seed: int = 0, **options: Any) -> Log:
@@ -204,7 +204,7 @@ def test_noise_of_coordinates_does_not_pull_numbers() -> None:
 def test_more_actuators_than_freedoms(model_of: Any) -> None:
     """What forces do beside each other moves nothing: numbers do not change with it, and its noise is not lost."""
     model = model_of("planar-4-rrr")
-    path = excite(model, duration=2.0, harmonics=4, reach=0.5, noise=0.01, budget=0.2).motion
+    path = excite(model, duration=2.0, harmonics=4, reach=0.5, noise=0.01, tries=40).motion
     own = simulated_log(model, path, rate=200.0, noise_q=1e-6, noise_force=0.01)
     pose = path.trajectory.for_model(model).at(own.time).pose
     inner = np.linalg.svd(model.jacobian(pose))[0][:, :, 3]
@@ -318,7 +318,7 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
 
 def test_excitation_keeps_limits_and_says_what_it_shows() -> None:
     model = five_bar()
-    best = excite(model, duration=1.0, harmonics=4, reach=1.0, budget=0.5, noise=0.01)
+    best = excite(model, duration=1.0, harmonics=4, reach=1.0, tries=600, noise=0.01)
     trajectory = best.motion.trajectory.for_model(model)
     ends = trajectory.at([0.0, 1.0])
     assert np.abs(ends.twist).max() < 1e-12
@@ -327,7 +327,7 @@ def test_excitation_keeps_limits_and_says_what_it_shows() -> None:
     assert model.limits(fine.pose).ok
     assert np.abs(model.inverse_dynamics(*fine[1:])).max() <= 3.0  # max_force of its motors
     # more information than the first random motion; standard deviations are those of a fit
-    first = excite(model, duration=1.0, harmonics=4, reach=1.0, budget=1e-3, noise=0.01)
+    first = excite(model, duration=1.0, harmonics=4, reach=1.0, tries=1, noise=0.01)
     assert best.log_determinant >= first.log_determinant
     fit = identify(model, [simulated_log(model, best.motion, rate=1000.0, noise_force=0.01)])
     assert fit.half_widths / 1.96 == pytest.approx(best.deviations, rel=0.15)

@@ -71,6 +71,7 @@ def excite(
     reach: float = 0.25,
     same_legs: bool = False,
     budget: float = 20.0,
+    tries: int | None = None,
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Excitation:
@@ -78,20 +79,23 @@ def excite(
 
     Kept are the file's ranges, cones, speeds and forces; conditioning no worse than three times that of home; the
     platform within ``reach`` of the robot's size (and radians) of home; actuators below ``max_acceleration`` [m/s^2 or
-    rad/s^2] if given. ``noise`` is that of forces at ``rate`` samples a second. The search takes ``budget`` seconds.
+    rad/s^2] if given. ``noise`` is that of forces at ``rate`` samples a second. The search takes ``budget`` seconds,
+    or ``tries`` motions, which are the same on any machine.
     """
     if not isinstance(model, Model):
         model = Model(model)
     for name, value in (("duration", duration), ("noise", noise), ("rate", rate), ("budget", budget), ("reach", reach)):
         if not (np.isfinite(value) and value > 0):
             raise InputError(f"{name}: a number above 0 is needed, got {value}")
+    if tries is not None and not tries > 0:
+        raise InputError(f"tries: a number above 0 is needed, got {tries}")
     if harmonics < 3:
         raise InputError(f"harmonics: at least 3 are needed to start at rest, got {harmonics}")
     if criterion not in ("determinant", "condition"):
         raise InputError(f"criterion: 'determinant' or 'condition', got {criterion!r}")
     linear = LinearModel(model, same_legs=same_legs)
     search = Search(linear, base_parameters(linear), duration, harmonics, criterion, max_acceleration, reach)
-    best, tried = search.run(budget, np.random.default_rng(seed), progress)
+    best, tried = search.run(budget, tries, np.random.default_rng(seed), progress)
     return _shown(search, search.largest_close(best), noise, rate, tried)
 
 

@@ -162,11 +162,20 @@ class Search:
             return -float(np.log(values[0] / max(values[-1], 1e-300)))
         return 2 * float(np.log(np.maximum(values, 1e-12 * values[0])).sum())
 
-    def run(self, budget: float, rng: np.random.Generator, progress: Callable[[str], None]) -> tuple[Array, int]:
-        """Evolution: the best of random series, then better neighbours of it, steps that shrink when none is found."""
+    def run(
+        self, budget: float, tries: int | None, rng: np.random.Generator, progress: Callable[[str], None]
+    ) -> tuple[Array, int]:
+        """Evolution: the best of random series, then better neighbours of it, steps that shrink when none is found.
+
+        It ends after ``budget`` seconds or, if given, ``tries`` motions.
+        """
         best: Array | None = None
         top, tried, step, end = -np.inf, 0, 0.5, clock.monotonic() + budget
-        while tried < FAMILY or (clock.monotonic() < end and step > 1e-3):
+
+        def over() -> bool:
+            return clock.monotonic() >= end if tries is None else tried >= tries
+
+        while tried < FAMILY or (not over() and step > 1e-3):
             better = False
             for _ in range(FAMILY):
                 draw = rng.standard_normal(self.shape)
@@ -178,7 +187,7 @@ class Search:
                 value = self.score(genes)
                 if value > top:
                     best, top, better = genes, value, True
-                if clock.monotonic() >= end and best is not None:
+                if over() and best is not None:
                     break
             step = min(1.3 * step, 1.0) if better else 0.7 * step
             progress(f"{tried} motions tried")

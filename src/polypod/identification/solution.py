@@ -92,7 +92,7 @@ def _settled(base: BaseParameters, last: Array, now: Array, fit: Fit) -> bool:
 def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> list[str]:
     notes = []
     for run in runs:
-        rows = motion_rows(run.motion, 2 * len(base.independent))
+        rows = motion_rows(run.motion, max(1000, 2 * len(base.independent)))
         columns = linear.slopes(run.motion[rows], linear.values, base.independent)
         sound = np.isfinite(columns).all(axis=(1, 2))
         shift = lag(columns[sound], np.nan_to_num(run.log.force), run.smooth.rows[rows][sound])

@@ -5,11 +5,13 @@ A flexible platform counts as rigid.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..errors import StateError
 from ..formulations.at_rest import resting_friction
 from ..formulations.dry_friction import check_loads
 from ..friction import dry_joints, loaded_joints
@@ -21,6 +23,7 @@ from .diagnosis import Errors, report
 from .holding import Holding, reach
 from .kernels import Kernels
 
+Found = TypeVar("Found")
 _STILL = np.zeros(6)
 _ROUNDS, _SAME = 60, 1e-8
 
@@ -39,6 +42,9 @@ class FrictionCalls(Caller):
         The other actuators have the forces that hold it without friction. Limits that depend on loads have the loads of
         the end itself, where friction is at its limits: each end is attained to 1e-7 of the interval.
         """
+        return _carried(lambda policy: self._holding(pose, wrench, policy), errors)
+
+    def _holding(self, pose: PoseLike, wrench: ArrayLike | None, errors: Errors | None) -> Holding:
         model = self._stiff
         force = model.inverse_dynamics(pose, _STILL, _STILL, wrench, friction=False, errors=errors)
         joints = dry_joints(model.kernels.mechanism)
@@ -80,6 +86,16 @@ class FrictionCalls(Caller):
 
         A :class:`FrictionSolutions`: codes, loads of the joints with Coulomb friction, and a bound of contraction.
         """
+        return _carried(lambda policy: self._solutions(pose, twist, acceleration, wrench, policy), errors)
+
+    def _solutions(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None,
+        errors: Errors | None,
+    ) -> FrictionSolutions:
         model = self._stiff
         force = model.inverse_dynamics(pose, twist, acceleration, wrench, friction=False, errors=errors)
         given = [(pose, (4, 4), "pose"), (twist, (6,), "twist"), (acceleration, (6,), "acceleration")]
@@ -94,6 +110,15 @@ class FrictionCalls(Caller):
             whole = [np.broadcast_to(row, (rows.size, *row.shape[1:]))[good] for row in rows.rows]
             code[good], loads[good], bound[good] = motion_solutions(model.kernels, whole)
         return FrictionSolutions(code.reshape(rows.shape), rows.restore(loads), rows.restore(bound))
+
+
+def _carried(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Found:
+    """What a function finds; an error carries what it finds with ``nan``, not what a function within it found."""
+    try:
+        return ask(errors)
+    except StateError as error:
+        error.result = ask("nan")
+        raise
 
 
 def _ends(kernels: Kernels, poses: Array, wrenches: Array, sizes: list[int]) -> tuple[Array, Array, NDArray[np.bool_]]:
