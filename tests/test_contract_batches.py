@@ -39,15 +39,15 @@ METHODS: dict[str, Callable[[pp.Model, sample.States], Any]] = {
     "energy": lambda m, s: m.energy(s.pose, s.twist),
     "closing": lambda m, s: m.closing(s.pose)[:2],
     "reactions": lambda m, s: m.reactions(*s[:4]),
-    "holding": lambda m, s: m.holding(s.pose, s.wrench)[:3],
     "friction_solutions": lambda m, s: m.friction_solutions(*s[:4]).code,
 }
 LOWER_MOBILITY = {
     "coordinates": lambda m, s: m.coordinates(s.pose),
     "motion": lambda m, s: m.motion(m.coordinates(s.pose), m.coordinates(s.pose), m.coordinates(s.pose)),
 }
-# Large functions, of two small robots only.
+# Large or slow functions, of two small robots only.
 LARGE = {
+    "holding": lambda m, s: m.holding(s.pose, s.wrench)[:3],
     "derivatives": lambda m, s: m.derivatives("inverse_dynamics", *s[:4], friction=False)[:3],
     "regressor": lambda m, s: m.regressor(*s[:3]).matrix,
 }

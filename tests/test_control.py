@@ -298,6 +298,7 @@ def test_example_tracking(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.long
 def test_example_friction(tmp_path: Path) -> None:
     numbers = example("simulation_friction").main(tmp_path)
     assert numbers["compensated"] < 5e-5

@@ -59,6 +59,7 @@ def test_an_interrupt_while_casadi_looks_at_its_arguments_arrives(number, error,
 
 def test_an_interrupt_elsewhere_comes_at_once_and_ignored_signals_stay_ignored():
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a test run in the background ignores it
     stopping.install()
     os.kill(os.getpid(), signal.SIGHUP)
     with pytest.raises(KeyboardInterrupt):
