@@ -65,8 +65,8 @@ def assert_compiled_equals_interpreted(name: str, model: pp.Model, kernel_of: Ca
             assert_close(np.nan_to_num(one), np.nan_to_num(other), 1e-12, np.maximum(size, 1.0))
 
 
-# All formulations with and without friction are many functions: one robot is enough always, and another in the code that
-# users get.
+# All formulations with and without friction are many functions: one robot is enough always, and another in the code
+# that users get.
 PAIRS = [(robot, name) for robot in sample.papers_robots() for name in RIGID]
 USUAL = [(robot, name) for robot, name in PAIRS if name != "inverse_dynamics" or robot == "staicu"]
 
