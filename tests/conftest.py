@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import signal
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -28,6 +29,9 @@ def pytest_configure(config: pytest.Config) -> None:
     those of the kernels themselves ask for the code that users get (:func:`as_shipped`). Collecting garbage after
     every few hundred objects takes a fifth of the time that symbols take.
     """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        # shells start what runs in the background so; tests that interrupt commands would wait for ever
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("POLYPOD_OPTIMISE", "0")
     gc.set_threshold(50_000, 20, 100)
     config.addinivalue_line("filterwarnings", "ignore::polypod.errors.UnphysicalWarning")
