@@ -45,7 +45,11 @@ def _simulated(model: pp.Model, how: dict[str, Any], push: float) -> Any:
 
 @pytest.mark.parametrize(
     ("name", "how"),
-    [("planar-3-rrr", {"rate": 500.0}), ("3-rps", {"rate": 500.0}), ("3-rps", {})],
+    [
+        ("planar-3-rrr", {"rate": 500.0}),
+        pytest.param("3-rps", {"rate": 500.0}, marks=pytest.mark.long),
+        ("3-rps", {}),
+    ],
     ids=["planar-3-rrr RK4", "3-rps RK4", "3-rps DOP853"],
 )
 def test_legs_closed_by_iterating_move_as_in_closed_form(name: str, how: dict[str, Any]) -> None:

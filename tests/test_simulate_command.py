@@ -145,6 +145,7 @@ def test_advice(good: Any) -> None:
     assert "raise --saturation" in summary(off, saturation=1.0)["notes"][-1]
 
 
+@pytest.mark.long
 def test_a_controller_that_shakes_a_flexible_platform_is_told(tmp_path: Path) -> None:
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")

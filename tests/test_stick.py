@@ -139,7 +139,7 @@ def delta(friction: dict[str, float]) -> pp.Model:
     return pp.Model(robot.model_copy(update={"legs": tuple(legs)}))
 
 
-@pytest.mark.parametrize("stribeck", [0.0, 0.5])
+@pytest.mark.parametrize("stribeck", [pytest.param(0.0, marks=pytest.mark.long), 0.5])
 def test_static_and_kinetic_friction_agree_with_an_event_driven_solution(stribeck: float) -> None:
     """Three motors that stop one after another and stay, or go back as soon as static friction lets them."""
     model = delta({"drag": 3.0, "static": 1.5, **({"stribeck_speed": stribeck} if stribeck else {})})
@@ -292,6 +292,7 @@ def test_a_limit_inside_a_long_step_is_seen(model_of: Any) -> None:
     assert coarse.attrs["ended"] == fine.attrs["ended"]
 
 
+@pytest.mark.long
 def test_a_delta_with_friction_in_ball_joints_and_motors_is_held() -> None:
     """Rods that spin freely, a platform that follows its legs: held short of equilibrium, and balanced in motion."""
     robot = pp.load("delta")
