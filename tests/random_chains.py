@@ -501,7 +501,7 @@ def as_chains(robot: pp.Robot) -> Data:
             elif axes:
                 stated["axes"] = [numbers(axis) for axis in axes]
             friction = getattr(leg, joint.friction)
-            stated["friction"] = {"viscous": friction.viscous}
+            stated["friction"] = {"viscous": friction.viscous, "coulomb": friction.coulomb, "drag": friction.drag}
             actuator = placement.actuator_of(joint.name)
             if actuator is not None:
                 offset = float(_number(actuator.coordinate).item())
