@@ -1,4 +1,4 @@
-"""A robot's equations of motion differentiated at states: compiled where its derivatives are, else interpreted.
+"""A robot's equations of motion differentiated at states: from its derivatives where it has them by its pose.
 
 Local coordinates are xi (m), the pose displaced by S xi (position, and a turn of rotation vector about base axes),
 u (m) the freedoms' rates with twist = S u, elastic coordinates and rates. S is that of the displaced pose where the
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from ..control.checked import why_no_answer
 from ..errors import StateError
-from ..friction import has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
@@ -27,6 +26,7 @@ from ..simulation.dynamics import Dynamics
 from ..simulation.system import System
 from ..symbols.expression import Expression, Port, port
 from ..symbols.fixed_point import MAX_ROUNDS, REPEATED
+from ..symbols.mapped import Mapped
 from ..symbols.vectors import cayley
 
 Array = NDArray[np.float64]
@@ -56,43 +56,44 @@ class Linearised(NamedTuple):
 def linearised(system: System, states: States) -> Linearised:
     """Derivatives at states; an error that says why where there is no answer."""
     mechanism = system.mechanism
-    loaded = system.friction and has_dry_friction(mechanism) and loaded_joints(mechanism)
-    if system.modes or mechanism.platform.follows_legs or mechanism.open_legs or loaded:
+    if mechanism.platform.follows_legs or mechanism.open_legs:
         return _interpreted(system, states)
-    return _compiled(system, states)
+    return _derived(system, states)
 
 
-def _compiled(system: System, states: States) -> Linearised:
-    """From the compiled derivatives of direct dynamics, whose pose is varied by a twist on its left as here."""
-    freedoms, n = system.freedoms, len(states.pose)
+def _derived(system: System, states: States) -> Linearised:
+    """From the derivatives of direct dynamics, whose pose is varied by a twist on its left as here."""
+    model, freedoms, count, n = system.model, system.freedoms, len(states.pose), system.modes
     basis, inverse, m = freedoms.basis, freedoms.inverse, freedoms.count
+    given = {"elastic": states.elastic, "elastic_rate": states.elastic_rate} if n else {}
+    blocks = ("pose", *(["elastic"] if n else []), "twist", *(["elastic_rate"] if n else []), "force", "wrench")
     inputs = states.pose, states.twist, states.force, states.wrench
     try:
-        found = system.model.derivatives(
-            "direct_dynamics",
-            *inputs,
-            wrt=("pose", "twist", "force", "wrench"),
-            friction=system.friction,
-            errors="raise",
+        found = model.derivatives(
+            "direct_dynamics", *inputs, wrt=blocks, friction=system.friction, errors="raise", **given
         )
-        acceleration = system.model.direct_dynamics(*inputs, system.friction, errors="raise")
-        c = system.model.jacobian(states.pose, errors="raise")
+        rates = model.direct_dynamics(*inputs, system.friction, errors="raise", **given)
+        shape = {"elastic": states.elastic} if n else {}
+        c = model.jacobian(states.pose, errors="raise", **shape)
     except StateError as error:
         _refuse(error.reasons[0] if error.reasons else str(error), int(np.ravel(error.index)[0]))
-    assert found.pose is not None and found.twist is not None  # noqa: PT018
-    assert found.force is not None and found.wrench is not None  # noqa: PT018
-    a, omega = np.zeros((n, 2 * m, 2 * m)), states.twist[:, 3:]
+    # rates of [u, elastic rate] from those of the frame and the modes, states from [xi, elastic]
+    down = np.zeros((m + n, 6 + n))
+    down[:m, :6], down[m:, 6:] = inverse, np.eye(n)
+    slopes = {block: down @ getattr(found, block) for block in blocks}
+    k = m + n
+    a, omega = np.zeros((count, 2 * k, 2 * k)), states.twist[:, 3:]
     # a turning platform carries its local rotation vector: phi' = omega - phi x omega/2
-    carried = np.zeros((n, 6, 6))
+    carried = np.zeros((count, 6, 6))
     carried[:, 3:, 3:] = 0.5 * np.cross(omega[:, None], np.eye(3), axisb=1, axisc=1)
-    a[:, :m, :m], a[:, :m, m:] = inverse @ carried @ basis, np.eye(m)
-    a[:, m:, :m], a[:, m:, m:] = inverse @ found.pose @ basis, inverse @ found.twist @ basis
-    low = np.zeros((n, m, len(system.actuators))), np.zeros((n, m, 6))
-    b, e = (
-        np.concatenate([zero, inverse @ d], axis=1) for zero, d in zip(low, (found.force, found.wrench), strict=True)
-    )
-    drift = np.concatenate([states.twist @ inverse.T, acceleration @ inverse.T], axis=1)
-    return Linearised(a, b, e, np.concatenate([c, np.zeros_like(c)], axis=2), drift)
+    a[:, :m, :m], a[:, :k, k:] = inverse @ carried @ basis, np.eye(k)
+    a[:, k:, :m], a[:, k:, k : k + m] = slopes["pose"] @ basis, slopes["twist"] @ basis
+    if n:
+        a[:, k:, m:k], a[:, k:, k + m :] = slopes["elastic"], slopes["elastic_rate"]
+    b, e = (np.concatenate([np.zeros_like(slopes[f]), slopes[f]], axis=1) for f in ("force", "wrench"))
+    parts = [states.twist @ inverse.T, states.elastic_rate]
+    parts += [rates[0] @ inverse.T, rates[1]] if n else [rates @ inverse.T]
+    return Linearised(a, b, e, np.concatenate([c, np.zeros_like(c)], axis=2), np.concatenate(parts, axis=1))
 
 
 class _Equations:
@@ -132,9 +133,9 @@ class _Equations:
         by = [x, force, wrench]
         slopes = [ca.jacobian(rate, of) for of in by]
         follow = [ca.jacobian(rate, loads)] + [ca.jacobian(fresh, of) for of in (*by, loads)]
-        self.find_loads = _Mapped("loads", inputs, [fresh])
-        self.derivatives = _Mapped("derivatives", inputs, [*slopes, *follow])
-        self.values = _Mapped("values", inputs, [quality, rate, ca.jacobian(q, x)])
+        self.find_loads = Mapped(inputs, [fresh])
+        self.derivatives = Mapped(inputs, [*slopes, *follow])
+        self.values = Mapped(inputs, [quality, rate, ca.jacobian(q, x)])
 
     @staticmethod
     def _basis(dynamics: Dynamics, pose: ca.SX, places: ca.SX) -> ca.SX | ca.DM:
@@ -149,7 +150,7 @@ class _Equations:
         return ca.substitute(ca.densify(state.basis), mechanism.places, places)
 
     def inputs(self, states: States, loads: Array) -> list[Array]:
-        """Numbers of the functions' inputs at n states, (k, n) each."""
+        """Numbers of the functions' inputs at n states, (n, k) each."""
         n = len(states.pose)
         nominal = np.concatenate([states.twist, states.elastic, states.elastic_rate], axis=1)
         places = np.zeros((n, 0)) if self.places is None else np.asarray(self.places(states.pose)[0]).reshape(n, -1)
@@ -162,7 +163,7 @@ class _Equations:
             loads,
             places,
         ]
-        return [*(row.T for row in rows), np.repeat(self._numbers[:, None], n, axis=1)]
+        return [*rows, np.repeat(self._numbers[None], n, axis=0)]
 
     def repeated_loads(self, states: States) -> tuple[Array, NDArray[np.bool_]]:
         """Joint loads (n, k) that dry friction repeats itself at, and where there are none."""
@@ -174,20 +175,6 @@ class _Equations:
             if not open_states.any():
                 break
         return loads, np.zeros_like(open_states) if self.explicit else open_states
-
-
-class _Mapped:
-    """A function of many states by CasADi's interpreter: inputs (k, n), outputs (n, rows, columns)."""
-
-    def __init__(self, name: str, inputs: list[ca.SX], outputs: list[ca.SX]) -> None:
-        self._function = ca.Function(name, inputs, [ca.densify(value) for value in outputs])
-
-    def __call__(self, *inputs: Array) -> list[Array]:
-        found, n = [], inputs[0].shape[1]
-        for k, value in enumerate(self._function.call([ca.DM(np.ascontiguousarray(v)) for v in inputs])):
-            rows, columns = self._function.size_out(k)
-            found.append(np.array(value).reshape(rows, n, columns).transpose(1, 0, 2))
-        return found
 
 
 def _placed(dynamics: Dynamics, pose: ca.SX, elastic: ca.SX, places: ca.SX) -> ca.SX:

@@ -139,7 +139,7 @@ class DerivativeFunctions:
         states = self._calls.checked(arguments)
         results = self._calls.call(name, given, errors, list, friction=friction)
         found = slopes(broadcast(arguments, states.rows, states.size))
-        lost = np.asarray(np.isnan(np.reshape(results[0], (states.size, -1))).any(axis=1))
+        lost = np.asarray(np.isnan(results[0].reshape(states.size, results[0].shape[-1])).any(axis=1))
         parts = {
             block: np.where(lost[:, None, None], np.nan, part) for block, part in zip(slopes.blocks, found, strict=True)
         }

@@ -85,7 +85,7 @@ class InterpretedDerivatives:
 
     def __call__(self, rows: Mapping[str, Array]) -> list[Array]:
         """Blocks (n, results, k) at n states, rows (n, ...) by the names of the inputs."""
-        states = [rows[p.name].reshape(len(rows[p.name]), -1) for p in self.inputs]
+        states = [rows[p.name].reshape(len(rows[p.name]), p.length) for p in self.inputs]
         n = len(states[0])
         if self._loads is None:
             return self._at(states, np.zeros((n, 0)))

@@ -20,6 +20,8 @@ class Mapped:
     def __call__(self, *rows: Array) -> list[Array]:
         """Outputs (n, r, c) at n rows (n, k) of each input."""
         n = len(rows[0])
+        if not n:
+            return [np.zeros((0, *self._function.size_out(k))) for k in range(self._function.n_out())]
         columns = [ca.DM(np.ascontiguousarray(row.T)) for row in rows]
         results = []
         for k, value in enumerate(self._function.call(columns)):
