@@ -7,7 +7,7 @@ platform moves as its legs let it. At a state x' = f(x, force, wrench): A = df/d
 
 from __future__ import annotations
 
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import casadi as ca
 import numpy as np
@@ -65,7 +65,8 @@ def _derived(system: System, states: States) -> Linearised:
     """From the derivatives of direct dynamics, whose pose is varied by a twist on its left as here."""
     model, freedoms, count, n = system.model, system.freedoms, len(states.pose), system.modes
     basis, inverse, m = freedoms.basis, freedoms.inverse, freedoms.count
-    given = {"elastic": states.elastic, "elastic_rate": states.elastic_rate} if n else {}
+    shape: dict[str, Any] = {"elastic": states.elastic} if n else {}
+    given: dict[str, Any] = {**shape, "elastic_rate": states.elastic_rate} if n else {}
     blocks = ("pose", *(["elastic"] if n else []), "twist", *(["elastic_rate"] if n else []), "force", "wrench")
     inputs = states.pose, states.twist, states.force, states.wrench
     try:
@@ -73,7 +74,6 @@ def _derived(system: System, states: States) -> Linearised:
             "direct_dynamics", *inputs, wrt=blocks, friction=system.friction, errors="raise", **given
         )
         rates = model.direct_dynamics(*inputs, system.friction, errors="raise", **given)
-        shape = {"elastic": states.elastic} if n else {}
         c = model.jacobian(states.pose, errors="raise", **shape)
     except StateError as error:
         _refuse(error.reasons[0] if error.reasons else str(error), int(np.ravel(error.index)[0]))
