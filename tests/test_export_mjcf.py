@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -12,11 +13,14 @@ import pytest
 from typer.testing import CliRunner
 
 import polypod as pp
+from every_field import rich_chain, rich_struts
 from polypod.cli import app
 from polypod.errors import InputError
-from polypod.exchange import import_robot, linkage_of
-from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf
-from polypod.export.tree import tree_of
+from polypod.exchange import import_robot
+from polypod.exchange.kept import kept
+from polypod.exchange.left_out import left_out
+from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, urdf_files
+from polypod.files import dumps
 from same_robot import assert_same
 
 # loops by welds of halves and by hinges; in the long run all robots that MuJoCo takes with every number
@@ -40,17 +44,67 @@ def model(name: str) -> pp.Model:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_export_then_import_is_the_identity(name: str, tmp_path: Path) -> None:
-    """Every number to rounding, and so the forces."""
+    """The same robot, field by field; from its elements alone every number to rounding, and so the forces."""
     path = tmp_path / "robot.xml"
     path.write_text(export_mjcf(model(name)))
-    assert_same(model(name).robot, import_robot(path).robot)
+    back = import_robot(path)
+    assert back.robot == model(name).robot
+    assert back.remarks == ("the robot as polypod wrote it: nothing in the file has changed since",)
+    assert_same(model(name).robot, import_robot(path, "platform").robot)
+
+
+@pytest.mark.parametrize("robot", [rich_struts, rich_chain])
+def test_every_field_of_a_robot_file_comes_back(robot: Callable[[], pp.Robot], tmp_path: Path) -> None:
+    """From MJCF and from URDF with the file beside it; MuJoCo reads the file with the robot's text in it."""
+    rich = pp.Model(robot())
+    files = {"robot.xml": export_mjcf(rich), **urdf_files(rich)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    mujoco.MjModel.from_xml_path(str(tmp_path / "robot.xml"))
+    for name in ("robot.xml", list(files)[-1]):
+        back = import_robot(tmp_path / name)
+        assert back.robot == rich.robot
+        assert back.robot.model_dump() == rich.robot.model_dump()
+
+
+def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> None:
+    """A mass by hand: it counts, and what the elements do not say of the old robot is named."""
+    rich = pp.Model(rich_struts())
+    path, text = tmp_path / "robot.xml", export_mjcf(rich)
+    root = ET.fromstring(text)
+    upper = root.find(".//body[@name='leg1-upper']/inertial")
+    upper.set("mass", "7.25")
+    path.write_text(ET.tostring(root, encoding="unicode"))
+    back = import_robot(path)
+    assert back.robot.legs[0].bodies["leg1-upper"].mass == 7.25
+    said = "\n".join(back.remarks)
+    for words in (
+        "it was changed since it was written by polypod, so its elements were read",
+        "left out: torque constant (torque_constant) of the drives of leg1",
+        "left out: lead of the screw (lead) of the drives of leg1",
+        "left out: ratings of the bearings of leg1 universal",
+        "left out: joint limits of leg1 (universal joint cone, spherical joint cone)",
+        "left out: stiffness of leg1 (drive, link, universal, spherical)",
+        "left out: stiffness of the base",
+        "left out: what of the platform is payload",
+    ):
+        assert words in said
+    assert "rms_force" not in said  # custom numbers say it
+    assert back.robot.legs[0].joints[1].rms_force == rich.robot.legs[0].rms_force
+    unknown = kept(dumps(rich.robot).replace("kind: UPS", "kind: UPX"), unchanged=True)  # of a program with more kinds
+    (remark,) = unknown.remarks(())
+    assert remark.startswith("the robot file in it is not a valid robot: line ")
+    assert "UPX" in remark
+    assert remark.endswith("; its elements were read instead")
+    path.write_text(text.replace("<option", "<!-- mine -->\n\n<option"))
+    assert import_robot(path).robot == rich.robot  # blanks and comments are no change
 
 
 @pytest.mark.long
 def test_forces_are_the_same_after_export_and_import(tmp_path: Path) -> None:
     one, path = model("five-bar"), tmp_path / "robot.xml"
     path.write_text(export_mjcf(one))
-    back = pp.Model(import_robot(path).robot)
+    back = pp.Model(import_robot(path, "platform").robot)
     state = one.motion([0.01, -0.02], [1.0, 2.0], [3.0, -1.0])
     got, wanted = (each.inverse_dynamics(*state) for each in (back, one))
     np.testing.assert_allclose(got, wanted, rtol=1e-12)
@@ -126,8 +180,7 @@ def test_the_file_says_what_it_is_and_what_it_leaves_out() -> None:
     ]
     assert len(root.findall(".//geom[@type='capsule']")) >= 12
     assert "Actuator 1: leg1, force in N." in text
-    left_out = tree_of(linkage_of(model("kim-ryu").robot)).remarks
-    assert left_out[0].startswith("left out: dry friction by reaction (coulomb) of leg1-")
+    assert left_out(model("kim-ryu"))[0].startswith("left out: dry friction by reaction (coulomb) of leg1-")
 
 
 def test_every_format_says_which_limits_it_leaves_out() -> None:

@@ -47,7 +47,8 @@ def test_export_then_import_is_the_identity(name: str, tmp_path: Path) -> None:
     model = pp.Model(name)
     for file, text in urdf_files(model).items():
         (tmp_path / file).write_text(text)
-    assert_same(model.robot, import_robot(tmp_path / f"{name}.urdf").robot)
+    assert import_robot(tmp_path / f"{name}.urdf").robot == model.robot
+    assert_same(model.robot, import_robot(tmp_path / f"{name}.urdf", "platform-frame").robot)
 
 
 @pytest.mark.long
@@ -58,7 +59,9 @@ def test_every_robot_of_the_library_is_itself_again(name: str, tmp_path: Path) -
     plain = without_dry_friction(model.robot)
     for file, text in urdf_files(model).items():
         (tmp_path / file).write_text(text)
-    assert_same(plain, import_robot(tmp_path / f"{model.robot.name}.urdf").robot)
+    path = tmp_path / f"{model.robot.name}.urdf"
+    assert import_robot(path).robot == model.robot
+    assert_same(plain, import_robot(path, "platform-frame").robot)
 
 
 def without_dry_friction(robot: pp.Robot) -> pp.Robot:

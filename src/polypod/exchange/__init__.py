@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError, UnknownNameError
+from .kept import UNCHANGED, Kept
 from .linkage import Linkage
 from .of_robot import linkage_of
 from .to_robot import Imported, Wishes, to_robot
 
 
 class Reader(NamedTuple):
-    """The module here whose ``read(path, loops)`` gives a :class:`Linkage`; suffixes of its files; what they are."""
+    """The module here that has ``read``, ``read_kept`` and ``CARRIED``; suffixes of its files; what they are."""
 
     module: str
     suffixes: tuple[str, ...]
@@ -25,6 +26,11 @@ class Reader(NamedTuple):
         """Its function, loaded when it is needed."""
         function: Callable[[Path, Path | None], Linkage] = import_module(f".{self.module}", __name__).read
         return function
+
+    def kept(self, path: Path, loops: Path | None) -> tuple[Kept | None, tuple[str, ...]]:
+        """The robot that polypod wrote to a file, and the fields that the file's elements say beside its own."""
+        module = import_module(f".{self.module}", __name__)
+        return module.read_kept(path, loops), module.CARRIED
 
 
 READERS = {
@@ -51,8 +57,9 @@ def import_robot(
     loops are on, of several the farthest from the base. ``loops`` is the file with the loops of a URDF if it is not
     ``robot.yaml`` beside it. Joints in ``hold`` are fixed where they are. ``actuated`` are the driven joints, if the
     file does not say. ``at`` says by how much [m or rad] joints are moved to where they are at home. Loops that are a
-    little open there are closed by moving bodies, any with ``close``. Returns the robot and remarks on what was changed
-    or left out; :class:`~polypod.errors.InputError` says why there is no robot.
+    little open there are closed by moving bodies, any with ``close``. A file that polypod wrote and nobody changed
+    gives the very robot that was exported, unless one of these is given. Returns the robot and remarks on what was
+    changed or left out; :class:`~polypod.errors.InputError` says why there is no robot.
     """
     path = Path(path)
     if format is not None and format not in READERS:
@@ -63,8 +70,13 @@ def import_robot(
     chosen = format or known.get(path.suffix.lower())
     if chosen is None:
         raise InputError(f"{path}: files that can be read end in {', '.join(known)}; --format says which it is")
-    linkage = READERS[chosen].read(path, None if loops is None else Path(loops))
-    return to_robot(linkage, Wishes(platform, tuple(hold), tuple(actuated), dict(at or {}), close))
+    reader, beside = READERS[chosen], None if loops is None else Path(loops)
+    wishes = Wishes(platform, tuple(hold), tuple(actuated), dict(at or {}), close)
+    own, carried = reader.kept(path, beside)
+    if own is not None and own.robot is not None and own.unchanged and wishes == Wishes():
+        return Imported(own.robot, (UNCHANGED,))
+    linkage = reader.read(path, beside)
+    return to_robot(linkage if own is None else linkage.with_remarks(*own.remarks(carried)), wishes)
 
 
 __all__ = ["READERS", "Imported", "Linkage", "Reader", "import_robot", "linkage_of"]

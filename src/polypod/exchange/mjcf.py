@@ -7,6 +7,7 @@ Meshes that are missing are left out where bodies state their inertia.
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +16,51 @@ import numpy as np
 from ..description import Body
 from ..errors import InputError
 from ..legs.chain import ChainJoint
+from .kept import Kept, digest, kept
 from .linkage import BASE, Array, Linkage, Mark, axes_about, body, pose_of
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
 PLATFORM_KEY = "polypod_platform"
 """Name of a custom text by which a file names its platform."""
+ROBOT_KEY, DIGEST_KEY = "polypod_robot", "polypod_digest"
+"""Names of the custom texts that hold the robot file and the digest of all elements but the digest's own."""
 BEYOND_FRICTION = ("coulomb", "static", "stribeck_speed")
 BEYOND_DRIVE = ("max_speed", "rms_force", "max_acceleration", "max_power", "force_speed", "max_stroke")
 """What joints and drives have and MuJoCo's have not: custom numbers, which MuJoCo takes no notice of."""
 
 
+CARRIED = (*BEYOND_FRICTION, *BEYOND_DRIVE)
+"""Fields that the elements say with these numbers."""
+
+
 def custom_name(field: str, part: str) -> str:
     """Name of the custom numbers that say a field of a joint or body."""
     return f"polypod {field} of {part}"
+
+
+def sealed(root: ET.Element, robot_file: str) -> None:
+    """Put a robot file into the <custom> of a whole file, and the digest of all of it."""
+    custom = root.find("custom")
+    assert custom is not None
+    ET.SubElement(custom, "text", {"name": ROBOT_KEY, "data": robot_file})
+    mark = ET.SubElement(custom, "text", {"name": DIGEST_KEY, "data": "-"})
+    mark.set("data", digest(root))
+
+
+def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
+    """The robot whose file an MJCF file holds, if it does."""
+    try:
+        root = ET.parse(path).getroot()
+    except ET.ParseError:
+        return None  # MuJoCo says what is wrong
+    texts = {one.get("name"): one for one in root.findall("custom/text")}
+    robot, mark = texts.get(ROBOT_KEY), texts.get(DIGEST_KEY)
+    if robot is None:
+        return None
+    said = "" if mark is None else mark.get("data")
+    if mark is not None:
+        mark.set("data", "-")
+    return kept(robot.get("data"), said == digest(root))
 
 
 def read(path: Path, loops: Path | None = None) -> Linkage:

@@ -20,6 +20,7 @@ from ..errors import InputError, RobotFileError
 from ..files import documents
 from ..legs.chain import ChainJoint
 from ..yaml12 import YamlTextError, read_yaml
+from .kept import Kept, digest, kept
 from .linkage import BASE, Array, Linkage, Mark, axes_about, body, moved, pose_of
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
@@ -32,6 +33,8 @@ _KNOWN = {
 }  # fmt: skip
 SIDE = "-loops.yaml"
 """End of the name of the file with a URDF's loops, after that of the URDF itself; ``robot.yaml`` is another."""
+CARRIED: tuple[str, ...] = ()
+"""Fields that a URDF and the file beside it say beyond what URDF has."""
 _NO_LIMIT = 1e6
 _FRAME = 1e-6
 """Mass [kg] up to which a link is there to mark a place."""
@@ -45,12 +48,32 @@ def read(path: Path, loops: Path | None = None) -> Linkage:
         raise InputError(f"{path}: is no XML: {error}") from error
     if root.tag != "robot":
         raise InputError(f"{path}: a URDF file has a <robot>, this one a <{root.tag}>")
-    beside = next(
-        (one for one in (path.with_name(path.stem + SIDE), path.with_name("robot.yaml")) if one.is_file()), None
-    )
-    given = loops or beside
-    side = {} if given is None else _side(given)
-    return _File(root, side, path).linkage()
+    return _File(root, _beside(path, loops), path).linkage()
+
+
+def sealed(root: ET.Element, side: dict[str, Any], robot_file: str) -> dict[str, Any]:
+    """What is beside a tree, with a robot file, and the digest of both files but the digest itself."""
+    own = {**side["polypod"], "robot": robot_file}
+    return side | {"polypod": own | {"digest": digest(root, side | {"polypod": own})}}
+
+
+def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
+    """The robot whose file is in the one beside a URDF, if it is."""
+    try:
+        root = ET.parse(path).getroot()
+    except ET.ParseError:
+        return None  # the reader says what is wrong
+    side = _beside(path, loops)
+    own = dict(side.get("polypod") or {})
+    said = own.pop("digest", None)
+    return kept(own.get("robot"), said == digest(root, side | {"polypod": own}))
+
+
+def _beside(path: Path, loops: Path | None) -> dict[str, Any]:
+    """What the file with the loops of a URDF says; nothing where there is none."""
+    places = (path.with_name(path.stem + SIDE), path.with_name("robot.yaml"))
+    given = loops or next((one for one in places if one.is_file()), None)
+    return {} if given is None else _side(given)
 
 
 def _side(path: Path) -> dict[str, Any]:
@@ -60,6 +83,8 @@ def _side(path: Path) -> dict[str, Any]:
         raise RobotFileError(str(path), error.faults) from error
     if not isinstance(data, dict):
         raise InputError(f"{path}: a mapping with closed_loop, type and name_mot is needed")
+    if not isinstance(data.get("polypod") or {}, dict):
+        raise InputError(f"{path}: polypod: a mapping is needed, got {data['polypod']!r}")
     pairs, types = data.get("closed_loop") or [], data.get("type") or []
     if len(pairs) != len(types):
         raise InputError(f"{path}: closed_loop has {len(pairs)} pairs and type {len(types)} entries; one for each")

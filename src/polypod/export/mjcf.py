@@ -4,7 +4,8 @@ Motors take the robot's actuator forces, in its order. Joint positions of motors
 ratio; all are at ``home`` in the first position and in the keyframe of that name, which also has the forces that hold
 the robot there. Loops are equalities, soft as MuJoCo has them: one line of the file states how stiff. What MuJoCo has
 no element for (dry friction by reaction, limits of drives, moments that are zero) stands in custom numbers, of which
-MuJoCo takes no notice and from which import restores it.
+MuJoCo takes no notice and from which import restores it; the robot file itself stands in a custom text, see
+:mod:`polypod.exchange.kept`.
 """
 
 from __future__ import annotations
@@ -17,11 +18,14 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..exchange import linkage_of
+from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE, Array, massless
-from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name
+from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, sealed
+from ..files import dumps
+from ..kernels.interpret import interpreted
 from ..legs.chain import ChainJoint
 from ..model import Model
-from .left_out import left_out
+from .example import LEAST
 from .shapes import bars
 from .text import add, comment, file_name, numbers
 from .tree import Node, Tree, tree_of
@@ -50,8 +54,9 @@ class _Writer:
 
     def __init__(self, tree: Tree, model: Model, time_constant: float, impedance: float) -> None:
         self.tree, self.model = tree, model
-        self.remarks = [*tree.remarks, *left_out(model)]
+        self.remarks = left_out(model)
         self.rest: list[str] = []
+        self.armatures: dict[str, float] = {}
         self.root = ET.Element("mujoco", model=tree.name)
         self._options(time_constant, impedance)
 
@@ -79,6 +84,7 @@ class _Writer:
         self._loops()
         self._motors()
         self._home()
+        sealed(self.root, dumps(self.model.robot))
         self.root.insert(0, ET.Comment(comment(self.model, self.remarks)))
         ET.indent(self.root)
         return ET.tostring(self.root, encoding="unicode") + "\n"
@@ -89,9 +95,12 @@ class _Writer:
         tree, name = self.tree, node.body
         parent = parent or node.parent
         joints = [*before, node.joint]
-        if massless(tree.bodies[name]):
-            after = list(tree.children(name))
-            held = any(name in cut.between for cut in tree.cuts) or any(name in weld for weld in tree.welds)
+        after = list(tree.children(name))
+        held = any(name in cut.between for cut in tree.cuts) or any(name in weld for weld in tree.welds)
+        spin = self._spin(node)
+        if massless(tree.bodies[name]) or (spin and len(after) == 1 and not held):
+            if spin:
+                self.armatures[node.joint.name] = spin
             if len(after) != 1 or held:
                 raise InputError(
                     f"body {name}: it has no mass, which MuJoCo needs of a body that loops or several joints hold"
@@ -109,6 +118,18 @@ class _Writer:
         self._looks(element, name)
         for child in tree.children(name):
             self._body(element, child, [])
+
+    def _spin(self, node: Node) -> float:
+        """The moment [kg m^2] of a body that only turns about a hinge on the base and has no other; 0 for others.
+
+        Such is the cross of a universal joint. It moves as the hinge does, as what MuJoCo calls its armature.
+        """
+        one, axis = self.tree.bodies[node.body], node.joint.axis
+        if one.mass or axis is None or node.joint.kind != "revolute" or node.parent != BASE:
+            return 0.0
+        moment = float(np.array(axis) @ one.central_inertia @ np.array(axis))
+        rest = one.central_inertia - moment * np.outer(axis, axis)
+        return moment if np.abs(rest).max() <= 1e-12 * moment else 0.0
 
     def _inertial(self, element: ET.Element, name: str) -> None:
         tree = self.tree
@@ -161,6 +182,8 @@ class _Writer:
         for kind in types:
             leads = kind == driven
             data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.turned(name, joint.axis)}
+            if joint.name in self.armatures:
+                data["armature"] = self.armatures[joint.name]
             reference = 0.0
             if leads and joint.actuated:
                 reference = joint.offset / joint.ratio
@@ -219,10 +242,22 @@ class _Writer:
             add(element, "motor", name=joint.name, **data)
 
     def _home(self) -> None:
-        home, still = self.model.robot.home.matrix, np.zeros(6)
-        force = self.model.inverse_dynamics(home, still, still, friction=False)
         keys = add(self.root, "keyframe")
-        add(keys, "key", name="home", qpos=" ".join(self.rest), ctrl=force)
+        add(keys, "key", name="home", qpos=" ".join(self.rest), ctrl=_holding(self.model))
+
+
+def _holding(model: Model) -> Array:
+    """Forces (n,) that hold the robot at home without friction: one state, so nothing is compiled for it."""
+    kernels, still, home = model.kernels, np.zeros(6), model.robot.home.matrix
+    expression = kernels.expression(kernels.mechanism, "inverse_dynamics", False)
+    given = {"pose": home.ravel(), "weights": np.ones(len(model.actuators)), "preload": np.zeros(len(model.actuators))}
+    values = [given.get(port.name, still) for port in expression.inputs]
+    numbers = [kernels.mechanism.numbers.values] if expression.parameters else []
+    outputs = interpreted(expression, values, numbers)
+    found = {port.name: np.array(one).ravel() for port, one in zip(expression.outputs, outputs, strict=True)}
+    if not found["quality"][0] > float(LEAST):
+        return np.asarray(model.inverse_dynamics(home, still, still, friction=False))  # which says what is wrong
+    return found["force"]
 
 
 def _six(tensor: Array) -> list[float]:

@@ -13,11 +13,11 @@ import numpy as np
 
 from ..errors import InputError
 from ..exchange import linkage_of
+from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE
 from ..exchange.simplify import simplified
 from ..legs.chain import ChainJoint
 from ..model import Model
-from .left_out import left_out
 from .shapes import bars, roll_pitch_yaw
 from .text import add, comment, file_name, numbers
 from .tree import Tree, tree_of
@@ -45,7 +45,7 @@ class _Writer:
 
     def __init__(self, tree: Tree, model: Model) -> None:
         self.tree, self.model = tree, model
-        self.remarks = [*tree.remarks, *left_out(model)]
+        self.remarks = left_out(model)
         self.root = ET.Element("sdf", version="1.9")
         self.body = add(self.root, "model", name=tree.name)
 

@@ -41,8 +41,8 @@ class Node:
 class Tree:
     """Nodes, parents before children; ``cuts`` are spherical joints and hinges that close loops, ``welds`` pairs of
     bodies that are halves of one. ``frames`` (4, 4) are the bodies' own at home, base frame: axes of the base, origin
-    in the joint before; the platform's is {P}. ``driven`` are the actuated joints in the order of the robot's forces,
-    ``remarks`` what no format can say."""
+    in the joint before; the platform's is {P}. ``driven`` are the actuated joints in the order of the
+    robot's forces."""
 
     name: str
     platform: str
@@ -53,7 +53,6 @@ class Tree:
     welds: tuple[tuple[str, str], ...]
     frames: Mapping[str, Array]
     driven: tuple[ChainJoint, ...]
-    remarks: tuple[str, ...]
 
     def children(self, name: str) -> Iterator[Node]:
         """Nodes that hang on a body."""
@@ -131,7 +130,6 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
         tuple(welds),
         frames,
         tuple(sorted((joint for joint in joints if joint.actuated), key=lambda joint: order.index(joint.name))),
-        tuple(_left_out(linkage.joints)),
     )
 
 
@@ -182,15 +180,3 @@ def backward(joint: ChainJoint) -> ChainJoint:
     if joint.axes is not None:
         fields["axes"] = joint.axes[::-1]
     return changed(joint, **fields)
-
-
-def _left_out(joints: tuple[ChainJoint, ...]) -> Iterator[str]:
-    """What none of the formats can say."""
-    for what, names in (
-        ("dry friction by reaction (coulomb)", [j.name for j in joints if j.friction.coulomb]),
-        ("dry friction that is more at rest (static)", [j.name for j in joints if j.friction.static > 1]),
-        ("cones", [j.name for j in joints if j.cone is not None]),
-        ("stiffness", [j.name for j in joints if j.stiffness is not None]),
-    ):
-        if names:
-            yield f"left out: {what} of {', '.join(names)}"

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..exchange import linkage_of
+from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE, massless
-from ..exchange.urdf import SIDE
+from ..exchange.urdf import SIDE, sealed
+from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
 from ..yaml12 import to_yaml
-from .left_out import left_out
 from .shapes import bars, roll_pitch_yaw
 from .text import add, comment, file_name
 from .tree import Tree, tree_of
@@ -146,7 +147,7 @@ class _Writer:
     def tree_text(self) -> str:
         """The URDF file."""
         rotors = [joint.name for joint in self.tree.driven if joint.rotor]
-        remarks = [*self.tree.remarks, *left_out(self.model)]
+        remarks = left_out(self.model)
         if self.pairs:
             beside = f"{file_name(self.model)}{SIDE}"
             remarks.append(f"Loops are in {beside}: pairs of links that meet (3d) or are fixed together (6d).")
@@ -167,4 +168,5 @@ class _Writer:
                 motors[joint.name] = given
         own = {"platform": f"{self.tree.platform}-frame", "gravity": list(self.tree.gravity), "motors": motors}
         names = [joint.name for joint in self.tree.driven]
-        return to_yaml({"closed_loop": self.pairs, "type": self.kinds, "name_mot": names, "polypod": own})
+        side = {"closed_loop": self.pairs, "type": self.kinds, "name_mot": names, "polypod": own}
+        return to_yaml(sealed(self.root, side, dumps(self.model.robot)))

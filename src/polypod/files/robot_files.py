@@ -170,7 +170,18 @@ def dumps(robot: Robot, modes: str | None = None) -> str:
     legs = [{"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)} for leg in robot.legs]
     shared = {key: value for key, value in legs[0].items() if all(key in leg and leg[key] == value for leg in legs)}
     data["legs"] = [{key: value for key, value in leg.items() if key not in shared} for leg in legs]
-    order = ["name", "title", "reference", "gravity", "euler", "home", "freedoms", "platform", "payload"]
+    order = [
+        "name",
+        "title",
+        "reference",
+        "gravity",
+        "euler",
+        "home",
+        "freedoms",
+        "platform",
+        "payload",
+        "base_stiffness",
+    ]
     document = {key: data[key] for key in order if key in data}
     document |= {"leg_defaults": shared, "legs": data["legs"]}
     if "sources" in data:
@@ -203,17 +214,11 @@ def _vector(dumper: Any, value: list[Any]) -> Any:
     return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=flow)
 
 
-def _text(dumper: Any, value: str) -> Any:
-    """Tables as blocks."""
-    return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
-
-
 class _Dumper(Dumper):
     """Robot files as people write them."""
 
 
 _Dumper.add_representer(list, _vector)
-_Dumper.add_representer(str, _text)
 
 
 def _expanded(document: dict[str, Any], node: Any, origin: str) -> Expanded:

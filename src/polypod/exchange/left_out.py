@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import casadi as ca
 
 from ..description.drive import Bearing, Drive
 from ..legs import Chain
 from ..model import Model
+from .of_robot import linkage_of
 
 _DRIVE = {
     "rms_force": "continuous force (rms_force)",
@@ -17,26 +18,47 @@ _DRIVE = {
     "force_speed": "force against speed (force_speed)",
     "max_stroke": "largest stroke (max_stroke)",
     "torque_constant": "torque constant (torque_constant)",
+    "lead": "lead of the screw (lead)",
+    "gear": "gear between motor and coordinate (gear)",
 }
 
 
-def left_out(model: Model) -> list[str]:
-    """One remark for each thing: what is left out, and of which parts.
+def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
+    """One remark for each thing: what is left out, and of which parts; not for fields that a format has ``carried``.
 
     >>> [line for line in left_out(Model("hexapod")) if "joint limits" in line]
     ['left out: joint limits of leg1 (universal joint cone, spherical joint cone) and in the same way of 5 other legs']
     """
-    return [*_drives(model), *_bearings(model), *_limits(model), *_springs(model)]
+    return [
+        *_joints(model, carried),
+        *_drives(model, carried),
+        *_bearings(model),
+        *_limits(model),
+        *_springs(model),
+        *_whole(model),
+    ]
 
 
-def _drives(model: Model) -> Iterator[str]:
+def _joints(model: Model, carried: Collection[str]) -> Iterator[str]:
+    joints = linkage_of(model.robot).joints
+    for field, what, names in (
+        ("coulomb", "dry friction by reaction (coulomb)", [j.name for j in joints if j.friction.coulomb]),
+        ("static", "dry friction that is more at rest (static)", [j.name for j in joints if j.friction.static > 1]),
+        ("cone", "cones", [j.name for j in joints if j.cone is not None]),
+        ("stiffness", "stiffness", [j.name for j in joints if j.stiffness is not None]),
+    ):
+        if names and field not in carried:
+            yield f"left out: {what} of {', '.join(names)}"
+
+
+def _drives(model: Model, carried: Collection[str]) -> Iterator[str]:
     legs = model.kernels.mechanism.legs
     of: dict[str, list[str]] = {}
     for data, leg in zip(model.robot.legs, legs, strict=True):
         for actuator in leg.placement.actuators:
             drive: Drive = data.drive(actuator.name)
             for name, text in _DRIVE.items():
-                if getattr(drive, name) is not None:
+                if name not in carried and getattr(drive, name) is not None:
                     label = leg.name if len(leg.placement.actuators) == 1 else f"{leg.name} {actuator.name}"
                     of.setdefault(text, []).append(label)
     for text, labels in of.items():
@@ -78,6 +100,14 @@ def _springs(model: Model) -> Iterator[str]:
         if leg.placement.springs and not isinstance(data, Chain)
     }
     yield from _gathered("stiffness", found)
+
+
+def _whole(model: Model) -> Iterator[str]:
+    """What the robot itself says."""
+    if model.robot.base_stiffness is not None:
+        yield "left out: stiffness of the base (base_stiffness)"
+    if model.robot.payloads:
+        yield "left out: what of the platform is payload, which is part of its body"
 
 
 def _gathered(what: str, found: dict[str, str]) -> Iterator[str]:
