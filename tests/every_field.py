@@ -16,13 +16,16 @@ _DRIVE = {
 _FRICTION = {"viscous": 1.5, "coulomb": 0.01, "drag": 0.7, "static": 1.3, "stribeck_speed": 0.02}
 _RATING = {"dynamic_load_rating": 5e3, "radial_factor": 0.56, "axial_factor": 1.4, "rolling_elements": "roller"}
 _WHOLE = {
-    "title": "Robot \"&\" <every field> -- \u00e9\nsecond line", "reference": "Nobody, 2026; it\'s printed", "euler": "zyx",
+    "title": "Robot \"&\" <every field> -- \u00e9\nsecond line",
+    "reference": "Nobody, 2026; it\'s printed", "euler": "zyx",
     "gravity": [0.1, -0.2, -9.7], "base_stiffness": [1e8, 2e8, 3e8, 4e6, 5e6, 6e6],
     "sources": {"*": "assumed: a test", "gravity": "table 1 <3>"},
     "payload": [
-        {"name": "tool", "mass": 1.1, "com": [0.01, 0.02, 0.03], "inertia": [[2e-3, 1e-5, 0], [1e-5, 3e-3, 0], [0, 0, 4e-3]]},
+        {"name": "tool", "mass": 1.1, "com": [0.01, 0.02, 0.03],
+         "inertia": [[2e-3, 1e-5, 0], [1e-5, 3e-3, 0], [0, 0, 4e-3]]},
         {"mass": 0.2, "about": "origin", "frame": "tilted", "points": {"a": [0, 0, 0.1]},
-         "frames": {"tilted": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]}, "inertia": [[1e-3, 0, 0], [0, 1e-3, 0], [0, 0, 1e-3]]},
+         "frames": {"tilted": [[0, 1, 0], [-1, 0, 0], [0, 0, 1]]},
+         "inertia": [[1e-3, 0, 0], [0, 1e-3, 0], [0, 0, 1e-3]]},
     ],
 }  # fmt: skip
 

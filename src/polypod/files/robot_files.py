@@ -170,22 +170,10 @@ def dumps(robot: Robot, modes: str | None = None) -> str:
     legs = [{"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)} for leg in robot.legs]
     shared = {key: value for key, value in legs[0].items() if all(key in leg and leg[key] == value for leg in legs)}
     data["legs"] = [{key: value for key, value in leg.items() if key not in shared} for leg in legs]
-    order = [
-        "name",
-        "title",
-        "reference",
-        "gravity",
-        "euler",
-        "home",
-        "freedoms",
-        "platform",
-        "payload",
-        "base_stiffness",
-    ]
-    document = {key: data[key] for key in order if key in data}
+    first = ["name", "title", "reference", "gravity", "euler", "home", "freedoms", "platform", "payload"]
+    document = {key: data[key] for key in first if key in data}
     document |= {"leg_defaults": shared, "legs": data["legs"]}
-    if "sources" in data:
-        document["sources"] = data["sources"]
+    document |= {key: value for key, value in data.items() if key not in document}
     return to_yaml(document, dumper=_Dumper)
 
 
