@@ -24,6 +24,7 @@ from polypod.export.code import identifier
 from polypod.files.leftovers import clear_leftovers, partial_prefix
 from polypod.files.safe_names import LONGEST, file_name
 from polypod.files.whole import write_whole
+from polypod.legs.chain.coordinates import Coordinates
 from polypod.motion import loads_motion, make_task
 from polypod.results import study
 from polypod.results.report import FILES, whole_folder
@@ -84,6 +85,16 @@ def test_a_name_of_any_markup_is_drawn(name, tmp_path):
     robot = pp.loads(RIGID.replace("name: mine", f"name: '{name}'", 1))
     picture(robot, tmp_path / "robot.png")
     assert (tmp_path / "robot.png").stat().st_size > 1000
+
+
+def test_a_name_in_brackets_is_one_symbol():
+    """CasADi makes a vector of a symbol named '[a,b]': a joint of such a name was a traceback."""
+    unknowns = Coordinates()
+    unknowns.angle("[a,b]")
+    unknowns.length("[bold]x[/]")
+    unknowns.rotation("[")
+    assert [part.numel() for part in (*unknowns.place, *unknowns.move)] == [1, 1, 1, 9, 1, 1, 3]
+    assert unknowns.labels[:2] == [("[a,b]", False), ("[bold]x[/]", True)]
 
 
 # -- files that are there already -------------------------------------------------------------------------------------

@@ -267,3 +267,19 @@ def _with_symbols(whole: Expression, symbols: dict[float, Any]) -> tuple[Port, .
         else:
             work[out[0]] = ca.SX.binary(op, work[given[0]], work[given[1]])
     return tuple(Port(p.name, ca.vertcat(*row), p.shape) for p, row in zip(whole.outputs, outputs, strict=True))
+
+
+@pytest.mark.parametrize("optimise", ["0", "1"])
+def test_parameters_that_are_outputs_as_they_are(optimise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM ended the process ("Node is not in map") where four of them were turned into rows in haste."""
+    monkeypatch.setenv("POLYPOD_OPTIMISE", optimise)
+    x, p = ca.SX.sym("x", 1), ca.SX.sym("p", 9)
+    outputs = port("y", ca.vertcat(p, x)), port("z", ca.vertcat(p[0], x, p[1]))
+    kernel = Kernel(lambda: Expression("kept", (Port("x", x, ()),), outputs, Port("p", p, (9,))))
+    numbers, given = np.arange(1.0, 10.0), np.array([-1.0, -2.0, -3.0])
+    for n in (1, 3):
+        y, z = kernel.at(numbers)(given[:n])
+        assert np.array_equal(y, np.column_stack([np.tile(numbers, (n, 1)), given[:n]]))
+        assert np.array_equal(z, np.column_stack([np.full(n, 1.0), given[:n], np.full(n, 2.0)]))
+    y, _ = kernel.at(np.outer(given, numbers), rows=True)(given)
+    assert np.array_equal(y, np.column_stack([np.outer(given, numbers), given]))

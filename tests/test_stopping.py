@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
+import weakref
+from array import array
+from concurrent.futures import ThreadPoolExecutor
 
 import casadi as ca
+import numpy as np
 import pytest
 
+from little_kernels import kernel_of
 from polypod.cli import stopping
+from polypod.kernels import kernel, machine, threads
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
@@ -64,3 +71,69 @@ def test_an_interrupt_elsewhere_comes_at_once_and_ignored_signals_stay_ignored()
     os.kill(os.getpid(), signal.SIGHUP)
     with pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interrupt_does_not_wait_for_what_is_done_aside(monkeypatch):
+    """LLVM took 3 s of computing for the steps of a simulation and 16 s for those of an excitation, unstoppable."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    go, aside, ended = threading.Event(), threads.Aside(), []
+    threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        aside(lambda: go.wait(10.0))
+    assert aside.busy
+    monkeypatch.setattr(machine, "ASIDE", aside)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    stopping.leave_compiling(130)  # Python's own end would wait for the thread
+    go.set()
+    aside._done.wait(10.0)
+    stopping.leave_compiling(130)
+    assert ended == [130]
+    assert aside(lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        aside(lambda: 1 / 0)
+
+
+def test_compiling_is_done_aside(monkeypatch, tmp_path):
+    monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
+    seen, emit = [], machine.llvm.TargetMachine.emit_object
+    note = lambda self, module: seen.append(threading.current_thread()) or emit(self, module)  # noqa: E731
+    monkeypatch.setattr(machine.llvm.TargetMachine, "emit_object", note)
+    assert kernel_of(lambda x: 3.0625 * x, (1,))(np.ones((1, 1))) == 3.0625
+    assert seen
+    assert threading.main_thread() not in seen
+
+
+def test_an_interrupt_comes_between_the_parts_of_a_long_call(monkeypatch):
+    monkeypatch.setattr(kernel, "PAUSE", 100)
+    parts, together = [], kernel.run_together
+    count = lambda function, blocks, *rest: parts.append(len(blocks)) or together(function, blocks, *rest)  # noqa: E731
+    monkeypatch.setattr(kernel, "run_together", count)
+    doubled = kernel_of(lambda x: ca.sin(x) + x, (1,))
+    x = np.linspace(0.0, 1.0, 1000)[:, None]
+    assert np.array_equal(doubled(x, threads=1), doubled(x, threads=3))
+    assert np.allclose(doubled(x), np.sin(x) + x, rtol=1e-15)
+    assert min(parts) >= 10
+
+
+def test_what_other_threads_still_use_outlives_an_interrupt(monkeypatch):
+    """An interrupted call gave its arrays back while other threads wrote to them."""
+    pool = ThreadPoolExecutor(1)
+    monkeypatch.setattr(threads, "_pool", lambda: pool)
+    kept, go, started, calls = np.ones(3), threading.Event(), threading.Event(), []
+    alive = weakref.ref(kept)
+
+    def work(address):
+        calls.append(address)
+        if threading.current_thread() is threading.main_thread():
+            started.wait(10.0)
+            raise KeyboardInterrupt
+        started.set()
+        go.wait(10.0)
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run_together(work, [array("q", [k]) for k in range(20)], 2, kept)
+    del kept
+    assert alive() is not None
+    assert len(calls) == 2  # the rest is not begun
+    go.set()
+    pool.shutdown()

@@ -115,5 +115,7 @@ def main() -> None:
     stopping.install()
     try:
         app(prog_name="polypod")
-    except KeyboardInterrupt:
-        sys.exit(terminal.INTERRUPTED)
+    except (KeyboardInterrupt, SystemExit) as ended:
+        code = terminal.INTERRUPTED if isinstance(ended, KeyboardInterrupt) else ended.code
+        stopping.leave_compiling(code)
+        sys.exit(code)

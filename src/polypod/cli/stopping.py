@@ -1,12 +1,15 @@
 """Ctrl-C, SIGTERM and SIGHUP as exceptions that arrive, so that commands end soon and clear what is half-written.
 
 CasADi looks at its arguments by calling back into Python and drops what is raised there: an interrupt at that moment
-would be lost and the command run on. There it waits until the call is over.
+would be lost and the command run on. There it waits until the call is over. LLVM works in a thread of its own, for
+which an interrupted command does not wait.
 """
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from pathlib import PurePath
 from types import FrameType
 
@@ -23,6 +26,15 @@ def install() -> None:
             signal.signal(number, _stop)
     if _ALARM is not None:
         signal.signal(_ALARM, _stop)
+
+
+def leave_compiling(code: int | str | None) -> None:
+    """End the process if a thread still compiles for an interrupted command: Python's own way out waits for LLVM."""
+    machine = sys.modules.get("polypod.kernels.machine")
+    if isinstance(code, int) and machine is not None and machine.ASIDE.busy:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        os._exit(code)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

@@ -67,6 +67,8 @@ class Emitter:
         self._constants: dict[str, str] = {}
         # A comparison's bits, by the value (1.0 or 0.0) that stands for it: choices use them directly.
         self._bits: dict[str, str] = {}
+        # A plain number, by the vector that has it in every lane.
+        self._plain: dict[str, str] = {}
 
     def constant(self, value: float) -> str:
         """A number in every lane."""
@@ -78,7 +80,18 @@ class Emitter:
     def everywhere(self, value: str) -> str:
         """A plain number in every lane."""
         first = self.writer.value(f"insertelement {self.type} undef, {DOUBLE} {value}, i32 0")
-        return self.shuffled(first, "undef", [0] * self.width)
+        name = self.shuffled(first, "undef", [0] * self.width)
+        self._plain[name] = value
+        return name
+
+    def gathered(self, values: Sequence[str]) -> str | None:
+        """A vector of the plain numbers that vectors have in every lane; None if one has several."""
+        if not all(value in self._plain for value in values):
+            return None
+        result = "undef"
+        for lane, value in enumerate(values):
+            result = self.writer.value(f"insertelement {self.type} {result}, {DOUBLE} {self._plain[value]}, i32 {lane}")
+        return result
 
     def shuffled(self, a: str, b: str, places: Sequence[int]) -> str:
         """Lanes of two vectors, those of the second counted after those of the first."""

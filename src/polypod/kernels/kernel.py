@@ -16,7 +16,7 @@ from . import machine
 from .block import Array, Block, Signature, Strided, address_of, common_rows, strided
 from .code import Code
 from .interpret import interpreted, row_of
-from .threads import cores, run_together
+from .threads import PAUSE, cores, run_together
 
 # A thread costs about 20 us to wake; below this much arithmetic for each it does not pay.
 _WORTH_A_THREAD = 2_000_000
@@ -120,11 +120,13 @@ class Kernel:
                 worth = states * self._cost // _WORTH_A_THREAD
                 threads = min(cores(), worth) if worth > 1 else 1
             function = self._function(block.n)
-            if threads == 1:
+            pieces = max(threads, states * self._cost // PAUSE)
+            if pieces == 1:
                 words = block.words()  # named: it must outlive the call, which lets other threads run
                 function(words.buffer_info()[0])
             else:
-                run_together(function, [part.words() for part in block.parts(threads, machine.vector_width())])
+                parts = [part.words() for part in block.parts(pieces, machine.vector_width())]
+                run_together(function, parts, threads, (self, arrays, results))
         return results if len(results) > 1 else results[0]
 
     def along(self, *arrays: Array, carry: tuple[str, str]) -> tuple[Array, ...]:

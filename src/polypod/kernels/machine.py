@@ -19,10 +19,13 @@ from llvmlite import binding as llvm
 from ..errors import InputError
 from . import store
 from .text import Module
+from .threads import Aside
 
 COMPILING = threading.RLock()
 """Held while functions are built, compiled or linked. One lock for all, which a fork waits for: a child has none of the
 threads that would give back what they hold."""
+ASIDE = Aside()
+"""LLVM at work, which takes seconds for the largest functions and cannot be stopped."""
 
 
 def _before_fork() -> None:
@@ -137,10 +140,15 @@ def _target_machine() -> llvm.TargetMachine:
 
 def compile_module(module: Module) -> bytes:
     """Object code of an LLVM module for this machine."""
-    with COMPILING:
-        parsed = llvm.parse_assembly(f'target triple = "{host()[0]}"\n{module}')
+    triple = host()[0]
+
+    def compiled() -> bytes:
+        parsed = llvm.parse_assembly(f'target triple = "{triple}"\n{module}')
         parsed.verify()
         return bytes(_target_machine().emit_object(parsed))
+
+    with COMPILING:
+        return ASIDE(compiled)
 
 
 class Linked:

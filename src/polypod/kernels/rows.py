@@ -51,8 +51,12 @@ class States:
         width = self._emitter.width
         for first in range(0, rows.length, width):
             part = list(values[first : first + width])
+            # Numbers that all states share need no turning; LLVM 22 aborts where it turns four of them without
+            # optimisation ("Node is not in map").
+            shared = self._emitter.gathered(part)
             filler = ["undef"] * (width - len(part))
-            for start, lane in zip(self._lanes(rows), self._transposed(part + filler), strict=True):
+            lanes = self._transposed(part + filler) if shared is None else [shared] * width
+            for start, lane in zip(self._lanes(rows), lanes, strict=True):
                 self._write(start, first, len(part), lane)
 
     def _lanes(self, rows: Rows) -> list[str]:

@@ -25,7 +25,7 @@ from .block import Block, Signature, address_of, strided
 from .emit import Emitter, check
 from .function import add_function
 from .text import DOUBLE, INTEGER, Module, Writer, vector
-from .threads import cores, run_together
+from .threads import PAUSE, cores, run_together
 
 Array = NDArray[np.float64]
 Bits = NDArray[np.uint8]
@@ -95,13 +95,14 @@ class Sieve:
         if not designs or not n:
             return bits
         self._run(Block(1, designs, (_rows(numbers), _rows(derived, written=True))).words())
-        share = -(-designs // (cores() if threads is None else threads))
+        threads = cores() if threads is None else threads
+        share = max(1, min(-(-designs // threads), PAUSE // (n * self.operations)))
         parts = []
         for start in range(0, designs, share):
             own = derived[start : start + share], bits[start : start + share]
             words = [len(own[0]), vectors * self.width, address_of(given), *map(_address, own)]
             parts.append(words_of("q", words))
-        run_together(self._sieve, parts)
+        run_together(self._sieve, parts, threads, (self, given, derived, bits))
         if n % self.width:
             bits[..., -1] &= (1 << n % self.width) - 1
         return bits

@@ -3,19 +3,76 @@
 from __future__ import annotations
 
 import os
+import threading
 from array import array
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import TypeVar
+
+PAUSE = 200_000_000
+"""Operations after which a call looks whether it is interrupted: some hundredths of a second."""
+_Result = TypeVar("_Result")
 
 
-def run_together(function: Callable[[int], None], blocks: Sequence[array[int]]) -> None:
-    """Call a function with the addresses of several blocks at once, the last in the calling thread."""
-    *others, own = blocks
-    waiting = [_pool().submit(function, block.buffer_info()[0]) for block in others]
-    function(own.buffer_info()[0])
-    for part in waiting:
-        part.result()
+def run_together(function: Callable[[int], None], blocks: Iterable[array[int]], threads: int, kept: object) -> None:
+    """Call a function with the address of every block, in this thread and ``threads`` - 1 others.
+
+    An interrupt comes between blocks. What the blocks point into (``kept``) then lives until every thread is done.
+    """
+    left = deque(blocks)
+
+    def work(kept: object = kept) -> None:
+        while True:
+            try:
+                block = left.popleft()
+            except IndexError:
+                return
+            function(block.buffer_info()[0])
+
+    waiting = [_pool().submit(work) for _ in range(min(threads, len(left)) - 1)]
+    try:
+        work()
+        for other in waiting:
+            other.result()
+    finally:
+        left.clear()
+
+
+class Aside:
+    """Long calls in a thread of their own, for which the main thread waits: an interrupt need not."""
+
+    def __init__(self) -> None:
+        self._done = threading.Event()
+        self._done.set()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call goes on."""
+        return not self._done.is_set()
+
+    def __call__(self, work: Callable[[], _Result]) -> _Result:
+        """The result of a function without arguments, or what it raises."""
+        if threading.current_thread() is not threading.main_thread():
+            return work()  # no signal ends here
+        results: list[_Result] = []
+        errors: list[BaseException] = []
+        done = self._done = threading.Event()  # not the thread's own end, which Python 3.11 loses at an interrupt
+
+        def run() -> None:
+            try:
+                results.append(work())
+            except BaseException as error:
+                errors.append(error)
+            finally:
+                done.set()
+
+        threading.Thread(target=run, daemon=True, name="polypod-aside").start()
+        done.wait()
+        if errors:
+            raise errors[0]
+        return results[0]
 
 
 def cores() -> int:

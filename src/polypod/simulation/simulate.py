@@ -148,6 +148,8 @@ def simulate(
             ended.result = result(str(ended))
             raise ended from error.__cause__
         except KeyboardInterrupt:
+            if not run.time > 0:  # still compiling: there is nothing to keep
+                raise
             run.keep()
             text = f"interrupted at t = {run.time:.6g} s"
             warnings.warn(f"simulate: {text}; the result ends there", InterruptedWarning, stacklevel=2)

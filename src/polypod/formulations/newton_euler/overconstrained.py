@@ -56,7 +56,7 @@ class _LegUnknowns:
     def _constraint(self, joint: Joint) -> Wrench:
         """The wrench a joint can pass on to its child: three forces, and moments about the axes it blocks."""
         slides = joint.kind in ("prismatic", "cylindrical")
-        x = ca.SX.sym(f"{self.leg.model.name}_{joint.name}_force", 2 if slides else 3)
+        x = ca.SX.sym("force", 2 if slides else 3)
         self.x.append(x)
         given = self.friction.joint(joint.name)
         force = given.force + (ca.SX.zeros(3) if slides else x)
@@ -76,7 +76,7 @@ class _LegUnknowns:
         if joint.kind == "prismatic":
             blocked = [ca.SX.eye(3)[:, k] for k in range(3)]
         if blocked:
-            sizes = ca.SX.sym(f"{self.leg.model.name}_{joint.name}_moment", len(blocked))
+            sizes = ca.SX.sym("moment", len(blocked))
             self.x.append(sizes)
             for k, direction in enumerate(blocked):
                 moment = moment + sizes[k] * direction

@@ -12,7 +12,10 @@ from ...symbols.vectors import absent, dot, skew
 
 @dataclass
 class Coordinates:
-    """Unknown coordinates as they are met: place, its home, move, place after it; names, and which are lengths."""
+    """Unknown coordinates as they are met: place, its home, move, place after it; names, and which are lengths.
+
+    Symbols have names of their own, not those of joints: CasADi takes one that starts with a bracket for several.
+    """
 
     place: list[ca.SX] = field(default_factory=list)
     home: list[ca.SX] = field(default_factory=list)
@@ -22,7 +25,7 @@ class Coordinates:
 
     def angle(self, name: str, cosine: Any = 1.0, sine: Any = 0.0) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Cosine and sine of an unknown angle and its size from home [rad]; exact to second order in its move."""
-        c, s, d = ca.SX.sym(f"{name}_cos"), ca.SX.sym(f"{name}_sin"), ca.SX.sym(f"{name}_move")
+        c, s, d = ca.SX.sym("cosine"), ca.SX.sym("sine"), ca.SX.sym("move")
         self.labels.append((name, False))
         self.place += [c, s]
         self.home += [ca.SX(cosine), ca.SX(sine)]
@@ -39,7 +42,7 @@ class Coordinates:
 
     def length(self, name: str) -> ca.SX:
         """An unknown length from home [m]."""
-        x, d = ca.SX.sym(name), ca.SX.sym(f"{name}_move")
+        x, d = ca.SX.sym("length"), ca.SX.sym("move")
         self.labels.append((name, True))
         self.place.append(x)
         self.home.append(ca.SX(0))
@@ -49,7 +52,7 @@ class Coordinates:
 
     def rotation(self, name: str) -> ca.SX:
         """An unknown rotation (3, 3) from home; exact to second order in its move, a rotation vector."""
-        q, d = ca.SX.sym(f"{name}_turn", 3, 3), ca.SX.sym(f"{name}_move", 3)
+        q, d = ca.SX.sym("turn", 3, 3), ca.SX.sym("move", 3)
         self.labels += [(f"{name} about {axis}", False) for axis in "xyz"]
         self.place.append(ca.vec(q))
         self.home.append(ca.vec(ca.SX.eye(3)))
