@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import runpy
 import sys
 import tempfile
 from pathlib import Path
@@ -26,8 +26,13 @@ EXAMPLES = {
     "simulation_tracking": "tracking-against-mass.png",
     "simulation_friction": "friction-compensation.png",
     "simulation_flexible": "flexible-vibration.png",
+    "long-flexible": "flexible-bending.png",
+    "custom_leg": "custom-leg.png",
+    "identify": "identify.png",
+    "control_loop": "control-loop.png",
+    "fmu_loop": "fmu-loop.png",
 }
-"""Examples whose pictures the guide shows."""
+"""Every example, and the picture of it that the gallery shows."""
 
 
 def main() -> None:
@@ -38,16 +43,21 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     model = Model("kim-ryu")
     plots.cover(study(model, make_task(model))).savefig(IMAGES / "kim-ryu.png", dpi=110)
-    for name, picture in EXAMPLES.items():
-        found = importlib.util.spec_from_file_location(name, HERE.parent / "examples" / f"{name}.py")
-        assert found is not None
-        assert found.loader is not None
-        example = importlib.util.module_from_spec(found)
-        found.loader.exec_module(example)
-        with tempfile.TemporaryDirectory() as folder:
-            example.main(Path(folder))
-            _shrink(Path(folder) / picture, IMAGES / picture)
+    for name in EXAMPLES:
+        example(name)
     live()
+
+
+def example(name: str) -> None:
+    """Run an example, or the motion of its robot, and keep its picture."""
+    source = HERE.parent / "examples" / name
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = Path(folder) / EXAMPLES[name]
+        if source.with_suffix(".yaml").is_file():
+            plots.bending(study(source.with_suffix(".yaml"), "long-example")).savefig(drawn)
+        else:
+            runpy.run_path(str(source.with_suffix(".py")))["main"](Path(folder))
+        _shrink(drawn, IMAGES / EXAMPLES[name])
 
 
 def live() -> None:

@@ -1,6 +1,6 @@
 """A control loop in C at 1 kHz and 10 kHz: exported, compiled with the system's compiler, run, timed.
 
-    python examples/control_loop.py
+    python control_loop.py [FOLDER]
 
 A step is forward kinematics from the last pose, the twist, and the forces that hold the robot. Its times are the
 processor's; how late a period begins is the operating system's, and small only on one that is built for it.
@@ -14,8 +14,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 import polypod as pp
 from polypod.export import export_c
+
+RATES = (1000.0, 10000.0)  # Hz
 
 
 def run(robot: str, rate: float, seconds: float, folder: Path) -> dict[str, list[float]]:
@@ -50,14 +54,39 @@ def _braces(numbers: object) -> str:
     return "{" + ",".join(map(repr, numbers.tolist())) + "}"  # type: ignore[attr-defined]
 
 
-def main(seconds: float) -> None:
-    """A table of both rates."""
+def main(folder: Path, seconds: float = 2.0, picture: bool = True) -> dict[float, dict[str, list[float]]]:
+    """Times of both rates, printed and drawn."""
+    found = {}
     print("rate [Hz]  what   median [us]  worst [us]  jitter [us]")
-    for rate in (1000.0, 10000.0):
-        with tempfile.TemporaryDirectory() as folder:
-            for what, (median, worst, jitter) in run("hexapod", rate, seconds, Path(folder)).items():
-                print(f"{rate:9.0f}  {what}  {median:11.2f} {worst:11.2f} {jitter:12.2f}")
+    for rate in RATES:
+        with tempfile.TemporaryDirectory() as own:
+            found[rate] = run("hexapod", rate, seconds, Path(own))
+        for what, (median, worst, jitter) in found[rate].items():
+            print(f"{rate:9.0f}  {what}  {median:11.2f} {worst:11.2f} {jitter:12.2f}")
+    if picture:
+        folder.mkdir(parents=True, exist_ok=True)
+        draw(found).savefig(folder / "control-loop.png")
+    return found
+
+
+def draw(found: dict[float, dict[str, list[float]]]) -> Figure:
+    """From the median to the worst time of a step and of waking up, beside the period."""
+    figure = Figure(figsize=(8, 2.6), layout="constrained", dpi=150)
+    axes = figure.subplots()
+    names = []
+    for rate, times in found.items():
+        for what, label, colour in (("step", "a step", "C0"), ("wake", "waking up late", "0.6")):
+            median, worst, _ = times[what]
+            row = len(names)
+            axes.plot([median, worst], [row, row], color=colour, lw=5, solid_capstyle="butt")
+            axes.plot([median], [row], "o", color=colour)
+            axes.plot([1e6 / rate] * 2, [row - 0.4, row + 0.4], color="C3", lw=2)
+            names.append(f"{label}, {rate / 1000:g} kHz")
+    axes.set_yticks(range(len(names)), names)
+    axes.set(xscale="log", xlabel="median (dot) to worst time [us]; red: the period")
+    axes.grid(alpha=0.3)
+    return figure
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 2.0)
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("control-loop"))

@@ -5,9 +5,11 @@ its rod and its joints are when the platform is somewhere, and which joint the m
 the motors' speeds and torques, the mass matrix, simulation. Robot files may say ``kind: RUS`` as soon as this class
 exists.
 
-    python custom_leg.py
+    python custom_leg.py [FOLDER]
 """
 
+import sys
+from pathlib import Path
 from typing import Literal
 
 import casadi as ca
@@ -119,8 +121,8 @@ def hexa() -> pp.Robot:
     )
 
 
-def main() -> None:
-    """Torques of the six motors while the platform goes round a circle twice a second, tilting on the way."""
+def main(folder: Path) -> None:
+    """Torques of the six motors while the platform goes round a circle twice a second, tilting on the way; a picture."""
     model = pp.Model(hexa())
     t = np.linspace(0.0, 0.5, 6)
     rate, radius, tilt = 4 * np.pi, 0.05, 0.2
@@ -139,7 +141,9 @@ def main() -> None:
         angles = " ".join(f"{value:7.2f}" for value in crank[row])
         torques = " ".join(f"{value:7.3f}" for value in torque[row])
         print(f"{t[row]:8.2f} | {angles} | {torques}")
+    folder.mkdir(parents=True, exist_ok=True)
+    pp.plots.dimensions(model.robot).savefig(folder / "custom-leg.png", dpi=150)
 
 
 if __name__ == "__main__":
-    main()
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path("custom-leg"))

@@ -32,12 +32,12 @@ def model(example: ModuleType) -> pp.Model:
     return pp.Model(example.hexa())
 
 
-def test_the_example_runs() -> None:
+def test_the_example_runs(tmp_path: Path) -> None:
     """As its reader runs it: six rows of six angles and six torques."""
-    done = subprocess.run(
-        [sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=120, check=False, env=dict(os.environ)
-    )
+    call = [sys.executable, str(EXAMPLE), str(tmp_path)]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=120, check=False, env=dict(os.environ))
     assert done.returncode == 0, done.stderr
+    assert (tmp_path / "custom-leg.png").is_file()
     head, *rows = done.stdout.strip().splitlines()
     assert "torques [N m]" in head
     numbers = np.array([[float(x) for x in row.replace("|", " ").split()] for row in rows])

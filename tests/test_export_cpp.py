@@ -131,3 +131,4 @@ def test_example_of_a_control_loop(tmp_path: Path) -> None:
     assert 0.0 < median <= worst
     assert jitter <= worst
     assert median < 100.0
+    assert len(module.draw({10000.0: times}).axes[0].get_yticklabels()) == 2

@@ -450,7 +450,8 @@ def test_a_flexible_plant_bends_as_in_the_simulation(tmp_path: Path) -> None:
 
 @pytest.mark.long
 @needs_compiler
-def test_the_example_follows_its_motion() -> None:
+def test_the_example_follows_its_motion(tmp_path: Path) -> None:
     """A platform 5 % too light in the controller: an error below 0.05 g over its gain, 0.2 mm."""
     example = runpy.run_path(str(Path(__file__).parents[1] / "examples" / "fmu_loop.py"))
-    assert 0.5e-4 < example["main"]() < 0.05 * 9.81 / 2500
+    assert 0.5e-4 < example["main"](tmp_path) < 0.05 * 9.81 / 2500
+    assert (tmp_path / "fmu-loop.png").is_file()

@@ -10,15 +10,25 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import typer
 from typer.testing import CliRunner
 
 import polypod as pp
 from polypod.cli import app
-from polypod.cli.extend import complete_either, complete_motion, complete_robot
+from polypod.cli.complete import (
+    COMPLETED,
+    complete_coordinate,
+    complete_either,
+    complete_motion,
+    complete_path,
+    complete_robot,
+    complete_setting,
+)
 from polypod.cli.new import template
 from polypod.cli.schema import schema
 from polypod.errors import RobotFileError
 from polypod.files.documents import parse
+from polypod.files.settings import parse_setting
 from polypod.motion import make_task
 from polypod.tables import table
 
@@ -176,13 +186,45 @@ def test_names_are_completed(tmp_path, monkeypatch):
     assert [name for name, _ in complete_robot("ki")] == ["kim-ryu", "kim.yaml"]
     assert "kim-ryu-circle" in dict(complete_motion("kim-"))
     assert {"kim-ryu", "kim-ryu-circle"} <= set(dict(complete_either("kim")))
-    # as bash asks: the words so far, and the number of the one that is typed
+    assert [name for name, _ in COMPLETED["robots"]("hexa")] == ["hexapod"]
+
+
+def completed(folder, words: str) -> list[str]:
+    """What bash is offered: it gives the words so far, and the number of the one that is typed."""
     environment = {
         **os.environ,
         "_POLYPOD_COMPLETE": "complete_bash",
-        "COMP_WORDS": "polypod run hexa",
-        "COMP_CWORD": "2",
+        "COMP_WORDS": words,
+        "COMP_CWORD": str(len(words.split(" ")) - 1),
     }
     code = "import sys; sys.argv = ['polypod']; from polypod.cli import main; main()"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
-    assert done.stdout.split() == ["hexapod"]
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False, cwd=folder
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_numbers_of_a_robot_are_completed(tmp_path):
+    """Paths of the robot that the words name, with what it has now, which '--set' takes as it stands."""
+    assert completed(tmp_path, "polypod run hexapod --set legs.*.ma") == [
+        "legs.*.max_force=1000.0",
+        "legs.*.max_speed=0.25",
+        "legs.*.max_acceleration=",
+        "legs.*.max_power=",
+        "legs.*.max_stroke=",
+    ]
+    given = typer.Context(typer.main.get_command(app))
+    given.params = {"robot": "five-bar"}
+    settings = dict(parse_setting(text) for text, _ in complete_setting(given, "") if not text.endswith("="))
+    assert "legs.*.joints.motor.friction.viscous" in settings
+    five_bar = pp.load("five-bar")
+    # all are taken as they stand, and change nothing
+    assert pp.load("five-bar", settings).model_dump(exclude={"sources"}) == five_bar.model_dump(exclude={"sources"})
+    assert [path for path, _ in complete_path(given, "gravity,platform.ma")] == ["gravity,platform.mass"]
+    assert [name for name, _ in complete_coordinate(given, "")] == [f"{one.name}=" for one in five_bar.freedoms]
+    for words in ({"robot": "no-such-robot"}, {"robot": str(tmp_path)}):
+        given.params = words
+        assert complete_setting(given, "") == complete_path(given, "") == complete_coordinate(given, "") == []
+    assert [name for name, _ in COMPLETED["function"]("inverse_d")] == ["inverse_dynamics"]
+    assert [name for name, _ in COMPLETED["show"]("")] == ["modes", "workspace"]

@@ -17,6 +17,7 @@ from browser import Browser, needs_browser
 from chains import planar, tripod
 from polypod.cli.new import template
 from polypod.cli.view import view
+from polypod.description.body import Payload
 from polypod.errors import InputError
 from polypod.motion import make_task
 from polypod.papers.long.hexagon import hexagon_modes
@@ -25,7 +26,7 @@ from polypod.view.coordinates import coordinates_of
 from polypod.view.extras import modes, workspace
 from polypod.view.functions import javascript
 from polypod.view.samples import Samples
-from polypod.view.scene import scene
+from polypod.view.scene import _payload, scene
 from polypod.view.shapes import cones
 from rotary import hexa
 
@@ -351,6 +352,11 @@ def test_the_payload_is_the_box_of_its_inertia(models):
     order = np.argsort(load["sides"])
     assert np.abs(np.array(load["sides"])[order] - SIDES[::-1]).max() < 1e-12
     assert np.abs(np.abs(np.array(load["axes"])[:, order]) - np.eye(3)[:, [0, 2, 1]]).max() < 1e-12
+    assert not load["round"]
+    # a mass in a point has no such box: a ball of steel, of which a litre weighs 7.85 kg
+    point = _payload(Payload(name="point", mass=7.85, com=[0, 0, 0.1], inertia=np.zeros((3, 3)).tolist()))
+    assert point["round"]
+    assert 4 / 3 * np.pi * (np.array(point["sides"]) / 2) ** 3 == pytest.approx(1e-3, rel=1e-12)
 
 
 def test_modes_and_workspace_are_those_of_the_model(models):

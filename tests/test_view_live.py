@@ -72,7 +72,7 @@ def test_a_simulation_is_watched_paused_pushed_and_stopped(tmp_path, capsys, mon
     with ThreadPoolExecutor(1) as pool:
         watched = pool.submit(watch)
         try:
-            command(ROBOT, str(motion), live=True, rate=RATE, speed=SLOW)
+            command(ROBOT, str(motion), live=True, rate=RATE, speed=SLOW, saturation="drives")  # which give enough
         finally:
             over.set()
         watched.result(PATIENCE)
@@ -219,7 +219,7 @@ def test_long_runs_are_thinned_out_and_keep_their_end():
 
 
 def test_options_of_a_simulation_need_live(capsys):
-    for options in ({"port": 80}, {"speed": 2.0}, {"controller": "pd"}, {"mass": 1.1}):
+    for options in ({"port": 80}, {"speed": 2.0}, {"controller": "pd"}, {"mass": 1.1}, {"saturation": "2 kN"}):
         with pytest.raises(BaseException) as ended:
             command(ROBOT, **options)
         assert getattr(ended.value, "exit_code", None) == 2

@@ -94,7 +94,7 @@ def simulate(
     return whole(result)
 
 
-def _largest(saturation: str | None) -> float | str | None:
+def largest(saturation: str | None) -> float | str | None:
     """A largest force from a text with a unit of force or torque or none; the word for those of the drives stays."""
     if saturation is None or saturation == "drives":
         return saturation
@@ -146,7 +146,7 @@ def command(
     if out_folder is not None:
         check_target(out_folder, force, FILES, inputs)
     stopped: PolypodError | None = None
-    most = _largest(saturation)
+    most = largest(saturation)
     try:
         result = simulate(robot, motion, controller, rate, mass, delay, most, friction, compensation, settings=settings)
     except SimulationError as error:

@@ -115,18 +115,22 @@ def command(
         float | None, typer.Option(help="With --live: factor by which the controller misjudges all masses.")
     ] = None,
     delay: Annotated[float | None, typer.Option(help="With --live: delay of the actuators in seconds.")] = None,
-    saturation: Annotated[float | None, typer.Option(help="With --live: largest actuator force in newtons.")] = None,
+    saturation: Annotated[
+        str | None, typer.Option(help="With --live: largest actuator force, or 'drives', as of 'polypod simulate'.")
+    ] = None,
     settings: Settings = None,
 ) -> None:
     """A page to drag the robot in: lengths, forces, limits and conditioning at once, offline in any browser."""
     given = {"controller": controller, "mass": mass, "delay": delay, "saturation": saturation}
-    options = {name: value for name, value in given.items() if value is not None}
+    options: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     if live:
         for name, unwanted in (("out", file), ("force", force), ("show", show)):
             if unwanted:
                 raise InputError(f"--{name}: --live serves a page and writes none; leave it out")
+        from .simulate import largest
         from .view_live import serve
 
+        options["saturation"] = largest(saturation)
         how = (port or 0, 1.0 if speed is None else speed, rate, friction, settings, options)
         try:
             with working("viewing") as progress:

@@ -35,13 +35,49 @@ def with_settings(document: dict[str, Any], robot: Robot, settings: Mapping[str,
     numbers that the file leaves out.
     """
     changed = copy.deepcopy(document)
-    known = list(dict.fromkeys((*robot.numbers(), *_left_out(robot, ""))))
+    known = _known(robot)
     for pattern, value in settings.items():
         for path in _matching(robot, known, pattern):
             _put(changed, path.split("."), copy.deepcopy(value))
             if changed.get("sources"):
                 changed["sources"] = {path: "set for this run", **changed["sources"]}
     return changed
+
+
+def setting_paths(robot: Robot, start: str = "") -> list[str]:
+    """Paths of all numbers of a robot, those of its legs as ``legs.*``, or of one leg if ``start`` names it.
+
+    Joints of chains go by their names.
+    """
+    one = start.split(".")
+    chosen = one[1] if len(one) > 2 and one[0] == "legs" else "*"
+    paths: dict[str, None] = {}
+    for path in _known(robot):
+        form = _spellings(robot, path)[-1]  # with names
+        parts = form.split(".")
+        if parts[0] != "legs" or chosen == "*":
+            paths[".".join(["legs", "*", *parts[2:]]) if parts[0] == "legs" else form] = None
+        elif chosen in (parts[1], path.split(".")[1]):
+            paths[".".join(["legs", chosen, *parts[2:]])] = None
+    return list(paths)
+
+
+def setting_values(robot: Robot, pattern: str) -> list[Any]:
+    """What a robot has at the paths that a pattern matches; None where its file leaves a number out."""
+    return [_value(robot, path.split(".")) for path in _matching(robot, _known(robot), pattern)]
+
+
+def _value(value: Any, parts: list[str]) -> Any:
+    for part in parts:
+        if value is None:
+            return None
+        value = getattr(value, part) if isinstance(value, Data) else value[int(part) if part.isdigit() else part]
+    return value
+
+
+def _known(robot: Robot) -> list[str]:
+    """Paths of all numbers, also of those that the file leaves out."""
+    return list(dict.fromkeys((*robot.numbers(), *_left_out(robot, ""))))
 
 
 def _matching(robot: Robot, known: list[str], pattern: str) -> list[str]:

@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 _FARTHEST = {"m": 0.6, "rad": np.pi / 3}
 """How far a slider goes from home, in sizes of the robot or rad, if the legs let it."""
 _STEPS = 120
+_STEEL = 7850.0  # kg/m^3
 NEAR_SINGULAR = 100.0
 """Condition number above which a page warns."""
 
@@ -105,13 +106,18 @@ def _actuators(model: Model, samples: Samples, sweeps: list[tuple[float, float, 
 def _payload(body: Payload) -> dict[str, Any]:
     """Name, mass, centre (3), and the axes (3, 3) by columns and sides (3) of the box of the same inertia.
 
-    A box of mass m and sides a has principal moments m (a_j^2 + a_k^2) / 12; a point's sides are zero.
+    A box of mass m and sides a has principal moments m (a_j^2 + a_k^2) / 12. A point has none: it is ``round``, a ball
+    of steel of its mass.
     """
     moments, axes = np.linalg.eigh(body.central_inertia)
     squares = 6 * (moments.sum() - 2 * moments) / (body.mass or 1.0)
+    sides = np.sqrt(np.maximum(squares, 0.0))
+    point = bool(np.all(sides < 1e-6))  # m: rounding of an inertia about another point
+    if point:
+        sides[:] = np.cbrt(6 * body.mass / (np.pi * _STEEL))
     return {
-        "name": body.name, "mass": body.mass, "com": list(body.com), "axes": axes.tolist(),
-        "sides": np.sqrt(np.maximum(squares, 0.0)).tolist(),
+        "name": body.name, "mass": body.mass, "com": list(body.com), "axes": axes.tolist(), "sides": sides.tolist(),
+        "round": point,
     }  # fmt: skip
 
 

@@ -159,10 +159,11 @@ function makeStage(host, camera) {
     platform.add(core);
   }
   for (const load of scene.payloads) {
-    // the box of the same inertia about the same centre; a point is drawn as a small one
+    // the box of the same inertia about the same centre; a point is a ball, which has a radius of 1 here
     const sides = load.sides.map(side => Math.min(Math.max(side, 2.5 * r), 2 * scene.scale)),
-      part = mesh(box, clear(0xb7791f, 0.3)),
-      basis = [0, 1, 2].map(k => new T.Vector3(...load.axes.map(row => row[k])).multiplyScalar(sides[k]));
+      part = load.round ? mesh(ball, clear(0xb7791f, 0.6)) : mesh(box, clear(0xb7791f, 0.3)),
+      size = side => (load.round ? 0.5 : 1) * side,
+      basis = [0, 1, 2].map(k => new T.Vector3(...load.axes.map(row => row[k])).multiplyScalar(size(sides[k])));
     part.matrixAutoUpdate = false;
     part.matrix.makeBasis(...basis).setPosition(vector(load.com));
     platform.add(part);
