@@ -122,7 +122,7 @@ def hexa() -> pp.Robot:
 
 
 def main(folder: Path) -> None:
-    """Torques of the six motors while the platform goes round a circle twice a second, tilting on the way; a picture."""
+    """Torques of six motors while the platform goes round a circle twice a second, tilting; a picture of the robot."""
     model = pp.Model(hexa())
     t = np.linspace(0.0, 0.5, 6)
     rate, radius, tilt = 4 * np.pi, 0.05, 0.2

@@ -42,7 +42,8 @@ def main(folder: Path, robot: str = "five-bar", tries: int = 200, picture: bool 
         print("note:", text)
     if picture:
         folder.mkdir(parents=True, exist_ok=True)
-        draw(judged, f"{robot}, platform {100 * (HEAVIER - 1):.0f} % heavier than its file says").savefig(folder / "identify.png")
+        title = f"{robot}, platform {100 * (HEAVIER - 1):.0f} % heavier than its file says"
+        draw(judged, title).savefig(folder / "identify.png")
     return {
         "base parameters": motion.base.count,
         "numbers that stay invisible": len(motion.invisible),

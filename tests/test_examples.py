@@ -1,4 +1,4 @@
-"""Every file of examples is on the gallery's page with its figure, and run by a test; here the one no other file runs."""
+"""Every file of examples is in the gallery with its figure, and run by a test: here the one that no other file runs."""
 
 from __future__ import annotations
 
