@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,14 +102,33 @@ def _written(robot: Robot, path: str) -> str:
     return texts.pop().replace("None", "") if len(texts) == 1 else ""
 
 
-def _words(module: str, names: str) -> Callable[[str], list[Offer]]:
+def _controllers() -> Iterable[str]:
+    from ..control import CONTROLLERS
+
+    return CONTROLLERS
+
+
+def _functions() -> Iterable[str]:
+    from ..export.header import ABOUT
+
+    return ABOUT
+
+
+def _extras() -> Iterable[str]:
+    from ..view.extras import EXTRAS
+
+    return EXTRAS
+
+
+def _papers() -> Iterable[str]:
+    from ..papers import MODULES
+
+    return MODULES
+
+
+def _words(known: Callable[[], Iterable[str]]) -> Callable[[str], list[Offer]]:
     """What completes a word of a registry, which is imported when it is needed."""
-
-    def complete(incomplete: str) -> list[Offer]:
-        known: Iterable[str] = getattr(import_module(f"..{module}", __package__), names)
-        return [(name, "") for name in known if name.startswith(incomplete)]
-
-    return complete
+    return lambda incomplete: [(name, "") for name in known() if name.startswith(incomplete)]
 
 
 COMPLETED: dict[str, Callable[..., list[Offer]]] = {
@@ -123,9 +141,9 @@ COMPLETED: dict[str, Callable[..., list[Offer]]] = {
     "parameters": complete_path,
     "numbers": complete_path,
     "at": complete_coordinate,
-    "controller": _words("control", "CONTROLLERS"),
-    "function": _words("export.header", "ABOUT"),
-    "show": _words("view.extras", "EXTRAS"),
-    "chosen": _words("papers", "MODULES"),
+    "controller": _words(_controllers),
+    "function": _words(_functions),
+    "show": _words(_extras),
+    "chosen": _words(_papers),
 }
 """What completes an argument or an option, by its name."""
