@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,6 +22,7 @@ class Functions:
         self.kernels = Kernels(robot, Options())
         self.mechanism = self.kernels.mechanism
         self._made: dict[Any, Any] = {}
+        self._functions: dict[int, tuple[Expression, ca.Function]] = {}
 
     def __call__(self, name: str, friction: bool = False, formulation: str = "virtual-power", **given: Any) -> Any:
         key = (name, friction, formulation)
@@ -40,5 +42,13 @@ class Functions:
                 state = np.array(step.call([*rows, state, *numbers])[0]).ravel()
             results = finish.call([*rows, state, *numbers])
         else:
-            results = expression.function.call([*rows, *numbers])
+            results = self._interpreted(expression).call([*rows, *numbers])
         return {p.name: np.array(r).reshape(p.shape) for p, r in zip(expression.outputs, results, strict=True)}
+
+    def _interpreted(self, expression: Expression) -> ca.Function:
+        """Without merging equal parts (``Expression.function``), which takes longer than a few evaluations gain."""
+        if id(expression) not in self._functions:
+            given = [*expression.inputs, *([expression.parameters] if expression.parameters else [])]
+            function = ca.Function("f", [p.symbols for p in given], [p.symbols for p in expression.outputs])
+            self._functions[id(expression)] = expression, function
+        return self._functions[id(expression)][1]

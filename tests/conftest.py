@@ -13,12 +13,15 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
+# One process a core: threads of linear algebra would wait for each other. Workers inherit it, and read it at import.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 import polypod as pp
 from polypod.errors import UnphysicalWarning
-from states import papers_robots
+from states import EACH_KIND, mostly_long, papers_robots
 
 # Compiling is slow on a busy machine and says nothing about the code; the same examples every run.
-settings.register_profile("polypod", deadline=None, derandomize=True, database=None, print_blob=True)
+settings.register_profile("polypod", max_examples=40, deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("polypod")
 
 
@@ -62,7 +65,7 @@ def model_of() -> Iterator[Callable[[str], pp.Model]]:
     made.clear()
 
 
-@pytest.fixture(scope="session", params=papers_robots())
+@pytest.fixture(scope="session", params=mostly_long(papers_robots(), EACH_KIND))
 def model(request: pytest.FixtureRequest, model_of: Callable[[str], pp.Model]) -> pp.Model:
-    """The model of every paper's robot in turn."""
+    """The model of every paper's robot in turn; one of each kind of leg, the others in long runs."""
     return model_of(request.param)

@@ -35,6 +35,10 @@ class States(NamedTuple):
         return States(*(field[index] for field in self))
 
 
+EACH_KIND = ("kim-ryu", "pedrammehr", "staicu")
+"""Papers' robots of every leg kind, kind of friction and mobility; lopes and long have legs and freedoms of these."""
+
+
 def mostly_long(names: Iterable[Any], kept: Collection[Any], label: Callable[[Any], str] = str) -> list[Any]:
     """Parameters of a test that says the same of them all: those kept run always, the others in long runs."""
     return [pytest.param(name, marks=() if name in kept else pytest.mark.long, id=label(name)) for name in names]

@@ -29,6 +29,7 @@ from polypod.mechanism.closing import closed
 from polypod.yaml12 import to_yaml
 from random_chains import ROBOTS as USUAL
 from random_chains import as_chains, as_data, carried, shuffled
+from states import mostly_long
 from unusual_chains import UNUSUAL
 
 ROBOTS = {**USUAL, **UNUSUAL}
@@ -58,9 +59,7 @@ DEFAULT = (
 )
 # Small graphs, on which all functions are built in a moment.
 FEW_LEGS = ("planar 4-RRR", "3-PRS turned", "hinge", "all driven")
-each_robot = pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in DEFAULT else pytest.mark.long) for name in ROBOTS]
-)
+each_robot = pytest.mark.parametrize("name", mostly_long(ROBOTS, DEFAULT))
 
 
 class Case(NamedTuple):
@@ -114,9 +113,7 @@ def test_kinematics_and_forces(name: str) -> None:
     compare(functions(name), case(name))
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in FEW_LEGS else pytest.mark.long) for name in ROBOTS]
-)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, FEW_LEGS))
 def test_other_functions(name: str) -> None:
     """Accelerations, forces without friction, direct dynamics, mass matrix, energies."""
     c, function = case(name), functions(name)
@@ -146,10 +143,7 @@ def test_other_numbers(name: str, seed: int) -> None:
     compare(functions(name, seed), case(name, seed))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=() if n in ("3-PRS", "agile eye", "five-bar") else pytest.mark.long) for n in ROBOTS],
-)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("agile eye", "five-bar")))
 def test_newton_equals_known_patterns(name: str) -> None:
     """A leg closed by iterating is where its pattern puts it."""
     data = deepcopy(case(name).data)
@@ -162,7 +156,7 @@ def test_newton_equals_known_patterns(name: str) -> None:
 
 
 @pytest.mark.parametrize("formulation", [f for f in FORMULATIONS if f != "virtual-power"])
-@pytest.mark.parametrize("name", ["five-bar", "3-PRS", pytest.param("6-RUS", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", mostly_long(("five-bar", "3-PRS", "6-RUS"), ("five-bar", "3-PRS")))
 def test_formulations(name: str, formulation: str) -> None:
     given, function = case(name).given, functions(name)
     wanted = function("inverse_dynamics", True, **given)["force"]
@@ -197,7 +191,7 @@ def test_legs_closed_by_iterating_have_derivatives_and_a_lagrangian() -> None:
         iterated("inverse_dynamics", True, "recursive-matrix", **given)
 
 
-@pytest.mark.parametrize("name", ["3-PRS", "tricept", "6-CRS", pytest.param("6-RUS", marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", mostly_long(("3-PRS", "tricept", "6-CRS", "6-RUS"), ("3-PRS", "tricept")))
 def test_reactions(name: str) -> None:
     """Wrenches of the joints are the engine's multipliers; bodies fixed to the platform are part of it."""
     c, function = case(name), functions(name)
@@ -252,7 +246,7 @@ def test_a_slide_may_grow_inwards() -> None:
     check(function("energy", **c.given)["kinetic"], c.engine.kinetic(c.place, c.motion.velocity))
 
 
-@pytest.mark.parametrize("name", ["kim-ryu", "pedrammehr"])
+@pytest.mark.parametrize("name", mostly_long(("kim-ryu", "pedrammehr"), ("kim-ryu",)))
 def test_a_chain_equals_the_short_kind(name: str) -> None:
     """PUS and UPS legs written as bodies and joints at home; rails take the loads of their friction alike."""
     robot = pp.load(name)
@@ -277,15 +271,13 @@ def golden(name: str) -> Any:
     return json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
-CHAINS = [name for name in pp.library() if all(leg.kind == "chain" for leg in pp.load(name).legs)]
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in ("agile-eye", "five-bar") else pytest.mark.long) for n in CHAINS]
-)
+@pytest.mark.parametrize("name", mostly_long(pp.library(), ("agile-eye", "five-bar")))
 def test_library_robots(name: str) -> None:
-    data = as_data(pp.load(name))
-    compare(Functions(pp.load(name)), moving(data, 1, 0.02 * Engine(data).size))
+    robot = pp.load(name)
+    if any(leg.kind != "chain" for leg in robot.legs):
+        pytest.skip("not of chains")
+    data = as_data(robot)
+    compare(Functions(robot), moving(data, 1, 0.02 * Engine(data).size))
 
 
 @pytest.mark.parametrize("name", GOLDEN)

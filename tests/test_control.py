@@ -192,7 +192,7 @@ def test_no_force_from_friction_that_does_not_converge(model_of: ModelOf) -> Non
     """Friction coefficients of metres: loads grow without end."""
     data = model_of("kim-ryu").robot.model_dump()
     for leg in data["legs"]:
-        leg["spherical_friction"] = leg["universal_friction"] = {"coulomb": 3.0}
+        leg["spherical_friction"]["coulomb"] = leg["universal_friction"]["coulomb"] = 3.0
     model = pp.Model(pp.Robot.model_validate(data))
     at = easy(model, 1, seed=25).at(0)
     seen = measured(model, at.pose, at.twist)

@@ -18,7 +18,7 @@ from compare import assert_close, derivative
 from polypod.description.leg import LegData
 from polypod.errors import RobotFileError, StateError
 from polypod.formulations import FORMULATIONS
-from states import SmoothMotion, displaced
+from states import SmoothMotion, displaced, mostly_long
 from user_legs import EXAMPLE, custom_leg
 
 
@@ -100,7 +100,7 @@ def test_derivatives_of_the_angles(model: pp.Model) -> None:
     assert_close(model.accelerations(*motion(t)), wanted, 1e-9)
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize("formulation", mostly_long(FORMULATIONS, ("virtual-power",)))
 def test_torques_do_the_work(formulation: str, model: pp.Model) -> None:
     """Energy balance by quadrature without friction, and against mass matrix and bias with it."""
     motion = SmoothMotion(model)

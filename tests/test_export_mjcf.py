@@ -31,8 +31,7 @@ ROBOTS = [
     "hexapod",
     "five-bar",
     "kim-ryu",
-    "lopes",
-    "linear-delta",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("lopes", "linear-delta")),
     *(pytest.param(name, marks=pytest.mark.long) for name in OTHERS),
 ]
 

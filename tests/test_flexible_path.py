@@ -258,6 +258,7 @@ def test_long_intervals_are_cut(model: pp.Model) -> None:
 # --- studies -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_study_of_a_bending_robot(model: pp.Model) -> None:
     """Its parts add up, its power is that of the bending robot, and a stiff plate's is the rigid study."""
     task = Task.of("there and back", there_and_back(model.robot, duration=1.0), 200.0)

@@ -135,7 +135,7 @@ def test_friction_too_strong_gives_no_force() -> None:
     """Arms of metres on a link of 0.9 m: loads grow without end, and no force is returned."""
     data = pp.load("kim-ryu").model_dump()
     for leg in data["legs"]:
-        leg["spherical_friction"] = leg["universal_friction"] = {"coulomb": 3.0}
+        leg["spherical_friction"]["coulomb"] = leg["universal_friction"]["coulomb"] = 3.0
     model = pp.Model(pp.Robot.model_validate(data))
     state = easy(model, 3, seed=25)
     one = state.at(0)

@@ -7,6 +7,7 @@ import importlib
 import math
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -83,9 +84,15 @@ FIGURES = {
 }
 
 
+@cache
+def line_of(make):
+    """A claim or an erratum, with its numbers: several tests look at it."""
+    return make()
+
+
 @pytest.mark.parametrize("make", LINES)
 def test_every_line_has_its_number(make):
-    line = make()
+    line = line_of(make)
     assert isinstance(line, (Claim, Erratum))
     asked = line.asked if isinstance(line, Claim) else ()
     assert asked or line.measured, "a line without a number cannot be wrong"
@@ -108,7 +115,7 @@ def test_verdicts_follow_from_the_numbers(study):
     """The numbers decide; that their verdicts are those of a reader is written down here."""
     found: dict[str, list[str]] = {}
     for make in study.claims:
-        found.setdefault(make().verdict.value, []).append(make.__name__)
+        found.setdefault(line_of(make).verdict.value, []).append(make.__name__)
     assert {verdict: names for verdict, names in found.items() if verdict != "confirmed"} == NOT_CONFIRMED[study.name]
 
 
@@ -120,7 +127,7 @@ def test_every_paper_has_the_same_modules(name):
 
 @pytest.mark.parametrize("study", STUDIES, ids=lambda study: study.name)
 def test_every_known_erratum_is_there(study):
-    equations = [make().equation for make in study.errata]
+    equations = [line_of(make).equation for make in study.errata]
     for known in KNOWN_ERRATA[study.name]:
         assert any(known in equation for equation in equations), f"{known} is missing from {equations}"
 

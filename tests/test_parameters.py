@@ -22,7 +22,7 @@ from polypod.formulations import FORMULATIONS
 from polypod.kernels import machine
 from polypod.parameters import Numbers
 from polypod.parameters.paths import Design, value_at
-from states import States, easy, papers_robots
+from states import States, easy, mostly_long, papers_robots
 
 TIGHT = 1e-14
 SOLVED = 1e-12
@@ -119,7 +119,7 @@ def test_unknown_paths_name_what_is_near(model: pp.Model) -> None:
         model.parameters("legs.leg9.length")
 
 
-@pytest.mark.parametrize("name", [*papers_robots(), "rotary RUS"])
+@pytest.mark.parametrize("name", mostly_long([*papers_robots(), "rotary RUS"], ("lopes", "staicu", "rotary RUS")))
 def test_every_listed_number_reaches_the_functions(name: str) -> None:
     """A number that is listed and changed is another number of the port: none is silently left as it was."""
     robot = user.ROBOTS[name]() if name in user.ROBOTS else pp.load(name)

@@ -25,7 +25,7 @@ TOLERANCE = 1e-12
 
 kinds = st.lists(st.sampled_from(["UPS", "PUS"]), min_size=6, max_size=6).map(tuple)
 seeds = st.integers(0, 2**32 - 1)
-few = settings(max_examples=4)
+few = settings(max_examples=3)
 
 
 class Scene(NamedTuple):
@@ -92,7 +92,7 @@ def left_jacobian(theta: Any) -> Any:
     return np.eye(3) + (1 - np.cos(angle)) / angle**2 * tilde + (angle - np.sin(angle)) / angle**3 * tilde @ tilde
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(seeds, kinds)
 def test_formulations_agree(seed: int, legs: tuple[str, ...]) -> None:
     """Robots of mixed legs, on which no formulation was made."""

@@ -25,13 +25,18 @@ from rotary import hexa, mixed
 
 
 @pytest.fixture(scope="module")
-def turning() -> xr.Dataset:
-    return study(pp.Model(hexa()), make_task(pp.Model(hexa()), rate=20.0))
+def cranks() -> pp.Model:
+    return pp.Model(hexa())
 
 
 @pytest.fixture(scope="module")
-def simulated() -> xr.Dataset:
-    return pp.simulate(pp.Model(hexa()), np.zeros(6), duration=0.01, rate=1000.0)
+def turning(cranks: pp.Model) -> xr.Dataset:
+    return study(cranks, make_task(cranks, rate=20.0))
+
+
+@pytest.fixture(scope="module")
+def simulated(cranks: pp.Model) -> xr.Dataset:
+    return pp.simulate(cranks, np.zeros(6), duration=0.01, rate=1000.0)
 
 
 def test_motors_are_sized_in_their_own_units(turning: xr.Dataset, tmp_path: Path) -> None:
@@ -56,9 +61,9 @@ def test_motors_are_sized_in_their_own_units(turning: xr.Dataset, tmp_path: Path
     assert drawn["shares"].axes[0].get_ylabel() == "force [N m]"
 
 
-def test_power_is_force_times_rate_in_any_unit(turning: xr.Dataset) -> None:
+def test_power_is_force_times_rate_in_any_unit(cranks: pp.Model) -> None:
     """Without friction the motors' work is the change of energy."""
-    model = pp.Model(hexa())
+    model = cranks
     task = make_task(model, rate=400.0)
     result = study(model, task, friction=False)
     energy = sum(model.energy(result.pose.values, result.twist.values))

@@ -36,6 +36,7 @@ from polypod.simulation import (
 from polypod.simulation.actuators import Actuators
 from polypod.simulation.chart import rebased
 from polypod.simulation.system import Stepper, System
+from states import mostly_long, papers_robots
 
 Array = NDArray[np.float64]
 ModelOf = Callable[[str], pp.Model]
@@ -115,7 +116,9 @@ def test_all_methods_reach_the_same_state(model_of: ModelOf, method: str) -> Non
     assert result.attrs["method"] == method
 
 
-def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(model: pp.Model) -> None:
+@pytest.mark.parametrize("name", mostly_long(papers_robots(), ("kim-ryu", "staicu")))
+def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(name: str, model_of: ModelOf) -> None:
+    model = model_of(name)
     system = System(model, True)
     stepper, rng = Stepper(system), np.random.default_rng(1)
     basis = system.freedoms.basis
@@ -344,7 +347,7 @@ def test_a_users_controller_is_a_plain_function_and_cannot_touch_the_state(model
 
 @pytest.fixture(scope="module")
 def tracked() -> xr.Dataset:
-    model = pp.Model("kim-ryu", friction_width=1e-2)
+    model = pp.Model("kim-ryu")
     controller = ComputedTorque(model, Published(name="kim-ryu-circle"))
     return simulate(model, controller, duration=0.3, rate=1000)
 

@@ -42,7 +42,7 @@ def bent() -> xr.Dataset:
 @pytest.fixture(scope="module")
 def circle() -> xr.Dataset:
     """Kim and Ryu's robot, whose joints turn about; its base frame's z axis points down."""
-    model = pp.Model("kim-ryu", friction_width=1e-2)
+    model = pp.Model("kim-ryu")
     return simulate(model, ComputedTorque(model, Published(name="kim-ryu-circle")), duration=0.3, rate=1000)
 
 

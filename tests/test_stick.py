@@ -293,6 +293,7 @@ def test_a_limit_inside_a_long_step_is_seen(model_of: Any) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_a_delta_with_friction_in_ball_joints_and_motors_is_held() -> None:
     """Rods that spin freely, a platform that follows its legs: held short of equilibrium, and balanced in motion."""
     robot = pp.load("delta")

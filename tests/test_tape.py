@@ -61,7 +61,7 @@ def test_every_smooth_operation(name: str) -> None:
         check_derivatives(x, y, seed)
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(st.lists(trees(INPUTS, smooth=True), min_size=1, max_size=3), st.integers(0, 1000))
 def test_random_expressions(outputs: list[Any], seed: int) -> None:
     """Random trees; constants and repeated parts among the outputs too."""

@@ -1,0 +1,5 @@
+"""Vectors and exact derivatives; expressions as graphs."""
+
+from .operators import shorten
+
+shorten()

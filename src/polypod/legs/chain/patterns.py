@@ -242,11 +242,15 @@ def on_drawn_branch(
     are right already, those after it may be wrong yet. If not all joints have to be solved (``whole``), one that no
     choice puts home is left out.
     """
+    tried: dict[int, Recipe] = {}
+    elsewhere: set[int] = set()
     for joint, recipe in dict(found).items():
         for branch, tilt in ((1, 1), (-1, 1), (1, -1), (-1, -1)):
             trial = {**found, joint: replace(recipe, branch=branch, tilt=tilt)}
             solved = {joint, recipe.other} if recipe.way in ("stretch", "swing") else {joint}
-            if not solved & missed(trial):
+            if trial != tried:  # placing the leg takes long; most first choices are those that stand already
+                tried, elsewhere = trial, missed(trial)
+            if not solved & elsewhere:
                 found = trial
                 break
         else:
