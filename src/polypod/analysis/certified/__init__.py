@@ -1,8 +1,10 @@
 """What holds for certain: bounds by interval arithmetic over boxes of poses, rounding included."""
 
 from .boxes import CertifiedBox, certified_box
-from .enclosure import Enclosure, Verdict
+from .enclosure import Enclosure
+from .implicit import ImplicitEnclosure, enclosure_of
 from .motion import CertifiedMotion, certify_motion
+from .verdict import Verdict
 from .volume import CertifiedVolume, certified_volume
 
 __all__ = [
@@ -10,8 +12,10 @@ __all__ = [
     "CertifiedMotion",
     "CertifiedVolume",
     "Enclosure",
+    "ImplicitEnclosure",
     "Verdict",
     "certified_box",
     "certified_volume",
     "certify_motion",
+    "enclosure_of",
 ]

@@ -13,7 +13,7 @@ from ...model import Model
 from ..workspace.extent import outside
 from ..workspace.space import Judge, Space
 from ..workspace.travel import travel
-from .enclosure import Enclosure
+from .implicit import AnyEnclosure, enclosure_of
 
 Array = NDArray[np.float64]
 
@@ -76,7 +76,7 @@ class Boxes(NamedTuple):
 
 
 def certify_box(
-    enclosure: Enclosure, low: Array, high: Array, scale: Array, most: int = 20_000, pose: Array | None = None
+    enclosure: AnyEnclosure, low: Array, high: Array, scale: Array, most: int = 20_000, pose: Array | None = None
 ) -> tuple[bool, bool, int]:
     """Whether a box is inside for certain; whether some of it is outside for certain; and how many boxes it took.
 
@@ -118,7 +118,7 @@ def certified_box(
         shape = np.abs(space.point(half))
     if not shape.any():
         raise InputError("half: at least one coordinate needs a half-width greater than 0")
-    enclosure = Enclosure(space)
+    enclosure = enclosure_of(space)
     scale = np.where(space.turns, space.model.size, 1.0)
     boxes, good, bad, outside_ = 0, 0.0, 4.0, False
     for _ in range(14):

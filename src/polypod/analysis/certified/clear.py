@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ..workspace.space import Space
 from .boxes import Boxes
-from .enclosure import Enclosure
+from .implicit import enclosure_of
 from .legs import Chart, on_struts
 from .rows import Rows
 
@@ -22,12 +22,10 @@ def clear_distance(space: Space, pose: Array, used: NDArray[np.bool_], farthest:
 
     Displacements are along and about the coordinates ``used`` (m,); the distance of one by d [m] and a turn by a [rad]
     is hypot(d, size a). Boxes of displacements are bisected, nearest first, until those nearer than
-    ``farthest`` are known to be regular or ``most`` boxes were looked at: the nearest that is left is the bound. 0 for
-    robots whose legs or platform are not in closed form, and where two or more turns are coordinates of their own.
+    ``farthest`` are known to be regular or ``most`` boxes were looked at: the nearest that is left is the bound. Of
+    robots of fewer than six freedoms displacements are those of their coordinates.
     """
-    mechanism = space.model.kernels.mechanism
-    unknown = mechanism.open_legs or mechanism.platform.follows_legs or (not space.full and space.turns.sum() > 1)
-    if unknown or not used.any() or not np.isfinite(farthest):
+    if not used.any() or not np.isfinite(farthest):
         return 0.0
     test = _Test(space, pose)
     size = space.model.size
@@ -64,7 +62,7 @@ class _Test:
         self.start = np.zeros(6) if space.full else np.asarray(space.model.coordinates(pose))
         chart: Chart = "about" if space.full else "coordinates"
         self.rows = Rows(space, "about") if on_struts(space) else None
-        self.enclosure = None if self.rows else Enclosure(space, chart)
+        self.enclosure = None if self.rows else enclosure_of(space, chart)
         self.sign = space.sign
 
     def __call__(self, boxes: Boxes) -> NDArray[np.bool_]:

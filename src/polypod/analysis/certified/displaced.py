@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from math import factorial
+
 import casadi as ca
 
 from ...mechanism import Mechanism
+from ...platforms import ConstrainedState
 from ...platforms.motion import frame_of, pose_of
-from ...symbols.vectors import Frame, cayley, skew
+from ...symbols.vectors import Frame, cayley, dot, skew
+
+TURN = 3.2
+"""Largest angle [rad] of rotation vectors here."""
+_TERMS = 16
+"""Terms of a series in the square of an angle up to that: the next is below 1e-21."""
 
 
 def about(x: ca.SX, pose: ca.SX) -> ca.SX:
@@ -30,6 +38,43 @@ def displaced(mechanism: Mechanism, x: ca.SX, fixed: ca.SX) -> ca.SX:
             across = skew(ca.SX(along))
             axes = (ca.SX.eye(3) + ca.sin(x[k]) * across + (1 - ca.cos(x[k])) * (across @ across)) @ axes
     return pose_of(Frame(origin, axes))
+
+
+def followed(mechanism: Mechanism, x: ca.SX, w: ca.SX, fixed: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """The pose of coordinates x and of what follows from them, w, and the twist (6, 6) for rates of [x, w].
+
+    By xi = C x + O w from home, up to half a turn: the origin moves by the first three numbers of xi, the axes turn
+    by the rotation vector of the others, as ``model.motion`` has it; omega = J_l times its rate. Without roots and
+    choices, so that there are bounds everywhere.
+    """
+    state = mechanism.platform.rest(mechanism.inputs())
+    assert isinstance(state, ConstrainedState)
+    basis = ca.horzcat(state.chosen, state.others)
+    xi = basis @ ca.vertcat(x, w)
+    home, square, across = frame_of(fixed[:16]), dot(xi[3:], xi[3:]), skew(xi[3:])
+    a, b, c = (_series(square, first) for first in (1, 2, 3))
+    twice = across @ across
+    turn = ca.SX.eye(3) + a * across + b * twice
+    rates = ca.diagcat(ca.SX.eye(3), ca.SX.eye(3) + b * across + c * twice)
+    return pose_of(Frame(home.origin + xi[:3], turn @ home.axes)), rates @ basis
+
+
+def with_twists(pose: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """A pose (16) of coordinates x, and the twist (6, m) for their rates: omega~ = R' R^T."""
+    frame, columns = frame_of(pose), []
+    for k in range(x.numel()):
+        moving = frame_of(ca.jacobian(pose, x[k]))
+        spin = moving.axes @ frame.axes.T
+        columns.append(ca.vertcat(moving.origin, spin[2, 1], spin[0, 2], spin[1, 0]))
+    return pose, ca.horzcat(*columns)
+
+
+def _series(square: ca.SX, first: int) -> ca.SX:
+    """sum_k (-p^2)^k / (2 k + first)!: sin(p)/p for 1, (1 - cos(p))/p^2 for 2, (p - sin(p))/p^3 for 3."""
+    total = ca.SX(1)
+    for k in range(_TERMS, 0, -1):
+        total = 1 - square / ((2 * k + first) * (2 * k + first - 1)) * total
+    return total / factorial(first)
 
 
 def turned(angles: ca.SX) -> ca.SX:

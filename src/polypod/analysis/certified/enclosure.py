@@ -24,22 +24,11 @@ from .intervals import Interval, enclosed, mean_value, outward, within
 from .legs import Chart, on_struts
 from .matrices import middle_of, regular_sign
 from .rows import Rows
+from .verdict import Truth, Verdict, in_ranges
 
 Array = NDArray[np.float64]
-Truth = NDArray[np.bool_]
 _FEW = 3
 """Freedoms up to which the Jacobian's numbers are also bounded by their slopes."""
-
-
-class Verdict(NamedTuple):
-    """Of n boxes: every pose is in the workspace (n,), none is (n,); neither is known where both are false.
-
-    ``regular`` (n,): the legs close and det J has the sign that it has at home in every pose, so in every part too.
-    """
-
-    inside: Truth
-    outside: Truth
-    regular: Truth
 
 
 class Limits(NamedTuple):
@@ -65,11 +54,6 @@ class Enclosure:
     def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
         self.space, self.chart = space, chart
         mechanism = space.model.kernels.mechanism
-        if mechanism.open_legs or mechanism.platform.follows_legs:
-            raise InputError(
-                f"certified: the legs of {space.model.robot.name!r} close by iterating, or leave its platform motions "
-                "that follow from others; bounds over boxes are for legs and platforms in closed form"
-            )
         if chart == "about" and not space.full:
             raise InputError("certified: boxes about a pose are for robots of six freedoms; use boxes of coordinates")
         self._kernel = _kernel(space.model, chart)
@@ -108,10 +92,7 @@ class Enclosure:
         values, closing, matrix = (
             (bottom[:, part], top[:, part]) for part in (slice(0, k), slice(k, k + 1), slice(k + 1, None))
         )
-        least, most = self._ranges[:, 0], np.where(self._angles, np.inf, self._ranges[:, 1])
-        edge = 4e-16 * np.abs(self._ranges).max(axis=1, initial=0.0)
-        kept = ((values[0] >= least + edge) & (values[1] <= most - edge)).all(axis=1)
-        broken = ((values[1] < least - edge) | (values[0] > most + edge)).any(axis=1)
+        kept, broken = in_ranges(*values, self._ranges, self._angles)
         broken |= (closing[1][:, 0] < SMALLEST_MARGIN) | (real < 0)
         return Limits(kept, broken, closing[0][:, 0] > SMALLEST_MARGIN, matrix, tuple(sloped))
 

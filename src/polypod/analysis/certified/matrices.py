@@ -14,18 +14,21 @@ def regular_sign(middle: Array, radius: Array, slopes: Array | None = None, vagu
     """Sign (n,) of the determinant of every matrix A = M + sum S_k t_k, |t_k| <= 1, within radii; 0 where not known.
 
     M (n, k, k) +- ``radius``, ``slopes`` (n, j, k, k) S +- ``vague``. With C = M^-1 all A are regular if the matrix
-    G = |1 - C M| + |C| r + sum |C S_k| + |C| v_k has a positive vector with G v < v.
+    G = |1 - C M| + |C| r + sum |C S_k| + |C| v_k has a positive vector with G v < v. Of matrices (n, l, k) with more
+    rows than columns, C = M^+, the sign is 1 where all A have full rank.
     """
-    n, k = len(middle), middle.shape[1]
+    n, k = len(middle), middle.shape[2]
     sign = np.zeros(n)
-    if not n or k != middle.shape[2]:
+    if not n or middle.shape[1] < k:
         return sign
     total = radius if vague is None else radius + vague.sum(axis=1)
     good = np.isfinite(middle).all(axis=(1, 2)) & np.isfinite(total).all(axis=(1, 2))
     m, r = middle[good], total[good] * (1 + 1e-14)
-    det = np.linalg.det(m)
+    tall = middle.shape[1] > k
+    det = np.sqrt(np.linalg.det(m.transpose(0, 2, 1) @ m).clip(0.0)) if tall else np.linalg.det(m)
     fine = np.abs(det) > 1e-12 * np.linalg.norm(m, axis=(1, 2)) ** k
-    inverse = np.linalg.inv(np.where(fine[:, None, None], m, np.eye(k)))
+    safe = np.where(fine[:, None, None], m, np.eye(middle.shape[1], k))
+    inverse = np.linalg.pinv(safe) if tall else np.linalg.inv(safe)
     rest = np.abs(np.eye(k) - inverse @ m) + np.abs(inverse) @ r
     if slopes is not None:
         rest += np.abs(inverse[:, None] @ slopes[good]).sum(axis=1)

@@ -12,7 +12,7 @@ from ...model import Model
 from ...motion import make_task
 from ..workspace.space import Space
 from .boxes import certify_box
-from .enclosure import Enclosure
+from .implicit import enclosure_of
 
 Array = NDArray[np.float64]
 _CHUNK = 1 << 13
@@ -53,7 +53,8 @@ def certify_motion(
     """Whether a robot keeps limits, closes and stays away from singularities along a whole motion, not at samples only.
 
     ``motion`` as :func:`polypod.motion.make_task` takes it. In half a sample's time dt/2 a motion goes no farther from
-    its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all.
+    its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all: boxes
+    of displacements about the poses, or of the coordinates of a robot of fewer than six freedoms.
     ``speed`` v and ``turning`` w are bounds of the motion's speeds; unless given they are a tenth more than the largest
     at the samples, and the certificate holds for motions that keep to them.
     """
@@ -69,16 +70,24 @@ def certify_motion(
     half = 0.5 * np.maximum(np.diff(time, prepend=time[:1]), np.diff(time, append=time[-1:]))
     if (w * half >= np.pi).any():
         raise InputError("rate: the platform turns by more than half a turn between samples; sample more often")
+    space = Space(model)
+    if space.full:
+        about, middle = np.asarray(poses), np.zeros((len(time), 6))
+        turn, scale = np.tan(0.5 * w * half), np.where(space.turns, 2 * model.size, 1.0)
+    else:
+        about, middle = None, np.asarray(model.coordinates(poses))
+        # the rate of a rotation vector of up to half a turn is at most pi/2 times the angular velocity
+        turn, scale = w * half * (1.0 if space.turns.sum() < 2 else 0.5 * np.pi), np.where(space.turns, model.size, 1.0)
     # widened for the rounding of the poses themselves
-    reach = (v * half + 1e-12)[:, None], (np.tan(0.5 * w * half) + 1e-12)[:, None]
-    size = np.concatenate([np.repeat(part, 3, axis=1) for part in reach], axis=1)
-    enclosure = Enclosure(Space(model), "about")
+    size = np.where(space.turns, turn[:, None], (v * half)[:, None]) + 1e-12
+    enclosure = enclosure_of(space, "about" if space.full else "coordinates")
     certain, outside = np.zeros(len(time), dtype=bool), np.zeros(len(time), dtype=bool)
     for first in range(0, len(time), _CHUNK):
         part = slice(first, first + _CHUNK)
-        verdict = enclosure(-size[part], size[part], poses[part])
+        own = None if about is None else about[part]
+        verdict = enclosure(middle[part] - size[part], middle[part] + size[part], own)
         certain[part], outside[part] = verdict.inside, verdict.outside
-    scale = np.r_[np.ones(3), np.full(3, 2 * model.size)]
     for k in np.flatnonzero(~certain & ~outside).tolist():
-        certain[k], outside[k], _ = certify_box(enclosure, -size[k], size[k], scale, most, poses[k])
+        pose = None if about is None else about[k]
+        certain[k], outside[k], _ = certify_box(enclosure, middle[k] - size[k], middle[k] + size[k], scale, most, pose)
     return CertifiedMotion(time, certain, outside, float(v), float(w))

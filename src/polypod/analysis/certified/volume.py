@@ -17,7 +17,7 @@ from ..workspace.space import Judge, Space
 from .averages import averages
 from .boxes import Boxes
 from .columns import Columns, telescopic
-from .enclosure import Enclosure
+from .implicit import enclosure_of
 from .rows import Rows
 
 Array = NDArray[np.float64]
@@ -118,7 +118,7 @@ class _Bounds:
 
     def __init__(self, space: Space, start: Array, places: list[int]) -> None:
         self.start, self.places = start, places
-        self.enclosure = Enclosure(space)
+        self.enclosure = enclosure_of(space)
         self.scale = np.where(space.turns, space.model.size, 1.0)[places]
 
     def __call__(self, boxes: Boxes) -> _Bounded:

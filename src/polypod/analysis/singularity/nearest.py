@@ -52,8 +52,8 @@ def nearest_singularity(
     By rays in many directions, along each of which the first change of sign of det J is found, and from the best of
     them by projecting on the surface det J = 0 until the way is square to it. ``reach`` [m] is how far is looked, twice
     the robot's size unless given, and half a turn. What is found is singular to rounding; that nothing is nearer than
-    ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements (:mod:`..certified.clear`), for
-    legs and platforms in closed form.
+    ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements (:mod:`..certified.clear`); a leg
+    that is stretched nearer than that ends the proof there.
     """
     model = model.rigid
     space = Space(model)

@@ -1,0 +1,207 @@
+"""Robots whose legs or platforms follow from equations, in symbols: E(x, y) = 0 with y that follows from coordinates x.
+
+y are the platform's displacements w that its legs leave it no choice of, and the unknowns of legs without a closed
+form, both zero at home. E are the constraints of the legs and the equations that close them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import casadi as ca
+import numpy as np
+from numpy.typing import NDArray
+
+from ...kernels import Expression, Kernel, Port, port
+from ...legs import Unknowns
+from ...mechanism import Mechanism
+from ...mechanism.mechanism import LegAtState
+from ...model import Model
+from ...platforms import ConstrainedState
+from ...platforms.contract import tip_map
+from ...symbols.graph import Graph
+from .affine import Affine, modelled
+from .displaced import about, displaced, followed, with_twists
+from .legs import Chart
+
+Array = NDArray[np.float64]
+
+
+class Followed(NamedTuple):
+    """What a pose has in symbols of x and y: ``equations`` E, actuated ``coordinates`` q, limited ``values``, and
+    ``margins`` of the legs' own conditions."""
+
+    equations: ca.SX
+    coordinates: ca.SX
+    values: ca.SX
+    margins: ca.SX
+
+
+def unknown_count(mechanism: Mechanism) -> int:
+    """Number k of what follows: w, then the unknowns of the legs."""
+    return _displacements(mechanism) + sum(u.move.numel() for u in _unknowns(mechanism))
+
+
+def turning_rows(mechanism: Mechanism) -> Array | None:
+    """Sizes (3, 6) of what x and w add to the rotation vector from home; None where poses do not follow."""
+    if not mechanism.platform.follows_legs:
+        return None
+    state = mechanism.platform.rest(mechanism.inputs())
+    assert isinstance(state, ConstrainedState)
+    return np.abs(np.hstack([np.array(ca.DM(part)) for part in (state.chosen, state.others)])[3:])
+
+
+def slopes_kernel(model: Model, chart: Chart) -> Kernel:
+    """(x, y, pose if ``about``, home and pivot, numbers) -> E (k), its slopes by x (k, m) and by y (k, k)."""
+    return _shared(model, chart, "slopes", _slopes)
+
+
+def bounds_kernel(model: Model, chart: Chart) -> Kernel:
+    """(x, h, y, S h, reach, pose if ``about``, home and pivot, numbers) -> first-order models over boxes x + h t.
+
+    With y + S h t and, but for the first, +- ``reach``: E; then limited values, margins of the legs' conditions, and
+    the slopes of E and q by [x, y]. Of each the middle, the slopes by t (m) and the rest.
+    """
+    return _shared(model, chart, "bounds", _bounds)
+
+
+def _displacements(mechanism: Mechanism) -> int:
+    return 6 - mechanism.platform.count if mechanism.platform.follows_legs else 0
+
+
+def _unknowns(mechanism: Mechanism) -> list[Unknowns]:
+    return [u for leg in mechanism.placed if (u := leg.placement.unknowns) is not None]
+
+
+class _Symbols(NamedTuple):
+    x: ca.SX
+    y: ca.SX
+    pose: ca.SX
+    fixed: ca.SX
+    numbers: ca.SX
+    found: Followed
+    slopes: ca.SX
+
+
+def _symbols(mechanism: Mechanism, chart: Chart) -> _Symbols:
+    """Symbols of x and y, what is found there, and the slopes of E and q by [x, y]."""
+    m = 6 if mechanism.platform.full else len(mechanism.robot.freedoms)
+    x, y = ca.SX.sym("x", m), ca.SX.sym("y", unknown_count(mechanism))
+    pose, fixed = ca.SX.sym("pose", 16), ca.SX.sym("fixed", 19)
+    first = _displacements(mechanism)
+    if chart == "about":
+        moved, twists = with_twists(about(x, pose), x)
+    elif first:
+        moved, twists = followed(mechanism, x, y[:first], fixed)
+    else:
+        moved, twists = with_twists(displaced(mechanism, x, fixed), x)
+    inputs = mechanism.inputs()
+    inputs.pose = port("pose", moved, (4, 4))
+    legs = mechanism.resting(inputs)[1]
+    found, slopes = _found(mechanism, legs, y[first:], twists)
+    return _Symbols(x, y, pose, fixed, mechanism.numbers.symbols, found, slopes)
+
+
+def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: ca.SX) -> tuple[Followed, ca.SX]:
+    """Everything at the legs' tips, with legs' unknowns displaced from home; the slopes of E and q by [x, y].
+
+    Slopes go from the tip by the twist to the coordinates, so that those of rotations are written once.
+    """
+    parts: list[list[ca.SX]] = [[] for _ in range(5)]
+    slopes: list[list[ca.SX]] = [[] for _ in range(5)]
+    at = 0
+    for leg in legs:
+        placement, u = leg.model.placement, leg.model.unknowns
+        stated = [
+            ca.SX(0, 1) if u is None else u.equations,
+            ca.vertcat(*[a.coordinate for a in placement.actuators], ca.SX(0, 1)),
+            ca.vertcat(*[limit.value for limit in placement.limits], ca.SX(0, 1)),
+            ca.vertcat(*[c.margin for c in placement.conditions if c.in_quality], ca.SX(0, 1)),
+            ca.vertcat(*[c.value for c in placement.constraints], ca.SX(0, 1)),
+        ]
+        count = 0 if u is None else u.move.numel()
+        z = ca.SX.sym("z", count)
+        if u is not None:
+            place = ca.substitute(u.moved, ca.vertcat(u.place, u.move), ca.vertcat(u.home, z))
+            stated = ca.substitute(stated, [u.place, u.move], [place, ca.SX.zeros(count)])
+        tip, here = leg.model.all_inputs, ca.vertcat(leg.tip.series[0], ca.vec(leg.tip.axes))
+        by_tip, by_z = ([ca.jacobian(part, of) for part in stated] for of in (tip, z))
+        own = ca.substitute(
+            [*stated, *by_tip, *by_z], [tip, z], [here, ca.vertcat(*[moves[at + k] for k in range(count)], ca.SX(0, 1))]
+        )
+        ways = tip_map(leg.tip) @ twists
+        for k in range(5):
+            across = ca.SX(own[k].numel(), moves.numel())
+            across[:, at : at + count] = own[10 + k]
+            parts[k].append(own[k])
+            slopes[k].append(ca.horzcat(own[5 + k] @ ways, across))
+        at += count
+    equations, leaning = parts[0], slopes[0]
+    if mechanism.platform.follows_legs:
+        assert mechanism.mobility is not None
+        used = mechanism.mobility.used
+        equations = [*(parts[4][leg][k] for leg, k in used), *equations]
+        leaning = [*(slopes[4][leg][k, :] for leg, k in used), *leaning]
+    found = Followed(
+        *(ca.vertcat(*part, ca.SX(0, 1)) for part in (equations, parts[1], parts[2], [ca.SX(1), *parts[3]]))
+    )
+    return found, ca.vertcat(*leaning, *slopes[1])
+
+
+def _ports(s: _Symbols, chart: Chart, first: tuple[tuple[str, ca.SX], ...]) -> tuple[Port, ...]:
+    named = [*first, *([("pose", s.pose)] if chart == "about" else []), ("fixed", s.fixed), ("numbers", s.numbers)]
+    return tuple(Port(name, of, (4, 4) if name == "pose" else (of.numel(),)) for name, of in named)
+
+
+def _slopes(mechanism: Mechanism, chart: Chart) -> Expression:
+    s = _symbols(mechanism, chart)
+    k, m = s.y.numel(), s.x.numel()
+    outputs = (
+        port("equations", s.found.equations),
+        port("by_x", ca.densify(s.slopes[:k, :m]), (k, m)),
+        port("by_y", ca.densify(s.slopes[:k, m:]), (k, k)),
+    )
+    return Expression(f"followed_{chart}", _ports(s, chart, (("x", s.x), ("y", s.y))), outputs)
+
+
+def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
+    s = _symbols(mechanism, chart)
+    m, k = s.x.numel(), s.y.numel()
+    over = ca.vertcat(s.found.values, s.found.margins, ca.vec(s.slopes.T))
+    parts = ca.cse([ca.densify(part) for part in (s.found.equations, over)])
+    every = ca.vertcat(s.x, s.y)
+    graph = Graph.of(ca.Function("followed", [every, s.pose, s.fixed, s.numbers], parts))
+    half, swing, reach = ca.SX.sym("half", m), ca.SX.sym("swing", k, m), ca.SX.sym("reach", k)
+    none = (ca.SX(0),) * m
+    own = [Affine.exact(s.x[i], tuple(half[i] if i == j else ca.SX(0) for j in range(m))) for i in range(m)]
+    line = [Affine.exact(s.y[i], tuple(swing[i, j] for j in range(m))) for i in range(k)]
+    wide = [Affine.exact(s.y[i], tuple(swing[i, j] for j in range(m)), reach[i]) for i in range(k)]
+    rest = [[Affine.exact(of[i], none) for i in range(of.numel())] for of in (s.pose, s.fixed, s.numbers)]
+    (equations,) = modelled(graph.only([0]), [[*own, *line], *rest])
+    (found,) = modelled(graph.only([1]), [[*own, *wide], *rest])
+    models = [*equations, *found]
+    slopes = ca.vertcat(*[ca.horzcat(*model.slopes) for model in models])
+    outputs = (
+        port("middle", ca.vertcat(*[model.middle for model in models])),
+        port("slopes", ca.densify(slopes), (len(models), m)),
+        port("rest", ca.vertcat(*[model.rest for model in models])),
+    )
+    first = (("x", s.x), ("half", half), ("y", s.y), ("swing", ca.vec(swing.T)), ("reach", reach))
+    return Expression(f"followed_bounds_{chart}", _ports(s, chart, first), outputs)
+
+
+def _shared(model: Model, chart: Chart, name: str, build: object) -> Kernel:
+    kernels = model.kernels
+    recipe = kernels.recipe(f"{name} of what follows {chart} {_digest()} {model.robot.freedoms!r}")
+    return kernels.shared(partial(build, kernels.mechanism, chart), recipe)  # type: ignore[arg-type]
+
+
+def _digest() -> str:
+    """Fingerprint of the code here that makes graphs."""
+    here = Path(__file__).parent
+    return hashlib.sha256(
+        b"".join((here / name).read_bytes() for name in ("equations.py", "displaced.py", "affine.py"))
+    ).hexdigest()

@@ -1,0 +1,176 @@
+"""What is true in every pose of a box where poses or legs follow from equations E(x, y) = 0.
+
+To every x of the box there is exactly one y near the solution in its middle (:mod:`.krawczyk`); limits, closing and
+det J are then bounded over the box and all such y.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from ...legs.contract import SMALLEST_MARGIN
+from ..workspace.space import Space
+from .enclosure import Enclosure
+from .krawczyk import Bounded, Krawczyk
+from .legs import Chart
+from .matrices import regular_sign
+from .verdict import Truth, Verdict, in_ranges
+
+Array = NDArray[np.float64]
+_SLACK = 1e-12
+"""What sums of some dozens of products may have lost, relative to their terms."""
+_PIECES = (1, 4, 16)
+"""Pieces of a straight way: more where fewer do not show that the solution at its end is that of its start."""
+
+
+class ImplicitEnclosure:
+    """Bounds over boxes of the coordinates of a robot whose platform follows its legs, or whose legs are iterated.
+
+    What follows is that of the drawn assembly and working mode: a way from home to the middle of a box is covered by
+    boxes in each of which there is exactly one solution, and each of them has that of the one before. Of constraints
+    that say the same those are used that the model uses.
+    """
+
+    def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
+        self.space, self.chart = space, chart
+        mechanism = space.model.kernels.mechanism
+        self._ranges = mechanism.limit_ranges
+        self._angles = np.array([limit.angle for _, limit in mechanism.limits], dtype=bool)
+        self._solve = Krawczyk(space, chart)
+        self._known = _Places(np.where(space.turns, space.model.size, 1.0), self._solve.k)
+        nowhere = np.zeros((1, len(space.names))), np.zeros((1, self._solve.k))
+        home = self._solve.point(*nowhere, None if chart == "coordinates" else space.home[None])
+        self._sign = float(self._signs(home)[0])
+
+    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Truth | None = None) -> Verdict:
+        """As :class:`.Enclosure`; what is known already spares nothing, since y has to be found anyway."""
+        inside, outside, good = (np.zeros(len(low), dtype=bool) for _ in range(3))
+        middle = 0.5 * (low + high)
+        half = np.maximum(high - middle, middle - low) * (1 + 1e-14)
+        y, joined = self._joined(middle, poses)
+        some = np.flatnonzero(joined)
+        own = None if poses is None else poses[some]
+        found = self._solve.boxes(middle[some], half[some], y[some], own)
+        if poses is None:
+            self._known.add(middle[some], half[some], found)
+        sure = some[found.proven]
+        inside[sure], outside[sure], good[sure] = self._judged(found.only(found.proven))
+        return Verdict(inside, outside, good)
+
+    def _joined(self, x: Array, poses: Array | None) -> tuple[Array, Truth]:
+        """y (n, k) at coordinates (n, m), and whether it is joined with that of home, for certain.
+
+        By being in a box of which that is known, or by the straight way from the nearest place of which it is; about
+        poses from home itself.
+        """
+        y, joined = np.zeros((len(x), self._solve.k)), np.zeros(len(x), dtype=bool)
+        if poses is None:
+            start, own = self._known.nearest(x)
+            inside = np.flatnonzero((np.abs(x - start) <= self._known.half[own]).all(axis=1))
+            boxes = own[inside]
+            after = self._solve.point(
+                x[inside], self._solve.solved(start[inside], x[inside], self._known.y[boxes], None), None
+            )
+            joined[inside] = self._known.hold(boxes, after, x[inside])
+            y[inside] = after.y
+            first = self._known.y[own]
+        else:
+            start, first = self._start(poses), np.zeros_like(y)
+        for pieces in _PIECES:
+            left = np.flatnonzero(~joined)
+            if len(left):
+                about = None if poses is None else poses[left]
+                y[left], joined[left] = self._way(start[left], first[left], x[left], about, pieces)
+        return y, joined
+
+    def _start(self, poses: Array) -> Array:
+        """Home (n, 6) as a displacement about poses: c of Cayley's rotation is tan(angle/2) along its axis."""
+        back = self.space.home[:3, :3] @ poses[:, :3, :3].transpose(0, 2, 1)
+        twice = np.stack([back[:, 2, 1] - back[:, 1, 2], back[:, 0, 2] - back[:, 2, 0], back[:, 1, 0] - back[:, 0, 1]])
+        turn = (twice / (1 + np.trace(back, axis1=1, axis2=2))).T
+        return np.concatenate([self.space.home[:3, 3] - poses[:, :3, 3], turn], axis=1)
+
+    def _way(self, start: Array, y: Array, x: Array, poses: Array | None, pieces: int) -> tuple[Array, Truth]:
+        """The same by a number of pieces of the way from places ``start`` with their ``y``."""
+        found, joined = np.zeros_like(y), np.zeros(len(x), dtype=bool)
+        before = self._solve.point(start, y, poses)
+        left = np.flatnonzero(before.proven)
+        before = before.only(left)
+        for piece in range(pieces):
+            first, last = (start[left] + (x - start)[left] * ((piece + part) / pieces) for part in (0.0, 1.0))
+            own = None if poses is None else poses[left]
+            middle, half = 0.5 * (first + last), 0.5 * (last - first) * (1 + 1e-14)
+            between = self._solve.solved(first, middle, before.y, own)
+            held = self._solve.boxes(middle, half, between, own)
+            after = self._solve.point(last, self._solve.solved(middle, last, between, own), own)
+            good = held.proven & held.holds(before, -1.0) & held.holds(after, 1.0)
+            left, before = left[good], after.only(good)
+        found[left], joined[left] = before.y, True
+        return found, joined
+
+    def _judged(self, found: Bounded) -> tuple[Truth, Truth, Truth]:
+        """Inside, outside and regular of boxes in which y is known."""
+        kept, broken = in_ranges(*found.values.ends, self._ranges, self._angles)
+        least, most = found.margins.ends
+        closed = (least > SMALLEST_MARGIN).all(axis=1)
+        sign = self._signs(found)
+        good = closed & (sign == self._sign)
+        wrong = (most < SMALLEST_MARGIN).any(axis=1) | (closed & (sign == -self._sign))
+        return kept & good, broken | wrong, good
+
+    def _signs(self, found: Bounded) -> Array:
+        """Sign of det of the slopes of E and q by [x, y], which is singular where the robot is; 0 where not known."""
+        slopes = np.moveaxis(found.matrix.slopes, 3, 1)
+        vague = np.broadcast_to(_SLACK * np.abs(slopes), slopes.shape)
+        return regular_sign(found.matrix.middle, found.matrix.rest, slopes, vague)
+
+
+class _Places:
+    """Coordinates (n, m) whose y (n, k) is known to be joined with that of home, which is the first of them.
+
+    ``half`` (n, m) are the half-widths of boxes about them in which y is the only one within ``reach`` of a line; zero
+    where none is known.
+    """
+
+    def __init__(self, scale: Array, k: int) -> None:
+        m = len(scale)
+        self._scale = scale
+        self._x, self.half, self.y = np.zeros((1, m)), np.zeros((1, m)), np.zeros((1, k))
+        self._slopes, self._reach = np.zeros((1, k, m)), np.zeros((1, k))
+        self._tree = KDTree(self._x)
+
+    def nearest(self, x: Array) -> tuple[Array, NDArray[np.int64]]:
+        """The nearest known to each of some coordinates, and their numbers."""
+        own = np.asarray(self._tree.query(x * self._scale)[1], dtype=np.int64)
+        return self._x[own], own
+
+    def hold(self, own: NDArray[np.int64], found: Bounded, x: Array) -> Truth:
+        """Whether solutions at coordinates are those of known boxes that hold them."""
+        line = self.y[own] + (self._slopes[own] @ (x - self._x[own])[..., None])[..., 0]
+        with np.errstate(invalid="ignore"):
+            inside = (np.abs(found.y - line) + found.near) * (1 + _SLACK) + 1e-14 <= self._reach[own]
+        return np.asarray(found.proven & inside.all(axis=1))
+
+    def add(self, x: Array, half: Array, found: Bounded) -> None:
+        """Take more of them; the nearest is looked for among all when they have become a quarter more."""
+        held = found.proven[:, None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slopes = np.where(half[:, None] > 0, found.swing / half[:, None], 0.0)
+        self._x, self.y = np.concatenate([self._x, x]), np.concatenate([self.y, found.y])
+        self.half = np.concatenate([self.half, np.where(held, half, 0.0)])
+        self._slopes = np.concatenate([self._slopes, slopes])
+        self._reach = np.concatenate([self._reach, np.where(held, found.reach, 0.0)])
+        if len(self._x) > 1.25 * self._tree.n:
+            self._tree = KDTree(self._x * self._scale)
+
+
+AnyEnclosure = Enclosure | ImplicitEnclosure
+
+
+def enclosure_of(space: Space, chart: Chart = "coordinates") -> AnyEnclosure:
+    """Bounds over boxes of a robot's coordinates, or of displacements ``about`` poses, whatever its legs."""
+    mechanism = space.model.kernels.mechanism
+    implicit = bool(mechanism.open_legs) or mechanism.platform.follows_legs
+    return (ImplicitEnclosure if implicit else Enclosure)(space, chart)
