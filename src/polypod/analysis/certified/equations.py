@@ -7,6 +7,7 @@ form, both zero at home. E are the constraints of the legs and the equations tha
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -193,10 +194,10 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
     return Expression(f"followed_bounds_{chart}", _ports(s, chart, first), outputs)
 
 
-def _shared(model: Model, chart: Chart, name: str, build: object) -> Kernel:
+def _shared(model: Model, chart: Chart, name: str, build: Callable[[Mechanism, Chart], Expression]) -> Kernel:
     kernels = model.kernels
     recipe = kernels.recipe(f"{name} of what follows {chart} {_digest()} {model.robot.freedoms!r}")
-    return kernels.shared(partial(build, kernels.mechanism, chart), recipe)  # type: ignore[arg-type]
+    return kernels.shared(partial(build, kernels.mechanism, chart), recipe)
 
 
 def _digest() -> str:

@@ -10,7 +10,8 @@ it: Krawczyk's operator (1969) for e of y = y0 + S (x - xm) + e. Both b and r ar
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,8 @@ _GROWN = 1.5
 """What the reach is taken to be next, over what it was found to need."""
 
 
-class Models(NamedTuple):
+@dataclass(frozen=True)
+class Models:
     """Numbers (n, ...) of boxes x + h t, |t_j| <= 1: ``middle`` + sum ``slopes`` t, within ``rest``; slopes last."""
 
     middle: Array
@@ -46,11 +48,16 @@ class Models(NamedTuple):
         size = (np.abs(self.slopes).sum(axis=-1) + self.rest) * (1 + _SLACK) + _SLACK * np.abs(self.middle)
         return self.middle - size, self.middle + size
 
-    def __getitem__(self, key: Any) -> Models:  # type: ignore[override]
+    def __getitem__(self, key: Any) -> Models:
         return Models(self.middle[key], self.slopes[key], self.rest[key])
 
+    def put(self, which: NDArray[np.int64], by: Models) -> None:
+        """Take others in the place of some of them."""
+        self.middle[which], self.slopes[which], self.rest[which] = by.middle, by.slopes, by.rest
 
-class Bounded(NamedTuple):
+
+@dataclass(frozen=True)
+class Bounded:
     """Of n boxes. ``proven`` (n,): exactly one y to every x within ``reach`` (n, k) of y0 + S (x - xm), and within
     ``near`` of it; ``y`` is y0 (n, k), ``swing`` S h (n, k, m).
 
@@ -69,14 +76,16 @@ class Bounded(NamedTuple):
 
     def only(self, which: Truth | NDArray[np.int64]) -> Bounded:
         """Some of them."""
-        return Bounded(*(part[which] for part in self))
+        arrays = self.proven[which], self.y[which], self.swing[which], self.reach[which], self.near[which]
+        return Bounded(*arrays, self.values[which], self.margins[which], self.matrix[which])
 
-    def updated(self, which: NDArray[np.int64], by: Bounded) -> Bounded:
-        """With others in the place of some of them."""
-        for old, new in zip(self, by, strict=True):
-            for a, b in zip(old, new, strict=True) if isinstance(old, Models) else [(old, new)]:
-                a[which] = b
-        return self
+    def put(self, which: NDArray[np.int64], by: Bounded) -> None:
+        """Take others in the place of some of them."""
+        self.proven[which], self.y[which], self.swing[which] = by.proven, by.y, by.swing
+        self.reach[which], self.near[which] = by.reach, by.near
+        self.values.put(which, by.values)
+        self.margins.put(which, by.margins)
+        self.matrix.put(which, by.matrix)
 
     def holds(self, other: Bounded, t: float) -> Truth:
         """Whether the solutions of others, in the corners t = +-1 (all alike) of the boxes, are the ones here."""
@@ -126,7 +135,7 @@ class Krawczyk:
             if len(again):
                 own = None if poses is None else poses[again]
                 more = _GROWN * found.near[again] + _POINT
-                found = found.updated(again, self._tried(x[again], half[again], y[again], swing[again], more, own))
+                found.put(again, self._tried(x[again], half[again], y[again], swing[again], more, own))
         return found
 
     def _given(self, first: tuple[Array, ...], poses: Array | None) -> list[Array]:
@@ -140,7 +149,8 @@ class Krawczyk:
         last = found.middle.shape[1] - self._rows * (m + k)
         places = slice(0, k), slice(k, k + self._limits), slice(k + self._limits, last), slice(last, None)
         value, values, margins, entries = (found[:, part] for part in places)
-        matrix = Models(*(part.reshape(n, self._rows, m + k, *part.shape[2:]) for part in entries))
+        shape = n, self._rows, m + k
+        matrix = Models(entries.middle.reshape(shape), entries.slopes.reshape(*shape, m), entries.rest.reshape(shape))
         by_y = matrix[:, :k, m:]
         with np.errstate(all="ignore"):
             inverse, good = _inverted(by_y.middle)
@@ -169,7 +179,7 @@ class Krawczyk:
 def _inverted(matrix: Array) -> tuple[Array, Truth]:
     """Inverses (n, k, k), and where there are such; zeros elsewhere."""
     k = matrix.shape[1]
-    good = np.isfinite(matrix).all(axis=(1, 2))
+    good: Truth = np.asarray(np.isfinite(matrix).all(axis=(1, 2)))
     safe = np.where(good[:, None, None], matrix, np.eye(k))
     with np.errstate(all="ignore"):
         good &= np.abs(np.linalg.det(safe)) > 1e-12 * np.prod(np.linalg.norm(safe, axis=2), axis=1)

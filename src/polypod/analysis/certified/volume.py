@@ -17,6 +17,7 @@ from ..workspace.space import Judge, Space
 from .averages import averages
 from .boxes import Boxes
 from .columns import Columns, telescopic
+from .enclosure import Enclosure
 from .implicit import enclosure_of
 from .rows import Rows
 
@@ -182,6 +183,7 @@ class _ColumnBounds(_Bounds):
         found = self.rows(*self.whole(part))
         made.coned[asked] |= found.cones
         fresh = np.flatnonzero((found.sign == self.sign) & ~part.regular)
+        assert isinstance(self.enclosure, Enclosure)  # telescopic legs are in closed form
         made.regular[asked[fresh]] |= self.enclosure.limits(*self.whole(part.only(fresh))).closed
 
     def split(self, boxes: Boxes) -> Boxes:
