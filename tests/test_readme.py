@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import runpy
 from pathlib import Path
 
 from polypod.cli import COMMANDS, GROUPS
@@ -37,6 +38,18 @@ def test_links_and_pictures_are_there():
         assert path.is_file(), target
         if path.suffix == ".png":
             assert path.stat().st_size < 200_000
+
+
+def test_the_package_index_gets_no_link_that_leads_nowhere():
+    """Absolute below the address of the repository; words alone as long as there is none."""
+    published = runpy.run_path(str(ROOT / "setup.py"))["published"]
+    at = published(README, "https://example.org/polypod/")
+    assert "(https://example.org/polypod/docs/images/live.png)" in at
+    assert all(t.startswith("https://") for t in re.findall(r"\]\(([^)]+)\)", at))
+    alone = published(README, None)
+    assert re.findall(r"\]\(([^)]+)\)", alone) == []
+    assert "for\ndesigners, control engineers,\nresearchers, students." in alone
+    assert published("[a](#b) [c](mailto:d) ![e](https://f)", None) == "[a](#b) [c](mailto:d) ![e](https://f)"
 
 
 def test_set_up_is_two_commands():

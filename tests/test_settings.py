@@ -33,6 +33,10 @@ def test_settings_are_written_as_in_a_file():
     assert {leg.prismatic_friction.drag for leg in robot.legs} == {60.0}
     assert {leg.prismatic_friction.viscous for leg in robot.legs} == {100.0}  # beside it, as the file has it
     assert robot.source_of("platform.mass") == "set for this run" != robot.source_of("platform.com")
+    assert robot.source_of("legs.3.max_force") == "set for this run" == robot.sources["legs.*.max_force"]
+    assert "legs.1.base" in robot.sources  # named by its leg
+    moon = load("kim-ryu", {"gravity": [0, 0, -1.62]})
+    assert moon.source_of("gravity") == "set for this run" != load("kim-ryu").source_of("gravity") is not None
 
 
 def test_a_setting_is_the_changed_file(tmp_path):

@@ -89,7 +89,7 @@ def run(
     model = Model(with_overrides(name, settings))
     with with_motion_lines(task_name if rate is None else None):
         task = make_task(model, task_name, rate)
-    target = _folder(model.robot.name, task.name) if out is None else Path(out)
+    target = _folder(model.robot.name, task.name, settings or ()) if out is None else Path(out)
     inputs = {
         "robot": source(name), "motion": source(task_name or task.name), "rate": rate, "friction": friction,
         "vibration": vibration, "set": list(settings or ()),
@@ -103,9 +103,13 @@ def run(
     return result, target if files else None
 
 
-def _folder(robot: str, motion: str) -> Path:
-    """Where results go: below the folder in which polypod is started, whatever the names are."""
-    return Path("polypod-results") / file_name(robot) / file_name(motion, "motion")
+def _folder(robot: str, motion: str, settings: Sequence[str] = ()) -> Path:
+    """Where results go: below the folder in which polypod is started, whatever the names are; each variant its own.
+
+    >>> _folder("hexapod", "lift", ["platform.mass=60"]).as_posix()
+    'polypod-results/hexapod/lift-platform.mass-60'
+    """
+    return Path("polypod-results") / file_name(robot) / file_name("-".join([motion, *settings]), "motion")
 
 
 @report_errors

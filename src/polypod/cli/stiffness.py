@@ -18,6 +18,7 @@ from ..results.tables import Table, table
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, show_json, show_table, working
 
+_ROUNDING = 1e-12  # of the roots of two stiffnesses' product
 EXAMPLE = "Example: polypod stiffness hexapod --drive 5e7 --wrench '0 0 -500 0 0 0' --map stiffness.png"
 _TURNS = ("rotation x", "rotation y", "rotation z")
 
@@ -34,9 +35,11 @@ def numbers(option: str, text: str, count: int, units: str) -> Any:
 
 
 def matrix_table(model: Model, matrix: Any) -> Table:
-    """The stiffness matrix with names of the robot's coordinates."""
+    """The stiffness matrix with names of the robot's coordinates; what is rounding beside its diagonal is zero."""
     names = model.freedoms
-    rows = [(name, *map(float, row)) for name, row in zip(names, matrix, strict=True)]
+    own = np.sqrt(np.abs(np.diag(matrix)))
+    shown = np.where(np.abs(matrix) <= _ROUNDING * np.outer(own, own), 0.0, matrix)
+    rows = [(name, *map(float, row)) for name, row in zip(names, shown, strict=True)]
     columns = [("by", ""), *((name, "") for name in names)]
     return table(
         "Stiffness [N/m, N, N m/rad]", columns, rows, "Force or moment along a row for a motion along a column."

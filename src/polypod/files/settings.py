@@ -37,10 +37,13 @@ def with_settings(document: dict[str, Any], robot: Robot, settings: Mapping[str,
     changed = copy.deepcopy(document)
     known = _known(robot)
     for pattern, value in settings.items():
-        for path in _matching(robot, known, pattern):
+        paths = _matching(robot, known, pattern)
+        for path in paths:
             _put(changed, path.split("."), copy.deepcopy(value))
-            if changed.get("sources"):
-                changed["sources"] = {path: "set for this run", **changed["sources"]}
+        if changed.get("sources"):
+            whole = all(fnmatchcase(path, pattern) for path in paths)  # by numbers, as sources name legs
+            new = dict.fromkeys([pattern] if whole else paths, "set for this run")
+            changed["sources"] = new | {path: text for path, text in changed["sources"].items() if path not in new}
     return changed
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import UnknownNameError
+from ..errors import InputError, UnknownNameError
 from ..model import Model
 
 
@@ -29,14 +29,17 @@ def modes(model: Model) -> list[dict[str, Any]]:
 def workspace(model: Model) -> list[Any]:
     """Points (rings, around, 3) [m] of the platform's origin where straight ways from home leave the workspace.
 
-    Empty if the robot has fewer than three displacements: there is no such surface.
+    A robot of fewer than three displacements has no such surface, and it is said.
     """
     from ..analysis.workspace import straight_reach
     from ..analysis.workspace.space import Space
 
     space = Space(model)
     if np.count_nonzero(~space.turns) < 3:
-        return []
+        raise InputError(
+            f"show: {model.robot.name!r} moves along fewer than three axes: it has no surface of a workspace; leave "
+            "'workspace' out ('polypod workspace' draws maps of it)"
+        )
     found = straight_reach(model, directions=36)
     surface = found.surface.values
     x = np.zeros((surface.shape[0] * surface.shape[1], len(space.names)))
