@@ -76,7 +76,7 @@ def _emitter_digest() -> bytes:
     symbols = folder.parent / "symbols"
     files = [
         *folder.glob("*.py"),
-        *(symbols / f"{name}.py" for name in ("divide", "expression", "graph", "program", "shared")),
+        *(symbols / f"{name}.py" for name in ("divide", "expression", "graph", "program", "shared", "sums")),
     ]
     return b"".join(hashlib.sha256(file.read_bytes()).digest() for file in sorted(files))
 

@@ -22,8 +22,13 @@ from .mechanism import Mechanism
 def closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | None = None) -> Expression | Iteration:
     """The same function with its legs closed first; the function itself if they are in closed form.
 
-    ``pose`` is that of the platform as an expression of the inputs, unless it is one of them.
+    ``pose`` is that of the platform as an expression of the inputs, unless it is one of them. Its sums may be added in
+    any order.
     """
+    return replace(_closed(mechanism, function, pose), any_order=True)
+
+
+def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | None) -> Expression | Iteration:
     inputs = {p.name: p for p in (*function.inputs, *(() if pose is None else (pose,)))}
     if not mechanism.open_legs or "pose" not in inputs:
         return function

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from ..lazy import lazy
 from .graph import Graph
 from .program import Program
+from .sums import in_rows
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,15 @@ class Expression:
     """Inputs and outputs of one function of a state, in symbols.
 
     ``parameters`` are numbers p, shape (k,), that stay the same from state to state: a robot's geometry and inertia.
+    With ``any_order`` its sums may be added in another order than written, which takes fewer instructions; functions
+    whose rounding is counted, such as those of intervals, keep theirs.
     """
 
     name: str
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     parameters: Port | None = None
+    any_order: bool = False
 
     @lazy
     def function(self) -> ca.Function:
@@ -64,7 +68,8 @@ class Expression:
     @lazy
     def program(self) -> Program:
         """What is compiled."""
-        return Program.of(self.graph, self.parameters is not None)
+        program = Program.of(self.graph, self.parameters is not None)
+        return program.map(in_rows) if self.any_order else program
 
     def fixed(self, values: ArrayLike) -> Expression:
         """The same function of the inputs alone, with these numbers (k,) for its parameters."""
@@ -87,7 +92,7 @@ class Iteration:
     """A function of a state found by iterating: start(inputs) -> state, step until done, finish -> outputs.
 
     The last number of the iteration's state is its ``done`` flag; a lane whose flag is set keeps its state.
-    ``parameters`` as in :class:`Expression`.
+    ``parameters`` and ``any_order`` as in :class:`Expression`.
     """
 
     name: str
@@ -97,6 +102,7 @@ class Iteration:
     start: ca.SX
     step: ca.SX
     parameters: Port | None = None
+    any_order: bool = False
 
     @lazy
     def functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
@@ -115,7 +121,8 @@ class Iteration:
         given = [*(p.symbols for p in self.inputs), self.state, *(p.symbols for p in _optional(self.parameters))]
         parts = [ca.densify(self.start), ca.densify(self.step), *(p.symbols for p in self.outputs)]
         function = ca.Function(self.name, given, ca.cse(parts))
-        return Program.iterating(Graph.of(function), self.parameters is not None)
+        program = Program.iterating(Graph.of(function), self.parameters is not None)
+        return program.map(in_rows) if self.any_order else program
 
     def fixed(self, values: ArrayLike) -> Iteration:
         """The same function of the inputs alone, with these numbers (k,) for its parameters."""

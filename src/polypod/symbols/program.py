@@ -6,6 +6,7 @@ of an iteration alone are computed once before its first round.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from .divide import divided
@@ -50,6 +51,11 @@ class Program:
         """Operations that one state takes, about: an iteration is taken to need five rounds."""
         rounds = 0 if self.loop is None else 5 * self.loop.step.count + self.loop.finish.count
         return self.body.count + rounds
+
+    def map(self, change: Callable[[Graph], Graph]) -> Program:
+        """The same program with every part changed."""
+        loop = self.loop and Loop(change(self.loop.start), change(self.loop.step), change(self.loop.finish))
+        return Program(self.prepare and change(self.prepare), change(self.body), loop)
 
     @staticmethod
     def of(graph: Graph, parameters: bool) -> Program:
