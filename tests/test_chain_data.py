@@ -146,7 +146,7 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
     "freedoms not stated": (
         "delta of balls",
         lambda data: data.pop("freedoms"),
-        r"leave the platform 3 freedoms, none are stated, which means six; write .*: x, .*: y, .*: z",
+        r"leave the platform 3 freedoms, none are stated, which means six; write freedoms: \[x, y, z\]",
     ),
     "one freedom too few": (
         "delta of balls",

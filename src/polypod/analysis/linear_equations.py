@@ -117,13 +117,24 @@ class _Equations:
         axes, origin = cayley(half) @ frame[:3, :3], frame[:3, 3] + move[:3]
         moved = pose_of(ca.vec(ca.horzcat(axes, origin).T))
         there = _placed(dynamics, moved, elastic, near)
-        inverse, rates_of = ca.DM(freedoms.inverse), x[m + n : 2 * m + n]
-        speed = nominal[:6] + at_rest @ rates_of
+        rates_of = x[m + n : 2 * m + n]
         if mechanism.platform.follows_legs:
-            speed = self._basis(dynamics, moved, there) @ (inverse @ nominal[:6] + rates_of)
+            own = self._own_rates(dynamics, pose, near)
+            u = own @ nominal[:6] + rates_of
+            speed = self._basis(dynamics, moved, there) @ u
+        else:
+            own = ca.DM(freedoms.inverse)
+            speed = nominal[:6] + at_rest @ rates_of
         rates = dynamics.smooth_rates(moved, speed, elastic, elastic_rate, force, wrench, loads)
         drift = ca.vertcat(speed[:3], 2 * turn_rate(half, speed[3:]))
-        rate = ca.vertcat(inverse @ drift, elastic_rate, inverse @ rates.acceleration, rates.elastic_acceleration)
+        moving, change = own @ drift, own @ rates.acceleration
+        if mechanism.followed_joints:
+            # a joint's coordinate changes by its own rate; E changes from pose to pose, and with it u = E V
+            moving = ca.vertcat(*[u[k] if joint else moving[k] for k, joint in enumerate(freedoms.of_joints)])
+            place = mechanism.inputs()
+            place.pose, place.twist = Port("pose", moved, (4, 4)), Port("twist", speed, (6,))
+            change = self._own_rates(dynamics, moved, there) @ (rates.acceleration - mechanism.coasting(place))
+        rate = ca.vertcat(moving, elastic_rate, change, rates.elastic_acceleration)
         q = dynamics.sensed(moved, speed, elastic, elastic_rate).q
         rate, q, quality, fresh = ca.substitute(
             [ca.densify(v) for v in (rate, q, rates.quality, rates.loads)], [mechanism.places], [there]
@@ -148,6 +159,14 @@ class _Equations:
         state, _ = mechanism.resting(x)
         assert isinstance(state, ConstrainedState)
         return ca.substitute(ca.densify(state.basis), mechanism.places, places)
+
+    @staticmethod
+    def _own_rates(dynamics: Dynamics, pose: ca.SX, places: ca.SX) -> ca.SX:
+        """E (m, 6) of u = E V at a pose, with legs at given places."""
+        mechanism, x = dynamics.mechanism, dynamics.mechanism.inputs()
+        x.pose = Port("pose", pose, (4, 4))
+        _, legs = mechanism.resting(x)
+        return ca.substitute(ca.densify(ca.SX(mechanism.own_rates(legs))), mechanism.places, places)
 
     def inputs(self, states: States, loads: Array) -> list[Array]:
         """Numbers of the functions' inputs at n states, (n, k) each."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from ..errors import UnknownNameError
+from ..errors import InputError, UnknownNameError
 from .drive import Bearing, Drive
 from .quantities import Data, Direction, HalfAngle, Number, Position, stated_of
 
@@ -76,6 +76,10 @@ class LegData(Data):
         With symbols for its numbers, ``like`` is the same leg in numbers, by which all choices were made.
         """
         return self
+
+    def following(self, joint: str) -> tuple[LegData, str]:
+        """The leg that also states the coordinate of a joint, and what that is: ``rotation`` or ``translation``."""
+        raise InputError(f"{self.name} is a leg of kind {self.kind}; coordinates of joints are those of chains")
 
     def attachment(self, position: Any, rotation: Any) -> Any:
         """Attachment point (3) in the platform frame of a robot with this home pose, in numbers or symbols."""

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_validator
 
-from ..errors import InputError
+from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads
 from .flexible import FlexiblePlatform, parse_platform
 from .leg import LegData, parse_leg
@@ -24,15 +24,50 @@ AT_ORIGIN = 1e-9
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
 
 
-class Freedom(Data):
-    """One coordinate of a lower-mobility robot: the platform moves along, or turns about, a base axis.
+_COMPONENTS = {
+    name: {"motion": motion, "axis": tuple(float(k == axis) for k in range(3))}
+    for motion, names in (("translation", ("x", "y", "z")), ("rotation", ("roll", "pitch", "yaw")))
+    for axis, name in enumerate(names)
+}
 
-    A rotation is about the axis through the origin of the platform frame. Coordinates are zero at ``home``.
+
+class Freedom(Data):
+    """One coordinate of a lower-mobility robot: the platform moves along, or turns about, a base axis; or a joint's.
+
+    A rotation is about the axis through the origin of the platform frame. Coordinates are zero at ``home``. In place of
+    ``motion`` and ``axis`` a ``joint`` may be given: the coordinate is its displacement from home. It is ``LEG.JOINT``
+    for a revolute or prismatic joint of a chain, ``LEG.JOINT.rotation`` or ``.translation`` for a cylindrical one,
+    ``.first`` or ``.second`` (angle) for a universal one. A text alone is short for either: ``x``, ``y``, ``z``,
+    ``roll``, ``pitch``, ``yaw`` or ``LEG.JOINT``.
     """
 
     name: str
-    motion: Literal["translation", "rotation"]
-    axis: Direction
+    motion: Literal["translation", "rotation"] | None = None
+    axis: Direction | None = None
+    joint: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value = {"name": value, **_COMPONENTS[value]} if value in _COMPONENTS else {"joint": value}
+        if isinstance(value, dict) and isinstance(value.get("joint"), str) and "name" not in value:
+            return {**value, "name": value["joint"].replace(".", "_")}
+        return value
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Freedom:
+        if self.joint and self.axis is not None:
+            raise ValueError(f"axis: the coordinate is that of the joint {self.joint!r}; give 'joint' or an axis")
+        for field, example in (("motion", "rotation"), ("axis", "[0, 0, 1]")):
+            if not self.joint and getattr(self, field) is None:
+                raise ValueError(f"{field}: missing, e.g. {field}: {example}; or the 'joint' whose coordinate it is")
+        return self
+
+    @property
+    def direction(self) -> tuple[float, float, float]:
+        """The base axis; zero for the coordinate of a joint."""
+        return (0.0, 0.0, 0.0) if self.axis is None else self.axis
 
 
 class Pose(Data):
@@ -140,6 +175,7 @@ class Robot(Data):
             if name in names[:number]:
                 raise ValueError(f"legs.{number}.name: every leg needs a name of its own, got {names}")
         self.__dict__["legs"] = tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs))
+        self._follow_joints()
         freedoms = len(self.freedoms) or 6
         _check_freedoms(self.freedoms)
         self._check_actuators(freedoms)
@@ -170,6 +206,34 @@ class Robot(Data):
         except InputError as error:
             raise ValueError(f"legs.{number}.{error}") from error
 
+    def _follow_joints(self) -> None:
+        """Find the joints whose coordinates are freedoms; their legs state them, and they move as their joints do."""
+        legs, freedoms = list(self.legs), list(self.freedoms)
+        for k, freedom in enumerate(freedoms):
+            if not freedom.joint:
+                continue
+            try:
+                number, joint = _leg_and_joint(freedom.joint, [leg.name for leg in legs])
+                legs[number], motion = legs[number].following(joint)
+            except (InputError, UnknownNameError) as error:
+                raise ValueError(f"freedoms.{k}.joint: {error}") from error
+            if freedom.motion not in (None, motion):
+                raise ValueError(
+                    f"freedoms.{k}.motion: the coordinate of {freedom.joint!r} is a {motion}; leave it out"
+                )
+            freedoms[k] = freedom.model_copy(update={"motion": motion})
+        self.__dict__["legs"], self.__dict__["freedoms"] = tuple(legs), tuple(freedoms)
+
+    def followed_joints(self) -> list[tuple[int, int]]:
+        """For each freedom that is a joint's coordinate its leg and its number among those that the leg follows."""
+        names, met, found = [leg.name for leg in self.legs], [0] * len(self.legs), []
+        for freedom in self.freedoms:
+            if freedom.joint:
+                number, _ = _leg_and_joint(freedom.joint, names)
+                found.append((number, met[number]))
+                met[number] += 1
+        return found
+
     def __repr__(self) -> str:
         kinds = "/".join(dict.fromkeys(leg.kind for leg in self.legs))
         what = f"{len(self.legs)} {kinds} legs, {len(self.freedoms) or 6} freedoms"
@@ -198,7 +262,7 @@ class Robot(Data):
         rows = [leg.coordinate_rows(self.home.matrix) for leg in self.legs]
         basis = np.zeros((6, freedoms)) if self.freedoms else np.eye(6)
         for k, freedom in enumerate(self.freedoms):
-            basis[3 * (freedom.motion == "rotation") :, k][:3] = freedom.axis
+            basis[3 * (freedom.motion == "rotation") :, k][:3] = freedom.direction
         undriven = undriven_motion(np.concatenate([np.zeros((0, 6)), *rows]) @ basis, basis, self._size)
         raise ValueError(f"legs: a robot of {freedoms} freedoms needs {freedoms} actuators, got {count}; {undriven}")
 
@@ -215,9 +279,9 @@ class Robot(Data):
             move, turn = step[:3], step[3:]
             if self.freedoms:
                 straight = [f for f in self.freedoms if f.motion == "translation"]
-                move = sum((s * np.array(f.axis) for s, f in zip(step, straight, strict=False)), np.zeros(3))
+                move = sum((s * np.array(f.direction) for s, f in zip(step, straight, strict=False)), np.zeros(3))
                 hinges = [f for f in self.freedoms if f.motion == "rotation"]
-                turn = sum((step[5] * np.array(f.axis) for f in hinges), np.zeros(3))
+                turn = sum((step[5] * np.array(f.direction) for f in hinges), np.zeros(3))
             pose = self.home.matrix
             pose[:3, 3] += size * move
             pose[:3, :3] = _rotation(turn) @ pose[:3, :3]
@@ -321,13 +385,26 @@ def _rotation(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.eye(3) + np.sin(angle) * tilde + (1 - np.cos(angle)) * tilde @ tilde)
 
 
+def _leg_and_joint(path: str, legs: list[str]) -> tuple[int, str]:
+    """The number of a leg and what follows it in ``LEG.JOINT`` or ``legs.LEG.joints.JOINT``, LEG a name or a number."""
+    stated = path.startswith("legs.")
+    rest = path.removeprefix("legs.")
+    number = next((k for k, name in enumerate(legs) if rest.startswith(f"{name}.")), None)
+    if number is not None:
+        return number, rest[len(legs[number]) + 1 :].removeprefix("joints." if stated else "")
+    first, _, joint = rest.partition(".")
+    if stated and first.isdecimal() and int(first) < len(legs):
+        return int(first), joint.removeprefix("joints.")
+    raise UnknownNameError("leg", first, tuple(legs))
+
+
 def _check_freedoms(freedoms: tuple[Freedom, ...]) -> None:
     if len({f.name for f in freedoms}) < len(freedoms):
         raise ValueError(f"freedoms: every freedom needs a name of its own, got {[f.name for f in freedoms]}")
     if len(freedoms) > 5:
         raise ValueError("freedoms: leave them out for a six-freedom robot")
     for motion in ("translation", "rotation"):
-        axes = np.array([f.axis for f in freedoms if f.motion == motion])
+        axes = np.array([f.axis for f in freedoms if f.motion == motion and f.axis is not None])
         if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
             raise ValueError(f"freedoms: the axes of the {motion}s must be independent")
 

@@ -181,7 +181,10 @@ class Spring:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where everything of one leg is, as functions of its tip (and of unknowns): all that a leg kind states."""
+    """Where everything of one leg is, as functions of its tip (and of unknowns): all that a leg kind states.
+
+    ``followed`` are displacements of joints from home [m or rad] that are coordinates of the robot.
+    """
 
     bodies: tuple[PlacedBody, ...]
     joints: tuple[Joint, ...]
@@ -191,6 +194,7 @@ class Placement:
     unknowns: Unknowns | None = None
     constraints: tuple[Constraint, ...] = ()
     springs: tuple[Spring, ...] = ()
+    followed: tuple[ca.SX, ...] = ()
 
     def joint(self, name: str) -> Joint:
         """A joint by its name."""

@@ -2,7 +2,8 @@
 
 With coordinates x and what follows w, the platform is displaced from home by xi = C x + O w: its origin by the first
 three numbers, its axes by the rotation vector of the last three. The twist is A(xi) xi', A = [1, 0; 0, J_l] with J_l
-the left Jacobian of rotation vectors. Constraints c = 0 of slopes W find w: W A O dw = -c, and w' and w'' alike.
+the left Jacobian of rotation vectors. Constraints c = 0 of slopes W find w: W A O dw = -c, and w' and w'' alike. Where
+coordinates are those of joints, C is zero for them, w has as many more numbers, and joint - x follows the constraints.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from __future__ import annotations
 from math import factorial
 
 import casadi as ca
+import numpy as np
 
 from ..errors import InputError
-from ..platforms import ConstrainedState, Inputs
+from ..platforms import ConstrainedState, Freedoms, Inputs
 from ..platforms.motion import pose_of
 from ..symbols.blocks import BlockFactor
 from ..symbols.continuation import Newton, continuation
@@ -32,23 +34,24 @@ def motion(mechanism: Mechanism) -> Iteration:
     """
     _refuse_fixed_freedoms(mechanism, "motion")
     m, chosen, others = mechanism.platform.count, *_bases(mechanism)
+    n, joints = others.size2(), np.flatnonzero(Freedoms(mechanism.robot).of_joints).tolist()
     x, xdot, xddot = (Port(name, ca.SX.sym(name, m), (m,)) for name in ("x", "xdot", "xddot"))
-    w = ca.SX.sym("w", 6 - m)
+    w = ca.SX.sym("w", n)
     size = mechanism.size + 1e-3
     unknowns = ca.vertcat(w, mechanism.places)
 
     def at(part: ca.SX, now: ca.SX) -> tuple[list[LegAtState], BlockFactor, list[ca.SX]]:
         """Legs, factored slopes, and the determinants whose signs tell branches apart."""
-        xi = chosen @ part + others @ now[: 6 - m]
-        _, legs = _at(mechanism, _displaced(mechanism, xi), now[6 - m :])
-        factor = BlockFactor(ca.sparsify(mechanism.constraint_rows(legs) @ _slopes(xi) @ others))
+        xi = chosen @ part + others @ now[:n]
+        _, legs = _at(mechanism, _displaced(mechanism, xi), now[n:])
+        factor = BlockFactor(ca.sparsify(mechanism.following_rows(legs) @ _slopes(xi) @ others))
         return legs, factor, [*factor.determinants, *(d for leg in legs for d in leg.closing_determinants)]
 
     # the same expressions at home, so that blocks and pivots are alike
     drawn = ca.substitute(
         at(x.symbols, unknowns)[2],
         [x.symbols, unknowns],
-        [ca.SX.zeros(m), ca.vertcat(ca.SX.zeros(6 - m), mechanism.home_places)],
+        [ca.SX.zeros(m), ca.vertcat(ca.SX.zeros(n), mechanism.home_places)],
     )
 
     def newton(t: ca.SX, now: ca.SX) -> Newton:
@@ -56,33 +59,39 @@ def motion(mechanism: Mechanism) -> Iteration:
         same = ca.SX(1)
         for one, home in zip(signs, drawn, strict=True):
             same = ca.logic_and(same, one * home > 0)
-        value = mechanism.constraint_values(legs)
+        value = _off(mechanism, legs, t * x.symbols[joints])
         step = -factor.solve(value)
         gaps = [leg.before for leg in legs if leg.model.unknowns is not None]
         gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
         places = [leg.place for leg in legs if leg.model.unknowns is not None]
-        return Newton(ca.vertcat(now[: 6 - m] + step, *places), gap2, same)
+        return Newton(ca.vertcat(now[:n] + step, *places), gap2, same)
 
-    loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(6 - m), mechanism.home_places), newton)
+    loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton)
     # one step more, and then derivatives
     last = newton(ca.SX(1), unknowns)
-    xi = chosen @ x.symbols + others @ last.moved[: 6 - m]
+    xi = chosen @ x.symbols + others @ last.moved[:n]
     pose, slopes = _displaced(mechanism, xi), _slopes(xi)
     _, legs = _at(mechanism, pose, mechanism.places)
-    rows = mechanism.constraint_rows(legs)
+    rows = mechanism.following_rows(legs)
     factor = BlockFactor(ca.sparsify(rows @ slopes @ others))
+    still = ca.SX.zeros(n - len(joints))
     rate = chosen @ xdot.symbols
-    rate = rate + others @ -factor.solve(rows @ slopes @ rate)
+    rate = rate + others @ factor.solve(ca.vertcat(still, xdot.symbols[joints]) - rows @ slopes @ rate)
     twist = slopes @ rate
     given = slopes @ (chosen @ xddot.symbols) + _turning(xi, rate)
     _, attached = _at(mechanism, pose, mechanism.places, twist, given)
-    change = -factor.solve(mechanism.constraint_accelerations(attached))
+    asked = ca.vertcat(still, xddot.symbols[joints])
+    change = factor.solve(asked - mechanism.following_accelerations(attached))
     acceleration = given + slopes @ (others @ change)
     outputs = (
         port("pose", pose, (4, 4)),
         port("twist", twist),
         port("acceleration", acceleration),
-        port("quality", ca.fmin(mechanism.quality(legs), ca.fmin(last.same, _kept(mechanism, legs, size))), ()),
+        port(
+            "quality",
+            ca.fmin(mechanism.quality(legs), ca.fmin(last.same, _kept(mechanism, legs, x.symbols[joints], size))),
+            (),
+        ),
     )
     return Iteration("motion", (x, xdot, xddot), outputs, loop.state, loop.start, loop.step, mechanism.port)
 
@@ -93,17 +102,29 @@ def follow(mechanism: Mechanism) -> Expression:
     x = mechanism.inputs()
     state, legs = mechanism.resting(x)
     assert isinstance(state, ConstrainedState)
-    u, du = (mechanism.chosen_rows @ p.symbols for p in (x.twist, x.acceleration))
-    twist = state.basis @ u
+    own = mechanism.own_rates(legs)
+    twist = state.basis @ (own @ x.twist.symbols)
     y = mechanism.inputs()
     y.pose, y.twist = x.pose, port("twist", twist)
-    acceleration = state.basis @ du + mechanism.coasting(y)
+    coasting = mechanism.coasting(y)
+    # components that are chosen do not change while rates stay; joints' coordinates may
+    change = x.acceleration.symbols - coasting if mechanism.followed_joints else x.acceleration.symbols
+    acceleration = state.basis @ (own @ change) + coasting
     outputs = (
         port("possible_twist", twist),
         port("possible_acceleration", acceleration),
         port("quality", mechanism.quality(legs), ()),
     )
     return Expression("follow", (x.pose, x.twist, x.acceleration), outputs, mechanism.port)
+
+
+def joint_coordinates(mechanism: Mechanism) -> Expression:
+    """Coordinates of joints (j) that are the robot's, at a pose."""
+    _refuse_fixed_freedoms(mechanism, "joint_coordinates")
+    x = mechanism.inputs()
+    _, legs = mechanism.resting(x)
+    outputs = port("joints", mechanism.followed(legs)), port("quality", mechanism.quality(legs), ())
+    return Expression("joint_coordinates", x.place, outputs, mechanism.port)
 
 
 def _refuse_fixed_freedoms(mechanism: Mechanism, name: str) -> None:
@@ -115,15 +136,26 @@ def _refuse_fixed_freedoms(mechanism: Mechanism, name: str) -> None:
 
 
 def _bases(mechanism: Mechanism) -> tuple[ca.DM, ca.DM]:
-    """C (6, m) and O (6, 6 - m)."""
+    """C (6, m) and O (6, 6 - m + j)."""
     state = mechanism.platform.rest(mechanism.inputs())
     assert isinstance(state, ConstrainedState)
     return state.chosen, state.others
 
 
-def _kept(mechanism: Mechanism, legs: list[LegAtState], size: ca.SX) -> ca.SX:
-    """1 where the constraints hold, else 0."""
-    value = mechanism.constraint_values(legs)
+def _off(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX) -> ca.SX:
+    """What must vanish (6 - m + j): the constraints, and how far joints are from given coordinates.
+
+    Angles are the same after a full turn, so that a crank may go round.
+    """
+    turns = [f.motion == "rotation" for f in mechanism.robot.freedoms if f.joint]
+    off = mechanism.followed(legs) - joints
+    own = [ca.atan2(ca.sin(off[k]), ca.cos(off[k])) if turn else off[k] for k, turn in enumerate(turns)]
+    return ca.vertcat(mechanism.constraint_values(legs), *own)
+
+
+def _kept(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX, size: ca.SX) -> ca.SX:
+    """1 where the constraints hold and joints have their coordinates, else 0."""
+    value = _off(mechanism, legs, joints)
     return ca.if_else(ca.dot(value, value) <= (1e-10 * size) ** 2, 1, 0)
 
 

@@ -49,8 +49,8 @@ def conditioning(mechanism: Mechanism) -> Iteration:
     x = mechanism.inputs()
     state, legs = mechanism.resting(x)
     m = mechanism.platform.count
-    turns = ca.sum1(ca.fabs(ca.DM(Freedoms(mechanism.robot).basis[3:])))
-    scale = ca.horzcat(*[1 / mechanism.size if turns[k] > 0 else 1 for k in range(m)])
+    turns = Freedoms(mechanism.robot).turns
+    scale = ca.horzcat(*[1 / mechanism.size if turns[k] else 1 for k in range(m)])
     matrix = state.to_base(mechanism.jacobian(legs).T).T[:, :m]
     values = extreme_values(matrix * ca.repmat(scale, matrix.size1(), 1))
     smallest, largest, quality = values.smallest, values.largest, mechanism.quality(legs)

@@ -73,7 +73,8 @@ class LegModel:
         self.fixed_load, self._axes = self.vectors.fixed_load, self.vectors.axes
         self.spinless_axes = self.vectors.spinless_axes() if simplify == "no-spin" else {}
         coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.actuators], ca.SX(0, 1))
-        stacked = ca.vertcat(*self.columns, coordinates, *[c.value for c in self.placement.constraints])
+        constraints = [c.value for c in self.placement.constraints]
+        stacked = ca.vertcat(*self.columns, coordinates, *constraints, *self.placement.followed)
         self.uses_axes = bool(ca.depends_on(ca.vertcat(stacked, equations), ca.vec(tip.axes)))
         self.inputs = self.all_inputs if self.uses_axes else tip.origin
         self.tape = self._tape(stacked)
@@ -83,6 +84,11 @@ class LegModel:
     def constraint_tape(self) -> Tape | ImplicitTape:
         """The leg's constraints on the platform as a function of its inputs."""
         return self._tape(ca.vertcat(*[c.value for c in self.placement.constraints], ca.SX(0, 1)))
+
+    @lazy
+    def followed_tape(self) -> Tape | ImplicitTape:
+        """Coordinates of its joints that are the robot's, as a function of its inputs."""
+        return self._tape(ca.vertcat(*self.placement.followed))
 
     def _tape(self, y: ca.SX) -> Tape | ImplicitTape:
         """A function of the leg's inputs, with its unknowns eliminated if it has any."""
@@ -133,6 +139,10 @@ class LegModel:
     def constraint_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
         """d(constraint)/dtip as a column."""
         return values.adjoint(self._seed(3 * len(self.columns) + len(self.actuators) + number))
+
+    def followed_row(self, values: Replay | ImplicitReplay, number: int) -> ca.SX:
+        """d(coordinate of a joint that is the robot's)/dtip as a column."""
+        return self.constraint_row(values, len(self.placement.constraints) + number)
 
     def _seed(self, number: int) -> ca.SX:
         seed = ca.SX.zeros(self.tape.n_out)

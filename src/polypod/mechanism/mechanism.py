@@ -155,6 +155,22 @@ class LegAtState:
         """Second derivatives of the constraints along the tip's motion."""
         return 2 * self.model.constraint_tape.taylor(*self.series)[2]
 
+    @lazy
+    def followed(self) -> ca.SX:
+        """Coordinates of the leg's joints that are the robot's [m or rad]."""
+        return self.at_tip(ca.vertcat(*self.model.placement.followed))
+
+    @lazy
+    def followed_rows(self) -> list[ca.SX]:
+        """Their slopes d/d(velocity) (6)."""
+        count = len(self.model.placement.followed)
+        return [self.force(self.model.followed_row(self.values, k)) for k in range(count)]
+
+    @lazy
+    def followed_accelerations(self) -> ca.SX:
+        """Their second derivatives along the tip's motion."""
+        return 2 * self.model.followed_tape.taylor(*self.series)[2]
+
     def at_tip(self, expression: ca.SX) -> ca.SX:
         """Any expression of the leg's placement, at this tip."""
         u = self.model.unknowns
@@ -286,7 +302,7 @@ class Mechanism:
                 start, at = places[at : at + count], at + count
             legs.append(LegAtState(k, leg, platform, platform.tip(k, leg.arm), start))
         if isinstance(platform, ConstrainedState):
-            platform.constrain(self.constraint_rows(legs))
+            platform.constrain(self.following_rows(legs))
         return legs
 
     def constraint_rows(self, legs: list[LegAtState]) -> ca.SX:
@@ -304,10 +320,34 @@ class Mechanism:
         assert self.mobility is not None
         return ca.vertcat(*[legs[leg].constraint_accelerations[k] for leg, k in self.mobility.used])
 
-    @property
-    def chosen_rows(self) -> ca.DM:
-        """E (m, 6): the chosen components of a twist."""
-        return ca.sparsify(ca.DM(Freedoms(self.robot).basis.T))
+    @lazy
+    def followed_joints(self) -> list[tuple[int, int]]:
+        """Leg, and number there, of every joint's coordinate that is the robot's, in the order of its freedoms."""
+        return self.robot.followed_joints()
+
+    def followed(self, legs: list[LegAtState]) -> ca.SX:
+        """Coordinates of joints that are the robot's (j)."""
+        return ca.vertcat(*[legs[leg].followed[k] for leg, k in self.followed_joints], ca.SX(0, 1))
+
+    def following_rows(self, legs: list[LegAtState]) -> ca.SX:
+        """[W; G] (6 - m + j, 6): slopes of the constraints, then of joints' coordinates."""
+        return ca.vertcat(
+            self.constraint_rows(legs), *[legs[leg].followed_rows[k].T for leg, k in self.followed_joints]
+        )
+
+    def following_accelerations(self, legs: list[LegAtState]) -> ca.SX:
+        """Second derivatives (6 - m + j) of the same along the legs' motion."""
+        own = [legs[leg].followed_accelerations[k] for leg, k in self.followed_joints]
+        return ca.vertcat(self.constraint_accelerations(legs), *own)
+
+    def own_rates(self, legs: list[LegAtState]) -> ca.SX | ca.DM:
+        """E (m, 6) of u = E V: chosen components of the twist, and slopes of joints' coordinates."""
+        freedoms = Freedoms(self.robot)
+        rows = ca.sparsify(ca.DM(freedoms.components.T))
+        if not self.followed_joints:
+            return rows
+        slopes = iter([legs[leg].followed_rows[k].T for leg, k in self.followed_joints])
+        return ca.vertcat(*[next(slopes) if joint else rows[k, :] for k, joint in enumerate(freedoms.of_joints)])
 
     def coasting(self, x: Inputs) -> ca.SX:
         """Acceleration of the platform (6) at the twist of the inputs while the rates of its own coordinates stay."""
@@ -316,7 +356,7 @@ class Mechanism:
         state = self.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
         assert isinstance(state, ConstrainedState)
         legs = self.attach(state)
-        return state.coasting(self.constraint_accelerations(legs))
+        return state.coasting(self.following_accelerations(legs))
 
     def moving(self, x: Inputs, acceleration: bool = True) -> tuple[PlatformState, list[LegAtState]]:
         """Platform and legs at the motion of the inputs; without acceleration, at constant rates of its coordinates."""

@@ -16,14 +16,19 @@ from ..description import Freedom, Robot
 from ..description.undriven import undriven_motion
 from ..errors import Fault, RobotFileError
 from ..legs import Chain
+from ..platforms import Freedoms
 from .numeric import NumericLeg
-from .walk import Walk, chosen_rows
+from .walk import Walk
 
 Array = NDArray[np.float64]
 _RANK = 1e-8
 """Relative size of a singular value of the constraints, rotations scaled by the robot, below which it is rounding."""
 _NEARLY = 2e-3
 """The same for numbers that are printed with three digits."""
+_APART = 1e-3
+"""Length of what a row of length one adds to others above which it is taken beside them."""
+_MUCH_LESS = 0.05
+"""Part of the smallest singular value of the firmest rows at home with which rows of few legs are taken."""
 _BROKEN = 1e-9
 """What a constraint [m, rad] that follows from others at home may be off elsewhere."""
 
@@ -52,7 +57,7 @@ def known_mobility(robot: Robot) -> Mobility | None:
     """The mobility of a robot whose legs state constraints, analysed once; None if none does."""
     if not any(leg.constrains for leg in robot.legs):
         if robot.freedoms and all(isinstance(leg, Chain) for leg in robot.legs):
-            raise _other_freedoms(robot, np.eye(6), 1.0)
+            raise _other_freedoms(robot, np.eye(6), 1.0, Freedoms(robot).components.T)
         return None
     known = _KNOWN.get(id(robot))
     if known is None or known[0] is not robot:
@@ -69,20 +74,19 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
     owners = [(k, c) for k, leg in enumerate(numeric) for c in range(len(leg.constraints))]
     if not owners:
         return None
-    pose = robot.home.matrix
     scale = np.r_[np.ones(3), np.full(3, 1 / size)]
-    walk = Walk(numeric, pose)
+    walk = Walk(numeric, robot)
     rows = _comparable(walk.slopes, scale)
     rank = int(np.linalg.matrix_rank(rows, tol=_RANK * np.sqrt(len(rows))))
     free = scipy.linalg.null_space(rows, rcond=_RANK)
-    chosen = chosen_rows(robot)
+    chosen = walk.chosen
     if len(chosen) != 6 - rank or np.linalg.matrix_rank(chosen @ (free * scale[:, None]), tol=1e-6) < 6 - rank:
-        raise _other_freedoms(robot, free * scale[:, None], size, 6 - int(np.linalg.matrix_rank(rows, tol=_NEARLY)))
-    order = scipy.linalg.qr(rows.T, pivoting=True)[2]
-    used = [int(k) for k in sorted(order[:rank])]
-    basis = walk.basis(used, chosen)
+        nearly = 6 - int(np.linalg.matrix_rank(rows, tol=_NEARLY))
+        raise _other_freedoms(robot, free * scale[:, None], size, chosen, nearly)
+    used = _independent(rows, [leg for leg, _ in owners], rank)
+    basis = walk.basis(used)
     _check_actuators(robot, basis, size)
-    constant, follows, broken = walk.explore(used, chosen, basis, size)
+    constant, follows, broken = walk.explore(used, basis, size)
     for k, off in enumerate(broken):
         if off > _BROKEN:
             leg, number = owners[k]
@@ -95,6 +99,7 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
             )
     # a pose is read back from coordinates along fixed axes only where it turns about one of them at most
     constant = constant and sum(freedom.motion == "rotation" for freedom in robot.freedoms) <= 1
+    constant = constant and not any(freedom.joint for freedom in robot.freedoms)
     return Mobility(
         tuple(owners[k] for k in used),
         tuple(owner for k, owner in enumerate(owners) if k not in used),
@@ -104,9 +109,36 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
     )
 
 
+def _independent(rows: Array, legs: list[int], rank: int) -> list[int]:
+    """Numbers of as many rows (k, 6) as determine the others, by the leg that each belongs to.
+
+    As many as can be of one leg: what one leg constrains stays independent wherever it goes, rows of several legs that
+    are independent at home may not.
+    """
+    at_home = sorted(scipy.linalg.qr(rows.T, pivoting=True)[2][:rank].tolist())
+    best, firmest = at_home, _MUCH_LESS * _firmness(rows[at_home])
+    for first in dict.fromkeys(legs):
+        used: list[int] = []
+        for leg in (first, *(k for k in dict.fromkeys(legs) if k != first)):
+            own = [k for k, owner in enumerate(legs) if owner == leg]
+            span = scipy.linalg.orth(rows[used].T, rcond=_RANK) if used else np.zeros((6, 0))
+            left = rows[own] - rows[own] @ span @ span.T
+            added, order = scipy.linalg.qr(left.T, mode="r", pivoting=True)
+            count = int((np.abs(np.diag(added)) > _APART).sum())
+            used += [own[k] for k in order[:count]]
+        if len(used) == rank and _firmness(rows[used]) > firmest:
+            best, firmest = sorted(used), _firmness(rows[used])
+    return best
+
+
+def _firmness(rows: Array) -> float:
+    """Smallest singular value."""
+    return float(np.linalg.svd(rows, compute_uv=False).min(initial=1.0))
+
+
 def proposed_freedoms(robot: Robot) -> tuple[Freedom, ...] | None:
     """Freedoms that the legs of a robot leave its platform at home, as base axes; None if they leave all six."""
-    walk = Walk([NumericLeg(leg, robot) for leg in robot.legs], robot.home.matrix)
+    walk = Walk([NumericLeg(leg, robot) for leg in robot.legs], robot)
     if not len(walk.slopes):
         return None
     size = robot.platform_size
@@ -118,11 +150,12 @@ def proposed_freedoms(robot: Robot) -> tuple[Freedom, ...] | None:
 def _comparable(slopes: Array, scale: Array) -> Array:
     """Slopes (k, 6) of constraints by the twist, rotations scaled, every row of length one.
 
-    What a leg's closing satisfies already is rounding, and must not become a constraint by its length.
+    What a leg's closing satisfies already is rounding, and must not become a constraint by its length: a gap's slope by
+    a displacement is about 1, that of a tilt by a rotation too.
     """
     rows = slopes * scale
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    there = lengths > _RANK * lengths.max(initial=0.0)
+    there = lengths > _RANK * max(lengths.max(initial=0.0), scale.min())
     return np.asarray(np.where(there, rows, 0.0) / np.where(there, lengths, 1.0))
 
 
@@ -141,21 +174,17 @@ def _along_base_axes(free: Array, size: float) -> tuple[Freedom, ...]:
     )
 
 
-def _other_freedoms(robot: Robot, free: Array, size: float, nearly: int | None = None) -> RobotFileError:
+def _other_freedoms(robot: Robot, free: Array, size: float, chosen: Array, nearly: int | None = None) -> RobotFileError:
     """The fault of freedoms that the legs do not leave, with ones that they do.
 
+    ``free`` (6, m) are motions of the platform at home, ``chosen`` (k, 6) the slopes of the coordinates stated.
     ``nearly`` is how many there would be if axes and points agreed that differ a little.
     """
     m = free.shape[1]
-    proposal = ", ".join(
-        f"{{name: {one.name}, motion: {one.motion}, axis: {[int(part) for part in one.axis]}}}"
-        for one in _along_base_axes(free, size)
-    )
+    proposal = ", ".join(one.name for one in _along_base_axes(free, size))
     stated = f"{len(robot.freedoms)} are stated" if robot.freedoms else "none are stated, which means six"
     impossible = [
-        f.name
-        for f, row in zip(robot.freedoms, chosen_rows(robot), strict=False)
-        if not m or np.abs(row @ free).max() < 1e-9
+        f.name for f, row in zip(robot.freedoms, chosen, strict=False) if not m or np.abs(row @ free).max() < 1e-9
     ]
     words = f"; the legs do not let it move in {', '.join(impossible)}" if impossible else ""
     if len(robot.freedoms) == m and not impossible:

@@ -27,7 +27,7 @@ class NumericLeg:
         x = ca.vertcat(tip.origin, ca.vec(tip.axes))
         place, move = (u.place, u.move) if u is not None else (ca.SX(0, 1), ca.SX(0, 1))
         equations = u.equations if u is not None else ca.SX(0, 1)
-        demands = ca.vertcat(*[c.value for c in self.constraints], ca.SX(0, 1))
+        demands = ca.vertcat(*[c.value for c in self.constraints], *placement.followed, ca.SX(0, 1))
         both = ca.vertcat(equations, demands)
         still = ca.SX.zeros(move.numel())
         parts = [both, ca.jacobian(both, move), ca.jacobian(both, x)]
@@ -52,8 +52,11 @@ class NumericLeg:
         """The place after a move."""
         return np.array(self._moved(place, step)).ravel()
 
-    def at(self, pose: Array, place: Array) -> tuple[Array, Array, Array, Array]:
-        """Place with the leg closed, largest gap left, constraints (k,) and their slopes by the twist (k, 6)."""
+    def at(self, pose: Array, place: Array) -> tuple[Array, Array, Array, Array, Array]:
+        """Place with the leg closed, largest gap left, constraints (k,) and their slopes by the twist (k, 6).
+
+        Slopes (j, 6) of the joints' coordinates that are the robot's follow.
+        """
         axes = pose[:3, :3]
         arm = axes @ self.arm
         x = self._tip(pose)
@@ -73,7 +76,8 @@ class NumericLeg:
             carry[3 + 3 * k : 6 + 3 * k, 3:] = -_skew(axes[:, k])
         slopes = by_tip @ carry
         rows = slopes[n:] - by_move[n:] @ np.linalg.solve(by_move[:n], slopes[:n]) if n else slopes
-        return place, np.abs(rest[:n]).max(initial=0.0), rest[n:].ravel(), rows
+        k = len(self.constraints)
+        return place, np.abs(rest[:n]).max(initial=0.0), rest[n : n + k].ravel(), rows[:k], rows[k:]
 
 
 def way_home(robot: Robot, pose: Array, part: float) -> Array:

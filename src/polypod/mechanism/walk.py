@@ -9,6 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ..description import Robot
+from ..platforms import Freedoms
 from .numeric import NumericLeg, regular
 
 Array = NDArray[np.float64]
@@ -23,61 +24,64 @@ _PARTS = (1.0, 0.25, 0.06, 0.015)
 class Walk:
     """The whole robot in numbers, at a pose that keeps the constraints."""
 
-    def __init__(self, legs: Sequence[NumericLeg], pose: Array) -> None:
-        self._legs, self.pose, self._home = legs, pose.copy(), pose
+    def __init__(self, legs: Sequence[NumericLeg], robot: Robot) -> None:
+        self._legs, self._robot, self._home = legs, robot, robot.home.matrix
+        self.pose = self._home.copy()
+        self._turns = np.array([f.motion == "rotation" for f in robot.freedoms] or [False] * 3 + [True] * 3)
         self.places = [leg.home for leg in legs]
-        self.gap, self.values, self.slopes = self._look()
+        self._look()
 
-    def _look(self) -> tuple[float, Array, Array]:
+    def _look(self) -> None:
+        """Close the legs; note the gap left, constraints (k,), their slopes (k, 6) and E (m, 6) of u = E V."""
         found = [leg.at(self.pose, place) for leg, place in zip(self._legs, self.places, strict=True)]
         self.places = [place for place, *_ in found]
-        gap = max(gap for _, gap, _, _ in found)
-        return float(gap), np.concatenate([c for *_, c, _ in found]), np.concatenate([w for *_, w in found])
+        self.gap = float(max(gap for _, gap, *_ in found))
+        self.values = np.concatenate([c for _, _, c, _, _ in found])
+        self.slopes = np.concatenate([w for _, _, _, w, _ in found])
+        self.chosen = _chosen_rows(self._robot, [g for *_, g in found])
 
-    def basis(self, used: Sequence[int], chosen: Array) -> Array:
+    def basis(self, used: Sequence[int]) -> Array:
         """S (6, m) of twist = S u."""
-        whole = np.vstack([self.slopes[list(used)], chosen])
-        return np.linalg.solve(whole, np.vstack([np.zeros((len(used), len(chosen))), np.eye(len(chosen))]))
+        m = len(self.chosen)
+        whole = np.vstack([self.slopes[list(used)], self.chosen])
+        return np.linalg.solve(whole, np.vstack([np.zeros((len(used), m)), np.eye(m)]))
 
-    def explore(
-        self, used: Sequence[int], chosen: Array, home: Array, size: float
-    ) -> tuple[bool, dict[str, float], Array]:
+    def explore(self, used: Sequence[int], home: Array, size: float) -> tuple[bool, dict[str, float], Array]:
         """Whether S is the same in poses around home, how far each component moves that is not chosen, and how far each
         constraint is from being kept there."""
         scale = np.r_[np.full(3, size), np.ones(3)]
         constant, largest, broken, reached = True, np.zeros(6), np.zeros(len(self.values)), 0
-        for target in np.random.default_rng(0).uniform(-_REACH, _REACH, (6, len(chosen))):
-            if not any(self.go(used, chosen, part * target, size) for part in _PARTS):
+        for target in np.random.default_rng(0).uniform(-_REACH, _REACH, (6, len(self.chosen))):
+            if not any(self.go(used, part * target, size) for part in _PARTS):
                 continue
             reached += 1
-            constant &= bool(np.abs((self.basis(used, chosen) - home) / scale[:, None]).max() * size < _SAME)
+            constant &= bool(np.abs((self.basis(used) - home) / scale[:, None]).max() * size < _SAME)
             turned = scipy.spatial.transform.Rotation.from_matrix(self.pose[:3, :3] @ self._home[:3, :3].T).as_rotvec()
             largest = np.maximum(largest, np.abs(np.r_[self.pose[:3, 3] - self._home[:3, 3], turned]))
             broken = np.maximum(broken, np.abs(self.values))
-        free = np.abs(chosen).sum(axis=0) == 0
+        free = np.abs(Freedoms(self._robot).components).sum(axis=1) == 0
         follows = {COMPONENTS[k]: float(largest[k]) for k in range(6) if free[k] and largest[k] > 1e-9}
         return constant and reached > 0, follows, broken
 
-    def go(self, used: Sequence[int], chosen: Array, target: Array, size: float) -> bool:
+    def go(self, used: Sequence[int], target: Array, size: float) -> bool:
         """Move from home by a target (m,) [sizes, rad] in steps that keep the constraints; whether that worked."""
         self.pose, self.places = self._home.copy(), [leg.home for leg in self._legs]
-        turns = np.abs(chosen[:, 3:]).sum(axis=1) > 0
-        aim = target * np.where(turns, 1.0, size)
+        aim = target * np.where(self._turns, 1.0, size)
         kept = list(used)
-        self.gap, self.values, self.slopes = self._look()
+        self._look()
         for part in np.diff(np.linspace(0.0, 1.0, 6)):
-            if not regular(np.vstack([self.slopes[kept], chosen])):
+            if not regular(np.vstack([self.slopes[kept], self.chosen])):
                 return False
-            self._move(self.basis(used, chosen) @ (aim * part))
+            self._move(self.basis(used) @ (aim * part))
             for _ in range(8):
-                self.gap, self.values, self.slopes = self._look()
+                self._look()
                 if not (np.isfinite(self.slopes).all() and np.isfinite(self.values).all()):
                     return False
-                wanted = np.r_[-self.values[kept], np.zeros(len(chosen))]
-                self._move(np.linalg.lstsq(np.vstack([self.slopes[kept], chosen]), wanted, rcond=None)[0])
+                wanted = np.r_[-self.values[kept], np.zeros(len(self.chosen))]
+                self._move(np.linalg.lstsq(np.vstack([self.slopes[kept], self.chosen]), wanted, rcond=None)[0])
                 if np.abs(self.values[kept]).max(initial=0.0) < 1e-13:
                     break
-        self.gap, self.values, self.slopes = self._look()
+        self._look()
         off = np.abs(self.values[kept]).max(initial=0.0)
         return bool(self.gap < 1e-9 and off < 1e-12 and np.isfinite(self.slopes).all())
 
@@ -94,19 +98,20 @@ def walked(robot: Robot, kept: Sequence[tuple[int, int]], targets: Array, size: 
     numeric = [NumericLeg(leg, robot) for leg in robot.legs]
     owners = [(k, c) for k, leg in enumerate(numeric) for c in range(len(leg.constraints))]
     used = [owners.index(owner) for owner in kept]
-    chosen, result = chosen_rows(robot), []
+    result = []
     for target in targets:
-        walk = Walk(numeric, robot.home.matrix)
-        if walk.go(used, chosen, target, size):
+        walk = Walk(numeric, robot)
+        if walk.go(used, target, size):
             result.append((walk.pose, np.concatenate(walk.places)))
     return result
 
 
-def chosen_rows(robot: Robot) -> Array:
-    """E (m, 6) of u = E V."""
-    if not robot.freedoms:
-        return np.eye(6)
-    rows = np.zeros((len(robot.freedoms), 6))
-    for k, freedom in enumerate(robot.freedoms):
-        rows[k, 3 * (freedom.motion == "rotation") :][:3] = freedom.axis
+def _chosen_rows(robot: Robot, joints: Sequence[Array]) -> Array:
+    """E (m, 6) of u = E V; ``joints`` are the slopes of joints' coordinates, leg by leg."""
+    rows = np.array(Freedoms(robot).components.T)
+    own = iter(robot.followed_joints())
+    for row, freedom in enumerate(robot.freedoms):
+        if freedom.joint:
+            leg, k = next(own)
+            rows[row] = joints[leg][k]
     return rows

@@ -166,8 +166,7 @@ class AssemblyCalls(Caller):
             turns = Rotation.from_rotvec(np.pi * draw.uniform(-1, 1, (_GUESSES, 3)) * (width / far)[:, None])
             pose[:, :3, :3] = turns.as_matrix() @ home[:3, :3]
             return pose
-        turning = np.abs(self._freedoms.basis[3:]).max(axis=0) > 0
-        reach = np.where(turning, np.pi * (width / far)[:, None], width[:, None])
+        reach = np.where(self._freedoms.turns, np.pi * (width / far)[:, None], width[:, None])
         x = reach * draw.uniform(-1, 1, (_GUESSES, self._freedoms.count))
         x[0] = 0.0
         pose = self._calls.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
@@ -205,8 +204,7 @@ class _Ways:
     def __init__(self, model: AssemblyCalls) -> None:
         self._model = model
         freedoms = model._freedoms
-        turning = np.abs(freedoms.basis[3:]).max(axis=0) > 0
-        self._scale = np.where(turning, 1 / model.size, 1.0)
+        self._scale = np.where(freedoms.turns, 1 / model.size, 1.0)
         self._square = len(model.actuators) == freedoms.count
 
     def codes(self, pose: Array, own: Flags, there: Flags, look: bool) -> NDArray[np.int64]:

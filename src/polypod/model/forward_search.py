@@ -141,8 +141,7 @@ class Search:
     def _shifted(self, pose: Array, shift: Array) -> Array:
         """Poses (k, 4, 4) moved along the robot's freedoms by ``shift`` (k, m) [sizes, rad]."""
         freedoms, own = self._model._freedoms, self._model._calls.own
-        turns = np.abs(freedoms.basis[3:]).sum(axis=0) > 0
-        amount = shift * np.where(turns, 1.0, self._model.size)
+        amount = shift * np.where(freedoms.turns, 1.0, self._model.size)
         if not freedoms.full:
             x = own.coordinates(pose) + amount
             return own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]

@@ -91,7 +91,8 @@ class OwnMotion:
 class FollowedMotion(OwnMotion):
     """Motions of a robot whose platform does more than its coordinates say, as its legs demand.
 
-    Coordinates are components of the displacement from home: of the origin, and of the rotation vector.
+    Coordinates are components of the displacement from home, of the origin and of the rotation vector, or those of
+    joints.
     """
 
     def __init__(self, freedoms: Freedoms, size: float, kernels: Kernels) -> None:
@@ -111,7 +112,11 @@ class FollowedMotion(OwnMotion):
         """Coordinates (n, m) of poses (n, 4, 4)."""
         home = self.freedoms.home
         turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ home[:3, :3].T).as_rotvec()
-        return np.concatenate([poses[:, :3, 3] - home[:3, 3], turned], axis=1) @ self.freedoms.basis
+        x = np.concatenate([poses[:, :3, 3] - home[:3, 3], turned], axis=1) @ self.freedoms.components
+        if self.freedoms.of_joints.any():
+            joints, quality = self._kernels.get("joint_coordinates")(np.ascontiguousarray(poses))
+            x[:, self.freedoms.of_joints] = np.where((quality > SMALLEST_MARGIN)[:, None], joints, np.nan)
+        return x
 
     def exact_poses(self, poses: Array, name: str, batched: bool) -> Array:
         """Poses that the robot can take, what follows from their coordinates made exact."""

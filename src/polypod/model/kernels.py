@@ -38,6 +38,7 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "forward_kinematics_along": kinematics.forward_kinematics_along,
     "motion": following.motion,
     "follow": following.follow,
+    "joint_coordinates": following.joint_coordinates,
     "mass_matrix": virtual_power.mass,
     "energy": virtual_power.energy,
     "stiffness": elasticity.stiffness,

@@ -62,7 +62,7 @@ class Numbers:
             twin = self._data(f"legs.{number}", leg)
             self.legs.append(twin.at_home(self.home_position, ca.densify(self.home_rotation), like=leg))
             self._note(leg.make_up)
-        self._note(repr([(f.motion, f.axis) for f in robot.freedoms]))
+        self._note(repr([(f.motion, f.axis, bool(f.joint)) for f in robot.freedoms]))
 
     @property
     def port(self) -> Port | None:

@@ -17,21 +17,38 @@ from .rigid import RigidPlatform
 class ConstrainedState(LowerMobilityState):
     """A platform whose velocity is u of twist = S u; S is known when its legs are attached.
 
-    With T = [chosen, others] an orthonormal basis of twists, V = T [u; w] and W V = 0: w = -W_w^-1 W_u u.
+    With T = [chosen, others] an orthonormal basis of twists, V = T [u; w] and W V = 0: w = -W_w^-1 W_u u. Where joints'
+    coordinates are among u, their slopes G follow those of constraints, [W; G] V = [0; u_joints]; ``joints`` (m) says
+    which of u they are.
     """
 
     _factor: BlockFactor
 
-    def __init__(self, inertia: Inertia, gravity: ca.SX, motion: Motion, chosen: ca.DM, others: ca.DM) -> None:
+    def __init__(
+        self, inertia: Inertia, gravity: ca.SX, motion: Motion, chosen: ca.DM, others: ca.DM, joints: tuple[bool, ...]
+    ) -> None:
         super().__init__(inertia, gravity, motion, chosen)
-        self.chosen, self.others = chosen, others
+        self.chosen, self.others, self.joints = chosen, others, joints
 
     def constrain(self, rows: ca.SX) -> None:
-        """Take the slopes W (6 - m, 6) of independent constraints by the twist."""
+        """Take the slopes W of independent constraints by the twist, and G of joints that are coordinates after them.
+
+        They are (6 - m, 6) and (j, 6), with j joints among the m coordinates.
+        """
         self._factor = BlockFactor(ca.sparsify(rows @ self.others))
         by_chosen = rows @ self.chosen
-        follow = [-self._factor.solve(by_chosen[:, k]) for k in range(self.chosen.size2())]
-        self.basis = self.chosen + self.others @ ca.horzcat(*follow)
+        self.basis = self.chosen + self.others @ ca.horzcat(
+            *[
+                self._factor.solve(self._unit(k)) if joint else -self._factor.solve(by_chosen[:, k])
+                for k, joint in enumerate(self.joints)
+            ]
+        )
+
+    def _unit(self, column: int) -> ca.SX:
+        """The right side (6 - m + j) of one joint's rate: 1 in its row."""
+        right = ca.SX.zeros(self.others.size2())
+        right[self.others.size2() - sum(self.joints[column:])] = 1
+        return right
 
     @property
     def quality(self) -> ca.SX:
@@ -39,7 +56,10 @@ class ConstrainedState(LowerMobilityState):
         return self._factor.quality
 
     def coasting(self, drift: ca.SX) -> ca.SX:
-        """Acceleration (6) without change of u, from the constraints' second derivatives without acceleration."""
+        """Acceleration (6) without change of u, from the second derivatives of what follows without acceleration.
+
+        ``drift`` (6 - m + j) are those of the constraints, and of the joints that are coordinates after them.
+        """
         return self.others @ -self._factor.solve(drift)
 
 
@@ -53,8 +73,11 @@ class ConstrainedPlatform(RigidPlatform):
         super().__init__(numbers)
         self.freedoms = Freedoms(numbers.robot)
         self.names = self.freedoms.names
-        self._chosen = ca.sparsify(ca.DM(_dual(self.freedoms.basis)))
-        self._others = ca.sparsify(ca.DM(_complement(self.freedoms.basis)))
+        self._joints = tuple(self.freedoms.of_joints.tolist())
+        components = self.freedoms.components[:, ~self.freedoms.of_joints]
+        chosen = np.zeros((6, self.freedoms.count))
+        chosen[:, ~self.freedoms.of_joints] = _dual(components)
+        self._chosen, self._others = (ca.sparsify(ca.DM(part)) for part in (chosen, _complement(components)))
 
     def at(
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
@@ -62,7 +85,7 @@ class ConstrainedPlatform(RigidPlatform):
         """The platform at a motion."""
         frame = frame_of(x.pose.symbols)
         motion = Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
-        return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others)
+        return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others, self._joints)
 
 
 def _dual(basis: np.ndarray) -> np.ndarray:
@@ -72,7 +95,7 @@ def _dual(basis: np.ndarray) -> np.ndarray:
 
 def _complement(basis: np.ndarray) -> np.ndarray:
     """Columns (6, 6 - m) square to the chosen ones; unit vectors where these are."""
-    units = [np.eye(6)[:, k] for k in range(6) if np.abs(basis[k]).max() < 1e-15]
+    units = [np.eye(6)[:, k] for k in range(6) if np.abs(basis[k]).max(initial=0.0) < 1e-15]
     if len(units) == 6 - basis.shape[1]:
         return np.array(units).T
     return np.linalg.svd(basis)[0][:, basis.shape[1] :]

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Robot
+from ..errors import InputError
+from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame, dot, skew
@@ -16,26 +18,48 @@ from .rigid import RigidPlatform, RigidState
 
 
 class Freedoms:
-    """The motions a robot can make, as numbers: twist = S u with u of m numbers; S is the unit matrix for six."""
+    """The motions a robot can make, as numbers: twist = S u with u of m numbers; S is the unit matrix for six.
+
+    ``turns`` (m) says which coordinates are angles, ``of_joints`` (m) which are those of joints. ``components`` (6, m)
+    are the components of the platform's motion that the others are, zero for joints.
+    """
 
     def __init__(self, robot: Robot) -> None:
         self.names: tuple[str, ...] = tuple(f.name for f in robot.freedoms) or RigidPlatform.names
         self.full = not robot.freedoms
-        self.basis: NDArray[np.float64] = np.eye(6)
+        self.components: NDArray[np.float64] = np.eye(6)
         if not self.full:
-            self.basis = np.zeros((6, len(robot.freedoms)))
+            self.components = np.zeros((6, len(robot.freedoms)))
             for column, freedom in enumerate(robot.freedoms):
                 rows = slice(0, 3) if freedom.motion == "translation" else slice(3, 6)
-                self.basis[rows, column] = freedom.axis
-        self.inverse: NDArray[np.float64] = np.round(np.linalg.pinv(self.basis), 15)
+                self.components[rows, column] = freedom.direction
+        turns = [f.motion == "rotation" for f in robot.freedoms] or [False] * 3 + [True] * 3
+        self.turns: NDArray[np.bool_] = np.array(turns)
+        self.of_joints: NDArray[np.bool_] = np.array([bool(f.joint) for f in robot.freedoms] or [False] * 6)
         self.home = robot.home.matrix
-        rotations = [np.array(f.axis) for f in robot.freedoms if f.motion == "rotation"]
+        rotations = [np.array(f.axis) for f in robot.freedoms if f.motion == "rotation" and not f.joint]
         self.axis: NDArray[np.float64] | None = rotations[0] if rotations else None
+
+    @property
+    def basis(self) -> NDArray[np.float64]:
+        """S (6, m) of twist = S u along and about fixed axes; refused where a coordinate is a joint's."""
+        if self.of_joints.any():
+            names = ", ".join(name for name, one in zip(self.names, self.of_joints, strict=True) if one)
+            raise InputError(
+                f"freedoms: {names} is the coordinate of a joint, and this needs translations and rotations of the "
+                "platform; state those in the file"
+            )
+        return self.components
+
+    @lazy
+    def inverse(self) -> NDArray[np.float64]:
+        """S^+ (m, 6)."""
+        return np.asarray(np.round(np.linalg.pinv(self.basis), 15))
 
     @property
     def count(self) -> int:
         """Number m of coordinates."""
-        return int(self.basis.shape[1])
+        return int(self.components.shape[1])
 
 
 class LowerMobilityState(RigidState):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import casadi as ca
-import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..formulations import newton_euler, virtual_power
@@ -83,13 +81,13 @@ class Moment:
 
 @dataclass(frozen=True)
 class Sensed:
-    """Actuated coordinates q and rates (n), limited quantities, J (n, 6), and four numbers that warn of trouble.
+    """Actuated coordinates q and rates (n), limited quantities, J (n, m), and four numbers that warn of trouble.
 
     ``margin`` is the smallest of the legs' conditions, ``limit_margin`` how far the nearest limit is,
-    ``singularity_bound`` a lower bound of the distance to singularity: 1/|J^-1| (Frobenius), rotations scaled by the
-    platform's size; zero where J has no inverse. ``determinant`` is that of J so scaled, on the robot's own freedoms:
-    it changes sign where a singularity is passed, of the platform or of a leg closed by iterating (1 if there are more
-    actuators than freedoms).
+    ``singularity_bound`` a lower bound of the distance to singularity: 1/|J^-1| (Frobenius); zero where J has no
+    inverse. J is that of the robot's own freedoms, rotations scaled by the platform's size. ``determinant`` is that of
+    J: it changes sign where a singularity is passed, of the platform or of a leg closed by iterating (1 if there are
+    more actuators than freedoms).
     """
 
     q: ca.SX
@@ -286,9 +284,10 @@ class Dynamics:
         place = self._at(pose_of(x), x[12:18], ca.SX(0, 1), ca.SX(0, 1))
         state, legs = self.mechanism.resting(place)
         assert isinstance(state, ConstrainedState)
-        back = state.coasting(self.mechanism.constraint_values(legs))
+        joints = ca.SX.zeros(len(self.mechanism.followed_joints))  # they stay as they are
+        back = state.coasting(ca.vertcat(self.mechanism.constraint_values(legs), joints))
         pose = self.mechanism.platform.displaced(pose_of(x), back)
-        return ca.vertcat(pose[:12], state.basis @ (self.mechanism.chosen_rows @ x[12:18]), x[18:])
+        return ca.vertcat(pose[:12], state.basis @ (self.mechanism.own_rates(legs) @ x[12:18]), x[18:])
 
     def closing(self, pose: ca.SX, elastic: ca.SX) -> Newton:
         """A step of Newton for the legs without a closed form at a pose, from ``mechanism.places``."""
@@ -296,7 +295,7 @@ class Dynamics:
         return Closing(self.mechanism, {"pose": x.pose, "elastic": x.elastic}).newton(ca.SX(1), self.mechanism.places)
 
     def sensed(self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Sensed:
-        """What the actuators' encoders see, limited quantities, J of the frame's twist (n, 6) in base axes.
+        """What the actuators' encoders see, limited quantities, J of the robot's own rates.
 
         The limited quantities are led by a zero, as some robots have none.
         """
@@ -309,12 +308,9 @@ class Dynamics:
                 value = leg.at_tip(limit.value)
                 limited.append(value)
                 nearest = ca.fmin(nearest, ca.fmin(value - limit.low, limit.high - value))
-        jacobian = platform.to_base(ca.horzcat(*[row for leg in legs for row in leg.rows]))[:6, :].T
-        basis = ca.SX(ca.sparsify(ca.DM(Freedoms(mechanism.robot).basis)))
-        if mechanism.platform.follows_legs:
-            # what the chosen components move, the others following
-            jacobian = mechanism.jacobian(legs) @ mechanism.chosen_rows
-        scaled = jacobian @ ca.diag(ca.vertcat(1, 1, 1, *[1 / mechanism.size] * 3)) @ basis
+        m, turns = mechanism.platform.count, Freedoms(mechanism.robot).turns
+        by_own = platform.to_base(mechanism.jacobian(legs).T).T[:, :m]
+        scaled = by_own @ ca.diag(ca.vertcat(*[1 / mechanism.size if turn else 1 for turn in turns]))
         factor = SymmetricFactor(scaled.T @ scaled)
         unit = ca.SX.eye(scaled.size2())
         inverse = sum((factor.solve(unit[:, k])[k] for k in range(scaled.size2())), ca.SX(0))
@@ -327,13 +323,7 @@ class Dynamics:
         for leg in legs:
             for closing in leg.closing_determinants:  # a leg that is singular by itself is passed as unseen
                 determinant = determinant * ca.sign(closing)
-        return Sensed(q, _rates(legs), ca.vertcat(*limited), jacobian, margin, nearest, bound, determinant)
-
-
-def scaled_basis(freedoms: Freedoms, size: float) -> NDArray[np.float64]:
-    """Motions of the freedoms (6, m), rotations by 1/size rad."""
-    turning = np.abs(freedoms.basis[3:]).sum(axis=0) > 0
-    return freedoms.basis * np.where(turning, 1 / size, 1.0)
+        return Sensed(q, _rates(legs), ca.vertcat(*limited), scaled, margin, nearest, bound, determinant)
 
 
 def _rates(legs: list[LegAtState]) -> ca.SX:

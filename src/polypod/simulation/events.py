@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, UnknownNameError
 from ..friction.joints import friction_of
-from .dynamics import scaled_basis
 from .integrators import Step
 from .snapshot import Snapshot
 from .system import System
@@ -96,9 +95,9 @@ class SingularityWatch(Watch):
 
     kind = "singularity"
 
-    def __init__(self, action: Action, system: System, threshold: float, size: float, start: Snapshot) -> None:
+    def __init__(self, action: Action, threshold: float, start: Snapshot) -> None:
         super().__init__(action)
-        self._basis, self._threshold = scaled_basis(system.freedoms, size), threshold
+        self._threshold = threshold
         self._side = -1.0 if start.determinant < 0 else 1.0
 
     def quiet(self, snapshot: Snapshot) -> bool:
@@ -108,7 +107,7 @@ class SingularityWatch(Watch):
 
     def values(self, snapshot: Snapshot) -> Array:
         """Distance and margin less the threshold, det J positive where the robot started."""
-        singular = np.linalg.svd(snapshot.jacobian @ self._basis, compute_uv=False)
+        singular = np.linalg.svd(snapshot.jacobian, compute_uv=False)
         distances = [singular[-1] - self._threshold, snapshot.margin - self._threshold]
         return np.array([*distances, self._side * snapshot.determinant])
 
@@ -170,7 +169,7 @@ def chosen(
     if actions["limit"] != "ignore":
         watches.append(LimitWatch(actions["limit"], system))
     if actions["singularity"] != "ignore":
-        watches.append(SingularityWatch(actions["singularity"], system, threshold, size, start))
+        watches.append(SingularityWatch(actions["singularity"], threshold, start))
     if actions["reversal"] != "ignore" and friction:
         watches.append(ReversalWatch(actions["reversal"], system))
     return watches

@@ -31,7 +31,7 @@ class _Ports:
 
 
 def _layout(dynamics: Dynamics) -> Layout:
-    return Layout(dynamics.modes, dynamics.actuators)
+    return Layout(dynamics.modes, dynamics.actuators, dynamics.mechanism.platform.count)
 
 
 def _chart_rate(

@@ -42,14 +42,14 @@ class Snapshot:
 
     @property
     def jacobian(self) -> Array:
-        """J (n, 6)."""
-        n = self._layout.actuators
-        return self._legs[: 6 * n].reshape(n, 6)
+        """J (n, m) of the robot's own rates, rotations scaled by its size."""
+        n, m = self._layout.actuators, self._layout.freedoms
+        return self._legs[: m * n].reshape(n, m)
 
     @property
     def limited(self) -> Array:
         """Limited quantities (k,); angles as cosines."""
-        return self._legs[6 * self._layout.actuators + 1 :]
+        return self._legs[self._layout.freedoms * self._layout.actuators + 1 :]
 
     def measurement(self) -> Measurement:
         """What sensors see: copies, so that no controller can touch the state."""

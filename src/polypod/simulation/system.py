@@ -149,7 +149,7 @@ class System:
     @lazy
     def layout(self) -> Layout:
         """Where the parts of its states are."""
-        return Layout(self.modes, len(self.actuators))
+        return Layout(self.modes, len(self.actuators), self.freedoms.count)
 
 
 class Stepper:

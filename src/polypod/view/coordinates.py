@@ -126,4 +126,4 @@ def _displacement(freedoms: Freedoms, pose: ca.SX) -> ca.SX:
     size = ca.sqrt(ca.dot(sine, sine))
     angle = ca.atan2(size, 0.5 * (ca.trace(turned) - 1))
     vector = sine * ca.if_else(size > 1e-12, angle / ca.fmax(size, 1e-12), 1)
-    return ca.DM(freedoms.basis.T) @ ca.vertcat(pose[:3, 3] - ca.DM(freedoms.home[:3, 3]), vector)
+    return ca.DM(freedoms.components.T) @ ca.vertcat(pose[:3, 3] - ca.DM(freedoms.home[:3, 3]), vector)

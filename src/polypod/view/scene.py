@@ -47,6 +47,7 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
             for c, x, (low, high, _) in zip(own.names, home, sweeps, strict=True)
         ],
         "pivot": not model.robot.freedoms,
+        "followed": [k for k, freedom in enumerate(model.robot.freedoms) if freedom.joint],
         "home": model.robot.home.matrix.ravel().tolist(),
         "actuators": _actuators(model, samples, sweeps),
         "bodies": samples.bodies,

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_serializer, model_validator
 from ...description import Bearing, Body, Drive, Friction
 from ...description.drive import drive_fields
 from ...description.quantities import Data, Direction, Frozen, HalfAngle, Number, Position, Triple, in_either, list_of
+from ...errors import InputError, UnknownNameError
 
 JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed"]
 FREEDOMS = {"fixed": 0, "revolute": 1, "prismatic": 1, "cylindrical": 2, "universal": 2, "spherical": 3}
@@ -123,6 +124,37 @@ class ChainJoint(Drive, Bearing):
         if self.between[0] == self.between[1]:
             raise ValueError(f"between: two different bodies are needed, got {self.between[0]!r} twice")
         return self
+
+
+_COORDINATES = {
+    "revolute": {"": "rotation", "rotation": "rotation"},
+    "prismatic": {"": "translation", "translation": "translation"},
+    "cylindrical": {"rotation": "rotation", "translation": "translation"},
+    "universal": {"first": "first", "second": "second"},
+}
+
+
+def followed_coordinate(joints: tuple[ChainJoint, ...], path: str) -> tuple[int, str]:
+    """A joint's number and which coordinate of it, from its name and, where it has two, ``.rotation`` or the like."""
+    number = next((k for k, joint in enumerate(joints) if joint.name == path), None)
+    part = ""
+    if number is None:
+        name, _, part = path.rpartition(".")
+        number = next((k for k, joint in enumerate(joints) if joint.name == name), None)
+    if number is None:
+        raise UnknownNameError("joint", path, tuple(joint.name for joint in joints))
+    joint = joints[number]
+    known = _COORDINATES.get(joint.kind)
+    if known is None:
+        raise InputError(
+            f"a {joint.kind} joint has no coordinate; take a revolute, prismatic, cylindrical or universal one"
+        )
+    if part not in known:
+        raise InputError(
+            f"{joint.name!r} is a {joint.kind} joint; its coordinates are "
+            + ", ".join(f"{joint.name}.{one}" if one else joint.name for one in known)
+        )
+    return number, known[part]
 
 
 def home_fault(joints: tuple[ChainJoint, ...]) -> str:

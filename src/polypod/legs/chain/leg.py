@@ -20,7 +20,7 @@ from ..contract import Placement
 from ..leg import Leg
 from ..strut import Strut
 from .alignment import parallel
-from .data import FREEDOMS, Bodies, ChainJoint, home_fault
+from .data import FREEDOMS, Bodies, ChainJoint, followed_coordinate, home_fault
 from .faults import free_motion, spin_faults
 from .patterns import Recipe, on_drawn_branch, recipes
 from .place import Choices
@@ -51,6 +51,7 @@ class Chain(Leg, kind="chain"):
     _choices: Choices = PrivateAttr()
     _home: Any = PrivateAttr(default=None)
     _recipes: dict[int, Recipe] = PrivateAttr(default={})
+    _followed: tuple[tuple[int, str], ...] = PrivateAttr(default=())
 
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
@@ -93,8 +94,15 @@ class Chain(Leg, kind="chain"):
                 solving = leg._solving(leg._recipes) if found is None else leg._left_by_patterns(len(solving))
             leg._choices = replace(leg._choices, solving=solving)
         else:
-            leg._recipes = like._recipes
+            leg._recipes, leg._followed = like._recipes, like._followed
         return leg
+
+    def following(self, joint: str) -> tuple[Chain, str]:
+        """The leg that also states the coordinate of a joint, and what that is."""
+        found = followed_coordinate(self.joints, joint)
+        leg = self.model_copy()
+        leg._followed = (*self._followed, found)
+        return leg, "translation" if found[1] == "translation" else "rotation"
 
     def _patterns(self) -> dict[int, Recipe] | None:
         """How every joint is solved without iterating, on the branches that are drawn; None if that is not known."""
@@ -168,7 +176,7 @@ class Chain(Leg, kind="chain"):
     @property
     def make_up(self) -> str:
         """All that was decided by numbers, for the robot's make-up."""
-        return repr((self._plan, self._choices, self._recipes))
+        return repr((self._plan, self._choices, self._recipes, self._followed))
 
     def _middle(self) -> ca.SX:
         """Middle of the joints on the platform at home (3), base frame."""
@@ -209,7 +217,7 @@ class Chain(Leg, kind="chain"):
 
     def place(self, tip: Frame) -> Placement:
         """Every body by a known pattern, or from its joint's unknown coordinates and equations of the cut joints."""
-        return self._solved(tip, self._recipes).placement()
+        return self._solved(tip, self._recipes).placement(self._followed)
 
     def strut(self, q: Array) -> Strut | None:
         """A rod between its actuator and the platform, or the leg itself where the actuator lengthens it."""

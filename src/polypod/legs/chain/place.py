@@ -209,8 +209,8 @@ class Chain:
         p = unit(cross(ca.SX.eye(3)[:, self.choices.side[number]], a))
         return a, p, cross(a, p)
 
-    def placement(self) -> Placement:
-        """All that the leg states."""
+    def placement(self, followed: tuple[tuple[int, str], ...] = ()) -> Placement:
+        """All that the leg states; ``followed`` are coordinates of joints, by number and motion."""
         rows, names = self.equations()
         solving = range(len(rows)) if self.choices.solving is None else self.choices.solving
         parts = self.unknowns
@@ -236,6 +236,7 @@ class Chain:
             unknowns,
             constraints,
             self._springs(),
+            tuple(self._displacement(*one) for one in followed),
         )
 
     def _size(self) -> ca.SX:
@@ -291,11 +292,20 @@ class Chain:
         if (number, motion) in self.displacement:
             return self.displacement[number, motion]
         first, second = (self.moving[self.plan.group[name]] for name in self.leg.joints[number].between)
+        if motion in ("first", "second"):
+            return self._angle_of_cross(number, motion, first, second)
         at, (a, p, n) = vector(self.leg.joints[number].at), self._triad(number)
         if motion == "translation":
             return dot(first.vector(a), second.point(at) - first.point(at))
         turned = second.vector(p)
         return ca.atan2(dot(turned, first.vector(n)), dot(turned, first.vector(p)))
+
+    def _angle_of_cross(self, number: int, which: str, first: Moving, second: Moving) -> ca.SX:
+        """How far the second body of a universal joint has turned about its first axis, then about its second [rad]."""
+        one, two = (vector(axis) for axis in self.leg.joints[number].axes)
+        a, b = first.vector(one), second.vector(two)
+        axis, start, now = (a, first.vector(two), b) if which == "first" else (b, a, second.vector(one))
+        return ca.atan2(dot(cross(axis, start), now), dot(start, now))
 
     def _actuators(self) -> tuple[Actuator, ...]:
         actuators = []

@@ -31,9 +31,20 @@ const pivot = [0, 0, 0],
   load = zero6();
 const app = { refusal: "" };
 
+/** The robot's own coordinates at a pose: components of its displacement from home, or those of joints. */
+function ownAt(pose) {
+  const found = call.read({ pose }).x.slice();
+  if (call.joint_coordinates) {
+    const joints = call.joint_coordinates({ pose }).joints;
+    scene.followed.forEach((place, k) => {
+      found[place] = joints[k];
+    });
+  }
+  return found;
+}
 /** Coordinates of a pose as sliders have them: of a robot of six freedoms the place of the pivot. */
 function coordinatesAt(pose) {
-  const found = call.read({ pose }).x.slice();
+  const found = ownAt(pose);
   if (scene.pivot)
     toBase(pose, pivot).forEach((value, k) => {
       found[k] = value;

@@ -87,7 +87,7 @@ function dragTo(px, py) {
   app.refusal = "";
   if (scene.pivot) show(pose);
   else {
-    const own = call.read({ pose }).x.slice();
+    const own = ownAt(pose);
     show(placed(own), own);
   }
 }
