@@ -26,6 +26,8 @@ from polypod.formulations import FORMULATIONS
 from polypod.formulations.derivatives import derivatives
 from polypod.formulations.dry_friction import DryFriction
 from polypod.mechanism.closing import closed
+from polypod.mechanism.mobility import known_mobility
+from polypod.mechanism.numeric import NumericLeg
 from polypod.yaml12 import to_yaml
 from random_chains import ROBOTS as USUAL
 from random_chains import as_chains, as_data, carried, shuffled
@@ -56,6 +58,7 @@ DEFAULT = (
     "all driven",
     "3-PRPaR",
     "four-bar",
+    "2-UPS+PP",
 )
 # Small graphs, on which all functions are built in a moment.
 FEW_LEGS = ("planar 4-RRR", "3-PRS turned", "hinge", "all driven")
@@ -214,6 +217,24 @@ def test_one_leg_may_hold_the_platform_all_around() -> None:
     assert robot.platform_size == 1.0
     jacobian, found = (functions("H4")(name, pose=robot.home.matrix) for name in ("jacobian", "conditioning"))
     assert_close(found["condition"][None], np.linalg.cond(jacobian["jacobian"])[None], 1e-9)
+
+
+def test_loops_inside_legs_do_not_hold_the_platform() -> None:
+    """What a planar loop repeats is rounding, and was taken for constraints where no other was there."""
+    mobility = known_mobility(pp.Robot.model_validate(UNUSUAL["3-R(RRRRR)S"](1)))
+    assert mobility is not None
+    assert mobility.used == ()
+
+
+def test_a_rod_on_a_skew_cross_keeps_its_length() -> None:
+    robot = pp.Robot.model_validate(UNUSUAL["5-UPS+US"](1))
+    leg, pose = NumericLeg(robot.legs[0], robot), robot.home.matrix
+    cross, ball = (np.array(joint.at) for joint in robot.legs[0].joints)
+    pose[:3, 3] += [0.05, -0.1, 0.2]
+    _, gap, value, *_ = leg.at(pose, leg.home)
+    assert gap == 0.0
+    length = np.linalg.norm(ball + np.array([0.05, -0.1, 0.2]) - cross)
+    check(value, [length - np.linalg.norm(ball - cross)], 1e-12)
 
 
 def test_what_spins_freely_is_not_braked() -> None:

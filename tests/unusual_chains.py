@@ -408,6 +408,50 @@ def inclined_rails(seed: int) -> Data:
     return {**data, "name": "8-PSS", "gravity": numbers(9.81 * square_to(rng, X))}
 
 
+def five_bar_legs(seed: int) -> Data:
+    """3-R(RRRRR)S: planar five-bars with two drives each swing on hinges and carry the platform by balls."""
+    rng = np.random.default_rng(seed)
+    legs = []
+    for k in range(3):
+        out, side = _around(k, off=0.1)
+        foot, up = 0.5 * out, unit(Z - 0.2 * out)
+        normal = np.cross(side, up)
+        points = {(x, y): foot + x * side + y * up for x in (-0.2, -0.1, 0.0, 0.1, 0.2) for y in (-0.05, 0.0, 0.2, 0.4)}
+        joints = [
+            ("R0", "base frame", points[0.0, -0.05], side),
+            ("R1", "frame crank1", points[-0.1, 0.0], normal),
+            ("R2", "crank1 rod1", points[-0.2, 0.2], normal),
+            ("R3", "frame crank2", points[0.1, 0.0], normal),
+            ("R4", "crank2 rod2", points[0.2, 0.2], normal),
+            ("R5", "rod1 rod2", points[0.0, 0.4], normal),
+            ("S6", "rod2 platform", points[0.0, 0.4] + 0.02 * normal, 0),
+        ]
+        leg = _leg(rng, joints, "R1")
+        leg["joints"][3]["actuated"] = True
+        legs.append(shuffled(rng, leg))
+    return robot(rng, legs, {"position": [0.0, 0.0, 0.5]}, (), "3-R(RRRRR)S")
+
+
+def rod_post(seed: int) -> Data:
+    """5-UPS+US: a passive rod, its cross askew, keeps a point of the platform at a distance."""
+    rng = np.random.default_rng(seed)
+    data = hexapod(seed, "UPS", 1, count=5)
+    ball = np.array(data["home"]["position"]) - 0.1 * Z
+    post = serial(rng, np.array([0.1, 0.05, 0.1]), ball, "US", ())
+    freedoms = [translation("x", X), translation("y", Y), rotation("roll", X), rotation("pitch", Y), rotation("yaw", Z)]
+    return {**data, "legs": [post, *data["legs"]], "freedoms": freedoms, "name": "5-UPS+US"}
+
+
+def inclined_slides(seed: int) -> Data:
+    """2-UPS+PP: slides in an inclined plane; of the chosen x and z the third translation follows, evenly."""
+    rng = np.random.default_rng(seed)
+    data = hexapod(seed, "UPS", 1, count=2)
+    at = np.array(data["home"]["position"]) - 0.1 * Z
+    post = _leg(rng, [("P1", "base slider", at, [1.0, 0.2, 0.1]), ("P2", "slider platform", at, [0.1, -0.3, 1.0])], "")
+    freedoms = [translation("x", X), translation("z", Z)]
+    return {**data, "legs": [post, *data["legs"]], "freedoms": freedoms, "name": "2-UPS+PP"}
+
+
 UNUSUAL: dict[str, Callable[[int], Data]] = {
     "3-PRPaR": orthoglide,
     "3-RRPaR": delta_of_hinges,
@@ -427,5 +471,8 @@ UNUSUAL: dict[str, Callable[[int], Data]] = {
     "H4": four_arms,
     "3-PRR": rails,
     "8-PSS": inclined_rails,
+    "3-R(RRRRR)S": five_bar_legs,
+    "5-UPS+US": rod_post,
+    "2-UPS+PP": inclined_slides,
 }
 """Robots by name, each a function of a seed."""

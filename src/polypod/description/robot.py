@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,60 +14,15 @@ from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_va
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads
 from .flexible import FlexiblePlatform, parse_platform
+from .freedom import Freedom, check_freedoms, leg_and_joint
 from .leg import LegData, parse_leg
 from .modes import Modes
-from .quantities import Acceleration, Angles, Data, Direction, Frozen, Number, Position, Rotation, list_of
+from .quantities import Acceleration, Angles, Data, Frozen, Number, Position, Rotation, list_of
 from .undriven import undriven_motion
 
 AT_ORIGIN = 1e-9
 """Distance [m] up to which a point is the origin: the middle of a leg's joints has roundings."""
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
-
-
-_COMPONENTS = {
-    name: {"motion": motion, "axis": tuple(float(k == axis) for k in range(3))}
-    for motion, names in (("translation", ("x", "y", "z")), ("rotation", ("roll", "pitch", "yaw")))
-    for axis, name in enumerate(names)
-}
-
-
-class Freedom(Data):
-    """One coordinate of a lower-mobility robot: the platform moves along, or turns about, a base axis; or a joint's.
-
-    A rotation is about the axis through the origin of the platform frame. Coordinates are zero at ``home``. In place of
-    ``motion`` and ``axis`` a ``joint`` may be given: the coordinate is its displacement from home. It is ``LEG.JOINT``
-    for a revolute or prismatic joint of a chain, ``LEG.JOINT.rotation`` or ``.translation`` for a cylindrical one,
-    ``.first`` or ``.second`` (angle) for a universal one. A text alone is short for either: ``x``, ``y``, ``z``,
-    ``roll``, ``pitch``, ``yaw`` or ``LEG.JOINT``.
-    """
-
-    name: str
-    motion: Literal["translation", "rotation"] | None = None
-    axis: Direction | None = None
-    joint: str = ""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short_form(cls, value: Any) -> Any:
-        if isinstance(value, str):
-            value = {"name": value, **_COMPONENTS[value]} if value in _COMPONENTS else {"joint": value}
-        if isinstance(value, dict) and isinstance(value.get("joint"), str) and "name" not in value:
-            return {**value, "name": value["joint"].replace(".", "_")}
-        return value
-
-    @model_validator(mode="after")
-    def _one_of_both(self) -> Freedom:
-        if self.joint and self.axis is not None:
-            raise ValueError(f"axis: the coordinate is that of the joint {self.joint!r}; give 'joint' or an axis")
-        for field, example in (("motion", "rotation"), ("axis", "[0, 0, 1]")):
-            if not self.joint and getattr(self, field) is None:
-                raise ValueError(f"{field}: missing, e.g. {field}: {example}; or the 'joint' whose coordinate it is")
-        return self
-
-    @property
-    def direction(self) -> tuple[float, float, float]:
-        """The base axis; zero for the coordinate of a joint."""
-        return (0.0, 0.0, 0.0) if self.axis is None else self.axis
 
 
 class Pose(Data):
@@ -177,7 +132,7 @@ class Robot(Data):
         self.__dict__["legs"] = tuple(self._at_home(number, leg) for number, leg in enumerate(self.legs))
         self._follow_joints()
         freedoms = len(self.freedoms) or 6
-        _check_freedoms(self.freedoms)
+        check_freedoms(self.freedoms)
         self._check_actuators(freedoms)
         if isinstance(self.platform, FlexiblePlatform):
             if self.freedoms:
@@ -213,7 +168,7 @@ class Robot(Data):
             if not freedom.joint:
                 continue
             try:
-                number, joint = _leg_and_joint(freedom.joint, [leg.name for leg in legs])
+                number, joint = leg_and_joint(freedom.joint, [leg.name for leg in legs])
                 legs[number], motion = legs[number].following(joint)
             except (InputError, UnknownNameError) as error:
                 raise ValueError(f"freedoms.{k}.joint: {error}") from error
@@ -229,7 +184,7 @@ class Robot(Data):
         names, met, found = [leg.name for leg in self.legs], [0] * len(self.legs), []
         for freedom in self.freedoms:
             if freedom.joint:
-                number, _ = _leg_and_joint(freedom.joint, names)
+                number, _ = leg_and_joint(freedom.joint, names)
                 found.append((number, met[number]))
                 met[number] += 1
         return found
@@ -383,30 +338,6 @@ def _rotation(vector: NDArray[np.float64]) -> NDArray[np.float64]:
     x, y, z = vector / angle
     tilde = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     return np.asarray(np.eye(3) + np.sin(angle) * tilde + (1 - np.cos(angle)) * tilde @ tilde)
-
-
-def _leg_and_joint(path: str, legs: list[str]) -> tuple[int, str]:
-    """The number of a leg and what follows it in ``LEG.JOINT`` or ``legs.LEG.joints.JOINT``, LEG a name or a number."""
-    stated = path.startswith("legs.")
-    rest = path.removeprefix("legs.")
-    number = next((k for k, name in enumerate(legs) if rest.startswith(f"{name}.")), None)
-    if number is not None:
-        return number, rest[len(legs[number]) + 1 :].removeprefix("joints." if stated else "")
-    first, _, joint = rest.partition(".")
-    if stated and first.isdecimal() and int(first) < len(legs):
-        return int(first), joint.removeprefix("joints.")
-    raise UnknownNameError("leg", first, tuple(legs))
-
-
-def _check_freedoms(freedoms: tuple[Freedom, ...]) -> None:
-    if len({f.name for f in freedoms}) < len(freedoms):
-        raise ValueError(f"freedoms: every freedom needs a name of its own, got {[f.name for f in freedoms]}")
-    if len(freedoms) > 5:
-        raise ValueError("freedoms: leave them out for a six-freedom robot")
-    for motion in ("translation", "rotation"):
-        axes = np.array([f.axis for f in freedoms if f.motion == motion and f.axis is not None])
-        if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
-            raise ValueError(f"freedoms: the axes of the {motion}s must be independent")
 
 
 def _numeric_paths(value: Any, path: str) -> Iterator[str]:

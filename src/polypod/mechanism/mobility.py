@@ -29,6 +29,8 @@ _APART = 1e-3
 """Length of what a row of length one adds to others above which it is taken beside them."""
 _MUCH_LESS = 0.05
 """Part of the smallest singular value of the firmest rows at home with which rows of few legs are taken."""
+_STRAIGHT = 1e-9
+"""Part of a motion that is rounding beside it."""
 _BROKEN = 1e-9
 """What a constraint [m, rad] that follows from others at home may be off elsewhere."""
 
@@ -100,6 +102,7 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
     # a pose is read back from coordinates along fixed axes only where it turns about one of them at most
     constant = constant and sum(freedom.motion == "rotation" for freedom in robot.freedoms) <= 1
     constant = constant and not any(freedom.joint for freedom in robot.freedoms)
+    constant = constant and _along_stated_axes(basis, Freedoms(robot).components, size)
     return Mobility(
         tuple(owners[k] for k in used),
         tuple(owner for k, owner in enumerate(owners) if k not in used),
@@ -107,6 +110,13 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
         constant,
         follows,
     )
+
+
+def _along_stated_axes(basis: Array, axes: Array, size: float) -> bool:
+    """Whether motions (6, m) are along and about the stated axes (6, m) alone: nothing else follows, even evenly."""
+    scale = np.r_[np.full(3, 1 / size), np.ones(3)][:, None]
+    beyond = basis - axes @ np.linalg.pinv(axes) @ basis
+    return bool(np.abs(scale * beyond).max(initial=0.0) < _STRAIGHT * np.abs(scale * basis).max(initial=0.0))
 
 
 def _independent(rows: Array, legs: list[int], rank: int) -> list[int]:

@@ -31,7 +31,7 @@ def displaced(mechanism: Mechanism, x: ca.SX, fixed: ca.SX) -> ca.SX:
         return pose_of(Frame(home.origin + home.axes @ pivot + x[:3] - axes @ pivot, axes))
     origin, axes = home.origin, home.axes
     for k, freedom in enumerate(mechanism.robot.freedoms):
-        along = ca.DM(freedom.axis)
+        along = ca.DM(freedom.direction)
         if freedom.motion == "translation":
             origin = origin + along * x[k]
         else:

@@ -210,6 +210,9 @@ class SolvedChain(Chain):
         a, p, n = parent.vector(first), parent.vector(second), parent.vector(cross(first, second))
         own = ca.horzcat(second, cross(first, second), first)
         r = own.T @ (self._at(recipe.cut) - at)
+        if recipe.alone:
+            # it points at the joint; how far that is constrains the platform
+            goal = unit(goal) * norm(r)
         if recipe.way == "stretch":
             along = own.T @ self._slide_axis(recipe.other)
             shift = self._moved(link, recipe, ca.SX(1), dot(r, along), dot(r, r) - dot(goal, goal), dot(goal, goal))
@@ -234,7 +237,7 @@ class SolvedChain(Chain):
         """Of a body that points at the cut joint a length is left, of one that turns towards it a height as well."""
         ways = [(link, one) for link in self.plan.tree if (one := self._found.get(link.joint)) is not None]
         link, recipe = next(((k, one) for k, one in ways if one.alone and one.cut == cut.joint), (None, None))
-        if link is None or recipe is None or recipe.counter >= 0 or not (recipe.straight or recipe.way == "turn"):
+        if link is None or recipe is None or recipe.counter >= 0 or recipe.way not in ("rod", "turn"):
             return super()._gap(cut, square)
         reached = cut.child if link.child == cut.parent else cut.parent
         parent, at = self.moving[link.parent], self._at(link.joint)

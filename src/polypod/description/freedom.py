@@ -1,0 +1,81 @@
+"""The coordinates of a robot of fewer than six freedoms: along and about base axes, or those of joints."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import model_validator
+
+from ..errors import UnknownNameError
+from .quantities import Data, Direction
+
+_COMPONENTS = {
+    name: {"motion": motion, "axis": tuple(float(k == axis) for k in range(3))}
+    for motion, names in (("translation", ("x", "y", "z")), ("rotation", ("roll", "pitch", "yaw")))
+    for axis, name in enumerate(names)
+}
+
+
+class Freedom(Data):
+    """One coordinate of a lower-mobility robot: the platform moves along, or turns about, a base axis; or a joint's.
+
+    A rotation is about the axis through the origin of the platform frame. Coordinates are zero at ``home``. In place of
+    ``motion`` and ``axis`` a ``joint`` may be given: the coordinate is its displacement from home. It is ``LEG.JOINT``
+    for a revolute or prismatic joint of a chain, ``LEG.JOINT.rotation`` or ``.translation`` for a cylindrical one,
+    ``.first`` or ``.second`` (angle) for a universal one. A text alone is short for either: ``x``, ``y``, ``z``,
+    ``roll``, ``pitch``, ``yaw`` or ``LEG.JOINT``.
+    """
+
+    name: str
+    motion: Literal["translation", "rotation"] | None = None
+    axis: Direction | None = None
+    joint: str = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _short_form(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            value = {"name": value, **_COMPONENTS[value]} if value in _COMPONENTS else {"joint": value}
+        if isinstance(value, dict) and isinstance(value.get("joint"), str) and "name" not in value:
+            return {**value, "name": value["joint"].replace(".", "_")}
+        return value
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Freedom:
+        if self.joint and self.axis is not None:
+            raise ValueError(f"axis: the coordinate is that of the joint {self.joint!r}; give 'joint' or an axis")
+        for field, example in (("motion", "rotation"), ("axis", "[0, 0, 1]")):
+            if not self.joint and getattr(self, field) is None:
+                raise ValueError(f"{field}: missing, e.g. {field}: {example}; or the 'joint' whose coordinate it is")
+        return self
+
+    @property
+    def direction(self) -> tuple[float, float, float]:
+        """The base axis; zero for the coordinate of a joint."""
+        return (0.0, 0.0, 0.0) if self.axis is None else self.axis
+
+
+def leg_and_joint(path: str, legs: list[str]) -> tuple[int, str]:
+    """The number of a leg and what follows it in ``LEG.JOINT`` or ``legs.LEG.joints.JOINT``, LEG a name or a number."""
+    stated = path.startswith("legs.")
+    rest = path.removeprefix("legs.")
+    number = next((k for k, name in enumerate(legs) if rest.startswith(f"{name}.")), None)
+    if number is not None:
+        return number, rest[len(legs[number]) + 1 :].removeprefix("joints." if stated else "")
+    first, _, joint = rest.partition(".")
+    if stated and first.isdecimal() and int(first) < len(legs):
+        return int(first), joint.removeprefix("joints.")
+    raise UnknownNameError("leg", first, tuple(legs))
+
+
+def check_freedoms(freedoms: tuple[Freedom, ...]) -> None:
+    """Raise if names repeat, axes depend on each other, or there are six."""
+    if len({f.name for f in freedoms}) < len(freedoms):
+        raise ValueError(f"freedoms: every freedom needs a name of its own, got {[f.name for f in freedoms]}")
+    if len(freedoms) > 5:
+        raise ValueError("freedoms: leave them out for a six-freedom robot")
+    for motion in ("translation", "rotation"):
+        axes = np.array([f.axis for f in freedoms if f.motion == motion and f.axis is not None])
+        if len(axes) and np.linalg.matrix_rank(axes, tol=1e-9) < len(axes):
+            raise ValueError(f"freedoms: the axes of the {motion}s must be independent")
