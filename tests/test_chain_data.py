@@ -45,6 +45,13 @@ def joint(number: int, drop: str = "", **fields: Any) -> Change:
     return change
 
 
+def tilt(one: dict[str, Any], degrees: float) -> None:
+    """Turn a joint's axis."""
+    axis = np.array(one["axis"])
+    side = unit(np.cross(axis, [0.3, 0.4, 0.5]))
+    one["axis"] = numbers(np.cos(np.radians(degrees)) * axis + np.sin(np.radians(degrees)) * side)
+
+
 def body(name: str, **fields: Any) -> Change:
     return leg(lambda one: one["bodies"][name].update(fields))
 
@@ -158,6 +165,11 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
         lambda data: data["freedoms"].__setitem__(0, rotation("roll", [1, 0, 0])),
         r"the legs do not let it move in roll; write freedoms",
     ),
+    "one axis of a planar robot is off": (
+        "planar 3-RRR",
+        lambda data: tilt(data["legs"][1]["joints"][2], 1.1),
+        r"legs\.1\.joints\.2\.axis \(leg2\.R3\) is 1\.1 deg off that of leg1\.R1",
+    ),
     "freedoms of a robot of six": (
         "6-RUS",
         lambda data: data.update(freedoms=[translation("z", [0, 0, 1])]),
@@ -226,3 +238,23 @@ def test_axes_that_are_nearly_parallel_are_taken_as_they_are() -> None:
 def test_unphysical_bodies_of_chains_are_listed() -> None:
     robot = pp.Robot.model_validate(changed("6-RUS", body("body1", inertia=[0.1, 0.1, 0.5], check="none")))
     assert list(robot.unphysical) == ["leg1.bodies.body1"]
+
+
+def test_units_of_a_joints_numbers() -> None:
+    """Friction, inertia and stiffness may have units, and those of the way that the joint moves."""
+    data = ROBOTS["3-PRS"](1)
+    slide, hinge = data["legs"][0]["joints"][:2]
+    slide |= {"friction": {"viscous": "0.01 N s/mm", "drag": "0.2 kN", "stribeck_speed": "5 mm/s", "static": 1.2}}
+    slide |= {"stiffness": "50 N/um", "rotor": "300 g"}
+    hinge |= {"friction": {"viscous": "20 N mm s/rad", "coulomb": "3 mm", "drag": "15 N mm"}, "stiffness": "2 N m/rad"}
+    one, two = pp.Robot.model_validate(data).legs[0].joints[:2]
+    assert (one.friction.viscous, one.friction.drag, one.friction.stribeck_speed) == (10.0, 200.0, 0.005)
+    assert (one.stiffness, one.rotor) == (50e6, 0.3)
+    assert (two.friction.viscous, two.friction.coulomb, two.friction.drag, two.stiffness) == (0.02, 0.003, 0.015, 2.0)
+    hinge["friction"]["viscous"] = "20 N s/m"
+    with pytest.raises(ValueError, match=r"friction.viscous: the joint turns, and '20 N s/m' is of one that does not"):
+        pp.Robot.model_validate(data)
+    short = pp.load("kim-ryu").model_dump(exclude_none=True)
+    short["legs"] = [{**leg, "slider_friction": {"viscous": "1 N m s/rad"}} for leg in short["legs"]]
+    with pytest.raises(ValueError, match=r"slider_friction\.viscous: the joint slides"):
+        pp.Robot.model_validate(short)

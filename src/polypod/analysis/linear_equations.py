@@ -118,6 +118,7 @@ class _Equations:
         moved = pose_of(ca.vec(ca.horzcat(axes, origin).T))
         there = _placed(dynamics, moved, elastic, near)
         rates_of = x[m + n : 2 * m + n]
+        own: ca.SX | ca.DM
         if mechanism.platform.follows_legs:
             own = self._own_rates(dynamics, pose, near)
             u = own @ nominal[:6] + rates_of

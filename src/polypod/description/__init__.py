@@ -3,9 +3,10 @@
 from .body import Body, Payload
 from .drive import Bearing, Drive
 from .flexible import FlexiblePlatform, PlateData
+from .freedom import Freedom
 from .leg import ConeLimit, Friction, LegData
 from .modes import Integrals, Modes, Plate, load_modes, save_modes
-from .robot import Freedom, Pose, Robot
+from .robot import Pose, Robot
 
 __all__ = [
     "Bearing",

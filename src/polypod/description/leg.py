@@ -11,11 +11,11 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ..errors import InputError, UnknownNameError
 from .drive import Bearing, Drive
-from .quantities import Data, Direction, HalfAngle, Number, Position, stated_of
+from .quantities import Data, Direction, HalfAngle, Number, Position, in_either, stated_of
 
 
 class Friction(Data):
@@ -27,11 +27,19 @@ class Friction(Data):
     that as soon as the joint moves, or over ``stribeck_speed`` v: 1 + (static - 1) exp(-(w/v)^2) times at a rate w.
     """
 
-    viscous: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "N s/m or N m s/rad"})] = 0.0
-    coulomb: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "1 or m"})] = 0.0
-    drag: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "N or N m"})] = 0.0
+    viscous: Annotated[
+        Number,
+        BeforeValidator(in_either("N s/m", "N m s/rad")),
+        Field(ge=0, json_schema_extra={"unit": "N s/m or N m s/rad"}),
+    ] = 0.0
+    coulomb: Annotated[Number, BeforeValidator(in_either("m")), Field(ge=0, json_schema_extra={"unit": "1 or m"})] = 0.0
+    drag: Annotated[
+        Number, BeforeValidator(in_either("N", "N m")), Field(ge=0, json_schema_extra={"unit": "N or N m"})
+    ] = 0.0
     static: Annotated[Number, Field(ge=1, json_schema_extra={"unit": "1"})] = 1.0
-    stribeck_speed: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "m/s or rad/s"})] = 0.0
+    stribeck_speed: Annotated[
+        Number, BeforeValidator(in_either("m/s", "rad/s")), Field(ge=0, json_schema_extra={"unit": "m/s or rad/s"})
+    ] = 0.0
 
     @model_validator(mode="after")
     def _check_falls(self) -> Friction:

@@ -19,6 +19,9 @@ UNITS: dict[str, tuple[float, str]] = {
     "N": (1.0, "N"), "kN": (1e3, "N"), "N m": (1.0, "N m"), "kN m": (1e3, "N m"), "N mm": (1e-3, "N m"),
     "W": (1.0, "W"), "kW": (1e3, "W"), "N m/A": (1.0, "N m/A"), "mN m/A": (1e-3, "N m/A"),
     "Pa": (1.0, "Pa"), "MPa": (1e6, "Pa"), "GPa": (1e9, "Pa"), "N/m": (1.0, "N/m"), "N/um": (1e6, "N/m"),
+    "N/mm": (1e3, "N/m"), "N m/rad": (1.0, "N m/rad"), "kN m/rad": (1e3, "N m/rad"),
+    "N s/m": (1.0, "N s/m"), "N s/mm": (1e3, "N s/m"),
+    "N m s/rad": (1.0, "N m s/rad"), "N m s": (1.0, "N m s/rad"), "N mm s/rad": (1e-3, "N m s/rad"),
 }  # fmt: skip
 """Factor to SI and the SI unit, by the spelling in a file."""
 
@@ -26,6 +29,25 @@ SPELLINGS = {"°": "deg", "degree": "deg", "degrees": "deg", "sec": "s", "meter"
 """Other spellings of units, which messages correct."""
 
 _WRITTEN = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.,].*?)\s*")
+
+
+_OF_SLIDES = {"m", "m/s", "m/s^2", "N", "N/m", "N s/m", "kg"}
+_OF_HINGES = {"rad", "rad/s", "rad/s^2", "N m", "N m/rad", "N m s/rad", "kg m^2"}
+
+
+def wrong_motion(fields: dict[str, Any], slides: bool) -> str:
+    """What is wrong with the first of a joint's fields whose unit is that of a joint which moves otherwise.
+
+    Empty if all fit. Dry friction of a joint that turns is an arm in m, of one that slides a number.
+    """
+    for name, value in fields.items():
+        arm = name.rpartition(".")[2] == "coulomb"
+        strange = ({"m"} if arm else _OF_HINGES) if slides else _OF_HINGES | _OF_SLIDES - {"m"} if arm else _OF_SLIDES
+        for text in value if isinstance(value, (list, tuple)) else (value,):
+            written = _WRITTEN.fullmatch(text) if isinstance(text, str) else None
+            if written is not None and UNITS.get(written[2], (0.0, ""))[1] in strange:
+                return f"{name}: the joint {'slides' if slides else 'turns'}, and {text!r} is of one that does not"
+    return ""
 
 
 def in_si(value: Any, unit: str) -> Any:

@@ -9,8 +9,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import model_validator
 
-from ..description import LegData
+from ..description import Friction, LegData
+from ..description.units import wrong_motion
 from ..symbols.vectors import Frame
 from .assembly import Assembly
 from .contract import SMALLEST_MARGIN, Placement
@@ -76,6 +78,21 @@ class Leg(LegData):
                 found.setdefault(joint.friction, set()).add(joint.kind)
         return found
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _units_of_friction(cls, value: Any, handler: Any) -> Any:
+        """Texts of friction must have the units of the joints that have it."""
+        leg = handler(value)
+        raw = value if isinstance(value, dict) else {}
+        stated = {name: one for name, one in raw.items() if isinstance(getattr(leg, name, None), Friction)}
+        texts = {name: one for name, one in stated.items() if isinstance(one, dict) and _has_text(one)}
+        for name, kinds in leg.friction_joints().items() if texts else ():
+            given = {f"{name}.{part}": text for part, text in texts.get(name, {}).items()}
+            fault = next((f for kind in sorted(kinds) if (f := wrong_motion(given, kind == "prismatic"))), "")
+            if fault:
+                raise ValueError(fault)
+        return leg
+
     def strut(self, q: NDArray[np.float64]) -> Strut | None:
         """What the leg is to its platform at actuated coordinates q (...,); None if it is no strut, or not known."""
         return None
@@ -83,3 +100,7 @@ class Leg(LegData):
     @abstractmethod
     def place(self, tip: Frame) -> Placement:
         """The leg for the platform's frame at the attachment point ``tip`` (base axes)."""
+
+
+def _has_text(data: dict[str, Any]) -> bool:
+    return any(isinstance(value, str) for value in data.values())

@@ -18,6 +18,7 @@ from ..errors import Fault, RobotFileError
 from ..legs import Chain
 from ..platforms import Freedoms
 from .numeric import NumericLeg
+from .odd_axes import odd_axes
 from .walk import Walk
 
 Array = NDArray[np.float64]
@@ -206,7 +207,16 @@ def _other_freedoms(robot: Robot, free: Array, size: float, chosen: Array, nearl
             f". There would be {nearly} if axes or points that differ by less than {_NEARLY:g} agreed: give them with "
             "more digits"
         )
+    instead += _hardly_meant(robot) if m < (len(robot.freedoms) or 6) else ""
     return _fault(robot, "freedoms", f"the legs leave the platform {m} freedoms, {stated}{words}; {instead}")
+
+
+def _hardly_meant(robot: Robot) -> str:
+    """Which axes are nearly parallel to others, and by how much."""
+    odd = odd_axes(robot)
+    listed = [f"{one.path} ({one.joint}) is {np.degrees(one.angle):.3g} deg off that of {one.other}" for one in odd[:3]]
+    more = f" (and {len(odd) - 3} more)" if len(odd) > 3 else ""
+    return f". Axes that are nearly parallel: {'; '.join(listed)}{more}" if odd else ""
 
 
 def _check_actuators(robot: Robot, basis: Array, size: float) -> None:

@@ -10,6 +10,7 @@ from pydantic import BeforeValidator, Field, model_serializer, model_validator
 from ...description import Bearing, Body, Drive, Friction
 from ...description.drive import drive_fields
 from ...description.quantities import Data, Direction, Frozen, HalfAngle, Number, Position, Triple, in_either, list_of
+from ...description.units import wrong_motion
 from ...errors import InputError, UnknownNameError
 
 JointKind = Literal["revolute", "prismatic", "cylindrical", "universal", "spherical", "fixed"]
@@ -59,12 +60,25 @@ class ChainJoint(Drive, Bearing):
     cone: JointCone | None = None
     offset: Motion = 0.0
     ratio: Annotated[Number, Field(json_schema_extra={"unit": "1"})] = 1.0
-    rotor: Annotated[Number, Field(ge=0, json_schema_extra={"unit": "kg or kg m^2"})] = 0.0
-    stiffness: Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N/m or N m/rad"})] = None
+    rotor: Annotated[
+        Number, BeforeValidator(in_either("kg", "kg m^2")), Field(ge=0, json_schema_extra={"unit": "kg or kg m^2"})
+    ] = 0.0
+    stiffness: (
+        Annotated[
+            Number,
+            BeforeValidator(in_either("N/m", "N m/rad")),
+            Field(gt=0, json_schema_extra={"unit": "N/m or N m/rad"}),
+        ]
+        | None
+    ) = None
 
     @model_validator(mode="before")
     @classmethod
     def _drive(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            fault = _unit_fault(value)
+            if fault:
+                raise ValueError(fault)
         if not isinstance(value, dict) or not value.get("actuated"):
             return value
         kind, driven = value.get("kind"), value["actuated"]
@@ -155,6 +169,16 @@ def followed_coordinate(joints: tuple[ChainJoint, ...], path: str) -> tuple[int,
             + ", ".join(f"{joint.name}.{one}" if one else joint.name for one in known)
         )
     return number, known[part]
+
+
+def _unit_fault(data: dict[str, Any]) -> str:
+    """Which text of a joint's fields has the unit of a joint that moves otherwise."""
+    fields = {name: data[name] for name in ("offset", "range", "rotor", "stiffness") if name in data}
+    friction = data.get("friction")
+    if isinstance(friction, dict):
+        fields |= {f"friction.{name}": value for name, value in friction.items()}
+    slides = data.get("kind") == "prismatic" or data.get("actuated") == "translation"
+    return wrong_motion(fields, slides)
 
 
 def home_fault(joints: tuple[ChainJoint, ...]) -> str:
