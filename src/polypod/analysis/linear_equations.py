@@ -118,13 +118,12 @@ class _Equations:
         moved = pose_of(ca.vec(ca.horzcat(axes, origin).T))
         there = _placed(dynamics, moved, elastic, near)
         rates_of = x[m + n : 2 * m + n]
-        own: ca.SX | ca.DM
         if mechanism.platform.follows_legs:
             own = self._own_rates(dynamics, pose, near)
             u = own @ nominal[:6] + rates_of
             speed = self._basis(dynamics, moved, there) @ u
         else:
-            own = ca.DM(freedoms.inverse)
+            own = ca.SX(ca.DM(freedoms.inverse))
             speed = nominal[:6] + at_rest @ rates_of
         rates = dynamics.smooth_rates(moved, speed, elastic, elastic_rate, force, wrench, loads)
         drift = ca.vertcat(speed[:3], 2 * turn_rate(half, speed[3:]))

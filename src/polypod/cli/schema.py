@@ -59,7 +59,10 @@ def _robot() -> dict[str, Any]:
         }  # fmt: skip
         kinds.append({"$ref": f"#/$defs/leg {name}"})
     definitions["Body"]["properties"]["pair"] = {"$ref": "#/$defs/Pair"}
+    definitions["Freedom"]["required"] = []  # a joint has a name already
+    freedoms = {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Freedom"}, {"type": "string"}]}}
     whole["properties"] |= {
+        "freedoms": freedoms,
         "legs": {"type": "array", "minItems": 1, "items": {"anyOf": kinds}},
         "leg_defaults": {"anyOf": kinds, "description": "What all legs share; a leg overrides it field by field."},
     }

@@ -173,7 +173,7 @@ def followed_coordinate(joints: tuple[ChainJoint, ...], path: str) -> tuple[int,
 
 def _unit_fault(data: dict[str, Any]) -> str:
     """Which text of a joint's fields has the unit of a joint that moves otherwise."""
-    fields = {name: data[name] for name in ("offset", "range", "rotor", "stiffness") if name in data}
+    fields: dict[str, Any] = {name: data[name] for name in ("offset", "range", "rotor", "stiffness") if name in data}
     friction = data.get("friction")
     if isinstance(friction, dict):
         fields |= {f"friction.{name}": value for name, value in friction.items()}
