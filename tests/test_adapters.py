@@ -11,6 +11,9 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
+from polypod.files import dumps
+from polypod.model.adapters import Differentiable
+from test_export_c import flexible
 
 NUMBERS = ("platform.mass", "platform.com", "gravity", "legs.1.rail_direction")
 ORDER = ("pose", "twist", "acceleration", "wrench")
@@ -36,6 +39,38 @@ def states(lopes: pp.Model) -> dict[str, Any]:
     twist, acceleration, wrench = draw.normal(size=(3, count, 6))
     force = lopes.inverse_dynamics(pose, twist, acceleration, wrench)
     return {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench, "force": force}
+
+
+def bent() -> tuple[pp.Model, tuple[int, ...]]:
+    """A flexible platform: elastic coordinates among the inputs, their accelerations among the results."""
+    return flexible(), tuple(range(6))
+
+
+def redundant() -> tuple[pp.Model, tuple[int, ...]]:
+    """More actuators than freedoms, which are x, y and the angle about z."""
+    return pp.Model("planar-4-rrr"), (0, 1, 5)
+
+
+def iterated() -> tuple[pp.Model, tuple[int, ...]]:
+    """Legs that close by Newton's iteration, on a platform that follows them."""
+    robot = pp.load("planar-3-rrr")
+    legs = tuple(leg.model_copy(update={"closing": "newton"}) for leg in robot.legs)
+    model = pp.Model(pp.loads(dumps(robot.model_copy(update={"legs": legs}))))
+    assert model.kernels.mechanism.open_legs
+    return model, (0, 1, 5)
+
+
+def rubbing() -> tuple[pp.Model, tuple[int, ...]]:
+    """Dry friction that depends on reactions, spread over some speed: it has slopes."""
+    return pp.Model("kim-ryu", friction_width=0.3), tuple(range(6))
+
+
+SIZES = {
+    "pose": 1e-3, "twist": 0.1, "acceleration": 0.1, "force": 30.0, "wrench": 1.0, "platform.mass": 1.0,
+    "elastic": 1e-5, "elastic_rate": 1e-3,
+}  # fmt: skip
+SLOW = "friction by reactions"
+OTHERS = {"flexible": bent, "redundant": redundant, "iterated": iterated, SLOW: rubbing}
 
 
 def slopes_by_force(model: pp.Model, states: dict[str, Any]) -> Any:
@@ -205,8 +240,44 @@ class TestTorch:
         assert float(mass.grad) == pytest.approx(more[1] - more[0], rel=1e-10)
         with pytest.raises(InputError, match=r"by pose: .*there are derivatives by wrench, platform.mass"):
             function(pose.requires_grad_(), twist, acceleration)
-        with pytest.raises(InputError, match="of 'tricept' close by iterating"):
-            pp.Model("tricept").torch("inverse_dynamics", friction=False)
+
+    @pytest.mark.parametrize(
+        ("kind", "name"),
+        [
+            *((kind, "inverse_dynamics") for kind in OTHERS if kind != SLOW),
+            pytest.param(SLOW, "inverse_dynamics", marks=pytest.mark.long),
+            *(pytest.param(kind, "direct_dynamics", marks=pytest.mark.long) for kind in OTHERS),
+        ],
+    )
+    def test_robots_without_a_backward_sweep(self, kind: str, name: str) -> None:
+        """gradcheck by all that can change; a mass other than the robot's own counts in both passes."""
+        torch = self.torch
+        from polypod.model.adapters.torch_function import TorchFunction
+
+        model, axes = OTHERS[kind]()
+        of = Differentiable(model, name, () if kind == "flexible" else ("platform.mass",))
+        function, draw = TorchFunction(of), np.random.default_rng(4)
+        along, home = torch.from_numpy(np.eye(6)[list(axes)]), torch.from_numpy(model.robot.home.matrix)
+        starts: dict[str, Any] = {}
+        for key, core in zip(of.inputs, of.cores, strict=True):
+            moves = key in ("pose", "twist", "acceleration")
+            if key in of.possible and not (kind == "flexible" and key == "wrench"):  # for which its modes have no shape
+                starts[key] = SIZES[key] * torch.from_numpy(draw.normal(size=(2, len(axes)) if moves else (2, *core)))
+        if "platform.mass" in starts:
+            starts["platform.mass"] = starts["platform.mass"].abs() + 1.0
+
+        def call(*leaves: Any) -> Any:
+            given = dict(zip(starts, leaves, strict=True))
+            still = torch.zeros(2, 6, dtype=torch.float64)
+            moved = {key: given.pop(key) @ along for key in ("pose", "twist", "acceleration") if key in given}
+            pose = function.displaced(home, moved.pop("pose", still))
+            mass = {"platform.mass": given.pop("platform.mass")} if of.parameters else {}
+            states = {key: still for key in of.state[1:3] if key != "force"} | moved | given
+            return function(pose, **states, parameters=mass)
+
+        leaves = leaves_of(*starts.values())
+        largest = call(*leaves).detach().abs().max().item()
+        assert torch.autograd.gradcheck(call, leaves, eps=1e-6, atol=1e-5 * largest, rtol=1e-5, fast_mode=True)
 
 
 class TestJax:
@@ -285,8 +356,6 @@ class TestBadInput:
             function(pose, still, still, parameters={"platform.mass": 1.0})
         with pytest.raises(UnknownNameError, match="wrench"):
             function(pose, still, still, wrenches=still)
-        with pytest.raises(InputError, match="depends on reactions are not compiled"):
-            getattr(pp.Model("kim-ryu"), library)("inverse_dynamics")
 
     def test_not_installed(self, lopes: pp.Model, monkeypatch: Any, library: str, module: str) -> None:
         """The error says what to install."""

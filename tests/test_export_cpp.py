@@ -71,6 +71,51 @@ int main() {{
     assert np.array_equal(printed[0], printed[-1])
 
 
+@needs_compiler
+@pytest.mark.parametrize("precision", ["double", "float"])
+def test_single_precision_and_numbers_as_parameters(precision: str, model_of: Any, tmp_path: Path) -> None:
+    """The robot's numbers by default and others, in the type of the header; its own example runs."""
+    model = model_of("staicu")
+    home, still = model.robot.home.matrix, np.zeros(6)
+    kind = "c++" if precision == "double" else "c++-float"
+    chosen = ("platform.mass", "gravity")
+    ((file, text),) = EXPORTS[kind].files(model, "inverse_dynamics", True, chosen).items()
+    end = "" if precision == "double" else "_float"
+    assert file == f"staicu_inverse_dynamics{end}.hpp"
+    (tmp_path / file).write_text(text)
+    (tmp_path / "example.cpp").write_text(example(text))
+    pose = ", ".join(f"{precision}({value!r})" for value in home.ravel().tolist())
+    name = f"inverse_dynamics{end}"
+    (tmp_path / "other.cpp").write_text(f"""#include <cstdio>
+#include "{file}"
+int main() {{
+    const std::array<{precision}, 16> pose{{{pose}}};
+    polypod::staicu::{name}_parameters heavy = polypod::staicu::{name}_defaults;
+    heavy.platform_mass = 7;
+    heavy.gravity[2] = -2;
+    for (const {precision} value : polypod::staicu::{name}(pose, {{}}, {{}}, {{}}, heavy).force)
+        std::printf("%.17g\\n", static_cast<double>(value));
+    return 0;
+}}
+""")
+    wanted = {
+        "example": model.inverse_dynamics(home, still, still),
+        "other": model.inverse_dynamics(
+            home, still, still, parameters={"platform.mass": 7.0, "gravity": [*model.robot.gravity[:2], -2.0]}
+        ),
+    }
+    for compiler, program in zip((COMPILERS * 2)[:2], wanted, strict=True):
+        command = [compiler, *STRICT, f"{program}.cpp", "-o", program]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        run = subprocess.run([tmp_path / program], capture_output=True, text=True, check=True)
+        printed = np.array(run.stdout.split(), dtype=float)
+        allowed = ROUNDING if precision == "double" else 1e-5
+        assert np.abs(printed - wanted[program]).max() <= allowed * np.abs(wanted[program]).max()
+    with pytest.raises(InputError, match="precision: 'double' or 'float' is needed, got 'half'"):
+        export_cpp(model, precision="half")  # type: ignore[arg-type]
+
+
 @pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
 def test_a_fixed_number_of_rounds(model_of: Any, tmp_path: Path) -> None:
     """Enough rounds give what the iteration gives, too few say so; no loop is left that depends on the state."""

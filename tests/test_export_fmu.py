@@ -23,6 +23,8 @@ from polypod.control import JointComputedTorque
 from polypod.errors import InputError, UnknownNameError
 from polypod.export.fmu import KINDS, export_fmu, usual_parameters
 from polypod.export.fmu.units import exponents
+from polypod.export.fmu.variables import Variable, Variables, quoted
+from polypod.files import dumps, loads
 from polypod.motion import make_task
 from test_export_c import flexible
 
@@ -252,6 +254,30 @@ def test_names_that_are_no_identifiers_are_quoted(model_of: Any, tmp_path: Path)
     assert fmu == export_fmu(odd, "forward-kinematics", 3, ["legs.*.length", "platform.com"], sources_only=True)
     usual = usual_parameters(model_of("kim-ryu"))
     assert usual[:3] == ("platform.mass", "platform.com", "legs.0.slider_friction.viscous")
+
+
+def test_names_that_differ_in_odd_characters_only(tmp_path: Path) -> None:
+    """Legs x" and x' and x_, names with markup and letters beyond ASCII: one variable each, valid XML."""
+    robot = pp.load("planar-3-rrr")
+    legs = []
+    for leg, (name, body) in zip(robot.legs, [('x"', "a'"), ("x'", 'a"'), ("x_", "a_")], strict=True):
+        first, second = leg.bodies
+        called = {first: body, second: "<b> & \u00f6\u20ac]]>"}
+        joints = tuple(j.model_copy(update={"between": tuple(called.get(b, b) for b in j.between)}) for j in leg.joints)
+        bodies = {called[key]: one for key, one in leg.bodies.items()}
+        legs.append(leg.model_copy(update={"name": name, "bodies": bodies, "joints": joints}))
+    odd = pp.Model(loads(dumps(robot.model_copy(update={"name": "<r> & \u00f6 --> */", "legs": tuple(legs)}))))
+    fmu = export_fmu(odd, "inverse-dynamics", 3, sources_only=True, parameters=["legs.*.bodies.*.mass"])
+    (tmp_path / fmu.name).write_bytes(fmu.content)
+    assert validate_fmu(str(tmp_path / fmu.name)) == []
+    listed = [v.name for v in fmpy.read_model_description(str(tmp_path / fmu.name)).modelVariables]
+    assert len(listed) == len(set(listed))
+    assert {"force.'x_'", "force.'x_ 2'", "force.x_"} <= {*listed}
+    assert {"legs[0].bodies.'a_'.mass", "legs[2].bodies.a_.mass", "legs[0].bodies.'<b> & __]]>'.mass"} <= {*listed}
+    two = Variables()
+    names = [f"bodies.{quoted(name)}.mass" for name in ("a'", 'a"', "a_")]
+    two.add_named("robot", [Variable(name, "parameter", "kg", "") for name in names])
+    assert [v.name for v in two][1:] == ["bodies.'a_'.mass", "bodies.'a_ 2'.mass", "bodies.a_.mass"]
 
 
 @needs_compiler

@@ -96,6 +96,22 @@ def test_clang_has_no_objection(precision: Any, tmp_path: Path, model_of: Any) -
     compiled(tmp_path, "clang", export_c(model_of("staicu"), "control_step", True, precision))
 
 
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler on this machine")
+def test_the_example_of_single_precision(model_of: Any, tmp_path: Path) -> None:
+    """It compiles with all warnings as errors, and finds the pose to the residual that it allows."""
+    model = model_of("staicu")
+    name, header, source = export_c(model, "forward_kinematics", precision="float")
+    (tmp_path / f"{name}.h").write_text(header)
+    (tmp_path / f"{name}.c").write_text(source)
+    after = header.partition(" * Example of a main.c, at home and at rest:\n *\n")[2]
+    (tmp_path / "main.c").write_text("\n".join(line[7:] for line in after.partition("\n */")[0].splitlines()) + "\n")
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O0"]
+    subprocess.run(["cc", *flags, "main.c", f"{name}.c", "-lm", "-o", "main"], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True)
+    found = np.array(done.stdout.split(), dtype=float).reshape(4, 4)
+    assert np.abs(found - model.robot.home.matrix).max() < 1e-5
+
+
 def test_friction_and_precision_are_in_the_name(model_of: Any) -> None:
     """All can be linked into one program."""
     model = model_of("staicu")

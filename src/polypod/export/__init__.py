@@ -53,6 +53,13 @@ EXPORTS = {
         cpp_files,
         "A C++17 header of a model function: std::array in and out, nothing allocated.",
         "The comment on top says what goes in and out, and has an example. Include {source}.",
+        parameters=True,
+    ),
+    "c++-float": Export(
+        partial(cpp_files, precision="float"),
+        "The same in single precision.",
+        "The comment on top says what goes in and out, and has an example. Include {source}.",
+        parameters=True,
     ),
     "js": Export(
         js_files,

@@ -59,9 +59,9 @@ _FLAGS = (
     "-fno-math-errno makes it faster and changes no number. With -ffast-math sums are taken in another order and a "
     "compiler may drop the tests for what is not a number: then check that inputs are finite."
 )
-_SINGLE = (
+SINGLE = (
     "Single precision: expect some 1e-5 of the largest numbers, less near singular poses; iterations of forward "
-    "kinematics end where the error no longer falls, and the residual to allow is larger than the one named here."
+    "kinematics end where the error no longer falls."
 )
 
 
@@ -89,8 +89,7 @@ def export_c(
     >>> name, source.splitlines()[0]
     ('kim_ryu_inverse_kinematics', '#include "kim_ryu_inverse_kinematics.h"')
     """
-    if precision not in _DIALECTS:
-        raise InputError(f"precision: {' or '.join(map(repr, _DIALECTS))} is needed, got {precision!r}")
+    checked_precision(precision)
     if rounds is not None and rounds < 1:
         raise InputError(f"rounds: at least 1 is needed, got {rounds}")
     dialect = replace(_DIALECTS[precision], rounds=rounds or 0)
@@ -123,6 +122,13 @@ def export_c(
     return name, header, f'#include "{name}.h"\n\n#include <math.h>\n\n{helpers(code, precision)}\n{own}{code}'
 
 
+def checked_precision(precision: Precision) -> Precision:
+    """A type of numbers that is known."""
+    if precision not in _DIALECTS:
+        raise InputError(f"precision: {' or '.join(map(repr, _DIALECTS))} is needed, got {precision!r}")
+    return precision
+
+
 def c_files(
     model: Model,
     function: str,
@@ -150,7 +156,7 @@ def definition(
     struct: Struct | None = None,
 ) -> str:
     """The text of a C function; its parameters are an array, or members of a struct."""
-    prototype = _prototype(name, expression, _number_of(dialect), struct)
+    prototype = _prototype(name, expression, number_of(dialect), struct)
     code = body(expression, dialect) if struct is None else body(expression, dialect, struct.access)
     for label, _ in ports(expression)[0]:
         if not re.search(rf"\b{label}\b", code):
@@ -158,7 +164,8 @@ def definition(
     return f"{'static ' if static else ''}{prototype}\n{{\n{code}}}\n"
 
 
-def _number_of(dialect: Dialect) -> Precision:
+def number_of(dialect: Dialect) -> Precision:
+    """The type of numbers in a dialect of C."""
     return "float" if dialect.suffix else "double"
 
 
@@ -170,12 +177,12 @@ def _target(precision: Precision, code: str, struct: Struct | None, rounds: int 
         f"No recursion, no static data. Without optimisation (-O0) every value has its own place and the stack takes "
         f"some {-(-numbers * size // 1024)} kB; with -O1 and above {-(-numbers * size // (1024 * _SPARED))} kB at most."
     )
-    more = [_SINGLE] if precision == "float" else []
+    more = [SINGLE] if precision == "float" else []
     if rounds:
         more.append(_ROUNDS.format(rounds))
     members = () if struct is None else tuple(struct.listed())
     arrays = _TARGET.arrays.replace("double", precision)
-    return replace(_TARGET, arrays=arrays, notes=(stack, *more, _FLAGS), members=members)
+    return replace(_TARGET, arrays=arrays, notes=(stack, *more, _FLAGS), members=members, precision=precision)
 
 
 def _prototype(name: str, expression: Expression | Iteration, number: Precision, struct: Struct | None = None) -> str:
@@ -203,7 +210,7 @@ def control_step(
     name = identifier(f"{model.robot.name}_{STEP}{'' if friction else '_without_friction'}{end}")
     struct = None if numbers is None else Struct(name, dialect, numbers)
     parts = {part: exported(model, part, friction, numbers or False)[1] for part in _PARTS}
-    number = _number_of(dialect)
+    number = number_of(dialect)
     taken: dict[str, Port] = {}
     given: dict[str, Port] = {}
     for one in parts.values():

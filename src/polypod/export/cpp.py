@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 from ..kernels import Expression
 from ..model import Model
+from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
-from .c import HELPERS, STEP, control_step, definition, helpers
+from .c import HELPERS, SINGLE, STEP, Precision, checked_precision, control_step, definition, helpers
 from .code import Dialect, exported, identifier, namespace, ports
 from .example import cpp_file
 from .header import Target, comment
+from .struct import Struct
 
-_CPP = Dialect(
+_DOUBLE = Dialect(
     "C++",
     "const double",
     "double state[{}]",
@@ -21,9 +25,13 @@ _CPP = Dialect(
     "INFINITY",
     calls=lambda name: name if name in HELPERS else f"std::{name}",
 )
+_DIALECTS: dict[Precision, Dialect] = {
+    "double": _DOUBLE,
+    "float": replace(_DOUBLE, value="const float", state="float state[{}]", suffix="f"),
+}
 _TARGET = Target(
-    arrays="Inputs are std::array<double, n>: matrices by rows. Outputs are the fields of what is returned; a number "
-    "alone is a double.",
+    arrays="Inputs are std::array<{number}, n>: matrices by rows. Outputs are the fields of what is returned; a number "
+    "alone is a {number}.",
     input="Nothing is kept between calls, allocated or thrown, so several threads may call at once.",
     use="C++17, in one header, with the standard library's mathematics. Compile with",
     command="c++ -std=c++17 -O2 main.cpp -o main",
@@ -32,59 +40,98 @@ _TARGET = Target(
 )
 
 
-def export_cpp(model: Model, function: str = "inverse_dynamics", friction: bool = True) -> tuple[str, str]:
+def export_cpp(
+    model: Model,
+    function: str = "inverse_dynamics",
+    friction: bool = True,
+    precision: Precision = "double",
+    parameters: Sequence[str] = (),
+) -> tuple[str, str]:
     """Name and text of a C++17 header of a model function, in a namespace of the robot.
+
+    The robot's numbers are constants in it, but for those that ``parameters`` name (paths, ``all``): these are members
+    of a struct FUNCTION_parameters, the function's last argument, the robot's own (FUNCTION_defaults) if not given.
 
     >>> name, header = export_cpp(Model("kim-ryu"), "inverse_kinematics")
     >>> name, [line for line in header.splitlines() if line.startswith("namespace")][-1]
     ('kim_ryu_inverse_kinematics', 'namespace polypod::kim_ryu {')
     """
+    dialect = _DIALECTS[checked_precision(precision)]
+    end = "" if precision == "double" else "_float"
+    numbers = ChosenNumbers(model.robot, parameters) if parameters else None
     expression: Expression | Iteration
     if function == STEP:
-        name, expression, code, _ = control_step(model, friction, _CPP, "", None)
+        name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
-        name, expression = exported(model, function, friction)
-        code = definition(name, expression, _CPP)
+        name, expression = exported(model, function, friction, numbers or False)
+        name += end
+        struct = None if numbers is None else Struct(name, dialect, numbers)
+        code = definition(name, expression, dialect, struct=struct)
     space = namespace(model)
     short = name.removeprefix(f"{identifier(model.robot.name)}_")
     guard = f"POLYPOD_{name.upper()}_HPP"
     functions = re.sub(r"^(?:static )?void ", "inline void ", code, flags=re.MULTILINE)
+    own = "" if struct is None else f"{struct.cpp()}\n"
     lines = [
-        comment(model, name, expression, friction, _TARGET),
+        comment(model, name, expression, friction, _target(precision, short, struct)),
         f"#ifndef {guard}\n#define {guard}\n",
         "#include <array>\n#include <cmath>\n",
         f"namespace polypod::{space}::{name}_code {{\n",  # of its own, so that several headers may be included
-        helpers(code).replace("static inline", "inline") + functions,
+        own + helpers(code, precision).replace("static inline", "inline") + functions,
         "}\n",
         f"namespace polypod::{space} {{\n",
-        _result(short, expression),
-        _wrapper(short, f"{name}_code::{name}", expression),
+        *([] if struct is None else [_named(short, name)]),
+        _result(short, expression, precision),
+        _wrapper(short, f"{name}_code::{name}", expression, precision),
         "}\n\n#endif",
     ]
     return name, "\n".join(lines) + "\n"
 
 
-def cpp_files(model: Model, function: str, friction: bool) -> dict[str, str]:
+def cpp_files(
+    model: Model, function: str, friction: bool, parameters: Sequence[str] = (), precision: Precision = "double"
+) -> dict[str, str]:
     """The header of a model function by file name."""
-    name, text = export_cpp(model, function, friction)
+    name, text = export_cpp(model, function, friction, precision, parameters)
     return {f"{name}.hpp": text}
 
 
-def _type(port: Port) -> str:
-    return f"std::array<double, {prod(port.shape)}>" if port.shape else "double"
+def _target(precision: Precision, short: str, struct: Struct | None) -> Target:
+    members = () if struct is None else tuple(struct.listed())
+    arrays = _TARGET.arrays.format(number=precision)
+    notes = (SINGLE,) if precision == "float" else ()
+    return replace(_TARGET, arrays=arrays, notes=notes, members=members, struct=short, precision=precision)
 
 
-def _result(short: str, expression: Expression | Iteration) -> str:
+def _type(port: Port, number: Precision) -> str:
+    return f"std::array<{number}, {prod(port.shape)}>" if port.shape else number
+
+
+def _named(short: str, name: str) -> str:
+    """The struct of parameters and the robot's own by short names."""
+    inner = f"{name}_code::{name}"
+    return (
+        f"/// Numbers of the robot.\nusing {short}_parameters = {inner}_parameters;\n"
+        f"/// The robot's own.\ninline constexpr {short}_parameters {short}_defaults = {inner}_defaults;\n"
+    )
+
+
+def _result(short: str, expression: Expression | Iteration, number: Precision) -> str:
     """What the function returns: its outputs by name."""
-    fields = "".join(f"    {_type(port)} {label};\n" for label, port in ports(expression)[1])
+    fields = "".join(f"    {_type(port, number)} {label};\n" for label, port in ports(expression)[1])
     return f"/// Outputs of {short}.\nstruct {short}_result {{\n{fields}}};\n"
 
 
-def _wrapper(short: str, inner: str, expression: Expression | Iteration) -> str:
+def _wrapper(short: str, inner: str, expression: Expression | Iteration, number: Precision) -> str:
     """The function itself, around that of pointers."""
     inputs, outputs = ports(expression)
-    arguments = ",\n    ".join(f"const std::array<double, {prod(port.shape)}> &{label}" for label, port in inputs)
-    given = [f"{label}.data()" for label, _ in inputs]
+    arguments = ",\n    ".join(
+        f"const {short}_parameters &parameters = {short}_defaults"
+        if label == "parameters"
+        else f"const std::array<{number}, {prod(port.shape)}> &{label}"
+        for label, port in inputs
+    )
+    given = ["&parameters" if label == "parameters" else f"{label}.data()" for label, _ in inputs]
     found = [f"result.{label}.data()" if port.shape else f"&result.{label}" for label, port in outputs]
     call = ",\n        ".join([*given, *found])
     return (

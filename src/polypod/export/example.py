@@ -19,10 +19,11 @@ Ports = Sequence[tuple[str, Port]]
 _A_LINE = 4  # numbers
 
 
-def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str) -> list[str]:
+def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str, number: str) -> list[str]:
     """Lines of a main.c: the robot at home and at rest, the first output printed, 1 returned if there is no answer.
 
-    ``inputs`` and ``outputs`` are the ports with their C names; above ``residual`` there is no answer.
+    ``inputs`` and ``outputs`` are the ports with their C names; above ``residual`` there is no answer. ``number`` is
+    the type of numbers.
     """
     first, port = outputs[0]
     bad = _no_answer(outputs, residual)
@@ -34,8 +35,8 @@ def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: 
         "",
         "int main(void)",
         "{",
-        *(f"    {line}" for label, given in inputs for line in _declared(model, label, given)),
-        *(f"    double {label}[{prod(made.shape)}];" for label, made in outputs),
+        *(f"    {line}" for label, given in inputs for line in _declared(model, label, given, number)),
+        *(f"    {number} {label}[{prod(made.shape)}];" for label, made in outputs),
         f"    {name}(",
         *(f"        {line}" for line in _arguments(arguments, outputs)),
         *([f"    if ({bad}) return 1;"] if bad else []),
@@ -46,9 +47,10 @@ def main_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: 
     ]
 
 
-def cpp_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str) -> list[str]:
+def cpp_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str, number: str) -> list[str]:
     """Lines of a main.cpp that does the same with the function of a C++ header."""
     _, port = outputs[0]
+    inputs = [(label, p) for label, p in inputs if label != "parameters"]  # by default the robot's own
     fields = [f"found.{label}" for label, _ in outputs]
     bad = _no_answer(outputs, residual)
     for (label, _), field in zip(outputs, fields, strict=True):
@@ -61,7 +63,7 @@ def cpp_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: s
         "",
         "int main()",
         "{",
-        *(f"    {line}" for label, given in inputs for line in _array(model, label, given)),
+        *(f"    {line}" for label, given in inputs for line in _array(model, label, given, number)),
         f"    const auto found = polypod::{namespace(model)}::{function}(",
         f"        {', '.join(label for label, _ in inputs)});",
         *([f"    if ({bad}) return 1;"] if bad else []),
@@ -71,7 +73,7 @@ def cpp_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: s
     ]
 
 
-def script_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str) -> list[str]:
+def script_file(model: Model, name: str, inputs: Ports, outputs: Ports, residual: str, number: str) -> list[str]:
     """Lines of a script in JavaScript that does the same."""
     bad = _no_answer(outputs, residual)
     own = [label for label, _ in inputs if label == "parameters"]
@@ -101,24 +103,24 @@ def _arguments(inputs: Ports, outputs: Ports) -> list[str]:
     return wrap(f"{', '.join(label for label, _ in (*inputs, *outputs))});", 90)
 
 
-def _declared(model: Model, label: str, port: Port) -> Iterator[str]:
+def _declared(model: Model, label: str, port: Port, number: str) -> Iterator[str]:
     """An input of C with its numbers, four to a line unless they are all zero."""
-    texts = _texts(model, port)
+    texts = _texts(model, port, number)
     if texts is None:
-        yield f"double {label}[{port.length}] = {{0}};"
+        yield f"{number} {label}[{port.length}] = {{0}};"
     elif len(texts) == 1:
-        yield f"double {label}[1] = {{{texts[0]}}};"
+        yield f"{number} {label}[1] = {{{texts[0]}}};"
     else:
-        yield from (f"double {label}[{port.length}] = {{", *_lines(texts), "};")
+        yield from (f"{number} {label}[{port.length}] = {{", *_lines(texts), "};")
 
 
-def _array(model: Model, label: str, port: Port) -> Iterator[str]:
+def _array(model: Model, label: str, port: Port, number: str) -> Iterator[str]:
     """The same in C++."""
-    texts = _texts(model, port)
+    texts = _texts(model, port, number)
     if texts is None:
-        yield f"const std::array<double, {port.length}> {label}{{}};"
+        yield f"const std::array<{number}, {port.length}> {label}{{}};"
     else:
-        yield from (f"const std::array<double, {port.length}> {label}{{", *_lines(texts), "};")
+        yield from (f"const std::array<{number}, {port.length}> {label}{{", *_lines(texts), "};")
 
 
 def _constant(model: Model, label: str, port: Port) -> Iterator[str]:
@@ -130,10 +132,13 @@ def _constant(model: Model, label: str, port: Port) -> Iterator[str]:
         yield from (f"const {label} = Float64Array.of(", *_lines(texts), ");")
 
 
-def _texts(model: Model, port: Port) -> list[str] | None:
+def _texts(model: Model, port: Port, number: str = "double") -> list[str] | None:
     """Numbers of an input as texts; None if all are zero."""
     values = np.ravel(_value(model, port))
-    return [repr(value + 0.0).removesuffix(".0") for value in values.tolist()] if values.any() else None
+    if not values.any():
+        return None
+    texts = [repr(value + 0.0).removesuffix(".0") for value in values.tolist()]
+    return texts if number == "double" else [text if text.lstrip("-").isdigit() else f"{text}f" for text in texts]
 
 
 def _lines(texts: list[str]) -> Iterator[str]:

@@ -110,6 +110,8 @@ _FLEXIBLE = {
 }
 _CONVERGED = "The output converged is there for the dry friction in the joints; without friction there is none."
 
+_CLOSED = {"double": 1e-12, "float": 1e-5}
+"""Residual of forward kinematics, over the robot's size, above which there is no answer."""
 _STRUCT = (
     "numbers of the robot, a struct {name}_parameters. The robot's own are in {name}_defaults: copy that and change "
     "what differs. Numbers that are not here are constants. Directions need not be of length 1. Members:"
@@ -121,7 +123,8 @@ class Target:
     """What the comment says of a language: its arrays, calls, how a program uses the function, and such a program.
 
     ``command`` is a line that has the function's ``{name}``; empty for none. ``members`` are lines that say what a
-    struct of parameters has.
+    struct of parameters has, ``struct`` is what its name begins with if that is not the function's. ``precision`` is
+    the type of numbers.
     """
 
     arrays: str
@@ -129,16 +132,18 @@ class Target:
     use: str
     command: str
     example: str
-    program: Callable[[Model, str, Ports, Ports, str], list[str]]
+    program: Callable[[Model, str, Ports, Ports, str, str], list[str]]
     notes: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    struct: str = ""
+    precision: str = "double"
 
 
 def comment(model: Model, name: str, expression: Expression | Iteration, friction: bool, target: Target) -> str:
     """The comment of a function for a language, between ``/*`` and ``*/``."""
     function = expression.name
     inputs, outputs = ports(expression)
-    known = _facts(model) | {
+    known = _facts(model, _CLOSED[target.precision]) | {
         "iterated": "the shape" if function == "steady_shape" else "loads that dry friction depends on"
     }
     has_friction = takes_friction(function) or function == "control_step"
@@ -147,7 +152,7 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
     lines += ["", "Input:"]
     for label, port in inputs:
         if label == "parameters" and target.members:
-            lines += ["  parameters", *_wrapped(_STRUCT.format(name=name), "      ")]
+            lines += ["  parameters", *_wrapped(_STRUCT.format(name=target.struct or name), "      ")]
             lines += (line for member in target.members for line in _wrapped(member, "        "))
             continue
         guess = "where the iteration starts, near the pose wanted: " if label == "pose" and "q" in dict(inputs) else ""
@@ -167,7 +172,9 @@ def comment(model: Model, name: str, expression: Expression | Iteration, frictio
         lines += ["", *_wrapped(note)]
     lines += [f"    {target.command.format(name=name)}"] if target.command else []
     lines += ["", target.example, ""]
-    lines += [f"    {line}" for line in target.program(model, name, inputs, outputs, known["residual"])]
+    lines += [
+        f"    {line}" for line in target.program(model, name, inputs, outputs, known["residual"], target.precision)
+    ]
     # a name in the robot's file must not end the comment, nor seem to begin one
     body = "\n".join(f" * {line}".rstrip() for line in lines).replace("*/", "* /").replace("/*", "/ *")
     return f"/*\n{body}\n */"
@@ -194,7 +201,7 @@ def _unknown(model: Model) -> str:
     return f". The {' and the '.join(missing)} must be zero: the platform's modes have no shape for it at the origin"
 
 
-def _facts(model: Model) -> dict[str, str]:
+def _facts(model: Model, closed: float) -> dict[str, str]:
     """What depends on the robot: units, its velocity u, and the order of bodies, joints, conditions and limits."""
     mechanism = model.kernels.mechanism
     legs = mechanism.legs
@@ -204,7 +211,7 @@ def _facts(model: Model) -> dict[str, str]:
     q, force = units(model)
     return {
         "P": "{P}", "B": "{B}", "q": q, "f": force,
-        "residual": f"{1e-12 * size:.2g}",
+        "residual": f"{closed * size:.2g}",
         "u": f"u are the rates of {freedoms}" if freedoms else "u is the twist: linear velocity, then angular",
         "actuators": ", ".join(f"{a.name} [{a.unit}]" for a in model.actuators),
         "bodies": ", ".join(body_names(mechanism)),

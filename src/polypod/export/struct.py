@@ -1,4 +1,4 @@
-"""The numbers of a robot that an exported C function takes: a struct with readable names, and its values."""
+"""The numbers of a robot that an exported C or C++ function takes: a struct with readable names, and its values."""
 
 from __future__ import annotations
 
@@ -56,20 +56,28 @@ class Struct:
         return f"parameters->{self._places[k]}"
 
     def declaration(self) -> str:
-        """The type and the constant, for the header."""
-        number = "float" if self.dialect.suffix else "double"
-        lines = [f"    {number} {name}{f'[{c.length}]' if c.value.shape else ''};" for name, c in self.members]
-        return "\n".join(
-            ["typedef struct {", *lines, f"}} {self.type};\n", f"extern const {self.type} {self.name}_defaults;\n"]
-        )
+        """The type and the constant, for the header of C."""
+        return f"typedef struct {{\n{self._fields()}}} {self.type};\n\nextern const {self.type} {self.name}_defaults;\n"
 
     def definition(self) -> str:
-        """The constant, for the source."""
+        """The constant, for the source of C."""
+        return f"const {self.type} {self.name}_defaults = {{\n{self._values()}}};\n"
+
+    def cpp(self) -> str:
+        """The type and the constant in C++."""
+        constant = f"inline constexpr {self.type} {self.name}_defaults = {{\n{self._values()}}};\n"
+        return f"struct {self.type} {{\n{self._fields()}}};\n\n{constant}"
+
+    def _fields(self) -> str:
+        number = "float" if self.dialect.suffix else "double"
+        return "".join(f"    {number} {name}{f'[{c.length}]' if c.value.shape else ''};\n" for name, c in self.members)
+
+    def _values(self) -> str:
         lines = []
         for _, choice in self.members:
             texts = [literal(self.dialect, value) for value in choice.value.ravel().tolist()]
-            lines.append(f"    {{{', '.join(texts)}}}," if choice.value.shape else f"    {texts[0]},")
-        return "\n".join([f"const {self.type} {self.name}_defaults = {{", *lines, "};\n"])
+            lines.append(f"    {{{', '.join(texts)}}},\n" if choice.value.shape else f"    {texts[0]},\n")
+        return "".join(lines)
 
     def listed(self) -> Iterator[str]:
         """What every member is, for the header's comment."""

@@ -3,7 +3,8 @@
 Motion and forces obey r(pose, twist, acceleration, force, wrench, numbers) = 0, the residual of virtual power
 (:mod:`polypod.formulations.derivatives`). With J^T df = dr the product of a vector v (n) and df is the derivative of
 the power P = l^T r at a fixed l, J l = v; for direct dynamics, M da = -dr, the same with M l = -S^T v. Force and
-acceleration are both inputs: the one that was asked for is known when its derivatives are.
+acceleration are both inputs: the one that was asked for is known when its derivatives are. Legs that close by iterating
+have no such sweep: it does not go through their unknowns.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from itertools import pairwise
 
 import casadi as ca
 
-from ..errors import InputError
 from ..mechanism import Mechanism
 from ..platforms import Inputs
 from ..platforms.motion import frame_of, pose_of
@@ -37,9 +37,9 @@ def products(
     the product [h; g] by a twist on its left. ``numbers`` are symbols of the parameter port, for the block
     ``parameters``.
     """
-    _refuse_open_legs(mechanism)
-    loads, x = differentiable_loads(mechanism, friction, dry), mechanism.inputs()
-    result = (x.force if RESULTS[name] == "force" else x.acceleration).shape
+    direct = RESULTS[name] == "acceleration"
+    loads, x = differentiable_loads(mechanism, friction, dry, direct), mechanism.inputs()
+    result = (x.acceleration if direct else x.force).shape
     adjoint = Port("adjoint", ca.SX.sym("adjoint", result[0]), result)
     state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols), friction, loads)
     multiplier = ca.SX.sym("multiplier", mechanism.platform.count)
@@ -56,16 +56,6 @@ def products(
     outputs = [port(f"by_{block}", one, shapes.get(block)) for block, one in zip(wrt, found, strict=True)]
     inputs = (x.pose, x.twist, x.acceleration, x.force, x.wrench, adjoint)
     return Expression(f"{name}_products", inputs, tuple(outputs), mechanism.port)
-
-
-def _refuse_open_legs(mechanism: Mechanism) -> None:
-    """Raise for legs that close by iterating: the backward sweep does not go through their unknowns."""
-    names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
-    if names:
-        raise InputError(
-            f"gradients: {names} of {mechanism.robot.name!r} close by iterating, and vector-Jacobian products are of "
-            "legs in closed form; model.derivatives has Jacobians of these too"
-        )
 
 
 def _applied(state: State, x: Inputs, friction: bool) -> ca.SX:

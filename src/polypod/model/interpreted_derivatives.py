@@ -77,20 +77,26 @@ class InterpretedDerivatives:
             )
             slopes += [ca.jacobian(result, given), ca.jacobian(fresh, given)]
             slopes += [ca.jacobian(fresh, by[block]) for block in blocks]
-            kernel = Kernel(lambda: settled_loads(mechanism, dry, direct))
-            self._loads = kernel.at(self._values) if kernel.parameters else kernel
+            self._loads = Kernel(lambda: settled_loads(mechanism, dry, direct))
         at_rest = [ca.substitute(ca.densify(slope), move, ca.SX.zeros(6)) for slope in slopes]
         self._slopes = Mapped([*symbols.values(), given, numbers], at_rest)
         self.blocks, self._count = tuple(blocks), len(blocks)
 
-    def __call__(self, rows: Mapping[str, Array]) -> list[Array]:
-        """Blocks (n, results, k) at n states, rows (n, ...) by the names of the inputs."""
+    def __call__(self, rows: Mapping[str, Array], numbers: Array | None = None) -> list[Array]:
+        """Blocks (n, results, k) at n states, rows (n, ...) by the names of the inputs.
+
+        ``numbers`` are those of the port at each state (n, k); the robot's own if not given.
+        """
         states = [rows[p.name].reshape(len(rows[p.name]), p.length) for p in self.inputs]
         n = len(states[0])
+        own = np.repeat(self._values[None], n, axis=0) if numbers is None else numbers
         if self._loads is None:
-            return self._at(states, np.zeros((n, 0)))
-        loads = np.asarray(self._loads(*(np.ascontiguousarray(rows[p.name]) for p in self._loads.inputs))[0])
-        found = self._at(states, loads)
+            return self._at(states, np.zeros((n, 0)), own)
+        settle = self._loads
+        if settle.parameters is not None:
+            settle = settle.at(self._values) if numbers is None else settle.at(numbers, rows=True)
+        loads = np.asarray(settle(*(np.ascontiguousarray(rows[p.name]) for p in settle.inputs))[0])
+        found = self._at(states, loads, own)
         direct, (f_l, g_l), follow = (
             found[: self._count],
             found[self._count : self._count + 2],
@@ -98,13 +104,12 @@ class InterpretedDerivatives:
         )
         if self._explicit:
             # the one round that finds the loads starts from none
-            follow = self._at(states, np.zeros_like(loads))[self._count + 2 :]
+            follow = self._at(states, np.zeros_like(loads), own)[self._count + 2 :]
             return [f + f_l @ g for f, g in zip(direct, follow, strict=True)]
         unit = np.eye(self._given)
         return [f + f_l @ np.linalg.solve(unit - g_l, g) for f, g in zip(direct, follow, strict=True)]
 
-    def _at(self, states: list[Array], loads: Array) -> list[Array]:
-        numbers = np.repeat(self._values[None], len(loads), axis=0)
+    def _at(self, states: list[Array], loads: Array, numbers: Array) -> list[Array]:
         return self._slopes(*states, loads, numbers)
 
 

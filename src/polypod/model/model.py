@@ -205,7 +205,10 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         """``inverse_dynamics`` or ``direct_dynamics`` as a function of PyTorch tensors, batched, with gradients.
 
         Called with pose, twist, acceleration (force) and wrench, and with ``parameters={path: tensor}`` for the numbers
-        named here. Both passes are compiled: the backward one is a vector-Jacobian product, not a Jacobian.
+        named here. Both passes are compiled: the backward one is a vector-Jacobian product, not a Jacobian. It is made
+        of the Jacobians of :meth:`derivatives` for legs that close by iterating, more actuators than freedoms, friction
+        that depends on reactions, and flexible robots: these take ``elastic`` and ``elastic_rate`` too, and their
+        results have the elastic accelerations after the others.
 
         The gradient by a pose T (4, 4) is the matrix G, zero in its last row, of least norm with
         dL = sum(G * dT) for every rigid displacement dT. So gradients by whatever numbers a program makes T from

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -44,6 +44,7 @@ class Variables:
     def __init__(self) -> None:
         self.all: list[Variable] = [Variable("time", "time", "s", "time")]
         self._groups: dict[str, tuple[int, int]] = {}
+        self._taken = {v.name for v in self.all}
 
     def __iter__(self) -> Iterator[Variable]:
         return iter(self.all)
@@ -67,9 +68,10 @@ class Variables:
             self.all.append(Variable(name, role, own, about, value, minimum))
 
     def add_named(self, group: str, variables: Sequence[Variable]) -> None:
-        """Variables with names of their own."""
+        """Variables with names of their own; one whose name is taken gets a number."""
         self._groups[group] = len(self.all), len(variables)
-        self.all += variables
+        for variable in variables:
+            self.all.append(replace(variable, name=self._free(variable.name)))
 
     def add_derivatives(self) -> None:
         """The derivative of every state."""
@@ -90,11 +92,12 @@ class Variables:
         return sum(v.role == role for v in self.all)
 
     def _free(self, name: str) -> str:
-        taken = {v.name for v in self.all}
         number, free = 2, name
-        while free in taken:  # two names that differ in odd characters only
-            free = f"{name[:-1]} {number}'" if name.endswith("'") else f"{name}_{number}"
+        while free in self._taken:  # two names that differ in odd characters only
+            part, quote, rest = name.rpartition("'")
+            free = f"{part} {number}'{rest}" if quote else f"{name}_{number}"
             number += 1
+        self._taken.add(free)
         return free
 
 

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from ...errors import InputError, UnknownNameError
 from ...formulations.adjoint import RESULTS, products
-from ...formulations.derivatives import BLOCKS
+from ...formulations.derivatives import BLOCKS, ELASTIC_BLOCKS
 from ...kernels import Kernel
 from ...mechanism.closing import closed
 from ...parameters.paths import Design, matching_paths, value_at
 from ..derivatives import derivative_functions, slopes_of_designs
 from ..diagnosis import Errors, check_policy, report
+from .by_jacobian import JacobianProducts, without_sweep
 
 Array = NDArray[np.float64]
 
@@ -25,8 +26,8 @@ class Differentiable:
     """A function of a model on arrays with leading batch axes, and what its backward pass needs.
 
     ``inputs`` are the arrays of a state in their order, then the numbers that ``parameters`` names, by path or pattern;
-    ``cores`` their shapes for one state. ``result`` names the result, ``core`` is its shape for one state.
-    ``possible`` are the inputs by which there are derivatives.
+    ``cores`` their shapes for one state. ``result`` names the result, ``core`` is its shape for one state; that of a
+    flexible robot has the elastic accelerations after it. ``possible`` are the inputs by which there are derivatives.
     """
 
     def __init__(
@@ -41,7 +42,8 @@ class Differentiable:
         self.parameters = tuple(dict.fromkeys(parameters))
         self._model, self._robot = model, model.robot
         self._own = {p: self._own_value(p) for p in self.parameters}
-        self.state = BLOCKS[name]
+        elastic = bool(model.kernels.mechanism.platform.elastic)
+        self.state = (*BLOCKS[name], *(ELASTIC_BLOCKS if elastic else ()))
         self.inputs = (*self.state, *self.parameters)
         self.result = RESULTS[name]
         kernels, functions = model.kernels, derivative_functions(model)
@@ -52,13 +54,19 @@ class Differentiable:
         self._blocks = (*functions.possible(name), *(("parameters",) if self._places else ()))
         columns = self._numbers.symbols[self._places] if self._places else ca.SX(0, 1)
         dry = kernels.options.dry
-        recipe = kernels.recipe(repr((name, "products", self._blocks, self.parameters, friction)), mechanism)
-        self._product = kernels.shared(
-            lambda: closed(mechanism, products(mechanism, name, self._blocks, columns, friction, dry)), recipe
-        )
+        self._product: Kernel | JacobianProducts
+        if without_sweep(mechanism, name, friction):
+            self._product = JacobianProducts(kernels, mechanism, name, self._blocks, self._places, friction)
+        else:
+            recipe = kernels.recipe(repr((name, "products", self._blocks, self.parameters, friction)), mechanism)
+            self._product = kernels.shared(
+                lambda: closed(mechanism, products(mechanism, name, self._blocks, columns, friction, dry)), recipe
+            )
         self._function = kernels.with_numbers_of(mechanism).get(name, friction, verdict=True)
         shapes = {p.name: p.shape for p in (*self._function.inputs, *self._function.outputs)}
         self.core = shapes[self.result]
+        if elastic:
+            self.core = (self.core[0] + shapes["elastic_acceleration"][0],)
         self.cores = (*(shapes[n] for n in self.state), *(np.shape(self._own[p]) for p in self.parameters))
 
     def _own_value(self, pattern: str) -> Array:
@@ -74,8 +82,8 @@ class Differentiable:
             if any(not np.array_equal(value_at(self._robot, path), self._own[name]) for path in paths):
                 raise InputError(f"parameters: {name}: it names numbers of different values; give one for all of them")
             return self._own[name]
-        if name == "wrench":
-            return np.zeros(6)
+        if name in ("wrench", *ELASTIC_BLOCKS):
+            return np.zeros(self.cores[self.inputs.index(name)])
         raise InputError(f"{self.name}: {name} is needed; it takes {', '.join(self.state)}")
 
     def gathered(
@@ -140,15 +148,11 @@ class Differentiable:
         The one by a pose is (..., 4, 4): G of :func:`polypod.formulations.adjoint.products`. NaN where the result is.
         """
         design, lead = self._design(arrays, result.shape[:-1], adjoint.shape[:-1])
-        kernel = self._bound(self._product, (design, lead))
-        given = dict(zip(self.inputs, arrays, strict=True)) | {self.result: result, "adjoint": adjoint}
-        rows = [_rows(given[p.name], p.shape, lead) for p in kernel.inputs]
         size = int(np.prod(lead, dtype=int))
-        if all(len(row) == 1 for row in rows) and size != 1:
-            rows[0] = np.repeat(rows[0], size, axis=0)
-        outputs = kernel(*rows)
-        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
-        found = dict(zip(self._blocks, outputs, strict=True))
+        if isinstance(self._product, JacobianProducts):
+            found = self._by_jacobian(self._product, arrays, adjoint, design, lead)
+        else:
+            found = self._by_sweep(self._product, arrays, result, adjoint, design, lead)
         lost = np.isnan(_rows(result, self.core, lead)).any(axis=-1)
         if lost.any():
             for block in found.values():
@@ -166,6 +170,40 @@ class Differentiable:
             (found[name] if name in found else _spread_over(unknown, core)).reshape((*lead, *core))
             for name, core in zip(self.inputs, self.cores, strict=True)
         ]
+
+    def _by_sweep(
+        self,
+        product: Kernel,
+        arrays: Sequence[Array],
+        result: Array,
+        adjoint: Array,
+        design: Design,
+        lead: tuple[int, ...],
+    ) -> dict[str, Array]:
+        kernel = self._bound(product, (design, lead))
+        given = dict(zip(self.inputs, arrays, strict=True)) | {self.result: result, "adjoint": adjoint}
+        rows = [_rows(given[p.name], p.shape, lead) for p in kernel.inputs]
+        size = int(np.prod(lead, dtype=int))
+        if all(len(row) == 1 for row in rows) and size != 1:
+            rows[0] = np.repeat(rows[0], size, axis=0)
+        outputs = kernel(*rows)
+        outputs = outputs if isinstance(outputs, tuple) else (outputs,)
+        return dict(zip(self._blocks, outputs, strict=True))
+
+    def _by_jacobian(
+        self,
+        product: JacobianProducts,
+        arrays: Sequence[Array],
+        adjoint: Array,
+        design: Design,
+        lead: tuple[int, ...],
+    ) -> dict[str, Array]:
+        named = zip(self.state, arrays, self.cores, strict=False)
+        rows = {name: _rows(array, core, lead) for name, array, core in named}
+        values = design.rows(self._numbers) if self.parameters else self._numbers.values[None]
+        numbers = values[0] if len(values) == 1 else values[self._place(design, lead)]
+        weight = np.broadcast_to(adjoint, (*lead, *self.core)).reshape(-1, *self.core)
+        return product(rows, numbers, weight)
 
     # -- numbers of the robot ------------------------------------------------------------------------------------------
 
@@ -203,7 +241,7 @@ class Differentiable:
 
     def _answer(self, kernel: Kernel, arrays: Sequence[Array]) -> Array:
         given: Mapping[str, Array] = dict(zip(self.state, arrays, strict=False))
-        return np.asarray(self._model._calls.call_batch(self.name, kernel, given, self.errors))
+        return np.asarray(self._model._calls.call_batch(self.name, kernel, given, self.errors, _together))
 
     def _by_file(self, by_port: Array | None, given: dict[str, Array], place: NDArray[np.int64]) -> dict[str, Array]:
         """Products by the numbers as they are named, from those by the numbers of the port (n, k).
@@ -218,6 +256,11 @@ class Differentiable:
             whole = by_port @ slopes[0] if len(slopes) == 1 else np.einsum("np,npk->nk", by_port, slopes[place])
         parts = np.split(whole, np.cumsum(sizes)[:-1], axis=1)
         return dict(zip(self.parameters, parts, strict=True))
+
+
+def _together(parts: list[Array]) -> Array:
+    """Results in one array; elastic accelerations come after the others."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 
 
 def _rows(array: Array, core: tuple[int, ...], lead: tuple[int, ...]) -> Array:
