@@ -171,7 +171,10 @@ def test_a_fault_of_the_robot_does_not_blame_the_motion(tmp_path):
         with pytest.raises(InputError) as caught, with_motion_lines(path):
             raise error
         assert caught.value is error
-        assert pp.motion.motion_fault(path, error) == pp.errors.Fault("robot", str(error))
+        assert pp.motion.motion_fault(path, error) == pp.errors.Fault("robot", str(error), 1)  # no line names it
+    named = tmp_path / "named.yaml"
+    named.write_text(FAR.replace("rate: 0.5", "rate: 0.5\nrobot: delta"))
+    assert pp.motion.motion_fault(named, error).line == 3
     with pytest.raises(MotionFileError, match=r"line 3: trajectory: twist: the robot"), with_motion_lines(path):
         raise InputError("twist: the robot cannot move along x")
     with pytest.raises(StateError, match=r"a.yaml, line 8: trajectory.poses.1"), with_motion_lines(path):

@@ -159,3 +159,10 @@ def test_a_path_from_python_has_its_columns_as_they_stand(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     table(tmp_path, "time,b,a", (0, 1, 2), (1, 3, 4))
     assert Spline(csv="way.csv").at(1.0).x == pytest.approx([3, 4], rel=1e-15)
+
+
+@pytest.mark.parametrize(("text", "line"), [("", 1), ("# nothing\n\ntime,x,y,z\n", 3)])
+def test_a_table_without_rows_has_a_line(text, line, tmp_path):
+    (tmp_path / "way.csv").write_text(text)
+    with pytest.raises(MotionFileError, match=f"way.csv: line {line}: a header and rows of numbers are needed"):
+        loads_motion(POSES, folder=tmp_path)

@@ -17,7 +17,7 @@ from polypod.control import ComputedTorque, Springs
 from polypod.description import Friction
 from polypod.export import export_c
 from polypod.motion import Motion, Trajectory
-from polypod.simulation import EnergyWarning, simulate
+from polypod.simulation import EnergyWarning, SimulationError, simulate
 from test_export_c import COMPILER, call, compiled
 
 Array = NDArray[np.float64]
@@ -279,6 +279,45 @@ def test_no_singularity_is_passed_unseen(how: dict[str, Any], model_of: Any) -> 
         assert (sides > 0).all()
         seen += result.attrs["ended"].startswith("singularity")
     assert seen
+
+
+@pytest.mark.long
+def test_of_240_runs_none_crosses_a_singularity_unseen(model_of: Any) -> None:
+    """Random constant forces, four robots, three kinds of steps, limits not watched.
+
+    The same run with singularities not watched either says by the sign of det J at its rows whether there is one, and
+    the watched run must have ended by then.
+    """
+    rng, counts = np.random.default_rng(240), {"runs": 0, "cross": 0, "seen": 0, "unseen": 0, "no way on": 0}
+    for name in ("long", "kim-ryu", "pedrammehr", "lopes"):
+        model = model_of(name).rigid
+        home = model.robot.home.matrix
+        hold = model.inverse_dynamics(home, STILL, STILL, friction=False)
+        start = np.linalg.det(model.jacobian(home))
+        for factor in rng.uniform(-2.0, 3.0, size=(20, 6)):
+            for how in ({"rate": 1000.0}, {"rate": 200.0}, {"output": 0.005}):
+                ends: list[tuple[float, bool]] = []
+                for action in ("ignore", "stop"):
+                    events = {"limit": "ignore", "singularity": action, "reversal": "ignore"}
+                    try:
+                        result = simulate(model, factor * hold, duration=0.8, friction=False, events=events, **how)
+                    except SimulationError as error:
+                        result = error.result
+                    det = np.linalg.det(model.jacobian(result.pose.values)) * start
+                    beyond = np.flatnonzero(~(det > 0))
+                    crossed = len(beyond) > 0 and not (action == "stop" and beyond[0] == len(det) - 1)
+                    ends.append((float(result.time[beyond[0]] if crossed else result.time[-1]), crossed))
+                    stopped = result.attrs["ended"].startswith("singularity")
+                (first, crosses), (last, unseen) = ends
+                counts["runs"] += 1
+                counts["cross"] += crosses
+                counts["seen"] += stopped
+                counts["unseen"] += unseen or (crosses and last > first + 1e-9 and not stopped)
+                counts["no way on"] += not crosses and not stopped and last < 0.8 - 1e-9
+    print(counts)
+    assert counts["runs"] == 240
+    assert counts["cross"] > 100
+    assert counts["unseen"] == 0
 
 
 def test_a_limit_inside_a_long_step_is_seen(model_of: Any) -> None:

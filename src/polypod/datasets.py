@@ -50,6 +50,7 @@ QUANTITIES = {
     "qdot": Quantity(_ACTUATOR, "actuator speed", "{q}/s"),
     "qddot": Quantity(_ACTUATOR, "actuator acceleration", "{q}/s^2"),
     "force": Quantity(_ACTUATOR, "actuator force; a sampled one acts from then on", "{f}"),
+    "force_bound": Quantity(("time",), "no actuator force is farther from the exact one, by rounding", "{f}"),
     "power": Quantity(_ACTUATOR, "actuator power, positive where it drives", "W"),
     "command": Quantity(_ACTUATOR, "force asked of the actuator", "{f}"),
     "needed_force": Quantity(("actuator",), "largest force that the motion needs of the actuator", "{f}"),

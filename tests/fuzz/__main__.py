@@ -12,7 +12,7 @@ from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 
-from .judge import BAD, judged
+from .judge import BAD, FAULT_WITHOUT_LINE, judged
 from .mutate import mutated
 
 CRASH = "CRASH"
@@ -61,7 +61,7 @@ def _some(first: int, last: int, compare: bool, counts: Counter[tuple[str, str]]
         for line in lines:
             kind, word, why = line.rstrip("\n").split("\t", 2)
             counts[kind, word] += 1
-            if word in BAD:
+            if word in (*BAD, FAULT_WITHOUT_LINE):
                 print(f"{word}: seed {seed}: {why}", flush=True)
             seed += 1
     _, status = os.waitpid(child, 0)

@@ -91,7 +91,7 @@ def check(
     except FileError as error:
         report.faults = list(error.faults)
     except PolypodError as error:
-        report.faults = [Fault("", str(error))]
+        report.faults = [Fault("", str(error), 1 if os.path.isfile(name) else None)]  # of the whole file
     return report
 
 

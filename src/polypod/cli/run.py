@@ -161,6 +161,9 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
         f"{facts['worst_condition_number']:.4g}, distance to singularity at least "
         f"{facts['smallest_distance_to_singularity']:.4g}."
     )
+    if facts["force_error_bound"] is not None:
+        unit = result.force.attrs["units"]
+        console.print(f"Rounding moves no force by more than {facts['force_error_bound']:.1g} {unit}.")
     if "deflection" in result:
         console.print(f"Platform: {bending(result)}.")
     driven = motors(result)

@@ -27,8 +27,9 @@ def read(path: Path, error: type[FileError]) -> str:
             raise OSError(0, f"larger than {MAX_BYTES // 10**6} MB")
         return content.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as cause:
+        line = content[: cause.start].count(b"\n") + 1
         reason = "not UTF-8 text; save it as UTF-8"
-        raise error(str(path), [Fault("", f"the file cannot be read: {reason}")]) from cause
+        raise error(str(path), [Fault("", f"the file cannot be read: {reason}", line)]) from cause
     except (OSError, ValueError) as cause:  # ValueError: a null character in the name
         reason = getattr(cause, "strerror", None) or str(cause)
         near = _near(path) if isinstance(cause, FileNotFoundError) else []

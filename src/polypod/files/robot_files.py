@@ -118,7 +118,7 @@ def loads(
     document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
     if "trajectory" in document and "legs" not in document:
         wanted = "this is a motion file; a robot file has platform and legs (commands take ROBOT before MOTION)"
-        raise RobotFileError(origin, [Fault("", wanted)])
+        raise RobotFileError(origin, [Fault("", wanted, line_of("trajectory", node))])
     faults = structure_faults(document, node)
     if faults:
         raise RobotFileError(origin, faults)

@@ -14,7 +14,7 @@ from .results import ABOUT
 
 BOUNDED = (
     "inverse_kinematics", "jacobian", "rates", "accelerations", "twist", "acceleration", "mass_matrix",
-    "inverse_dynamics", "direct_dynamics",
+    "inverse_dynamics", "direct_dynamics", "bias", "energy", "reactions",
 )  # fmt: skip
 ROUNDINGS = 30.0
 """Roundings over the quality of an answer that its error stays below: 0.8 near the edge of reach, 2 elsewhere."""
@@ -80,5 +80,5 @@ class BoundCalls(Caller):
 
 
 def _largest(values: Array) -> NDArray[np.float64]:
-    """Largest size (n,) of the components of rows (n, ...)."""
-    return np.abs(values).reshape(len(values), -1).max(axis=1, initial=0.0)
+    """Largest size (n,) of the components of rows (n, ...); reactions that are left open are none."""
+    return np.asarray(np.nanmax(np.abs(values).reshape(len(values), -1), axis=1, initial=0.0))

@@ -5,7 +5,8 @@ Sizes are 2-norms of three parts, or sums of the parts' sizes. What is said of t
 - One: sizes differ by no more than their parts do, so L -> |a + B L| is a contraction, and has one fixed point, if the
   spectral radius of the matrix |B| of sizes is below 1, or the largest singular value of B is.
 - None: with any unit vectors n_j, L_j >= n_j.a_j + n_j.B_j L. If some v >= 0 has v^T (1 - n.B) <= 0 and v.(n.a) > 0,
-  no L >= 0 can be (Farkas); v is found by a linear program, n along the reactions of an iteration that runs away.
+  no L >= 0 can be (Farkas); v is found by linear programs, n along the reactions of an iteration that runs away and
+  of loads that the inequalities so far leave.
 - Several: two are found by Newton's iteration and each repeats to rounding, with a slope that is regular there.
 
 The classical case is that of Painleve (1895): a rod that slides on a rough guide, L = |a + b L| with b > 1.
@@ -35,6 +36,7 @@ _REPEATS = 1e-11
 _STARTS = 12
 _ROUNDS = 60
 _RUNS_AWAY = 1e6
+_CUTS = 40
 
 
 class FrictionCode(IntEnum):
@@ -166,17 +168,47 @@ def _newton(constant: Array, slopes: Array, groups: Groups, loads: Array) -> tup
 
 
 def _none(constant: Array, slopes: Array, groups: Groups) -> bool:
-    """Whether there is a proof that one state has no solution."""
+    """Whether there is a proof that one state has no solution.
+
+    Directions n are added along a + B L at the loads L that the inequalities so far leave (the prices of the linear
+    program that has no v yet), until v is found or the loads satisfy all inequalities: then no such proof exists.
+    """
     from scipy.optimize import linprog
 
-    k = len(groups)
-    loads, base = _sizes(constant[None], groups), float(np.abs(constant).max(initial=0.0)) + 1e-300
+    k, base = len(groups), float(np.abs(constant).max(initial=0.0)) + 1e-300
+    own = constant[None] / base
+    loads = _sizes(own, groups)
     for _ in range(_ROUNDS):
-        parts = constant[None] + np.einsum("pk,nk->np", slopes, loads)
-        loads = np.minimum(_sizes(parts, groups), _RUNS_AWAY * base * 10)
-    directions = _directions(parts, groups)
-    alpha = _along(directions, constant[None], groups)[0] / base
-    matrix = np.eye(k) - _along(directions, slopes[None], groups)[0]
-    # strictly, by more than rounding
-    solved = linprog(-alpha, A_ub=matrix.T, b_ub=np.full(k, -1e-9), bounds=(0.0, 1e6), method="highs")
-    return bool(solved.status == 0 and -solved.fun > 1e-9)
+        parts = own + loads @ slopes.T
+        loads = np.minimum(_sizes(parts, groups), 10 * _RUNS_AWAY)
+    gains, rows = np.empty(0), np.empty((0, k))
+    for directions in (_directions(own, groups), _directions(parts, groups)):
+        gains, rows = _with(gains, rows, directions, own, slopes, groups)
+    for _ in range(_CUTS):
+        # strictly, by more than rounding
+        proof = linprog(-gains, A_ub=-rows.T, b_ub=np.full(k, -1e-9), bounds=(0.0, 1e6), method="highs")
+        if proof.status == 0 and -proof.fun > 1e-9:
+            return True
+        lacking = linprog(
+            np.r_[np.zeros(len(gains)), np.ones(k)],
+            A_ub=np.vstack([np.c_[-rows.T, -np.eye(k)], np.r_[-gains, np.zeros(k)]]),
+            b_ub=np.r_[np.full(k, -1e-9), -1.0],
+            method="highs",
+        )
+        prices = np.zeros(k + 1) if lacking.status else -lacking.ineqlin.marginals
+        if prices[k] < 1e-12:
+            return False
+        loads = prices[None, :k] / prices[k]
+        parts = own + loads @ slopes.T
+        if (_sizes(parts, groups) - loads).max() <= 1e-9 * (1 + loads.max()):
+            return False
+        gains, rows = _with(gains, rows, _directions(parts, groups), own, slopes, groups)
+    return False
+
+
+def _with(
+    gains: Array, rows: Array, directions: Array, own: Array, slopes: Array, groups: Groups
+) -> tuple[Array, Array]:
+    """n.a and n.B - 1 with those of further directions (1, p)."""
+    row = _along(directions, slopes[None], groups)[0] - np.eye(len(groups))
+    return np.r_[gains, _along(directions, own, groups)[0]], np.r_[rows, row]

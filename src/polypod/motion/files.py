@@ -101,11 +101,11 @@ def _is_motions(error: InputError | StateError) -> bool:
 def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
     """What a robot cannot do of a motion file, at its line: the pose it is on its way to, or the field named.
 
-    What the motion is not to blame for is a fault of the robot, without a line of the motion.
+    What the motion is not to blame for is a fault of the robot, at the line that names it (the first if none does).
     """
-    if not _is_motions(error):
-        return Fault("robot", str(error))
     document, node = parse(read(Path(path), MotionFileError), str(path), MotionFileError, "a mapping")
+    if not _is_motions(error):
+        return Fault("robot", str(error), line_of("robot", node))
     named, _, message = str(error).partition(": ")
     field = "trajectory"
     if isinstance(error, StateError):

@@ -86,7 +86,8 @@ def _read(path: Path, name: str) -> Table:
         (number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")
     ]
     if len(rows) < 2:
-        raise MotionFileError(str(path), [Fault("", f"a header and rows of numbers are needed, got {len(rows)} lines")])
+        got = f"a header and rows of numbers are needed, got {len(rows)} lines"
+        raise MotionFileError(str(path), [Fault("", got, rows[0][0] if rows else 1)])
     columns, factors = _header(path, *rows[0])
     numbers, faults = [], []
     for line, text in rows[1:]:

@@ -113,8 +113,10 @@ def by_unit(name: str, result: xr.Dataset, values: Array) -> dict[str, dict[str,
 def summary(result: xr.Dataset) -> dict[str, Any]:
     """What else a designer looks at first: duration, peaks over all actuators, conditioning.
 
-    The peak force has its unit in its name, ``peak_force_N`` or ``peak_force_N_m``. The total power is that of all
-    actuators at once: the largest that they give, and the largest that they take up, negative; 0 if they never do.
+    The peak force has its unit in its name, ``peak_force_N`` or ``peak_force_N_m``; the bound of the forces' rounding
+    errors has the unit of the forces (None of a platform that bends: its motion is integrated). The total power is
+    that of all actuators at once: the largest that they give, and the largest that they take up, negative; 0 if they
+    never do.
     """
     total = clean(result.power.values.sum(axis=1), np.abs(result.power.values).sum(axis=1).max())
     peaks = by_unit("peak_force", result, np.abs(result.force.values).max(axis=0))
@@ -122,6 +124,7 @@ def summary(result: xr.Dataset) -> dict[str, Any]:
         "duration_s": float(result.time[-1]),
         "samples": float(len(result.time)),
         **{name: max(values.values()) for name, values in peaks.items()},
+        "force_error_bound": float(result.force_bound.max()) if "force_bound" in result else None,
         "peak_total_power_W": float(max(total.max(), 0.0)),
         "peak_total_braking_power_W": float(min(total.min(), 0.0)),
         "worst_condition_number": float(result.condition.max()),

@@ -79,7 +79,11 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
     progress("actuator forces")
     force, parts = _forces(model.rigid, task, friction)
     shape = _Shape()
-    if model.robot.flexible:
+    bound: dict[str, Array] = {}
+    if not model.robot.flexible:
+        rounding = model.error_bound("inverse_dynamics", *at, wrench, friction=friction)
+        bound = {"force_bound": rounding.bound["force"]}
+    else:
         shape = _bent(model, task, friction, progress, vibration)
         parts[BENDING] = shape.path.force - force
         force = shape.path.force
@@ -99,6 +103,7 @@ def _study(model: Model, task: Task, friction: bool, progress: Progress, vibrati
         "qdot": qdot,
         "qddot": model.accelerations(*at, **shape.changing),
         "force": force,
+        **bound,
         "power": force * qdot,
         "force_part": np.stack(list(parts.values())),
         "condition": conditioning.condition,
