@@ -19,6 +19,7 @@ from ..exchange.graph import distances
 from ..exchange.linkage import BASE, Array, Linkage, body, changed
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
+from ..legs.spanning import spanning
 
 _CUT_FIRST = ("spherical", "revolute", "universal", "cylindrical", "prismatic")
 
@@ -144,19 +145,8 @@ def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[Ch
         joints,
         key=lambda j: (not j.actuated, _plain(j), -_CUT_FIRST.index(j.kind), min(far[name] for name in j.between)),
     )
-    part: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        while part.get(name, name) != name:
-            name = part[name]
-        return name
-
-    kept = []
-    for joint in order:
-        a, b = (root(name) for name in joint.between)
-        if a != b:
-            part[b] = a
-            kept.append(joint.name)
+    tree, _ = spanning(order, [joint.between for joint in order])
+    kept = {joint.name for joint in tree}
     return [j for j in joints if j.name in kept], [j for j in joints if j.name not in kept]
 
 

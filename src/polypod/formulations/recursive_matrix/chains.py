@@ -12,6 +12,7 @@ import casadi as ca
 
 from ...errors import InputError
 from ...legs import Joint
+from ...legs.spanning import spanning
 from ...mechanism import LegModel
 from ...symbols.vectors import Frame, columns, cross
 from .links import Link, LumpedInertia, basis, hinge_passing
@@ -104,7 +105,7 @@ class Chain:
     def _grow(self, joints: list[Joint]) -> None:
         """The spanning tree with the driven joints in it and the freest ones out; what is left over closes loops."""
         joints = sorted(joints, key=lambda j: (j.name not in self.driven, _ORDER.index(j.kind)))
-        waiting, closing = _spanning(joints)
+        waiting, closing = spanning(joints, [(j.parent, j.child) for j in joints])
         while waiting:
             joint = next((j for j in waiting if j.parent in self.places or j.child in self.places), None)
             if joint is None:
@@ -188,16 +189,3 @@ class Chain:
         if value is None:
             raise self.error(f"the {what} of joint {joint.name!r} moves in {body!r}, where it must stay")
         return value
-
-
-def _spanning(joints: list[Joint]) -> tuple[list[Joint], list[Joint]]:
-    """Joints that join bodies not yet joined by those before them, and the others."""
-    group: dict[str, set[str]] = {}
-    tree: list[Joint] = []
-    closing: list[Joint] = []
-    for joint in joints:
-        one, two = (group.setdefault(body, {body}) for body in (joint.parent, joint.child))
-        (closing if one is two else tree).append(joint)
-        one |= two
-        group |= dict.fromkeys(one, one)
-    return tree, closing

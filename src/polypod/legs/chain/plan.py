@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...errors import InputError, UnknownNameError
+from ..spanning import spanning
 from .data import FREEDOMS, ChainJoint
 
 GROUND = ("base", "platform")
@@ -52,14 +53,15 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
             raise InputError(f"joints.{k}: {joints[k].name} joins {a!r} to itself through fixed joints")
     far = _distances(ends)
     order = sorted(moving, key=lambda k: (not joints[k].actuated, FREEDOMS[joints[k].kind], far[k], k))
-    kept = _spanning(order, ends, GROUND)
+    kept, _ = spanning(order, [ends[k] for k in order], GROUND)
     tree = _outward(kept, ends, GROUND)
     held = {*GROUND, *(link.child for link in tree)}
     for body in bodies:
         if group[body] not in held:
             raise InputError(f"bodies.{body}: no joints lead from this body to the base or the platform")
     cuts = [Link(k, *ends[k]) for k in moving if k not in kept]
-    from_base = _spanning([k for k in order if "platform" not in ends[k]], ends, ("base",))
+    inner = [k for k in order if "platform" not in ends[k]]
+    from_base, _ = spanning(inner, [ends[k] for k in inner])
     reached = _outward(from_base, ends, ("base",))
     depth = {"base": 0, "platform": len(joints) + 1}
     for link in reached:
@@ -116,27 +118,6 @@ def _distances(ends: dict[int, tuple[str, str]]) -> dict[int, int]:
         far |= dict.fromkeys(new, steps)
         reached |= {name for k in new for name in ends[k]}
         steps += 1
-
-
-def _spanning(order: Sequence[int], ends: dict[int, tuple[str, str]], ground: tuple[str, ...]) -> list[int]:
-    """Joints in their order of preference that join two parts not joined yet; ``ground`` is one part."""
-    part: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        name = ground[0] if name in ground else name
-        while part.get(name, name) != name:
-            name = part[name]
-        return name
-
-    kept = []
-    for k in order:
-        a, b = (root(name) for name in ends[k])
-        if a != b:
-            # the ground stays its own root, so that it is found from everywhere
-            keep, drop = (b, a) if b == ground[0] else (a, b)
-            part[drop] = keep
-            kept.append(k)
-    return kept
 
 
 def _outward(kept: Sequence[int], ends: dict[int, tuple[str, str]], ground: tuple[str, ...]) -> list[Link]:
