@@ -14,10 +14,10 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 from polypod.errors import InputError
 from polypod.identification import calibrate, identifiable, measurements, plan, read_measurements
-from polypod.identification.calibrate import sight_rows
 from polypod.identification.geometry import Geometry
 from polypod.identification.measured import seen
 from polypod.identification.rewritten import Change, with_changes
+from polypod.identification.sight import sight_rows
 from polypod.identification.workspace import random_poses
 
 DATA = json.loads((Path(__file__).parent / "data" / "hexapod_calibration_42.json").read_text())

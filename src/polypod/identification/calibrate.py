@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +14,14 @@ from scipy.spatial.transform import Rotation
 from ..description import Robot
 from ..errors import InputError
 from ..model import Model
-from .base import BaseParameters, base_of_rows
+from .base import base_of_rows
+from .calibration import Calibration
 from .geometry import Geometry
-from .measured import Kind, Measurements, read_measurements, seen
+from .measured import Measurements, read_measurements
 from .prior import Z95
 from .rewritten import Change, file_value, with_changes
+from .sight import sight_rows, slopes_seen
 from .workspace import random_poses
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 Array = NDArray[np.float64]
 UNCERTAINTY = 0.02
@@ -37,94 +35,6 @@ LEAST = 1e-14
 ROUNDING = 1e-11
 """Slopes along a direction below this part of the largest are rounding: measurements do not show it."""
 ROUNDS = 60
-
-
-@dataclass(frozen=True)
-class Calibration:
-    """What measured poses say about a robot's geometry.
-
-    ``steps`` (k,) of the numbers from the file's values with ``covariance`` (k, k), by measurements and file together;
-    ``base`` has the combinations that the measurements show. ``residuals`` (n, c) are measured less computed,
-    ``outliers`` the rows (n,) that do not count. ``noise`` is that of lengths [m] and angles [rad] (NaN if none).
-    """
-
-    robot: Robot
-    geometry: Geometry
-    base: BaseParameters
-    steps: Array
-    covariance: Array
-    residuals: Array
-    before: Array
-    outliers: NDArray[np.bool_]
-    noise: Array
-    base_frame: Array
-    tool_frame: Array
-    changes: list[Change]
-    notes: tuple[str, ...]
-
-    @property
-    def offsets(self) -> dict[str, float]:
-        """What is to be added to the readings of actuators whose file cannot hold it [m or rad]."""
-        values = self.geometry.reading_offsets(self.steps)
-        return {self.geometry.model.actuators[k].name: float(values[k]) for k in self.geometry.offsets}
-
-    def to_dataset(self) -> xr.Dataset:
-        """Numbers, steps and intervals, residuals, as labelled arrays."""
-        import xarray as xr
-
-        numbers = self.geometry.numbers
-        return xr.Dataset(
-            {
-                "file": ("number", [n.value for n in numbers]),
-                "step": ("number", self.steps),
-                "half_width": ("number", Z95 * np.sqrt(np.diag(self.covariance))),
-                "sight": ("number", list(self.base.sight)),
-                "residual": (("row", "value"), self.residuals),
-                "outlier": ("row", self.outliers),
-                "base_frame": (("i", "j"), self.base_frame),
-                "tool_frame": (("i", "j"), self.tool_frame),
-            },
-            {"number": [n.name for n in numbers], "unit": ("number", [n.unit for n in numbers])},
-            {"robot": self.robot.name, "identifiable": self.base.count, "numbers": len(numbers)},
-        )
-
-
-def identifiable(
-    model: Model | Robot | str | Path,
-    poses: Array,
-    kind: Kind = "pose",
-    *,
-    numbers: Sequence[str] = (),
-    offsets: bool = True,
-    frames: bool = False,
-    tool: Any = (0.0, 0.0, 0.0),
-    anchor: Any = (0.0, 0.0, 0.0),
-) -> BaseParameters:
-    """Which combinations of geometric numbers measurements of a kind at poses (n, 4, 4) will show, in names."""
-    model = model if isinstance(model, Model) else Model(model)
-    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
-    return base_of_rows(sight_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
-
-
-def sight_rows(geometry: Geometry, poses: Array, kind: Kind, tool: Any, anchor: Any) -> Array:
-    """Slopes (n c, k) of what is measured at poses, by all numbers, at the file's values."""
-    from .measured import COLUMNS, measurements
-
-    pose = np.asarray(poses, dtype=float)
-    blank = np.zeros((len(pose), len(COLUMNS[kind]))) if kind in COLUMNS else np.zeros((len(pose), 0))
-    data = measurements(geometry.model, kind, np.zeros((len(pose), geometry.readings)), blank, tool=tool, anchor=anchor)
-    return _slopes(geometry, data, pose, np.zeros(geometry.count), np.eye(4), np.eye(4))[1].reshape(-1, geometry.count)
-
-
-def _slopes(
-    geometry: Geometry, data: Measurements, pose: Array, p: Array, base: Array, tool: Array
-) -> tuple[Array, Array]:
-    """What is seen (n, c) of poses, and its slopes (n, c, k) by all numbers."""
-    values, by_pose, by_base, by_tool = seen(data, pose, base, tool)
-    columns = [by_pose @ geometry.slopes(pose, p)]
-    if geometry.frames:
-        columns += [by_base, by_tool]
-    return values, np.concatenate(columns, axis=2)
 
 
 def calibrate(
@@ -162,7 +72,7 @@ class _Solver:
         self.sigma = np.full(geometry.count, uncertainty)
         self.guess = self._start()
         n, c = data.values.shape
-        rows = _slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
+        rows = slopes_seen(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
         self.base = base_of_rows(rows.reshape(-1, geometry.count), tuple(geometry.numbers))
         # a row for each combination that poses of this kind could show at all
         if n * c < self._possible():
@@ -213,7 +123,7 @@ class _Solver:
             pose = geometry.poses(data.readings, p, pose)
             if not np.isfinite(pose).all():
                 raise InputError("measurements: the geometry found cannot take all readings; are rows mixed up?")
-            values, slopes = _slopes(geometry, data, pose, p, base, tool)
+            values, slopes = slopes_seen(geometry, data, pose, p, base, tool)
             residual = data.values - values
             noise = self._noise(residual, weight, groups)
             if self.robust:
@@ -328,7 +238,9 @@ class _Solver:
         wide = [n.name for n, d, s in zip(geometry.numbers, deviation, self.sigma, strict=True) if d > 0.7 * s]
         if wide:
             notes.append(f"these measurements hardly show: {_listed(wide)}")
-        before = data.values - _slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
+        before = (
+            data.values - slopes_seen(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
+        )
         present = np.isin([0, 1], data.groups)
         return Calibration(robot, geometry, self.base, p, covariance, residual, before, rows,
                            np.where(present, noise, np.nan), base, tool, changes, tuple(notes))  # fmt: skip

@@ -14,10 +14,11 @@ from ..description import Robot
 from ..errors import InputError
 from ..model import Model
 from .base import BaseParameters, base_of_rows
-from .calibrate import UNCERTAINTY, sight_rows
+from .calibrate import UNCERTAINTY
 from .geometry import Geometry
 from .measured import COLUMNS, Kind
 from .prior import Z95
+from .sight import sight_rows
 from .workspace import random_poses
 
 Array = NDArray[np.float64]
