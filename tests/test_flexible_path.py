@@ -62,8 +62,8 @@ def integrated(model: pp.Model, trajectory: Trajectory, times: np.ndarray, frict
 
 @pytest.mark.parametrize("load", [pytest.param(False, marks=pytest.mark.long), True])
 def test_against_another_integrator(model: pp.Model, load: bool) -> None:
-    trajectory = there_and_back(model.robot)
-    times = trajectory.even_times(21)
+    trajectory = there_and_back(model.robot, duration=0.25)
+    times = trajectory.even_times(11)
     found = follow(model, trajectory, times, pushing if load else None, friction=False)
     wanted = integrated(model, trajectory, times, False, load)
     # steps of 0.4/omega; a quarter of the step, 4^4 less

@@ -58,8 +58,12 @@ class _Parts:
             late, array = self._number[array]
             part = self.second if late else self.first
             return not late, _add(part, Operation(op, source=(array, element)))
-        places = [self.place[i] for i in arguments]
-        if False not in [is_early for is_early, _ in places]:
+        place = self.place
+        places = [place[i] for i in arguments]
+        for is_early, _ in places:
+            if not is_early:
+                break
+        else:
             return True, _add(self.first, Operation(op, tuple([index for _, index in places]), (0, 0), constant))
         if op == ca.OP_DIV and places[1][0]:
             return False, self._combined(ca.OP_MUL, arguments[0], self._reciprocal(places[1][1]))

@@ -19,6 +19,7 @@ _NOT_ARITHMETIC = frozenset({ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST})
 _COMMUTATIVE = frozenset({ca.OP_ADD, ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX})
 # condition ? a : b, which CasADi writes as (c ? a : 0) + (!c ? b : 0).
 SELECT = -1
+_NOWHERE = (0, 0)
 
 
 class Operation(NamedTuple):
@@ -28,6 +29,11 @@ class Operation(NamedTuple):
     arguments: tuple[int, ...] = ()
     source: tuple[int, int] = (0, 0)
     constant: float = 0.0
+
+
+def _as_operation(fields: tuple[int, tuple[int, ...], tuple[int, int], float]) -> Operation:
+    """All fields at once: graphs have thousands of operations, and calls by name take thrice the time."""
+    return tuple.__new__(Operation, fields)
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ class Graph:
             elif op == ca.OP_CONST:
                 step = Operation(op, constant=function.instruction_constant(k))
             else:
-                step = Operation(op, tuple([slot[i] for i in arguments]))
+                step = _as_operation((op, tuple([slot[i] for i in arguments]), _NOWHERE, 0.0))
             slot[out[0]] = len(operations)
             operations.append(step)
         lengths = tuple(function.numel_in(k) for k in range(function.n_in()))
@@ -74,10 +80,15 @@ class Graph:
 def _fewer_signs(operations: list[Operation]) -> list[Operation]:
     """a + (-b) -> a - b, a - (-b) -> a + b, (-a)(-b) -> a b, (-a)^2 -> a^2, |-a| -> |a|; the signs are pruned later."""
     result: list[Operation] = []
-    for step in operations:
-        under = [result[i].arguments[0] if result[i].op == ca.OP_NEG else None for i in step.arguments]
-        if under != [None] * len(under):
-            step = _without_sign(step, under)
+    under: dict[int, int] = {}  # of every value that is -x: x
+    for index, step in enumerate(operations):
+        arguments = step[1]
+        for i in arguments:
+            if i in under:
+                step = _without_sign(step, [under.get(j) for j in arguments])
+                break
+        if step[0] == ca.OP_NEG:
+            under[index] = step[1][0]
         result.append(step)
     return result
 
@@ -100,6 +111,8 @@ def _without_sign(step: Operation, under: list[int | None]) -> Operation:
 
 def _selections(operations: list[Operation]) -> list[Operation]:
     """(c ? a : 0) + (!c ? b : 0) -> c ? a : b."""
+    if not any(step[0] == ca.OP_IF_ELSE_ZERO for step in operations):
+        return operations
     result: list[Operation] = []
     for step in operations:
         if step.op == ca.OP_ADD:
@@ -131,15 +144,21 @@ def _shared_reciprocals(operations: list[Operation], outputs: list[list[int]]) -
             reciprocal[denominator] = add(Operation(ca.OP_INV, (denominator,)))
         return reciprocal[denominator]
 
+    division, inversion = ca.OP_DIV, ca.OP_INV
     for step in operations:
         op, given, source, constant = step
+        if not given:
+            place.append(len(result))
+            result.append(step)
+            continue
         arguments = tuple([place[i] for i in given])
-        if op == ca.OP_DIV and uses[given[1]] > 1:
+        if op == division and uses[given[1]] > 1:
             place.append(add(Operation(ca.OP_MUL, (arguments[0], inverse(arguments[1])))))
-        elif op == ca.OP_INV:
+        elif op == inversion:
             place.append(inverse(arguments[0]))
         else:
-            place.append(add(Operation(op, arguments, source, constant)))
+            place.append(len(result))
+            result.append(_as_operation((op, arguments, source, constant)))
     for row in outputs:
         row[:] = [place[i] if i >= 0 else -1 for i in row]
     return result
@@ -155,24 +174,25 @@ def _pruned(lengths: tuple[int, ...], operations: list[Operation], outputs: list
             wanted[i] = 1  # -1 is the last, the zero
     for index in range(zero, -1, -1):
         if wanted[index]:
-            for i in operations[index].arguments:
+            for i in operations[index][1]:
                 wanted[i] = 1
     place = [0] * len(operations)
     kept: list[Operation] = []
-    merged: dict[Operation, int] = {}
+    merged: dict[tuple[object, ...], int] = {}
     for index, step in enumerate(operations):
         if not wanted[index]:
             continue
         op, arguments, source, constant = step
+        key: tuple[object, ...] = step
         if arguments:
             arguments = tuple([place[i] for i in arguments])
-            step = Operation(op, arguments, source, constant)
-        swapped = op in _COMMUTATIVE and arguments[0] > arguments[1]
-        key = Operation(op, arguments[::-1], source, constant) if swapped else step
-        known = merged.setdefault(key, len(kept))
-        if known == len(kept):
+            key = step = _as_operation((op, arguments, source, constant))
+            if op in _COMMUTATIVE and arguments[0] > arguments[1]:
+                key = (op, arguments[::-1], source, constant)
+        count = len(kept)
+        known = place[index] = merged.setdefault(key, count)
+        if known == count:
             kept.append(step)
-        place[index] = known
     return Graph(lengths, tuple(kept), tuple([tuple([place[i] for i in row]) for row in outputs]))
 
 
