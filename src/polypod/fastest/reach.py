@@ -11,6 +11,7 @@ Pham, Pham: A new approach to time-optimal path parameterization based on reacha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
@@ -29,6 +30,7 @@ _LEVEL = 1e-9
 """Size of 1 - 2 d slope below which a constraint at an interval's end does not depend on x at its start."""
 _ANY = 1e30
 _SLACK = 1e-9
+_STEPS = 40
 
 
 class Lines(NamedTuple):
@@ -83,7 +85,7 @@ def fastest_squares(bounds: Lines, step: Array, most: Array) -> Reached:
     """The largest squares of speeds (N + 1,) from rest to rest with x_i <= ``most`` (N + 1,) over steps (N,)."""
     low, high = _feasible(bounds, np.minimum(bounds.most, most[:-1]))
     low = np.maximum(low, bounds.least)
-    back, forth = _kernels(bounds.upper.shape[1])
+    back, forth = _kernels(bounds.upper.shape[1])[:2]
 
     def rows(*arrays: Array, order: int = 1) -> list[Array]:
         return [np.ascontiguousarray(a[::order].reshape(len(step), 1, -1)) for a in arrays]
@@ -110,39 +112,70 @@ def _feasible(bounds: Lines, most: Array) -> tuple[Array, Array]:
     The excess of the lower over the upper lines is convex in x; from the right of its roots steps lead to the greater,
     from 0 to the smaller. Where it has none the answer is empty, least above largest.
     """
-    every = np.arange(len(most))
-
-    def meeting(x: Array) -> tuple[NDArray[np.bool_], Array, Array]:
-        """Where nothing is allowed, where the two lines that say so meet, and whether their excess grows with x."""
-        lower = bounds.lower - bounds.lower_slope * x[:, None]
-        upper = bounds.upper - bounds.upper_slope * x[:, None]
-        i, j = lower.argmax(axis=1), upper.argmin(axis=1)
-        excess = lower[every, i] - upper[every, j]
-        growth = bounds.upper_slope[every, j] - bounds.lower_slope[every, i]
-        meet = (bounds.upper[every, j] - bounds.lower[every, i]) / np.where(growth != 0, growth, 1.0)
-        return excess > _SLACK * (np.abs(lower[every, i]) + np.abs(upper[every, j])), meet, growth
-
-    high = most.copy()
-    for _ in range(40):
-        over, meet, growth = meeting(high)
-        over &= high >= 0
-        if not over.any():
-            break
-        high = np.where(over, np.where(growth > 0, np.maximum(meet, -1.0), -1.0), high)
+    to_greater, to_smaller = _kernels(bounds.upper.shape[1])[2:]
+    high = _root(to_greater, most, bounds)
     low = np.zeros_like(high)
-    for _ in range(40):
-        over, meet, growth = meeting(low)
-        over &= (high >= 0) & (low < _ANY)
-        if not over.any():
-            break
-        low = np.where(over, np.where(growth < 0, meet, _ANY), low)
+    above, below = bounds.lower.max(axis=1), bounds.upper.min(axis=1)
+    rows = np.flatnonzero((high >= 0) & (above - below > _SLACK * (np.abs(above) + np.abs(below))))
+    if len(rows):
+        low[rows] = _root(to_smaller, low[rows], Lines(*(part[rows] for part in bounds)))
     return low, high
 
 
+def _root(step: Kernel, x: Array, bounds: Lines) -> Array:
+    """Where Newton's steps from x (N,) end; a line is met once, so they do."""
+    for _ in range(_STEPS):
+        after = step(x, *bounds[:4])
+        if (after == x).all():
+            break
+        x = after
+    return x
+
+
 @cache
-def _kernels(count: int) -> tuple[Kernel, Kernel]:
-    """The sweeps for ``count`` lines on each side."""
-    return Kernel(lambda: _back(count)), Kernel(lambda: _forth(count))
+def _kernels(count: int) -> tuple[Kernel, Kernel, Kernel, Kernel]:
+    """The sweeps and the steps to the greater and the smaller root, for ``count`` lines on each side."""
+    back, forth = Kernel(lambda: _back(count)), Kernel(lambda: _forth(count))
+    return back, forth, Kernel(lambda: _step(count, True)), Kernel(lambda: _step(count, False))
+
+
+def _step(count: int, greater: bool) -> Expression:
+    """Newton's step in x to the greater root of the excess of lower over upper lines, or to the smaller one.
+
+    Where x has nothing above it to be reduced, it stays; without a root it becomes -1 or _ANY.
+    """
+    x = ca.SX.sym("x")
+    upper, upper_slope, lower, lower_slope = (ca.SX.sym(name, count) for name in ("p", "q", "m", "n"))
+    low, low_value, low_slope = _outermost(lower, lower_slope, x, ca.gt)
+    up, up_value, up_slope = _outermost(upper, upper_slope, x, ca.lt)
+    over = low_value - up_value > _SLACK * (ca.fabs(low_value) + ca.fabs(up_value))
+    growth = up_slope - low_slope
+    meet = (up - low) / growth
+    if greater:
+        step = ca.if_else(growth > 0, ca.fmax(meet, -1.0), -1.0)
+        after = ca.if_else(ca.logic_and(over, x >= 0), step, x)
+    else:
+        step = ca.if_else(growth < 0, meet, _ANY)
+        after = ca.if_else(ca.logic_and(over, x < _ANY), step, x)
+    inputs = (
+        Port("x", x, ()), Port("upper", upper, (count,)), Port("upper_slope", upper_slope, (count,)),
+        Port("lower", lower, (count,)), Port("lower_slope", lower_slope, (count,)),
+    )  # fmt: skip
+    return Expression(f"step_{'down' if greater else 'up'}", inputs, (port("after", after, ()),))
+
+
+def _outermost(
+    height: ca.SX, slope: ca.SX, x: ca.SX, beyond: Callable[[ca.SX, ca.SX], ca.SX]
+) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Of lines height - slope x the height, value and slope of the one beyond all others at x."""
+    best = height[0], height[0] - slope[0] * x, slope[0]
+    for k in range(1, height.numel()):
+        value = height[k] - slope[k] * x
+        best_one = beyond(value, best[1])
+        best = tuple(
+            ca.if_else(best_one, new, old) for new, old in zip((height[k], value, slope[k]), best, strict=True)
+        )
+    return best
 
 
 def _back(count: int) -> Expression:

@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 BROKEN = 1e-3
 """Share by which a limit may be broken, by the full model between the places too."""
 _ROUNDS, _SETTLED = 40, 1e-4
+_LOWERINGS, _LEAST_ANSWER = 40, 0.2
+"""How often peaks are lowered for an rms force, and the least power of them with which it is taken to change."""
 _KEEP_AFTER = 4
 """Round from which what friction was in earlier rounds counts too: where the answer would change to and fro."""
 
@@ -34,7 +36,7 @@ _KEEP_AFTER = 4
 class Fastest:
     """The fastest motion: ``speeds`` [m/s] at ``lengths`` [m] along the way, and how long it lasts [s].
 
-    ``used`` is the largest share of each kind of limit, by the full model at the ends and middles of all intervals,
+    ``used`` is the largest share of each kind of limit, by the full model at the ends of all intervals and between,
     with the actuator (or joint) that has it and when [s]. ``binding`` is the share of the time in which each kind, or
     none, holds the motion back. With a limit of the jerk the law is ``smooth``; of ``used`` only the largest share of
     all is known then, and ``binding`` is that of the motion before it was smoothed.
@@ -132,13 +134,15 @@ def _solve(problem: Problem) -> tuple[Array, Use, int]:
             raise InputError("limits: nothing bounds the speed along this way; give a force, speed or power limit too")
         duration = float(problem.way.times(x)[-1])
         settled = problem.linear or abs(duration - last) < _SETTLED * duration
-        use = problem.use(x, middles=settled)
-        worst = max(float(share.max()) for share in use.kinds.values())
-        if settled and worst <= 1 + BROKEN:
-            return x, use, count
-        if settled:  # the grid's own error, or a place that changes to and fro: less is allowed there
-            share = np.max([part.max(axis=(0, 2)) for part in use.kinds.values()], axis=0)
-            problem.margin = problem.margin / np.maximum(share, 1.0)[:, None]
+        use = problem.at_ends(x)
+        if settled:
+            worst = use.worst()
+            if worst <= 1 + BROKEN:
+                use = problem.whole(x, use)
+                worst = use.worst()
+            if worst <= 1 + BROKEN:
+                return x, use, count
+            problem.tighten(use)  # the grid's own error, or a place that changes to and fro
         problem.learn(use, x, keep=count > _KEEP_AFTER)
         last = duration
     raise InputError(
@@ -152,13 +156,18 @@ def _within_rms(problem: Problem) -> tuple[Array, Use, int]:
     x, use, rounds = _solve(problem)
     if limit is None:
         return x, use, rounds
-    for _ in range(30):
-        share = _rms(problem, x, use) / limit
+    share = _rms(problem, x, use) / limit
+    answer = np.ones(len(limit))  # by which power of its peaks an rms changes, from the last two rounds
+    for _ in range(_LOWERINGS):
         if share.max() <= 1 + BROKEN / 2:
             return x, use, rounds
         peak = np.abs(use.force).max(axis=(0, 1))
-        lowered = np.where(share > 1, peak / share**1.02, np.inf)
-        problem.force_limit = np.minimum(np.inf if problem.force_limit is None else problem.force_limit, lowered)
+        allowed = peak if problem.force_limit is None else np.minimum(peak, problem.force_limit)
+        lowered = np.where(share > 1, allowed / share ** (1.02 / answer), allowed)
+        changed, before = np.log(lowered / allowed), share
+        problem.force_limit = np.where(
+            share > 1, lowered, np.inf if problem.force_limit is None else problem.force_limit
+        )
         try:
             x, use, more = _solve(problem)
         except InputError as error:
@@ -168,14 +177,20 @@ def _within_rms(problem: Problem) -> tuple[Array, Use, int]:
                 f"peaks do not help: {error}"
             ) from error
         rounds += more
+        share = _rms(problem, x, use) / limit
+        found = np.log(share / before) / np.where(changed < 0, changed, -1.0)
+        answer = np.where(changed < 0, np.clip(found, _LEAST_ANSWER, 1.0), answer)
     raise InputError("limits.rms_force: no lower peaks were found that keep it; allow more, or choose another path")
 
 
 def _rms(problem: Problem, x: Array, use: Use) -> Array:
-    """Root mean squares (n,) of the forces over time, by Simpson's rule in each interval."""
-    spent = np.diff(problem.way.times(x))
+    """Root mean squares (n,) of the forces over time, by trapezia between the places at which they were seen."""
+    way = problem.way
+    speed = np.sqrt(x[:-1] + way.shares[:, None] * np.diff(x))
+    both = speed[1:] + speed[:-1]
+    spent = np.where(both > 0, 2 * way.step * np.diff(way.shares)[:, None] / np.where(both > 0, both, 1.0), 0.0)
     square = use.force**2
-    total = (spent[:, None] * (square[0] + 4 * square[2] + square[1]) / 6).sum(axis=0)
+    total = (spent[..., None] * (square[1:] + square[:-1]) / 2).sum(axis=(0, 1))
     return np.asarray(np.sqrt(total / spent.sum()))
 
 
@@ -211,8 +226,8 @@ def _answer(model: Model, problem: Problem, x: Array, use: Use, rounds: int) -> 
     spent = np.diff(times)
     for kind, share in use.kinds.items():
         place = np.unravel_index(int(share.argmax()), share.shape)
-        at = times[place[1]] + (0.0, 1.0, 0.5)[place[0]] * spent[place[1]]
-        used[kind] = float(share[place]), names[kind][place[2]], float(at)
+        at = float(times[place[1]]) + way.time_inside(x, int(place[1]), float(way.shares[place[0]]))
+        used[kind] = float(share[place]), names[kind][place[2]], at
         held[kind] = share.max(axis=(0, 2))
     if "rms_force" in problem.limits:
         share = _rms(problem, x, use) / problem.limits["rms_force"]

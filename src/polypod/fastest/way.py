@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 _LEAST, _FEW = 16, 2
 """Intervals of a smooth part at least, and where there are very many parts."""
+_TURN, _HALVINGS = 0.35, 12
+"""Largest angle [rad] by which a way turns in an interval, and how often one is halved for it."""
+_SEEN = 4000
+"""Places at which limits are judged, about: quarters of 1,000 intervals, finer parts of fewer, middles of many."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,8 @@ class Way:
     """N + 1 places of a track: lengths (N + 1,), the steps (N,) between them and the smooth parts they belong to.
 
     Where two parts meet there are two places with no step between them, one for each side. ``stops`` says where the
-    speed must be zero; ``middle`` are the places between. ``along`` is the motion it comes from, ``wrench`` what
-    pushes.
+    speed must be zero. ``shares`` (s + 2,) of an interval, evenly from 0 to 1, say where limits are judged: ``between``
+    are the places (s, N) inside the intervals. ``along`` is the motion it comes from, ``wrench`` what pushes.
     """
 
     track: Track
@@ -35,13 +39,17 @@ class Way:
     step: Array
     stops: NDArray[np.bool_]
     places: Places
-    middle: Places
+    shares: Array
+    between: Places
     along: Trajectory
     wrench: Wrench | None
 
     @staticmethod
     def of(track: Track, points: int, along: Trajectory, wrench: Wrench | None) -> Way:
-        """About ``points`` intervals, spread evenly over the way, at least a few on each smooth part."""
+        """About ``points`` intervals, spread evenly over the way, at least a few on each smooth part.
+
+        Those in which the way turns much are halved until none does: a bend that an interval jumps over has no limit.
+        """
         spans = np.diff(track.marks)
         least = max(_FEW, min(_LEAST, points // (2 * len(spans))))
         counts = np.maximum(np.ceil(points * spans / track.length - 1e-9).astype(int), least)
@@ -49,13 +57,24 @@ class Way:
         share = np.arange(len(piece)) - (np.cumsum(counts + 1) - counts - 1)[piece]
         length = track.marks[piece] + spans[piece] * share / counts[piece]
         stops = ((share == 0) & track.stops[piece]) | ((share == counts[piece]) & track.stops[piece + 1])
-        half = (length[1:] + length[:-1]) / 2
-        both = track.on(np.concatenate([piece, piece[:-1]]), np.concatenate([length, half]))
-        split = len(length)
+        places = track.on(piece, length)
+        for _ in range(_HALVINGS):
+            bent = np.flatnonzero((_turns(track, places) > _TURN) & (piece[1:] == piece[:-1]))
+            if not len(bent):
+                break
+            half = (length[bent] + length[bent + 1]) / 2
+            new = track.on(piece[bent], half)
+            places = Places(*(np.insert(old, bent + 1, more, axis=0) for old, more in zip(places, new, strict=True)))
+            length, stops = np.insert(length, bent + 1, half), np.insert(stops, bent + 1, False)
+            piece = np.insert(piece, bent + 1, piece[bent])
+        count = len(length) - 1
+        shares = np.linspace(0.0, 1.0, 2 * max(1, round(_SEEN / 2 / count)) + 1)
+        inside = length[:-1] + shares[1:-1, None] * np.diff(length)
+        pieces = np.broadcast_to(piece[:-1], inside.shape)
+        between = track.on(pieces.ravel(), inside.ravel())
         return Way(
-            track, length, np.where(piece[1:] == piece[:-1], np.diff(length), 0.0), stops,
-            Places(*(part[:split] for part in both)), Places(*(part[split:] for part in both)),
-            along, wrench,
+            track, length, np.where(piece[1:] == piece[:-1], np.diff(length), 0.0), stops, places, shares,
+            Places(*(part.reshape(*inside.shape, *part.shape[1:]) for part in between)), along, wrench,
         )  # fmt: skip
 
     def times(self, x: Array) -> Array:
@@ -65,9 +84,22 @@ class Way:
         spent = np.where(self.step > 0, 2 * self.step / np.where(both > 0, both, 1.0), 0.0)
         return np.concatenate([[0.0], np.cumsum(spent)])
 
+    def time_inside(self, x: Array, interval: int, share: float) -> float:
+        """How long a share of an interval's length takes [s], from squares of speeds (N + 1,)."""
+        here, there = x[interval], x[interval] + share * (x[interval + 1] - x[interval])
+        both = float(np.sqrt(here) + np.sqrt(there))
+        return float(2 * share * self.step[interval]) / both if both > 0 else 0.0
+
     def accelerations(self, x: Array) -> Array:
         """The constant acceleration (N,) along the way in each interval; 0 where there is no step."""
         return np.where(self.step > 0, np.diff(x) / (2 * np.where(self.step > 0, self.step, 1.0)), 0.0)
+
+
+def _turns(track: Track, places: Places) -> Array:
+    """Angles (N,) [rad], about, by which the tangent turns between places, turns counted as lengths."""
+    change = np.diff(places.tangent, axis=0)
+    change[:, 3:] *= track.turn_length
+    return np.asarray(np.linalg.norm(change, axis=1))
 
 
 class Needs(NamedTuple):
@@ -108,14 +140,14 @@ def needs(model: Model, places: Places, wrench: Array | None, reactions: bool) -
 
 
 def pushed(wrench: Wrench, places: Places) -> Array:
-    """External wrenches (n, 6) at places: what pushes belongs to the place, at the time of the motion given."""
+    """External wrenches (..., 6) at places: what pushes belongs to the place, at the time of the motion given."""
     return wrench.at(Motion(places.time, places.pose, places.tangent, places.curvature))
 
 
 def joint_forces(
     model: Model, pose: Array, twist: Array, acceleration: Array, wrench: Array | None, friction: bool
 ) -> Array:
-    """Forces (n, joints, 3) in all joints; those that statics leaves open count as zero."""
+    """Forces (..., joints, 3) in all joints; those that statics leaves open count as zero."""
     found = model.reactions(pose, twist, acceleration, wrench, friction, errors="raise")
     forces = np.stack([joint.force for leg in found.legs.values() for joint in leg.values()], axis=-2)
     return np.nan_to_num(forces, copy=False, nan=0.0)

@@ -39,11 +39,17 @@ class Places(NamedTuple):
 
 @dataclass(frozen=True)
 class _Pieces:
-    """Smooth parts of a way: times (p, 2) of the motion, those just inside where tangents are read, and lengths."""
+    """Smooth parts of a way: times (p, 2) of the motion, those just inside where tangents are read, and lengths.
+
+    Beyond the inner times a motion is too slow to tell where it goes: ``at_inner`` are the lengths (p, 2) there, and
+    ``change`` the rates (p, 2, 6) of the curvature by the length, with which tangents go on from there.
+    """
 
     time: Array
     inner: Array
     length: Array
+    at_inner: Array
+    change: Array
 
 
 class Track:
@@ -121,9 +127,12 @@ class Track:
         lengths = self._lengths[self._ends]
         kept = np.diff(lengths) > 1e-12 * self.length
         time = np.column_stack([edges[:-1], edges[1:]])[kept]
-        self._pieces = _Pieces(
-            time, self._inside(time, self._top[kept]), np.column_stack([lengths[:-1], lengths[1:]])[kept]
-        )
+        inner = self._inside(time, self._top[kept])
+        further = 2 * inner - time
+        at_inner, at_further = self._passed(inner), self._passed(further)
+        apart = np.where(at_further != at_inner, at_further - at_inner, np.inf)[..., None]
+        change = (self._frames(further)[1] - self._frames(inner)[1]) / apart
+        self._pieces = _Pieces(time, inner, np.column_stack([lengths[:-1], lengths[1:]])[kept], at_inner, change)
         self.marks = np.append(self._pieces.length[:, 0], self.length)
         ends = self._frames(self._pieces.inner)[0] * np.sqrt(self._weights)
         bend = np.linalg.norm(ends[1:, 0] - ends[:-1, 1], axis=-1)
@@ -166,20 +175,34 @@ class Track:
                 break
         return np.asarray(self._starts[cell] + z * self._width[cell])
 
+    def _passed(self, time: Array) -> Array:
+        """Lengths (...) at times (...) of the motion."""
+        cell = np.clip(np.searchsorted(self._starts, time, "right") - 1, 0, len(self._width) - 1)
+        return (
+            self._lengths[cell] + _polynomial(self._curve[:, cell], (time - self._starts[cell]) / self._width[cell])[0]
+        )
+
     def at(self, length: Array | float) -> Places:
         """Places at lengths (...); where smooth parts meet, those of the later part."""
         where = np.asarray(length, dtype=np.float64)
-        piece = np.clip(np.searchsorted(self.marks, where, "right") - 1, 0, len(self._pieces.time) - 1)
-        return self.on(piece, where)
+        return self.on(self.piece(where), where)
+
+    def piece(self, length: Array) -> NDArray[np.intp]:
+        """The smooth parts (...) in which lengths (...) lie; the later one where two meet."""
+        return np.clip(np.searchsorted(self.marks, length, "right") - 1, 0, len(self._pieces.time) - 1)
 
     def on(self, piece: NDArray[np.intp], length: Array) -> Places:
         """Places at lengths (...) of smooth parts (...) of the way."""
-        time = self.time(length)
-        inner = np.clip(time, self._pieces.inner[piece, 0], self._pieces.inner[piece, 1])
+        time, parts = self.time(length), self._pieces
+        inner = np.clip(time, parts.inner[piece, 0], parts.inner[piece, 1])
         tangent, curvature, pose = self._frames(inner)
         moved = inner != time
         if moved.any():
             pose[moved] = self.trajectory.at(time[moved]).pose
+            place = piece[moved], (time > inner)[moved].astype(int)
+            past, change = (length[moved] - parts.at_inner[place])[:, None], parts.change[place]
+            tangent[moved] += past * (curvature[moved] + past * change / 2)
+            curvature[moved] += past * change
         return Places(time, pose, tangent, curvature)
 
 

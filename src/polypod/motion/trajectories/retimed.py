@@ -6,6 +6,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
 from ...description.quantities import Length
@@ -14,7 +15,7 @@ from ...lazy import lazy
 from ..checks import Array, finite, knots
 from ..contract import Motion, Trajectory
 from ..fields import MaybeAccelerations, MaybeTimes, Numbers, Velocities
-from ..track import Track
+from ..track import Places, Track
 from .base import AnyTrajectory, TrajectoryKind
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _SAME_LENGTH = 1e-6
 """Relative difference between the length of a way and that of its speeds which counts as rounding."""
+_INSIDE = 1e-9
+"""Share of an interval next to its ends in which a length says nothing of the side of a corner it is on."""
 
 
 class Retimed(TrajectoryKind):
@@ -88,9 +91,13 @@ class Retimed(TrajectoryKind):
             )
         return track
 
+    def _interval(self, t: Array) -> NDArray[np.intp]:
+        """The intervals (...) between knots in which times (...) lie."""
+        return np.clip(np.searchsorted(self._times, t, "right") - 1, 0, len(self._times) - 2)
+
     def progress(self, t: Array) -> tuple[Array, Array, Array]:
         """Length, speed and acceleration (...) along the way at times (...)."""
-        i = np.clip(np.searchsorted(self._times, t, "right") - 1, 0, len(self._times) - 2)
+        i = self._interval(t)
         past = t - self._times[i]
         if self._accelerations is not None:
             a = self._accelerations[i]
@@ -103,9 +110,19 @@ class Retimed(TrajectoryKind):
 
     def evaluate(self, t: Array) -> Motion:
         length, speed, acceleration = (part[..., None] for part in self.progress(t))
-        places = self.track.at(length[..., 0])
+        places = self._places(t, length[..., 0])
         twist = speed * places.tangent
         return Motion(t, places.pose, twist, acceleration * places.tangent + speed**2 * places.curvature)
+
+    def _places(self, t: Array, length: Array) -> Places:
+        """Where the platform is; next to a corner on the side of the interval that the time is in.
+
+        A corner is gone by at rest: next to it a length is rounded to the corner's own, of which the time has the side.
+        """
+        i, track = self._interval(t), self.track
+        inside = _INSIDE * (self._lengths[i + 1] - self._lengths[i])
+        beside = np.clip(length, self._lengths[i] + inside, self._lengths[i + 1] - inside)
+        return track.on(track.piece(beside), length)
 
     def for_model(self, model: Model) -> Trajectory:
         return self.model_copy(update={"along": self.along.for_model(model)})
