@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import polypod as pp
 from polypod.analysis import resonances, stiffness
-from polypod.analysis.workspace import constant_orientation
+from polypod.analysis.workspace import constant_orientation, travel
 from polypod.cli import app
 from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
 from polypod.design.optimise import optimise
@@ -443,6 +443,25 @@ def test_workspaces_are_held_and_measured_as_those_of_robots_of_their_own(room):
         assert result.workspace_volume.values[k, 0] == pytest.approx(volume, rel=0.02)
     assert held == [True, True, False, True]
     assert killed(judged(result, evaluator))["beyond a range or cone in a workspace"][0] == 1
+
+
+def test_platforms_that_follow_their_legs_have_a_volume_of_their_own():
+    """How far a 3-RPS heaves, by each design's own parasitic motion: as bisected for a robot with its numbers."""
+    text = (
+        "{name: a, robot: 3-rps, rate: 5, report: workspace volume, vary: [{numbers: legs.*.joints.1.range, "
+        "pattern: high, values: [0.76, 0.72]}, {numbers: legs.*.joints.2.cone.half_angle, values: [40 deg]}]}"
+    )
+    prepared, evaluator = prepare(loads_study(text))
+    result = run(prepared, evaluator)
+    assert evaluator.quantity_unit("workspace volume") == "m"
+    for k in range(2):
+        numbers = {path: value[0] for path, value in evaluator.parameters(prepared.values[k : k + 1]).items()}
+        found = travel(pp.Model(with_numbers(prepared.model.robot, numbers)))
+        width = float((found.high - found.low).sel(coordinate="z"))
+        assert result.workspace_volume.values[k, 0] == pytest.approx(width, rel=1e-3)  # two cells of 2,048
+    turning = "{name: a, robot: agile-eye, report: workspace volume, vary: [{numbers: platform.mass, range: [1, 2]}]}"
+    with pytest.raises(InputError, match="only turns"):
+        prepare(loads_study(turning))
 
 
 def test_workspaces_that_are_none_are_refused(tmp_path):

@@ -195,6 +195,28 @@ def test_corners_are_left_on_their_own_side(model_of):
     assert 0.98 < largest_shares(model, found, limits, friction=False, inside=5)["acceleration"] < 1.001
 
 
+def test_a_wrench_pushes_at_the_places_it_was_given_for(hexaslide):
+    """A table by the time of the motion given: in the faster one's file it is by that one's time."""
+    text = """
+    name: pushed
+    trajectory: {kind: published, name: kim-ryu-circle}
+    wrench: {kind: table, times: [0, 0.7, 1.5], values: [[0, 0, 0, 0, 0, 0], [0, 9, -30, 0, 0, 0], [0, 0, 0, 0, 0, 0]]}
+    """
+    given = loads_motion(text)
+    found = fastest(hexaslide, given, Limits(force=100.0), points=50)
+    again = loads_motion(dumps_motion(found.motion_file("quick")))
+    quick, slow = (file.trajectory.for_model(hexaslide) for file in (again, given))
+    t = np.linspace(1e-6, 1 - 1e-6, 2001) * quick.duration
+    motion = quick.at(t)
+    wrench = again.wrench.at(motion)
+    force = hexaslide.inverse_dynamics(motion.pose, motion.twist, motion.acceleration, wrench)
+    assert 0.98 < np.abs(force).max() / 100.0 < 1.001
+    times = np.linspace(0, slow.duration, 4001)
+    nearest = np.linalg.norm(slow.at(times).pose[None, :, :3, 3] - motion.pose[::400, None, :3, 3], axis=-1).argmin(1)
+    place = slow.at(times[nearest])
+    np.testing.assert_allclose(wrench[::400], given.wrench.at(place), atol=0.05)  # places are 0.16 mm apart
+
+
 def test_platforms_that_follow_their_legs_keep_limits(model_of):
     """Where a motion starts from rest its tangent is read further inside; the parasitic motion must fit the pose."""
     model, limits = model_of("3-rps"), Limits(speed=0.3, acceleration=4.0)

@@ -11,12 +11,13 @@ from typer.testing import CliRunner
 import polypod as pp
 from polypod.cli import COMMANDS, GROUPS, app, load_command
 from polypod.cli.compare import compare
+from polypod.design import sweep
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.files import load, save
 from polypod.files.settings import parse_setting
 from slides import MASS, slide
 
-WITHOUT_ROBOT = {"papers", "schema", "list", "new", "import", "cache", "sweep", "optimise"}
+WITHOUT_ROBOT = {"papers", "schema", "list", "new", "import", "cache"}
 
 
 def test_settings_are_written_as_in_a_file():
@@ -148,3 +149,21 @@ def test_compare_command(two, tmp_path):
         failed = runner.invoke(app, wrong)
         assert failed.exit_code == 2
         assert message in " ".join(failed.output.split())
+
+
+def test_settings_of_studies_are_those_of_their_robot(tmp_path):
+    """A study of a robot with a number set is that of a file which has it; what varies has no other value."""
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "{name: a, robot: hexapod, rate: 5, report: peak force, "
+        "vary: [{numbers: legs.*.base, pattern: radius, values: [0.3]}]}"
+    )
+    save(load("hexapod", {"platform.mass": 60.0}), tmp_path / "heavy.yaml")
+    (tmp_path / "heavy-study.yaml").write_text(study.read_text().replace("robot: hexapod", "robot: heavy.yaml"))
+    found = sweep(study, settings={"platform.mass": "60 kg"}).peak_force.values
+    np.testing.assert_array_equal(found, sweep(tmp_path / "heavy-study.yaml").peak_force.values)
+    with pytest.raises(UnknownNameError, match=r"unknown number 'platform\.mas'"):
+        sweep(study, settings={"platform.mas": 1})
+    study.write_text("{name: a, robot: hexapod, vary: [{numbers: platform.mass, range: [1, 2]}]}")
+    with pytest.raises(InputError, match=r"the study varies 'platform\.mass'"):
+        sweep(study, settings={"platform.*": 1})

@@ -14,6 +14,7 @@ from ..design.study import load_study
 from ..files import save
 from ..results.report.folder import check_target, whole_folder
 from ..results.tables import table
+from .overrides import Settings, overrides
 from .terminal import out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod optimise study.yaml --generations 60"
@@ -31,6 +32,7 @@ def command(
     seed: Annotated[int, typer.Option(min=0, help="Start of the random numbers; the same gives the same.")] = 0,
     polish: Annotated[bool, typer.Option(help="End one quantity's search with its gradient.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing results folder.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """The best design of a study within its limits, or the best compromises between several quantities."""
@@ -40,8 +42,8 @@ def command(
         check_target(target, force, FILES)
         progress("compiling the robot")
         found = optimise(
-            study, generations=generations, population=population, seed=seed, polish=polish,
-            progress=lambda k, n, text: progress(f"generation {k} of {n}, {text}"),
+            study, settings=overrides(settings), generations=generations, population=population, seed=seed,
+            polish=polish, progress=lambda k, n, text: progress(f"generation {k} of {n}, {text}"),
         )  # fmt: skip
         evaluator = found.evaluator
         columns = [("robot", ""), *((v.label, evaluator.unit(k)) for k, v in enumerate(evaluator.study.vary))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,9 +24,14 @@ Settings = Annotated[
 """Option of every command that takes a robot."""
 
 
+def overrides(settings: Sequence[str] | None) -> dict[str, Any]:
+    """Values by path of what was set."""
+    return dict(map(parse_setting, settings or ()))
+
+
 def with_overrides(robot: str | Path, settings: Sequence[str] | None) -> str | Path | Robot:
     """The robot that a command's argument names: with other numbers a robot, else the name itself.
 
     A name leads messages to lines of its file, so it stays one where nothing is set.
     """
-    return load(robot, dict(map(parse_setting, settings))) if settings else robot
+    return load(robot, overrides(settings)) if settings else robot

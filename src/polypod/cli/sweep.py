@@ -16,6 +16,7 @@ from ..design.sensitivity import gradients, sobol
 from ..design.sweep import run
 from ..design.tables import design_table, indices_table, killed_table, slope_table, spread_table
 from ..results.report.folder import check_target, whole_folder
+from .overrides import Settings, overrides
 from .terminal import Step, note, out, report_errors, show_json, show_table, working
 
 EXAMPLE = "Example: polypod sweep study.yaml --sensitivities"
@@ -42,12 +43,13 @@ def command(
         int | None, typer.Option("--sobol", help="Sobol indices from so many samples, a power of two such as 1024.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing results folder.")] = False,
+    settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds."""
     with working("sweeping") as progress:
         progress("compiling the robot")
-        prepared, evaluator = prepare(study)
+        prepared, evaluator = prepare(study, overrides(settings))
         target = Path("polypod-results") / "sweep" / prepared.study.name if out_folder is None else out_folder
         check_target(target, force, FILES)
         result = run(prepared, evaluator, store=store, scheduler=scheduler, threads=threads, progress=_left(progress))

@@ -71,6 +71,7 @@ class Evaluator:
         self.bounds = [self._bounds(k, varied) for k, varied in enumerate(study.vary)]
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
         self._check_springs()
+        self._check_volume()
         self._own_buffers = threading.local()
 
     def _check_pattern(self, k: int, numbers: str, pattern: str) -> None:
@@ -90,6 +91,16 @@ class Evaluator:
             raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} state no stiffness; add it to its file")
         if elastic and robot.base_stiffness is not None:
             raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} gives way, which studies do not count")
+
+    def _check_volume(self) -> None:
+        """A volume needs a platform that is displaced."""
+        robot = self.model.robot
+        turning = bool(robot.freedoms) and all(freedom.motion == "rotation" for freedom in robot.freedoms)
+        if turning and "workspace volume" in self.study.quantities:
+            raise InputError(
+                f"report: workspace volume: the platform of {robot.name!r} only turns, about "
+                f"{', '.join(self.model.freedoms)}; hold a box of its angles instead (workspaces)"
+            )
 
     def _bounds(self, k: int, varied: Varied) -> list[float]:
         try:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,7 @@ def sign(name: str) -> float:
 def optimise(
     study: Study | str | Path,
     *,
+    settings: Mapping[str, Any] | None = None,
     generations: int = 40,
     population: int | None = None,
     seed: int = 0,
@@ -108,9 +109,9 @@ def optimise(
 
     One quantity: differential evolution, a whole generation in one call, then (``polish``) sequential quadratic
     programming with the derivatives of :func:`~polypod.design.sensitivity.gradients`. Two: NSGA-II, more: NSGA-III, by
-    pymoo. The same ``seed`` gives the same answer.
+    pymoo. The same ``seed`` gives the same answer. ``settings`` are other values of the robot's numbers, by path.
     """
-    prepared, evaluator = prepare(study)
+    prepared, evaluator = prepare(study, settings)
     read = prepared.study
     if not read.minimise:
         raise InputError(f"minimise: missing: name one or more of {', '.join(QUANTITIES)}")

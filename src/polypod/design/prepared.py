@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..description.file_names import beside
 from ..errors import InputError, UnknownNameError
-from ..files import dumps
+from ..files import dumps, load
 from ..model import Model
 from ..motion import Task, make_task
 from .evaluate import WORK, Evaluator
@@ -54,13 +57,20 @@ class Prepared:
         return digest.hexdigest()
 
 
-def prepare(study: Study | str | Path) -> tuple[Prepared, Evaluator]:
-    """Read a study, its robot and its motions, and draw its designs; faults are the study file's, with their lines."""
+def prepare(study: Study | str | Path, settings: Mapping[str, Any] | None = None) -> tuple[Prepared, Evaluator]:
+    """Read a study, its robot and its motions, and draw its designs; faults are the study file's, with their lines.
+
+    ``settings`` are other values of the robot's numbers, by path, see :func:`polypod.load`; not of those that vary.
+    """
     origin = study if isinstance(study, (str, Path)) else None
     read = load_study(study) if isinstance(study, (str, Path)) else study
     folder = Path(origin).parent if origin is not None else Path()
+    named = beside(read.robot, folder)
+    if settings:
+        _check_settings(read, settings)
+    robot = load(named, settings) if settings else named  # a name leads messages to lines of its file
     try:
-        model = Model(beside(read.robot, folder))
+        model = Model(robot)
         tasks = tuple(make_task(model, beside(m, folder), read.rate) for m in read.motions)
         if not tasks and not read.workspaces:
             tasks = (make_task(model, None, read.rate),)
@@ -74,6 +84,14 @@ def prepare(study: Study | str | Path) -> tuple[Prepared, Evaluator]:
     states = sum(len(held.shares) for held in evaluator.held)
     block = read.block or max(1, min(len(values), WORK // states))
     return Prepared(read, model, tasks, values, block), evaluator
+
+
+def _check_settings(study: Study, settings: Mapping[str, Any]) -> None:
+    """What a study varies has no other value."""
+    for path in settings:
+        for varied in study.vary:
+            if varied.pattern == "value" and (fnmatchcase(varied.numbers, path) or fnmatchcase(path, varied.numbers)):
+                raise InputError(f"{path}: the study varies {varied.numbers!r}; change its range or values instead")
 
 
 def _blamed(study: Study, message: str) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
@@ -9,18 +11,18 @@ from numpy.typing import NDArray
 from ..analysis.workspace.extent import extent
 from ..analysis.workspace.quantities import Quantities
 from ..analysis.workspace.space import Judge, Space
-from ..errors import InputError
 from ..kernels import Expression, Port, port
 from ..kernels.folded import Folded, Folds
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
+from ..mechanism.following import motion
 from ..model.designs import DesignFunctions
 
 Array = NDArray[np.float64]
-POINTS = 32
-"""Cells a coordinate of the grid on which a workspace is counted: half a cell of its surface cancels to about 1 %."""
+POINTS = {1: 2048, 2: 160, 3: 32}
+"""Cells a coordinate of the grid, by displacements, on which a workspace is counted: a volume is right to about 1 %."""
 _ROOM = 1.25
 """Size of that grid over the workspace of the robot as it is."""
 _DOUBLINGS = 5
@@ -41,14 +43,32 @@ def ranges(mechanism: Mechanism) -> Expression:
 def _inside(mechanism: Mechanism) -> Folds:
     """Whether a pose is within all ranges and cones, its legs close and det J has a ``sign``; and so at an ``edge``."""
     pose = mechanism.inputs().pose
+    given, outputs = _judged(mechanism, pose.symbols)
+    function = Expression("inside", (pose, *given), outputs, mechanism.port)
+    return Folds(closed(mechanism, function), ("total", "most", "least"))
+
+
+def _followed(mechanism: Mechanism) -> Folds:
+    """The same of coordinates ``x`` of a platform that follows its legs: each design has a pose of its own there."""
+    found = motion(mechanism)
+    reached = {p.name: p.symbols for p in found.outputs}
+    given, outputs = _judged(mechanism, reached["pose"], reached["quality"])
+    inputs = (found.inputs[0], *given)
+    function = replace(found, name="inside_followed", inputs=inputs, outputs=outputs)
+    return Folds(function, ("total", "most", "least"))
+
+
+def _judged(
+    mechanism: Mechanism, pose: ca.SX, quality: ca.SX | None = None
+) -> tuple[tuple[Port, Port], tuple[Port, ...]]:
+    """Inputs ``sign`` and ``edge`` and outputs of what says whether a pose, of a ``quality``, is inside."""
     sign, edge = (Port(name, ca.SX.sym(name), ()) for name in ("sign", "edge"))
-    found = Quantities.at(mechanism, pose.symbols)
-    inside = ca.logic_and(found.closing > SMALLEST_MARGIN, found.determinant * sign.symbols > 0)
+    found = Quantities.at(mechanism, pose)
+    closing = found.closing if quality is None else ca.fmin(found.closing, quality)
+    inside = ca.logic_and(closing > SMALLEST_MARGIN, found.determinant * sign.symbols > 0)
     for requirement in found.requirements:
         inside = ca.logic_and(inside, requirement.holds)
-    outputs = port("share", inside, ()), port("met", inside * edge.symbols, ()), port("held", inside, ())
-    function = Expression("inside", (pose, sign, edge), outputs, mechanism.port)
-    return Folds(closed(mechanism, function), ("total", "most", "least"))
+    return (sign, edge), (port("share", inside, ()), port("met", inside * edge.symbols, ()), port("held", inside, ()))
 
 
 class Inside:
@@ -58,25 +78,26 @@ class Inside:
         self._functions = functions
         self.space = Space(functions.model)
         mechanism = functions.kernels.mechanism
-        self._folded = Folded(lambda: _inside(mechanism), functions.varied)
+        self._mechanism = mechanism
+        self._sign = np.full(1, self.space.sign)
 
-    def _at(self, values: Array, poses: Array, edge: Array, weights: Array) -> dict[str, Array]:
-        sign = np.full(1, self.space.sign)
-        return self._folded(values, {"pose": poses, "sign": sign, "edge": edge}, weights)
+    @lazy
+    def _of_poses(self) -> Folded:
+        return Folded(lambda: _inside(self._mechanism), self._functions.varied)
+
+    @lazy
+    def _of_coordinates(self) -> Folded:
+        return Folded(lambda: _followed(self._mechanism), self._functions.varied)
 
     def held(self, values: Array, poses: Array) -> Array:
         """Whether designs (D, k) take all of some poses (n, 4, 4): 1 or 0 (D,)."""
-        return self._at(values, poses, np.zeros(1), np.zeros(len(poses)))["held"]
+        inputs = {"pose": poses, "sign": self._sign, "edge": np.zeros(1)}
+        return self._of_poses(values, inputs, np.zeros(len(poses)))["held"]
 
     @lazy
     def box(self) -> Array:
         """Lows and highs (c, 2) of displacements from home within which workspaces are counted first."""
         space = self.space
-        if space.model.kernels.mechanism.platform.follows_legs or space.turns.all():
-            raise InputError(
-                f"report: workspace volume: the platform of {space.model.robot.name!r} moves as its legs let it; "
-                "volumes are counted for robots whose displacements are free"
-            )
         names = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
         found = extent(Judge(space), names, space.point())
         middle, half = found.mean(axis=1), 0.5 * _ROOM * np.ptp(found, axis=1)
@@ -92,8 +113,8 @@ class Inside:
         for _ in range(_DOUBLINGS + 1):
             if not len(left):
                 break
-            poses, edge, cell = self._grid(box)
-            found = self._at(values[left], poses, edge, np.full(len(poses), cell))
+            x, edge, cell = self._grid(box)
+            found = self._at(values[left], x, edge, np.full(len(x), cell))
             whole = found["met"] == 0
             volume[left[whole]] = found["share"][whole]
             left = left[~whole]
@@ -101,12 +122,20 @@ class Inside:
             box = np.stack([middle - half, middle + half], axis=1)
         return volume
 
+    def _at(self, values: Array, x: Array, edge: Array, weights: Array) -> dict[str, Array]:
+        """Folds over coordinates (n, m); each design that follows its legs has poses of its own there."""
+        given = {"sign": self._sign, "edge": edge}
+        if self._mechanism.platform.follows_legs:
+            return self._of_coordinates(values, given | {"x": x}, weights)
+        return self._of_poses(values, given | {"pose": self.space.poses(x)}, weights)
+
     def _grid(self, box: Array) -> tuple[Array, Array, float]:
-        """Poses (n, 4, 4) at the middles of cells, which of them are at the edge (n,), and the volume of a cell."""
-        steps = np.ptp(box, axis=1) / POINTS
-        axes = [low + step * (np.arange(POINTS) + 0.5) for (low, _), step in zip(box, steps, strict=True)]
-        places = np.stack(np.meshgrid(*[np.arange(POINTS)] * len(axes), indexing="ij"), axis=-1).reshape(-1, len(axes))
+        """Coordinates (n, m) at the middles of cells, which are at the edge (n,), and the volume of a cell."""
+        points = POINTS[len(box)]
+        steps = np.ptp(box, axis=1) / points
+        axes = [low + step * (np.arange(points) + 0.5) for (low, _), step in zip(box, steps, strict=True)]
+        places = np.stack(np.meshgrid(*[np.arange(points)] * len(axes), indexing="ij"), axis=-1).reshape(-1, len(axes))
         x = np.zeros((len(places), len(self.space.names)))
         x[:, ~self.space.turns] = np.stack([axis[places[:, k]] for k, axis in enumerate(axes)], axis=1)
-        edge = ((places == 0) | (places == POINTS - 1)).any(axis=1)
-        return self.space.poses(x), edge.astype(np.float64), float(np.prod(steps))
+        edge = ((places == 0) | (places == points - 1)).any(axis=1)
+        return x, edge.astype(np.float64), float(np.prod(steps))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ Progress = Callable[[int, int, float], None]
 def sweep(
     study: Study | str | Path,
     *,
+    settings: Mapping[str, Any] | None = None,
     store: str | Path | None = None,
     scheduler: str | None = None,
     threads: int | None = None,
@@ -36,9 +37,9 @@ def sweep(
 
     Blocks of designs are evaluated on ``threads`` (all cores unless given), or by the workers of the Dask ``scheduler``
     at that address; bits are the same anywhere. A ``store`` (a Zarr folder) keeps every block that is done: a sweep
-    that was stopped goes on with the blocks that are missing.
+    that was stopped goes on with the blocks that are missing. ``settings`` are other values of the robot's numbers.
     """
-    return run(*prepare(study), store=store, scheduler=scheduler, threads=threads, progress=progress)
+    return run(*prepare(study, settings), store=store, scheduler=scheduler, threads=threads, progress=progress)
 
 
 def run(

@@ -168,14 +168,13 @@ def _outermost(
     height: ca.SX, slope: ca.SX, x: ca.SX, beyond: Callable[[ca.SX, ca.SX], ca.SX]
 ) -> tuple[ca.SX, ca.SX, ca.SX]:
     """Of lines height - slope x the height, value and slope of the one beyond all others at x."""
-    best = height[0], height[0] - slope[0] * x, slope[0]
+    best, value, steepness = height[0], height[0] - slope[0] * x, slope[0]
     for k in range(1, height.numel()):
-        value = height[k] - slope[k] * x
-        best_one = beyond(value, best[1])
-        best = tuple(
-            ca.if_else(best_one, new, old) for new, old in zip((height[k], value, slope[k]), best, strict=True)
-        )
-    return best
+        other = height[k] - slope[k] * x
+        further = beyond(other, value)
+        best, steepness = ca.if_else(further, height[k], best), ca.if_else(further, slope[k], steepness)
+        value = ca.if_else(further, other, value)
+    return best, value, steepness
 
 
 def _back(count: int) -> Expression:

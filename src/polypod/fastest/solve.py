@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..friction import has_friction
 from ..lazy import lazy
-from ..motion import MotionFile, Retimed, Track, Trajectory, find_motion
+from ..motion import MotionFile, Retimed, Track, Trajectory, Wrench, WrenchTable, find_motion
 from .limits import Limits
 from .problem import Problem, Use
 from .reach import fastest_squares
@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 BROKEN = 1e-3
 """Share by which a limit may be broken, by the full model between the places too."""
 _ROUNDS, _SETTLED = 40, 1e-4
+_ROWS = 1000
+"""Rows of a table of wrenches at least."""
 _LOWERINGS, _LEAST_ANSWER = 40, 0.2
 """How often peaks are lowered for an rms force, and the least power of them with which it is taken to change."""
 _KEEP_AFTER = 4
@@ -67,7 +69,18 @@ class Fastest:
 
     def motion_file(self, name: str, robot: str | None = None) -> MotionFile:
         """The motion with the wrench of the one it follows, as a motion file's content."""
-        return MotionFile(name=name, robot=robot, trajectory=self.trajectory, wrench=self.way.wrench)
+        return MotionFile(name=name, robot=robot, trajectory=self.trajectory, wrench=self._wrench())
+
+    def _wrench(self) -> Wrench | None:
+        """What pushes, by this motion's own time: a table follows the places it was given for."""
+        given = self.way.wrench
+        if not isinstance(given, WrenchTable):
+            return given
+        reached, law = self.trajectory.reached, self.trajectory
+        time = np.union1d(reached, np.linspace(0.0, self.duration, _ROWS))
+        time = time[np.insert(np.diff(time) > 1e-9 * self.duration, 0, True)]
+        values = given.components(self.way.track.time(law.progress(time)[0]))
+        return WrenchTable(times=time.tolist(), values=values.tolist(), point=given.point, frame=given.frame)
 
 
 def fastest(
