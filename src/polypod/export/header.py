@@ -97,7 +97,7 @@ OUTPUTS = {
     "possible_acceleration": "the acceleration in the same way [m/s^2, then rad/s^2]",
     "elastic": INPUTS["elastic"],
     "elastic_acceleration": INPUTS["elastic_acceleration"],
-    "elastic_energy": "energy of the bent platform [J]",
+    "elastic_energy": "energy of the deformed platform [J]",
     "converged": "1 if the iteration (of {iterated}) came to rest, 0 if it gave up: then the other numbers are not an "
     "answer",
 }

@@ -19,7 +19,7 @@ from .dry_friction import DryFriction, load_parts, loads_in_motion, next_loads
 def resting_friction(mechanism: Mechanism, dry: DryFriction) -> Expression:
     """From pose, external wrench and friction lambda (r) at rest: G (r, m), J (n, m), loads (k); k, d, s (j, 3).
 
-    Loads are led by a zero, as some robots have none.
+    A zero precedes the loads, as some robots have none.
     """
     x = mechanism.inputs()
     platform = mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))

@@ -297,7 +297,7 @@ class Dynamics:
     def sensed(self, pose: ca.SX, twist: ca.SX, elastic: ca.SX, elastic_rate: ca.SX) -> Sensed:
         """What the actuators' encoders see, limited quantities, J of the robot's own rates.
 
-        The limited quantities are led by a zero, as some robots have none.
+        A zero precedes the limited quantities, as some robots have none.
         """
         mechanism = self.mechanism
         x = self._at(pose, twist, elastic, elastic_rate)

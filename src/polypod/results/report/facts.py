@@ -61,8 +61,8 @@ def _tilt(result: xr.Dataset) -> np.ndarray:
 
 
 def _bending(result: xr.Dataset) -> list[tuple[str, str]]:
-    bent = bending(result)
-    return [] if bent is None else [("Platform", bent)]
+    shape = bending(result)
+    return [] if shape is None else [("Platform", shape)]
 
 
 def _exceeded(result: xr.Dataset) -> str:
