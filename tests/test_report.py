@@ -174,6 +174,11 @@ def test_bearing_table(result):
         assert row["peak_force"] == pytest.approx(size.max(), rel=1e-14)
         assert np.hypot(np.hypot(row["fx"], row["fy"]), row["fz"]) == pytest.approx(size.max(), rel=1e-14)
         assert size.min() <= row["cubic_mean_force"] <= size.max()
+        turn = np.linalg.norm(found.legs[leg][joint].moment, axis=-1)
+        # what is rounding has no instant
+        assert row["moment_peak_at"] == (
+            None if turn.max() < 1e-9 else pytest.approx(result.time.values[turn.argmax()])
+        )
 
 
 def test_open_reactions_stay_open():

@@ -129,7 +129,7 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
     report.remarks += _mobility(model)
     at_home = model.limits(robot.home.matrix)
     report.within_limits = at_home.ok
-    report.remarks += [f"at home {text}" for text in (at_home.violations() if at_home.names else [])]
+    report.remarks += _alike(at_home.violations() if at_home.names else [])
     report.remarks += _missing_sources(robot, sources)
     rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
@@ -138,6 +138,18 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
     report.warnings += unit_slips(at_home)
     if robot.flexible:
         _flexible(report, model)
+
+
+def _alike(broken: Sequence[str]) -> list[str]:
+    """Limits that home breaks, those of equal legs as one.
+
+    >>> _alike(["leg1: length 0.3 m is outside 1 to 2 m", "leg2: length 0.3 m is outside 1 to 2 m"])
+    ['at home leg1: length 0.3 m is outside 1 to 2 m (and in 1 other leg)']
+    """
+    counts = Counter(text.partition(": ")[2] for text in broken)
+    others = {text: f" (and in {n - 1} other leg{'s' if n > 2 else ''})" if n > 1 else "" for text, n in counts.items()}
+    first = {text.partition(": ")[2]: text for text in reversed(broken)}
+    return [f"at home {first[text]}{others[text]}" for text in counts]
 
 
 def _mobility(model: Model) -> list[str]:
@@ -288,13 +300,13 @@ def _data(report: Report) -> dict[str, Any]:
 def _print(report: Report) -> None:
     console = out()
     console.print(f"[green]ok[/]: {escape(report.file)} is a valid {report.kind}")
+    for text in report.warnings:
+        console.print(f"  [yellow]warning:[/] {escape(text)}")
     for remark in report.remarks:
         console.print(f"  {escape(remark)}")
     if report.broken and report.broken.rows:
         console.print()
         show_table(report.broken.practical())
-    for text in report.warnings:
-        console.print(f"  [yellow]warning:[/] {escape(text)}")
 
 
 def _print_faults(report: Report) -> None:

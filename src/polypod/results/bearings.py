@@ -30,6 +30,7 @@ LIFE = (
 )
 _STILL = 1e-9
 """A joint that goes less far than this [m or rad] along a motion does not move: that is rounding."""
+_ROUNDING = 1e-9  # of the largest moment in any joint
 _COUNTS = {True: ("100 km", 1e5), False: ("million turns", 2e6 * np.pi)}
 """What a basic life counts, of slides and of joints that turn, and how far that is [m or rad]."""
 
@@ -96,12 +97,15 @@ def bearings(result: xr.Dataset) -> Table:
     if rated:
         columns += [("load rating", "N"), ("mean load", "N"), ("basic life", ""), ("life counts", ""), ("life", "h")]
     rows, time = [], result.time.values
-    for k, ((leg, joint), (force, moment)) in enumerate(reactions(result).items()):
+    found = reactions(result)
+    rounding = _ROUNDING * max((float(np.nanmax(np.abs(m), initial=0.0)) for _, m in found.values()), default=0.0)
+    for k, ((leg, joint), (force, moment)) in enumerate(found.items()):
         size, turn = np.linalg.norm(force, axis=-1), np.linalg.norm(moment, axis=-1)
         top, twist = (int(np.linalg.norm(np.nan_to_num(a), axis=-1).argmax()) for a in (force, moment))
         axial, radial = (float(values.max()) for values in parts(result, k))
         cubic = float(power_mean(time, size[:, None], 3.0)[0])
-        numbers = (size[top], time[top], *force[top], axial, radial, cubic, turn[twist], time[twist])
+        when = np.nan if turn[twist] <= rounding else time[twist]  # a moment that is none has no instant
+        numbers = (size[top], time[top], *force[top], axial, radial, cubic, turn[twist], when)
         row: tuple[object, ...] = (leg, joint, *map(float, numbers))
         if rated:
             one = rated.get((leg, joint))

@@ -50,6 +50,7 @@ def motion(result: xr.Dataset) -> Figure:
                         handlelength=2.2, borderaxespad=0.0, columnspacing=1.0)  # fmt: skip
         else:
             axes.set_ylim(-1.0, 1.0)
+            axes.set_xlim(float(time[0]), float(time[-1]))
             axes.text(0.5, 0.6, "none", transform=axes.transAxes, ha="center", fontsize=8, color=INK)
         dress(axes, TIME if axes in grid[-1] else "", label)
     headline(made, title(result, "the motion"))
