@@ -66,6 +66,7 @@ def pods() -> tuple[pp.Robot, list[dict[str, Any]]]:
     return pp.Robot.model_validate(document), frames
 
 
+@pytest.mark.long
 def test_counts_with_crosses() -> None:
     """190 numbers with crosses have 88 base parameters, 40 of identical legs 23 (24 listed elsewhere: one moves)."""
     robot, frames = pods()

@@ -20,10 +20,12 @@ from polypod.control import Springs
 from polypod.errors import InputError, StateError
 from polypod.papers.long.hexagon import hexagon_modes
 from polypod.simulation import simulate
-from states import displaced
+from states import displaced, mostly_long, papers_robots
 
 Array = NDArray[np.float64]
 ModelOf = Callable[[str], pp.Model]
+# Rails with dry friction, and few freedoms.
+each_robot = pytest.mark.parametrize("name", mostly_long(papers_robots(), ("kim-ryu", "staicu")))
 
 
 def _columns(rates: Callable[[Array], Array], count: int, step: float) -> Array:
@@ -48,7 +50,9 @@ def _differences(model: pp.Model, at: sample.States, friction: bool) -> tuple[Ar
     return _columns(of_state, 2 * m, 2e-3), inputs[:, : len(at.force)], inputs[:, len(at.force) :]
 
 
-def test_matrices_are_the_derivatives_of_direct_dynamics(model: pp.Model) -> None:
+@each_robot
+def test_matrices_are_the_derivatives_of_direct_dynamics(name: str, model_of: ModelOf) -> None:
+    model = model_of(name)
     at = sample.easy(model, 1).at(0)
     axes = sample.basis(model.robot)
     m = axes.shape[1]
@@ -81,13 +85,17 @@ def test_explicit_friction_is_differentiated_as_explicit(model_of: ModelOf) -> N
     assert np.abs(linear.b[6:] - b).max() < 1e-7 * np.abs(b).max()
 
 
-def test_holding_forces_make_an_equilibrium(model: pp.Model) -> None:
+@each_robot
+def test_holding_forces_make_an_equilibrium(name: str, model_of: ModelOf) -> None:
+    model = model_of(name)
     linear = linearise(model, friction=False)
     assert np.abs(linear.drift).max() < 1e-10
 
 
-def test_stiffness_is_the_curvature_of_the_energy(model: pp.Model) -> None:
+@each_robot
+def test_stiffness_is_the_curvature_of_the_energy(name: str, model_of: ModelOf) -> None:
     """K against second differences of gravity's and the springs' energy, at an equilibrium."""
+    model = model_of(name)
     home, axes, stiffness = model.robot.home.matrix, sample.basis(model.robot), 3e5
     modes = natural_modes(model, home, stiffness)
     springs = _springs(model, stiffness)
