@@ -288,7 +288,7 @@ def test_design_that_does_not_reach_home() -> None:
         pytest.param("kim-ryu", 2600, 2650, marks=pytest.mark.long),
         pytest.param("long", 2400, 2400, marks=pytest.mark.long),
         pytest.param("lopes", 1700, 1850, marks=pytest.mark.long),
-        ("pedrammehr", 2850, 2900),
+        pytest.param("pedrammehr", 2850, 2900, marks=pytest.mark.long),
         ("staicu", 620, 620),
     ],
 )
