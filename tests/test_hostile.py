@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 import polypod as pp
+from polypod.cli.check import _print_faults, check
 from polypod.cli.new import template
 from polypod.cli.run import _folder
 from polypod.cli.show import picture
+from polypod.control.reference import Reference
 from polypod.datasets import load_result, save_result
 from polypod.errors import InputError, RobotFileError
 from polypod.export.code import identifier
@@ -140,6 +142,13 @@ def test_pipes_and_devices_are_refused_without_waiting(tmp_path):
         write_whole(tmp_path / "pipe.yaml", b"x")
 
 
+def test_a_fault_of_a_pipe_is_printed_without_reading_it(tmp_path, capsys):
+    """'polypod check /dev/zero' read it to quote its lines."""
+    os.mkfifo(tmp_path / "pipe")
+    _print_faults(check(str(tmp_path / "pipe")))
+    assert "a device, socket or pipe; a regular file is needed" in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions of POSIX")
 def test_what_is_written_keeps_to_the_umask(tmp_path):
     old = os.umask(0o077)
@@ -250,6 +259,14 @@ def test_cut_off_and_flipped_results_say_so(saved, tmp_path):
 def test_numbers_too_large_to_count_with_are_faults(number):
     with pytest.raises(RobotFileError, match=r"com.*at most 1e\+15 is allowed"):
         pp.loads(RIGID.replace("com: [0.0, 0.0, 0.02]", f"com: [0.0, 0.0, {number}]", 1))
+
+
+def test_a_rate_beyond_all_samples_is_refused():
+    trajectory = loads_motion(
+        "{name: up, trajectory: {kind: coordinates, path: {kind: line, start: 0, end: 0.1, duration: 2}}}"
+    ).trajectory
+    with pytest.raises(InputError, match=r"rate: 1e\+300/s for 2 s are 2e\+300 samples; at most 2000000"):
+        Reference(trajectory, 1e300)
 
 
 def test_masked_numbers_are_not_taken_for_numbers():

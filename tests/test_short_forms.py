@@ -242,6 +242,8 @@ FAULTS = {
     # what is wrong with a part that stands twice is said once, where the user wrote it
     "kind in a pair": ("elbow, kind: spherical", "elbow, kind: ball", 16, "legs.0.joints.1.kind", "must be 'revolute'"),
     "point in a pair": ("at: [0.04, 0, -0.41]", "at: [0.04, x, -0.41]", 17, "legs.0.joints.2.at.1", "number, got 'x'"),
+    "no bodies of a pair": ("[arm, rod]", "7", 16, "legs.0.joints.1.between", "names of bodies are needed, got 7"),
+    "list as a body": ("[arm, rod]", "[arm, [rod]]", 16, "legs.0.joints.1.between", "got ['arm', ['rod']]"),
     "body of a pair": ("[arm, rod]", "[arm, rood]", 16, "legs.0.joints.1.between", "unknown body 'rood'. Did you"),
     "unknown field": ("mass: 0.41,", "mass: 0.41, colour: red,", 12, "legs.0.bodies.arm.colour", "unknown field"),
 }  # fmt: skip

@@ -6,6 +6,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -314,10 +315,9 @@ def _print_faults(report: Report) -> None:
     console = err()
     count = len(report.faults)
     console.print(f"[bold red]error:[/] {escape(report.file)}: {count} fault{'s' if count > 1 else ''}")
-    try:
-        lines = Path(report.file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        lines = []
+    lines: list[str] = []
+    with suppress(FileError):  # what cannot be read, a device among it, is the fault
+        lines = read(Path(report.file), _AnyFileError).splitlines()
     for fault in report.faults:
         console.print(f"  {escape(str(fault))}")
         if fault.line is not None and fault.line <= len(lines):

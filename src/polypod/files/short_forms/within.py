@@ -102,7 +102,11 @@ class _Leg:
         """Raise if a joint holds a body that is not there: a misspelt name is why a rod lacks a joint."""
         known = ("base", "platform", *self._bodies)
         for number, joint in enumerate(self._joints):
-            for name in joint.get("between") or ():
+            given = joint.get("between", [])
+            if _bodies(joint) != given:
+                problem = f"two names of bodies are needed, got {short_repr(given)}"
+                raise ShortFormError((*self._joint(number), "between"), problem)
+            for name in given:
                 if name not in known:
                     problem = str(UnknownNameError("body", str(name), known))
                     raise ShortFormError((*self._joint(number), "between"), problem)
@@ -139,7 +143,7 @@ class _Leg:
         """The two points where a body has joints."""
         ends: dict[str, Array] = {}
         for number, joint in enumerate(self._joints):
-            if name in (joint.get("between") or ()):
+            if name in _bodies(joint):
                 point = read_point(joint, self._joint(number))
                 if all(np.linalg.norm(point - other) > _APART for other in ends.values()):
                     ends[str(joint.get("name"))] = point
@@ -177,7 +181,7 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
             places["bodies", f"{name}{side}"] = ("bodies", name)
     joints: list[dict[str, Any]] = []
     for number, joint in enumerate(leg["joints"]):
-        held = [name for name in joint.get("between") or () if name in pairs]
+        held = [name for name in _bodies(joint) if name in pairs]
         if not held:
             places["joints", len(joints)] = ("joints", number)
             joints.append(joint)
@@ -193,10 +197,16 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
         at = read_point(joint, here)
         for side, sign in ((1, 1.0), (2, -1.0)):
             places["joints", len(joints)] = ("joints", number)
-            ends = [f"{name}{side}" if name in pairs else name for name in joint["between"]]
+            sides = [f"{name}{side}" if name in held else name for name in joint["between"]]
             own = {"name": f"{joint['name']}{side}"} if "name" in joint else {}
-            joints.append({**joint, **own, "between": ends, "at": _listed(at + sign * offsets[0])})
+            joints.append({**joint, **own, "between": sides, "at": _listed(at + sign * offsets[0])})
     return {**leg, "bodies": bodies, "joints": joints}, places
+
+
+def _bodies(joint: dict[str, Any]) -> list[str]:
+    """The bodies that a joint is between; what is no name is a fault later."""
+    between = joint.get("between")
+    return [name for name in between if isinstance(name, str)] if isinstance(between, list) else []
 
 
 def _numbers(value: Any, place: Location) -> Array:
