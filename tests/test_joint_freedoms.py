@@ -13,7 +13,7 @@ import polypod as pp
 from chain_engine import Array, Engine, Motion
 from chain_functions import Functions
 from compare import assert_close
-from polypod.analysis import linearise
+from polypod.analysis import linearise, travel
 from polypod.errors import InputError
 from polypod.files import loads
 from polypod.files.robot_files import dumps
@@ -181,6 +181,14 @@ def test_simulation_and_linear_model(crank: pp.Model) -> None:
     # the step of the integrator is chosen for 1e-8 or so
     assert float(result.energy_kinetic[-1]) > 0.01
     assert float(abs(total - total[0]).max()) < 1e-7 * float(result.energy_kinetic[-1])
+
+
+@pytest.mark.long
+def test_travel_of_one_freedom(crank: pp.Model) -> None:
+    """A robot of one freedom has no coordinates that move together."""
+    found = travel(crank)
+    assert found.together.shape == (0, 1)
+    assert float(found.high[0] - found.low[0]) > 3.0  # a crank
 
 
 def test_files_and_faults() -> None:

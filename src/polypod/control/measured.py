@@ -55,9 +55,10 @@ class PlatformMeasured:
     def __init__(self, model: Any, reference: Reference, kp: ArrayLike, kd: ArrayLike) -> None:
         self._reference, self._gains = reference, (gain("kp", kp, 6), gain("kd", kd, 6))
         self._feedback = Call(feedback_kernel())
-        freedoms = Freedoms(model.robot)
-        self._allowed: Array | None = None if freedoms.full else freedoms.basis @ freedoms.inverse
-        self._follow = checked_call(model, "follow") if model.kernels.mechanism.platform.follows_legs else None
+        freedoms, follows = Freedoms(model.robot), model.kernels.mechanism.platform.follows_legs
+        fixed = not (freedoms.full or follows)
+        self._allowed: Array | None = freedoms.basis @ freedoms.inverse if fixed else None
+        self._follow = checked_call(model, "follow") if follows else None
 
     def start(self, time: float, measurement: Measurement) -> None:
         """Nothing is remembered."""

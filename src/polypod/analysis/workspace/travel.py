@@ -104,14 +104,14 @@ def travel(
     reach = np.abs(ends - start)[np.arange(2 * m), np.arange(2 * m) // 2] * found.part
     low, high = start - reach[::2], start + reach[1::2]
     groups = _groups(space) if combined is None else {" ".join(names): tuple(names) for names in combined}
-    rows = np.stack([_together(judge, start, np.minimum(reach[::2], reach[1::2]), g) for g in groups.values()])
+    rows = [_together(judge, start, np.minimum(reach[::2], reach[1::2]), g) for g in groups.values()]
     texts = np.array([f"{leg}: {name}" for leg, name in judge.limits] + ["none"])
     data: dict[str, Any] = {
         "low": (("coordinate",), low),
         "high": (("coordinate",), high),
         "low_limit": (("coordinate",), texts[found.binding[::2]]),
         "high_limit": (("coordinate",), texts[found.binding[1::2]]),
-        "together": (("group", "coordinate"), rows),
+        "together": (("group", "coordinate"), np.array(rows).reshape(len(rows), m)),
     }
     result = labelled(space, judge, data, {}, start)
     return result.assign_coords(coordinate=list(space.names), unit=("coordinate", list(space.units)), group=[*groups])
