@@ -221,6 +221,20 @@ def test_robots_that_mujoco_cannot_have(name: str, message: str) -> None:
         export_mjcf(pp.Model(name))
 
 
+def test_names_with_markup_and_hyphens(tmp_path: Path) -> None:
+    """Comments of XML have no two hyphens, whatever robot and legs are called; the robot comes back with its names."""
+    robot = model("five-bar").robot
+    legs = (robot.legs[0].model_copy(update={"name": "\u00e9 --> ]]>"}), *robot.legs[1:])
+    odd = pp.Model(robot.model_copy(update={"name": '<x> & "y" --- */', "title": "a ---> b", "legs": legs}))
+    for kind, export in ROBOT_EXPORTS.items():
+        files = export.files(odd)
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        path = tmp_path / list(files)[-1]
+        ET.parse(path)
+        assert kind == "sdf" or import_robot(path).robot == odd.robot
+
+
 def test_bad_numbers() -> None:
     with pytest.raises(InputError, match="impedance: between 0 and 1, got 1"):
         export_mjcf(model("five-bar"), impedance=1.0)

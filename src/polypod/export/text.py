@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ET
 from typing import Any
 
@@ -38,4 +39,5 @@ def comment(model: Model, remarks: list[str]) -> str:
     """The comment on top of a file: what it is, what is driven, what was left out; no double hyphens, as XML wants."""
     lines = [f"{model.robot.title or model.robot.name}: written by polypod from its robot file, SI units and radians."]
     lines += [f"Actuator {k + 1}: {a.name}, force in {a.force_unit}." for k, a in enumerate(model.actuators)]
-    return " " + "\n  ".join([*lines, *dict.fromkeys(remarks)]).replace("--", "- -") + " "
+    text = "\n  ".join([*lines, *dict.fromkeys(remarks)])
+    return f" {re.sub('-(?=-)', '- ', text)} "
