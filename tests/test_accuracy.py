@@ -135,8 +135,25 @@ def test_what_cannot_be_answered_is_said(model_of: ModelOf) -> None:
         budget(model_of("hexapod"), Tolerances(numbers={"legs.*.bass": uniform(1e-5)}))
     with pytest.raises(InputError, match="nothing is off"):
         budget(model_of("hexapod"), Tolerances())
-    with pytest.raises(InputError, match="six UPS legs"):
-        worst_case(model_of("lopes"), Tolerances(encoder_step=1e-5))
+    with pytest.raises(InputError, match="closed form"):
+        worst_case(model_of("3-rps"), Tolerances(encoder_step=1e-5))
+
+
+def test_bounds_of_all_orders_hold_for_other_legs(model_of: ModelOf) -> None:
+    """Robots on rails drawn at random, and one of fewer freedoms: within the bound, which is near first order."""
+    off = Tolerances(numbers={"legs.*.platform": uniform(5e-5), "legs.*.length": uniform(5e-5)}, encoder_step=2e-5)
+    model = model_of("lopes")
+    bound, first = worst_case(model, off).bound, budget(model, off).bound
+    drawn = np.abs(scatter(model, off, samples=300).displacement).max(axis=0)
+    assert (drawn <= bound).all()
+    assert (drawn > 0.2 * bound).all()
+    assert ((first < bound) & (bound < 1.3 * first)).all()
+    steps = Tolerances(encoder_step=1e-4)
+    delta = model_of("linear-delta")
+    bound, first = worst_case(delta, steps).bound, budget(delta, steps).bound
+    assert (bound[:3] >= first[:3]).all()
+    assert (bound[:3] < 1.01 * first[:3]).all()
+    assert (bound[3:] == 0).all()
 
 
 @pytest.mark.parametrize(

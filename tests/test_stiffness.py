@@ -292,3 +292,11 @@ def test_the_command(tmp_path: Path) -> None:
     assert np.allclose(data["frequencies_Hz"], MODES_HZ, atol=2e-3)
     assert data["deflection"][0]["component"] == "whole"
     assert len(data["deflection"]) == 7
+
+
+def test_maps_of_robots_of_fewer_freedoms_are_over_their_own_coordinates(model_of: Any) -> None:
+    from polypod.results.figures.stiffness import stiffness_map
+
+    left, right, *_ = stiffness_map(model_of("linear-delta"), drive=1e7).axes
+    assert (left.get_xlabel(), left.get_ylabel()) == ("x [m]", "y [m]")
+    assert "along z [N/um]" in right.get_title(loc="left") + right.get_title()

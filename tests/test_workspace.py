@@ -305,3 +305,11 @@ def test_results_are_kept_in_files_and_drawn(model, tmp_path):
     again = load_result(tmp_path / "full.nc")
     np.testing.assert_array_equal(again.orientation_share, result.orientation_share)
     assert [name for name, _, _ in figures(result, WORKSPACE_FIGURES)] == ["dexterity"]
+
+
+def test_orientations_beyond_half_a_turn_are_not_counted_again(model_of):
+    """A rotation vector of more than half a turn is an orientation that a shorter one has."""
+    space = Space(model_of("agile-eye"))
+    x = np.array([[0.3, 0.2, 0.1], [0.0, 0.0, 3.2], [2.0, 2.0, 2.0]])
+    assert space.repeated(x).tolist() == [False, True, True]
+    assert np.isfinite(space.poses(x)).all(axis=(1, 2)).tolist() == [True, False, False]

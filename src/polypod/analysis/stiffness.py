@@ -230,6 +230,6 @@ def _parts(model: Model, answer: Stiffness, extra: Array) -> tuple[list[tuple[st
     names = [(answer.springs[k], int(answer.actuator[k])) for k in chosen]
     lengths = [answer.spring_compliance[:, k] for k in chosen]
     for k in np.flatnonzero(extra > 0).tolist():
-        names.append((f"{model.actuators[k].name} (drive=)", k))
+        names.append((f"{model.actuators[k].name} (drive as given)", k))
         lengths.append(np.full(len(answer.matrix), extra[k]))
     return names, np.stack(lengths, axis=1)

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from ..analysis import budget, load_tolerances, scatter, worst_case
-from ..errors import InputError
+from ..errors import InputError, StateError
 from ..files.robot_files import with_file_lines
 from ..model import Model
 from ..results.tables import Table, table
@@ -64,7 +64,7 @@ def command(
                 note(f"{drawn.lost} of {samples} robots drawn at random cannot be assembled near home")
         try:
             rows["bound, all orders"] = worst_case(model, given).bound
-        except InputError as error:
+        except (InputError, StateError) as error:
             note(str(error))
     if json_:
         show_json(

@@ -66,7 +66,7 @@ def command(
     ] = None,
     preload: Annotated[bool, typer.Option(help="Count what the forces that hold the robot add.")] = True,
     map_: Annotated[
-        Path | None, typer.Option("--map", help="Picture of the lowest frequency over x and y at home's height.")
+        Path | None, typer.Option("--map", help="Picture of the lowest frequency over the first two coordinates.")
     ] = None,
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,

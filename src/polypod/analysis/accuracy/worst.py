@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError, StateError
+from ...mechanism import Mechanism
 from ...model import Model
 from ...model.arguments import PoseLike
-from ...parameters.paths import matching_paths, value_at
+from ...model.derivatives import port_slopes
+from ...parameters.paths import value_at
+from ...symbols.expression import port
+from ...symbols.graph import Graph
+from ..certified.intervals import Interval, enclosed
+from ..certified.matrices import middle_of
 from ..tolerances import Tolerances
-from .sources import inverse_jacobian, pose_batch, sources_of
+from .sources import Source, inverse_jacobian, pose_batch, sources_of
 
 Array = NDArray[np.float64]
-_UNITS = 64 * 2.0**-52
-"""What a unit vector between two places may be off by, times their distance from the origin over that between them."""
 _SLACK = 1e-12
 """What sums of products may have lost."""
+_COMMAND = 1e-14
+"""What a commanded coordinate may be off by the rounding of its own computation, relative to the robot's size."""
 
 
 class Worst(NamedTuple):
@@ -30,85 +37,95 @@ class Worst(NamedTuple):
 def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Worst:
     """Bounds of the displacement for all errors within the tolerances, second order and beyond counted.
 
-    Of robots on six struts whose lengths are actuated (UPS), for tolerances of their joints' places and coordinates.
-    A strut's length changes by n.d + r, 0 <= r <= |d|^2/(2 (l - |d|)), for a displacement d between its ends. If for a
-    box |x| <= e the first-order errors and these rests, times |C| of an approximate inverse C of J, and |1 - C J| e
-    stay within e, the box holds a pose (Brouwer). The rounding of J, of C and of all sums is counted.
+    For legs and platforms in closed form. With u a displacement in the robot's own coordinates, the coordinates that
+    are commanded are reached where q(u, p + dp) = q(0, p) + dq. Over a box |u| <= r and all dp, intervals of the slopes
+    J = dq/du and P = dq/dp give
+
+        b + G r <= r,   b = sum over causes |C (dq - P dp)|,   G = |1 - C J|,   C near J^-1
+
+    and then exactly one such u is in the box, and it is within b + G r (Krawczyk). Every rounding is counted.
     """
     poses, shape = pose_batch(model, pose)
     if shape:
         raise InputError(f"worst_case: one pose is needed, got a batch of shape {shape}")
-    struts = _strut_data(model, tolerances, poses[0])
+    slopes = _Slopes(model, poses[0], sources_of(model, tolerances, poses))
     solved = inverse_jacobian(model, poses)[0]
-    inverse = np.abs(solved)
-    # J and dq/dp are unit vectors and their moments, off by the rounding of differences of places
-    jacobian = np.asarray(model.jacobian(poses))[0]
-    rounded = _UNITS * struts.scale / struts.length
-    left = np.abs(np.eye(6) - solved @ jacobian) + inverse @ (rounded[:, None] * (1 + np.abs(jacobian))) + _SLACK
-    linear = np.zeros(6)
-    for source in sources_of(model, tolerances, poses):
-        columns = source.columns[0]
-        moved = np.abs(solved @ columns) + inverse @ (rounded[:, None] * (1 + np.abs(columns)))
-        linear += moved.sum(axis=1) * source.tolerance.bound * (1 + _SLACK)
-    box = 1.01 * linear + 1e-15
-    for _ in range(60):
-        needed = _needed(linear, left, inverse, struts, box)
+    box = 1.01 * slopes.needed(solved, np.full(len(solved[0]), 1e-9)) + 1e-15
+    for _ in range(30):
+        needed = slopes.needed(solved, box)
         if not np.isfinite(needed).all():
             break
         if (needed <= box).all():
-            # the box is sent into the one that is needed, which therefore holds the pose as well
-            for _ in range(5):
-                needed = _needed(linear, left, inverse, struts, needed)
-            return Worst(needed)
+            # the box is sent into the one that is needed, which therefore holds the displacement as well
+            for _ in range(2):
+                needed = np.minimum(needed, slopes.needed(solved, needed))
+            return Worst(np.abs(model.mobility.basis) @ needed * (1 + _SLACK))
         box = 1.05 * np.maximum(box, needed)
     raise StateError("worst_case: no bound was found: the errors are too large for this pose, which may be singular")
 
 
-def _needed(linear: Array, left: Array, inverse: Array, struts: _Struts, box: Array) -> Array:
-    """The box (6) that displacements of a box are sent into."""
-    return np.asarray((linear + left @ box + inverse @ struts.rest(box)) * (1 + _SLACK))
+class _Slopes:
+    """Slopes of the actuated coordinates by displacements and by numbers, as intervals over boxes of both."""
+
+    def __init__(self, model: Model, pose: Array, sources: list[Source]) -> None:
+        whole = model.kernels.mechanism
+        if whole.open_legs or whole.platform.follows_legs:
+            raise InputError(
+                f"worst_case: the legs of {model.robot.name!r} close by iterating, or leave its platform motions that "
+                "follow from others; bounds of all orders are for legs and platforms in closed form. A budget's bound "
+                "is of first order"
+            )
+        self._command = np.full(len(model.actuators), _COMMAND * max(model.robot.farthest, model.size, 1.0))
+        sizes = {path: np.size(value_at(model.robot, path)) for source in sources for path in source.scales}
+        chain, entries = port_slopes(model.robot, list(sizes))
+        mechanism = Mechanism(model.robot, model.simplify, lambda entry: (entry.path, entry.index) in entries)
+        rows = {k: entries.get((e.path, e.index)) for k, e in enumerate(mechanism.numbers.entries)}
+        chosen = [k for k, row in rows.items() if row is not None]
+        own = chain[[row for row in rows.values() if row is not None]]
+        # what each cause moves coordinates and numbers by, a column for each of its errors, times their bound
+        self._moves = [
+            (source.at_actuators * source.tolerance.bound, own @ _stacked(source, sizes) * source.tolerance.bound)
+            for source in sources
+        ]
+        values, radius = mechanism.numbers.values, np.zeros(len(mechanism.numbers.values))
+        radius[chosen] = sum((np.abs(moved).sum(axis=1) for _, moved in self._moves), np.zeros(len(chosen)))
+        radius *= 1 + _SLACK
+        self._numbers = values - radius, values + radius
+        self._ends = _ends(mechanism, pose, chosen)
+
+    def needed(self, solved: Array, box: Array) -> Array:
+        """b + G r (m) for a box r (m), with an approximate inverse C (m, n) of J."""
+        m = len(box)
+        low, high = (np.array(end) for end in self._ends(-box, box, *self._numbers))
+        jacobian, by_numbers = (middle_of(low[:, part], high[:, part]) for part in (slice(0, m), slice(m, None)))
+        size = np.abs(solved)
+        rest = np.abs(np.eye(m) - solved @ jacobian[0]) + size @ (jacobian[1] + _SLACK * np.abs(jacobian[0]))
+        total = size @ self._command + rest @ box
+        for commanded, moved in self._moves:
+            vague = by_numbers[1] @ np.abs(moved) + _SLACK * np.abs(by_numbers[0]) @ np.abs(moved)
+            vague += _SLACK * np.abs(commanded)
+            total += (np.abs(solved @ (commanded - by_numbers[0] @ moved)) + size @ vague).sum(axis=1)
+        return np.asarray(total * (1 + _SLACK) + 1e-300)
 
 
-class _Struts(NamedTuple):
-    """Lengths (6) of the struts, arms (6) of the platform's joints, bounds (6) of errors of both joints [m].
-
-    ``scale`` is the largest distance that places are measured from.
-    """
-
-    length: Array
-    arm: Array
-    base: Array
-    platform: Array
-    scale: float
-
-    def rest(self, box: Array) -> Array:
-        """What the lengths change by beyond first order, at most, for displacements in a box (6)."""
-        move, turn = np.linalg.norm(box[:3]), np.linalg.norm(box[3:])
-        reach = move + turn * self.arm + self.base + self.platform
-        with np.errstate(divide="ignore", invalid="ignore"):
-            curved = np.where(reach < self.length, reach**2 / (2 * (self.length - reach)), np.inf)
-        return np.asarray((curved + 0.5 * turn**2 * self.arm + turn * self.platform) * (1 + 1e-12))
+def _stacked(source: Source, sizes: dict[str, int]) -> Array:
+    """What the numbers of all paths, one after the other, move by for each of a cause's errors."""
+    parts = [source.scales.get(path, np.zeros((size, source.columns.shape[2]))) for path, size in sizes.items()]
+    return np.concatenate([np.zeros((0, source.columns.shape[2])), *parts])
 
 
-def _strut_data(model: Model, tolerances: Tolerances, pose: Array) -> _Struts:
-    legs = model.robot.legs
-    if not model.mobility.full or len(legs) != 6 or any(leg.kind != "UPS" for leg in legs):
-        raise InputError(
-            f"worst_case: bounds of all orders are known for six UPS legs; {model.robot.name!r} has others. A budget's "
-            "bound is of first order"
-        )
-    wide: dict[str, Array] = {"base": np.zeros((6, 3)), "platform": np.zeros((6, 3))}
-    listed = [(pattern, t.bound, False) for pattern, t in tolerances.numbers.items()]
-    listed += [(p, g.expansion * g.temperature.bound, True) for g in tolerances.growth for p in g.numbers]
-    for pattern, bound, relative in listed:
-        for path in matching_paths(model.robot, pattern):
-            parts = path.split(".")
-            if len(parts) != 3 or parts[2] not in wide:
-                raise InputError(f"worst_case: no bound for errors of {path}; only of base and platform joints")
-            own = np.abs(np.array(value_at(model.robot, path))) if relative else 1.0
-            wide[parts[2]][int(parts[1])] += bound * own
-    arm = np.linalg.norm(model.robot.attachments, axis=1)
-    q = np.asarray(model.inverse_kinematics(pose))
-    base, platform = (np.linalg.norm(wide[name], axis=1) for name in ("base", "platform"))
-    scale = float(np.abs([getattr(leg, "base", 0.0) for leg in legs]).max() + arm.max() + np.abs(pose[:3, 3]).max())
-    return _Struts(q, arm, base, platform, scale)
+def _ends(mechanism: Mechanism, pose: Array, chosen: list[int]) -> ca.Function:
+    """(low and high u, low and high numbers) -> ends of dq/d[u, chosen numbers], evaluated as it is, not compiled."""
+    u, at, numbers = ca.SX.sym("u", mechanism.platform.count), ca.SX.sym("pose", 16), mechanism.numbers.symbols
+    x = mechanism.inputs()
+    x.pose = port("pose", mechanism.platform.displaced(at, u), (4, 4))
+    q = mechanism.coordinates(mechanism.resting(x)[1])
+    slopes = ca.densify(ca.jacobian(q, ca.vertcat(u, numbers[chosen])))
+    graph = Graph.of(ca.Function("slopes", [u, at, numbers], ca.cse([ca.vec(slopes)])))
+    pairs = [[ca.SX.sym(name, part.numel()) for name in ("low", "high")] for part in (u, numbers)]
+    boxes = [[Interval(low[k], high[k]) for k in range(low.numel())] for low, high in pairs]
+    # the pose is exact: it is the one asked about
+    exact = [Interval(ca.SX(value), ca.SX(value)) for value in pose.ravel().tolist()]
+    (found,) = enclosed(graph, [boxes[0], exact, boxes[1]])
+    ends = [ca.reshape(ca.vertcat(*end), *slopes.shape) for end in zip(*found, strict=True)]
+    return ca.Function("ends", [*pairs[0], *pairs[1]], ends)

@@ -57,6 +57,11 @@ class ImplicitEnclosure:
             self._known.add(middle[some], half[some], found)
         sure = some[found.proven]
         inside[sure], outside[sure], good[sure] = self._judged(found.only(found.proven))
+        if poses is None:
+            # of rotation vectors beyond half a turn each orientation has a shorter one
+            most, least = np.maximum(np.abs(low), np.abs(high)), np.maximum(np.maximum(low, -high), 0.0)
+            inside &= ~self.space.repeated(most * (1 + 1e-15))
+            outside |= self.space.repeated(least * (1 - 1e-15))
         return Verdict(inside, outside, good)
 
     def _joined(self, x: Array, poses: Array | None) -> tuple[Array, Truth]:

@@ -78,10 +78,19 @@ class Space:
         """From the pivot's displacement to the place of the platform's origin (n, 3), for its rotations."""
         return self.home[:3, 3] + self.home[:3, :3] @ self.pivot - rotations @ self.pivot
 
+    def repeated(self, x: Array) -> NDArray[np.bool_]:
+        """Whether coordinates (n, m) turn by a rotation vector of more than half a turn."""
+        turning = not self.full and self.turns.sum() == 3
+        return np.asarray(turning & (np.linalg.norm(x[:, self.turns], axis=1) > np.pi))
+
     def poses(self, x: Array) -> Array:
-        """Poses (n, 4, 4) of coordinates (n, m); NaN where the legs do not allow them."""
+        """Poses (n, 4, 4) of coordinates (n, m); NaN where the legs do not allow them.
+
+        Three angles of a robot of fewer than six freedoms are a rotation vector: beyond half a turn it is an
+        orientation that a shorter one has already, and there is no pose.
+        """
         if not self.full:
-            return np.asarray(self.model.motion(x).pose)
+            return np.where(self.repeated(x)[:, None, None], np.nan, np.asarray(self.model.motion(x).pose))
         poses = np.tile(np.eye(4), (len(x), 1, 1))
         poses[:, :3, :3] = self.rotations(x[:, 3:])
         poses[:, :3, 3] = x[:, :3] + self.offsets(poses[:, :3, :3])

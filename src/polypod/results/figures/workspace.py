@@ -178,9 +178,11 @@ def _legend(made: Figure, result: xr.Dataset, colours: dict[int, Any]) -> None:
         handles.append(Patch(color="white", label=f"and {len(order) - _LISTED} more"))
     if "determinant" in result and float(result.determinant.min()) < 0:
         handles.append(Line2D([], [], color="#B00020", linestyle="--", label="det J = 0"))
+    # a column of words takes some two inches
+    columns = min(4, max(1, int(made.get_figwidth() / 2.0)))
     made.legend(
         handles=handles, loc="outside lower center" if made.get_layout_engine() else "lower center",
-        ncols=4, fontsize=7.5, frameon=False,
+        ncols=columns, fontsize=7.5, frameon=False,
     )  # fmt: skip
 
 
