@@ -33,10 +33,8 @@ class Reference:
         if not (np.isfinite(rate) and rate > 0):
             raise InputError(f"rate: must be greater than 0 samples a second, got {rate}")
         if trajectory.duration * rate > MOST_SAMPLES:
-            count = f"{trajectory.duration * rate:.3g}"
-            raise InputError(
-                f"rate: {rate:g}/s for {trajectory.duration:g} s are {count} samples; at most {MOST_SAMPLES}"
-            )
+            asked = f"{rate:g}/s for {trajectory.duration:g} s are {trajectory.duration * rate:.3g} samples"
+            raise InputError(f"rate: {asked}; at most {MOST_SAMPLES}")
         self.trajectory, self.rate = trajectory, float(rate)
         count = int(np.floor(trajectory.duration * rate * (1 + 1e-12))) + 1
         self.times: Array = np.minimum(np.arange(count) / rate, trajectory.duration)
