@@ -464,6 +464,14 @@ def test_platforms_that_follow_their_legs_have_a_volume_of_their_own():
         prepare(loads_study(turning))
 
 
+def test_limits_the_wrong_way_round_are_no_robot():
+    """A longest leg below the shortest one has no coordinate, whatever forces would be."""
+    text = "{name: a, robot: hexapod, rate: 5, report: peak force, vary: [{numbers: legs.*.length, pattern: high, "
+    prepared, evaluator = prepare(loads_study(text + "values: [0.1, 0.52]}]}"))
+    assert run(prepared, evaluator).reason.values[:, 0].tolist() == [1, 0]
+    assert "limits go from small to large" in evaluator.designs(prepared.values).impossible[0]
+
+
 def test_workspaces_that_are_none_are_refused(tmp_path):
     for old, new, text in (
         ("x: [-30 mm, 30 mm]", "w: [1, 2]", "unknown coordinate 'w'"),

@@ -13,8 +13,10 @@ from polypod.cli import app
 from polypod.datasets import load_result, save_result
 from polypod.description.drive import Bearing
 from polypod.files import save
+from polypod.motion import OwnCoordinates, make_task
 from polypod.results import bearings, motors, rotor_notes, study, verdict
 from polypod.results.figures import force_speed
+from polypod.tables import table
 from slides import ACROSS, ARM, DOWN, MASS, MOMENT, hinge, sine, slide
 
 SIZE, TURNS = 0.02, 1.5
@@ -218,6 +220,19 @@ def test_force_speed_figure_draws_the_envelope():
     (given,) = drawn.collections
     assert given.get_zorder() < min(line.get_zorder() for line in drawn.lines)  # behind the curves, not over them
     assert len(force_speed(sine(slide(), SIZE, TURNS, 5)).axes[0].lines) == 1
+
+
+def test_equal_actuators_are_one_curve_of_torque_against_speed(model_of):
+    """All slides of a linear Delta that goes up do the same; of motors people read torques."""
+    model = model_of("linear-delta")
+    start = model.coordinates(model.robot.home.matrix)
+    up = {"kind": "line", "start": start, "end": start + np.array([0, 0, 0.1]), "duration": 1.0, "law": "quintic"}
+    task = make_task(model, OwnCoordinates(path=up), 50.0)
+    lines = force_speed(study(model, task)).axes[0].lines
+    assert [line.get_label() for line in lines if "envelope" not in line.get_label()] == ["all 3 alike"]
+    motors = table("Actuators", [("actuator", ""), ("peak force", "N m")], [("arm1", 2.0)])
+    assert [column.name for column in motors.practical().columns] == ["actuator", "peak torque"]
+    assert motors.records()[0]["peak_force"] == 2.0  # programs find what they always did
 
 
 def test_strict_runs_end_with_two(tmp_path):

@@ -82,12 +82,12 @@ class Table:
         ]
 
     def practical(self) -> Table:
-        """The table in units that people use: mm, mm/s and deg in place of m, m/s and rad.
+        """The table in units and words that people use: mm, mm/s and deg in place of m, m/s and rad, torques in N m.
 
         A column named ``unit`` says the unit of the numbers of its row that have none of their own.
         """
         own = next((k for k, column in enumerate(self.columns) if column.name == "unit"), None)
-        columns = tuple(Column(column.name, practical_unit(column.unit)[1]) for column in self.columns)
+        columns = tuple(Column(called(c.name, c.unit), practical_unit(c.unit)[1]) for c in self.columns)
         rows = []
         for row in self.rows:
             factor, unit = (1.0, "") if own is None else practical_unit(str(row[own]))
@@ -185,6 +185,15 @@ def _full(value: Any) -> Any:
 def _family(unit: str) -> str:
     """Units whose numbers are compared to tell rounding: a moment is a force at a metre."""
     return "N" if unit == "N m" else unit
+
+
+def called(name: str, unit: str) -> str:
+    """What people call a quantity of drives where it has a unit: forces in N m are torques.
+
+    >>> called("rms force", "N m"), called("rms force", "N")
+    ('rms torque', 'rms force')
+    """
+    return name.replace("force", "torque") if unit == "N m" else name
 
 
 def practical_unit(unit: str) -> tuple[float, str]:

@@ -173,6 +173,9 @@ class Design:
             bad = ~np.isfinite(rows).all(axis=tuple(range(1, rows.ndim)))
             for k in np.flatnonzero(bad).tolist():
                 self.reasons.setdefault(k, f"{path}: finite numbers are needed")
+            if rows.shape[1:] == (2,):  # a pair of numbers is what a coordinate or length goes from and to
+                for k in np.flatnonzero(~(rows[:, 0] < rows[:, 1])).tolist():
+                    self.reasons.setdefault(k, f"{path}: limits go from small to large, got {rows[k].tolist()}")
             if is_direction(self.robot, path):
                 length = np.linalg.norm(rows, axis=1)
                 for k in np.flatnonzero(np.abs(length - 1) > _UNIT).tolist():

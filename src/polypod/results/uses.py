@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ..description import Drive
 from ..description.curve import curve_use
+from ..tables import called
 from .bearings import lives
 from .read import actuators, limit_report
 from .time_means import rms
@@ -79,11 +80,6 @@ def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -
     }[name]
     at = int(np.abs(values).argmax())
     return _use(said, where, float(abs(values[at])), allowed, unit, float(time[at]))
-
-
-def called(name: str, unit: str) -> str:
-    """What a quantity of drives is called where their forces have a unit: those in N m are torques."""
-    return name.replace("force", "torque") if unit == "N m" else name
 
 
 def _use(name: str, where: str, value: float, allowed: float, unit: str, time: float | None = None) -> Use:

@@ -10,9 +10,10 @@ from typing import Any
 import xarray as xr
 
 from ..lazy import lazy
+from ..tables import called
 from .read import drives
 from .tables import Table, short, table
-from .uses import OF_DRIVES, Use, called, of_bearings, of_drives, of_limits
+from .uses import OF_DRIVES, Use, of_bearings, of_drives, of_limits
 
 _SHOWN = {"m": (1e3, "mm"), "m/s": (1e3, "mm/s"), "rad": (180 / math.pi, "deg"), "rad/s": (180 / math.pi, "deg/s")}
 

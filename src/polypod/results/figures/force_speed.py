@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...tables import practical_unit
+from ...tables import called, practical_unit
 from ..envelope import envelope
 from ..read import actuators, drives, groups
 from ..time_means import rms
-from ..uses import called
+from .curves import merged
 from .style import INK, add_polygons, dress, figure, headline, leg_line, legend, title
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _GIVEN = np.array([[0.94, 0.94, 0.94, 1.0]])
 
 
 def force_speed(result: xr.Dataset) -> Figure:
-    """Size of force over size of speed of each actuator, one panel a unit; grey: what drives can give."""
+    """Size of force over size of speed of each actuator, one panel a unit, equal ones as one; grey: the drives'."""
     units = groups(result)
     total = len(units) * (_PANEL + _ABOVE + _BELOW)
     made = figure(7.2, total, fitted=False)
@@ -30,19 +30,22 @@ def force_speed(result: xr.Dataset) -> Figure:
         bottom = total - (k + 1) * (_PANEL + _ABOVE + _BELOW) + _BELOW
         axes: Any = made.add_axes((0.1, bottom / total, 0.88, _PANEL / total))
         factor, shown = practical_unit(f"{unit}/s")
-        _panel(axes, result, numbers, factor)
+        _panel(axes, result, numbers, factor, push)
         dress(axes, f"actuator speed [{shown}]", f"actuator {called('force', push)} [{push}]")
     headline(made, title(result, "force against speed"))
     legend(made, made.axes[0])
     return made
 
 
-def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float) -> None:
+def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float, unit: str) -> None:
     names, given, time = actuators(result), drives(result), result.time.values
     speed, force = np.abs(result.qdot.values[:, numbers]), np.abs(result.force.values[:, numbers])
     right, highest = 1.1 * float(speed.max()) or 1.0, float(force.max())
-    for column, k in enumerate(numbers):
-        axes.plot(factor * speed[:, column], force[:, column], label=names[k], **leg_line(k))
+    scale = float(speed.max()) or 1.0, highest or 1.0
+    both = np.concatenate([speed / scale[0], force / scale[1]])
+    for line in merged([names[k] for k in numbers], both, numbers):
+        at, push = np.split(line.values, 2)
+        axes.plot(factor * scale[0] * at, scale[1] * push, label=line.label, **leg_line(line.number))
     for drive in dict.fromkeys(given[k] for k in numbers):
         right = max(right, 1.05 * (drive.max_speed or 0.0))
         limit = envelope(drive, max(right, drive.max_speed or 0.0))
@@ -54,8 +57,8 @@ def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float) -> 
             axes.plot([*at, at[-1]], [*most, 0.0], color=INK, linewidth=1.0, label="drive's envelope")
         if drive.rms_force is not None:
             axes.plot([0.0, factor * right], [drive.rms_force] * 2, color=INK, linewidth=0.8, linestyle=(0, (2, 2)),
-                      label="continuous force")  # fmt: skip
+                      label=f"continuous {called('force', unit)}")  # fmt: skip
             mean = float(rms(time, force).max())
-            axes.plot([0.0], [mean], "o", color=INK, markersize=7, label="largest rms force")
+            axes.plot([0.0], [mean], "o", color=INK, markersize=7, label=f"largest rms {called('force', unit)}")
     axes.set_xlim(0.0, factor * right)
     axes.set_ylim(0.0, 1.08 * highest or 1.0)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...tables import called
 from ..read import actuators, groups
 from ..time_means import rms
-from ..uses import called
 from .curves import draw_curves, richest, three
 from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
 

@@ -8,11 +8,10 @@ import numpy as np
 
 from ...datasets import robot_of
 from ...model.slips import unit_slips
-from ...tables import practical_unit
+from ...tables import called, practical_unit
 from ..read import actuators as names
 from ..read import groups, limit_report, open_reactions
 from ..sizing import bending, limits
-from ..uses import called
 
 if TYPE_CHECKING:
     import xarray as xr
