@@ -180,3 +180,12 @@ def test_the_command(tmp_path: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "bound, all orders" in result.output
     assert "18 more causes" in result.output
+
+
+def test_robots_whose_platforms_follow_are_drawn_at_random_too(model_of: ModelOf) -> None:
+    off = Tolerances(encoder_step=1e-4)
+    model = model_of("five-bar")
+    drawn = scatter(model, off, samples=400)
+    assert drawn.lost == 0
+    assert drawn.deviation[:2] == pytest.approx(budget(model, off).deviation[:2], rel=0.15)  # 400 draws: 3.5 % each
+    assert drawn.deviation[5] > 0  # the link that carries the tool turns

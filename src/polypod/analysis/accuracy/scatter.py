@@ -48,18 +48,25 @@ def scatter(
         errors = source.tolerance.sample(draw, (samples, source.columns.shape[2]))
         goal = goal + errors @ source.at_actuators.T
         for path, scale in source.scales.items():
-            own = np.array(value_at(model.robot, path), dtype=np.float64)
-            old = changed.get(path, np.broadcast_to(own, (samples, *own.shape)))
-            changed[path] = old + (errors @ scale.T).reshape(samples, *own.shape)
+            value = np.array(value_at(model.robot, path), dtype=np.float64)
+            old = changed.get(path, np.broadcast_to(value, (samples, *value.shape)))
+            changed[path] = old + (errors @ scale.T).reshape(samples, *value.shape)
     at = np.tile(poses[0], (samples, 1, 1))
     error = np.zeros((samples, n))
+    follows = model.kernels.mechanism.platform.follows_legs
+    own = np.tile(np.asarray(model.coordinates(poses[0])), (samples, 1)) if follows else None
     for _ in range(_STEPS):
         designs = changed or None
         error = goal - np.asarray(model.inverse_kinematics(at, errors="nan", parameters=designs))
         slopes = np.asarray(model.jacobian(at, errors="nan", parameters=designs))
         good = np.isfinite(error).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
-        step = np.linalg.solve(slopes[good], error[good][..., None])[..., 0] @ model.mobility.basis.T
-        at[good] = moved(at[good], step)
+        step = np.linalg.solve(slopes[good], error[good][..., None])[..., 0]
+        if own is None:
+            at[good] = moved(at[good], step @ model.mobility.basis.T)
+        else:
+            # what follows from the coordinates is not in the basis of their rates at home
+            own[good] += step
+            at[good] = np.asarray(model.motion(own[good]).pose)
     found = np.isfinite(error).all(axis=1) & (np.abs(error).max(axis=1) <= _FOUND * (1 + model.size))
     return Scatter(displacement(poses[0], at[found]), int((~found).sum()))
 

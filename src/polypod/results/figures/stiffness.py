@@ -68,7 +68,7 @@ def stiffness_map(model: Model, **given: Any) -> Figure:
 def _usable(model: Model, pose: Array) -> NDArray[np.bool_]:
     """Poses within limits whose Jacobian is no worse than a tenth of home's."""
     home = model.robot.home.matrix
-    there = np.isfinite(pose).all(axis=(2, 3))
+    there: NDArray[np.bool_] = np.asarray(np.isfinite(pose).all(axis=(2, 3)))
     pose = np.where(there[..., None, None], pose, home)
     conditioning = model.conditioning(pose)
     least = 0.1 * model.conditioning(home).distance
