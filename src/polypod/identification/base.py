@@ -55,8 +55,11 @@ class BaseParameters:
     @property
     def names(self) -> tuple[str, ...]:
         """Each base parameter in words: ``platform mass + leg1 upper mass - 2.5 leg1 upper mass x com x``."""
-        return tuple(combination(row, [n.name for n in self.numbers], lead=i)
-                     for row, i in zip(self.matrix, self.independent, strict=True))  # fmt: skip
+        return tuple(map(self.name, range(self.count)))
+
+    def name(self, k: int) -> str:
+        """Base parameter k in words."""
+        return combination(self.matrix[k], [n.name for n in self.numbers], lead=self.independent[k])
 
     @property
     def units(self) -> tuple[str, ...]:
@@ -72,9 +75,10 @@ def combination(row: Array, names: list[str], lead: int) -> str:
     """A sum in words, the leading number first."""
     text = names[lead]
     size = float(np.abs(row).max())
-    for k in np.argsort(-np.abs(row), kind="stable"):
+    shown = np.flatnonzero(np.abs(row) > _SHOWN * size)
+    for k in shown[np.argsort(-np.abs(row[shown]), kind="stable")]:
         factor = float(row[k])
-        if k == lead or abs(factor) <= _SHOWN * size:
+        if k == lead:
             continue
         sign = "+" if factor > 0 else "-"
         digits = f"{abs(factor):.4g}"

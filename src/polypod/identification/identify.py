@@ -87,7 +87,7 @@ class Identification:
         """Base parameters that these logs do not show: uncertain by more than the file's own value is."""
         wide = np.sqrt(np.maximum(np.diag(self.fit.covariance), 0.0))
         own = np.sqrt(np.einsum("ij,j,ij->i", self.base.matrix, self.prior**2, self.base.matrix))
-        return [name for name, w, o in zip(self.base.names, wide, own, strict=True) if not w < o]
+        return [self.base.name(k) for k in np.flatnonzero(~(wide < own))]
 
     def to_dataset(self) -> xr.Dataset:
         """Everything as labelled arrays; forces are those of the last validation log, or of the last run."""

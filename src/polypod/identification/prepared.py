@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 SLOW = 3.0
 """A joint that moves slower than this many times the noise of its rate has no known direction of friction."""
 _LOOKED_AT = 400
+COARSE = 8
+"""At least so many samples between two knots are followed one by one, and at least each of so many of a log."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -
         pose = nearest_poses(model, smooth.q, model.robot.home.matrix if near is None else near)
     elif near is None:
         guess = model.robot.home.matrix if log.pose is None else log.pose[smooth.rows[0]]
-        pose = model.forward_kinematics(smooth.q, guess, along=True, full_output=True).pose
+        pose = _followed(model, smooth, guess)
     else:
         pose = model.forward_kinematics(smooth.q, near, full_output=True).pose
     lost: NDArray[np.bool_] = np.asarray(~np.isfinite(pose).all(axis=(1, 2)))
@@ -113,6 +115,20 @@ def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -
     acceleration = model.acceleration(pose, np.nan_to_num(twist), smooth.qddot, errors="nan")
     lost |= ~(np.isfinite(twist).all(axis=1) & np.isfinite(acceleration).all(axis=1))
     return Motion(pose, np.nan_to_num(twist), np.nan_to_num(acceleration)), lost
+
+
+def _followed(model: Model, smooth: Smooth, guess: Array) -> Array:
+    """Poses (n, 4, 4) along a log from that of its first sample, NaN where the robot cannot take its coordinates.
+
+    One after the other, each the guess of the next: far fewer than between two knots at first, all others from these.
+    """
+    step = min(max(smooth.samples // COARSE, 1), COARSE)
+    pose = model.forward_kinematics(smooth.q[::step], guess, along=True, full_output=True).pose
+    if step > 1 and np.isfinite(pose).all():
+        pose = model.forward_kinematics(smooth.q, np.repeat(pose, step, axis=0)[: len(smooth.q)], full_output=True).pose
+    if step > 1 and not np.isfinite(pose).all():
+        pose = model.forward_kinematics(smooth.q, guess, along=True, full_output=True).pose
+    return np.asarray(pose)
 
 
 def _moving_part(

@@ -48,13 +48,13 @@ def uncertainties(linear: LinearModel, given: float | Mapping[str, float] | None
             raise InputError(f"uncertainty: {pattern}: a part of the number, 0 or more, is needed, got {value!r}")
         if not any(fnmatchcase(path, pattern) for path in known):
             raise InputError(f"uncertainty: {pattern} fits no number; numbers are {', '.join(sorted(known)[:8])}, ...")
-    result = []
+    result, arms = [], dict[str, tuple[float, float]]()
     for n in linear.numbers:
         part = next((v for pattern, v in given.items() if fnmatchcase(n.key, pattern) or fnmatchcase(n.path, pattern)),
                     None)  # fmt: skip
         if part is None:
             part = _of_source(linear, n.path, n.moment)
-        result.append((UNCERTAINTY if part is None else part) * _scale(linear, n.path, n.moment, n.value))
+        result.append((UNCERTAINTY if part is None else part) * _scale(n.path, n.moment, n.value, linear, arms))
     return np.array(result)
 
 
@@ -74,12 +74,17 @@ def _of_source(linear: LinearModel, path: str, moment: str) -> float | None:
     return float(np.linalg.norm(parts))
 
 
-def _scale(linear: LinearModel, path: str, moment: str, value: float) -> float:
+def _scale(path: str, moment: str, value: float, linear: LinearModel, arms: dict[str, tuple[float, float]]) -> float:
     if not moment:
         drives = {"viscous": 1.0, "drag": 1.0}.get(path.rpartition(".")[2], 0.1)
         return abs(value) if value else drives
+    mass, arm = arms[path] if path in arms else arms.setdefault(path, _arm(linear, path))
+    return mass * arm ** {"m": 0, "s": 1, "a": 1, "S": 2}[moment[0]]
+
+
+def _arm(linear: LinearModel, path: str) -> tuple[float, float]:
+    """A body's mass and its radius of gyration about the origin, at least a tenth of the robot's size."""
     body: Any = value_at(linear.robot, path)
     assert isinstance(body, Body)
     arm = np.sqrt(max(np.trace(body.second_moment) / body.mass, 0.0)) if body.mass else 0.0
-    arm = max(float(arm), 0.1 * linear.model.size)
-    return float(body.mass * arm ** {"m": 0, "s": 1, "a": 1, "S": 2}[moment[0]])
+    return float(body.mass), max(float(arm), 0.1 * linear.model.size)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..friction import has_dry_friction
 from .base import BaseParameters
 from .numbers import LinearModel, Motion
 from .overdetermined import displaced
@@ -31,6 +32,10 @@ FEW = 1000
 """Samples that have to do while noise is not known."""
 STATES = 4096
 """States at once: their rows stay in the cache of a core."""
+LEAST = 9
+"""Blocks of fewer samples are summed sample by sample."""
+PARTS = 1024
+"""Rows at once whose slopes by coordinates are taken."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,8 @@ def rows_of(
     """The rows of a log at numbers p (k,); ``noise`` (a,) of forces decides whether coordinates are sought.
 
     Where it is not known yet, some samples have to do. Where friction depends on reactions forces bend with the
-    numbers: then y is what the straight line through p leaves, y - f(p) + Y_I beta(p).
+    numbers: then y is what the straight line through p leaves, y - f(p) + Y_I beta(p). Of blocks whose columns are
+    smooth in time (all samples good, no dry friction) three samples give the sum of all.
     """
     if noise is None:
         some = motion_rows(run.motion, FEW)
@@ -83,17 +89,40 @@ def rows_of(
     starts, length = _blocks(run.smooth, seek)
     shape = (len(starts), run.force.shape[1])
     columns, side, counts = np.zeros((*shape, base.count)), np.zeros(shape), np.zeros(shape, dtype=np.int64)
-    step = max(STATES // length, 1)
-    for low in range(0, len(starts), step):
-        part = slice(low, min(low + step, len(starts)))
-        states = (starts[part, None] + np.arange(length)).ravel()
-        found, y, use = _samples(linear, base, run, good, p, states)
-        split = (part.stop - low, length)
-        counts[part] = use.reshape(*split, -1).sum(axis=1)
-        root = np.sqrt(np.maximum(counts[part], 1))
-        columns[part] = found.reshape(*split, *found.shape[1:]).sum(axis=1) / root[..., None]
-        side[part] = y.reshape(*split, -1).sum(axis=1) / root
+    every = np.arange(length)
+    smooth = good.all(axis=1)[starts[:, None] + every].all(axis=1)
+    if has_dry_friction(linear.mechanism) or not LEAST <= length <= run.smooth.samples // 4:
+        smooth[:] = False
+    nodes, shares = _nodes(length)
+    for blocks, offsets in ((np.flatnonzero(smooth), nodes), (np.flatnonzero(~smooth), every)):
+        step = max(STATES // len(offsets), 1)
+        for part in (blocks[k : k + step] for k in range(0, len(blocks), step)):
+            found, y, use = _samples(linear, base, run, good, p, (starts[part, None] + offsets).ravel())
+            found, y, use = (x.reshape(len(part), len(offsets), *x.shape[1:]) for x in (found, y, use))
+            if offsets is every:
+                counts[part], columns[part], side[part] = use.sum(axis=1), found.sum(axis=1), y.sum(axis=1)
+            else:
+                sound = use.all(axis=1)
+                counts[part] = np.where(sound, length, 0)
+                columns[part] = np.einsum("bkar,k->bar", found, shares)
+                side[part] = np.where(sound, run.force[starts[part, None] + every].sum(axis=1), 0.0)
+                columns[part[~sound.all(axis=1)]] *= sound[~sound.all(axis=1)][..., None]
+    root = np.sqrt(np.maximum(counts, 1))
+    side /= root
+    columns /= root[..., None]
     return Rows(columns, side, counts, _splines(linear, run, p, starts + length // 2, counts) if seek else None)
+
+
+def _nodes(length: int) -> tuple[NDArray[np.int64], Array]:
+    """Three samples of a block of odd length and their shares, whose sum is that over all of a cubic in time.
+
+    The middle and those next to +-m, m^2 = sum t^4/sum t^2, which would be exact for a quintic too: Gauss's rule.
+    """
+    middle = length // 2
+    t = np.arange(1.0, middle + 1)
+    out = int(np.clip(np.round(np.sqrt((t**4).sum() / max((t**2).sum(), 1.0))), 1, max(middle, 1)))
+    share = float((t**2).sum()) / out**2
+    return middle + np.array([-out, 0, out]), np.array([share, length - 2 * share, share])
 
 
 def _samples(
@@ -137,33 +166,43 @@ def coordinate_slopes(linear: LinearModel, run: Prepared, p: Array, rows: NDArra
 
     A pose moves by the twist J^-1 dq; rates and accelerations keep their values meanwhile. 0 where there is none.
     """
+    some = motion_rows(run.motion, FEW)
+    steps = [np.maximum(1e-6 * np.ptp(x[some], axis=0), 1e-9) for x in run.smooth[1:4]]
+    found = np.concatenate([_differences(linear, run, p, rows[k : k + PARTS], steps)
+                            for k in range(0, len(rows), PARTS)])  # fmt: skip
+    # a step over a turn of dry friction is no slope
+    size = np.median(np.abs(found[:: max(len(found) // FEW, 1)]), axis=0)
+    return np.where(np.abs(found) <= 100 * size.max(axis=-1, keepdims=True), found, 0.0)
+
+
+def _differences(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.int64], steps: list[Array]) -> Array:
+    """Differences (n, a, 3, a) of forces by steps (a,) of q, qdot and qddot: all coordinates and both ways at once."""
     model, motion, smooth = linear.model, run.motion[rows], run.smooth
     rates, bends = smooth.qdot[rows], smooth.qddot[rows]
     n, a = rates.shape
-    steps = [np.maximum(1e-6 * np.ptp(x, axis=0), 1e-9) for x in (smooth.q, smooth.qdot, smooth.qddot)]
-    found = np.zeros((n, a, 3, a))
-    for c in range(a):
-        unit = np.zeros((n, a))
-        unit[:, c] = 1.0
-        way = model.twist(motion.pose, unit, errors="nan")
-        sides = []
-        for sign in (1.0, -1.0):
-            pose = displaced(motion.pose, sign * steps[0][c] * way)
-            twist = model.twist(pose, rates, errors="nan")
-            here = [Motion(pose, twist, model.acceleration(pose, np.nan_to_num(twist), bends, errors="nan"))]
-            twist = motion.twist + sign * steps[1][c] * way
-            here.append(Motion(motion.pose, twist, model.acceleration(motion.pose, twist, bends, errors="nan")))
-            here.append(Motion(motion.pose, motion.twist, motion.acceleration + sign * steps[2][c] * way))
-            sides.append([linear.forces(_finite(m), p) for m in here])
-        for order in range(3):
-            found[:, :, order, c] = (sides[0][order] - sides[1][order]) / (2 * steps[order][c])
-    # a step over a turn of dry friction is no slope
-    size = np.median(np.abs(found), axis=0)
-    return np.where(np.isfinite(found) & (np.abs(found) <= 100 * size.max(axis=-1, keepdims=True)), found, 0.0)
+    pose, twist, acceleration = (np.tile(x, (a, *(1,) * (x.ndim - 1))) for x in motion.arrays)
+    way = model.twist(pose, np.repeat(np.eye(a), n, axis=0), errors="nan")
+    pose, twist, acceleration = (np.tile(x, (2, *(1,) * (x.ndim - 1))) for x in (pose, twist, acceleration))
+    rates, bends = np.tile(rates, (2 * a, 1)), np.tile(bends, (2 * a, 1))
+    by = [(np.repeat(h, n)[:, None] * way * [[[1.0]], [[-1.0]]]).reshape(-1, 6) for h in steps]
+    moved = displaced(pose, by[0])
+    there = _finite(model.twist(moved, rates, errors="nan"))
+    faster = _finite(twist + by[1])
+    sides = (
+        Motion(moved, there, _finite(model.acceleration(moved, there, bends, errors="nan"))),
+        Motion(pose, faster, _finite(model.acceleration(pose, faster, bends, errors="nan"))),
+        Motion(pose, twist, _finite(acceleration + by[2])),
+    )
+    found = np.empty((n, a, 3, a))
+    for order, side in enumerate(sides):
+        force = linear.forces(side, p).reshape(2, a, n, a)
+        found[:, :, order] = np.moveaxis((force[0] - force[1]) / (2 * steps[order][:, None, None]), 0, 2)
+    return _finite(found)
 
 
-def _finite(motion: Motion) -> Motion:
-    return Motion(*(np.ascontiguousarray(np.nan_to_num(x)) for x in motion.arrays))
+def _finite(values: Array) -> Array:
+    """The same with 0 for what is not finite."""
+    return values if np.isfinite(values).all() else np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
 
 
 def _splines(
@@ -172,19 +211,25 @@ def _splines(
     smooth, log = run.smooth, run.log
     slopes = coordinate_slopes(linear, run, p, rows)
     sought = smooth.rows[rows]
-    firsts, bases, pulls, start = [], [], [], 0
-    square, samples = np.zeros(log.q.shape[1]), 0
+    firsts, bases, start = [], [], 0
     for curve in smooth.curves:
         inside = sought[(sought >= curve.inner.start) & (sought < curve.inner.stop)]
         first, basis = curve.basis(log.time[inside])
         firsts.append(start + first)
         bases.append(basis)
-        off = log.q[curve.stretch] - curve.spline(log.time[curve.stretch])
-        pulls.append(curve.values.T @ off)
-        square += (off**2).sum(axis=0)
-        samples += len(off)
         start += len(curve.spline.c)
-    basis = np.concatenate(bases)
-    whole = np.einsum("bkoc,boj->bkjc", slopes, basis) * np.sqrt(counts)[:, :, None, None]
+    pull, square, samples = pulls(run)
+    whole = np.einsum("bkoc,boj->bkjc", slopes, np.concatenate(bases)) * np.sqrt(counts)[:, :, None, None]
     gram = np.concatenate([curve.gram for curve in smooth.curves], axis=1)
-    return Splines(whole, np.concatenate(firsts), gram, np.concatenate(pulls), square, samples)
+    return Splines(whole, np.concatenate(firsts), gram, pull, square, samples)
+
+
+def pulls(run: Prepared) -> tuple[Array, Array, int]:
+    """N^T (q - N c) (K, a), |q - N c|^2 (a,) and the number of samples of a log on its splines."""
+    found, square, samples = [], np.zeros(run.log.q.shape[1]), 0
+    for curve in run.smooth.curves:
+        off = run.log.q[curve.stretch] - curve.spline(run.log.time[curve.stretch])
+        found.append(curve.values.T @ off)
+        square += np.einsum("na,na->a", off, off)
+        samples += len(off)
+    return np.concatenate(found), square, samples

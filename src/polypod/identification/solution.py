@@ -20,6 +20,9 @@ from .suspects import lag, motion_rows
 Array = NDArray[np.float64]
 ROUNDS = 8
 """At most so many rounds."""
+SETTLED = 0.05
+"""Base parameters that move by this part of their standard uncertainty have settled, or would with the next step, which
+is about as much smaller as this one is than the last."""
 
 
 class Solution(NamedTuple):
@@ -46,20 +49,26 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
     freedoms = linear.model.mobility.count if linear.redundant else None
     goods, noise = [run.good for run in runs], None
     coordinates = [run.smooth.noise for run in runs]
-    numbers, marked = prior, 0
+    numbers, beta, moved, marked = prior, base.values(prior), np.inf, 0
     for turn in range(ROUNDS):
         data = [rows_of(linear, base, run, good, numbers, noise) for run, good in zip(runs, goods, strict=True)]
         fit = weighted(data, coordinates, noise=noise, freedoms=freedoms)
-        last, noise = numbers, fit.noise
-        numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
-        runs = [run if step is None else refined(linear.model, run, step)
-                for run, step in zip(runs, fit.steps, strict=True)]  # fmt: skip
+        noise = fit.noise
         coordinates = [old if new is None else new for old, new in zip(coordinates, fit.coordinates, strict=True)]
-        predicted = [linear.forces(run.motion, numbers) for run in runs]
-        marks = [outliers(run.force - p, g) for run, p, g in zip(runs, predicted, goods, strict=True)]
-        fresh = sum(int(m.sum()) for m in marks)
+        numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
+        # where friction bends forces, straight lines hold where numbers are, not where data alone would have them
+        now = base.values(numbers) if linear.loaded else fit.beta
+        last, moved = moved, _moved(now - beta, now, fit)
+        beta = now
         # the first round knows no noise: whether coordinates are to be sought is seen in the second
-        if turn and fresh == 0 and _settled(base, last, numbers, fit):
+        settled = turn > 0 and (moved <= SETTLED or moved**2 <= SETTLED * last)
+        if not settled:
+            runs = [run if step is None else refined(linear.model, run, step)
+                    for run, step in zip(runs, fit.steps, strict=True)]  # fmt: skip
+        left = [run.force - linear.forces(run.motion, numbers) for run in runs]
+        marks = [outliers(one, g) for one, g in zip(left, goods, strict=True)]
+        fresh = sum(int(m.sum()) for m in marks)
+        if settled and fresh == 0:
             break
         marked += fresh
         goods = [g & ~m for g, m in zip(goods, marks, strict=True)]
@@ -67,7 +76,7 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
         notes.append(f"{marked} outliers of forces (beyond 6 times the usual residual): not used")
     if not all(g.any() for g in goods):
         raise InputError("logs: no sample of forces is left to use")
-    white = _whiteness(runs, predicted, goods)
+    white = _whiteness(left, goods)
     if (white.spread > 1).any():
         # this only widens intervals: weights by channel hardly move the values
         fit = weighted(data, coordinates, white.spread, noise=noise, freedoms=freedoms)
@@ -83,10 +92,11 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
     return Solution(fit, beta, deviations, numbers, covariance, held, white, runs, goods, notes)
 
 
-def _settled(base: BaseParameters, last: Array, now: Array, fit: Fit) -> bool:
+def _moved(step: Array, beta: Array, fit: Fit) -> float:
+    """The largest step of a base parameter by its standard uncertainty; steps that are rounding do not count."""
     wide = np.sqrt(np.maximum(np.diag(fit.covariance), 0.0))
-    moved = np.abs(base.values(now) - base.values(last))
-    return bool((moved <= 0.05 * wide + 1e-12 * np.abs(base.values(now))).all())
+    beyond = np.abs(step) > 1e-12 * np.abs(beta)
+    return float(np.max(np.abs(step)[beyond] / np.maximum(wide[beyond], 1e-300), initial=0.0))
 
 
 def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> list[str]:
@@ -105,6 +115,6 @@ def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> li
     return notes
 
 
-def _whiteness(runs: list[Prepared], predicted: list[Array], goods: list[NDArray[np.bool_]]) -> Whiteness:
-    longest = max(range(len(runs)), key=lambda k: len(runs[k].motion))
-    return whiteness(runs[longest].force - predicted[longest], goods[longest])
+def _whiteness(left: list[Array], goods: list[NDArray[np.bool_]]) -> Whiteness:
+    longest = max(range(len(left)), key=lambda k: len(left[k]))
+    return whiteness(left[longest], goods[longest])
