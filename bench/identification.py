@@ -70,7 +70,7 @@ def coverage(name: str, runs: int, budget: float = 5.0) -> dict[str, Any]:
         "coverage": float(held.mean()),
         "lowest": float(each.min()),
         "highest": float(each.max()),
-        "below_90": [(base.name(chosen[k]), float(each[k])) for k in np.flatnonzero(each < 0.9)],
+        "below_90": [(base.name(int(chosen[k])), float(each[k])) for k in np.flatnonzero(each < 0.9)],
         "above_99": int((each > 0.99).sum()),
         "errors": [(round(float(m), 2), round(float(d), 2)) for m, d in zip(score.mean(0), score.std(0), strict=True)],
         "numbers_of_the_file": float(np.mean(files)),

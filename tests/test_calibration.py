@@ -277,3 +277,26 @@ def test_bad_measurements_are_refused(tmp_path: Any) -> None:
         read_measurements(model, table)
     table.write_text(f"{header},x [mm],y [mm],z [mm]\n" + ",".join(["700"] * 9) + "\n")
     assert read_measurements(model, table).values == pytest.approx(np.full((1, 3), 0.7))
+    table.write_text(f"{header},x [deg],y [mm],z [mm]\n" + ",".join(["700"] * 9) + "\n")
+    with pytest.raises(InputError, match=r"'x' is a length and takes \[m\] or \[mm\], got a unit of angle"):
+        read_measurements(model, table)
+    table.write_text(f"{header},x [mm],y [mm],z [mm]\n" + ",".join(["700"] * 8) + ",far\n")
+    with pytest.raises(pp.errors.MotionFileError, match="z: must be a finite number, got 'far'"):
+        read_measurements(model, table)
+
+
+@pytest.mark.parametrize("name", ["3-rps", "tricept"])
+def test_joints_in_line_may_leave_it(name: str) -> None:
+    """A slide that is drawn along its leg runs aside in the machine: poses are those of a file with these numbers."""
+    model = pp.Model(name)
+    geometry = Geometry(model)
+    truth = 2e-4 * np.random.default_rng(0).standard_normal(geometry.count)
+    path = random_poses(model, 10, 1)
+    reading = model.inverse_kinematics(path)
+    pose = geometry.poses(reading, truth, path)
+    values = geometry.values_at(truth)
+    changes = [Change(p, "m", v, v, 0 * v) for p, v in values.items()]
+    machine = pp.Model(with_changes(model.robot, changes, "moved", geometry.following(values)))
+    found = machine.forward_kinematics(reading + geometry.reading_offsets(truth), pose)
+    # 1e-9 mm is 1e-12 m: rounding of poses a metre away is far below
+    assert np.abs(found - pose).max() < 1e-13

@@ -13,7 +13,7 @@ import pytest
 import polypod as pp
 from polypod.description import Body
 from polypod.errors import InputError
-from polypod.identification import LinearModel, Log, excite, identify, read_log, save_log, simulated_log
+from polypod.identification import LinearModel, Log, excite, identify, read_log, rows, save_log, simulated_log
 from polypod.identification.base import base_parameters
 from polypod.identification.identify import identified
 from polypod.identification.logs import checked
@@ -21,6 +21,7 @@ from polypod.identification.physical import cones, inside, most_likely
 from polypod.identification.prepared import prepared
 from polypod.identification.prior import stated_interval, uncertainties
 from polypod.identification.residuals import whiteness
+from polypod.identification.rows import rows_of
 from polypod.identification.smoothing import smoothed
 from polypod.identification.solution import solved
 from polypod.motion import dumps_motion, loads_motion
@@ -167,6 +168,24 @@ def test_splines_have_exact_derivatives() -> None:
     assert np.abs(noisy.qddot[:, 1] + 4 * np.sin(2 * t[noisy.rows])).std() < 0.02
 
 
+def test_three_samples_stand_for_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums of smooth columns over a block by three of its samples are those by all of them."""
+    linear = LinearModel(five_bar())
+    base = base_parameters(linear)
+    run = prepared(five_bar(), checked(log(0, rate=4000.0)), spacing=0.012, check=False)
+    noise = np.full(2, NOISE["noise_force"])
+    few = rows_of(linear, base, run, run.good, linear.values, noise)
+    monkeypatch.setattr(rows, "LEAST", 10**9)
+    every = rows_of(linear, base, run, run.good, linear.values, noise)
+    assert few.counts[0, 0] >= 9
+    assert np.array_equal(few.counts, every.counts)
+    assert few.side == pytest.approx(every.side, rel=1e-12)
+    off = (few.columns - every.columns) @ base.values(linear.values)
+    # most to 1e-7 of the noise, those where the motion is repeated and its third derivative leaps to a hundredth
+    assert np.median(np.abs(off)) < 1e-6 * noise[0]
+    assert np.abs(off).max() < 0.05 * noise[0]
+
+
 def test_whiteness_sees_correlation() -> None:
     draw = np.random.default_rng(1)
     white = draw.standard_normal((4000, 1))
@@ -302,6 +321,9 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
     (tmp_path / "unit.csv").write_text(text.replace("left.q [rad]", "left.q [mm]"))
     with pytest.raises(InputError, match=r"left\.q"):
         read_log(five_bar(), tmp_path / "unit.csv")
+    placed = "\n".join(line + (",x [mm]" if not k else ",5") for k, line in enumerate(text.splitlines()))
+    (tmp_path / "placed.csv").write_text(placed)
+    assert "columns not used: x" in read_log(five_bar(), tmp_path / "placed.csv").notes
     (tmp_path / "current.csv").write_text(text.replace(".force [N m]", ".current [A]"))
     with pytest.raises(InputError, match="needs the drive's constant"):
         read_log(five_bar(), tmp_path / "current.csv")

@@ -45,8 +45,9 @@ def test_identify_writes_a_robot_and_a_report(folder: Path) -> None:
     assert "identified from run1.csv" in again.source_of("legs.0.joints.0.rotor")
     pp.Model(again)
     page = (folder / "new.html").read_text()
-    for part in ("Force errors", "Residuals", "Numbers", "Base parameters", "data:image/svg+xml;base64", "held-out"):
+    for part in ("Force errors", "What moved", "Residuals", "Numbers", "Base parameters", "held-out forces fall from"):
         assert part in page
+    assert page.count("data:image/svg+xml;base64") == 2
     assert "http" not in page.replace("http-equiv", "")
     refused = run("identify", "five-bar", folder / "run1.csv", "--out", folder / "new.yaml")
     assert refused.exit_code == 2

@@ -13,7 +13,7 @@ from ..files import dumps
 from ..files.safe_names import file_name
 from ..files.whole import write_whole
 from ..identification import Identification, identify
-from .identify_report import base_table, changes_table, force_errors, page, whiteness_table
+from .identify_report import base_table, changes_table, force_errors, headline, moved_table, page, whiteness_table
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
@@ -78,10 +78,11 @@ def command(
         f"{base.sight.count('not')} not at all.\n"
     )
     show_table(force_errors(found))
-    show_table(changes_table(found))
+    show_table(moved_table(found))
+    out().print(f"\n{headline(found)}")
     for text in found.notes:
         note(text)
-    out().print(f"\nWrote {escape(str(target))} and {escape(str(paper))}.")
+    out().print(f"Wrote {escape(str(target))} and {escape(str(paper))}.")
 
 
 def report_data(found: Identification, target: Path, paper: Path) -> dict[str, Any]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 from html import escape
+from typing import Any
 
 import numpy as np
 
 from ..identification import Identification
+from ..identification.identify import Forces
+from ..identification.prior import Z95
+from ..identification.residuals import WHITE, autocorrelation
 from ..results.report.page import figure_html, table_html
 from ..results.tables import Table, table
 
@@ -15,7 +20,8 @@ _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse;font-size:13px}td,th{padding:.15rem .6rem;border-bottom:1px solid #ddd}"
     "td.number{text-align:right}th{text-align:left}.wide{overflow-x:auto}img{max-width:100%}"
-    ".note{background:#fff6dd;padding:.4rem .8rem}.caption{color:#666}"
+    ".note{background:#fff6dd;padding:.4rem .8rem}.caption{color:#666}figure{margin:1rem 0}figcaption{color:#666}"
+    "summary{font-size:1.2rem;font-weight:600;cursor:pointer;margin:1rem 0}"
 )
 
 
@@ -23,7 +29,7 @@ def force_errors(found: Identification) -> Table:
     """Errors of forces before and after, by actuator, of the held-out log or else of the last run."""
     shown = (found.validation or found.runs)[-1]
     what = f"held-out log {shown.log.name}" if found.validation else f"log {shown.log.name}, which was fitted"
-    unit = found.model.actuators[0].force_unit
+    unit = _force_unit(found)
     before, after = shown.error(shown.before), shown.error(shown.after)
     rows = [(a.name, float(before[k]), float(after[k]), float(found.fit.noise[k]))
             for k, a in enumerate(found.model.actuators)]  # fmt: skip
@@ -31,19 +37,39 @@ def force_errors(found: Identification) -> Table:
     return table("Force errors", columns, rows, f"Root mean square of measured less predicted forces of the {what}.")
 
 
+def headline(found: Identification) -> str:
+    """What the identification is worth, in a sentence."""
+    shown = (found.validation or found.runs)[-1]
+    what = "held-out forces" if found.validation else "forces (of a log that was fitted)"
+    before, after, noise = (
+        float(np.sqrt((x**2).mean()))
+        for x in (shown.error(shown.before), shown.error(shown.after), np.asarray(found.fit.noise))
+    )
+    unit = _force_unit(found)
+    return f"Errors of {what} fall from {before:.3g} to {after:.3g} {unit}; their noise is {noise:.3g} {unit}."
+
+
+def _force_unit(found: Identification) -> str:
+    """N, N m, or both where a robot has actuators of both kinds."""
+    return " or ".join(dict.fromkeys(a.force_unit for a in found.model.actuators))
+
+
 def whiteness_table(found: Identification) -> Table:
     """Residuals of the fit: size and whiteness by actuator."""
     white = found.residuals
-    rows = [(a.name, float(white.rms[k]), float(white.neighbours[k]), float(white.time[k]), float(white.p_value[k]))
-            for k, a in enumerate(found.model.actuators)]  # fmt: skip
-    columns = [("actuator", ""), ("rms", found.model.actuators[0].force_unit), ("correlation of neighbours", ""),
-               ("correlation time", "samples"), ("p-value of whiteness", "")]  # fmt: skip
-    caption = "White residuals have a p-value (Ljung, Box) above 0.01. Intervals are widened by the correlation time."
+    rows = [(a.name, float(white.rms[k]), float(white.neighbours[k]), float(white.time[k]), float(white.p_value[k]),
+             "yes" if white.p_value[k] >= WHITE else "no") for k, a in enumerate(found.model.actuators)]  # fmt: skip
+    columns = [("actuator", ""), ("rms", _force_unit(found)), ("correlation of neighbours", ""),
+               ("correlation time", "samples"), ("p-value", ""), ("white", "")]  # fmt: skip
+    caption = (
+        f"White residuals have a p-value (Ljung, Box) of {WHITE} or more. Where they are not, something of the machine "
+        "is missing in the model or in its motion, and intervals are widened by the correlation time."
+    )
     return table("Residuals", columns, rows, caption)
 
 
 def changes_table(found: Identification) -> Table:
-    """What moved and by how much: every number of the file that logs show something of."""
+    """Every number of the file that logs show something of: before, after and by how much it moved."""
     rows = []
     for change in found.changes:
         before, after, half = (np.asarray(x, dtype=float) for x in (change.before, change.after, change.half))
@@ -56,8 +82,17 @@ def changes_table(found: Identification) -> Table:
             rows.append((change.path + suffix, change.unit, float(before[at]), float(after[at]), float(half[at]), moved,
                          ratio))  # fmt: skip
     columns = [("number", ""), ("unit", ""), ("file", ""), ("new", ""), ("± 95 %", ""), ("moved by", ""),
-               ("moved / interval", "")]  # fmt: skip
+               ("moved", "of ± 95 %")]  # fmt: skip
     return table("Numbers", columns, rows, "By data and file together, of real bodies.")
+
+
+def moved_table(found: Identification, most: int = 30) -> Table:
+    """The numbers that moved by more than their 95 % interval, those that moved most first."""
+    whole = changes_table(found)
+    rows = sorted((row for row in whole.rows if row[-1] > 1), key=lambda row: -row[-1])
+    more = f" The first {most} are shown." if len(rows) > most else ""
+    caption = f"{len(rows)} of {len(whole.rows)} numbers moved by more than their ± 95 %.{more}"
+    return replace(whole, title="What moved", rows=tuple(rows[:most]), caption=caption)
 
 
 def base_table(found: Identification) -> Table:
@@ -74,45 +109,75 @@ def base_table(found: Identification) -> Table:
 def page(found: Identification, version: str) -> str:
     """The report as HTML text."""
     notes = "".join(f'<p class="note">{escape(text)}</p>' for text in found.notes)
-    tables = [force_errors(found), whiteness_table(found), changes_table(found), base_table(found)]
     figures = [figure_html(name, caption, svg) for name, caption, svg in _figures(found)]
     logs = ", ".join(f"{run.log.name} ({len(run.time)} samples)" for run in found.runs)
     title = f"Identification of {found.robot.name}"
+    long = "".join(
+        f"<details><summary>{escape(one.title)} ({len(one.rows)})</summary>{table_html(one)}</details>"
+        for one in (changes_table(found), base_table(found))
+    )
     return (
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>"
         f"<style>{_STYLE}</style></head><body><h1>{escape(title)}</h1><p>From {escape(logs)}; polypod {version}.</p>"
-        f"{notes}{table_html(tables[0])}{''.join(figures)}{''.join(map(table_html, tables[1:]))}</body></html>"
+        f"<p><strong>{escape(headline(found))}</strong></p>{notes}{table_html(force_errors(found))}{figures[0]}"
+        f"{table_html(moved_table(found))}{figures[1]}{table_html(whiteness_table(found))}{long}</body></html>"
     )
 
 
 def _figures(found: Identification) -> list[tuple[str, str, bytes]]:
-    """Forces measured and predicted, and residuals with their autocorrelation, of the log that judges the result."""
+    """Forces measured and predicted of the log that judges the result, and its residuals with their autocorrelation."""
+    shown = (found.validation or found.runs)[-1]
+    return [
+        ("forces", f"Forces of {shown.log.name}: measured, by the file's numbers and by the new ones.",
+         _svg(_force_curves(found, shown))),
+        ("residuals", f"Measured less predicted forces of {shown.log.name} with the new numbers, dashed twice the "
+         "noise; right their autocorrelation, which is within the band (95 %) if they are white.",
+         _svg(_residual_curves(found, shown))),
+    ]  # fmt: skip
+
+
+def _force_curves(found: Identification, shown: Forces) -> Any:
     from matplotlib.figure import Figure
 
-    shown = (found.validation or found.runs)[-1]
-    step = max(1, len(shown.time) // 3000)
-    t, names = shown.time[::step], [a.name for a in found.model.actuators]
-    unit = found.model.actuators[0].force_unit
-    images = []
-    for name, caption in (
-        ("forces", f"Forces of {shown.log.name}: measured, by the file's numbers and by the new ones."),
-        ("residuals", f"Measured less predicted forces of {shown.log.name}, before and after."),
-    ):
-        figure = Figure(figsize=(10, 1.6 * len(names) + 0.6), layout="constrained")
-        axes = figure.subplots(len(names), 1, sharex=True, squeeze=False)[:, 0]
-        for k, axis in enumerate(axes):
-            measured, before, after = (a[::step, k] for a in (shown.measured, shown.before, shown.after))
-            if name == "forces":
-                axis.plot(t, measured, color="0.7", lw=1.5, label="measured")
-                axis.plot(t, before, color="C1", lw=0.8, label="file")
-                axis.plot(t, after, color="C0", lw=0.8, label="new")
-            else:
-                axis.plot(t, measured - before, color="C1", lw=0.6, label="file")
-                axis.plot(t, measured - after, color="C0", lw=0.6, label="new")
-            axis.set_ylabel(f"{names[k]} [{unit}]")
-        axes[0].legend(loc="upper right", ncols=3, fontsize="small")
-        axes[-1].set_xlabel("time [s]")
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="svg")
-        images.append((name, caption, buffer.getvalue()))
-    return images
+    actuators, step = found.model.actuators, max(1, len(shown.time) // 3000)
+    figure = Figure(figsize=(10, 1.6 * len(actuators) + 0.8), layout="constrained")
+    axes = figure.subplots(len(actuators), 1, sharex=True, squeeze=False)[:, 0]
+    for k, axis in enumerate(axes):
+        for values, style in (
+            (shown.measured, {"color": "0.75", "lw": 4, "label": "measured"}),
+            (shown.before, {"color": "C1", "lw": 1, "label": "file"}),
+            (shown.after, {"color": "C0", "lw": 1, "label": "new"}),
+        ):
+            axis.plot(shown.time[::step], values[::step, k], **style)
+        axis.set_ylabel(f"{actuators[k].name} [{actuators[k].force_unit}]")
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
+    axes[-1].set_xlabel("time [s]")
+    return figure
+
+
+def _residual_curves(found: Identification, shown: Forces) -> Any:
+    from matplotlib.figure import Figure
+
+    actuators, step = found.model.actuators, max(1, len(shown.time) // 3000)
+    left = np.where(shown.good, shown.measured - shown.after, np.nan)
+    lags, rho = autocorrelation(np.nan_to_num(left), shown.good)
+    figure = Figure(figsize=(10, 1.6 * len(actuators) + 0.6), layout="constrained")
+    axes = figure.subplots(len(actuators), 2, sharex="col", squeeze=False, width_ratios=[2, 1])
+    for k, (axis, other) in enumerate(axes):
+        axis.plot(shown.time[::step], left[::step, k], color="C0", lw=0.5)
+        for sign in (-2, 2):
+            axis.axhline(sign * found.fit.noise[k], color="0.3", lw=0.8, ls="--")
+        axis.set_ylabel(f"{actuators[k].name} [{actuators[k].force_unit}]")
+        band = Z95 / np.sqrt(max(int(shown.good[:, k].sum()), 1))
+        other.axhspan(-band, band, color="0.85")
+        other.vlines(lags, 0.0, rho[:, k], color="C0", lw=2)
+        other.set_ylim(-max(0.2, float(np.abs(rho[:, k]).max())) * 1.1, max(0.2, float(np.abs(rho[:, k]).max())) * 1.1)
+    axes[-1, 0].set_xlabel("time [s]")
+    axes[-1, 1].set_xlabel("lag [samples]")
+    return figure
+
+
+def _svg(figure: Any) -> bytes:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg")
+    return buffer.getvalue()

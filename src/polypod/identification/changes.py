@@ -36,7 +36,11 @@ def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[C
         old, new, wide = np.zeros(10), np.zeros(10), np.zeros((10, 10))
         old[slots], new[slots] = before[places], entries[places]
         wide[np.ix_(slots, slots)] = spread[np.ix_(places, places)]
-        changes += _shown(body_changes(path, body, old, new, wide))
+        shown = _shown(body_changes(path, body, old, new, wide))
+        if not wide[1:, 1:].any():
+            # a body that does not turn: forces show its mass alone, and the rest of it stays as the file has it
+            shown = [change for change in shown if change.path == f"{path}.mass"]
+        changes += shown
     return changes
 
 

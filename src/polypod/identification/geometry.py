@@ -63,7 +63,9 @@ class Geometry:
             )
         self.paths = self._paths(patterns)
         wanted = set(self.paths)
-        self.mechanism = Mechanism(self.robot, None, lambda entry: entry.path in wanted)
+        # joints that are drawn in line need not be so: a machine is never exactly as drawn
+        general = self.robot.model_copy(update={"legs": tuple(leg.aslant() for leg in self.robot.legs)})
+        self.mechanism = Mechanism(general, None, lambda entry: entry.path in wanted)
         if not model.mobility.full:
             # a pose is what legs make of it: none of its six components is fixed beforehand
             self.mechanism.platform = RigidPlatform(self.mechanism.numbers)

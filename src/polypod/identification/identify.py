@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Source = "str | Path | xr.Dataset | Log"
+APART = 4.0
+"""Numbers that move by more standard uncertainties of the file's values than this contradict the file."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class Identification:
         """Base parameters that these logs do not show: uncertain by more than the file's own value is."""
         wide = np.sqrt(np.maximum(np.diag(self.fit.covariance), 0.0))
         own = np.sqrt(np.einsum("ij,j,ij->i", self.base.matrix, self.prior**2, self.base.matrix))
-        return [self.base.name(k) for k in np.flatnonzero(~(wide < own))]
+        return [self.base.name(k) for k in np.flatnonzero(~(wide < own)).tolist()]
 
     def to_dataset(self) -> xr.Dataset:
         """Everything as labelled arrays; forces are those of the last validation log, or of the last run."""
@@ -170,7 +172,8 @@ def identified(
         linear.model, robot, linear, base, found.fit, found.beta, found.deviations, found.numbers, found.covariance,
         sigma, changes, found.held, found.residuals,
         [_forces(linear, run, g, found.numbers) for run, g in zip(found.runs, found.goods, strict=True)],
-        [_forces(linear, run, run.good, found.numbers) for run in held_back], (*notes, *found.notes),
+        [_forces(linear, run, run.good, found.numbers) for run in held_back],
+        (*notes, *found.notes, *_disagreements(linear, prior, sigma, found.numbers)),
     )  # fmt: skip
     unseen = result.invisible
     if unseen:
@@ -181,6 +184,19 @@ def identified(
         )
         result = replace(result, notes=(*result.notes, text))
     return result
+
+
+def _disagreements(linear: LinearModel, prior: Array, sigma: Array, numbers: Array) -> list[str]:
+    """A word on numbers that data move by more than the file's uncertainty lets them: both then pull at the result."""
+    far = np.abs(numbers - prior) / np.where(sigma > 0, sigma, np.inf)
+    worst = np.argsort(-far)[:4]
+    listed = ", ".join(f"{linear.numbers[k].name} (by {far[k]:.1f} times)" for k in worst.tolist() if far[k] > APART)
+    if not listed:
+        return []
+    return [
+        f"data and file disagree: the file's uncertainty is too small for {listed}; state a larger one (uncertainty= "
+        "in Python, --uncertainty on the command line), or the file holds these numbers back"
+    ]
 
 
 def _forces(linear: LinearModel, run: Prepared, good: NDArray[np.bool_], numbers: Array) -> Forces:

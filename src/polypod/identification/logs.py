@@ -18,8 +18,7 @@ from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
 from ..model import Model
-from ..motion.columns import UNITS
-from ..motion.tables import Table, read_table
+from ..motion.tables import Table, fits, read_table
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -118,15 +117,15 @@ def _of_table(model: Model, table: Table, constants: Any) -> Log:
         pose = np.tile(np.eye(4), (len(position), 1, 1))
         pose[:, :3, 3] = position
         pose[:, :3, :3] = Rotation.from_euler(model.robot.euler, angles).as_matrix()
+    else:
+        unknown += [c for c in _POSE if c in columns]  # a part of a pose is none
     log = Log(table.name, table.times, np.stack(q, axis=1), np.stack(force, axis=1), pose)
     return log.noted(f"columns not used: {', '.join(unknown)}") if unknown else log
 
 
 def _taken(table: Table, columns: dict[str, tuple[str, Array]], name: str, quantity: str) -> Array:
     stated, values = columns[name]
-    if stated not in ("", quantity):
-        units = " or ".join(f"[{unit}]" for unit in UNITS[quantity])
-        raise InputError(f"log: {table.name}: column {name!r} takes {units}, got a unit of {stated}")
+    fits(f"log: {table.name}", name, stated, quantity)
     return values
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -12,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from ..errors import Fault, InputError, MotionFileError
-from ..files.documents import read
+from ..errors import InputError
 from ..model import Model
-from ..motion.columns import QUANTITY_OF_UNIT, UNITS
+from ..motion.tables import fits, read_columns
 
 Array = NDArray[np.float64]
 Kind = Literal["pose", "position", "tilt", "distance"]
@@ -26,7 +23,6 @@ COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
     "distance": (("distance", "length"),),
 }
 """Columns of each kind and what they measure. Distances may come with the anchor's place in ``anchor_x`` and so on."""
-_HEADER = re.compile(r"\s*(?P<name>[^\[\]]*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")
 _ANCHOR = ("anchor_x", "anchor_y", "anchor_z")
 
 
@@ -121,21 +117,28 @@ def _skew(v: Array) -> Array:
 def read_measurements(model: Model, path: str | Path, **options: Any) -> Measurements:
     """Measurements from a CSV file: ``NAME.q`` of every actuator, and the columns of a kind, with units in brackets."""
     path = Path(path)
-    names, values = _table(path)
-    q = [f"{a.name}.q" for a in model.actuators]
-    missing = [name for name in q if name not in names]
+    columns, values = read_columns(path)
+    names = [column.name for column in columns]
+
+    def taken(name: str, quantity: str) -> Array:
+        place = names.index(name)
+        fits(f"measurements: {path.name}", name, columns[place].quantity, quantity)
+        return values[:, place]
+
+    wanted = [(f"{a.name}.q", "angle" if a.unit == "rad" else "length") for a in model.actuators]
+    missing = [name for name, _ in wanted if name not in names]
     if missing:
         raise InputError(f"measurements: {path.name}: column {missing[0]!r} is missing; got {', '.join(names)}")
-    kind = next((k for k, columns in COLUMNS.items() if all(c in names for c, _ in columns)), None)
+    kind = next((k for k, own in COLUMNS.items() if all(c in names for c, _ in own)), None)
     if kind is None:
-        kinds = "; ".join(f"{k}: {', '.join(c for c, _ in columns)}" for k, columns in COLUMNS.items())
+        kinds = "; ".join(f"{k}: {', '.join(c for c, _ in own)}" for k, own in COLUMNS.items())
         raise InputError(f"measurements: {path.name}: columns of one kind are needed ({kinds}), got {', '.join(names)}")
-    found = np.stack([values[names.index(c)] for c, _ in COLUMNS[kind]], axis=1)
+    found = np.stack([taken(*column) for column in COLUMNS[kind]], axis=1)
     if kind == "pose":
         found[:, 3:] = Rotation.from_euler(model.robot.euler, found[:, 3:]).as_rotvec()
     if all(c in names for c in _ANCHOR):
-        options["anchor"] = np.stack([values[names.index(c)] for c in _ANCHOR], axis=1)
-    readings = np.stack([values[names.index(c)] for c in q], axis=1)
+        options["anchor"] = np.stack([taken(c, "length") for c in _ANCHOR], axis=1)
+    readings = np.stack([taken(*column) for column in wanted], axis=1)
     return measurements(model, kind, readings, found, **options)  # type: ignore[arg-type]
 
 
@@ -149,35 +152,3 @@ def measurements(model: Model, kind: Kind, readings: Array, values: Array, **opt
     up = -gravity / size if size > 0 else np.array([0.0, 0.0, 1.0])
     given = {k: np.asarray(v, dtype=float) for k, v in options.items() if v is not None}
     return Measurements(kind, readings, np.asarray(values, dtype=float), up=up, **given)
-
-
-def _table(path: Path) -> tuple[list[str], list[Array]]:
-    """Names and columns (n,) of a CSV file in SI units."""
-    lines = [(k, line) for k, line in enumerate(read(path, MotionFileError).splitlines(), 1)
-             if line.strip() and not line.lstrip().startswith("#")]  # fmt: skip
-    if len(lines) < 2:
-        raise MotionFileError(
-            str(path), [Fault("", f"a header and rows of numbers are needed, got {len(lines)} lines")]
-        )
-    names, factors, faults = [], [], []
-    for cell in next(csv.reader([lines[0][1]])):
-        match = _HEADER.fullmatch(cell)
-        unit = (match["unit"] if match else None) or ""
-        if unit and unit not in QUANTITY_OF_UNIT:
-            faults.append(Fault(cell, f"unit must be one of {', '.join(QUANTITY_OF_UNIT)}, got {unit!r}", lines[0][0]))
-        names.append(match["name"] if match else cell)
-        factors.append(UNITS[QUANTITY_OF_UNIT[unit]][unit] if unit in QUANTITY_OF_UNIT else 1.0)
-    rows = []
-    for number, text in lines[1:]:
-        cells = next(csv.reader([text]))
-        try:
-            rows.append([float(c) for c in cells])
-        except ValueError:
-            faults.append(Fault("", f"numbers are needed, got {text.strip()!r}", number))
-            continue
-        if len(cells) != len(names):
-            faults.append(Fault("", f"{len(names)} columns are needed as in the header, got {len(cells)}", number))
-            rows.pop()
-    if faults:
-        raise MotionFileError(str(path), faults[:20])
-    return names, list((np.array(rows) * factors).T)

@@ -50,6 +50,7 @@ class Naming:
 
     def __init__(self, mechanism: Mechanism, entries: list[Entry], same_legs: bool) -> None:
         self.mechanism, self.robot, self.entries, self.same_legs = mechanism, mechanism.robot, entries, same_legs
+        self._joints: dict[str, dict[str, set[str]]] = {}
 
     def numbers(self) -> tuple[tuple[LinearNumber, ...], Array]:
         """The numbers p and T (entries, numbers)."""
@@ -90,7 +91,17 @@ class Naming:
         where = self._spoken(path if moment else owner)
         if moment:
             return LinearNumber(path, moment, f"{where} {_WORDS[moment]}", _UNITS[moment[0]], value)
-        return LinearNumber(path, "", f"{where} {field.replace('_', ' ')}", _field_unit(self.robot, path), value)
+        unit = _field_unit(self._kinds(owner), field)
+        return LinearNumber(path, "", f"{where} {field.replace('_', ' ')}", unit, value)
+
+    def _kinds(self, owner: str) -> set[str]:
+        """Kinds of the joints that a friction or a joint of the file at a path stands for."""
+        if ".joints." in owner:
+            return {str(value_at(self.robot, owner.removesuffix(".friction")).kind)}
+        leg = owner.rpartition(".")[0]
+        if leg not in self._joints:
+            self._joints[leg] = value_at(self.robot, leg).friction_joints() if leg.startswith("legs.") else {}
+        return self._joints[leg].get(owner.rpartition(".")[2], set())
 
     def _spoken(self, path: str) -> str:
         """A path as people say it: ``legs.0.prismatic_friction`` is ``leg1 prismatic friction``."""
@@ -139,7 +150,20 @@ def is_linear(entry: Entry) -> bool:
     return field in FRICTION or field in ("cross_inertia", "rotor", "rotor_mass", "rotor_inertia")
 
 
-def _field_unit(robot: Any, path: str) -> str:
-    field = path.rpartition(".")[2]
-    return {"viscous": "N s/m or N m s/rad", "coulomb": "1 or m", "drag": "N or N m", "cross_inertia": "kg m^2",
-            "rotor_mass": "kg"}.get(field, "kg or kg m^2")  # fmt: skip
+_FIELD_UNITS = {
+    "viscous": ("N s/m", "N m s/rad"),
+    "coulomb": ("", "m"),
+    "drag": ("N", "N m"),
+    "rotor": ("kg", "kg m^2"),
+}
+_OTHER_UNITS = {"cross_inertia": "kg m^2", "rotor_mass": "kg", "rotor_inertia": "kg m^2"}
+
+
+def _field_unit(kinds: set[str], field: str) -> str:
+    """Unit of friction or of an inertia, of joints of these kinds: those that slide or those that turn."""
+    if field in _OTHER_UNITS:
+        return _OTHER_UNITS[field]
+    slides, turns = _FIELD_UNITS[field]
+    if kinds <= {"prismatic"}:
+        return slides
+    return f"{slides or '1'} or {turns}" if kinds & {"prismatic", "cylindrical"} else turns

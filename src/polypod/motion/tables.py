@@ -46,13 +46,7 @@ class Table:
             raise InputError(f"csv: {self.name}: the columns must be {allowed} (in any order), got {got}")
         order = [names.index(column.name) for column in wanted]
         for column, place in zip(wanted, order, strict=True):
-            stated = self.columns[place].quantity
-            if stated not in ("", column.quantity):
-                units = " or ".join(f"[{unit}]" for unit in UNITS[column.quantity])
-                raise InputError(
-                    f"csv: {self.name}: column {column.name!r} is {_article(column.quantity)} and takes {units}, got a "
-                    f"unit of {stated}"
-                )
+            fits(f"csv: {self.name}", column.name, self.columns[place].quantity, column.quantity)
         return replace(self, columns=wanted, values=self.values[:, order])
 
 
@@ -79,8 +73,32 @@ def read_table(folder: Path, name: str) -> Table:
         raise InputError(f"csv: {name}: {'; '.join(map(str, error.faults))}{where}") from error
 
 
+def read_columns(path: Path) -> tuple[tuple[Column, ...], Array]:
+    """Columns and their values (n, k) in SI units of a CSV file whose rows have no time."""
+    columns, values, _ = _numbers(path, timed=False)
+    return columns, values
+
+
+def fits(what: str, name: str, stated: str, quantity: str) -> None:
+    """Raise if the unit that a column's header states measures something else than the column holds."""
+    if stated not in ("", quantity):
+        units = " or ".join(f"[{unit}]" for unit in UNITS[quantity])
+        raise InputError(f"{what}: column {name!r} is {_article(quantity)} and takes {units}, got a unit of {stated}")
+
+
 def _read(path: Path, name: str) -> Table:
-    """Rows start at the second line; empty lines and lines that start with ``#`` are passed over."""
+    columns, table, lines = _numbers(path, timed=True)
+    if not (np.diff(table[:, 0]) > 0).all():
+        raise MotionFileError(str(path), _order_faults(lines, table[:, 0].tolist())[:20])
+    start = float(table[0, 0])
+    return Table(name, columns[1:], start, table[:, 0] - start, table[:, 1:])
+
+
+def _numbers(path: Path, timed: bool) -> tuple[tuple[Column, ...], Array, list[int]]:
+    """Columns, values (n, k) in SI units and the lines they stand in.
+
+    Rows start at the second line; empty lines and lines that start with ``#`` are passed over.
+    """
     lines = read(path, MotionFileError).splitlines()
     rows = [
         (number, line) for number, line in enumerate(lines, 1) if line.strip() and not line.lstrip().startswith("#")
@@ -88,9 +106,21 @@ def _read(path: Path, name: str) -> Table:
     if len(rows) < 2:
         got = f"a header and rows of numbers are needed, got {len(rows)} lines"
         raise MotionFileError(str(path), [Fault("", got, rows[0][0] if rows else 1)])
-    columns, factors = _header(path, *rows[0])
+    columns, factors = _header(path, *rows[0], timed)
+    try:
+        # a long log in a fifth of the time that cells one by one take
+        table = np.loadtxt([line for _, line in rows[1:]], delimiter=",", comments=None, ndmin=2)
+    except ValueError:
+        table = np.zeros((0, 0))
+    if table.shape != (len(rows) - 1, len(columns)) or not np.isfinite(table).all():
+        table = _cell_by_cell(path, columns, rows[1:])
+    return columns, table * factors, [number for number, _ in rows[1:]]
+
+
+def _cell_by_cell(path: Path, columns: tuple[Column, ...], rows: list[tuple[int, str]]) -> Array:
+    """Values (n, k), or an error with every cell that is no number."""
     numbers, faults = [], []
-    for line, text in rows[1:]:
+    for line, text in rows:
         cells = next(csv.reader([text]))
         if len(cells) != len(columns):
             faults.append(Fault("", f"{len(columns)} columns are needed as in the header, got {len(cells)}", line))
@@ -104,16 +134,12 @@ def _read(path: Path, name: str) -> Table:
             except ValueError:
                 faults.append(Fault(column.name, f"must be a finite number, got {cell.strip()!r}", line))
         numbers.append(row)
-    if not faults:
-        faults = _order_faults([line for line, _ in rows[1:]], [row[0] for row in numbers])
     if faults:
         raise MotionFileError(str(path), faults[:20])
-    table = np.array(numbers) * factors
-    start = float(table[0, 0])
-    return Table(name, columns[1:], start, table[:, 0] - start, table[:, 1:])
+    return np.array(numbers)
 
 
-def _header(path: Path, line: int, text: str) -> tuple[tuple[Column, ...], list[float]]:
+def _header(path: Path, line: int, text: str, timed: bool) -> tuple[tuple[Column, ...], list[float]]:
     columns: list[Column] = []
     factors, faults = [], []
     for cell in next(csv.reader([text])):
@@ -127,11 +153,11 @@ def _header(path: Path, line: int, text: str) -> tuple[tuple[Column, ...], list[
             faults.append(Fault(column.name, "every column needs a name of its own, this one is there twice", line))
         columns.append(column)
         factors.append(UNITS[quantity][unit] if quantity else 1.0)
-    if columns[0].name != "time":
+    if timed and columns[0].name != "time":
         hint = "; separate the columns with commas" if ";" in text or "\t" in text else ""
         wanted = f"the first column must be 'time' (a header such as 'time,x,y,z'), got {text!r}{hint}"
         faults.append(Fault("", wanted, line))
-    elif columns[0].quantity not in ("", "time"):
+    elif timed and columns[0].quantity not in ("", "time"):
         faults.append(Fault("time", f"takes [s] or [ms], got a unit of {columns[0].quantity}", line))
     if faults:
         raise MotionFileError(str(path), faults)

@@ -104,6 +104,23 @@ class Chain(Leg, kind="chain"):
         leg._followed = (*self._followed, found)
         return leg, "translation" if found[1] == "translation" else "rotation"
 
+    def aslant(self) -> Chain:
+        """The same leg, solved without taking anything as straight or square because its numbers make it so.
+
+        Universal joints and slides have one way for what is drawn straight and one for all: this is the one for all.
+        """
+        leg = self.model_copy()
+        drawn_so = {
+            joint
+            for joint, one in self._recipes.items()
+            if one.way in ("swing", "stretch", "rod") and not one.alone and joint not in self._plan.spins
+        }
+        found = {joint: replace(one, straight=False, sense=1) if joint in drawn_so else one
+                 for joint, one in self._recipes.items()}  # fmt: skip
+        drawn = on_drawn_branch(found, leg._missed)
+        leg._recipes = self._recipes if drawn is None else drawn
+        return leg
+
     def _patterns(self) -> dict[int, Recipe] | None:
         """How every joint is solved without iterating, on the branches that are drawn; None if that is not known."""
         found = recipes(self, self._plan) if self.closing == "auto" else None
