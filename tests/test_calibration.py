@@ -152,7 +152,7 @@ def test_parts_of_poses_are_fitted(kind: Any) -> None:
     other = poses(20, 1)
     there = found.geometry.poses(readings(other), found.steps, other)
     now, then = (seen(blank, pose, np.eye(4), np.eye(4))[0] for pose in (there, other))
-    assert np.abs(now - then).max() < 1e-8 * MM
+    assert np.abs(now - then).max() < 1e-10 * MM
 
 
 def test_slopes_are_those_of_differences() -> None:
@@ -200,7 +200,7 @@ def test_fewer_freedoms_are_calibrated() -> None:
     assert np.abs(fitted.residuals).max() < 1e-9 * MM
     other = random_poses(model, 10, 2)
     there = [geometry.poses(model.inverse_kinematics(other), p, other) for p in (truth, fitted.steps)]
-    assert np.abs(there[0] - there[1]).max() < 1e-8 * MM
+    assert np.abs(there[0] - there[1]).max() < 1e-10 * MM
 
 
 @pytest.mark.long

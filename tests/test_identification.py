@@ -181,8 +181,8 @@ def test_three_samples_stand_for_a_block(monkeypatch: pytest.MonkeyPatch) -> Non
     assert np.array_equal(few.counts, every.counts)
     assert few.side == pytest.approx(every.side, rel=1e-12)
     off = (few.columns - every.columns) @ base.values(linear.values)
-    # most to 1e-7 of the noise, those where the motion is repeated and its third derivative leaps to a hundredth
-    assert np.median(np.abs(off)) < 1e-6 * noise[0]
+    # a hundredth of the noise at most, where a knot lies in a block; most blocks are met far better
+    assert np.median(np.abs(off)) < 1e-4 * noise[0]
     assert np.abs(off).max() < 0.05 * noise[0]
 
 
@@ -280,6 +280,7 @@ def test_outliers_and_saturation_are_marked() -> None:
     [
         (lambda own: replace(own, force=own.force[:, ::-1]), "swapped"),
         (lambda own: replace(own, force=own.force * [1, -1]), "left have the wrong sign"),
+        (lambda own: replace(own, q=own.q * [1, -1]), "left.q seems to have the wrong sign"),
         (lambda own: replace(own, force=1000 * own.force), "other units"),
         (lambda own: replace(own, time=own.time[::-1]), "time must increase"),
         (lambda own: replace(own, q=own.q + 40.0), "cannot take"),
@@ -299,6 +300,8 @@ def test_clocks_that_do_not_match_are_found() -> None:
     assert "forces come" in notes
     said = float(notes.split("forces come ")[1].split(" s")[0])
     assert said == pytest.approx(8 / 500, abs=1 / 500)
+    drifting = np.stack([np.interp(1.01 * own.time, own.time, column) for column in own.force.T], axis=1)
+    assert "clocks run at different rates" in " ".join(identify(five_bar(), [replace(own, force=drifting)]).notes)
     mended = identify(five_bar(), [late], delay=said)
     assert mended.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.3)
 

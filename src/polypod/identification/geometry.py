@@ -64,7 +64,8 @@ class Geometry:
         self.paths = self._paths(patterns)
         wanted = set(self.paths)
         # joints that are drawn in line need not be so: a machine is never exactly as drawn
-        general = self.robot.model_copy(update={"legs": tuple(leg.aslant() for leg in self.robot.legs)})
+        legs: Any = self.robot.legs
+        general = self.robot.model_copy(update={"legs": tuple(leg.aslant() for leg in legs)})
         self.mechanism = Mechanism(general, None, lambda entry: entry.path in wanted)
         if not model.mobility.full:
             # a pose is what legs make of it: none of its six components is fixed beforehand

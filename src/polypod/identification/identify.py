@@ -149,7 +149,7 @@ def _log(model: Model, source: Any, constants: Any) -> Log:
     if isinstance(source, Log):
         from .logs import checked
 
-        return source if len(source.good) else checked(source)
+        return source if len(source.good) else checked(source, [a.name for a in model.actuators])
     return read_log(model, source, constants)
 
 

@@ -7,7 +7,7 @@ each with a unit in brackets: ``leg1.q [mm]``, ``leg1.force [N]``. A pose, if me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -66,9 +66,10 @@ def read_log(
     ``constants`` turn currents into forces [N/A or N m/A]: one number, one for each actuator, or by name.
     """
     if hasattr(source, "data_vars"):
-        return checked(_of_dataset(model, source))
+        return checked(_of_dataset(model, source), [a.name for a in model.actuators])
     path = Path(source)
-    return checked(_of_table(model, read_table(path.parent, path.name), constants))
+    table = read_table(path.parent, path.name)
+    return checked(_of_table(model, table, constants), [a.name for a in model.actuators])
 
 
 def _of_dataset(model: Model, data: Any) -> Log:
@@ -149,8 +150,15 @@ def _constants(model: Model, given: Any) -> Array | None:
     return np.broadcast_to(values.ravel(), (len(names),))
 
 
-def checked(log: Log) -> Log:
-    """A log with its gaps, jumps and saturated forces found and said; errors for what is no log."""
+def _named(names: Sequence[str], k: int) -> str:
+    return names[k] if names else f"actuator {k + 1}"
+
+
+def checked(log: Log, names: Sequence[str] = ()) -> Log:
+    """A log with its gaps, jumps and saturated forces found and said; errors for what is no log.
+
+    ``names`` are those of the actuators, for what is said.
+    """
     n, actuators = log.q.shape
     if log.force.shape != log.q.shape or log.time.shape != (n,):
         raise InputError(
@@ -181,15 +189,16 @@ def checked(log: Log) -> Log:
         breaks.update((jumps[:, 0] + 1).tolist())
         row, k = jumps[0]
         notes.append(
-            f"{len(jumps)} {'jump' if len(jumps) == 1 else 'jumps'} of coordinates, the first of number {k + 1} by "
-            f"{log.q[row + 1, k] - log.q[row, k]:.3g} at {log.time[row + 1]:.4g} s: the log is taken apart there"
+            f"{len(jumps)} {'jump' if len(jumps) == 1 else 'jumps'} of coordinates, the first of {_named(names, k)} by "
+            f"{log.q[row + 1, k] - log.q[row, k]:.3g} at {log.time[row + 1]:.4g} s: the log is taken apart there; if a "
+            "sensor has slipped, what comes after is off"
         )
     good = np.isfinite(log.force)
     saturated = _saturated(log.force) & good
     if saturated.any():
         worst = int(saturated.sum(axis=0).argmax())
         notes.append(
-            f"{int(saturated.sum())} saturated samples of forces (most in number {worst + 1}, at "
+            f"{int(saturated.sum())} saturated samples of forces (most of {_named(names, worst)}, at "
             f"{np.nanmax(np.abs(log.force[:, worst])):.4g}): not used"
         )
     return replace(log, good=good & ~saturated, starts=(0, *sorted(breaks)), notes=tuple(notes))

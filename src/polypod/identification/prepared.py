@@ -178,4 +178,4 @@ def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array,
     if np.diag(correlations(force[rows], predicted)).mean() < 0.5 and np.ptp(smooth.q, axis=0).min() > 0:
         found = exchanged(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
         if found:
-            raise InputError(f"log: {log.name}: {found}. Rename the columns")
+            raise InputError(f"log: {log.name}: {found}. Mend the columns; --no-check takes them as they are")

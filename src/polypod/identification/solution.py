@@ -105,13 +105,23 @@ def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> li
         rows = motion_rows(run.motion, max(1000, 2 * len(base.independent)))
         columns = linear.slopes(run.motion[rows], linear.values, base.independent)
         sound = np.isfinite(columns).all(axis=(1, 2))
-        shift = lag(columns[sound], np.nan_to_num(run.log.force), run.smooth.rows[rows][sound])
-        if shift is not None:
-            step = float(np.median(np.diff(run.log.time)))
+        columns, at = columns[sound], run.smooth.rows[rows][sound]
+        force, half = np.nan_to_num(run.log.force), len(at) // 2
+        shift = lag(columns, force, at)
+        if shift is None:
+            continue
+        step = float(np.median(np.diff(run.log.time)))
+        first, second = ((lag(columns[part], force, at[part]) or 0.0) for part in (slice(half), slice(half, None)))
+        if abs(second - first) > max(0.5 * abs(shift), 1.0):
             notes.append(
-                f"{run.log.name}: forces come {shift * step:.4g} s after the coordinates (clocks do not match): pass "
-                f"delay={shift * step:.4g} (--delay on the command line)"
+                f"{run.log.name}: forces come {first * step:.4g} s after the coordinates in the first half and "
+                f"{second * step:.4g} s in the second (clocks run at different rates): bring them to one clock first"
             )
+            continue
+        notes.append(
+            f"{run.log.name}: forces come {abs(shift) * step:.4g} s {'after' if shift > 0 else 'before'} the "
+            f"coordinates (clocks do not match): pass delay={shift * step:.4g} (--delay on the command line)"
+        )
     return notes
 
 

@@ -47,15 +47,18 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
     usual = float(np.median(np.abs(gain)))
     if not 1 / UNITS < usual < UNITS and own.mean() > 0.5:
         raise InputError(
-            f"log: {name}: forces are {usual:.3g} times those of the file's numbers; are they in other units (mA, kN)? "
-            "State the unit in the column's header, and --constant for currents"
+            f"log: {name}: forces are {usual:.3g} times those of the file's numbers; are they, or times, in other "
+            "units (mA, kN, ms)? State the unit in the column's header, and --constant for currents"
         )
 
 
 def swapped_coordinates(model: Model, q: Array) -> str:
-    """Which exchange of two coordinates lets the robot close, as a hint; empty if none does."""
+    """Which unit, exchange of two coordinates or sign lets the robot close, as a hint; empty if none does."""
     names = [a.name for a in model.actuators]
     some = q[:: max(1, len(q) // 50)][:50]
+    scale = np.array([np.pi / 180 if a.unit == "rad" else 1e-3 for a in model.actuators])
+    if (model.forward_kinematics(scale * some, full_output=True).code == 0).all():
+        return "; in [deg] or [mm] it can: state the unit in the columns' headers"
     for i, j in combinations(range(q.shape[1]), 2):
         order = list(range(q.shape[1]))
         order[i], order[j] = j, i
@@ -70,17 +73,19 @@ def swapped_coordinates(model: Model, q: Array) -> str:
 
 
 def exchanged(model: Model, motion: tuple[Array, Array, Array], measured: Array) -> str:
-    """Which exchange of two coordinates makes the file's forces fit the measured ones far better; empty if none."""
-    q, qdot, qddot = motion
+    """Which exchange or sign of coordinates makes the file's forces fit the measured ones far better; empty if none."""
     names = [a.name for a in model.actuators]
-    best, text = float(np.diag(correlations(measured, _forces(model, q, qdot, qddot))).mean()), ""
-    for i, j in combinations(range(q.shape[1]), 2):
-        order = list(range(q.shape[1]))
-        order[i], order[j] = j, i
-        forces = _forces(model, q[:, order], qdot[:, order], qddot[:, order])
+    count = len(names)
+    best, text = float(np.diag(correlations(measured, _forces(model, *motion))).mean()), ""
+    tried = [(np.eye(count)[[j if k == i else i if k == j else k for k in range(count)]],
+              f"{names[i]}.q and {names[j]}.q seem exchanged") for i, j in combinations(range(count), 2)]  # fmt: skip
+    tried += [(np.diag(np.where(np.arange(count) == k, -1.0, 1.0)), f"{names[k]}.q seems to have the wrong sign")
+              for k in range(count)]  # fmt: skip
+    for change, said in tried:
+        forces = _forces(model, *(x @ change.T for x in motion))
         fit = float(np.diag(correlations(measured, forces)).mean())
         if fit > max(best + 0.2, 0.8):
-            best, text = fit, f"{names[i]}.q and {names[j]}.q seem exchanged (mean correlation of forces {fit:.2f})"
+            best, text = fit, f"{said} (mean correlation of forces {fit:.2f})"
     return text
 
 
