@@ -96,8 +96,10 @@ def test_poses_of_one_orientation_show_less() -> None:
 
 def test_without_noise_the_geometry_is_exact() -> None:
     pose = poses(20)
-    found = calibrate(robot("nominal"), measurements(robot("nominal"), "pose", readings(pose), whole(pose)),
-                      numbers=NUMBERS)  # fmt: skip
+    import xarray as xr
+
+    data = xr.Dataset({"q": (("row", "actuator"), readings(pose)), "pose": (("row", "i", "j"), pose)})
+    found = calibrate(robot("nominal"), data, numbers=NUMBERS)
     assert np.abs(errors(found)).max() < 1e-9
     assert found.robot.legs[2].base == pytest.approx(np.array(DATA["simulated_real"])[2, 3:6] * MM, abs=1e-12)
     assert "calibrated from 20 measurements of pose" in found.robot.source_of("legs.2.base")

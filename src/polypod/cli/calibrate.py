@@ -74,6 +74,8 @@ def command(
                        "combinations": list(chosen.base.names)})  # fmt: skip
             return
         show_table(plan_table(chosen))
+        if "together" in chosen.base.sight:
+            show_table(combinations_table(chosen))
         out().print(f"\n{_seen(chosen.base)}\nWrote {escape(str(target))}: {plan_count} poses to measure at.")
         return
     assert poses is not None
@@ -121,6 +123,12 @@ def plan_table(chosen: Plan) -> Table:
     return table(
         "What the poses will show", [("number", ""), ("unit", ""), ("± 95 %", ""), ("seen", "")], rows, caption
     )
+
+
+def combinations_table(chosen: Plan) -> Table:
+    """Combinations of numbers that poses show only together."""
+    mixed = [name for name, row in zip(chosen.base.names, chosen.base.matrix, strict=True) if (row != 0).sum() > 1]
+    return table("Seen together", [("combination", "")], [(name,) for name in mixed])
 
 
 def poses_table(model: Model, chosen: Plan) -> Table:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +15,12 @@ from ..errors import InputError
 from ..model import Model
 from ..motion.tables import fits, read_columns
 
+if TYPE_CHECKING:
+    import xarray as xr
+
 Array = NDArray[np.float64]
 Kind = Literal["pose", "position", "tilt", "distance"]
-COLUMNS: dict[str, tuple[tuple[str, str], ...]] = {
+COLUMNS: dict[Kind, tuple[tuple[str, str], ...]] = {
     "pose": tuple(zip(("x", "y", "z", "a1", "a2", "a3"), ("length",) * 3 + ("angle",) * 3, strict=True)),
     "position": tuple((a, "length") for a in "xyz"),
     "tilt": (("tilt_x", "angle"), ("tilt_y", "angle")),
@@ -114,9 +118,14 @@ def _skew(v: Array) -> Array:
     return result - np.swapaxes(result, -1, -2)
 
 
-def read_measurements(model: Model, path: str | Path, **options: Any) -> Measurements:
-    """Measurements from a CSV file: ``NAME.q`` of every actuator, and the columns of a kind, with units in brackets."""
-    path = Path(path)
+def read_measurements(model: Model, source: str | Path | xr.Dataset, **options: Any) -> Measurements:
+    """Measurements from a CSV file: ``NAME.q`` of every actuator, and the columns of a kind, with units in brackets.
+
+    Or from a labelled dataset with ``q`` (n, a), and ``pose`` (n, 4, 4) or the columns of a kind (n,), SI units.
+    """
+    if hasattr(source, "data_vars"):
+        return _of_dataset(model, source, options)
+    path = Path(source)
     columns, values = read_columns(path)
     names = [column.name for column in columns]
 
@@ -129,17 +138,45 @@ def read_measurements(model: Model, path: str | Path, **options: Any) -> Measure
     missing = [name for name, _ in wanted if name not in names]
     if missing:
         raise InputError(f"measurements: {path.name}: column {missing[0]!r} is missing; got {', '.join(names)}")
-    kind = next((k for k, own in COLUMNS.items() if all(c in names for c, _ in own)), None)
-    if kind is None:
-        kinds = "; ".join(f"{k}: {', '.join(c for c, _ in own)}" for k, own in COLUMNS.items())
-        raise InputError(f"measurements: {path.name}: columns of one kind are needed ({kinds}), got {', '.join(names)}")
+    kind = _kind(names, path.name)
     found = np.stack([taken(*column) for column in COLUMNS[kind]], axis=1)
     if kind == "pose":
         found[:, 3:] = Rotation.from_euler(model.robot.euler, found[:, 3:]).as_rotvec()
     if all(c in names for c in _ANCHOR):
         options["anchor"] = np.stack([taken(c, "length") for c in _ANCHOR], axis=1)
     readings = np.stack([taken(*column) for column in wanted], axis=1)
-    return measurements(model, kind, readings, found, **options)  # type: ignore[arg-type]
+    return measurements(model, kind, readings, found, **options)
+
+
+def _kind(names: Sequence[str], where: str) -> Kind:
+    """The kind of measurement whose columns are all there."""
+    kind = next((k for k, own in COLUMNS.items() if all(c in names for c, _ in own)), None)
+    if kind is None:
+        kinds = "; ".join(f"{k}: {', '.join(c for c, _ in own)}" for k, own in COLUMNS.items())
+        raise InputError(f"measurements: {where}: columns of one kind are needed ({kinds}), got {', '.join(names)}")
+    return kind
+
+
+def _of_dataset(model: Model, data: Any, options: dict[str, Any]) -> Measurements:
+    if "q" not in data.variables:
+        raise InputError("measurements: a dataset needs q, the readings of the actuators")
+    names = [a.name for a in model.actuators]
+    given = [str(n) for n in data["actuator"].values] if "actuator" in data.coords else names
+    if sorted(given) != sorted(names):
+        raise InputError(f"measurements: the actuators must be {', '.join(names)}, got {', '.join(given)}")
+    readings = data["q"].transpose(..., "actuator").values if "actuator" in data["q"].dims else data["q"].values
+    readings = np.asarray(readings, dtype=float)[:, [given.index(n) for n in names]]
+    if "pose" in data.variables:
+        pose = np.asarray(data["pose"].values, dtype=float)
+        turn = Rotation.from_matrix(pose[:, :3, :3]).as_rotvec()
+        return measurements(model, "pose", readings, np.concatenate([pose[:, :3, 3], turn], axis=1), **options)
+    kind = _kind([str(name) for name in data.variables], "dataset")
+    found = np.stack([np.asarray(data[c].values, dtype=float) for c, _ in COLUMNS[kind]], axis=1)
+    if kind == "pose":
+        found[:, 3:] = Rotation.from_euler(model.robot.euler, found[:, 3:]).as_rotvec()
+    if all(c in data.variables for c in _ANCHOR):
+        options = options | {"anchor": np.stack([data[c].values for c in _ANCHOR], axis=1)}
+    return measurements(model, kind, readings, found, **options)
 
 
 def measurements(model: Model, kind: Kind, readings: Array, values: Array, **options: Any) -> Measurements:
