@@ -52,9 +52,9 @@ def calibrate(
     """Points, lengths, directions and offsets of a robot from measured poses.
 
     ``data`` is a CSV file, a labelled dataset (see :func:`read_measurements`) or :class:`Measurements`. ``numbers``
-    choose what is to be found (path patterns); what measurements do not show stays near the file's values, which are taken to be uncertain by ``uncertainty`` [m, rad].
-    ``frames`` finds where the device's frame and its target on the platform are. ``robust`` leaves out rows that are
-    off by more than five standard deviations of the others.
+    choose what is to be found (path patterns); what measurements do not show stays near the file's values, which are
+    taken to be uncertain by ``uncertainty`` [m, rad]. ``frames`` finds where the device's frame and its target on the
+    platform are. ``robust`` leaves out rows that are off by more than five standard deviations of the others.
     """
     model = model if isinstance(model, Model) else Model(model)
     if not isinstance(data, Measurements):
