@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from .prior import Z95
 from .rewritten import Change, file_value, with_changes
 from .sight import sight_rows, slopes_seen
 from .workspace import random_poses
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Array = NDArray[np.float64]
 UNCERTAINTY = 0.02
