@@ -13,6 +13,7 @@ from polypod.analysis.certified.affine import Affine, modelled
 from polypod.analysis.certified.krawczyk import Krawczyk
 from polypod.analysis.workspace import Space
 from polypod.analysis.workspace.space import Judge
+from polypod.files import dumps, loads
 from polypod.symbols.graph import Graph
 from test_certified import FUNCTIONS, X
 
@@ -118,7 +119,7 @@ def test_no_pose_of_a_five_bar_is_singular_before_a_leg_is_stretched(five_bar):
 def test_iterated_legs_are_decided_as_those_in_closed_form(name):
     robot = pp.load(name)
     own = tuple(leg.model_copy(update={"closing": "newton"}) for leg in robot.legs)
-    opened = pp.Model(robot.model_copy(update={"legs": own}))
+    opened = pp.Model(loads(dumps(robot.model_copy(update={"legs": own}))))
     assert len(opened.kernels.mechanism.open_legs) == 3
     centre = np.random.default_rng(4).uniform(-0.08, 0.08, (200, 3))
     verdict = judged_inside_out(pp.Model(robot), enclosure_of(Space(opened)), centre, np.full(3, 0.002))
