@@ -207,8 +207,8 @@ class _Solver:
         changes = []
         shown = {n.path for n, s in zip(geometry.numbers, self.base.sight, strict=True) if s != "not"}
         for path, where, basis in geometry._blocks:
-            if path not in shown:
-                continue
+            if path not in shown and not p[where].any():
+                continue  # what no measurement shows and no other number has moved stays without a new source
             spread = basis @ covariance[where, where] @ basis.T
             half = Z95 * np.sqrt(np.diag(spread)).reshape(values[path].shape)
             unit = "" if geometry.numbers[where.start].unit == "rad" and basis.shape[1] == 2 else "m"
