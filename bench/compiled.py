@@ -1,7 +1,8 @@
 """What an expert would build from the same equations: C by CasADi or by our export, compiled for this machine.
 
 Each function is called with whole batches through one loop in C, so that no rival pays for Python: one state at a
-time, and with several states side by side in a vector type of the compiler, as our kernels do it.
+time, and with several states side by side in a vector type of the compiler, as our kernels do it, also with fast
+arithmetic (-ffast-math), which ours does not take: it would believe that no result is without an answer.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from polypod.kernels import Expression, Port, machine
 from polypod.model import Model
 
 _FLAGS = ("-O3", "-march=native", "-ffp-contract=fast", "-fPIC", "-shared")
+_FAST = ("-ffast-math",)
 
 
 class Rival(NamedTuple):
@@ -64,14 +66,39 @@ def rivals(model: Model, function: str) -> Iterator[Rival]:
             yield Rival(f"exported C, {c}", _library(c, exported + _loop(f"{label}({_rows(*ports)});", *ports)))
         if shutil.which(cpp):
             width = machine.vector_width()
-            vectors = _vector(exported, label, width, *ports)
+            vectors = in_vectors(exported, label, width, *ports)
+            columns = in_vectors(casadi_rows(expression), "casadi_rows", width, *ports)
             yield Rival(f"exported C, {cpp}, {width} states side by side", _library(cpp, vectors))
+            yield Rival(f"exported C, {cpp} fast, {width} states side by side", _library(cpp, vectors, _FAST))
+            yield Rival(f"C by CasADi, {cpp} fast, {width} states side by side", _library(cpp, columns, _FAST))
 
 
 def _casadi(expression: Expression) -> str:
     generator = ca.CodeGenerator("rival.c")
     generator.add(expression.function)
     return str(generator.dump())
+
+
+def casadi_rows(expression: Expression) -> str:
+    """CasADi's own code in the form of ours: every step a constant, arguments by name."""
+    f = expression.function
+    body = re.search(r"static int casadi_f0\(.*?\{\n(.*?)\n\s*return 0;", _casadi(expression), re.DOTALL)
+    if body is None:
+        raise ValueError("CasADi writes its functions in another form than before")
+    lines = []
+    for line in body.group(1).splitlines():
+        line = re.sub(r"arg\[(\d+)\]\? ?arg\[\d+\]\[(\d+)\] : 0", r"x\1[\2]", line)
+        line = re.sub(r"if \(res\[\d+\]!=0\) res\[(\d+)\]", r"y\1", line)
+        line = re.sub(r"=\s*(-?\d[\d.]*(?:e[-+]?\d+)?);", r"=v{} + \1;", line)
+        line = re.sub(r"\((a\d+)\?(a\d+):0\)", r"((\1 != 0) ? \2 : v{})", line)
+        line = re.sub(r"\((a\d+<=?a\d+)\)", r"((\1) ? v{} + 1.0 : v{})", line)
+        line = re.sub(r"\(!(a\d+)\)", r"((\1 == 0) ? v{} + 1.0 : v{})", line)
+        lines.append(line.replace("casadi_real", "v").replace("casadi_fabs", "fabs"))
+    for name, new in (("casadi_sq", "square"), ("casadi_fmin", "smaller"), ("casadi_fmax", "larger")):
+        lines = [line.replace(name, new) for line in lines]
+    given = [f"const v *x{k}" for k in range(f.n_in())] + [f"v *y{k}" for k in range(f.n_out())]
+    head = "static inline v square(v a) { return a * a; }\n"
+    return f"{head}void casadi_rows({', '.join(given)})\n{{\n" + "\n".join(lines) + "\n}\n"
 
 
 def _calling_casadi(expression: Expression) -> str:
@@ -99,7 +126,7 @@ def _loop(body: str, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
     )
 
 
-def _vector(exported: str, label: str, width: int, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
+def in_vectors(exported: str, label: str, width: int, inputs: Sequence[Port], outputs: Sequence[Port]) -> str:
     """The exported function on vectors: its numbers become vectors, its rows are gathered and scattered around it."""
     vectors = re.sub(r"\bdouble\b", "v", exported).replace("#include <math.h>", "")
     vectors = vectors.replace(f"void {label}", f"static void {label}")
@@ -109,6 +136,10 @@ def _vector(exported: str, label: str, width: int, inputs: Sequence[Port], outpu
 typedef double v __attribute__((vector_size({8 * width})));
 static inline v smaller(v a, v b) {{ return ((a != a) | (a < b)) ? a : b; }}
 static inline v larger(v a, v b) {{ return ((a != a) | (a > b)) ? a : b; }}
+static inline v smaller(double a, v b) {{ return smaller(v{{}} + a, b); }}
+static inline v smaller(v a, double b) {{ return smaller(a, v{{}} + b); }}
+static inline v larger(double a, v b) {{ return larger(v{{}} + a, b); }}
+static inline v larger(v a, double b) {{ return larger(a, v{{}} + b); }}
 static inline v sqrt(v a) {{ for (int k = 0; k < {width}; k++) a[k] = sqrt(a[k]); return a; }}
 static inline v fabs(v a) {{ return a < 0 ? -a : a; }}
 """
@@ -128,13 +159,13 @@ static inline v fabs(v a) {{ return a < 0 ? -a : a; }}
     return head + vectors + loop
 
 
-def _library(compiler: str, source: str) -> Callable[..., None]:
+def _library(compiler: str, source: str, flags: tuple[str, ...] = ()) -> Callable[..., None]:
     """The function ``batch`` of a source file, compiled and loaded."""
     folder = Path(tempfile.mkdtemp(prefix="polypod-bench-"))
     try:
         file = folder / ("rival.cpp" if compiler.endswith("++") else "rival.c")
         file.write_text(source)
-        subprocess.run([compiler, *_FLAGS, str(file), "-o", str(folder / "rival.so"), "-lm"], check=True)
+        subprocess.run([compiler, *_FLAGS, *flags, str(file), "-o", str(folder / "rival.so"), "-lm"], check=True)
         batch: Callable[..., None] = ctypes.CDLL(str(folder / "rival.so")).batch
     finally:
         shutil.rmtree(folder)

@@ -3,7 +3,8 @@
 Answers are compared before times are taken: our forces with Pinocchio's closed loop, other engines' with ours, and
 accelerations with those the forces were made from; a difference above ``WRONG`` gets no ratio. Pinocchio's `rnea` on
 the open tree alone is a lower bound of what any tree-based inverse dynamics needs; the closed loop is written as well
-as a Python user would. C compiled for this machine (:mod:`bench.compiled`) is what an expert would build instead.
+as a Python user would, and as a C++ user would with the legs' coordinates given. C compiled for this machine
+(:mod:`bench.compiled`), numba and JAX (:mod:`bench.generated`) are what an expert would build instead.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from bench.compiled import rivals as rivals_in_c
+from bench.generated import rivals as generated
 from bench.rows import Row
 from bench.states import Array, States, states
 from bench.timing import Timing, take_turns
@@ -26,6 +28,8 @@ from polypod.model import Model
 BATCH = 8192
 # A soft loop or a loose solver is not the same answer.
 WRONG = 1e-6
+# Numba, JAX and C++ compile for minutes: not where less time [s] is given to a group.
+_PATIENT = 1.0
 
 
 def measure(robot: str, seconds: float) -> Iterator[Row]:
@@ -121,6 +125,19 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
         bound = kernel.bind(*one, none, out=alone)
         bound()
         add(f"bound kernel, {formulation}, one state", bound, 1, difference=_difference(alone[0], truth))
+    fixed = Model(model.robot, specialise=True).kernel("inverse_dynamics")
+    for arrays, size in (([pose, twist, acceleration], BATCH), (one, 1)):
+        out = [np.empty((size, 6)), np.empty(size)]
+        call = fixed.bind(*arrays, none, out=out)
+        call()
+        name = f"kernel, numbers built in, {'1 thread' if size > 1 else 'one state'}"
+        add(name, call, size, fixed.operations, _difference(out[0][:1], truth))
+    patient = seconds >= _PATIENT
+    for name, bound in generated(model, "inverse_dynamics") if patient else ():
+        for arrays, size in (([pose, twist, acceleration], BATCH), (one, 1)):
+            call = bound([*arrays, none])
+            label = f"{name}, {'1 thread' if size > 1 else 'one state'}"
+            add(label, call, size, difference=_difference(np.asarray(call()[0])[:1], truth))
     for rival in rivals_in_c(model, "inverse_dynamics"):
         many, single = [np.empty((BATCH, 6)), np.empty(BATCH)], [np.empty((1, 6)), np.empty(1)]
         for arrays, out, count in (([pose, twist, acceleration, none], many, BATCH), ([*one, none], single, 1)):
@@ -156,6 +173,16 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float) -> Iterator
             1,
             difference=_difference(mine, at.force[0]),
         )
+        try:
+            from bench.peers.pinocchio.closed_loop import ClosedLoop, MissingError
+
+            if not patient:
+                raise MissingError("not in a quick run: it compiles for minutes")
+            loop, found = ClosedLoop(oracle).bound([tree])
+            loop()
+            add("Pinocchio, closed loop in C++, legs given", loop, 1, difference=_difference(found[0], truth[0]))
+        except MissingError as error:
+            yield Row(group, "Pinocchio, closed loop in C++", note=str(error))
     if peers.mujoco is not None:
         import mujoco
 
