@@ -1,5 +1,1 @@
 """Vectors and exact derivatives; expressions as graphs."""
-
-from .operators import shorten
-
-shorten()
