@@ -75,7 +75,9 @@ def _numba(graph: Graph) -> Callable[[Sequence[Array]], Callable[[], Any]]:
     outputs = [f"y{k}" for k in range(len(graph.outputs))]
     body = _lines(graph, "x{0}[min(i, len(x{0}) - 1), {1}]")
     body += [f"y{k}[i, {e}] = v{i}" for k, row in enumerate(graph.outputs) for e, i in enumerate(row)]
-    source = f"def run({', '.join(inputs + outputs)}):\n    for i in range(len(y0)):\n        " + "\n        ".join(body)
+    source = f"def run({', '.join(inputs + outputs)}):\n    for i in range(len(y0)):\n        " + "\n        ".join(
+        body
+    )
     compiled = numba.njit(fastmath=True, error_model="numpy")(_executed(source, np)["run"])
 
     def bound(arrays: Sequence[Array]) -> Callable[[], Any]:
@@ -110,5 +112,5 @@ def _jax(graph: Graph) -> Callable[[Sequence[Array]], Callable[[], Any]]:
 
 def _executed(source: str, numpy: Any) -> dict[str, Any]:
     names: dict[str, Any] = {"np": numpy}
-    exec(compile(source, "<rival>", "exec"), names)  # noqa: S102 - written above from a graph of ours
+    exec(compile(source, "<rival>", "exec"), names)  # written above from a graph of ours
     return names
