@@ -15,6 +15,7 @@ import pytest
 
 import polypod as pp
 import user_legs as user
+from chain_functions import Functions
 from compare import assert_close
 from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
@@ -46,7 +47,7 @@ METHODS: dict[str, tuple[Callable[..., Any], float]] = {
 
 def changed(robot: pp.Robot, numbers: dict[str, Any]) -> pp.Robot:
     """The robot with other numbers, validated anew."""
-    data = robot.model_dump()
+    data = robot.model_dump(exclude_none=True, exclude_unset=True)
     for path, value in numbers.items():
         *parents, leaf = path.split(".")
         place: Any = data
@@ -350,6 +351,52 @@ def test_a_design_that_no_robot_can_have_is_named(model: pp.Model, states: State
             model.inverse_kinematics(states.pose[0], parameters={"legs.2.rail_direction": value}, errors="raise")
     with pytest.raises(StateError, match="design 0: platform: no body has mass -1 kg"):
         model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.mass": -1.0})
+
+
+IN_LINE = "drive: its axis stays in line with {} and ball in robots that share functions; make another robot"
+
+
+def test_slides_in_line_stay_in_line(model_of: Callable[[str], pp.Model]) -> None:
+    """Of legs whose slide runs from hinge to ball: designs that keep it so are the changed robot.
+
+    Those that move a ball aside or turn a slide round have no answer.
+    """
+    model = model_of("3-rps")
+    numbers = model.parameters("legs.*.joints.2.at", "legs.*.joints.1.axis")
+    numbers = {path: np.tile(value, (3, 1)) for path, value in numbers.items()}
+    (hinge, slide, _), (other, _, ball), (beside, _, _) = (leg.joints for leg in model.robot.legs)
+    numbers["legs.0.joints.2.at"][0] += 0.02 * np.array(slide.axis)
+    inward = 0.05 * np.array([*ball.at[:2], 0.0])
+    reach = np.array(ball.at) + inward - np.array(other.at)
+    numbers["legs.1.joints.2.at"][0] += inward
+    numbers["legs.1.joints.1.axis"][0] = reach / np.linalg.norm(reach)
+    numbers["legs.2.joints.2.at"][0] += 0.01 * np.array(beside.axis)  # along the hinge, which it does not turn
+    numbers["legs.1.joints.2.at"][1] += inward
+    numbers["legs.0.joints.1.axis"][2] *= -1.0
+    pose, upward = model.robot.home.matrix, np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0])
+    pose[2, 3] += 0.05
+    text = IN_LINE.format(hinge.name)
+    with pytest.warns(StateWarning, match=rf"2 of 3 states.*state 1: .* leg2: {text} .* state 2: .* leg1: {text}"):
+        got = np.array(model.energy(pose, upward, parameters=numbers)).T
+    assert np.isnan(got[1:]).all()
+    wanted = Functions(changed(model.robot, pick(numbers, 0)))("energy", pose=pose, twist=upward)
+    assert_close(got[0], [wanted["kinetic"], wanted["potential"]], TIGHT)
+
+
+def test_struts_on_crosses_stay_in_line() -> None:
+    """The same of a universal joint and a slide, by the margin of the leg alone."""
+    robot = pp.load("tricept")
+    cross, slide, ball = robot.legs[0].joints
+    at, axis, across = np.array(ball.at), np.array(slide.axis), np.array(cross.axes[0])
+    turned = at + 0.01 * across - np.array(cross.at)
+    points = np.array([at + 0.02 * axis, at + 0.01 * across, at + 0.01 * across, at])
+    axes = np.array([axis, turned / np.linalg.norm(turned), axis, -axis])
+    design = Design(robot, {"legs.0.joints.2.at": points, "legs.0.joints.1.axis": axes})
+    mechanism = Functions(robot).kernels.of_design(design).mechanism
+    name = IN_LINE.format(cross.name)
+    condition = next(c for c in mechanism.legs[0].placement.conditions if c.name == name)
+    margins = [mechanism.numbers.evaluate(condition.margin, row).item() for row in design.rows(mechanism.numbers)]
+    assert margins == [1.0, 1.0, 0.0, 0.0]
 
 
 # -- what is compiled ------------------------------------------------------------------------------------------------

@@ -122,6 +122,7 @@ class SolvedChain(Chain):
         distance2 = dot(flat, flat)
         if recipe.straight:
             # the slide runs along the frame's second axis or against it
+            self._assume_in_line(link, recipe, start[:, 1])
             distance = ca.sqrt(distance2)
             shift = recipe.sense * (distance - w[1])
             p = flat * (1 / distance)
@@ -187,6 +188,7 @@ class SolvedChain(Chain):
         self._assume(link, "what it carries stays square to its second axis", dot(along, second) * along)
         start = ca.horzcat(second, along, cross(second, along))
         if recipe.way == "stretch":
+            self._assume_in_line(link, recipe, along)
             distance = norm(goal)
             f = goal * (1 / distance)
             self._stretch[recipe.other] = recipe.sense * (distance - length)
@@ -256,6 +258,12 @@ class SolvedChain(Chain):
         shift, condition = moved_to(self._name(link), recipe.branch, a, b, c, reach2)
         self.reaches.append(condition)
         return shift
+
+    def _assume_in_line(self, link: Link, recipe: Recipe, toward: ca.SX) -> None:
+        """A slide that runs where its joint points: away from it, or towards it if its sense says so."""
+        slide = next(tree for tree in self.plan.tree if tree.joint == recipe.other)
+        what = f"its axis stays in line with {self._name(link)} and {self.leg.joints[recipe.cut].name}"
+        self._assume(slide, what, self._slide_axis(recipe.other) - recipe.sense * toward)
 
     def _name(self, link: Link) -> str:
         return str(self.leg.joints[link.joint].name)
