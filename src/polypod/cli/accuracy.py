@@ -9,21 +9,24 @@ import numpy as np
 import typer
 
 from ..analysis import budget, load_tolerances, scatter, worst_case
+from ..analysis.workspace import Space
 from ..errors import InputError, StateError
 from ..files.robot_files import with_file_lines
+from ..legs import Chain
 from ..model import Model
 from ..results.tables import Table, table
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
+from .workspace import parse_at
 
 EXAMPLE = "Example: polypod accuracy hexapod tolerances.yaml --samples 2000"
 _AXES = [("x", "um"), ("y", "um"), ("z", "um"), ("turn x", "urad"), ("turn y", "urad"), ("turn z", "urad")]
 
 
-def errors_table(rows: dict[str, Any]) -> Table:
+def errors_table(rows: dict[str, Any], where: str = "home") -> Table:
     """Errors of the whole platform by how they were found."""
     listed = [(name, *map(float, 1e6 * np.asarray(values))) for name, values in rows.items()]
-    return table("Errors of the platform at home", [("", ""), *_AXES], listed)
+    return table(f"Errors of the platform at {where}", [("", ""), *_AXES], listed)
 
 
 def causes_table(found: Any, most: int) -> Table:
@@ -42,6 +45,9 @@ def causes_table(found: Any, most: int) -> Table:
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
     tolerances: Annotated[Path, typer.Argument(help="File of tolerances.")],
+    at: Annotated[
+        list[str] | None, typer.Option("--at", help="Where: NAME=VALUE, such as z=20mm or pitch=5deg; from home.")
+    ] = None,
     samples: Annotated[int, typer.Option(help="Robots drawn at random; 0 for none.")] = 1000,
     most: Annotated[int, typer.Option(help="Causes that are listed.")] = 20,
     settings: Settings = None,
@@ -54,16 +60,20 @@ def command(
         with with_file_lines(meant):
             model = Model(meant).rigid
         given = load_tolerances(tolerances)
-        found = budget(model, given)
+        space = Space(model)
+        pose = space.poses(space.point(parse_at(at or [], space))[None])[0]
+        found = budget(model, given, pose)
+        if not at and given.numbers and any(isinstance(leg, Chain) for leg in model.robot.legs):
+            note("legs drawn at home close there whatever their numbers are: errors of joints' places show with --at")
         rows = {"standard deviation, first order": found.deviation, "largest, first order": found.bound}
         if samples:
             progress("drawing robots at random")
-            drawn = scatter(model, given, samples=samples)
+            drawn = scatter(model, given, pose, samples=samples)
             rows[f"standard deviation of {samples} robots"] = drawn.deviation
             if drawn.lost:
-                note(f"{drawn.lost} of {samples} robots drawn at random cannot be assembled near home")
+                note(f"{drawn.lost} of {samples} robots drawn at random cannot be assembled near this pose")
         try:
-            rows["bound, all orders"] = worst_case(model, given).bound
+            rows["bound, all orders"] = worst_case(model, given, pose).bound
         except (InputError, StateError) as error:
             note(str(error))
     if json_:
@@ -74,6 +84,6 @@ def command(
             }
         )
         return
-    show_table(errors_table(rows))
+    show_table(errors_table(rows, ", ".join(at or ["home"])))
     out().print()
     show_table(causes_table(found, most))

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Actuator, Leg, Limit, Unknowns
 from ..parameters import Entry, Numbers
-from ..platforms import ConstrainedState, Freedoms, Inputs, Platform, PlatformState, Tip, platform_of
+from ..platforms import ConstrainedState, Freedoms, Inputs, Platform, PlatformState, RigidPlatform, Tip, platform_of
 from ..symbols.expression import Port
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.mapped import mapped
@@ -187,7 +187,11 @@ class LegAtState:
 
 
 class Mechanism:
-    """Symbols of a robot; formulations read it, kernels never see it."""
+    """Symbols of a robot; formulations read it, kernels never see it.
+
+    With ``free`` its platform is a rigid one that takes any pose: what its legs constrain is then left as equations,
+    for robots that are not quite the one described.
+    """
 
     def __init__(
         self,
@@ -195,6 +199,7 @@ class Mechanism:
         simplify: Simplification | None = None,
         opened: Callable[[Entry], bool] = lambda entry: False,
         specialise: bool = False,
+        free: bool = False,
     ) -> None:
         self.robot, self.simplify = robot, simplify
         for leg in robot.legs:
@@ -202,7 +207,8 @@ class Mechanism:
                 raise InputError(f"{leg.name}: the kind {leg.kind!r} has no place(); derive it from polypod.legs.Leg")
         self.numbers = Numbers(robot, opened, specialise)
         self.mobility = known_mobility(robot)
-        self.platform: Platform = platform_of(self.numbers, self.mobility is not None and not self.mobility.constant)
+        follows = self.mobility is not None and not self.mobility.constant
+        self.platform: Platform = RigidPlatform(self.numbers) if free else platform_of(self.numbers, follows)
 
     @lazy
     def placed(self) -> list[PlacedLeg]:

@@ -26,6 +26,7 @@ __all__ = [
     "Motion",
     "Platform",
     "PlatformState",
+    "RigidPlatform",
     "Tip",
     "platform_of",
 ]

@@ -7,12 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...errors import InputError, StateError
 from ...model import Model
 from ...model.arguments import PoseLike
 from ..tolerances import Tolerances
-from .sources import inverse_jacobian, pose_batch, sources_of
+from .closures import Solver
+from .sources import Source, closures_of, pose_batch, sources_of
 
 Array = NDArray[np.float64]
+_STRAIN = 1e-8
+"""Part of an error that legs which hold the platform more than once must not take up."""
 
 
 class Budget(NamedTuple):
@@ -32,14 +36,24 @@ class Budget(NamedTuple):
 
 
 def budget(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Budget:
-    """The error budget at poses (..., 4, 4), home unless given: x = J^-1 (dq - (dq/dp) dp)."""
+    """The error budget at poses (..., 4, 4), home unless given: F_x x = [dq; 0] - F_p dp.
+
+    F are the actuated coordinates and what the legs constrain: platforms of fewer than six freedoms are displaced in
+    all six components, in those that follow from their freedoms and in those that exact legs would not let them make.
+    """
     poses, shape = pose_batch(model, pose)
-    sources = sources_of(model, tolerances, poses)
-    inverse = inverse_jacobian(model, poses)
+    closures = closures_of(model, tolerances)
+    sources = sources_of(closures, tolerances, poses)
+    held = closures.at(poses)
+    solver = Solver(model, held.rows)
+    bad = np.flatnonzero(~held.good | solver.singular)
+    if len(bad):
+        raise StateError(f"accuracy: no answer at state {bad[0]}: the pose is singular or out of reach", bad)
     weight = np.r_[np.ones(3), np.full(3, model.size)] ** 2
     parts, bounds = [], []
     for source in sources:
-        moved = model.mobility.basis @ inverse @ source.columns
+        moved, left = solver(source.columns)
+        _refuse_strain(model, source, left)
         parts.append(np.sqrt((moved * moved).sum(axis=2)) * source.tolerance.deviation)
         bounds.append(np.abs(moved).sum(axis=2) * source.tolerance.bound)
     listed = np.stack(parts, axis=1)
@@ -57,3 +71,13 @@ def budget(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -
         share[:, order].reshape(*shape, s),
         names,
     )
+
+
+def _refuse_strain(model: Model, source: Source, left: Array) -> None:
+    """Raise where legs hold the platform more than once and a cause sets them against each other."""
+    amounts = [np.abs(scale).max(initial=0.0) for scale in (source.at_actuators, *source.scales.values())]
+    if np.abs(left).max(initial=0.0) > _STRAIN * (np.abs(source.columns).max(initial=0.0) + max(amounts)):
+        raise InputError(
+            f"tolerances: {source.name}: the legs of {model.robot.name!r} hold its platform more than once, and with "
+            "this error they cannot be assembled without strain; where the platform is then depends on their stiffness"
+        )

@@ -12,7 +12,8 @@ from ...model import Model
 from ...model.arguments import PoseLike
 from ...parameters.paths import value_at
 from ..tolerances import Tolerances
-from .sources import pose_batch, sources_of
+from .closures import Solver
+from .sources import closures_of, pose_batch, sources_of
 
 Array = NDArray[np.float64]
 _STEPS = 6
@@ -41,33 +42,30 @@ def scatter(
     if shape:
         raise InputError(f"scatter: one pose is needed, got a batch of shape {shape}")
     draw = np.random.default_rng(seed)
+    closures = closures_of(model, tolerances)
     n = len(model.actuators)
-    goal = np.tile(np.asarray(model.inverse_kinematics(poses[0])), (samples, 1))
+    goal = np.zeros((samples, closures.count))
+    goal[:, :n] = closures.at(poses).values[:, :n]
     changed: dict[str, Array] = {}
-    for source in sources_of(model, tolerances, poses):
+    for source in sources_of(closures, tolerances, poses):
         errors = source.tolerance.sample(draw, (samples, source.columns.shape[2]))
-        goal = goal + errors @ source.at_actuators.T
+        goal[:, :n] += errors @ source.at_actuators.T
         for path, scale in source.scales.items():
             value = np.array(value_at(model.robot, path), dtype=np.float64)
             old = changed.get(path, np.broadcast_to(value, (samples, *value.shape)))
             changed[path] = old + (errors @ scale.T).reshape(samples, *value.shape)
     at = np.tile(poses[0], (samples, 1, 1))
-    error = np.zeros((samples, n))
-    follows = model.kernels.mechanism.platform.follows_legs
-    own = np.tile(np.asarray(model.coordinates(poses[0])), (samples, 1)) if follows else None
+    good = np.ones(samples, dtype=bool)
     for _ in range(_STEPS):
-        designs = changed or None
-        error = goal - np.asarray(model.inverse_kinematics(at, errors="nan", parameters=designs))
-        slopes = np.asarray(model.jacobian(at, errors="nan", parameters=designs))
-        good = np.isfinite(error).all(axis=1) & np.isfinite(slopes).all(axis=(1, 2))
-        step = np.linalg.solve(slopes[good], error[good][..., None])[..., 0]
-        if own is None:
-            at[good] = moved(at[good], step @ model.mobility.basis.T)
-        else:
-            # what follows from the coordinates is not in the basis of their rates at home
-            own[good] += step
-            at[good] = np.asarray(model.motion(own[good]).pose)
-    found = np.isfinite(error).all(axis=1) & (np.abs(error).max(axis=1) <= _FOUND * (1 + model.size))
+        held = closures.at(at, changed)
+        good &= held.good & np.isfinite(held.values).all(axis=1) & np.isfinite(held.rows).all(axis=(1, 2))
+        solver = Solver(model, held.rows[good])
+        good[good] &= ~solver.singular
+        solver = Solver(model, held.rows[good])
+        step, _ = solver((goal - held.values)[good][..., None])
+        at[good] = moved(at[good], step[..., 0])
+    error = goal - closures.at(at, changed).values
+    found = good & (np.abs(error).max(axis=1) <= _FOUND * (1 + model.size))
     return Scatter(displacement(poses[0], at[found]), int((~found).sum()))
 
 

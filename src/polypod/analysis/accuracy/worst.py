@@ -19,7 +19,7 @@ from ...symbols.graph import Graph
 from ..certified.intervals import Interval, enclosed
 from ..certified.matrices import middle_of
 from ..tolerances import Tolerances
-from .sources import Source, inverse_jacobian, pose_batch, sources_of
+from .sources import Source, closures_of, pose_batch, sources_of
 
 Array = NDArray[np.float64]
 _SLACK = 1e-12
@@ -48,8 +48,8 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
     poses, shape = pose_batch(model, pose)
     if shape:
         raise InputError(f"worst_case: one pose is needed, got a batch of shape {shape}")
-    slopes = _Slopes(model, poses[0], sources_of(model, tolerances, poses))
-    solved = inverse_jacobian(model, poses)[0]
+    slopes = _Slopes(model, poses[0], sources_of(closures_of(model, tolerances), tolerances, poses))
+    solved = np.linalg.inv(np.asarray(model.jacobian(poses[0], errors="raise")))
     box = 1.01 * slopes.needed(solved, np.full(len(solved[0]), 1e-9)) + 1e-15
     for _ in range(30):
         needed = slopes.needed(solved, box)
@@ -74,6 +74,11 @@ class _Slopes:
                 f"worst_case: the legs of {model.robot.name!r} close by iterating, or leave its platform motions that "
                 "follow from others; bounds of all orders are for legs and platforms in closed form. A budget's bound "
                 "is of first order"
+            )
+        if not model.mobility.full and any(source.scales for source in sources):
+            raise InputError(
+                f"worst_case: with other numbers the platform of {model.robot.name!r} leaves its freedoms; bounds of "
+                "all orders are then for errors of actuators only. A budget's bound is of first order"
             )
         self._command = np.full(len(model.actuators), _COMMAND * max(model.robot.farthest, model.size, 1.0))
         sizes = {path: np.size(value_at(model.robot, path)) for source in sources for path in source.scales}
