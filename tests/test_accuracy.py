@@ -83,6 +83,12 @@ def test_encoders_and_growth_in_closed_form(model_of: ModelOf) -> None:
                    temperature=uniform(1.0))  # fmt: skip
     larger = budget(model, Tolerances(growth=(whole,)))
     assert np.allclose(larger.bound, [0, 0, 0.4e-5, 0, 0, 0], atol=1e-12)
+    # what one warm base moves along z alone to first order has a bound too, of second order in the others
+    warm = Tolerances(growth=(Growth(name="base", numbers=("legs.*.base",), actuators=True, expansion=12e-6,
+                                     temperature=uniform(10.0)),))  # fmt: skip
+    bound, first = worst_case(model, warm).bound, budget(model, warm).bound
+    assert first[2] < bound[2] < 1.001 * first[2]
+    assert (np.delete(bound, 2) < 0.01 * bound[2]).all()
 
 
 def test_robots_drawn_at_random_scatter_as_first_order_says(model_of: ModelOf, tolerances: Tolerances) -> None:
@@ -180,8 +186,11 @@ def test_files_without_a_distribution_or_with_slips(text: str, words: str, tmp_p
 def test_the_command(tmp_path: Path) -> None:
     path = tmp_path / "tolerances.yaml"
     path.write_text(FILE, encoding="utf-8")
-    result = CliRunner().invoke(app, ["accuracy", "hexapod", str(path), "--samples", "0", "--most", "3"])
+    result = CliRunner().invoke(
+        app, ["accuracy", "hexapod", str(path), "--samples", "0", "--most", "3", "--at", "z=5mm"]
+    )
     assert result.exit_code == 0, result.output
+    assert "platform at z=5mm" in result.output
     assert "bound, all orders" in result.output
     assert "18 more causes" in result.output
 

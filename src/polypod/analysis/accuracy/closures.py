@@ -115,8 +115,8 @@ class Closures:
             entries = mechanism.numbers.entries
             chosen = [k for k, e in enumerate(entries) if (e.path, e.index) in self._entries]
             by_numbers = ca.jacobian(values, mechanism.numbers.symbols[chosen])
-            outputs = port("slopes", by_numbers, by_numbers.shape), quality
-            return Expression("closure_slopes", x.place, outputs, mechanism.port)
+            both = port("slopes", by_numbers, by_numbers.shape), quality
+            return Expression("closure_slopes", x.place, both, mechanism.port)
         rows = [*[row for leg in legs for row in leg.rows], *[row for leg in legs for row in leg.constraints]]
         by_pose = ca.horzcat(*rows).T
         outputs = port("values", values), port("rows", by_pose, by_pose.shape), quality

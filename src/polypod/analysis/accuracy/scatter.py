@@ -18,6 +18,8 @@ from .sources import closures_of, pose_batch, sources_of
 Array = NDArray[np.float64]
 _STEPS = 6
 _FOUND = 1e-10
+_ROUNDING = 1e-15
+"""Displacements [m, rad] below this are rounding of a pose, in a robot of one metre."""
 
 
 class Scatter(NamedTuple):
@@ -66,7 +68,9 @@ def scatter(
         at[good] = moved(at[good], step[..., 0])
     error = goal - closures.at(at, changed).values
     found = good & (np.abs(error).max(axis=1) <= _FOUND * (1 + model.size))
-    return Scatter(displacement(poses[0], at[found]), int((~found).sum()))
+    drawn = displacement(poses[0], at[found])
+    drawn[np.abs(drawn) < _ROUNDING * max(model.robot.farthest, 1.0)] = 0.0
+    return Scatter(drawn, int((~found).sum()))
 
 
 def moved(pose: Array, step: Array) -> Array:

@@ -60,7 +60,8 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
             for _ in range(2):
                 needed = np.minimum(needed, slopes.needed(solved, needed))
             return Worst(np.abs(model.mobility.basis) @ needed * (1 + _SLACK))
-        box = 1.05 * np.maximum(box, needed)
+        # components that fit stay: larger ones would ask for more in those that are of second order in them
+        box = np.where(needed <= box, box, 1.05 * needed)
     raise StateError("worst_case: no bound was found: the errors are too large for this pose, which may be singular")
 
 
