@@ -163,8 +163,8 @@ def identified(
     """The same from logs that are ready; ``start`` are other values of the numbers (k,) than the file's."""
     base = base_parameters(linear)
     prior, sigma = linear.values if start is None else start, uncertainties(linear, uncertainty)
-    sigma = np.where([s == "not" for s in base.sight], 0.0, sigma)
     found = solved(linear, base, runs, prior, sigma)
+    sigma = np.where([s == "not" for s in base.sight], 0.0, sigma)
     changes = changes_of(linear, found.numbers, found.covariance)
     robot = with_changes(linear.robot, changes, _note(found.runs, found.goods))
     notes = [f"{run.log.name}: {text}" for run in (*runs, *held_back) for text in run.log.notes]

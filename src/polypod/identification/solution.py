@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .base import BaseParameters
+from .cones import cones
 from .fit import Fit, weighted
 from .numbers import LinearModel
-from .physical import cones, most_likely
+from .physical import most_likely
 from .prepared import Prepared, refined
 from .residuals import Whiteness, outliers, whiteness
 from .rows import rows_of
@@ -45,6 +46,7 @@ class Solution(NamedTuple):
 
 def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
     """Base parameters and numbers from logs, with the file's values ``prior`` (k,) and their uncertainty (k,)."""
+    spread, sigma = sigma, np.where([s == "not" for s in base.sight], 0.0, sigma)
     notes = _late(linear, base, runs)
     freedoms = linear.model.mobility.count if linear.redundant else None
     goods, noise = [run.good for run in runs], None
@@ -80,7 +82,7 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
     if (white.spread > 1).any():
         # this only widens intervals: weights by channel hardly move the values
         fit = weighted(data, coordinates, white.spread, noise=noise, freedoms=freedoms)
-    numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, cones(linear, base))
+    numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, cones(linear, base, spread))
     beta, wide = fit.beta, fit.covariance
     if linear.loaded:
         # forces bend with the numbers: straight lines hold where numbers are, not where data alone would have them
