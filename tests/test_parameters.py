@@ -21,8 +21,11 @@ from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import FORMULATIONS
 from polypod.kernels import machine
+from polypod.model.derivatives import derivative_functions
 from polypod.parameters import Numbers
 from polypod.parameters.paths import Design, value_at
+from polypod.symbols.expression import Expression
+from random_chains import ROBOTS
 from states import States, easy, mostly_long, papers_robots
 
 TIGHT = 1e-14
@@ -397,6 +400,24 @@ def test_struts_on_crosses_stay_in_line() -> None:
     condition = next(c for c in mechanism.legs[0].placement.conditions if c.name == name)
     margins = [mechanism.numbers.evaluate(condition.margin, row).item() for row in design.rows(mechanism.numbers)]
     assert margins == [1.0, 1.0, 0.0, 0.0]
+
+
+def test_derivatives_are_of_functions_that_hold_beside_the_line() -> None:
+    """What is differentiated by the place of a strut's ball, drawn in line with it, is the changed robot's nearby."""
+    robot = pp.Robot.model_validate(ROBOTS["straight UPS"](2))
+    path = "legs.0.joints.2.at"
+    kernels = Functions(robot).kernels
+    mechanism = derivative_functions(pp.Model(robot)).opened((path,))[0]
+    design = Design(robot, {path: np.add(value_at(robot, path), [0.01, -0.02, 0.015])})
+    given = {"pose": robot.home.matrix, "twist": np.array([0.1, 0.2, -0.1, 0.3, -0.2, 0.1])}
+    given["pose"][:3, 3] += [0.03, -0.02, 0.05]
+    expression = kernels.expression(mechanism, "energy")
+    assert isinstance(expression, Expression)
+    rows = [given[p.name].ravel() for p in expression.inputs]
+    got = expression.function.call([*rows, design.rows(mechanism.numbers)[0]])
+    wanted = Functions(changed(robot, design.values))("energy", **given)
+    for port, value in zip(expression.outputs, got, strict=True):
+        assert_close(np.array(value).ravel(), wanted[port.name].ravel(), SOLVED)
 
 
 # -- what is compiled ------------------------------------------------------------------------------------------------

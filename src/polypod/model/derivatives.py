@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 _STEPS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 _WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / 60
 _SHORT = 4e-3
+_OF_JOINTS = ("at", "axis", "axes")
 """Step of directions: an error of 1e-13 by the step and by rounding."""
 
 
@@ -152,7 +153,7 @@ class DerivativeFunctions:
         if not self._kernels.mechanism.platform.follows_legs:
             return
         for path in paths:
-            if path.startswith("home.") or path.rpartition(".")[2] in ("at", "axis", "axes"):
+            if path.startswith("home.") or path.rpartition(".")[2] in _OF_JOINTS:
                 raise InputError(
                     f"derivatives: by {path}: with other geometry the platform of {self._robot.name!r} cannot stay in "
                     "its pose; those by masses, inertias, friction and gravity exist"
@@ -183,7 +184,8 @@ class DerivativeFunctions:
         listed = [path for pattern in paths for path in matching_paths(self._robot, pattern)]
         self._refuse_geometry(listed)
         chain, entries = port_slopes(self._robot, listed)
-        mechanism = Mechanism(self._robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
+        robot = _aslant(self._robot, listed)
+        mechanism = Mechanism(robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
         places = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
         return mechanism, places, chain[[entries[_key(mechanism.numbers.entries[k])] for k in places]]
 
@@ -219,6 +221,13 @@ def derivative_functions(model: Any) -> DerivativeFunctions:
     if model not in _FUNCTIONS:
         _FUNCTIONS[model] = DerivativeFunctions(model)
     return _FUNCTIONS[model]
+
+
+def _aslant(robot: Any, paths: list[str]) -> Any:
+    """The robot whose legs hold beside the line that they are drawn in, if paths name where their joints are."""
+    moved = {path.split(".")[1] for path in paths if path[:5] == "legs." and path.rpartition(".")[2] in _OF_JOINTS}
+    legs = tuple(leg.aslant() if str(number) in moved else leg for number, leg in enumerate(robot.legs))
+    return robot.model_copy(update={"legs": legs}) if moved else robot
 
 
 def _key(entry: Entry) -> tuple[str, Any]:
