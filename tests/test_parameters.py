@@ -402,16 +402,17 @@ def test_struts_on_crosses_stay_in_line() -> None:
     assert margins == [1.0, 1.0, 0.0, 0.0]
 
 
+@pytest.mark.long
 def test_derivatives_are_of_functions_that_hold_beside_the_line() -> None:
     """What is differentiated by the place of a strut's ball, drawn in line with it, is the changed robot's nearby."""
     robot = pp.Robot.model_validate(ROBOTS["straight UPS"](2))
     path = "legs.0.joints.2.at"
-    kernels = Functions(robot).kernels
-    mechanism = derivative_functions(pp.Model(robot)).opened((path,))[0]
+    model = pp.Model(robot)
+    mechanism = derivative_functions(model).opened((path,))[0]
     design = Design(robot, {path: np.add(value_at(robot, path), [0.01, -0.02, 0.015])})
     given = {"pose": robot.home.matrix, "twist": np.array([0.1, 0.2, -0.1, 0.3, -0.2, 0.1])}
     given["pose"][:3, 3] += [0.03, -0.02, 0.05]
-    expression = kernels.expression(mechanism, "energy")
+    expression = model.kernels.expression(mechanism, "energy")
     assert isinstance(expression, Expression)
     rows = [given[p.name].ravel() for p in expression.inputs]
     got = expression.function.call([*rows, design.rows(mechanism.numbers)[0]])
