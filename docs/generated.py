@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 import polypod as pp
 from polypod import cli, papers
-from polypod.cli.catalogue import survey
+from polypod.cli.catalogue import survey, words
 from polypod.cli.new import template, template_part
 from polypod.cli.schema import schema
 from polypod.description import (
@@ -433,11 +433,12 @@ def _plain(text: str) -> str:
 
 
 def listed() -> str:
-    """The module that 'polypod list' and the shell's completion read: no file of the library is opened for them."""
-    data = pprint.pformat(survey(), width=112, sort_dicts=False)
+    """The module that 'polypod list', help and the shell's completion read: they need not import the library."""
+    data, options = (pprint.pformat(made, width=112, sort_dicts=False) for made in (survey(), words()))
     return (
         '"""What the library has. Made by \'python docs/generated.py\': change the library, not this file."""\n\n'
         f"# fmt: off\nfrom typing import Any\n\nLISTED: dict[str, Any] = {data}\n"
+        f"WORDS: dict[str, dict[str, str]] = {options}\n"
     )
 
 

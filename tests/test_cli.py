@@ -266,6 +266,25 @@ main()
     assert done.stderr == ""
 
 
+def test_help_of_commands_loads_no_library():
+    """Nor does completing their options: every command and its help, in one process."""
+    code = """
+import sys, contextlib, io
+sys.argv = ["/somewhere/bin/polypod"]
+from polypod.cli import COMMANDS, GROUPS, app, load_command
+inner = [("export", name) for name in load_command("export").commands]
+for words in [*((name,) for name in (*COMMANDS, *GROUPS)), *inner]:
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+        app([*words, "--help"], prog_name="polypod")
+    assert "Usage: polypod " + " ".join(words) in text.getvalue(), words
+    heavy = {"scipy", "casadi", "xarray", "pandas", "matplotlib", "llvmlite", "polypod.description"} & set(sys.modules)
+    assert not heavy, (words, heavy)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_run_loads_neither_matplotlib_nor_a_writer_of_files(here):
     """Drawing its figures with Matplotlib took longer than all else."""
     code = """

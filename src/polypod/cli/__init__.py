@@ -1,6 +1,8 @@
 """The command line. One file a command, each also a plain function; a new command is a file and a line in COMMANDS.
 
-A command's file is imported when the command runs: 'polypod --help' and '--version' load none of them.
+A command's file is imported when the command runs: 'polypod --help' and '--version' load none of them. It imports the
+rest of the library (but errors and tables) inside its functions, so that its help and completion come at once; words
+of registries that help names are in listed.py.
 """
 
 from __future__ import annotations

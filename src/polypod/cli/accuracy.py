@@ -8,13 +8,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ..analysis import budget, load_tolerances, scatter, worst_case
-from ..analysis.workspace import Space
 from ..errors import InputError, StateError
-from ..files.robot_files import with_file_lines
-from ..legs import Chain
-from ..model import Model
-from ..results.tables import Table, table
+from ..tables import Table, table
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
@@ -54,6 +49,12 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Errors of the platform from tolerances of numbers, encoders, backlash and heat: by cause, ranked."""
+    from ..analysis import budget, load_tolerances, scatter, worst_case
+    from ..analysis.workspace import Space
+    from ..files.robot_files import with_file_lines
+    from ..legs import Chain
+    from ..model import Model
+
     with working("accuracy") as progress:
         progress("compiling the robot")
         meant = with_overrides(robot, settings)

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.markup import escape
-from scipy.spatial.transform import Rotation
 
 from ..errors import InputError
-from ..files import dumps
-from ..files.safe_names import file_name
-from ..files.whole import write_whole
-from ..identification import Calibration, Plan, calibrate, plan
-from ..identification.prior import Z95
-from ..model import Model
-from ..results.tables import Table, table
+from ..tables import Table, table
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    from ..identification import Calibration, Plan
+    from ..model import Model
 
 EXAMPLE = "Example: polypod calibrate my-robot.yaml poses.csv --out my-robot-calibrated.yaml"
 
@@ -59,6 +56,12 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Geometry of a robot from measured poses, as a new robot file; or where to measure."""
+    from ..files import dumps
+    from ..files.safe_names import file_name
+    from ..files.whole import write_whole
+    from ..identification import calibrate, plan
+    from ..model import Model
+
     if (poses is None) == (plan_count is None):
         raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
     model = Model(with_overrides(robot, settings))
@@ -108,6 +111,8 @@ def _left(found: Calibration) -> str:
 
 def numbers_table(found: Calibration) -> Table:
     """Every number with its step and interval."""
+    from ..identification.prior import Z95
+
     half = Z95 * np.sqrt(np.diag(found.covariance))
     each = zip(found.geometry.numbers, found.steps, half, found.base.sight, strict=True)
     rows = [(n.name, n.unit, n.value, n.value + float(s), float(h), sight) for n, s, h, sight in each]
@@ -133,6 +138,8 @@ def combinations_table(chosen: Plan) -> Table:
 
 def poses_table(model: Model, chosen: Plan) -> Table:
     """Poses and coordinates of a plan, in the columns that measurements come back in."""
+    from scipy.spatial.transform import Rotation
+
     angles = Rotation.from_matrix(chosen.poses[:, :3, :3]).as_euler(model.robot.euler)
     columns = [(f"{a.name}.q", a.unit) for a in model.actuators]
     columns += [(c, "m") for c in "xyz"] + [(c, "rad") for c in ("a1", "a2", "a3")]

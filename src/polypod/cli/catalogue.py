@@ -48,6 +48,28 @@ def survey() -> dict[str, Any]:
     return {"robots": robots, "motions": motions, "leg_kinds": legs, "platform_kinds": platforms}
 
 
+def words() -> dict[str, dict[str, str]]:
+    """Words that options take, with what each is, by their registry: help and completion need not import it."""
+    from ..control import CONTROLLERS
+    from ..exchange import READERS
+    from ..export import EXPORTS, ROBOT_EXPORTS
+    from ..export.fmu import KINDS
+    from ..export.header import ABOUT
+    from ..papers import MODULES
+    from ..view.extras import EXTRAS
+
+    return {
+        "controllers": dict.fromkeys(CONTROLLERS, ""),
+        "exports": {name: export.about for name, export in EXPORTS.items()},
+        "extras": dict.fromkeys(EXTRAS, ""),
+        "fmu": {name: kind.about for name, kind in KINDS.items()},
+        "formats": {name: reader.about for name, reader in READERS.items()},
+        "functions": dict(ABOUT),
+        "papers": dict.fromkeys(MODULES, ""),
+        "robot exports": {name: export.about for name, export in ROBOT_EXPORTS.items()},
+    }
+
+
 def _about(kind: type) -> str:
     return (kind.__doc__ or "").splitlines()[0].replace("``", "")
 

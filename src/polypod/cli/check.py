@@ -9,14 +9,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.markup import escape
 
-from ..description import Robot
-from ..description.file_names import beside
 from ..errors import (
     Fault,
     FileError,
@@ -27,19 +25,15 @@ from ..errors import (
     UnknownNameError,
     UnphysicalWarning,
 )
-from ..files import library, load
-from ..files.documents import parse, read
-from ..files.faults import line_of
-from ..files.robot_files import with_file_lines
-from ..model import Model
-from ..model.slips import unit_slips
-from ..motion import AROUND_HOME, PUBLISHED, Task, load_motion, make_task, motion_fault
-from ..results import limits, study, verdict
-from ..results.report import near_singularity
 from ..tables import Table
 from .overrides import Settings, with_overrides
 from .parameters import parameters
 from .terminal import err, fail, out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    from ..description import Robot
+    from ..model import Model
+    from ..motion import Task
 
 EXAMPLE = "Example: polypod check my-robot.yaml"
 
@@ -98,6 +92,10 @@ def check(
 
 def _kind(name: str | Path) -> str:
     """Whether a name stands for a robot or a motion: by the library, or by what its file holds."""
+    from ..files import library
+    from ..files.documents import parse, read
+    from ..motion import AROUND_HOME, PUBLISHED
+
     path = Path(name)
     motions = (*PUBLISHED, AROUND_HOME)
     if isinstance(name, str) and not os.path.exists(path) and not path.suffix and path.name == name:
@@ -118,6 +116,12 @@ def _kind(name: str | Path) -> str:
 
 
 def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
+    from ..description import Robot
+    from ..files import load
+    from ..files.robot_files import with_file_lines
+    from ..model import Model
+    from ..model.slips import unit_slips
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         meant = with_overrides(report.file, settings)
@@ -220,6 +224,12 @@ def _flexible(report: Report, model: Model) -> None:
 
 
 def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -> None:
+    from ..description.file_names import beside
+    from ..files.documents import parse, read
+    from ..files.faults import line_of
+    from ..model import Model
+    from ..motion import AROUND_HOME, PUBLISHED, load_motion, make_task, motion_fault
+
     path = None if report.file in (*PUBLISHED, AROUND_HOME) else Path(report.file)
     motion = None if path is None else load_motion(path)
     own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
@@ -248,6 +258,9 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
 
 
 def _try(report: Report, model: Model, task: Task) -> None:
+    from ..results import limits, study, verdict
+    from ..results.report import near_singularity
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = study(model, task)
@@ -312,6 +325,8 @@ def _print(report: Report) -> None:
 
 def _print_faults(report: Report) -> None:
     """Print each fault and the line of the file it is about."""
+    from ..files.documents import read
+
     console = err()
     count = len(report.faults)
     console.print(f"[bold red]error:[/] {escape(report.file)}: {count} fault{'s' if count > 1 else ''}")

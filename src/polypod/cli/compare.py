@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from ..description import Robot
 from ..errors import InputError
-from ..files.whole import write_whole
-from ..model import Model
-from ..motion import make_task, with_motion_lines
-from ..results import study
-from ..results.compare import Comparison
-from ..results.compare import compare as compared
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from ..description import Robot
+    from ..results.compare import Comparison
 
 EXAMPLE = "Example: polypod compare hexapod --set payload.mass=20 --motion around-home"
 
@@ -39,6 +35,11 @@ def compare(
     ``settings`` are other values of the robots' numbers. One robot is compared with itself as its file has it. Robots
     of one make-up share their compiled functions.
     """
+    from ..model import Model
+    from ..motion import make_task, with_motion_lines
+    from ..results import study
+    from ..results.compare import compare as compared
+
     studies: dict[str, xr.Dataset] = {}
     for label, robot in _variants(robots, settings):
         progress(f"{label}: compiling")
@@ -81,6 +82,8 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
+    from ..files.whole import write_whole
+
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     if picture is not None and picture.exists() and not force:
@@ -104,6 +107,7 @@ def command(
 def _draw(studies: dict[str, xr.Dataset], picture: Path, force: bool) -> None:
     import io
 
+    from ..files.whole import write_whole
     from ..results.figures.comparison import comparison
 
     buffer = io.BytesIO()

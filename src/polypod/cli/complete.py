@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -102,33 +102,15 @@ def _written(robot: Robot, path: str) -> str:
     return texts.pop().replace("None", "") if len(texts) == 1 else ""
 
 
-def _controllers() -> Iterable[str]:
-    from ..control import CONTROLLERS
+def _words(kind: str) -> Callable[[str], list[Offer]]:
+    """What completes a word of a registry of the library."""
 
-    return CONTROLLERS
+    def complete(incomplete: str) -> list[Offer]:
+        from .listed import WORDS
 
+        return [offer for offer in WORDS[kind].items() if offer[0].startswith(incomplete)]
 
-def _functions() -> Iterable[str]:
-    from ..export.header import ABOUT
-
-    return ABOUT
-
-
-def _extras() -> Iterable[str]:
-    from ..view.extras import EXTRAS
-
-    return EXTRAS
-
-
-def _papers() -> Iterable[str]:
-    from ..papers import MODULES
-
-    return MODULES
-
-
-def _words(known: Callable[[], Iterable[str]]) -> Callable[[str], list[Offer]]:
-    """What completes a word of a registry, which is imported when it is needed."""
-    return lambda incomplete: [(name, "") for name in known() if name.startswith(incomplete)]
+    return complete
 
 
 COMPLETED: dict[str, Callable[..., list[Offer]]] = {
@@ -141,9 +123,9 @@ COMPLETED: dict[str, Callable[..., list[Offer]]] = {
     "parameters": complete_path,
     "numbers": complete_path,
     "at": complete_coordinate,
-    "controller": _words(_controllers),
-    "function": _words(_functions),
-    "show": _words(_extras),
-    "chosen": _words(_papers),
+    "controller": _words("controllers"),
+    "function": _words("functions"),
+    "show": _words("extras"),
+    "chosen": _words("papers"),
 }
 """What completes an argument or an option, by its name."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.markup import escape
 
-from ..files.whole import write_whole
-from ..identification import Excitation, excite
-from ..model import Model
-from ..motion.files import dumps_motion
-from ..results.tables import Table, table
+from ..tables import Table, table
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    from ..identification import Excitation
 
 EXAMPLE = "Example: polypod excite kim-ryu --noise 0.5 --out kim-ryu-excitation.yaml"
 
@@ -38,6 +37,11 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """A motion within all limits of a robot that makes its inertias and friction visible."""
+    from ..files.whole import write_whole
+    from ..identification import excite
+    from ..model import Model
+    from ..motion.files import dumps_motion
+
     with working("searching") as progress:
         model = Model(with_overrides(robot, settings))
         found = excite(

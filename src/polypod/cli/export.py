@@ -13,10 +13,8 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError, UnknownNameError
-from ..export import EXPORTS, ROBOT_EXPORTS
-from ..files.whole import write_whole
-from ..model import Model
 from . import export_fmu
+from .listed import WORDS
 from .options import Parameters, split_paths
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
@@ -26,7 +24,7 @@ _ROBOT_EXAMPLE = "Example: polypod export {} hexapod --out models"
 app = typer.Typer(
     no_args_is_help=True,
     help="Write a robot or its model functions for other programs.",
-    epilog=EXAMPLE.format(next(iter(EXPORTS))),
+    epilog=EXAMPLE.format(next(iter(WORDS["exports"]))),
 )
 
 
@@ -41,6 +39,9 @@ def export(
     parameters: Sequence[str] = (),
 ) -> list[Path]:
     """Write the files of a model function into a folder; returns their paths."""
+    from ..export import EXPORTS
+    from ..model import Model
+
     if kind not in EXPORTS:
         raise UnknownNameError("export", kind, tuple(EXPORTS))
     if parameters and not EXPORTS[kind].parameters:
@@ -61,12 +62,17 @@ def export_robot(
     settings: Sequence[str] | None = None,
 ) -> list[Path]:
     """Write the files of a whole robot into a folder; returns their paths."""
+    from ..export import ROBOT_EXPORTS
+    from ..model import Model
+
     if kind not in ROBOT_EXPORTS:
         raise UnknownNameError("export", kind, tuple(ROBOT_EXPORTS))
     return _write(ROBOT_EXPORTS[kind].files(Model(with_overrides(robot, settings))), folder, force)
 
 
 def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
+    from ..files.whole import write_whole
+
     paths = [Path(folder) / name for name in texts]
     for path in paths:
         if path.exists() and not force:
@@ -82,7 +88,7 @@ def _report(paths: list[Path], hint: str) -> None:
 
 
 def _register(kind: str) -> None:
-    @app.command(kind, epilog=EXAMPLE.format(kind), help=EXPORTS[kind].about)
+    @app.command(kind, epilog=EXAMPLE.format(kind), help=WORDS["exports"][kind])
     @report_errors
     def command(
         robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
@@ -93,13 +99,15 @@ def _register(kind: str) -> None:
         force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
         settings: Settings = None,
     ) -> None:
+        from ..export import EXPORTS
+
         with working("exporting"):
             paths = export(kind, robot, function, folder, friction, force, settings, split_paths(parameters))
         _report(paths, EXPORTS[kind].hint)
 
 
 def _register_robot(kind: str) -> None:
-    @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), help=ROBOT_EXPORTS[kind].about)
+    @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), help=WORDS["robot exports"][kind])
     @report_errors
     def command(
         robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
@@ -107,13 +115,15 @@ def _register_robot(kind: str) -> None:
         force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
         settings: Settings = None,
     ) -> None:
+        from ..export import ROBOT_EXPORTS
+
         with working("exporting"):
             paths = export_robot(kind, robot, folder, force, settings)
         _report(paths, ROBOT_EXPORTS[kind].hint)
 
 
-for _kind in EXPORTS:
+for _kind in WORDS["exports"]:
     _register(_kind)
-for _kind in ROBOT_EXPORTS:
+for _kind in WORDS["robot exports"]:
     _register_robot(_kind)
 app.command("fmu", epilog=export_fmu.EXAMPLE, help=export_fmu.ABOUT)(export_fmu.command)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
-from ..export.fmu import KINDS, Fmu, export_fmu
-from ..files.whole import write_whole
-from ..model import Model
+from .listed import WORDS
 from .options import Parameters, split_paths
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
+
+if TYPE_CHECKING:
+    from ..export.fmu import Fmu
 
 EXAMPLE = "Example: polypod export fmu hexapod plant --fmi 3 --out models"
 ABOUT = (
@@ -35,6 +36,10 @@ def write_fmu(
     settings: Sequence[str] | None = None,
 ) -> tuple[Path, Fmu]:
     """Write an FMU into a folder; returns its path and itself."""
+    from ..export.fmu import export_fmu
+    from ..files.whole import write_whole
+    from ..model import Model
+
     model = Model(with_overrides(robot, settings))
     fmu = export_fmu(
         model, kind, fmi, parameters or None, friction, compiler=compiler, sources_only=sources_only
@@ -47,7 +52,7 @@ def write_fmu(
 @report_errors
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
-    kind: Annotated[str, typer.Argument(help=f"What it does: {', '.join(KINDS)}.")] = "plant",
+    kind: Annotated[str, typer.Argument(help=f"What it does: {', '.join(WORDS['fmu'])}.")] = "plant",
     fmi: Annotated[int, typer.Option("--fmi", help="Version of FMI: 2 or 3.")] = 2,
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the file.")] = Path("."),
     parameters: Parameters = None,

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from ..description.units import in_si
 from ..errors import InputError
-from ..fastest import KINDS, Fastest, Limits, fastest, way
-from ..fastest.limits import long_strokes
-from ..files.safe_names import file_name
-from ..files.whole import write_whole
-from ..model import Model
-from ..motion import MotionFile, Retimed, dumps_motion, find_motion, with_motion_lines
-from ..results.tables import table
+from ..tables import table
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    from ..fastest import Fastest
+    from ..model import Model
+    from ..motion import MotionFile
 
 EXAMPLE = "Example: polypod fastest kim-ryu kim-ryu-circle --max-force '85 N' --max-speed '300 mm/s'"
 
@@ -54,6 +52,13 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """The fastest motion along a path within limits of force, speed, power and reactions, as a motion file."""
+    from ..fastest import Limits, fastest, way
+    from ..fastest.limits import long_strokes
+    from ..files.safe_names import file_name
+    from ..files.whole import write_whole
+    from ..model import Model
+    from ..motion import dumps_motion, find_motion, with_motion_lines
+
     name, motion = resolve(robot, path)
     with working("finding the fastest motion") as progress:
         progress("compiling the robot")
@@ -96,12 +101,16 @@ def command(
 
 def _value(model: Model, kind: str, text: str) -> float:
     """A limit of the actuators from a text with or without a unit."""
+    from ..fastest import KINDS
+
     turning = {actuator.unit == "rad" for actuator in model.actuators}
     option = f"--{'rms-force' if kind == 'rms_force' else f'max-{kind}'}"
     return _number(option, text, tuple(KINDS[kind].units[turns] for turns in sorted(turning)))
 
 
 def _number(option: str, text: str, units: tuple[str, ...]) -> float:
+    from ..description.units import in_si
+
     for unit in units:
         try:
             return float(in_si(text, unit))
@@ -112,6 +121,8 @@ def _number(option: str, text: str, units: tuple[str, ...]) -> float:
 
 def _beside(motion: MotionFile, source: str | None, target: Path) -> MotionFile:
     """The motion with names of CSV files that hold where the new file is."""
+    from ..motion import Retimed
+
     if source is None or not Path(source).is_file():
         return motion
     trajectory = motion.trajectory

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from ..files import dumps
-from ..files.safe_names import file_name
-from ..files.whole import write_whole
-from ..identification import Identification, identify
 from .identify_report import base_table, changes_table, force_errors, headline, moved_table, page, whiteness_table
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    from ..identification import Identification
 
 EXAMPLE = "Example: polypod identify my-robot.yaml run1.csv run2.csv --validate run9.csv --out my-robot-identified.yaml"
 
@@ -54,6 +53,11 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Inertias and friction of a robot from logs of its motion, as a new robot file and a report."""
+    from ..files import dumps
+    from ..files.safe_names import file_name
+    from ..files.whole import write_whole
+    from ..identification import identify
+
     with working("identifying") as progress:
         progress("reading logs")
         found = identify(

@@ -5,16 +5,15 @@ from __future__ import annotations
 import io
 from dataclasses import replace
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..identification import Identification
-from ..identification.identify import Forces
-from ..identification.prior import Z95
-from ..identification.residuals import WHITE, autocorrelation
-from ..results.report.page import figure_html, table_html
-from ..results.tables import Table, table
+from ..tables import Table, table
+
+if TYPE_CHECKING:
+    from ..identification import Identification
+    from ..identification.identify import Forces
 
 _STYLE = (
     "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
@@ -56,6 +55,8 @@ def _force_unit(found: Identification) -> str:
 
 def whiteness_table(found: Identification) -> Table:
     """Residuals of the fit: size and whiteness by actuator."""
+    from ..identification.residuals import WHITE
+
     white = found.residuals
     rows = [(a.name, float(white.rms[k]), float(white.neighbours[k]), float(white.time[k]), float(white.p_value[k]),
              "yes" if white.p_value[k] >= WHITE else "no") for k, a in enumerate(found.model.actuators)]  # fmt: skip
@@ -108,6 +109,8 @@ def base_table(found: Identification) -> Table:
 
 def page(found: Identification, version: str) -> str:
     """The report as HTML text."""
+    from ..results.report.page import figure_html, table_html
+
     notes = "".join(f'<p class="note">{escape(text)}</p>' for text in found.notes)
     figures = [figure_html(name, caption, svg) for name, caption, svg in _figures(found)]
     logs = ", ".join(f"{run.log.name} ({len(run.time)} samples)" for run in found.runs)
@@ -157,6 +160,9 @@ def _force_curves(found: Identification, shown: Forces) -> Any:
 
 def _residual_curves(found: Identification, shown: Forces) -> Any:
     from matplotlib.figure import Figure
+
+    from ..identification.prior import Z95
+    from ..identification.residuals import autocorrelation
 
     actuators, step = found.model.actuators, max(1, len(shown.time) // 3000)
     left = np.where(shown.good, shown.measured - shown.after, np.nan)

@@ -5,24 +5,25 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from ..exchange import READERS, Imported, import_robot
-from ..files import dumps
-from ..files.safe_names import file_name
-from ..files.whole import write_whole
+from .listed import WORDS
 from .terminal import note, out, report_errors, show_json, working
 
+if TYPE_CHECKING:
+    from ..exchange import Imported
+
 EXAMPLE = "Example: polypod import five-bar/robot.urdf --close --platform effector -o five-bar.yaml"
-_FORMATS = ", ".join(READERS)
 
 
 def imported_text(imported: Imported, source: str) -> str:
     """Text of the robot file, with where it comes from and all remarks on top."""
+    from ..files import dumps
+
     lines = [f"Imported from {source} with 'polypod import'."]
     for remark in imported.remarks:
         lines += textwrap.wrap(f"- {' '.join(remark.split())}", 116, subsequent_indent="  ")
@@ -53,11 +54,17 @@ def command(
     at: Annotated[list[str] | None, typer.Option(help="JOINT=VALUE at home, m or rad; may be repeated.")] = None,
     close: Annotated[bool, typer.Option("--close", help="Close loops that are far open in the file.")] = False,
     loops: Annotated[Path | None, typer.Option(help="Loops of a URDF; robot.yaml beside it if not given.")] = None,
-    format_: Annotated[str | None, typer.Option("--format", help=f"{_FORMATS}; by the file's end.")] = None,
+    format_: Annotated[
+        str | None, typer.Option("--format", help=f"{', '.join(WORDS['formats'])}; by the file's end.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it."""
+    from ..exchange import import_robot
+    from ..files.safe_names import file_name
+    from ..files.whole import write_whole
+
     wishes = {"loops": loops, "hold": hold or (), "actuated": actuated or (), "at": _places(at or ()), "close": close}
     with working("importing"):
         made = import_robot(file, platform, format=format_, **wishes)  # type: ignore[arg-type]

@@ -197,3 +197,57 @@ LISTED: dict[str, Any] = {'robots': [{'name': '3-prs',
                     {'kind': 'flexible',
                      'about': 'A platform that bends: plate, whose modes are computed, or modes, a mode file '
                               'beside the robot file.'}]}
+WORDS: dict[str, dict[str, str]] = {'controllers': {'computed-torque': '',
+                 'joint-computed-torque': '',
+                 'joint-pd': '',
+                 'elastic-computed-torque': ''},
+ 'exports': {'c': 'A self-contained C99 file and header of a model function; needs only the C mathematics '
+                  'library.',
+             'c-float': 'The same in single precision, for controllers without double precision in hardware.',
+             'c-fixed': 'The same with 12 rounds of every iteration, so that no call takes longer than '
+                        'another.',
+             'c++': 'A C++17 header of a model function: std::array in and out, nothing allocated.',
+             'c++-float': 'The same in single precision.',
+             'js': 'A self-contained JavaScript module of a model function, for browsers and Node.js.'},
+ 'extras': {'modes': '', 'workspace': ''},
+ 'fmu': {'plant': 'actuator forces in; pose, twist, coordinates and rates out',
+         'inverse-dynamics': 'motion of the platform in, actuator forces out',
+         'forward-kinematics': 'actuated coordinates and rates in, pose and twist out',
+         'controller': 'computed torque: wanted motion and encoders in, actuator forces out'},
+ 'formats': {'mjcf': "MuJoCo's MJCF; loops by connect and weld equalities",
+             'urdf': 'URDF; loops in a file robot.yaml beside it, or as loop elements (URDF+)'},
+ 'functions': {'inverse_kinematics': 'actuated coordinates of a pose',
+               'jacobian': 'the Jacobian of a pose',
+               'conditioning': "how far a pose is from singular, rotations scaled by the platform's size",
+               'rates': 'rates of the actuators in a motion of the platform',
+               'accelerations': 'coordinates, rates and accelerations of the actuators in a motion of the '
+                                'platform',
+               'bodies': 'poses of all bodies of the legs',
+               'margins': 'how far each leg is from where it no longer closes',
+               'limited': 'values of all quantities that the robot limits',
+               'forward_kinematics': "the pose with given actuated coordinates, by Newton's iteration from a "
+                                     'guess',
+               'forward_kinematics_along': 'the same along a log of coordinates, with the guess for its next '
+                                           'row',
+               'motion': "pose, twist and acceleration of the platform from the robot's own coordinates",
+               'follow': 'the parts of a motion that the robot can make at a pose',
+               'mass_matrix': 'mass matrix of the whole robot',
+               'energy': 'kinetic and potential energy of the whole robot',
+               'bias': 'generalized force of all but the acceleration',
+               'direct_dynamics': 'acceleration of the platform from actuator forces',
+               'inverse_dynamics': 'actuator forces for a motion of the platform',
+               'reactions': 'reactions in all joints and actuator forces for a motion of the platform',
+               'twist': 'twist of the platform from the rates of the actuators',
+               'acceleration': 'acceleration of the platform from the accelerations of the actuators',
+               'control_step': 'forces for a controller: pose and twist of the platform from measured '
+                               'coordinates and rates, and the actuator forces that give the commanded '
+                               'accelerations of the coordinates (computed torque in the joints)',
+               'stiffness': 'stiffness of the platform from those of drives, legs and joints, without a '
+                            'preload',
+               'steady_shape': 'the shape that a motion bends the platform to if it does not vibrate, and its '
+                               'actuator forces'},
+ 'papers': {'kim-ryu': '', 'long': '', 'lopes': '', 'pedrammehr': '', 'staicu': ''},
+ 'robot exports': {'mjcf': 'The robot as MJCF: bodies, joints, motors, loops by connect, limits, friction, '
+                           'home.',
+                   'urdf': 'The robot as URDF, a tree, with its loops and motors in a file beside it.',
+                   'sdf': 'The robot as SDF 1.9, loops included.'}}

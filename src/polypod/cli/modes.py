@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from ..files.robot_files import with_file_lines
-from ..files.safe_names import file_name
-from ..model import AssemblyModes, Complete, Model
-from ..results.report import write_whole
-from ..results.tables import Table, table
+from ..tables import Table, table
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    from ..model import AssemblyModes, Model
 
 EXAMPLE = "Example: polypod modes hexapod --q '0.42 0.43 0.44 0.43 0.45 0.42' --picture modes.png"
 
@@ -60,6 +59,8 @@ def modes_table(modes: AssemblyModes) -> Table:
 
 
 def _known(modes: AssemblyModes) -> str:
+    from ..model import Complete
+
     meaning = Complete(int(modes.complete)).meaning
     return f"{len(modes.pose)} modes; {meaning}."
 
@@ -79,6 +80,11 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """All poses with the same actuated coordinates: proven or not, within limits, reachable from home."""
+    from ..files.robot_files import with_file_lines
+    from ..files.safe_names import file_name
+    from ..files.whole import write_whole
+    from ..model import Complete, Model
+
     with working("finding modes") as progress:
         progress("compiling the robot")
         meant = with_overrides(robot, settings)

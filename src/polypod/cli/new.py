@@ -10,11 +10,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..description.units import UNITS, in_si
 from ..errors import InputError, UnknownNameError
-from ..files import library
-from ..motion import AROUND_HOME, PUBLISHED
-from ..results.report import write_whole
 from .sizes import DEFAULTS, robot_text
 from .templates import template_part
 from .terminal import out, report_errors
@@ -27,9 +23,11 @@ _NAME = re.compile(r"[A-Za-z][\w-]*")
 
 def _measure(unit: str) -> Callable[[str], float]:
     """A reader of numbers in a unit, which may state another of the same kind: 350 mm where metres are meant."""
-    factor, si = UNITS[unit]
 
     def read(text: str) -> float:
+        from ..description.units import UNITS, in_si
+
+        factor, si = UNITS[unit]
         try:
             value = in_si(text, si)
             return float(value) / factor if value != text else float(text)
@@ -69,8 +67,13 @@ def new(
     """Write a robot file (or motion file) to start from; returns its path.
 
     ``robot`` is a kind of robot, ``hexapod``, ``delta``, ``servo-hexapod`` or ``tripod``, that is written from
-    ``sizes`` (m, deg, kg), each of which has a default. ``name`` is ``my-hexapod`` or the like unless given.
+    ``sizes`` (m, deg, kg), each of which has a default. ``name`` is ``my-hexapod`` or the like unless given; a
+    file ``NAME.yaml`` in its place is where the file goes, unless ``out`` says otherwise.
     """
+    from ..files import library
+    from ..files.whole import write_whole
+    from ..motion import AROUND_HOME, PUBLISHED
+
     if motion and flexible:
         raise InputError("--flexible: is about a robot's platform; leave it out for a motion file")
     if robot is not None and robot not in DEFAULTS:
@@ -84,11 +87,14 @@ def new(
         kinds = ", ".join(f"--{kind}" for kind in DEFAULTS)
         raise InputError(f"--{given[0].replace('_', '-')}: sizes are for a kind of robot; add one of {kinds}")
     name = name or f"my-{robot or 'hexapod'}"
+    file = Path(f"{name}.yaml")
+    if name.endswith((".yaml", ".yml")):
+        file, name = Path(name), Path(name).stem
     kind = "motion" if motion else "robot"
     taken = (*PUBLISHED, AROUND_HOME) if motion else library()
     if name in taken:
         raise InputError(f"name: {name!r} is a {kind} of the library; choose another, such as 'my-{name}'")
-    path = Path(f"{name}.yaml") if out is None else Path(out)
+    path = file if out is None else Path(out)
     if robot is None:
         text = template(kind, name, "flexible" if flexible else "rigid")
     else:
@@ -100,7 +106,7 @@ def new(
 
 @report_errors
 def command(
-    name: Annotated[str | None, typer.Argument(help="Name of the robot or motion; my-hexapod if not given.")] = None,
+    name: Annotated[str | None, typer.Argument(help="Name of the robot or motion, or its file.")] = None,
     motion: Annotated[bool, typer.Option("--motion", help="A motion file instead of a robot file.")] = False,
     flexible: Annotated[bool, typer.Option("--flexible", help="A robot with a flexible platform.")] = False,
     hexapod: Annotated[bool, typer.Option("--hexapod", help="A hexapod (6-UPS) from sizes.")] = False,

@@ -8,12 +8,7 @@ from typing import Annotated
 import typer
 from rich.markup import escape
 
-from ..design.optimise import optimise
-from ..design.page import page, point_name
-from ..design.study import load_study
-from ..files import save
-from ..results.report.folder import check_target, whole_folder
-from ..results.tables import table
+from ..tables import table
 from .overrides import Settings, overrides
 from .terminal import out, report_errors, show_json, show_table, working
 
@@ -36,6 +31,12 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """The best design of a study within its limits, or the best compromises between several quantities."""
+    from ..design.optimise import optimise
+    from ..design.page import page, point_name
+    from ..design.study import load_study
+    from ..files import save
+    from ..results.report.folder import check_target, whole_folder
+
     with working("optimising") as progress:
         name = load_study(study).name
         target = Path("polypod-results") / "optimise" / name if out_folder is None else out_folder

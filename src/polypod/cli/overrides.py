@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..description import Robot
-from ..files import load
-from ..files.settings import parse_setting
+if TYPE_CHECKING:
+    from ..description import Robot
+
 
 Settings = Annotated[
     list[str] | None,
@@ -26,6 +26,8 @@ Settings = Annotated[
 
 def overrides(settings: Sequence[str] | None) -> dict[str, Any]:
     """Values by path of what was set."""
+    from ..files.settings import parse_setting
+
     return dict(map(parse_setting, settings or ()))
 
 
@@ -34,4 +36,6 @@ def with_overrides(robot: str | Path, settings: Sequence[str] | None) -> str | P
 
     A name leads messages to lines of its file, so it stays one where nothing is set.
     """
+    from ..files import load
+
     return load(robot, overrides(settings)) if settings else robot

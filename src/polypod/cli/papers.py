@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from ..papers import names, study
 from ..tables import table
 from .terminal import Step, err, out, report_errors, show_json, show_table
 
@@ -77,6 +75,9 @@ def _bar(chosen: Sequence[str]) -> Iterator[Step]:
     if not console.is_terminal:
         yield lambda step: None
         return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from ..papers import names, study
     from ..papers.shared.report import steps
 
     total = steps(study(name) for name in (chosen or names()))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from pydantic import AfterValidator, BaseModel
 
-from ..description import Friction, Robot
-from ..description.quantities import Range, unit_of
-from ..legs import Leg
-from ..mechanism import Mechanism
+if TYPE_CHECKING:
+    from ..description import Robot
+
 
 # Friction's units by the joint it is in: of a slide, and of a joint that turns.
 _FRICTION_UNITS = {
@@ -21,7 +20,6 @@ _FRICTION_UNITS = {
     "static": ("1", "1"),  # times the friction in motion
     "stribeck_speed": ("m/s", "rad/s"),
 }
-_ORDERED = next(part for part in get_args(Range) if isinstance(part, AfterValidator))
 
 
 class Parameter(NamedTuple):
@@ -37,6 +35,8 @@ class Parameter(NamedTuple):
 
 def parameters(robot: Robot) -> list[Parameter]:
     """All parameters of a robot; ``legs.*`` stands for a value that every leg has."""
+    from ..legs import Leg
+
     slides = [leg.friction_joints() if isinstance(leg, Leg) else {} for leg in robot.legs]
     alike: dict[str, list[Parameter]] = defaultdict(list)
     for path in robot.numbers():
@@ -55,6 +55,8 @@ def mobility(robot: Robot) -> dict[str, Any]:
 
     The count is below the true mobility where a robot has more constraints than it needs (parallel hinges).
     """
+    from ..mechanism import Mechanism
+
     freedom_of = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 3}
     joints = [joint for leg in Mechanism(robot).legs for joint in leg.placement.joints]
     bodies = 1 + sum(
@@ -73,13 +75,17 @@ def mobility(robot: Robot) -> dict[str, Any]:
 
 def _parameter(robot: Robot, path: str, slides: list[dict[str, set[str]]]) -> Parameter:
     """Value, unit and source at a dotted path, and whether the file gives it or anything around it does not."""
+    from ..description import Friction
+    from ..description.quantities import Range, unit_of
+
+    ordered = next(part for part in get_args(Range) if isinstance(part, AfterValidator))
     value: Any = robot
     unit, given, is_range = "", True, False
     parts = path.split(".")
     for part in parts:
         if isinstance(value, BaseModel):
             field = type(value).model_fields[part]
-            unit, is_range = unit_of(field), _ORDERED in (*field.metadata, *_marks(field.annotation))
+            unit, is_range = unit_of(field), ordered in (*field.metadata, *_marks(field.annotation))
             given = given and part in value.model_fields_set
             if isinstance(value, Friction) and parts[0] == "legs":
                 kinds = slides[int(parts[1])].get(parts[2], set())

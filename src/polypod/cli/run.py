@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..description.file_names import beside
 from ..errors import Fault, InputError, MotionFileError, RobotFileError
-from ..files.documents import parse, read
-from ..files.safe_names import file_name
-from ..model import Model
-from ..motion import PUBLISHED, load_motion, make_task, with_motion_lines
-from ..results import actuators, bearings, limit_report, limits, motors, rotor_notes, study, summary, verdict
-from ..results.report import FILES, check_target, notes, source, write_results
-from ..results.sizing import bending
 from ..tables import short
 from .overrides import Settings, with_overrides
 from .terminal import Step, fail, note, out, report_errors, show_json, show_table, show_verdict, working
@@ -45,12 +37,17 @@ _COLUMNS = (
 
 def is_motion_file(path: str | Path) -> bool:
     """Whether a YAML file is a motion (it has a trajectory) rather than a robot."""
+    from ..files.documents import parse, read
+
     document, _ = parse(read(Path(path), RobotFileError), str(path), RobotFileError, "a mapping")
     return "trajectory" in document
 
 
 def resolve(robot: str | None, motion: str | None) -> tuple[str, str | None]:
     """Names of the robot and the motion; a motion alone brings the robot it belongs to."""
+    from ..description.file_names import beside
+    from ..motion import PUBLISHED, load_motion
+
     if robot is None:
         return DEFAULT_ROBOT, motion
     if motion is None and robot in PUBLISHED:
@@ -82,6 +79,11 @@ def run(
     second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.results.study`.
     ``settings`` are other values of the robot's numbers, ``PATH=VALUE``.
     """
+    from ..model import Model
+    from ..motion import make_task, with_motion_lines
+    from ..results import study
+    from ..results.report import FILES, check_target, source, write_results
+
     name, task_name = resolve(robot, motion)
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
@@ -109,6 +111,8 @@ def _folder(robot: str, motion: str, settings: Sequence[str] = ()) -> Path:
     >>> _folder("hexapod", "lift", ["platform.mass=60"]).as_posix()
     'polypod-results/hexapod/lift-platform.mass-60'
     """
+    from ..files.safe_names import file_name
+
     return Path("polypod-results") / file_name(robot) / file_name("-".join([motion, *settings]), "motion")
 
 
@@ -134,6 +138,8 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Actuator forces, powers, reactions, limits and conditioning of a robot along a motion."""
+    from ..results import verdict
+
     with working("running") as progress:
         result, target = run(robot, motion, out_folder, rate, friction, force, files, progress, vibration, settings)
     found = verdict(result)
@@ -147,6 +153,10 @@ def command(
 
 def _print(result: xr.Dataset, target: Path | None) -> None:
     """The verdict, then what it comes from."""
+    from ..results import actuators, limits, motors, rotor_notes, summary, verdict
+    from ..results.report import notes
+    from ..results.sizing import bending
+
     console = out()
     name = result.attrs["robot"]
     duration = f"{result.time.values[-1]:.4g} s, {len(result.time)} samples"
@@ -182,6 +192,8 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
 
 def report_data(result: xr.Dataset, target: Path | None) -> dict[str, Any]:
     """What ``--json`` prints."""
+    from ..results import actuators, bearings, limit_report, limits, motors, summary, verdict
+
     return {
         "robot": result.attrs["robot"],
         "motion": result.attrs["motion"],

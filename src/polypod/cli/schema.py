@@ -10,18 +10,14 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..description import LegData, Robot
-from ..files.short_forms.forms import Copies, Mirror, Pair
-from ..files.whole import write_whole
-from ..motion import Law, MotionFile, PathKind, TrajectoryKind, Wrench
 from .terminal import out, report_errors
 
 EXAMPLE = "Example: polypod schema robot --out robot.schema.json"
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _MEASURE = {"anyOf": [{"type": "number"}, {"type": "string", "pattern": r"^\s*[-+]?(\d|\.\d)"}]}
 """A number, or a text that begins with one, such as 60 mm."""
-_FAMILIES = {"trajectory": TrajectoryKind, "path": PathKind, "time law": Law, "wrench": Wrench}
-"""Fields of motion files that hold one of several kinds, by what the schema calls them."""
+_FAMILIES = {"trajectory": "TrajectoryKind", "path": "PathKind", "time law": "Law", "wrench": "Wrench"}
+"""Classes of :mod:`polypod.motion` with several kinds, by what the schema calls the field of a motion file."""
 
 
 class Kind(StrEnum):
@@ -42,6 +38,9 @@ def schema(kind: str) -> dict[str, Any]:
 
 
 def _robot() -> dict[str, Any]:
+    from ..description import LegData, Robot
+    from ..files.short_forms.forms import Copies, Mirror, Pair
+
     definitions: dict[str, Any] = {}
     whole = _collected(Robot.model_json_schema(), definitions)
     short = {form.__name__: _collected(form.model_json_schema(), definitions) for form in (Copies, Mirror, Pair)}
@@ -70,18 +69,21 @@ def _robot() -> dict[str, Any]:
 
 
 def _motion() -> dict[str, Any]:
+    from .. import motion
+
     definitions: dict[str, Any] = {}
-    whole = _collected(MotionFile.model_json_schema(), definitions)
+    whole = _collected(motion.MotionFile.model_json_schema(), definitions)
     for what, family in _FAMILIES.items():
+        registry = getattr(motion, family).registry
         choices: list[dict[str, Any]] = []
-        for name, kind in _ours(family.registry):
+        for name, kind in _ours(registry):
             made = _collected(kind.model_json_schema(), definitions)
             made["properties"]["kind"] = {"const": name}
             made["required"] = [*made.get("required", ()), *(["kind"] if what in ("trajectory", "path") else [])]
             definitions[f"{what} {name}"] = made
             choices.append({"$ref": f"#/$defs/{what} {name}"})
         if what == "time law":
-            choices.append({"enum": [name for name, _ in _ours(family.registry)]})
+            choices.append({"enum": [name for name, _ in _ours(registry)]})
         if what == "wrench":
             choices.append({"type": "array", "minItems": 6, "maxItems": 6, "items": _MEASURE})
         definitions[what] = {"anyOf": choices}
@@ -132,6 +134,8 @@ def command(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> None:
     """JSON schema of robot or motion files: an editor then offers their fields and marks faults."""
+    from ..files.whole import write_whole
+
     text = json.dumps(schema(kind.value), indent=2) + "\n"
     if file is None:
         print(text, end="")

@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import casadi as ca
 import numpy as np
 import typer
 from rich.markup import escape
 
-from ..description import Robot
 from ..errors import InputError
-from ..files import load
-from ..files.robot_files import with_file_lines
-from ..files.safe_names import file_name
-from ..model import Model
-from ..model.actuators import ActuatorInfo
-from ..results.report import write_whole
 from ..tables import table
 from .overrides import Settings, with_overrides
 from .parameters import mobility, parameters
 from .show_format import euler, place, quantity, source
 from .terminal import out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    from ..description import Robot
+    from ..model import Model
+    from ..model.actuators import ActuatorInfo
 
 EXAMPLE = "Example: polypod show kim-ryu --picture kim-ryu.png"
 _WRITER = "polypod show"
@@ -31,6 +28,8 @@ _WRITER = "polypod show"
 
 def describe(robot: Robot) -> dict[str, Any]:
     """What a robot is, as data: mobility, home, parameters with sources."""
+    from ..model import Model
+
     model = Model(robot)
     home = robot.home.matrix
     conditioning = model.conditioning(home)
@@ -86,6 +85,8 @@ def _platform(model: Model) -> dict[str, Any]:
 
 def _moving_mass(model: Model) -> float:
     """Mass of all moving bodies [kg]."""
+    import casadi as ca
+
     mechanism = model.kernels.mechanism
     bodies = (body.moments.mass for leg in mechanism.placed for body in leg.placement.bodies)
     loads = sum(body.mass for body in model.robot.payloads.values())
@@ -97,6 +98,7 @@ def picture(robot: Robot, path: Path, force: bool = False) -> None:
 
     An existing file is replaced with ``force``, or if it is a picture that this function wrote.
     """
+    from ..files.whole import write_whole
     from ..results.figures import literally, robot_picture
 
     if path.exists() and not force and not _ours(path):
@@ -133,6 +135,11 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Parameters with their sources, mobility and a 3-D picture of a robot."""
+    from ..description import Robot
+    from ..files import load
+    from ..files.robot_files import with_file_lines
+    from ..files.safe_names import file_name
+
     with working("showing") as progress:
         progress("compiling the robot")
         meant = with_overrides(robot, settings)

@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..control import CONTROLLERS, default_controller, scaled_masses
-from ..control import controller as controller_of
-from ..description.units import in_si
 from ..errors import InputError, PolypodError, UnphysicalWarning
-from ..model import Model
-from ..model.checks import check_wrench
-from ..motion import make_task, with_motion_lines
-from ..results.report.folder import check_target, whole_folder
-from ..results.report.manifest import source
+from .listed import WORDS
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
@@ -51,6 +44,11 @@ def simulate(
     Without a ``controller`` it is :func:`polypod.control.default_controller`. The wrench of a motion file pushes on
     the platform; the controller does not know of it. A ``stream`` shows the run to live pages as it goes on.
     """
+    from ..control import controller as controller_of
+    from ..control import default_controller, scaled_masses
+    from ..model import Model
+    from ..model.checks import check_wrench
+    from ..motion import make_task, with_motion_lines
     from ..simulation import SimulationError
     from ..simulation import simulate as run
     from ..simulation.diagnostics import annotate, external_wrench, needed_force
@@ -96,6 +94,8 @@ def simulate(
 
 def largest(saturation: str | None) -> float | str | None:
     """A largest force from a text with a unit of force or torque or none; the word for those of the drives stays."""
+    from ..description.units import in_si
+
     if saturation is None or saturation == "drives":
         return saturation
     for unit in ("N", "N m"):
@@ -113,7 +113,8 @@ def command(
     controller: Annotated[
         str | None,
         typer.Option(
-            help=f"One of {', '.join(CONTROLLERS)}. The first if not given, the second for a flexible platform."
+            help=f"One of {', '.join(WORDS['controllers'])}. The first if not given, "
+            "the second for a flexible platform."
         ),
     ] = None,
     rate: Annotated[float, typer.Option(help="Samples of the controller a second.")] = 1000.0,
@@ -133,6 +134,8 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """A robot under a controller that follows a motion: tracking error, forces, energies, events."""
+    from ..results.report.folder import check_target
+    from ..results.report.manifest import source
     from ..simulation import SimulationError
 
     if not rate > 0:
@@ -183,6 +186,7 @@ def write(
     """Write the result as netCDF, its figures and, if wanted, a moving picture."""
     from ..results.figures import SIMULATION_FIGURES, figures
     from ..results.figures.animation import animate
+    from ..results.report.folder import whole_folder
     from ..simulation import save_result
 
     with whole_folder(target, force, FILES, inputs) as folder:

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.markup import escape
 
-from ..control import default_controller
-from ..results.sizing import by_unit
 from ..tables import table
 from .terminal import note, out, show_table
 
@@ -19,6 +17,7 @@ if TYPE_CHECKING:
 
 def summary(result: xr.Dataset, saturation: float | None = None) -> dict[str, Any]:
     """What ``--json`` prints."""
+    from ..results.sizing import by_unit
     from ..simulation import events
     from ..simulation.diagnostics import completed, excessive_force, remarks
 
@@ -50,6 +49,8 @@ def summary(result: xr.Dataset, saturation: float | None = None) -> dict[str, An
 
 def _advice(facts: dict[str, Any], flexible: bool, saturation: float | None) -> str:
     """What to try if the robot does not follow."""
+    from ..control import default_controller
+
     best = default_controller(flexible)
     other = f"--controller {best}" if facts["controller"] != best else "another --controller"
     for unit, needed in _by_unit(facts, "needed_force").items():

@@ -9,15 +9,8 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..analysis.singularity import Nearest, architecture, nearest_singularity, singularity
-from ..analysis.workspace import Space, workspace_map
-from ..description import Robot
 from ..errors import Fault, RobotFileError
-from ..files import load
-from ..files.robot_files import with_file_lines
-from ..model import Model
-from ..results.report.folder import check_target, whole_folder
-from ..results.tables import table
+from ..tables import table
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
@@ -25,12 +18,22 @@ from .workspace import parse_at
 if TYPE_CHECKING:
     import xarray as xr
 
+    from ..analysis.singularity import Nearest
+    from ..description import Robot
+    from ..model import Model
+
 EXAMPLE = "Example: polypod singularity hexapod --at z=-50mm --out singularity"
 FILES = ("loci.nc", "loci.png", "screw.png")
 
 
 def model_of(robot: str | Path | Robot) -> Model:
     """The model of a robot; where its home is singular, the error also says whether every pose is, and proves it."""
+    from ..analysis.singularity import architecture
+    from ..description import Robot
+    from ..files import load
+    from ..files.robot_files import with_file_lines
+    from ..model import Model
+
     described = robot if isinstance(robot, Robot) else load(robot)
     try:
         with with_file_lines(robot):
@@ -46,6 +49,8 @@ def model_of(robot: str | Path | Robot) -> Model:
 
 def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset:
     """det J and limits over two or three coordinates around a point: displacements, else all."""
+    from ..analysis.workspace import Space, workspace_map
+
     space = Space(model)
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     names = (moving if len(moving) > 1 else list(space.names))[:3]
@@ -68,6 +73,10 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """How far a robot is from being singular, of which kind, and what its platform does there."""
+    from ..analysis.singularity import nearest_singularity, singularity
+    from ..analysis.workspace import Space
+    from ..results.report.folder import check_target
+
     if folder is not None:
         check_target(folder, force, FILES)
     with working("singularity") as progress:
@@ -118,6 +127,8 @@ def command(
 
 
 def _facts(model: Model, way: Nearest) -> dict[str, Any]:
+    from ..analysis.singularity import singularity
+
     report = singularity(model, way.pose)
     pitch = None if np.isinf(report.screw.pitch) else report.screw.pitch
     return {
@@ -130,8 +141,10 @@ def _facts(model: Model, way: Nearest) -> dict[str, Any]:
 def _write(
     model: Model, here: dict[str, float], reached: dict[str, Nearest], folder: Path, force: bool, progress: Step
 ) -> None:
+    from ..analysis.singularity import singularity
     from ..datasets import save_result
     from ..results.figures import singularity as figures
+    from ..results.report.folder import whole_folder
 
     with whole_folder(folder, force, FILES) as target:
         progress("sections")

@@ -8,7 +8,6 @@ from string import Template
 from typing import Any
 
 from ..errors import InputError
-from ..files import loads
 from .templates import template_part
 
 DEFAULTS: dict[str, dict[str, float]] = {
@@ -42,6 +41,8 @@ def robot_text(kind: str, name: str, sizes: Mapping[str, float | None]) -> str:
 
     Raises :class:`~polypod.errors.InputError` for a size that the kind does not have or that cannot be.
     """
+    from ..files import loads
+
     known = DEFAULTS[kind]
     given = {key: value for key, value in sizes.items() if value is not None}
     for key, value in given.items():

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.markup import escape
 
-from ..analysis import deflection, resonances, stiffness
 from ..errors import InputError
-from ..files.robot_files import with_file_lines
-from ..files.whole import write_whole
-from ..model import Model
-from ..results.tables import Table, table
+from ..tables import Table, table
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, show_json, show_table, working
+
+if TYPE_CHECKING:
+    from ..model import Model
 
 _ROUNDING = 1e-12  # of the roots of two stiffnesses' product
 EXAMPLE = "Example: polypod stiffness hexapod --drive 5e7 --wrench '0 0 -500 0 0 0' --map stiffness.png"
@@ -72,6 +71,10 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot."""
+    from ..analysis import deflection, resonances, stiffness
+    from ..files.robot_files import with_file_lines
+    from ..model import Model
+
     with working("stiffness") as progress:
         progress("compiling the robot")
         meant = with_overrides(robot, settings)
@@ -112,6 +115,7 @@ def _map(model: Model, path: Path, given: dict[str, Any]) -> None:
     """Draw the map and write it."""
     import io
 
+    from ..files.whole import write_whole
     from ..results.figures.stiffness import stiffness_map
 
     buffer = io.BytesIO()

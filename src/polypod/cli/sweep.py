@@ -9,13 +9,6 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..datasets import save_result
-from ..design import prepare
-from ..design.results import killed
-from ..design.sensitivity import gradients, sobol
-from ..design.sweep import run
-from ..design.tables import design_table, indices_table, killed_table, slope_table, spread_table
-from ..results.report.folder import check_target, whole_folder
 from .overrides import Settings, overrides
 from .terminal import Step, note, out, report_errors, show_json, show_table, working
 
@@ -47,6 +40,14 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds."""
+    from ..datasets import save_result
+    from ..design import prepare
+    from ..design.results import killed
+    from ..design.sensitivity import gradients, sobol
+    from ..design.sweep import run
+    from ..design.tables import design_table, indices_table, killed_table, slope_table, spread_table
+    from ..results.report.folder import check_target, whole_folder
+
     with working("sweeping") as progress:
         progress("compiling the robot")
         prepared, evaluator = prepare(study, overrides(settings))

@@ -10,13 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
-from ..files.safe_names import file_name
-from ..files.whole import write_whole
-from ..model import Model
-from ..motion import make_task, with_motion_lines
-from ..view import live_page
-from ..view.document import result_page
-from ..view.extras import EXTRAS
+from .listed import WORDS
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import Step, out, report_errors, working
@@ -39,6 +33,11 @@ def view(
 
     ``robot`` may also be what 'polypod simulate' kept, its folder or its simulation.nc. ``show`` names more to show.
     """
+    from ..files.whole import write_whole
+    from ..model import Model
+    from ..motion import make_task, with_motion_lines
+    from ..view import live_page
+
     kept = _simulation(robot)
     if kept is not None:
         return _kept(kept, [motion, rate, settings or None, show or None], out, force)
@@ -60,6 +59,9 @@ def view(
 
 def _target(stem: str, out: str | Path | None, force: bool) -> Path:
     """The file to write, checked before the work is done."""
+    from ..files.safe_names import file_name
+    from ..files.whole import write_whole
+
     target = Path(f"{file_name(stem)}.html") if out is None else Path(out)
     if target.is_dir():
         raise InputError(f"{target}: is a folder; name a file, such as {target / 'robot.html'}")
@@ -81,6 +83,8 @@ def _simulation(name: str | None) -> Path | None:
 def _kept(path: Path, others: list[Any], out: str | Path | None, force: bool) -> Path:
     """The page of a simulation that was kept."""
     from ..datasets import load_result
+    from ..files.whole import write_whole
+    from ..view.document import result_page
 
     if any(value is not None for value in others):
         raise InputError(f"{path}: has its robot and motion; leave MOTION, --rate, --set and --show out")
@@ -102,7 +106,9 @@ def command(
     ] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    show: Annotated[list[str] | None, typer.Option(help=f"Also show {' or '.join(EXTRAS)}; may be repeated.")] = None,
+    show: Annotated[
+        list[str] | None, typer.Option(help=f"Also show {' or '.join(WORDS['extras'])}; may be repeated.")
+    ] = None,
     live: Annotated[
         bool, typer.Option("--live", help="Simulate, and serve the page to browsers of this machine meanwhile.")
     ] = False,

@@ -7,12 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError
-from ..model import Model
-from ..model.checks import check_wrench
-from ..motion import make_task, with_motion_lines
-from ..view.document import streamed_page
-from ..view.server import serving
-from ..view.stream import Again, Stream
 from .overrides import with_overrides
 from .run import resolve
 from .simulate import simulate
@@ -37,7 +31,13 @@ def serve(
 
     ``started`` is called with the page's address once the first run is under way.
     """
+    from ..model import Model
+    from ..model.checks import check_wrench
+    from ..motion import make_task, with_motion_lines
     from ..simulation import InterruptedWarning, SimulationError
+    from ..view.document import streamed_page
+    from ..view.server import serving
+    from ..view.stream import Again, Stream
 
     samples = RATE if rate is None else rate
     if not samples > 0:

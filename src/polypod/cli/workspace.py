@@ -9,30 +9,16 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..analysis.workspace import (
-    Judge,
-    Requirements,
-    Space,
-    dexterous,
-    full_workspace,
-    orientations_at,
-    straight_reach,
-    tilt_by_height,
-    travel,
-    workspace_map,
-)
-from ..analysis.workspace.quantities import CLOSING, SINGULARITY
-from ..description.units import in_si
 from ..errors import InputError
-from ..files.robot_files import with_file_lines
-from ..model import Model
-from ..results.report.folder import check_target, whole_folder
-from ..results.tables import Table, table
+from ..tables import Table, table
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
     import xarray as xr
+
+    from ..analysis.workspace import Requirements, Space
+    from ..model import Model
 
 EXAMPLE = "Example: polypod workspace hexapod --pivot 0 0 0.1 --out workspace"
 FILES = ("positions.nc", "orientations.nc", "reach.nc", "travel.nc", "tilt.nc", "full.nc", "figures")
@@ -50,6 +36,17 @@ def workspace(
     progress: Step = lambda step: None,
 ) -> dict[str, xr.Dataset]:
     """All results of the command by the name of their file: travel, positions, orientations, reach, tilt, full."""
+    from ..analysis.workspace import (
+        Space,
+        dexterous,
+        full_workspace,
+        orientations_at,
+        straight_reach,
+        tilt_by_height,
+        travel,
+        workspace_map,
+    )
+
     space = Space(model, pivot)
     here = at or {}
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
@@ -106,12 +103,16 @@ def share_table(result: xr.Dataset) -> Table:
 
 def _limited(result: xr.Dataset) -> bool:
     """Whether anything but the legs' reach and singularities bounds a map."""
+    from ..analysis.workspace.quantities import CLOSING, SINGULARITY
+
     bounds = [str(name) for name, part in zip(result.limit_name.values, result.share.values, strict=True) if part > 0]
     return any(name not in (CLOSING, SINGULARITY) for name in bounds)
 
 
 def parse_at(texts: list[str], space: Space) -> dict[str, float]:
     """Coordinates from texts such as ``z=20 mm`` and ``pitch=5 deg``; plain numbers are m and rad."""
+    from ..description.units import in_si
+
     found = {}
     for text in texts:
         name, _, value = text.partition("=")
@@ -149,6 +150,7 @@ def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: S
     """Write results as netCDF and their figures into a folder, whole or not at all."""
     from ..datasets import save_result
     from ..results.figures import WORKSPACE_FIGURES, figures
+    from ..results.report.folder import whole_folder
 
     with whole_folder(target, force, FILES) as folder:
         (folder / "figures").mkdir()
@@ -190,6 +192,11 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """How far a robot moves within its limits, what stops it, and maps of its workspace."""
+    from ..analysis.workspace import Judge, Requirements, Space
+    from ..files.robot_files import with_file_lines
+    from ..model import Model
+    from ..results.report.folder import check_target
+
     if points < 2 or (full is not None and full < 2):
         raise InputError(f"--points: at least 2 are needed, got {points if points < 2 else full}")
     if folder is not None:
