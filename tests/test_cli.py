@@ -142,6 +142,9 @@ def test_new_files_are_valid(here):
     assert polypod("new", "lift", "--motion").exit_code == 0
     assert "polypod check turn.yaml --robot ROBOT" in polypod("new", "turn", "--motion").stdout
     assert "exists; add --force" in polypod("new", "lift").stderr
+    Path("lab").mkdir()
+    assert "Wrote lab/other.yaml" in polypod("new", "--hexapod", "lab/other.yaml").stdout.replace(os.sep, "/")
+    assert "name: other\n" in Path("lab/other.yaml").read_text()
     assert re.search(r"# euler: ZYX .*default: ZYX", template("robot", "x"))
     assert re.search(r"# convention: ZYX .*default: euler of the robot file", template("motion", "x"))
     report = check("my-hexapod.yaml")

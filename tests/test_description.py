@@ -374,7 +374,7 @@ BAD = {
         (
             "legs.2.kind",
             "kind: PUZ",
-            ["unknown leg kind 'PUZ'", "Did you mean", "'PUS'", "Known: chain, PRPaR, PRU, PUS, UPS"],
+            ["unknown leg kind 'PUZ'", "Did you mean", "'PUS'", "Known: chain, PRPaR, PRU, PUS, UPS", "--with"],
         ),
     ),
     "no leg kind": (

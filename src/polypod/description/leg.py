@@ -52,7 +52,13 @@ class Friction(Data):
 
 
 class ConeLimit(Data):
-    """A joint's range: the leg stays within ``half_angle`` of ``axis``."""
+    """A joint's range: the leg stays within ``half_angle`` of ``axis``.
+
+    The angle is that between ``axis`` and the direction n of the leg (of the link, if its length is fixed) from its
+    joint at the base or slider towards its joint at the platform, at both ends: acos(n . axis) <= half_angle.
+    ``axis`` of ``base_cone`` and ``slider_cone`` is in the base frame; that of ``platform_cone`` is in the platform
+    frame, turns with the platform and also points away from the base, +z for a leg upright below a level platform.
+    """
 
     axis: Direction
     half_angle: HalfAngle
@@ -159,5 +165,6 @@ def parse_leg(value: Any) -> LegData:
         raise ValueError(f"kind: missing: a leg needs one of {', '.join((*LegData.registry, *SHORT_KINDS))}")
     if not isinstance(kind, str) or kind not in LegData.registry:
         known = (*LegData.registry, *SHORT_KINDS)
-        raise ValueError(f"kind: {UnknownNameError('leg kind', str(kind), known)}")
+        own = "A kind of your own needs its module: import it first, on the command line with --with FILE.py."
+        raise ValueError(f"kind: {UnknownNameError('leg kind', str(kind), known)} {own}")
     return LegData.registry[kind].model_validate(value)

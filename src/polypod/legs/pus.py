@@ -33,7 +33,8 @@ class PUS(DrivenLeg, kind="PUS"):
     ``end_masses`` are the point masses (slider end, platform end) that stand for the link in the simplified model;
     without them its mass and centre of mass decide. ``stiffness`` is that of the drive along the rail,
     ``link_stiffness``, ``universal_stiffness`` and ``spherical_stiffness`` those of the link and of its joints along
-    the link, all in series; parts without a number are rigid.
+    the link, all in series; parts without a number are rigid. ``slider_cone`` holds n about an axis of the base frame,
+    ``platform_cone`` about an axis of the platform frame; n points from the slider to the platform joint for both.
     """
 
     rail_start: Position

@@ -28,6 +28,8 @@ class UPS(DrivenLeg, kind="UPS"):
     cross about u, ``rotor_mass`` the drive's rotor reflected to the leg's length, beside ``rotor_inertia`` at the
     motor. ``stiffness`` is that of the drive, ``link_stiffness``, ``universal_stiffness`` and ``spherical_stiffness``
     those of both bodies and of the joints along the leg, all in series; parts without a number are rigid.
+    ``base_cone`` holds n about an axis of the base frame, ``platform_cone`` about an axis of the platform frame; for
+    both n points from the base joint to the platform joint.
     """
 
     base: Position

@@ -9,6 +9,7 @@ from ..datasets import load_result, robot_of, save_result
 from .bearings import bearings
 from .motors import motors, rotor_notes
 from .read import Reaction, limit_report, open_reactions, reactions, violations
+from .report import write_results
 from .sizing import actuators, limits, summary
 from .study import BENDING, PARTS, study
 from .uses import Use
@@ -35,4 +36,5 @@ __all__ = [
     "summary",
     "verdict",
     "violations",
+    "write_results",
 ]
