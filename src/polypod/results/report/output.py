@@ -29,7 +29,7 @@ FILES = (
 
 def write_results(
     result: xr.Dataset,
-    target: Path,
+    target: str | Path,
     force: bool = False,
     progress: Callable[[str], None] = lambda step: None,
     inputs: Mapping[str, Any] | None = None,
@@ -41,7 +41,7 @@ def write_results(
     without ``force``. If not given they are the names of robot and motion. A ``model`` at hand saves making it again.
     """
     known = inputs or {name: result.attrs[name] for name in ("robot", "motion", "friction")}
-    with whole_folder(target, force, FILES, known) as folder:
+    with whole_folder(Path(target), force, FILES, known) as folder:
         progress("results.nc")
         save_result(result, folder / "results.nc")
         columns = [("time", "s"), *zip(names(result), map(str, result.force_unit.values), strict=True)]
@@ -62,7 +62,7 @@ def write_results(
         from ... import __version__
 
         (folder / "report.html").write_text(page(result, images, __version__, known, model), encoding="utf-8")
-    return sorted(path for path in target.rglob("*") if path.is_file())
+    return sorted(path for path in Path(target).rglob("*") if path.is_file())
 
 
 def draw_figures(result: xr.Dataset, progress: Callable[[str], None] = lambda step: None) -> list[Image]:
