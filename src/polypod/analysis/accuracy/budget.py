@@ -43,7 +43,7 @@ def budget(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -
     """
     poses, shape = pose_batch(model, pose)
     closures = closures_of(model, tolerances)
-    sources = sources_of(closures, tolerances, poses)
+    sources = sources_of(model, tolerances, poses)
     held = closures.at(poses)
     solver = Solver(model, held.rows)
     bad = np.flatnonzero(~held.good | solver.singular)

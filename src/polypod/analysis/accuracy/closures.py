@@ -44,14 +44,14 @@ class Held(NamedTuple):
 
 
 class Closures:
-    """The equations of one robot; numbers of ``paths`` may change."""
+    """The equations of one robot; numbers of ``paths`` may change. The model itself is not kept."""
 
     def __init__(self, model: Model, paths: Sequence[str]) -> None:
         if len(model.actuators) != model.mobility.count:
             raise InputError(
                 f"accuracy: {model.robot.name!r} has more actuators than freedoms: they work against each other"
             )
-        self.model, self.paths = model, tuple(paths)
+        self.robot, self.paths = model.robot, tuple(paths)
         self._chain, self._entries = port_slopes(model.robot, list(paths))
         self._mechanism = Mechanism(
             model.robot, model.simplify, lambda entry: (entry.path, entry.index) in self._entries, free=True
@@ -71,7 +71,7 @@ class Closures:
     def at(self, poses: Array, designs: Mapping[str, Array] | None = None) -> Held:
         """The equations at poses (k, 4, 4), for other numbers (k, ...) by path at each of them if given."""
         numbers, rows = self._mechanism.numbers, bool(designs)
-        values = Design(self.model.robot, designs).rows(numbers) if designs else numbers.values
+        values = Design(self.robot, designs).rows(numbers) if designs else numbers.values
         kernel = self._kernel(slopes=False)
         found, by_pose, quality = (kernel.at(values, rows=rows) if kernel.parameters else kernel)(poses)
         k, more = len(poses), len(self._axes)
@@ -85,7 +85,7 @@ class Closures:
         """F_p (k, N, size) of every path at poses (k, 4, 4), exact by differentiation, compiled."""
         if not self.paths:
             return {}
-        sizes = [int(np.size(value_at(self.model.robot, path))) for path in self.paths]
+        sizes = [int(np.size(value_at(self.robot, path))) for path in self.paths]
         entries = self._mechanism.numbers.entries
         places = [row for e in entries if (row := self._entries.get((e.path, e.index))) is not None]
         if places:
@@ -124,7 +124,7 @@ class Closures:
 
 
 class Solver:
-    """F_x x = b for all six components, at k poses; rotations scaled by the robot's size."""
+    """F_x x = b for all six components, at k poses, NaN where ``singular``; rotations scaled by the robot's size."""
 
     def __init__(self, model: Model, rows: Array) -> None:
         self._scale = np.r_[np.ones(3), np.full(3, 1 / model.size)]
@@ -133,8 +133,9 @@ class Solver:
         there = lengths > _NOTHING * np.max(lengths, axis=1, keepdims=True, initial=0.0)
         self._lengths = np.where(there, lengths, 1.0)
         comparable = np.where(there, scaled, 0.0) / self._lengths
-        self._left, self._sizes, self._right = np.linalg.svd(comparable, full_matrices=False)
-        self.singular = ~(self._sizes[:, -1] > _SINGULAR)
+        self._left, sizes, self._right = np.linalg.svd(comparable, full_matrices=False)
+        self.singular = ~(sizes[:, -1] > _SINGULAR)
+        self._sizes = np.where(self.singular[:, None], np.nan, sizes)
 
     def __call__(self, b: Array) -> tuple[Array, Array]:
         """x (k, 6, c) of right sides (k, N, c), and what is left of them (k, N, c) where legs hold more than six."""

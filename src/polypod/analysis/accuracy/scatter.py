@@ -49,7 +49,7 @@ def scatter(
     goal = np.zeros((samples, closures.count))
     goal[:, :n] = closures.at(poses).values[:, :n]
     changed: dict[str, Array] = {}
-    for source in sources_of(closures, tolerances, poses):
+    for source in sources_of(model, tolerances, poses):
         errors = source.tolerance.sample(draw, (samples, source.columns.shape[2]))
         goal[:, :n] += errors @ source.at_actuators.T
         for path, scale in source.scales.items():
@@ -62,10 +62,9 @@ def scatter(
         held = closures.at(at, changed)
         good &= held.good & np.isfinite(held.values).all(axis=1) & np.isfinite(held.rows).all(axis=(1, 2))
         solver = Solver(model, held.rows[good])
-        good[good] &= ~solver.singular
-        solver = Solver(model, held.rows[good])
         step, _ = solver((goal - held.values)[good][..., None])
-        at[good] = moved(at[good], step[..., 0])
+        good[good] = ~solver.singular
+        at[good] = moved(at[good], step[~solver.singular, :, 0])
     error = goal - closures.at(at, changed).values
     found = good & (np.abs(error).max(axis=1) <= _FOUND * (1 + model.size))
     drawn = displacement(poses[0], at[found])

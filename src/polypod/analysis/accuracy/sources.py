@@ -12,6 +12,7 @@ a tolerance of actuators.
 from __future__ import annotations
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,8 @@ from .closures import Closures
 
 Array = NDArray[np.float64]
 _GEOMETRY = ("axis", "axes", "rail_direction", "rotation")
+_KNOWN: WeakKeyDictionary[Model, dict[tuple[str, ...], Closures]] = WeakKeyDictionary()
+"""Of each model as long as it is: a budget, robots drawn at random and bounds ask for the same."""
 
 
 class Source(NamedTuple):
@@ -55,7 +58,10 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
     for path in paths:
         if path.rpartition(".")[2] in _GEOMETRY:
             raise InputError(f"tolerances: {path}: a direction has length 1, so its numbers cannot be off one by one")
-    closures = Closures(model, paths)
+    known = _KNOWN.setdefault(model, {})
+    if tuple(paths) not in known:
+        known[tuple(paths)] = Closures(model, paths)
+    closures = known[tuple(paths)]
     if paths and not closures.by_legs:
         raise InputError(
             f"tolerances: {paths[0]}: the platform of {model.robot.name!r} keeps to the freedoms of its file, whatever "
@@ -65,9 +71,9 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
     return closures
 
 
-def sources_of(closures: Closures, tolerances: Tolerances, poses: Array) -> list[Source]:
+def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Source]:
     """Every cause of errors, with its slopes at poses (k, 4, 4)."""
-    model = closures.model
+    closures = closures_of(model, tolerances)
     n, k, size = len(model.actuators), len(poses), closures.count
     slopes = closures.slopes(poses)
     eye = np.eye(size, n)

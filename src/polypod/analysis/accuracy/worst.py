@@ -19,7 +19,7 @@ from ...symbols.graph import Graph
 from ..certified.intervals import Interval, enclosed
 from ..certified.matrices import middle_of
 from ..tolerances import Tolerances
-from .sources import Source, closures_of, pose_batch, sources_of
+from .sources import Source, pose_batch, sources_of
 
 Array = NDArray[np.float64]
 _SLACK = 1e-12
@@ -48,7 +48,7 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
     poses, shape = pose_batch(model, pose)
     if shape:
         raise InputError(f"worst_case: one pose is needed, got a batch of shape {shape}")
-    slopes = _Slopes(model, poses[0], sources_of(closures_of(model, tolerances), tolerances, poses))
+    slopes = _Slopes(model, poses[0], sources_of(model, tolerances, poses))
     solved = np.linalg.inv(np.asarray(model.jacobian(poses[0], errors="raise")))
     box = 1.01 * slopes.needed(solved, np.full(len(solved[0]), 1e-9)) + 1e-15
     for _ in range(30):
