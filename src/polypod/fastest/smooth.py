@@ -24,7 +24,11 @@ Array = NDArray[np.float64]
 _WINDOWS = np.geomspace(0.01, 1.0, 13)
 """Widths of the window as shares of the duration of the shortest part."""
 _SAMPLES = 3000
-"""Times at which the full model judges a motion."""
+"""Times at which the full model judges a motion while windows are compared."""
+_PARTS = 4
+"""Of every stretch of constant jerk in the last judgement: the actuators' jerk jumps from stretch to stretch."""
+_APART = 1e-6
+"""Times of that judgement are at least this part of the duration apart, so that differences of rounding stay small."""
 _SLOWEST, _HALVINGS = 16.0, 12
 
 
@@ -99,15 +103,36 @@ def bounded_jerk(model: Model, way: Way, x: Array, limits: dict[str, Array], fri
             best = judge.law.slowed(factor)
     if best is None:
         raise InputError(f"limits.jerk: not kept even {_SLOWEST:g} times as slow; allow more")
-    return best, _Judge(model, way, best, limits, friction).share(1.0)
+    last = _Judge(model, way, best, limits, friction, _everywhere(best))
+    factor = last.slowdown(np.inf)
+    if factor is None:
+        raise InputError(f"limits.jerk: not kept even {_SLOWEST:g} times as slow; allow more")
+    return best.slowed(factor), last.share(factor)
+
+
+def _everywhere(law: Smooth) -> Array:
+    """Times within every stretch of constant jerk, its ends among them."""
+    parts = np.linspace(law.times[:-1], law.times[1:], _PARTS, endpoint=False, axis=1).ravel()
+    parts = np.append(parts, law.times[-1])
+    apart = np.diff(np.floor(parts / (_APART * parts[-1])), prepend=-1.0) > 0
+    apart[-1] = True
+    return parts[apart]
 
 
 class _Judge:
     """What the full model says of a law at several speeds: where it goes does not change with them."""
 
-    def __init__(self, model: Model, way: Way, law: Smooth, limits: dict[str, Array], friction: bool) -> None:
+    def __init__(
+        self,
+        model: Model,
+        way: Way,
+        law: Smooth,
+        limits: dict[str, Array],
+        friction: bool,
+        time: Array | None = None,
+    ) -> None:
         self.model, self.law, self.limits, self.friction = model, law, limits, friction
-        self.time = np.linspace(0.0, law.times[-1], _SAMPLES)
+        self.time = np.linspace(0.0, law.times[-1], _SAMPLES) if time is None else time
         length, self.speed, self.acceleration = progress(law, self.time)
         self.places = way.track.at(length)
         self.wrench = None if way.wrench is None else pushed(way.wrench, self.places)
@@ -131,9 +156,10 @@ class _Judge:
         motion = at.pose, speed * at.tangent, acceleration * at.tangent + speed**2 * at.curvature
         force = model.inverse_dynamics(*motion, self.wrench, self.friction, errors="raise")
         rates, changes = model.rates(*motion[:2]), model.accelerations(*motion)
-        step = self.time[1] * factor
+        time = self.time * factor
+        mean = np.trapezoid(force**2, time, axis=0) / time[-1]
         values = {"force": force, "speed": rates, "acceleration": changes, "power": force * rates}
-        values |= {"jerk": np.diff(changes, axis=0) / step, "rms_force": np.sqrt(np.mean(force**2, axis=0))}
+        values |= {"jerk": np.diff(changes, axis=0) / np.diff(time)[:, None], "rms_force": np.sqrt(mean)}
         shares = [float((np.abs(v) / limits[k]).max()) for k, v in values.items() if k in limits]
         if "force_speed" in limits:
             shares.append(float(curve_shares(limits["force_speed"], rates, force).max()))
