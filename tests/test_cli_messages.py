@@ -117,8 +117,7 @@ ROBOT_SLIPS = {
         "[0.7, 0.7, 1.35]", "[0,7, 0,7, 1,35]", "platform.inertia", r"got \[0, 7.*decimal point", "[0,7",
     ),
     "unit among defaults": (
-        "viscous: 50.0", "viscous: 50 N s/m", "leg_defaults.prismatic_friction.viscous",
-        "write a plain number in N s/m or N m s/rad: 50$", "50 N s/m",
+        "viscous: 50.0", "viscous: 50 kg", "leg_defaults.prismatic_friction.viscous", "50 kg", "50 kg",
     ),
     "kind in small letters": ("kind: UPS", "kind: ups", "leg_defaults.kind", "Did you mean 'UPS'", "kind: ups"),
     "two equal legs": (LEG_2, LEG_1, "legs.1", "leg2 is the same as leg1", "axis: [0.207"),

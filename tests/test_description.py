@@ -522,12 +522,14 @@ def test_files_that_cannot_be_read(tmp_path):
     for path, reason in (
         (tmp_path / "absent.yaml", "No such file or directory"),
         (tmp_path, "Is a directory"),
-        (binary, "not UTF-8 text"),
+        (binary, "not UTF-8 text; save it as UTF-8"),
     ):
         for given_as in (path, str(path)):
             with pytest.raises(RobotFileError) as caught:
                 pp.load(given_as)
-            assert str(caught.value).startswith(f"{path} is not a valid robot:\n  the file cannot be read: {reason}")
+            line = "line 1: " if path == binary else ""
+            text = f"{path} is not a valid robot:\n  {line}the file cannot be read: {reason}"
+            assert str(caught.value).startswith(text)
 
 
 def test_a_file_needs_no_suffix(tmp_path, monkeypatch):

@@ -24,6 +24,7 @@ from polypod.model.kernels import FUNCTIONS
 from polypod.motion import make_task
 from polypod.papers.long.hexagon import hexagon_modes
 from rotary import hexa
+from unusual_chains import UNUSUAL
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler (cc, gcc, clang) on this machine")
@@ -157,6 +158,8 @@ def test_header_explains_every_array_of_every_function():
     ]
     cases += [(model_of("kim-ryu"), ("inverse_dynamics", True))]
     cases += [(pp.Model(tripod()), (function, True)) for function in ("motion", "follow")]  # it follows its legs
+    by_joint = pp.Robot.model_validate({**UNUSUAL["four-bar"](1), "freedoms": ["leg2.R2"]})
+    cases += [(pp.Model(by_joint), ("joint_coordinates", False))]
     for model, (function, friction) in cases:
         if function not in functions(model):
             with pytest.raises(UnknownNameError):

@@ -144,7 +144,8 @@ def test_errors_are_below_their_bounds_and_bounds_not_far_above(name: str) -> No
         truth = np.array(exact.forces(*at, wrench[k]), dtype=float)
         error = np.abs(force - truth).max()
         assert error <= bound.bound["force"]
-        assert bound.bound["force"] <= 1000 * max(error, 1e-16 * np.abs(need[k]).max())
+        # less than a rounding of the largest force is luck
+        assert bound.bound["force"] <= 1000 * max(error, np.finfo(float).eps * np.abs(need[k]).max())
         back = model.direct_dynamics(at[0], at[1], truth, wrench[k], friction=False)
         limit = model.error_bound("direct_dynamics", at[0], at[1], truth, wrench[k], friction=False)
         assert np.abs(back - at[2]).max() <= limit.bound["acceleration"]

@@ -115,11 +115,14 @@ def takes_friction(function: str) -> bool:
 def functions(model: Model) -> tuple[str, ...]:
     """Functions that a robot has: a rigid platform has no shape, coordinates do not tell how a flexible one moves.
 
-    Motions are solved for platforms only that move as their legs let them.
+    Motions are solved for platforms only that move as their legs let them; coordinates of joints are found where they
+    are the robot's own.
     """
     missing: tuple[str, ...] = ("twist", "acceleration", "stiffness") if model.robot.flexible else ("steady_shape",)
     if not model.kernels.mechanism.platform.follows_legs:
         missing += ("motion", "follow")
+    if not model.kernels.mechanism.followed_joints:
+        missing += ("joint_coordinates",)
     return tuple(name for name in FUNCTIONS if name not in missing)
 
 

@@ -120,7 +120,11 @@ def follow(mechanism: Mechanism) -> Expression:
 
 def joint_coordinates(mechanism: Mechanism) -> Expression:
     """Coordinates of joints (j) that are the robot's, at a pose."""
-    _refuse_fixed_freedoms(mechanism, "joint_coordinates")
+    if not mechanism.followed_joints:
+        raise InputError(
+            f"joint_coordinates: no joint's coordinate is among the freedoms of {mechanism.robot.name!r} "
+            "(freedoms: [leg1.crank] in its file would make one so)"
+        )
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)
     outputs = port("joints", mechanism.followed(legs)), port("quality", mechanism.quality(legs), ())

@@ -226,7 +226,9 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
 
     guess = platform.nearest(x.pose.symbols)[:12]
     start = ca.vertcat(guess, ca.SX.zeros(m), mechanism.places, 0, 1e300, 0, ca.SX.zeros(guessed.numel()), 0, 0)
-    end = frame_of(platform.displaced(_pose(frame), delta))
+    # in a singularity the last step would go anywhere
+    regular = ca.fabs(quality) > SMALLEST_MARGIN
+    end = frame_of(platform.displaced(_pose(frame), ca.if_else(regular, delta, 0)))
     last = pose_of(Frame(end.origin, orthonormalised(end.axes)))
     final = _at(mechanism, x, last, places)
     residual = x.q.symbols - mechanism.coordinates(final)
