@@ -231,8 +231,8 @@ def put_in_place(monkeypatch, study: PaperStudy) -> None:
     """A study in place of all others."""
     monkeypatch.setattr("polypod.papers.shared.report.names", lambda: ("small",))
     monkeypatch.setattr("polypod.papers.shared.report.study", lambda name: study)
-    monkeypatch.setattr("polypod.cli.papers.names", lambda: ("small",))
-    monkeypatch.setattr("polypod.cli.papers.study", lambda name: study)
+    monkeypatch.setattr("polypod.papers.names", lambda: ("small",))
+    monkeypatch.setattr("polypod.papers.study", lambda name: study)
 
 
 def test_the_report_folder_holds_every_line(small, tmp_path):
