@@ -16,9 +16,9 @@ from compare import assert_close
 from polypod.description import FlexiblePlatform, Integrals, Modes, PlateData, Robot, save_modes
 from polypod.description.modes.tables import to_text
 from polypod.errors import InputError, RobotFileError, UnphysicalWarning
-from polypod.platforms.modes import _computed
 from polypod.papers.long.hexagon import hexagon_modes, hexagon_points
 from polypod.plates import plate_modes
+from polypod.platforms.modes import _computed
 
 HEXAGON = {
     "outline": hexagon_points()[:, :2].round(15).tolist(),
