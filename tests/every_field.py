@@ -14,7 +14,10 @@ _DRIVE = {
     "torque_constant": 0.07,
 }  # fmt: skip
 _FRICTION = {"viscous": 1.5, "coulomb": 0.01, "drag": 0.7, "static": 1.3, "stribeck_speed": 0.02}
-_RATING = {"dynamic_load_rating": 5e3, "radial_factor": 0.56, "axial_factor": 1.4, "rolling_elements": "roller"}
+_RATING = {
+    "dynamic_load_rating": 5e3, "radial_factor": 0.56, "axial_factor": 1.4, "rolling_elements": "roller",
+    "static_load_rating": 4e3, "static_radial_factor": 0.6, "static_axial_factor": 0.5,
+}  # fmt: skip
 _WHOLE = {
     "title": "Robot \"&\" <every field> -- \u00e9\nsecond line",
     "reference": "Nobody, 2026; it\'s printed", "euler": "zyx",

@@ -556,3 +556,10 @@ def test_slips_of_syntax_are_told_in_plain_words(slip, line, words):
         pp.loads(text.replace(*slip, 1))
     assert words.format(at) in str(caught.value)
     assert caught.value.faults[0].line in (at, at + 1, at + line)
+
+
+def test_an_angle_where_a_cone_is_meant_is_not_told_to_be_a_number():
+    with pytest.raises(RobotFileError) as caught:
+        pp.loads(text_of("pedrammehr").replace(CONE[0], "  base_cone: 40 deg\n" + CONE[0], 1))
+    assert "must be a mapping of axis, half_angle, got '40 deg'" in str(caught.value)
+    assert "plain number" not in str(caught.value)

@@ -18,6 +18,7 @@ from polypod.exchange.of_robot import linkage_of
 from polypod.files import dumps, load, loads
 from polypod.formulations import FORMULATIONS
 from polypod.platforms.modes import modes_of
+from polypod.results.report.inputs import platform_facts
 from states import easy
 
 TOOL = {"name": "tool", "mass": 12.0, "com": [0.05, -0.02, 0.2], "inertia": [0.2, 0.25, 0.15]}
@@ -115,6 +116,18 @@ def test_exports_see_the_platform_with_its_payload():
     close(np.array(body.com), np.array(wanted.com))
     close(np.array(body.central_inertia), np.array(wanted.central_inertia))
     assert linkage_of(loaded).bodies["platform"].mass == 67.0
+
+
+def test_reports_state_the_payload_with_their_inputs():
+    """50 kg at the origin, 8 kg at 120 mm and 5 kg at 250 mm: 63 kg at (8*120 + 5*250)/63 = 35.08 mm."""
+    bodies = [{"name": "spindle", "mass": 8.0, "com": [0, 0, 0.12]}, {"mass": 5.0, "com": [0.03, 0, 0.25]}]
+    robot = pp.load("hexapod", {"platform.mass": 50.0, "platform.com": [0, 0, 0]})
+    robot = type(robot).model_validate(robot.model_dump() | {"payload": bodies})
+    facts = dict(platform_facts(robot))
+    assert facts["Payload spindle"] == "8 kg, centre of mass at 0, 0, 120 mm in platform axes"
+    assert facts["Payload 1"].startswith("5 kg")
+    assert facts["Platform with its payload"] == "63 kg, centre of mass at 2.381, 0, 35.08 mm in platform axes"
+    assert list(dict(platform_facts(pp.load("hexapod")))) == ["Platform with its load"]
 
 
 def test_payload_in_files():

@@ -15,6 +15,7 @@ from polypod.description.drive import Bearing
 from polypod.files import save
 from polypod.motion import OwnCoordinates, make_task
 from polypod.results import bearings, motors, rotor_notes, study, verdict
+from polypod.results.bearings import statics
 from polypod.results.figures import force_speed
 from polypod.tables import table
 from slides import ACROSS, ARM, DOWN, MASS, MOMENT, hinge, sine, slide
@@ -180,6 +181,26 @@ def test_equivalent_loads_by_factors_of_a_catalogue():
     assert row["mean_load"] == pytest.approx(np.cbrt(np.trapezoid(both**3, result.time.values)), rel=1e-9)
     with pytest.raises(ValueError, match="axial_factor Y come together"):
         Bearing(dynamic_load_rating=1.0, radial_factor=0.5)
+
+
+def test_static_safety_by_hand():
+    """s0 = C0/P0 with P0 = X0 Fr + Y0 Fa, or Fr where that is more, at its largest (ISO 76)."""
+    axial = MASS * ACROSS
+    rated = {"static_load_rating": "1.5 kN", "static_radial_factor": 0.6, "static_axial_factor": 0.5}
+    result = sine(hinge(rated, max_torque="8 N m", max_speed="60 rpm", gear=50.0), 0.3, 1.0)
+    size = np.linalg.norm(result.reaction_force.sel(joint="hinge.hinge").values, axis=1)
+    radial = np.sqrt(size**2 - axial**2)
+    load = np.maximum(radial, 0.6 * radial + 0.5 * axial)
+    row = next(row for row in bearings(result).records() if row["joint"] == "hinge")
+    assert row["static_safety"] == pytest.approx(1500.0 / load.max(), rel=EXACT)
+    use = next(one for one in verdict(result).uses if one.quantity == "bearing, static")
+    assert (use.use, use.where) == (pytest.approx(load.max() / 1500.0, rel=EXACT), "hinge hinge")
+    assert load[np.flatnonzero(result.time.values == use.time)[0]] == pytest.approx(load.max(), rel=EXACT)
+    # without factors the whole force counts
+    plain = next(one for one in statics(sine(hinge({"static_load_rating": "1.5 kN"}), 0.3, 1.0)))
+    assert plain.load == pytest.approx(size.max(), rel=EXACT)
+    with pytest.raises(ValueError, match="static_axial_factor Y0 come together"):
+        Bearing(static_load_rating=1.0, static_radial_factor=0.5)
 
 
 def test_motors_by_hand():

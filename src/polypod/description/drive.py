@@ -102,21 +102,27 @@ class Drive(Data):
 
 
 class Bearing(Data):
-    """Rating of a joint's bearing: its basic dynamic load rating C, and its rolling elements (ISO 281).
+    """Ratings of a joint's bearing: dynamic C by which it wears (ISO 281), static C0 by which it dents (ISO 76).
 
     ``radial_factor`` X and ``axial_factor`` Y are those of its catalogue: its equivalent load is X Fr + Y Fa, or Fr
-    where that is more. Without them axial and radial force count alike.
+    where that is more; ``static_radial_factor`` X0 and ``static_axial_factor`` Y0 likewise for the static load.
+    Without them axial and radial force count alike.
     """
 
     dynamic_load_rating: Annotated[Number | None, rating("N", gt=0)] = None
     radial_factor: Annotated[Number | None, rating("1", ge=0)] = None
     axial_factor: Annotated[Number | None, rating("1", ge=0)] = None
+    static_load_rating: Annotated[Number | None, rating("N", gt=0)] = None
+    static_radial_factor: Annotated[Number | None, rating("1", ge=0)] = None
+    static_axial_factor: Annotated[Number | None, rating("1", ge=0)] = None
     rolling_elements: Annotated[Literal["ball", "roller"], Field(json_schema_extra={"rating": "yes"})] = "ball"
 
     @model_validator(mode="after")
     def _both_factors(self) -> Bearing:
-        if (self.radial_factor is None) != (self.axial_factor is None):
-            raise ValueError("radial_factor: X and axial_factor Y come together, or neither")
+        for before, sign in (("", ""), ("static_", "0")):
+            radial, axial = f"{before}radial_factor", f"{before}axial_factor"
+            if (getattr(self, radial) is None) != (getattr(self, axial) is None):
+                raise ValueError(f"{radial}: X{sign} and {axial} Y{sign} come together, or neither")
         return self
 
     @property

@@ -115,8 +115,12 @@ def optimise(
     read = prepared.study
     if not read.minimise:
         raise InputError(f"minimise: missing: name one or more of {', '.join(QUANTITIES)}")
-    if any(varied.values is not None for varied in read.vary):
-        raise InputError("vary: an optimisation takes ranges; values are for sweeps")
+    listed = [varied.name or varied.numbers for varied in read.vary if varied.values is not None]
+    if listed:
+        raise InputError(
+            f"vary: an optimisation takes ranges, and {', '.join(map(str, listed))} has a list of values, which is for "
+            "sweeps; give it a range, or leave it out and set it: --set PATH=VALUE"
+        )
     if generations < 1 or (population is not None and population < 8):
         raise InputError(f"generations, population: at least 1 and 8 are needed, got {generations}, {population}")
     problem = _Problem(evaluator)

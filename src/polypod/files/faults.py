@@ -123,7 +123,7 @@ def _words(error: Any, location: Location, document: dict[str, Any], models: Mod
         wanted = _WANTED["float_type"]  # no angle can stand there
     if wanted == "must be a mapping":
         wanted += fields_of(location, document, models)
-    instead = _instead(error["type"], got, unit)
+    instead = "" if wanted.startswith("must be a mapping") else _instead(error["type"], got, unit)
     return location, f"{wanted}, got {short_repr(got)}{'; ' if instead else ''}{instead}"
 
 

@@ -1,4 +1,4 @@
-"""Loads of every joint's bearing: largest, axial and radial, means by which lives are rated, basic life by ISO 281."""
+"""Loads of every joint's bearing: largest, axial and radial, basic life by ISO 281, static safety by ISO 76."""
 
 from __future__ import annotations
 
@@ -27,6 +27,10 @@ LIFE = (
     "that is more) with factors of the robot file, otherwise the whole force (of a slide its radial part). Speed is "
     "taken as constant. The life in hours is that of the motion repeated without a pause: 10^6 (C/P)^p/(60 n) with n "
     "turns a minute, the angle travelled back and forth over 2 pi; of a slide 10^5 m (C/P)^p over its mean speed."
+)
+STATIC = (
+    " Static safety C0/P0 by ISO 76: P0 is the largest equivalent static load, X0 Fr + Y0 Fa (or Fr, where that is "
+    "more) with factors of the robot file, otherwise as for the life."
 )
 _STILL = 1e-9
 """A joint that goes less far than this [m or rad] along a motion does not move: that is rounding."""
@@ -58,6 +62,48 @@ def parts(result: xr.Dataset, joint: int) -> tuple[Array, Array]:
     return np.fmax(*np.abs(along).T), np.fmax(*across.T)
 
 
+class Static(NamedTuple):
+    """Largest equivalent static load P0 and rating C0 [N] of a joint's bearing, and when [s]."""
+
+    leg: str
+    joint: str
+    load: float
+    rating: float
+    time: float
+
+    @property
+    def safety(self) -> float:
+        """C0/P0; NaN without load."""
+        return self.rating / self.load if self.load != 0.0 else np.nan
+
+
+def _equivalent(result: xr.Dataset, joint: int, radial_factor: float | None, axial_factor: float | None) -> Array:
+    """Equivalent load (n,) [N] of a bearing: X Fr + Y Fa, or Fr where that is more; the whole force without factors.
+
+    A slide's guide carries the radial part alone, and a spherical joint has no axis: no factors there.
+    """
+    axial, radial = parts(result, joint)
+    if str(result.joint_kind.values[joint]) in SLIDES:
+        return radial
+    whole: Array = np.linalg.norm(result.reaction_force.values[:, joint], axis=-1)
+    if radial_factor is None or axial_factor is None:
+        return whole
+    both = np.maximum(radial, radial_factor * radial + axial_factor * axial)
+    return np.where(np.isnan(both), whole, both)
+
+
+def statics(result: xr.Dataset) -> list[Static]:
+    """Largest static loads of all bearings whose static load rating the robot file gives; NaN where statics is open."""
+    legs, found = {leg.name: leg for leg in robot_of(result).legs}, []
+    for k, (leg, joint) in enumerate(reactions(result)):
+        bearing = legs[leg].bearing(joint)
+        if bearing.static_load_rating is not None:
+            load = _equivalent(result, k, bearing.static_radial_factor, bearing.static_axial_factor)
+            at = int(load.argmax())
+            found.append(Static(leg, joint, float(load[at]), bearing.static_load_rating, float(result.time[at])))
+    return found
+
+
 def lives(result: xr.Dataset) -> list[Life]:
     """Basic lives of all bearings whose dynamic load rating the robot file gives."""
     legs, found = {leg.name: leg for leg in robot_of(result).legs}, []
@@ -66,11 +112,7 @@ def lives(result: xr.Dataset) -> list[Life]:
         if bearing.dynamic_load_rating is None:
             continue
         slides = str(result.joint_kind.values[k]) in SLIDES
-        axial, radial = parts(result, k)
-        force = radial if slides else np.linalg.norm(result.reaction_force.values[:, k], axis=-1)
-        if bearing.axial_factor is not None and bearing.radial_factor is not None and not slides:
-            both = np.maximum(radial, bearing.radial_factor * radial + bearing.axial_factor * axial)
-            force = np.where(np.isnan(both), force, both)  # a spherical joint has no axis
+        force = _equivalent(result, k, bearing.radial_factor, bearing.axial_factor)
         load = float(power_mean(result.time.values, force[:, None], bearing.life_exponent)[0])
         life = (bearing.dynamic_load_rating / load) ** bearing.life_exponent if load != 0.0 else np.nan
         counts, far = _COUNTS[slides]
@@ -86,7 +128,7 @@ def bearings(result: xr.Dataset) -> Table:
     The cubic mean force (average of |F|^3 over time, cube root) is what life ratings of rolling bearings ask for at
     constant speed. Components are those on the joint's child, base axes. What inner stresses of an overconstrained
     robot leave open is NaN; the instants are then those of the largest part that is determined. Where the robot file
-    gives dynamic load ratings, columns of basic lives follow.
+    gives dynamic load ratings, columns of basic lives follow; where static ones, the static safety.
     """
     columns = [
         ("leg", ""), ("joint", ""), ("peak force", "N"), ("at", "s"), ("fx", "N"), ("fy", "N"), ("fz", "N"),
@@ -96,6 +138,9 @@ def bearings(result: xr.Dataset) -> Table:
     rated = {(one.leg, one.joint): one for one in lives(result)}
     if rated:
         columns += [("load rating", "N"), ("mean load", "N"), ("basic life", ""), ("life counts", ""), ("life", "h")]
+    still = {(one.leg, one.joint): one for one in statics(result)}
+    if still:
+        columns += [("static rating", "N"), ("static load", "N"), ("static safety", "1")]
     rows, time = [], result.time.values
     found = reactions(result)
     rounding = _ROUNDING * max((float(np.nanmax(np.abs(m), initial=0.0)) for _, m in found.values()), default=0.0)
@@ -111,5 +156,8 @@ def bearings(result: xr.Dataset) -> Table:
             one = rated.get((leg, joint))
             none = (np.nan, np.nan, np.nan, "", np.nan)
             row += none if one is None else (one.rating, one.load, one.life, one.counts, one.hours)
+        if still:
+            held = still.get((leg, joint))
+            row += (np.nan,) * 3 if held is None else (held.rating, held.load, held.safety)
         rows.append(row)
-    return table("Joint bearings", columns, rows, REACTIONS + (LIFE if rated else ""))
+    return table("Joint bearings", columns, rows, REACTIONS + (LIFE if rated else "") + (STATIC if still else ""))

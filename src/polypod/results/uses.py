@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ..description import Drive
 from ..description.curve import curve_use
 from ..tables import called
-from .bearings import lives
+from .bearings import lives, statics
 from .read import actuators, limit_report
 from .time_means import rms
 
@@ -109,9 +109,10 @@ def of_limits(result: xr.Dataset) -> list[Use]:
 
 
 def of_bearings(result: xr.Dataset) -> list[Use]:
-    """Mean loads of bearings, of their dynamic load ratings; what statics leaves open cannot be judged."""
-    return [
-        _use("bearing", f"{one.leg} {one.joint}", one.load, one.rating, "N")
-        for one in lives(result)
-        if not math.isnan(one.load)
+    """Mean and largest loads of bearings by their dynamic and static ratings; what statics leaves open is left out."""
+    moving = [_use("bearing", f"{one.leg} {one.joint}", one.load, one.rating, "N") for one in lives(result)]
+    still = [
+        _use("bearing, static", f"{one.leg} {one.joint}", one.load, one.rating, "N", one.time)
+        for one in statics(result)
     ]
+    return [one for one in (*moving, *still) if not math.isnan(one.value)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...datasets import robot_of
-from ...description import Robot
+from ...description import Body, FlexiblePlatform, Robot
 from ...tables import practical_unit
 from ..read import limit_report
 
@@ -25,7 +25,7 @@ def input_facts(result: xr.Dataset, inputs: Mapping[str, Any]) -> list[tuple[str
         ("Motion", _from(str(result.attrs["motion"]), inputs.get("motion"))),
         ("Length of the motion", f"{time[-1]:.4g} s, {len(time)} samples"),
         ("Computed", datetime.datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z")),
-        ("Platform with its load", _platform(robot)),
+        *platform_facts(robot),
         ("Legs", _legs(robot)),
         ("Stops", _stops(result)),
         ("Gravity", f"{_numbers(np.array(robot.gravity))} m/s^2 in base axes"),
@@ -42,9 +42,19 @@ def _from(name: str, source: Any) -> str:
     return f"{name}{file}, SHA-256 {source['sha256'][:12]}"
 
 
-def _platform(robot: Robot) -> str:
-    com = 1e3 * np.array(robot.platform.com)
-    return f"{robot.platform.mass:.4g} kg, centre of mass at {_numbers(com)} mm in platform axes"
+def platform_facts(robot: Robot) -> list[tuple[str, str]]:
+    """The platform; where it has a payload, each body of it and the whole."""
+    if not robot.payloads:
+        return [("Platform with its load", _body(robot.platform))]
+    facts = [("Platform", _body(robot.platform))]
+    for path, load in robot.payloads.items():
+        name = load.name or path.removeprefix("payload").removeprefix(".")
+        facts.append((f"Payload {name}".strip(), _body(load)))
+    return [*facts, ("Platform with its payload", _body(robot.loaded_platform))]
+
+
+def _body(body: Body | FlexiblePlatform) -> str:
+    return f"{body.mass:.4g} kg, centre of mass at {_numbers(1e3 * np.array(body.com))} mm in platform axes"
 
 
 def _legs(robot: Robot) -> str:
