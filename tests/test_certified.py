@@ -18,6 +18,7 @@ from polypod.analysis.certified.averages import _Difference, averages
 from polypod.analysis.certified.columns import Columns
 from polypod.analysis.certified.intervals import Interval, enclosed
 from polypod.analysis.certified.matrices import middle_of, regular_sign
+from polypod.analysis.certified.mirror import mirrored
 from polypod.analysis.workspace import Space
 from polypod.errors import InputError
 from polypod.symbols.graph import Graph
@@ -136,6 +137,34 @@ def test_the_volume_lies_between_its_bounds(model):
     assert little.open > 0
     with pytest.raises(InputError, match="between 0 and 1"):
         certified_volume(model, gap=0.0)
+
+
+def test_half_of_a_robot_that_is_its_own_mirror_image_tells_of_all(model):
+    signs = mirrored(Space(model))
+    assert signs.tolist() == [1, -1, 1, -1, 1, -1]
+    x = np.random.default_rng(6).uniform(-0.3, 0.3, (4000, 6))
+    (kept, det), (kept_there, det_there) = ref.judged(x), ref.judged(signs * x)
+    assert 0.02 < kept.mean() < 0.9
+    assert (kept == kept_there).all()
+    np.testing.assert_allclose(det_there, det, rtol=1e-9, atol=1e-12)
+    base = ref.A.copy()
+    base[3, 1] += 1e-6
+    assert mirrored(Space(pp.Model(ref.robot(base=base)))) is None
+    assert mirrored(Space(model, [0, 0.1, 0])) is None
+    turn = ref.rotation(*np.radians([[0], [0], [90]]))[0]
+    turned = pp.Model(ref.robot(base=ref.A @ turn.T, platform=ref.B @ turn.T))
+    assert mirrored(Space(turned)).tolist() == [-1, 1, 1, 1, -1, -1]
+    # over half of the plane twice, over a plane that is not even once: both hold what is counted
+    for at in (0.0, 0.1):
+        found = certified_volume(
+            model, ["y", "z"], span={"y": (-0.8, 0.8), "z": (-0.5, 0.5)}, at={"roll": at}, gap=0.02
+        )
+        y, z = (part.ravel() for part in np.meshgrid(np.linspace(-0.8, 0.8, 801), np.linspace(-0.5, 0.5, 501)))
+        poses = np.zeros((len(y), 6))
+        poses[:, 1], poses[:, 2], poses[:, 3] = y, z, at
+        counted = ref.judged(poses)[0].mean() * 1.6
+        assert found.low * 0.995 < counted < found.high * 1.005
+        assert found.gap <= 0.02
 
 
 @pytest.mark.parametrize("with_cones", [False, pytest.param(True, marks=pytest.mark.long)])

@@ -27,7 +27,7 @@ from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
 from ..workspace.space import Space
 from .intervals import Interval, enclosed
-from .legs import LEG, intervals_of, leg_at, leg_numbers, on_struts, struts
+from .legs import LEG, WIDENED, intervals_of, leg_at, leg_numbers, on_struts, struts
 
 Array = NDArray[np.float64]
 NUMBERS = 13
@@ -60,7 +60,7 @@ class Columns:
     """
 
     def __init__(self, space: Space, with_cones: bool) -> None:
-        self._legs = leg_numbers(space)
+        self._legs = leg_numbers(space, WIDENED)
         self._home = space.home.reshape(1, 16)
         self._kernel = _kernel(with_cones)
 

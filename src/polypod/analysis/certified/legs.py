@@ -19,6 +19,8 @@ Array = NDArray[np.float64]
 Chart = Literal["coordinates", "about"]
 LEG = 23
 """Numbers of a leg."""
+WIDENED = 1e-11
+"""What bounds take cosines of cones to be off by: rounding, and what joints that mirror each other may differ by."""
 
 
 def on_struts(space: Space) -> bool:
@@ -31,22 +33,22 @@ def struts(space: Space) -> list[UPS]:
     return [leg for leg in space.model.robot.legs if isinstance(leg, UPS)]
 
 
-def leg_numbers(space: Space) -> Array:
+def leg_numbers(space: Space, widened: float = 0.0) -> Array:
     """Numbers (legs, LEG): base, platform, pivot, lengths, axis and ends of the cosine of cones, which there are."""
     rows = []
     for leg in struts(space):
-        cones = [_cone(cone) for cone in (leg.base_cone, leg.platform_cone)]
+        cones = [_cone(cone, widened) for cone in (leg.base_cone, leg.platform_cone)]
         here = [*leg.base, *leg.platform, *space.pivot, *(leg.length or (0.0, 1.0)), *cones[0], *cones[1]]
         rows.append([*here, leg.base_cone is not None, leg.platform_cone is not None])
     return np.array(rows, dtype=np.float64)
 
 
-def _cone(cone: Any) -> list[float]:
+def _cone(cone: Any, widened: float) -> list[float]:
     """Axis and ends of the cosine; of no cone numbers that go unused."""
     if cone is None:
         return [0.0, 0.0, 1.0, 0.5, 0.5]
     cosine = float(np.cos(cone.half_angle))
-    return [*cone.axis, cosine - 4e-16, cosine + 4e-16]
+    return [*cone.axis, cosine - widened, cosine + widened]
 
 
 def intervals_of(leg: ca.SX) -> list[Interval]:

@@ -15,7 +15,7 @@ from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
 from ..workspace.space import Space
 from .intervals import Interval, enclosed
-from .legs import LEG, Chart, intervals_of, leg_at, leg_numbers
+from .legs import LEG, WIDENED, Chart, intervals_of, leg_at, leg_numbers
 from .matrices import middle_of, regular_sign
 
 Array = NDArray[np.float64]
@@ -33,15 +33,20 @@ class Rows:
     """The rows of a hexapod's Jacobian over boxes, each times its leg's length: [w; R b x w], w from joint to joint."""
 
     def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
-        self._legs = leg_numbers(space)
+        self._legs = leg_numbers(space, WIDENED)
         if chart == "about":
             self._legs[:, 6:9] = 0.0  # displacements are those of the platform's origin
         self._home = space.home.reshape(1, 16)
         self._size = space.model.size
         self._kernel = _kernel(chart)
 
-    def __call__(self, low: Array, high: Array, poses: Array | None = None) -> LegRows:
-        """Over boxes (n, 6) from low to high, of displacements about poses (n, 4, 4) where these are given."""
+    def __call__(
+        self, low: Array, high: Array, poses: Array | None = None, signed: Truth | slice = slice(None)
+    ) -> LegRows:
+        """Over boxes (n, 6) from low to high, of displacements about poses (n, 4, 4) where these are given.
+
+        The sign, which takes longest, is found of the boxes ``signed`` (n,).
+        """
         n, count = len(low), len(self._legs)
         ends = [np.repeat(end, count, axis=0) for end in (low, high)]
         home = self._home if poses is None else np.repeat(poses.reshape(n, 16), count, axis=0)
@@ -49,9 +54,10 @@ class Rows:
         centre, slopes = ([end.reshape(n, count, 8, k) for end in ends] for ends, k in ((found[:2], 1), (found[2:], 6)))
         half = 0.5 * (high - low) * (1 + 1e-14)
         scale = np.r_[np.ones(3), np.full(3, 1 / self._size)]
-        at, off = middle_of(*(end[:, :, :6, 0] * scale for end in centre))
-        tilt, vague = middle_of(*(end[:, :, :6] * scale[:, None] * half[:, None, None] for end in slopes))
-        sign = regular_sign(at, off, np.moveaxis(tilt, 3, 1), np.moveaxis(vague, 3, 1))
+        at, off = middle_of(*(end[signed, :, :6, 0] * scale for end in centre))
+        tilt, vague = middle_of(*(end[signed, :, :6] * scale[:, None] * half[signed, None, None] for end in slopes))
+        sign = np.zeros(n)
+        sign[signed] = regular_sign(at, off, np.moveaxis(tilt, 3, 1), np.moveaxis(vague, 3, 1))
         with np.errstate(invalid="ignore"):
             lost = (np.maximum(np.abs(slopes[0]), np.abs(slopes[1]))[:, :, 6:] * half[:, None, None]).sum(axis=3)
         there = self._legs[:, 21:] > 0

@@ -19,6 +19,7 @@ from .boxes import Boxes
 from .columns import Columns, telescopic
 from .enclosure import Enclosure
 from .implicit import enclosure_of
+from .mirror import mirrored
 from .rows import Rows
 
 Array = NDArray[np.float64]
@@ -72,7 +73,8 @@ def certified_volume(
     det J that home has; rounding is accounted for. Parts that do not hang together with home count too.
 
     Of robots on six telescopic legs with lengths, over z and others, the volume within a box is bounded by the mean
-    length of its columns along z (:mod:`.columns`, :mod:`.averages`); of others a box is inside, outside or neither.
+    length of its columns along z (:mod:`.columns`, :mod:`.averages`), half of them of a robot that is its own mirror
+    image (:mod:`.mirror`); of others a box is inside, outside or neither.
     """
     if not 0 < gap < 1 or not seconds > 0:
         raise InputError(f"gap: between 0 and 1, and more than 0 seconds are needed, got {gap!r} and {seconds!r}")
@@ -83,11 +85,12 @@ def certified_volume(
     start = space.point(at)
     box = _span(judge, names, span or {}, start)
     bounds = _bounds(space, start, places)
-    work = _Work(bounds, Boxes.one(*box.T))
+    part, times = bounds.part(box)
+    work = _Work(bounds, Boxes.one(*part.T))
     began = monotonic()
     while work.goes_on(gap) and monotonic() - began < seconds:
         work.refine(gap, began + seconds)
-    low, high = work.low * (1 - _SUMS), work.high * (1 + _SUMS)
+    low, high = times * work.low * (1 - _SUMS), times * work.high * (1 + _SUMS)
     rest = (high - low) / high if high else 0.0
     return CertifiedVolume(low, high, rest, names, box, work.taken, len(work.boxes.low), monotonic() - began)
 
@@ -99,6 +102,7 @@ def _span(judge: Judge, names: Sequence[str], span: Mapping[str, tuple[float, fl
     missing = [name for name in names if name not in span]
     found = extent(judge, missing, at) if missing else np.zeros((0, 2))
     middle, half = found.mean(axis=1), 0.55 * (found[:, 1] - found[:, 0])
+    middle[np.abs(middle) < 1e-9 * half] = 0.0  # what is even but for rounding is so exactly, as mirrors need it
     own = dict(zip(missing, np.stack([middle - half, middle + half], axis=1), strict=True))
     box = np.array([span.get(name, own.get(name)) for name in names], dtype=np.float64)
     if not (np.isfinite(box).all() and (box[:, 0] < box[:, 1]).all()):
@@ -134,6 +138,10 @@ class _Bounds:
         bottom[:, self.places], top[:, self.places] = boxes.low, boxes.high
         return bottom, top
 
+    def part(self, box: Array) -> tuple[Array, int]:
+        """A part of the box (k, 2) to look at, and how many such parts make it up, all of the same volume inside."""
+        return box, 1
+
     def split(self, boxes: Boxes) -> Boxes:
         """Across the coordinate in which a box is largest."""
         return boxes.split(self.scale)
@@ -148,6 +156,21 @@ class _ColumnBounds(_Bounds):
         self.rows = Rows(space)
         self.columns = cache(partial(Columns, space))  # with cones: compiled only where one may bind
         self.sign, self.size = space.sign, space.model.size
+        self.mirror = mirrored(space)
+
+    def part(self, box: Array) -> tuple[Array, int]:
+        """Half of it, if a reflection takes the robot, the box and the coordinates that stay to themselves."""
+        if self.mirror is None:
+            return box, 1
+        flipped = self.mirror < 0
+        stay = np.ones(len(flipped), dtype=bool)
+        stay[self.places] = False
+        own = np.flatnonzero(flipped[self.places])
+        if not len(own) or self.start[stay & flipped].any() or (box[own, 0] != -box[own, 1]).any():
+            return box, 1
+        half = box.copy()
+        half[own[-1], 0] = 0.0
+        return half, 2
 
     def __call__(self, boxes: Boxes) -> _Bounded:
         """By lengths first; small boxes that may hold something are then asked for the sign of det J, and for cones."""
@@ -158,7 +181,8 @@ class _ColumnBounds(_Bounds):
         self._average(made, least, most, np.arange(len(small)), with_cones=False)
         self._ask(made, np.flatnonzero((least > 0) & ~(made.regular & made.coned)))
         by_lengths = most.copy()
-        self._average(made, least, most, np.flatnonzero(small & (most > 0) & ~made.coned), with_cones=True)
+        # where lengths alone leave no volume for certain smaller boxes come anyway: cones cost more than they say
+        self._average(made, least, most, np.flatnonzero(small & (least > 0) & ~made.coned), with_cones=True)
         # cones are known less well than lengths in larger boxes: more limits must not loosen the bound
         most = np.minimum(most, by_lengths)
         least[~(made.regular & (small | made.coned))] = 0.0
@@ -180,7 +204,7 @@ class _ColumnBounds(_Bounds):
         if not len(asked):
             return
         part = made.only(asked)
-        found = self.rows(*self.whole(part))
+        found = self.rows(*self.whole(part), signed=~part.regular)
         made.coned[asked] |= found.cones
         fresh = np.flatnonzero((found.sign == self.sign) & ~part.regular)
         assert isinstance(self.enclosure, Enclosure)  # telescopic legs are in closed form
