@@ -21,7 +21,7 @@ class Code:
     """Functions of one expression, each called with the address of a block (see :mod:`polypod.kernels.function`).
 
     ``prepare`` derives numbers from parameters; ``batch`` evaluates many states side by side, ``few`` up to as many
-    as ``narrow``, ``one`` a single state; they read one row of derived numbers a design. ``rows`` reads one for each
+    as ``narrow``; they read one row of derived numbers a design. ``rows`` reads one for each
     state. Each but ``prepare`` is compiled when first used: most programs call with many states or with one, and
     never pay for the other. The machine code is freed with this object.
     """
@@ -54,20 +54,22 @@ class Code:
         return self._function("few") if self.narrow else self.batch
 
     @lazy
-    def one(self) -> Callable[[int], None]:
-        """One state, in a call so short that other threads wait for it."""
-        return self._function("few" if self.narrow else "batch", short=True)
+    def one(self) -> int:
+        """Where the function for one state is."""
+        part: Part = "few" if self.narrow else "batch"
+        self._function(part)
+        return self._linked[part].address(part)
 
     @lazy
     def rows(self) -> Callable[[int], None]:
         """States side by side, each with derived numbers of its own."""
         return self._function("rows")
 
-    def _function(self, part: Part, short: bool = False) -> Callable[[int], None]:
+    def _function(self, part: Part) -> Callable[[int], None]:
         with machine.COMPILING:
             if part not in self._linked:
                 self._linked[part] = machine.Linked(self._compiled(part).code)
-            return self._linked[part].function(part, short)
+            return self._linked[part].function(part)
 
     @lazy
     def _content(self) -> bytes:

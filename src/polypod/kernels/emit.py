@@ -100,6 +100,14 @@ class Emitter:
             f"shufflevector {self.type} {a}, {self.type} {b}, <{self.width} x i32> {mask}",
         )
 
+    def part(self, value: str, first: int, count: int) -> str:
+        """Type and value of some neighbouring lanes of a vector, or of one."""
+        if count == 1:
+            return f"{DOUBLE} {self.writer.value(f'extractelement {self.type} {value}, i32 {first}')}"
+        mask = vector("i32", range(first, first + count))
+        lanes = f"shufflevector {self.type} {value}, {self.type} undef, <{count} x i32> {mask}"
+        return f"<{count} x {DOUBLE}> {self.writer.value(lanes)}"
+
     def any_lane(self, bits: str) -> str:
         """Whether a comparison holds in any lane."""
         lanes = self.writer.value(f"bitcast {self.flags} {bits} to i{self.width}")

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from ..symbols.expression import Expression, Iteration
 from . import machine
 from .block import Array, Block, Signature, Strided, address_of, common_rows, strided
+from .builtin import without_arguments
 from .code import Code
 from .interpret import interpreted, row_of
 from .threads import PAUSE, cores, run_together
@@ -239,8 +240,12 @@ class Bound(partial[None]):
         """The arrays, one row for each state, are read and written by every call."""
         _, block = kernel._layout(arrays, results)
         words = block.words()
-        function = kernel._code.one if block.designs * block.n == 1 else kernel._function(block.n)
-        self = super().__new__(cls, function, words.buffer_info()[0])
+        address, code = words.buffer_info()[0], None
+        if block.designs * block.n == 1:
+            call, code = without_arguments(kernel._code.one, address)
+            self = super().__new__(cls, call)
+        else:
+            self = super().__new__(cls, kernel._function(block.n), address)
         self.arrays, self.results = tuple(arrays), tuple(results)
-        self._kept = kernel, words  # the code, its derived numbers and the addresses live as long
+        self._kept = kernel, words, code  # the code, its derived numbers and the addresses live as long
         return self

@@ -160,10 +160,16 @@ class Linked:
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
 
-    def function(self, name: str, short: bool = False) -> Callable[[int], None]:
-        """A function ``void name(int64 *block)``, called with the block's address. Keep this object as long.
+    def address(self, name: str) -> int:
+        """Where a function is. Keep this object as long as it is used."""
+        return int(self._engine.get_function_address(name))
 
-        A ``short`` call keeps the interpreter to itself: to let other threads run and come back takes longer.
-        """
-        kind = ctypes.PYFUNCTYPE if short else ctypes.CFUNCTYPE
-        return kind(None, ctypes.c_void_p)(int(self._engine.get_function_address(name)))
+    def function(self, name: str) -> Callable[[int], None]:
+        """A function ``void name(int64 *block)``, called with the block's address while other threads run."""
+        return ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.address(name))
+
+
+def name_address(name: str, function: Any) -> None:
+    """Let code that is linked from now on call a C function that ``ctypes`` has found by this name."""
+    with COMPILING:
+        llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from .emit import Emitter
 from .text import INTEGER, POINTER, vector
 
+_WITHOUT_MASKS = 4
+"""Widest vectors whose part is stored by dozens of instructions where stores under a mask come without AVX-512."""
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -103,6 +106,11 @@ class States:
         place = writer.offset(row, first)
         if count == emitter.width:
             writer.line(f"store {emitter.type} {value}, ptr {place}, align 8")
+            return
+        if emitter.width <= _WITHOUT_MASKS:
+            for begin, size in ((0, 2), (2, 1)) if count == 3 else ((0, count),):
+                part = emitter.part(value, begin, size)
+                writer.line(f"store {part}, ptr {writer.offset(row, first + begin)}, align 8")
             return
         given = [(emitter.type, value), (POINTER, place), ("i32", "8"), self._mask(count)]
         writer.perform(f"llvm.masked.store.{emitter.suffix}.p0", given)
