@@ -87,6 +87,14 @@ def displaced(pose: Array, shift: Array) -> Array:
     return moved
 
 
+def condition(model: pp.Model, poses: Array) -> Array:
+    """Condition number of the Jacobian, rotations scaled by the platform's size; infinite where legs do not close."""
+    scaled = model.jacobian(poses, errors="nan")[..., : model.mobility.count]
+    scaled = scaled * np.where(model.mobility.turns, 1 / model.size, 1.0)
+    closed = np.isfinite(scaled).all(axis=(-2, -1))
+    return np.where(closed, np.linalg.cond(np.where(closed[:, None, None], scaled, 1.0)), np.inf)
+
+
 def random_poses(model: pp.Model, count: int, rng: np.random.Generator, move: float = 0.4, turn: float = 0.4) -> Array:
     """Reachable poses up to ``move`` platform sizes and ``turn`` radians from home, condition of J below 1e3."""
     robot, axes, found = model.robot, basis(model.robot), []
@@ -95,7 +103,7 @@ def random_poses(model: pp.Model, count: int, rng: np.random.Generator, move: fl
         shift[:, :3] *= move * size_of(robot)
         shift[:, 3:] *= turn
         poses = displaced(robot.home.matrix, shift)
-        found += list(poses[model.conditioning(poses).condition < 1e3])
+        found += list(poses[condition(model, poses) < 1e3])
         if len(found) >= count:
             return np.array(found[:count])
     raise RuntimeError(f"{robot.name}: no {count} reachable poses")

@@ -267,7 +267,7 @@ def test_no_linear_model_where_there_is_no_answer(model_of: ModelOf) -> None:
         linearise(model, away, force=np.zeros(6))
     data = model_of("kim-ryu").robot.model_dump()
     for leg in data["legs"]:
-        leg["spherical_friction"] = leg["universal_friction"] = {"coulomb": 3.0}
+        leg["spherical_friction"]["coulomb"] = leg["universal_friction"]["coulomb"] = 3.0  # no other make-up
     rough = pp.Model(pp.Robot.model_validate(data))
     with pytest.raises(StateError, match=r"linearise: no answer\. the friction iteration did not converge"):
         linearise(rough, twist=[0.1, 0.2, 0.1, 0.3, 0.2, 0.1])

@@ -78,15 +78,6 @@ def test_rounding_is_no_number_and_units_are_those_of_people():
     assert made.csv().splitlines()[1] == "x,30.0,8.6e-17,500.0,3.4e-08,0.0802"  # data stay what they are
 
 
-def test_modules_by_attribute():
-    code = (
-        "import polypod as pp; pp.plots.forces, pp.motion.make_task, pp.study, pp.tables.table, pp.view.live, "
-        "pp.datasets.QUANTITIES, pp.files.load; print(pp.pose(z=0.5)[2, 3])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "0.5"
-
-
 def test_python_dash_m():
     done = subprocess.run([sys.executable, "-m", "polypod", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == pp.__version__

@@ -59,14 +59,14 @@ class Way:
         stops = ((share == 0) & track.stops[piece]) | ((share == counts[piece]) & track.stops[piece + 1])
         places = track.on(piece, length)
         for _ in range(_HALVINGS):
-            bent = np.flatnonzero((_turns(track, places) > _TURN) & (piece[1:] == piece[:-1]))
-            if not len(bent):
+            sharp = np.flatnonzero((_turns(track, places) > _TURN) & (piece[1:] == piece[:-1]))
+            if not len(sharp):
                 break
-            half = (length[bent] + length[bent + 1]) / 2
-            new = track.on(piece[bent], half)
-            places = Places(*(np.insert(old, bent + 1, more, axis=0) for old, more in zip(places, new, strict=True)))
-            length, stops = np.insert(length, bent + 1, half), np.insert(stops, bent + 1, False)
-            piece = np.insert(piece, bent + 1, piece[bent])
+            half = (length[sharp] + length[sharp + 1]) / 2
+            new = track.on(piece[sharp], half)
+            places = Places(*(np.insert(old, sharp + 1, more, axis=0) for old, more in zip(places, new, strict=True)))
+            length, stops = np.insert(length, sharp + 1, half), np.insert(stops, sharp + 1, False)
+            piece = np.insert(piece, sharp + 1, piece[sharp])
         count = len(length) - 1
         shares = np.linspace(0.0, 1.0, 2 * max(1, round(_SEEN / 2 / count)) + 1)
         inside = length[:-1] + shares[1:-1, None] * np.diff(length)

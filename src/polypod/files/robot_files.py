@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ from .short_forms import Expanded, ShortFormError, expand
 from .unit_slips import suspicious_numbers
 
 _LIBRARY = resources.files(__package__) / "robots"
+_OF_LIBRARY = "library robot "
 
 
 def library() -> tuple[str, ...]:
@@ -75,7 +77,7 @@ def _source(robot: str | Path) -> tuple[str, str]:
 
 
 def _in_library(name: str) -> str:
-    return f"library robot {name!r}"
+    return f"{_OF_LIBRARY}{name!r}"
 
 
 def written_out(robot: str | Path) -> dict[str, Any]:
@@ -115,15 +117,7 @@ def loads(
 
     ``settings`` are other values of its numbers, see :func:`load`.
     """
-    document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
-    if "trajectory" in document and "legs" not in document:
-        wanted = "this is a motion file; a robot file has platform and legs (commands take ROBOT before MOTION)"
-        raise RobotFileError(origin, [Fault("", wanted, line_of("trajectory", node))])
-    faults = structure_faults(document, node)
-    if faults:
-        raise RobotFileError(origin, faults)
-    whole = _expanded(document, node, origin)
-    robot = _checked(whole, node, origin, folder)
+    whole, node, robot = (_read_once if origin.startswith(_OF_LIBRARY) else _read)(text, origin, folder)
     if whole.remarks:
         warnings.warn(RoundedWarning(whole.remarks), stacklevel=3)
     if settings:
@@ -148,6 +142,23 @@ def loads(
         bodies = once(((f"{path}.inertia", problem) for path, problem in robot.unphysical.items()), names)
         warnings.warn(UnphysicalWarning(what, what + lists, bodies), stacklevel=3)
     return robot
+
+
+def _read(text: str, origin: str, folder: str | Path) -> tuple[Expanded, Any, Robot]:
+    """A text's document, written out, its nodes with their lines, and the robot that it states."""
+    document, node = parse(text, origin, RobotFileError, "a mapping with name, platform, legs and more")
+    if "trajectory" in document and "legs" not in document:
+        wanted = "this is a motion file; a robot file has platform and legs (commands take ROBOT before MOTION)"
+        raise RobotFileError(origin, [Fault("", wanted, line_of("trajectory", node))])
+    faults = structure_faults(document, node)
+    if faults:
+        raise RobotFileError(origin, faults)
+    whole = _expanded(document, node, origin)
+    return whole, node, _checked(whole, node, origin, folder)
+
+
+_read_once = lru_cache(maxsize=64)(_read)
+"""The same for robots of the library, which name no other files: a robot never changes, so all may have the same."""
 
 
 def _checked(whole: Expanded, node: Any, origin: str, folder: str | Path) -> Robot:

@@ -14,7 +14,7 @@ from .measured import Measurements, measurements, read_measurements
 from .numbers import LinearModel
 from .plan import Plan, plan
 from .sight import identifiable
-from .simulated import save_log, simulated_log
+from .simulated_log import save_log, simulated_log
 
 __all__ = [
     "BaseParameters",

@@ -138,7 +138,8 @@ class Naming:
         return tuple(kept), np.stack(columns, axis=1)
 
 
-def rubs(entry: Entry) -> bool:
+def is_friction(entry: Entry) -> bool:
+    """Whether a number is a coefficient of friction."""
     return entry.path.rpartition(".")[2] in FRICTION
 
 

@@ -24,7 +24,7 @@ from ..mechanism import Mechanism
 from ..model import Model
 from ..parameters.numbers import Entry
 from ..parameters.paths import value_at
-from .naming import Naming, is_linear, rubs
+from .naming import Naming, is_friction, is_linear
 
 Array = NDArray[np.float64]
 
@@ -88,7 +88,7 @@ class LinearModel:
                 "load (drag, viscous)"
             )
         entries = self.mechanism.numbers.entries
-        self.chosen = [k for k, e in enumerate(entries) if is_linear(e) and (friction or not rubs(e))]
+        self.chosen = [k for k, e in enumerate(entries) if is_linear(e) and (friction or not is_friction(e))]
         self.entries = [entries[k] for k in self.chosen]
         self.numbers, self.spread = Naming(self.mechanism, self.entries, same_legs).numbers()
         self._some: dict[tuple[int, ...], Kernel] = {}

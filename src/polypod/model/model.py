@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import casadi as ca
 import numpy as np
@@ -35,6 +35,7 @@ from .elastic import ElasticCalls
 from .friction_calls import FrictionCalls
 from .kernels import Kernels, Options
 from .kinematics import KinematicCalls
+from .results import Conditioning
 
 if TYPE_CHECKING:
     from .adapters.jax_function import JaxFunction
@@ -102,7 +103,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
     def _refuse_a_singular_home(self) -> None:
         if len(self.actuators) < self._freedoms.count:
             raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self))])
-        home = self.conditioning(self.robot.home.matrix)
+        home = self._conditioning_at_home()
         if home.distance > SMALLEST_MARGIN:
             if home.condition > WORST_HOME:
                 warnings.warn(
@@ -112,6 +113,18 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
                     stacklevel=3,
                 )
             return
+        self._explain_a_singular_home()
+
+    def _conditioning_at_home(self) -> Conditioning:
+        """:meth:`conditioning` by LAPACK: one pose is not worth a function compiled for it."""
+        matrix = self.jacobian(self.robot.home.matrix, errors="nan")[:, : self._freedoms.count]
+        if not np.isfinite(matrix).all():
+            return Conditioning(np.array(np.inf), np.array(0.0))
+        values = np.linalg.svd(matrix * np.where(self._freedoms.turns, 1 / self.size, 1.0), compute_uv=False)
+        smallest = values[-1]
+        return Conditioning(np.array(values[0] / smallest if smallest > 0 else np.inf), np.array(smallest))
+
+    def _explain_a_singular_home(self) -> NoReturn:
         seen: list[dict[str, Any]] = []
         for number, leg in enumerate(self.robot.legs):
             data = leg.model_dump(exclude={"name"})

@@ -35,7 +35,10 @@ class _Step(NamedTuple):
 
 
 class _Operations(NamedTuple):
-    """What a tape does: values in order, and which of them are the outputs (-1: zero)."""
+    """What a tape does: values in order, and which of them are the outputs (-1: zero).
+
+    Fixed symbols are numbered as they are met, so that legs that differ in whose numbers they take have the same.
+    """
 
     n_in: int
     n_fixed: int
@@ -43,8 +46,12 @@ class _Operations(NamedTuple):
     outputs: tuple[int, ...]
 
     @staticmethod
-    def of(f: ca.Function) -> _Operations:
-        """Of a function (x, fixed) -> y. An SX function reuses memory slots: its values are numbered instead."""
+    def of(f: ca.Function) -> tuple[_Operations, list[int]]:
+        """Of a function (x, fixed) -> y, and which fixed symbols it takes.
+
+        An SX function reuses memory slots: its values are numbered instead.
+        """
+        met: dict[int, int] = {}
         slot: dict[int, int] = {}
         steps: list[_Step] = []
         outputs = [-1] * f.numel_out(0)
@@ -54,14 +61,17 @@ class _Operations(NamedTuple):
                 outputs[out[1]] = slot[arguments[0]]
                 continue
             if op == ca.OP_INPUT:
-                step = _Step(op, fixed=arguments[1]) if arguments[0] else _Step(op, place=arguments[1])
+                if arguments[0]:
+                    step = _Step(op, fixed=met.setdefault(arguments[1], len(met)))
+                else:
+                    step = _Step(op, place=arguments[1])
             elif op == ca.OP_CONST:
                 step = _Step(op, constant=f.instruction_constant(k))
             else:
                 step = _Step(op, tuple(slot[i] for i in arguments))
             slot[out[0]] = len(steps)
             steps.append(step)
-        return _Operations(f.numel_in(0), f.numel_in(1), tuple(steps), tuple(outputs))
+        return _Operations(f.numel_in(0), len(met), tuple(steps), tuple(outputs)), list(met)
 
     def picked(self, values: Sequence[Scalar]) -> ca.SX:
         """The outputs among something that every value has."""
@@ -72,8 +82,9 @@ class Tape:
     """A vector function y(x) recorded once; ``x`` and ``y`` are symbol columns, ``fixed`` symbols that do not move."""
 
     def __init__(self, x: ca.SX, y: ca.SX, fixed: ca.SX | None = None) -> None:
-        self.fixed = ca.SX(0, 1) if fixed is None else fixed
-        self.operations = _Operations.of(ca.Function("tape", [x, self.fixed], [ca.densify(y)]))
+        all_fixed = ca.SX(0, 1) if fixed is None else fixed
+        self.operations, taken = _Operations.of(ca.Function("tape", [x, all_fixed], [ca.densify(y)]))
+        self.fixed = ca.vertcat(*[all_fixed[k] for k in taken], ca.SX(0, 1))
         self.n_in, self.n_out = int(x.numel()), int(y.numel())
 
     def taylor(self, x0: ca.SX, x1: ca.SX, x2: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:

@@ -140,12 +140,12 @@ class Chain(Leg, kind="chain"):
         """Tree joints whose bodies are elsewhere at home."""
         tip = Frame.symbols("tip")
         chain = self._solved(tip, trial)
-        off = {
-            link.joint: ca.horzcat(body.now.axes - body.start.axes, body.now.origin - body.start.origin)
-            for link in self._plan.tree
-            if (body := chain.moving[link.child])
-        }
-        return {joint for joint, far in off.items() if not np.abs(self._value_at_home(chain, tip, far)).max() < _DRAWN}
+        bodies = [(link.joint, body) for link in self._plan.tree if (body := chain.moving[link.child])]
+        if not bodies:
+            return set()
+        off = [ca.horzcat(body.now.axes - body.start.axes, body.now.origin - body.start.origin) for _, body in bodies]
+        far = np.abs(self._value_at_home(chain, tip, ca.horzcat(*off))).max(axis=0).reshape(-1, 4).max(axis=1)
+        return {joint for (joint, _), distance in zip(bodies, far, strict=True) if not distance < _DRAWN}
 
     def _value_at_home(self, chain: SolvedChain, tip: Frame, value: ca.SX) -> Array:
         """An expression of a placed leg at home."""

@@ -44,8 +44,8 @@ def _of_workspace(name: str) -> Callable[[xr.Dataset], Figure]:
     def draw(result: xr.Dataset) -> Figure:
         from . import workspace
 
-        made: Figure = getattr(workspace, name)(result)
-        return made
+        fig: Figure = getattr(workspace, name)(result)
+        return fig
 
     return draw
 

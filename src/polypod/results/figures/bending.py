@@ -20,8 +20,8 @@ def bending(result: xr.Dataset) -> Figure:
     if "deflection" not in result:
         raise InputError(f"result: the platform of {result.attrs['robot']!r} is rigid, nothing bends")
     origin = result["origin_deflection"].values if "origin_deflection" in result else None
-    made = figure(7.2, 5.6 if origin is not None else 3.8)
-    rows = made.subplots(2 if origin is not None else 1, 1, sharex=True, squeeze=False).ravel().tolist()
+    fig = figure(7.2, 5.6 if origin is not None else 3.8)
+    rows = fig.subplots(2 if origin is not None else 1, 1, sharex=True, squeeze=False).ravel().tolist()
     for k, leg in enumerate(map(str, result.leg.values)):
         rows[0].plot(
             result.time.values, np.linalg.norm(result.deflection.values[:, k], axis=-1), label=leg, **leg_line(k)
@@ -29,7 +29,7 @@ def bending(result: xr.Dataset) -> Figure:
     dress(rows[0], "", "", title(result, "how the platform bends"))
     prefixed(rows[0].yaxis, "attachment points", "m")
     rows[0].set_ylim(bottom=0.0)
-    legend(made, rows[0])
+    legend(fig, rows[0])
     if origin is not None:
         least = 1e-6 * float(np.abs(origin).max())  # in-plane displacements of a plate are none
         moves = [k for k in range(3) if np.abs(origin[:, k]).max() > least]
@@ -43,4 +43,4 @@ def bending(result: xr.Dataset) -> Figure:
         rows[1].axhline(0.0, color=INK, linewidth=0.6)  # after: it would count as data
         rows[1].legend(fontsize=8, frameon=False, ncols=3, handlelength=2.8, title=note, title_fontsize=8)
     rows[-1].set_xlabel("time [s]", fontsize=9)
-    return made
+    return fig

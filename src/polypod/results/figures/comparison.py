@@ -25,8 +25,8 @@ def comparison(results: Mapping[str, xr.Dataset]) -> Figure:
             ("qdot", f"largest speed [{unit}/s]", (unit, push)),
         ]
     panels += [("power", "total power [W]", None), ("condition", "condition number", None)]
-    made = figure(10.0, 2.6 * (len(panels) // 2) + 0.6)
-    all_axes = made.subplots(len(panels) // 2, 2, squeeze=False, sharex=True).ravel()
+    fig = figure(10.0, 2.6 * (len(panels) // 2) + 0.6)
+    all_axes = fig.subplots(len(panels) // 2, 2, squeeze=False, sharex=True).ravel()
     for k, (axes, (name, label, pair)) in enumerate(zip(all_axes, panels, strict=True)):
         for number, (robot, result) in enumerate(results.items()):
             values = _over_time(result, name, pair)
@@ -35,8 +35,8 @@ def comparison(results: Mapping[str, xr.Dataset]) -> Figure:
         if name == "power":
             axes.axhline(0.0, color=INK, linewidth=0.6)
         dress(axes, TIME if k >= len(panels) - 2 else "", label)  # the rows share their times
-    legend(made, all_axes[len(panels) - 1])
-    return made
+    legend(fig, all_axes[len(panels) - 1])
+    return fig
 
 
 def _over_time(result: xr.Dataset, name: str, pair: tuple[str, str] | None) -> Array | None:

@@ -23,19 +23,19 @@ def cover(result: xr.Dataset) -> Figure:
 
     A vertical line marks the instant that the robot is drawn at.
     """
-    made = figure(9.0, 3.6, fitted=False)
+    fig = figure(9.0, 3.6, fitted=False)
     peak = int(np.abs(result.force.values).max(axis=1).argmax())
     robot, pose, time = robot_of(result), result.pose.values, result.time.values
     lines = skeleton(robot, pose[peak][None])
     view, path = best_view(robot, lines), pose[:, :3, 3]
-    left = made.add_axes((0.0, 0.08, 0.44, 0.9))
+    left = fig.add_axes((0.0, 0.08, 0.44, 0.9))
     draw(left, robot, lines, 0, pose[peak], view, path)
     frame(left, *extent(robot, lines, pose[peak][None], view, path))
     note = "; z points down" if points_down(robot) else ""
     handle = left.plot([], [], **PATH_STYLE)[0]
-    made.legend([handle], [f"path of the platform's origin{note}"], loc="lower center", frameon=False, fontsize=8,
+    fig.legend([handle], [f"path of the platform's origin{note}"], loc="lower center", frameon=False, fontsize=8,
                 bbox_to_anchor=(0.22, 0.0), handlelength=2.8)  # fmt: skip
-    right = made.add_axes((0.54, 0.15, 0.44, 0.62))
+    right = fig.add_axes((0.54, 0.15, 0.44, 0.62))
     for k, name in enumerate(actuators(result)):
         right.plot(time, result.force.values[:, k], label=name, **leg_line(k))
     right.axvline(time[peak], color=INK, linewidth=0.6)
@@ -46,4 +46,4 @@ def cover(result: xr.Dataset) -> Figure:
         textcoords="offset points", ha="left" if early else "right", fontsize=8, color=INK,
     )  # fmt: skip
     right.legend(loc="lower center", bbox_to_anchor=(0.5, 1.05), ncols=3, fontsize=8, frameon=False, handlelength=2.8)
-    return made
+    return fig

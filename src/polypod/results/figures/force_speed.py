@@ -25,16 +25,16 @@ def force_speed(result: xr.Dataset) -> Figure:
     """Size of force over size of speed of each actuator, one panel a unit, equal ones as one; grey: the drives'."""
     units = groups(result)
     total = len(units) * (_PANEL + _ABOVE + _BELOW)
-    made = figure(7.2, total, fitted=False)
+    fig = figure(7.2, total, fitted=False)
     for k, ((unit, push), numbers) in enumerate(units.items()):
         bottom = total - (k + 1) * (_PANEL + _ABOVE + _BELOW) + _BELOW
-        axes: Any = made.add_axes((0.1, bottom / total, 0.88, _PANEL / total))
+        axes: Any = fig.add_axes((0.1, bottom / total, 0.88, _PANEL / total))
         factor, shown = practical_unit(f"{unit}/s")
         _panel(axes, result, numbers, factor, push)
         dress(axes, f"actuator speed [{shown}]", f"actuator {called('force', push)} [{push}]")
-    headline(made, title(result, "force against speed"))
-    legend(made, made.axes[0])
-    return made
+    headline(fig, title(result, "force against speed"))
+    legend(fig, fig.axes[0])
+    return fig
 
 
 def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float, unit: str) -> None:

@@ -21,7 +21,7 @@ def forces(result: xr.Dataset) -> Figure:
     """Force of each actuator over time [N or N m], one panel a unit; equal curves as one, peak and rms marked."""
     names, time = actuators(result), result.time.values
     units = groups(result)
-    made, grid = panels(len(units), height=2.9 if len(units) == 1 else 2.2, legend_rows=1)
+    fig, grid = panels(len(units), height=2.9 if len(units) == 1 else 2.2, legend_rows=1)
     for (axes,), ((_, unit), numbers) in zip(grid, units.items(), strict=True):
         values = result.force.values[:, numbers]
         axes.axhline(0.0, color=INK, linewidth=0.6)
@@ -37,6 +37,6 @@ def forces(result: xr.Dataset) -> Figure:
                       bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.5})  # fmt: skip
         dress(axes, "", f"actuator {called('force', unit)} [{unit}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
-    headline(made, title(result, "actuator forces"))
-    legend(made, richest([axes for row in grid for axes in row]))
-    return made
+    headline(fig, title(result, "actuator forces"))
+    legend(fig, richest([axes for row in grid for axes in row]))
+    return fig

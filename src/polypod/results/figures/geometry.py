@@ -42,21 +42,21 @@ def dimensions(robot: Robot) -> Figure:
     tallest = max(float((high - low)[1]) for low, high in boxes)
     scale = _WIDTH / sum(shares)
     height = min(scale * tallest, 4.0)
-    made = figure(_WIDTH, height + 0.3, fitted=False)
+    fig = figure(_WIDTH, height + 0.3, fitted=False)
     x = 0.0
     for (name, view), (low, high), share in zip(views, boxes, shares, strict=True):
         width = share / sum(shares)
-        axes = made.add_axes((x, 0.0, width, height / (height + 0.3)))
+        axes = fig.add_axes((x, 0.0, width, height / (height + 0.3)))
         draw(axes, robot, lines, 0, poses[0], view, names=not name, letters=6.5)
         if name == "plan":
             _circles(axes, lines, view)
         elif name == "side":
             _height(axes, lines, view)
         frame(axes, low, high, scale=not name)
-        made.text(x + 0.5 * width, 1.0 - 0.06 / (height + 0.3), name or f"{robot.name} at home {note(robot)}".strip(),
+        fig.text(x + 0.5 * width, 1.0 - 0.06 / (height + 0.3), name or f"{robot.name} at home {note(robot)}".strip(),
                   fontsize=9, color=INK, va="top", ha="center")  # fmt: skip
         x += width
-    return made
+    return fig
 
 
 def circle_of(points: Array) -> tuple[Array, float] | None:

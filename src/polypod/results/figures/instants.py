@@ -71,16 +71,16 @@ def instants(result: xr.Dataset) -> Figure:
     side = _WIDTH / len(order)
     height = min(side * tall / wide, _TALLEST)
     head = 0.12 + 0.15 * max(text.count("\n") + 1 for text in chosen.values())
-    made = figure(_WIDTH, height + head + _FOOT, fitted=False)
+    fig = figure(_WIDTH, height + head + _FOOT, fitted=False)
     total = height + head + _FOOT
     for k, index in enumerate(order):
-        axes = made.add_axes((k / len(order), _FOOT / total, 1.0 / len(order), height / total))
+        axes = fig.add_axes((k / len(order), _FOOT / total, 1.0 / len(order), height / total))
         draw(axes, robot, lines, k, poses[k], view, path, letters=6.5)
         frame(axes, low, high)
-        made.text((k + 0.5) / len(order), 1.0 - 0.05 / total, chosen[index], ha="center", va="top", fontsize=8.5,
+        fig.text((k + 0.5) / len(order), 1.0 - 0.05 / total, chosen[index], ha="center", va="top", fontsize=8.5,
                   color=INK)  # fmt: skip
     down = "; z points down" if points_down(robot) else ""
-    handle = made.axes[0].plot([], [], **PATH_STYLE)[0]
-    made.legend([handle], [f"path of the platform's origin{down}"], loc="lower center", fontsize=8, frameon=False,
+    handle = fig.axes[0].plot([], [], **PATH_STYLE)[0]
+    fig.legend([handle], [f"path of the platform's origin{down}"], loc="lower center", fontsize=8, frameon=False,
                 handlelength=2.8, borderaxespad=0.1)  # fmt: skip
-    return made
+    return fig

@@ -49,9 +49,9 @@ class LightFigure:
 
     def add_axes(self, rectangle: Sequence[float], sharex: Any = None) -> LightAxes:
         """Axes in a rectangle (left, bottom, width, height) of shares of the sheet."""
-        made = LightAxes(self, rectangle, sharex)
-        self.axes.append(made)
-        return made
+        fig = LightAxes(self, rectangle, sharex)
+        self.axes.append(fig)
+        return fig
 
     def get_figheight(self) -> float:
         """Height [inch]."""

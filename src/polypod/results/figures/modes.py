@@ -43,17 +43,17 @@ def modes_picture(robot: Robot, q: Array, modes: AssemblyModes) -> Figure:
     rows = -(-count // columns)
     height = min(_WIDTH * tall / wide, _HEIGHT)
     total = rows * (height + _HEAD) + _FOOT
-    made = figure(columns * _WIDTH, total, fitted=False)
+    fig = figure(columns * _WIDTH, total, fitted=False)
     for k, part in enumerate(lines):
         row, column = divmod(k, columns)
         top = total - row * (height + _HEAD)
-        axes = made.add_axes((column / columns, (top - _HEAD - height) / total, 1.0 / columns, height / total))
+        axes = fig.add_axes((column / columns, (top - _HEAD - height) / total, 1.0 / columns, height / total))
         draw(axes, robot, part, 0, modes.pose[k], view, letters=5.5)
         frame(axes, low, high, scale=k == 0)
-        made.text((column + 0.5) / columns, (top - 0.04) / total, _title(modes, k), ha="center", va="top", fontsize=7,
+        fig.text((column + 0.5) / columns, (top - 0.04) / total, _title(modes, k), ha="center", va="top", fontsize=7,
                   color=INK)  # fmt: skip
-    made.text(0.01, 0.01, _foot(robot, len(modes.pose), count), fontsize=7, color=INK, va="bottom")
-    return made
+    fig.text(0.01, 0.01, _foot(robot, len(modes.pose), count), fontsize=7, color=INK, va="bottom")
+    return fig
 
 
 def words(modes: AssemblyModes, k: int) -> list[str]:

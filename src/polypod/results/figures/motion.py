@@ -35,7 +35,7 @@ def motion(result: xr.Dataset) -> Figure:
         wrench = result.wrench.values
         parts += [("external force [N]", ("fx", "fy", "fz"), wrench[:, :3])]
         parts += [("external moment [N m]", ("mx", "my", "mz"), wrench[:, 3:])]
-    made, grid = panels(len(parts) // 2, 2, height=1.55, each=True, legend_rows=0)
+    fig, grid = panels(len(parts) // 2, 2, height=1.55, each=True, legend_rows=0)
     for axes, (label, names, values) in zip([axes for row in grid for axes in row], parts, strict=True):
         axes.axhline(0.0, color=INK, linewidth=0.6)
         largest = float(np.abs(values).max(initial=0.0))
@@ -53,8 +53,8 @@ def motion(result: xr.Dataset) -> Figure:
             axes.set_xlim(float(time[0]), float(time[-1]))
             axes.text(0.5, 0.6, "none", transform=axes.transAxes, ha="center", fontsize=8, color=INK)
         dress(axes, TIME if axes in grid[-1] else "", label)
-    headline(made, title(result, "the motion"))
-    return made
+    headline(fig, title(result, "the motion"))
+    return fig
 
 
 def against_home(result: xr.Dataset) -> tuple[Array, Array]:

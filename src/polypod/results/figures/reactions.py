@@ -30,7 +30,7 @@ def reactions(result: xr.Dataset) -> Figure:
     note = " (the part that is determined)" if open_reactions(result) else ""
     note += f"; left open by inner stresses and not drawn: {', '.join(lost)}" if lost else ""
     words = fill(title(result, f"joint forces{note}"), 95)
-    made, grid = panels(len(rows), 2 if split else 1, height=1.5, each=True, head=0.3 + 0.17 * words.count("\n"))
+    fig, grid = panels(len(rows), 2 if split else 1, height=1.5, each=True, head=0.3 + 0.17 * words.count("\n"))
     legs = list(map(str, result.leg.values))
     for line, (joint, row) in zip(grid, rows, strict=True):
         for axes, (label, own, values) in zip(line, row, strict=False):
@@ -39,9 +39,9 @@ def reactions(result: xr.Dataset) -> Figure:
             dress(axes, TIME if line is grid[-1] else "", f"{label} [N]", joint)
         for axes in line[len(row) :]:
             axes.set_visible(False)
-    headline(made, words)
-    legend(made, richest([axes for line in grid for axes in line]))
-    return made
+    headline(fig, words)
+    legend(fig, richest([axes for line in grid for axes in line]))
+    return fig
 
 
 Panel = tuple[str, list[str], Array]

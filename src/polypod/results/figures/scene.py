@@ -33,13 +33,13 @@ def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = N
     wide, tall = high - low
     room = 0.3 if head else 0.0
     scale = min((size - 2 * _PAD) / wide, (size - 2 * _PAD - room) / tall)
-    made = figure(scale * wide + 2 * _PAD, scale * tall + 2 * _PAD + room, fitted=False)
+    fig = figure(scale * wide + 2 * _PAD, scale * tall + 2 * _PAD + room, fitted=False)
     width, height = scale * wide + 2 * _PAD, scale * tall + 2 * _PAD + room
-    axes = made.add_axes((_PAD / width, _PAD / height, scale * wide / width, scale * tall / height))
+    axes = fig.add_axes((_PAD / width, _PAD / height, scale * wide / width, scale * tall / height))
     draw(axes, robot, lines, 0, poses[0], view)
     frame(axes, low, high)
-    made.text(0.02, 1.0 - _PAD / height, head, va="top", fontsize=10, color=INK)
-    return made
+    fig.text(0.02, 1.0 - _PAD / height, head, va="top", fontsize=10, color=INK)
+    return fig
 
 
 def note(robot: Robot) -> str:
@@ -97,44 +97,44 @@ def draw(
 
 def solids(lines: Skeleton, k: int, pose: Array, view: View) -> Solids:
     """The polygons of pose k."""
-    made, size = Solids(view), _size(lines)
+    fig, size = Solids(view), _size(lines)
     thin = 0.014 * size
     if len(lines.ground) > 2:
         ring = lines.ground[in_order(lines.ground)]
         depth = float(view.depth(lines.joints[k]).min()) - size if view.towards @ _normal(ring, view) > 0.05 else None
-        made.polygon(ring, GROUND, 0.35, depth=depth)
+        fig.polygon(ring, GROUND, 0.35, depth=depth)
     for rail in lines.rails:
-        made.bar(rail.ends[0], rail.ends[1], 0.8 * thin, FAINT)
-        made.ball(rail.slider[k], 2.2 * thin, COLOURS[rail.leg % len(COLOURS)])
+        fig.bar(rail.ends[0], rail.ends[1], 0.8 * thin, FAINT)
+        fig.ball(rail.slider[k], 2.2 * thin, COLOURS[rail.leg % len(COLOURS)])
     for bone in lines.bones:
         start, end = bone.ends[k]
         colour = COLOURS[bone.leg % len(COLOURS)]
         if bone.telescopic:
             middle = start + 0.55 * (end - start)
-            made.bar(middle, end, 0.75 * thin, "#C9CED3")
-            made.bar(start, middle, 1.5 * thin, colour)
+            fig.bar(middle, end, 0.75 * thin, "#C9CED3")
+            fig.bar(start, middle, 1.5 * thin, colour)
         else:
-            made.bar(start, end, thin, colour)
+            fig.bar(start, end, thin, colour)
     for joint in lines.joints[k]:
-        made.ball(joint, 1.35 * thin, STEEL)
-    _platform(made, lines, k, pose, 1.6 * thin)
-    return made
+        fig.ball(joint, 1.35 * thin, STEEL)
+    _platform(fig, lines, k, pose, 1.6 * thin)
+    return fig
 
 
-def _platform(made: Solids, lines: Skeleton, k: int, pose: Array, thickness: float) -> None:
+def _platform(fig: Solids, lines: Skeleton, k: int, pose: Array, thickness: float) -> None:
     """A plate through the joints on the platform, or bars from its origin where they make none."""
     if lines.outline is not None:
-        made.plate(lines.outline[k], thickness, PLATE, 0.75)
+        fig.plate(lines.outline[k], thickness, PLATE, 0.75)
         return
     points = lines.platform[k]
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 2 else np.zeros(3)
     if spread[1] > 0.02 * spread[0] and spread[2] < 0.05 * spread[0]:
-        made.plate(points[in_order(lines.platform[0])], thickness, PLATE, 0.75)
+        fig.plate(points[in_order(lines.platform[0])], thickness, PLATE, 0.75)
         return
     for point in points:
         if np.linalg.norm(point - pose[:3, 3]) > 1e-9:
-            made.bar(pose[:3, 3], point, thickness, PLATE)
-    made.ball(pose[:3, 3], 1.2 * thickness, PLATE)
+            fig.bar(pose[:3, 3], point, thickness, PLATE)
+    fig.ball(pose[:3, 3], 1.2 * thickness, PLATE)
 
 
 def in_order(points: Array) -> NDArray[np.intp]:

@@ -37,7 +37,7 @@ def shares(result: xr.Dataset) -> Figure:
     missing = [f"{name} ({_size(peaks[name], scale, unit)})" for name in every if name not in parts]
     note = f"\nnot drawn, below {100 * _NEGLIGIBLE:g} % of the largest force: {', '.join(missing)}" if missing else ""
     columns = min(len(alike), 3 if len(alike) != 4 else 2)
-    made, grid = panels(ceil(len(alike) / columns), columns, height=1.55, each=True, head=0.5 if missing else 0.3)
+    fig, grid = panels(ceil(len(alike) / columns), columns, height=1.55, each=True, head=0.5 if missing else 0.3)
     every_panel = [axes for row in grid for axes in row]
     for curve, axes in zip(alike, every_panel, strict=False):
         _panel(axes, result, curve.number, parts)
@@ -47,9 +47,9 @@ def shares(result: xr.Dataset) -> Figure:
     for axes in every_panel[len(alike) :]:
         axes.set_visible(False)
     _one_scale(result, alike, every_panel)
-    headline(made, f"{title(result, 'what the forces are for')}{note}")
-    legend(made, every_panel[0])
-    return made
+    headline(fig, f"{title(result, 'what the forces are for')}{note}")
+    legend(fig, every_panel[0])
+    return fig
 
 
 def _panel(axes: Any, result: xr.Dataset, number: int, parts: dict[str, Any]) -> None:

@@ -32,20 +32,20 @@ _NEGLIGIBLE = 1e-4
 def tracking(result: xr.Dataset, title: str | None = None) -> Figure:
     """Wanted less actual position and rotation vector over time, by component."""
     _needs(result, "error", "simulate with a controller with a reference")
-    made, (above, below) = _panels(5.0)
+    fig, (above, below) = _panels(5.0)
     error = result["error"].values
     for k, axis in enumerate("xyz"):
         above.plot(result.time, error[:, k], label=axis, **leg_line(k))
         below.plot(result.time, error[:, 3 + k], **leg_line(k))
     _dress(above, "position error", "m", title or f"{result.attrs['robot']}: tracking error")
     _dress(below, "rotation error", "rad", last=True)
-    legend(made, above)
-    return made
+    legend(fig, above)
+    return fig
 
 
 def comparison(results: Mapping[str, xr.Dataset], title: str, logarithmic: bool = True) -> Figure:
     """Size of the position and rotation error over time of several simulations, by name."""
-    made, (above, below) = _panels(5.0)
+    fig, (above, below) = _panels(5.0)
     for k, (name, result) in enumerate(results.items()):
         _needs(result, "error", "simulate with a controller with a reference")
         error = result["error"].values
@@ -59,13 +59,13 @@ def comparison(results: Mapping[str, xr.Dataset], title: str, logarithmic: bool 
             axes.set_yscale("log")
     _dress(above, "position error", "m", title, scaled=not logarithmic)
     _dress(below, "rotation error", "rad", last=True, scaled=not logarithmic)
-    legend(made, above, 5)
-    return made
+    legend(fig, above, 5)
+    return fig
 
 
 def forces(result: xr.Dataset, title: str | None = None) -> Figure:
     """Actuator forces and their power over time; upright lines mark events."""
-    made, (above, below) = _panels(5.4)
+    fig, (above, below) = _panels(5.4)
     force, qdot = result["force"].values, result["qdot"].values
     for k, leg in enumerate(actuators(result)):
         above.plot(result.time, force[:, k], label=leg, drawstyle=_drawstyle(result), **leg_line(k))
@@ -73,9 +73,9 @@ def forces(result: xr.Dataset, title: str | None = None) -> Figure:
     unit = result["force"].attrs["units"]
     _dress(above, "actuator force", unit, title or f"{result.attrs['robot']}: forces and power")
     _dress(below, "actuator power", "W", last=True)
-    legend(made, above)
+    legend(fig, above)
     _mark_events(result, above, below)
-    return made
+    return fig
 
 
 def energies(result: xr.Dataset, title: str | None = None) -> Figure:
@@ -84,7 +84,7 @@ def energies(result: xr.Dataset, title: str | None = None) -> Figure:
     A broad pale band is what the others add up to: the work of actuators or, with springs in their place, all that is
     stored.
     """
-    made, (above, below) = _panels(5.4, height_ratios=(3, 1))
+    fig, (above, below) = _panels(5.4, height_ratios=(3, 1))
     changes = _changes(result)
     band = next(iter(changes))
     peaks = {name: float(np.abs(line).max(initial=0.0)) for name, line in changes.items()}
@@ -102,23 +102,23 @@ def energies(result: xr.Dataset, title: str | None = None) -> Figure:
     _dress(above, "change since the start", "J", f"{title or result.attrs['robot'] + ': energies'}{note}")
     _dress(below, "residual", "J", last=True)
     drawn = len(changes) - len(small)
-    legend(made, above, drawn if drawn <= 4 else ceil(drawn / 2))
-    return made
+    legend(fig, above, drawn if drawn <= 4 else ceil(drawn / 2))
+    return fig
 
 
 def bending(result: xr.Dataset, title: str | None = None) -> Figure:
     """How far the attachment point of each leg is from where it is on the undeformed platform, over time [mm]."""
     _needs(result, "deflection", "the platform is rigid and does not bend; simulate a robot with a flexible platform")
-    made = figure(7.2, 3.8)
-    axes = made.subplots()
+    fig = figure(7.2, 3.8)
+    axes = fig.subplots()
     size = np.linalg.norm(result["deflection"].values, axis=-1)
     for k, leg in enumerate(result.leg.values.tolist()):
         axes.plot(result.time, size[:, k], label=leg, **leg_line(k))
     _dress(axes, "deflection", "m", title or f"{result.attrs['robot']}: deflection of the attachment points", last=True)
     if size.any():
         axes.set_ylim(bottom=0.0)
-    legend(made, axes)
-    return made
+    legend(fig, axes)
+    return fig
 
 
 def _changes(result: xr.Dataset) -> dict[str, Any]:
@@ -157,8 +157,8 @@ def _mark_events(result: xr.Dataset, above: Any, below: Any) -> None:
 
 
 def _panels(height: float, **options: Any) -> tuple[Figure, Any]:
-    made = figure(7.2, height)
-    return made, made.subplots(2, 1, sharex=True, **options)
+    fig = figure(7.2, height)
+    return fig, fig.subplots(2, 1, sharex=True, **options)
 
 
 def _dress(axes: Any, label: str, unit: str, title: str = "", last: bool = False, scaled: bool = True) -> None:

@@ -30,8 +30,8 @@ def loci(result: xr.Dataset) -> Figure:
     """Sections of a map: det J over that at home by colour, its zeros in red, the workspace's edge in black."""
     names = [name for name in result.attrs["names"].split(", ") if name in result.inside.dims]
     pairs = list(combinations(names, 2))[:3]
-    made = figure(3.1 * len(pairs) + 0.9, 3.6)
-    panels = made.subplots(1, len(pairs), squeeze=False)[0]
+    fig = figure(3.1 * len(pairs) + 0.9, 3.6)
+    panels = fig.subplots(1, len(pairs), squeeze=False)[0]
     drawn: Any = None
     for axes, (a, b) in zip(panels, pairs, strict=True):
         others = {n: nearest(result, n) for n in names if n not in (a, b)}
@@ -48,10 +48,10 @@ def loci(result: xr.Dataset) -> Figure:
         axes.grid(False)
         if part[a].units == part[b].units:
             axes.set_aspect("equal")
-    made.colorbar(drawn, ax=list(panels)).set_label("det J over that at home", fontsize=9)
+    fig.colorbar(drawn, ax=list(panels)).set_label("det J over that at home", fontsize=9)
     handles = [Line2D([], [], color=RED, linewidth=2, label="singular"), Line2D([], [], color=INK, label="workspace")]
-    made.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
-    return made
+    fig.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+    return fig
 
 
 def screw(robot: Robot, pose: Array, report: SingularityReport) -> Figure:
@@ -65,8 +65,8 @@ def screw(robot: Robot, pose: Array, report: SingularityReport) -> Figure:
     shown = centre if far or np.isinf(free.pitch) else near
     ends = np.stack([shown - 0.8 * half * free.axis, shown + 0.95 * half * free.axis])
     low, high = extent(robot, lines, pose[None], view, ends)
-    made = figure(5.4, 5.4 * float((high - low)[1] / (high - low)[0]) + 0.8, fitted=False)
-    axes: Any = made.add_axes((0.02, 0.4 / made.get_figheight(), 0.96, 1.0 - 0.75 / made.get_figheight()))
+    fig = figure(5.4, 5.4 * float((high - low)[1] / (high - low)[0]) + 0.8, fitted=False)
+    axes: Any = fig.add_axes((0.02, 0.4 / fig.get_figheight(), 0.96, 1.0 - 0.75 / fig.get_figheight()))
     draw(axes, robot, lines, 0, pose, view)
     axes.plot(*view.flat(ends).T, color=RED, linewidth=2.0, linestyle="--" if np.isinf(free.pitch) else "-", zorder=12)
     _arrow(axes, view.flat(ends[1] - 0.15 * half * free.axis), view.flat(ends[1]), 2.0)
@@ -82,9 +82,9 @@ def screw(robot: Robot, pose: Array, report: SingularityReport) -> Figure:
     for point, way in zip(points, 0.3 * half / size * velocity, strict=True):
         _arrow(axes, view.flat(point), view.flat(point + way), 1.0)
     frame(axes, low, high)
-    made.text(0.03, 0.97, f"{robot.name}: {report.kind} singularity", va="top", fontsize=10, color=INK)
-    made.text(0.03, 0.025, fill(report.motion, 88), fontsize=8, color=INK)
-    return made
+    fig.text(0.03, 0.97, f"{robot.name}: {report.kind} singularity", va="top", fontsize=10, color=INK)
+    fig.text(0.03, 0.025, fill(report.motion, 88), fontsize=8, color=INK)
+    return fig
 
 
 def _arrow(axes: Any, start: Array, end: Array, width: float) -> None:

@@ -18,7 +18,7 @@ def speeds(result: xr.Dataset) -> Figure:
     """Speed [mm/s or deg/s], one panel a unit, and power [W] of each actuator over time."""
     names, time = actuators(result), result.time.values
     units = groups(result)
-    made, grid = panels(len(units) + 1)
+    fig, grid = panels(len(units) + 1)
     for (axes,), ((unit, _), numbers) in zip(grid, units.items(), strict=False):
         factor, shown = practical_unit(f"{unit}/s")
         axes.axhline(0.0, color=INK, linewidth=0.6)
@@ -29,6 +29,6 @@ def speeds(result: xr.Dataset) -> Figure:
     below.axhline(0.0, color=INK, linewidth=0.6)
     draw_curves(below, time, names, result.power.values, "W")
     dress(below, TIME, "actuator power [W]")
-    headline(made, title(result, "speed and power"))
-    legend(made, richest([axes for row in grid for axes in row]))
-    return made
+    headline(fig, title(result, "speed and power"))
+    legend(fig, richest([axes for row in grid for axes in row]))
+    return fig

@@ -41,13 +41,13 @@ def stiffness_map(model: Model, **given: Any) -> Figure:
     lowest, along = (np.full(inside.shape, np.nan) for _ in range(2))
     lowest[inside] = resonances(model, pose[inside], **given).frequency[:, 0]
     along[inside] = 1e-6 / stiffness(model, pose[inside], **given).compliance[:, last, last]
-    made = figure(8.4, 3.6)
+    fig = figure(8.4, 3.6)
     unit = "N m/urad" if space.turns[last] else "N/um"
     words = "lowest natural frequency [Hz]", f"stiffness along {space.names[last]} [{unit}]"
     factor = np.where(space.turns, 180 / np.pi, 1.0)
     start = np.where(space.full, space.home[:2, 3], 0.0)
     names = [f"{n} [{'deg' if turns else 'm'}]" for n, turns in zip(space.names, space.turns, strict=True)]
-    for axes, values, label in zip(made.subplots(1, 2), (lowest, along), words, strict=True):
+    for axes, values, label in zip(fig.subplots(1, 2), (lowest, along), words, strict=True):
         across, up = (start[k] + factor[k] * steps[:, k] for k in range(2))
         drawn = axes.contourf(across, up, values, levels=14, cmap="viridis")
         axes.plot(*start, marker="+", color="white", markersize=9)
@@ -59,10 +59,10 @@ def stiffness_map(model: Model, **given: Any) -> Figure:
         ):
             limit(*(place[used].mean() + 0.6 * (np.ptp(place[used]) + 2 * (place[1] - place[0])) * np.array([-1, 1])))
         dress(axes, names[0], names[1], label)
-        made.colorbar(drawn, ax=axes, shrink=0.85).ax.tick_params(labelsize=8, colors=INK)
+        fig.colorbar(drawn, ax=axes, shrink=0.85).ax.tick_params(labelsize=8, colors=INK)
     where = f"z = {space.home[2, 3]:.3g} m, orientation of home" if space.full else "other coordinates as at home"
-    made.suptitle(f"{model.robot.name}, {where} (+: home)", fontsize=9, color=INK)
-    return made
+    fig.suptitle(f"{model.robot.name}, {where} (+: home)", fontsize=9, color=INK)
+    return fig
 
 
 def _usable(model: Model, pose: Array) -> NDArray[np.bool_]:

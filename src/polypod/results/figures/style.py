@@ -37,15 +37,15 @@ def figure(width: float = 7.2, height: float = 4.0, fitted: bool = True) -> Figu
     Within :func:`.light.light_figures` one with fixed places is light.
     """
     if light.wanted() and not fitted:
-        made: Any = light.LightFigure(width, height)
-        return made
+        fig: Any = light.LightFigure(width, height)
+        return fig
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     layout: Any = "constrained" if fitted else None
-    made = Figure(figsize=(width, height), dpi=PRINT_DPI, layout=layout, facecolor="white")
-    FigureCanvasAgg(made)
-    return made
+    fig = Figure(figsize=(width, height), dpi=PRINT_DPI, layout=layout, facecolor="white")
+    FigureCanvasAgg(fig)
+    return fig
 
 
 def panels(
@@ -58,7 +58,7 @@ def panels(
     """
     left, right, between, above, foot = 0.72, 0.14, 0.78, 0.24 if each else 0.12, 0.42 + 0.26 * legend_rows
     total = head + rows * (height + above) + foot
-    made = figure(7.2, total, fitted=False)
+    fig = figure(7.2, total, fitted=False)
     width = (7.2 - left - right - (columns - 1) * between) / columns
     grid: list[list[Axes]] = []
     for row in range(rows):
@@ -66,16 +66,16 @@ def panels(
         line = []
         for column in range(columns):
             x = (left + column * (width + between)) / 7.2
-            axes = made.add_axes((x, y, width / 7.2, height / total), sharex=grid[0][0] if grid else None)
+            axes = fig.add_axes((x, y, width / 7.2, height / total), sharex=grid[0][0] if grid else None)
             axes.tick_params(labelbottom=row == rows - 1)
             line.append(axes)
         grid.append(line)
-    return made, grid
+    return fig, grid
 
 
-def headline(made: Figure, text: str) -> None:
+def headline(fig: Figure, text: str) -> None:
     """The title of a figure of panels."""
-    made.text(0.012, 1.0 - 0.07 / made.get_figheight(), text, fontsize=10, color=INK, va="top")
+    fig.text(0.012, 1.0 - 0.07 / fig.get_figheight(), text, fontsize=10, color=INK, va="top")
 
 
 def add_polygons(

@@ -28,7 +28,7 @@ def travel(result: xr.Dataset) -> Figure:
     """
     names, time, limits = actuators(result), result.time.values, limit_report(result)
     units, kinds = groups(result), _others(result, limits)
-    made, grid = panels(len(units) + len(kinds))
+    fig, grid = panels(len(units) + len(kinds))
     rows = iter(grid)
     for (unit, _), numbers in units.items():
         (axes,) = next(rows)
@@ -49,11 +49,9 @@ def travel(result: xr.Dataset) -> Figure:
             axes.set_ylim(bottom=0.0)
         dress(axes, "", f"{kind} [{shown}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
-    headline(
-        made, title(result, "travel between the stops" if limits.names else "travel; the robot file has no limits")
-    )
-    legend(made, richest([axes for row in grid for axes in row]))
-    return made
+    headline(fig, title(result, "travel between the stops" if limits.names else "travel; the robot file has no limits"))
+    legend(fig, richest([axes for row in grid for axes in row]))
+    return fig
 
 
 def _stops(result: xr.Dataset, limits: LimitReport, number: int) -> tuple[float, float] | None:
@@ -97,12 +95,12 @@ def amplification(result: xr.Dataset) -> Figure:
     It is 1/sigma with sigma the smallest singular value of the Jacobian, rotations scaled by the platform's size r:
     the norm of the actuator forces against that of [f; m/r]. It grows without bound towards a singular pose.
     """
-    made, ((axes,),) = panels(1, height=2.0, legend_rows=0)
+    fig, ((axes,),) = panels(1, height=2.0, legend_rows=0)
     values = 1.0 / result.distance.values
     axes.plot(result.time.values, values, color=COLOURS[0], linewidth=1.8)
     mark_peak(axes, result.time.values, values, "largest {}")
     axes.set_ylim(bottom=0.0)
     unit = " or ".join(dict.fromkeys(f"{force}/N" for _, force in groups(result)))
     dress(axes, TIME, f"force amplification [{unit.replace('N/N', '1')}]")
-    headline(made, title(result, "actuator force for a load of 1 N in the worst direction"))
-    return made
+    headline(fig, title(result, "actuator force for a load of 1 N in the worst direction"))
+    return fig

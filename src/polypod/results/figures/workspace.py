@@ -30,8 +30,8 @@ def sections(result: xr.Dataset) -> Figure:
     if len(names) < 2:
         raise InputError(f"sections: a map of at least two coordinates is needed, got one of {', '.join(names)}")
     pairs = list(combinations(names, 2))[:3]
-    made = figure(3.0 * len(pairs) + 0.6, 4.2)
-    panels = made.subplots(1, len(pairs), squeeze=False)[0]
+    fig = figure(3.0 * len(pairs) + 0.6, 4.2)
+    panels = fig.subplots(1, len(pairs), squeeze=False)[0]
     colours = _colours(result)
     for axes, (a, b) in zip(panels, pairs, strict=True):
         others = {n: nearest(result, n) for n in names if n not in (a, b)}
@@ -39,8 +39,8 @@ def sections(result: xr.Dataset) -> Figure:
         fixed = ", ".join(f"{n} {place_text(result[n].values[k], result[n].units)}" for n, k in others.items())
         dress(axes, coordinate_label(result, a), coordinate_label(result, b), fixed)
         axes.grid(False)
-    _legend(made, result, colours)
-    return made
+    _legend(fig, result, colours)
+    return fig
 
 
 def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, Any]) -> None:
@@ -68,8 +68,8 @@ def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, An
 
 def surface(result: xr.Dataset) -> Figure:
     """How far one goes straight in every direction, as a surface; the colour is the limit that stops it."""
-    made = figure(6.0, 5.4, fitted=False)
-    axes: Any = made.add_axes((0.0, 0.16, 0.92, 0.82), projection="3d")
+    fig = figure(6.0, 5.4, fitted=False)
+    axes: Any = fig.add_axes((0.0, 0.16, 0.92, 0.82), projection="3d")
     units = [str(unit) for unit in result.unit.values]
     points = result.surface.values * np.array([SCALE[unit][0] for unit in units])
     # poles are closed by the mean of the first and last rings
@@ -97,14 +97,14 @@ def surface(result: xr.Dataset) -> Figure:
     axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3))
     axes.set_proj_type("ortho")
     axes.view_init(22, -58)
-    _legend(made, result, colours)
-    return made
+    _legend(fig, result, colours)
+    return fig
 
 
 def tilt(result: xr.Dataset) -> Figure:
     """How far the platform tilts at each height: in the best and the worst direction, and in every one."""
-    made = figure(7.2, 3.6)
-    left, right = made.subplots(1, 2, width_ratios=[1, 1.15])
+    fig = figure(7.2, 3.6)
+    left, right = fig.subplots(1, 2, width_ratios=[1, 1.15])
     z, angle = 1e3 * result.z.values, np.degrees(result.tilt.values)
     good = np.isfinite(angle).all(axis=1)
     left.fill_betweenx(z[good], angle[good].min(axis=1), angle[good].max(axis=1), color=COLOURS[0], alpha=0.18)
@@ -115,19 +115,19 @@ def tilt(result: xr.Dataset) -> Figure:
     left.legend(fontsize=8, frameon=False)
     direction = np.degrees(np.r_[result.direction.values, 2 * np.pi])
     drawn = right.pcolormesh(direction, z, np.c_[angle, angle[:, :1]], cmap="viridis", shading="nearest")
-    made.colorbar(drawn, ax=right).set_label("tilt [deg]", fontsize=9)
+    fig.colorbar(drawn, ax=right).set_label("tilt [deg]", fontsize=9)
     right.set_xticks([0, 90, 180, 270, 360])
     dress(right, "direction of the axis of tilt [deg]", "")
     right.grid(False)
-    return made
+    return fig
 
 
 def dexterity(result: xr.Dataset) -> Figure:
     """Part of the orientations asked for that are possible at each position, in planes through home."""
     names = list(result.orientation_share.dims)
     pairs = list(combinations(names, 2))[:3]
-    made = figure(3.0 * len(pairs) + 0.8, 3.4)
-    panels = made.subplots(1, len(pairs), squeeze=False)[0]
+    fig = figure(3.0 * len(pairs) + 0.8, 3.4)
+    panels = fig.subplots(1, len(pairs), squeeze=False)[0]
     colours = ListedColormap(np.concatenate([np.ones((1, 3)), _ramp()]))
     drawn: Any = None
     for axes, (a, b) in zip(panels, pairs, strict=True):
@@ -139,8 +139,8 @@ def dexterity(result: xr.Dataset) -> Figure:
         axes.grid(False)
         if result[a].units == result[b].units:
             axes.set_aspect("equal")
-    made.colorbar(drawn, ax=list(panels)).set_label("orientations possible [%]", fontsize=9)
-    return made
+    fig.colorbar(drawn, ax=list(panels)).set_label("orientations possible [%]", fontsize=9)
+    return fig
 
 
 def _ramp() -> Array:
@@ -166,7 +166,7 @@ def _colours(result: xr.Dataset) -> dict[int, Any]:
     return colours
 
 
-def _legend(made: Figure, result: xr.Dataset, colours: dict[int, Any]) -> None:
+def _legend(fig: Figure, result: xr.Dataset, colours: dict[int, Any]) -> None:
     """Limits that bind, those with the largest part of the surface first, and the lines."""
     share = result.share.values if "share" in result else _seen(result)
     order = [int(k) for k in np.argsort(-share, kind="stable") if share[k] > 0.005]
@@ -179,9 +179,9 @@ def _legend(made: Figure, result: xr.Dataset, colours: dict[int, Any]) -> None:
     if "determinant" in result and float(result.determinant.min()) < 0:
         handles.append(Line2D([], [], color="#B00020", linestyle="--", label="det J = 0"))
     # a column of words takes some two inches
-    columns = min(4, max(1, int(made.get_figwidth() / 2.0)))
-    made.legend(
-        handles=handles, loc="outside lower center" if made.get_layout_engine() else "lower center",
+    columns = min(4, max(1, int(fig.get_figwidth() / 2.0)))
+    fig.legend(
+        handles=handles, loc="outside lower center" if fig.get_layout_engine() else "lower center",
         ncols=columns, fontsize=7.5, frameon=False,
     )  # fmt: skip
 
