@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -12,6 +14,8 @@ from .mechanism import Mechanism
 from .walk import walked
 
 Array = NDArray[np.float64]
+_WALKED: WeakKeyDictionary[Mechanism, dict[tuple[int, float, int], list[tuple[Array, Array]]]] = WeakKeyDictionary()
+"""Poses that legs were followed to, which takes as long as deriving a function: each function asks for the same."""
 
 
 def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[Array]:
@@ -34,7 +38,10 @@ def closed_around_home(mechanism: Mechanism, count: int, reach: float, seed: int
     """The same for any robot: poses that its legs allow, with the places of unknowns that are found by iterating."""
     robot = mechanism.robot
     if mechanism.platform.follows_legs or mechanism.open_legs:
-        targets = np.random.default_rng(seed).uniform(-reach, reach, (count, Freedoms(robot).count))
-        kept = () if mechanism.mobility is None else mechanism.mobility.used
-        return walked(robot, kept, targets, robot.platform_size)
+        known = _WALKED.setdefault(mechanism, {})
+        if (count, reach, seed) not in known:
+            targets = np.random.default_rng(seed).uniform(-reach, reach, (count, Freedoms(robot).count))
+            kept = () if mechanism.mobility is None else mechanism.mobility.used
+            known[count, reach, seed] = walked(robot, kept, targets, robot.platform_size)
+        return known[count, reach, seed]
     return [(pose, np.zeros(0)) for pose in around_home(robot, count, reach, seed)]

@@ -245,7 +245,7 @@ def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right
     others = [s for s in ca.symvar(right) if not ca.depends_on(ca.vertcat(*given), s)]
     function = ca.Function("equations", [*given, ca.vertcat(*others)], [ca.densify(matrix), ca.densify(right)])
     draw = np.random.default_rng(1)
-    for pose, places in closed_around_home(mechanism, 4, 0.3):
+    for pose, places in closed_around_home(mechanism, 8, 0.3)[:4]:
         numbers = [*(draw.normal(size=6) for _ in range(3)), places, mechanism.numbers.values, np.ones(len(others))]
         a, b = (np.array(v) for v in function(pose.ravel(), *numbers))
         if not (np.isfinite(a).all() and np.isfinite(b).all()):
