@@ -58,20 +58,6 @@ def test_steps_of_an_oscillator_are_of_fourth_order_and_equal_those_in_numbers()
     assert np.abs(run(iteration, [0.0, 1.0], 1 / 8, 8)[0] - y).max() < 1e-15
 
 
-def test_inputs_given_at_the_nodes_are_taken_at_the_nodes() -> None:
-    """y' = t^3 with t given at the beginning, middle and end: Simpson's rule, exact."""
-    given = ports(1)
-    x, h, n = (p.symbols for p in given)
-    iteration = runge_kutta(
-        "cube", given, x, h, n, lambda s: Slope(s.at_node([ca.SX(1), 1 + 0.5 * h, 1 + h]) ** 3, ca.SX(1)), ended
-    )
-    end, quality, converged = run(iteration, [0.0], 0.5, 1)
-    assert abs(end[0] - (1.5**4 - 1) / 4) < 1e-15
-    assert (quality, converged) == (1.0, 1.0)
-    with pytest.raises(ValueError, match="RK4 has 3 distinct nodes, got 2"):
-        Stage(RK4, x, x, x, x, x, x).at_node([h, h])
-
-
 def implicit(factor: float) -> Iteration:
     """y' = -z with z = (y + factor z)/(1 + factor) found by iterating, so that z = y."""
     given = ports(1)

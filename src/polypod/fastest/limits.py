@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -126,6 +126,3 @@ def long_strokes(model: Model, poses: Array) -> list[str]:
         if most is not None and moved > most:
             found.append(f"{actuator.name}: stroke {moved:.4g} {actuator.unit}, at most {most:.4g} {actuator.unit}")
     return found
-
-
-NAMES = tuple(field.name for field in fields(Limits))

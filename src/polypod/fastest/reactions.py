@@ -35,10 +35,6 @@ class Reactions:
         self._rays = u * np.cos(_SIDES), x * np.sin(_SIDES)  # (2, N, sides) each
         self._last: list[tuple[Array, Array]] = []
 
-    def without_friction(self, u: Array, squares: Array) -> Array:
-        """Reactions (2, N, joints, 3) at accelerations (N,) and squares of speeds (2, N)."""
-        return np.asarray(u[:, None, None] * self._a + squares[..., None, None] * self._b + self._c)
-
     def learn(self, found: Array, u: Array, squares: Array) -> None:
         """Take friction's part from the full model's reactions (2, N, joints, 3) at an answer."""
         self._c = found - u[:, None, None] * self._a - squares[..., None, None] * self._b

@@ -111,12 +111,6 @@ class Sieve:
         self._prepare(words.buffer_info()[0])
 
 
-def states_of(bits: Bits, width: int, n: int) -> NDArray[np.bool_]:
-    """Bits (..., v) of vectors of a width as one truth a state (..., n)."""
-    lanes = np.unpackbits(bits[..., None], axis=-1, bitorder="little")[..., :width]
-    return lanes.reshape(*bits.shape[:-1], -1)[..., :n].astype(bool)
-
-
 def _rows(table: Array, written: bool = False) -> tuple[int, int, int, int]:
     return strided(table, Signature("table", table.shape[1:]), None, written)
 

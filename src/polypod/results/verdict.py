@@ -120,10 +120,6 @@ def percent(use: float) -> str:
     return f"{100 * use:.0f} %"
 
 
-def _three(number: float) -> str:
-    return f"{number:.3g}" if abs(number) < 1e3 else f"{number:.0f}"
-
-
 def _row(one: Use) -> tuple[Any, ...]:
     factor, unit = _SHOWN.get(one.unit, (1.0, one.unit))
     at = math.nan if one.time is None else one.time

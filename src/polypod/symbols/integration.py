@@ -112,13 +112,6 @@ class Stage:
     rounds: ca.SX
     step: ca.SX
 
-    def at_node(self, values: Sequence[ca.SX]) -> ca.SX:
-        """What is given for each distinct node of the method (RK4: beginning, middle and end), at this stage's."""
-        distinct = len(set(self.method.nodes))
-        if len(values) != distinct:
-            raise ValueError(f"{self.method.name} has {distinct} distinct nodes, got {len(values)} values")
-        return _by_stage(self.number, self.method.nodes, values)
-
 
 @dataclass(frozen=True)
 class Slope:
@@ -145,14 +138,12 @@ class Outcome:
     inner: ca.SX
 
 
-def _by_stage(number: ca.SX, keys: Sequence[Fraction], values: Sequence[ca.SX] | None = None) -> ca.SX:
-    """The value for the key of a stage; ``values`` in the order of the distinct keys, which they are unless given."""
-    distinct = sorted(set(keys))
-    values = [ca.SX(float(key)) for key in distinct] if values is None else values
-    result = values[distinct.index(keys[-1])]
-    for k in range(len(keys) - 2, -1, -1):
-        if keys[k] != keys[k + 1]:
-            result = ca.if_else(number < k + 0.5, values[distinct.index(keys[k])], result)
+def _by_stage(number: ca.SX, values: Sequence[Fraction]) -> ca.SX:
+    """The value of a stage, by its number."""
+    result = ca.SX(float(values[-1]))
+    for k in range(len(values) - 2, -1, -1):
+        if values[k] != values[k + 1]:
+            result = ca.if_else(number < k + 0.5, float(values[k]), result)
     return result
 
 

@@ -204,12 +204,6 @@ def _symmetric_solve(n: int) -> ca.Function:
     return _function("solve", [below, inverse, right], [x])
 
 
-def solve_symmetric(matrix: ca.SX, right: ca.SX) -> Solution:
-    """Solve a symmetric positive-definite system."""
-    factor = SymmetricFactor(matrix)
-    return Solution(factor.solve(right), factor.quality)
-
-
 def solve_least_squares(matrix: ca.SX, right: ca.SX) -> Solution:
     """x of least |A x - b| for a taller matrix of full column rank, by the normal equations; exact if b is in reach."""
     factor = SymmetricFactor(matrix.T @ matrix)
