@@ -104,7 +104,6 @@ class Stage:
     long the step would be.
     """
 
-    method: Method
     state: ca.SX
     y: ca.SX
     inner: ca.SX
@@ -181,7 +180,7 @@ def runge_kutta(
     )
     reach, weight = _by_stage(number, method.reach), _by_stage(number, method.weights)
     final = number > len(method.nodes) - 1.5
-    asked = slope(Stage(method, state, beginning + (reach * kept) * last, old, number, rounds, step))
+    asked = slope(Stage(state, beginning + (reach * kept) * last, old, number, rounds, step))
     ready, lost = ca.SX(1), ca.SX(0)
     if inside:
         ready = asked.settled
