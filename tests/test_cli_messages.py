@@ -223,7 +223,7 @@ def test_slips_in_a_motion_file(slip, here):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("time;x;y;z;a;b;c\n0;0;0;0;0;0;0\n", "separate the columns with commas"),
+        ("time;x;y;z;a;b;c\n0;0;0;0;0;0;0\n", "7 columns are needed as in the header, got 1"),
         ("time,x,y,z,a1,a2,a3\n0,0,0,0,0,0,0\n1,0,0,0,10,0,0\n", r"got 10 rad; write 'a1 \[deg\]' in the header"),
     ],
 )

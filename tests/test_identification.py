@@ -290,6 +290,7 @@ def test_gaps_and_jumps_are_found_and_said() -> None:
     cut = np.r_[0:400, 700 : len(own.time)]
     gapped = checked(Log("gap", own.time[cut], own.q[cut], own.force[cut]))
     assert gapped.starts == (0, 400)
+    assert len(gapped.notes) == 1  # where a coordinate is after a gap is no jump
     assert "1 gap in time" in gapped.notes[0]
     jumped = own.q.copy()
     jumped[900:, 1] += 0.05
@@ -310,7 +311,41 @@ def test_outliers_and_saturation_are_marked() -> None:
     text = " ".join(result.notes)
     assert "saturated samples" in text
     assert "outliers" in text
+    assert "clocks" not in text
     assert result.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.1)
+
+
+def test_drives_at_their_limits_are_found_under_noise() -> None:
+    own = log(0)
+    limit = np.array([0.4 * np.abs(own.force[:, 0]).max(), np.inf])
+    noise = NOISE["noise_force"] * np.random.default_rng(0).standard_normal(own.force.shape) * [1, 0]
+    limited = replace(own, force=np.clip(own.force, -limit, limit) + noise)
+    result = identify(five_bar(), [limited], [log(1)])
+    assert "drives at their limits, not used" in " ".join(result.notes)
+    judged = result.validation[0]
+    assert judged.error(judged.after) == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.2)
+    # no peak of an honest log is a limit
+    assert not any("limits" in text for text in found().notes)
+
+
+def test_results_not_to_be_trusted_are_said() -> None:
+    """Forces three times too large fit a robot three times as heavy; a log held back tells."""
+    own = log(0)
+    result = identify(five_bar(), [replace(own, force=3 * own.force)], [log(1)])
+    text = " ".join(result.notes)
+    assert "times those of the file's numbers in all channels" in text
+    assert "held-out forces worse than the file's do: do not use them" in text
+    slow = np.repeat(0.01 * np.sin(np.arange(len(own.time)) / 40)[:, None], 2, axis=1)
+    assert "are not white" in " ".join(identify(five_bar(), [replace(own, force=own.force + slow)]).notes)
+
+
+def test_held_out_errors_are_told_from_noise_of_coordinates() -> None:
+    """Noise of coordinates shows in held-out forces: what is left at best is foretold."""
+    rough = {"noise_q": 3e-5}
+    result = identify(five_bar(), [log(0, **rough), log(2, **rough)], [log(1, **rough)])
+    judged = result.validation[0]
+    assert (judged.noise > 1.2 * result.fit.noise).all()
+    assert judged.error(judged.after) == pytest.approx(judged.noise, rel=0.25)
 
 
 @pytest.mark.parametrize(
@@ -320,6 +355,7 @@ def test_outliers_and_saturation_are_marked() -> None:
         (lambda own: replace(own, force=own.force * [1, -1]), "left have the wrong sign"),
         (lambda own: replace(own, q=own.q * [1, -1]), "left.q seems to have the wrong sign"),
         (lambda own: replace(own, force=1000 * own.force), "other units"),
+        (lambda own: replace(own, time=1000 * own.time), r"times seem to be in ms.*Write 'time \[ms\]'"),
         (lambda own: replace(own, time=own.time[::-1]), "time must increase"),
         (lambda own: replace(own, q=own.q + 40.0), "cannot take"),
         (lambda own: replace(own, q=np.where(own.q > own.q.mean(), np.nan, own.q)), "finite"),
@@ -362,6 +398,18 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
     (tmp_path / "unit.csv").write_text(text.replace("left.q [rad]", "left.q [mm]"))
     with pytest.raises(InputError, match=r"left\.q"):
         read_log(five_bar(), tmp_path / "unit.csv")
+    # cells that a logger left out, and columns of its own with whatever they hold
+    rows = [line + ",running" for line in text.splitlines()]
+    rows[0] = rows[0].replace(",running", ",state [-]")
+    rows[5], rows[7] = (",".join([*cells[:1], "", *cells[2:]]) for cells in (rows[k].split(",") for k in (5, 7)))
+    rows[9] = ",".join([*rows[9].split(",")[:3], "nan", *rows[9].split(",")[4:]])
+    (tmp_path / "holes.csv").write_text("\n".join(rows))
+    holes = read_log(five_bar(), tmp_path / "holes.csv")
+    assert len(holes.time) == len(log(0).time) - 2
+    assert (~holes.good).sum() == 1
+    assert [text.split(":")[0] for text in holes.notes] == [
+        "2 rows without all coordinates are left out", "columns not used", "1 missing values of forces"
+    ]  # fmt: skip
     placed = "\n".join(line + (",x [mm]" if not k else ",5") for k, line in enumerate(text.splitlines()))
     (tmp_path / "placed.csv").write_text(placed)
     assert "columns not used: x" in read_log(five_bar(), tmp_path / "placed.csv").notes

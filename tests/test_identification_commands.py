@@ -45,7 +45,7 @@ def test_identify_writes_a_robot_and_a_report(folder: Path) -> None:
     assert "identified from run1.csv" in again.source_of("legs.0.joints.0.rotor")
     pp.Model(again)
     page = (folder / "new.html").read_text()
-    for part in ("Force errors", "What moved", "Residuals", "Numbers", "Base parameters", "held-out forces fall from"):
+    for part in ("Force errors", "What moved", "Residuals", "Numbers", "Base parameters", "held-out forces stay near"):
         assert part in page
     assert page.count("data:image/svg+xml;base64") == 2
     assert "http" not in page.replace("http-equiv", "")

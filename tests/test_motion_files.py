@@ -251,13 +251,19 @@ def test_faults_name_their_line(old, new, line, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("x,y\n1,2\n", "first column must be 'time'"),
+        ("x,y\n1,2\n", "a column 'time' is needed"),
         ("time,x\n0,1\n1,b\n", "line 3: x: must be a finite number, got 'b'"),
         ("time,x\n0,1\n1\n", "line 3: 2 columns are needed"),
         ("time,x\n0,1\n0,2\n", "line 3: time: must increase"),
         ("time,x [inch]\n0,1\n1,1\n", "line 1: x: unit must be one of"),
         ("time,x\n", "a header and rows"),
         ("time,x\n0,nan\n1,1\n", "line 2: x: must be a finite number"),
+        ('time,x\n0,"1,5"\n1,1\n', "line 2: x: must be a finite number, got '1,5'; a decimal point is needed"),
+        ("time;x\n0;1,5\n1;1.5\n", "line 3: decimal commas, and points as well"),
+        (
+            "time,x\n0,1\n0,1\n",
+            "line 3: time: must increase .* got 0 after 0; leave out rows that repeat",
+        ),
     ],
 )
 def test_tables_say_what_is_wrong(content, message, tmp_path):
@@ -268,6 +274,24 @@ def test_tables_say_what_is_wrong(content, message, tmp_path):
     text = "name: a\ntrajectory: {kind: coordinates, path: {kind: spline, csv: t.csv}}"
     with pytest.raises(MotionFileError, match=r"trajectory\.path\.csv: t\.csv: "):
         loads_motion(text, folder=tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "\ufefftime [ms],x [mm]\r\n0,1500\r\n500,2000\r\n",
+        "time;x\n0;1,5\n0,5;2\n",
+        "x [um]\ttime\n1500000\t0\n2e6\t0.5\n",
+        "# by a logger\nx;time\n1.5;0\n2.0;0.5\n",
+    ],
+)
+def test_tables_of_spreadsheets_and_loggers(content, tmp_path):
+    """Marks of byte order, semicolons and tabs, decimal commas, the time in any column."""
+    (tmp_path / "t.csv").write_text(content, newline="", encoding="utf-8")
+    table = read_table(tmp_path, "t.csv")
+    assert table.times.tolist() == [0.0, 0.5]
+    assert table.values == pytest.approx(np.array([[1.5], [2.0]]), rel=1e-15)
+    assert [column.name for column in table.columns] == ["x"]
 
 
 def test_too_many_samples_are_refused(models):

@@ -39,6 +39,7 @@ def command(
     """A motion within all limits of a robot that makes its inertias and friction visible."""
     from ..files.whole import write_whole
     from ..identification import excite
+    from ..identification.base import listed
     from ..model import Model
     from ..motion.files import dumps_motion
 
@@ -59,9 +60,8 @@ def command(
         f"{found.noise:g} at {found.rate:g} samples a second; {found.tried} motions tried."
     )
     if found.invisible:
-        listed = "; ".join(found.invisible[:4]) + ("; ..." if len(found.invisible) > 4 else "")
         note(f"{len(found.invisible)} of {found.base.count} base parameters stay invisible (more uncertain than the "
-             f"file's values): {listed}")  # fmt: skip
+             f"file's values): {listed(found.invisible)}")  # fmt: skip
     out().print(f"Wrote {escape(str(target))}. Run it: polypod run {escape(robot)} {escape(str(target))}")
 
 

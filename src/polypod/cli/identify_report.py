@@ -30,10 +30,11 @@ def force_errors(found: Identification) -> Table:
     what = f"held-out log {shown.log.name}" if found.validation else f"log {shown.log.name}, which was fitted"
     unit = _force_unit(found)
     before, after = shown.error(shown.before), shown.error(shown.after)
-    rows = [(a.name, float(before[k]), float(after[k]), float(found.fit.noise[k]))
+    rows = [(a.name, float(before[k]), float(after[k]), float(shown.noise[k]))
             for k, a in enumerate(found.model.actuators)]  # fmt: skip
     columns = [("actuator", ""), ("before", unit), ("after", unit), ("noise", unit)]
-    return table("Force errors", columns, rows, f"Root mean square of measured less predicted forces of the {what}.")
+    return table("Force errors", columns, rows, f"Root mean square of measured less predicted forces of the {what}; "
+                 "noise is what that of forces and coordinates leaves at best.")  # fmt: skip
 
 
 def headline(found: Identification) -> str:
@@ -41,11 +42,11 @@ def headline(found: Identification) -> str:
     shown = (found.validation or found.runs)[-1]
     what = "held-out forces" if found.validation else "forces (of a log that was fitted)"
     before, after, noise = (
-        float(np.sqrt((x**2).mean()))
-        for x in (shown.error(shown.before), shown.error(shown.after), np.asarray(found.fit.noise))
+        float(np.sqrt((x**2).mean())) for x in (shown.error(shown.before), shown.error(shown.after), shown.noise)
     )
-    unit = _force_unit(found)
-    return f"Errors of {what} fall from {before:.3g} to {after:.3g} {unit}; their noise is {noise:.3g} {unit}."
+    unit, way = _force_unit(found), "fall" if after < 0.98 * before else "rise" if after > 1.02 * before else "stay"
+    size = f"near {after:.3g}" if way == "stay" else f"from {before:.3g} to {after:.3g}"
+    return f"Errors of {what} {way} {size} {unit}; what the fit takes for noise is {noise:.3g} {unit}."
 
 
 def _force_unit(found: Identification) -> str:

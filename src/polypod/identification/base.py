@@ -8,6 +8,8 @@ friction depends on reactions, Y are the slopes of forces by the numbers, at tho
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -84,6 +86,18 @@ def combination(row: Array, names: list[str], lead: int) -> str:
         digits = f"{abs(factor):.4g}"
         text += f" {sign} {names[k]}" if digits == "1" else f" {sign} {digits} {names[k]}"
     return text
+
+
+def brief(name: str, terms: int = 3) -> str:
+    """The first terms of a combination's name, and how many more there are."""
+    parts = re.split(r" (?=[+-] )", name)
+    return name if len(parts) <= terms + 1 else f"{' '.join(parts[:terms])} and {len(parts) - terms} more terms"
+
+
+def listed(names: Sequence[str], most: int = 4) -> str:
+    """Some names of combinations in short, and how many more there are."""
+    more = f"; and {len(names) - most} more" if len(names) > most else ""
+    return "; ".join(map(brief, names[:most])) + more
 
 
 def base_parameters(

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..description import Robot
 from ..errors import InputError
 from ..model import Model
-from .base import BaseParameters, base_parameters
+from .base import BaseParameters, base_parameters, listed
 from .changes import changes_of
 from .fit import Fit
 from .logs import Log, read_log
@@ -23,6 +23,7 @@ from .prepared import Prepared, prepared
 from .prior import Z95, uncertainties
 from .residuals import Whiteness
 from .rewritten import Change, with_changes
+from .rows import coordinate_noise
 from .solution import solved
 
 if TYPE_CHECKING:
@@ -30,13 +31,20 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Source = "str | Path | xr.Dataset | Log"
+WORSE = 1.05
+"""Errors of held-out forces that grow by this factor are no chance."""
+CORRELATED = 3.0
+"""Residuals that are correlated over so many samples are worth a word."""
 APART = 4.0
 """Numbers that move by more standard uncertainties of the file's values than this contradict the file."""
 
 
 @dataclass(frozen=True)
 class Forces:
-    """Forces of one log (n, a): measured, by the file's numbers before, by the new ones after; marks of those used."""
+    """Forces of one log (n, a): measured, by the file's numbers before, by the new ones after; marks of those used.
+
+    ``noise`` (a,) is what that of forces and of coordinates leaves of errors, however good the numbers are.
+    """
 
     log: Log
     time: Array
@@ -44,6 +52,7 @@ class Forces:
     before: Array
     after: Array
     good: NDArray[np.bool_]
+    noise: Array
 
     def error(self, predicted: Array) -> Array:
         """Root mean square (a,) of measured less predicted."""
@@ -171,16 +180,18 @@ def identified(
     result = Identification(
         linear.model, robot, linear, base, found.fit, found.beta, found.deviations, found.numbers, found.covariance,
         sigma, changes, found.held, found.residuals,
-        [_forces(linear, run, g, found.numbers) for run, g in zip(found.runs, found.goods, strict=True)],
-        [_forces(linear, run, run.good, found.numbers) for run in held_back],
+        [_forces(linear, run, g, found.numbers, found.fit.noise)
+         for run, g in zip(found.runs, found.goods, strict=True)],
+        [_forces(linear, run, run.good, found.numbers, np.hypot(found.fit.noise, coordinate_noise(linear, run,
+         found.numbers))) for run in held_back],
         (*notes, *found.notes, *_disagreements(linear, prior, sigma, found.numbers)),
     )  # fmt: skip
+    result = replace(result, notes=(*result.notes, *_doubts(result)))
     unseen = result.invisible
     if unseen:
-        listed = "; ".join(unseen[:4]) + (f"; and {len(unseen) - 4} more" if len(unseen) > 4 else "")
         text = (
             f"too little motion: {len(unseen)} of {base.count} base parameters are invisible in these logs and stay "
-            f"near the file's values: {listed}"
+            f"near the file's values: {listed(unseen)}"
         )
         result = replace(result, notes=(*result.notes, text))
     return result
@@ -190,18 +201,38 @@ def _disagreements(linear: LinearModel, prior: Array, sigma: Array, numbers: Arr
     """A word on numbers that data move by more than the file's uncertainty lets them: both then pull at the result."""
     far = np.abs(numbers - prior) / np.where(sigma > 0, sigma, np.inf)
     worst = np.argsort(-far)[:4]
-    listed = ", ".join(f"{linear.numbers[k].name} (by {far[k]:.1f} times)" for k in worst.tolist() if far[k] > APART)
-    if not listed:
+    named = ", ".join(f"{linear.numbers[k].name} (by {far[k]:.1f} times)" for k in worst.tolist() if far[k] > APART)
+    if not named:
         return []
     return [
-        f"data and file disagree: the file's uncertainty is too small for {listed}; state a larger one (uncertainty= "
+        f"data and file disagree: the file's uncertainty is too small for {named}; state a larger one (uncertainty= "
         "in Python, --uncertainty on the command line), or the file holds these numbers back"
     ]
 
 
-def _forces(linear: LinearModel, run: Prepared, good: NDArray[np.bool_], numbers: Array) -> Forces:
+def _doubts(found: Identification) -> list[str]:
+    """A word where the result is not to be trusted: forces held back are foretold worse, residuals are not white."""
+    notes = []
+    for shown in found.validation:
+        before, after = (float(np.sqrt((shown.error(x) ** 2).mean())) for x in (shown.before, shown.after))
+        if after > WORSE * before:
+            notes.append(
+                f"{shown.log.name}: the new numbers foretell these held-out forces worse than the file's do: do not "
+                "use them; something is wrong with the logs, or the model misses what the machine has"
+            )
+    white = found.residuals
+    names = [a.name for k, a in enumerate(found.model.actuators) if white.spread[k] > CORRELATED]
+    if names:
+        notes.append(
+            f"residuals of {', '.join(names)} are not white (correlation times up to {white.spread.max():.0f} "
+            "samples): something of the machine is missing in the model or in its motion; intervals are widened"
+        )
+    return notes
+
+
+def _forces(linear: LinearModel, run: Prepared, good: NDArray[np.bool_], numbers: Array, noise: Array) -> Forces:
     before, after = (linear.forces(run.motion, p) for p in (linear.values, numbers))
-    return Forces(run.log, run.time, run.force, before, after, good)
+    return Forces(run.log, run.time, run.force, before, after, good, noise)
 
 
 def _note(runs: list[Prepared], goods: list[NDArray[np.bool_]]) -> str:

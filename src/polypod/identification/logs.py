@@ -19,6 +19,7 @@ from scipy.spatial.transform import Rotation
 from ..errors import InputError
 from ..model import Model
 from ..motion.tables import Table, fits, read_table
+from .saturation import stands
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -68,7 +69,8 @@ def read_log(
     if hasattr(source, "data_vars"):
         return checked(_of_dataset(model, source), [a.name for a in model.actuators])
     path = Path(source)
-    table = read_table(path.parent, path.name)
+    wanted = {f"{a.name}.{what}" for a in model.actuators for what in ("q", "force", "current")}
+    table = read_table(path.parent, path.name, wanted | set(_POSE))
     return checked(_of_table(model, table, constants), [a.name for a in model.actuators])
 
 
@@ -89,9 +91,7 @@ def _of_dataset(model: Model, data: Any) -> Log:
 
 def _of_table(model: Model, table: Table, constants: Any) -> Log:
     columns = {column.name: (column.quantity, table.values[:, k]) for k, column in enumerate(table.columns)}
-    names = [a.name for a in model.actuators]
-    wanted = [f"{n}.q" for n in names] + [f"{n}.force" for n in names]
-    unknown = [c for c in columns if c not in (*wanted, *(f"{n}.current" for n in names), *_POSE)]
+    unknown = list(table.others)
     q, force = [], []
     factors = _constants(model, constants)
     for k, a in enumerate(model.actuators):
@@ -115,12 +115,22 @@ def _of_table(model: Model, table: Table, constants: Any) -> Log:
     if all(c in columns for c in _POSE):
         position = np.stack([_taken(table, columns, c, "length") for c in _POSE[:3]], axis=1)
         angles = np.stack([_taken(table, columns, c, "angle") for c in _POSE[3:]], axis=1)
+        known = np.isfinite(angles).all(axis=1)
         pose = np.tile(np.eye(4), (len(position), 1, 1))
-        pose[:, :3, 3] = position
-        pose[:, :3, :3] = Rotation.from_euler(model.robot.euler, angles).as_matrix()
+        pose[:, :3, 3] = np.where(known[:, None], position, np.nan)
+        pose[known, :3, :3] = Rotation.from_euler(model.robot.euler, angles[known]).as_matrix()
     else:
         unknown += [c for c in _POSE if c in columns]  # a part of a pose is none
     log = Log(table.name, table.times, np.stack(q, axis=1), np.stack(force, axis=1), pose)
+    whole = np.isfinite(log.q).all(axis=1) & (True if pose is None else np.isfinite(pose).all(axis=(1, 2)))
+    if not whole.all():
+        log = replace(
+            log,
+            time=log.time[whole],
+            q=log.q[whole],
+            force=log.force[whole],
+            pose=None if pose is None else pose[whole],
+        ).noted(f"{int((~whole).sum())} rows without all coordinates are left out")
     return log.noted(f"columns not used: {', '.join(unknown)}") if unknown else log
 
 
@@ -184,7 +194,7 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
             f"{len(gaps)} {'gap' if len(gaps) == 1 else 'gaps'} in time, the longest {steps[longest]:.4g} s at "
             f"{log.time[longest]:.4g} s (samples are {usual:.4g} s apart): the log is taken apart there"
         )
-    jumps = _jumps(log.q, steps)
+    jumps = _jumps(log.q, steps, gaps)
     if len(jumps):
         breaks.update((jumps[:, 0] + 1).tolist())
         row, k = jumps[0]
@@ -194,7 +204,9 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
             "sensor has slipped, what comes after is off"
         )
     good = np.isfinite(log.force)
-    saturated = _saturated(log.force) & good
+    if not good.all():
+        notes.append(f"{int((~good).sum())} missing values of forces: not used")
+    saturated = stands(log.force) & good
     if saturated.any():
         worst = int(saturated.sum(axis=0).argmax())
         notes.append(
@@ -204,27 +216,13 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
     return replace(log, good=good & ~saturated, starts=(0, *sorted(breaks)), notes=tuple(notes))
 
 
-def _jumps(q: Array, steps: Array) -> NDArray[np.int64]:
-    """Steps and coordinates (k, 2) where a coordinate leaves its way."""
+def _jumps(q: Array, steps: Array, gaps: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Steps and coordinates (k, 2) where a coordinate leaves its way; across ``gaps`` it may be anywhere."""
     from scipy.ndimage import median_filter
 
     rate = np.diff(q, axis=0) / steps[:, None]
     off = np.abs(rate - median_filter(rate, size=(5, 1), mode="nearest")) * steps[:, None]
     usual = np.median(off, axis=0)
     extent = np.ptp(q, axis=0)
+    off[gaps] = 0.0
     return np.argwhere((off > JUMP * usual) & (off > LEAST_JUMP * extent))
-
-
-def _saturated(force: Array) -> NDArray[np.bool_]:
-    """Samples that stand at a channel's largest or smallest value for three samples or more."""
-    found = np.zeros(force.shape, dtype=bool)
-    for k, column in enumerate(force.T):
-        finite = column[np.isfinite(column)]
-        if len(finite) == 0 or np.ptp(finite) == 0:
-            continue
-        for end in (finite.max(), finite.min()):
-            at = column == end
-            run = at[2:] & at[1:-1] & at[:-2]
-            if run.any():
-                found[:, k] |= at
-    return found

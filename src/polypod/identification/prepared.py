@@ -15,8 +15,9 @@ from ..model import Model
 from .logs import Log
 from .numbers import Motion
 from .overdetermined import nearest_poses
+from .saturation import flat_tops
 from .smoothing import Smooth, smoothed
-from .suspects import exchanged, motion_rows, refuse_wrong_channels, swapped_coordinates
+from .suspects import correlations, exchanged, motion_rows, other_clock, refuse_wrong_channels, swapped_coordinates
 
 Array = NDArray[np.float64]
 SLOW = 3.0
@@ -75,8 +76,17 @@ def prepared(
     off = _pose_error(model, log, smooth, motion)
     if off:
         notes.append(off)
+    limited = _limited(model, motion, force, good)
+    if limited.any():
+        worst = int(limited.sum(axis=0).argmax())
+        notes.append(
+            f"{int(limited.sum())} samples of forces stand still but for noise at the largest or smallest (most of "
+            f"{model.actuators[worst].name}, at {np.abs(force[limited[:, worst], worst]).mean():.4g}), where the "
+            "file's numbers let them vary: drives at their limits, not used"
+        )
+        good = good & ~limited
     if check:
-        _check(model, log, smooth, motion, force, good & ~lost[:, None])
+        notes += _check(model, log, smooth, motion, force, good & ~lost[:, None])
     return Prepared(log.noted(*notes), smooth, motion, force, good & ~slow)
 
 
@@ -152,6 +162,21 @@ def _slow(model: Model, smooth: Smooth) -> NDArray[np.bool_]:
     return (np.abs(smooth.qdot) < SLOW * smooth.rate_noise) & np.array(dry, dtype=bool)
 
 
+def _limited(model: Model, motion: Motion, force: Array, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Samples (n, a) of flat tops along which the file's numbers would let forces vary by a fifth of their range."""
+    found = flat_tops(force) & good
+    rows = motion_rows(motion, _LOOKED_AT)
+    rows = np.union1d(rows, np.flatnonzero(found.any(axis=1))[:: max(int(found.any(axis=1).sum()) // _LOOKED_AT, 1)])
+    if not found.any():
+        return found
+    predicted = np.asarray(model.inverse_dynamics(*motion[rows].arrays, errors="nan"))
+    for k in range(force.shape[1]):
+        top = predicted[found[rows, k], k]
+        if len(top) < 2 or not np.nanstd(top) > 0.2 * np.nanstd(predicted[:, k]):
+            found[:, k] = False
+    return found
+
+
 def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
     if log.pose is None:
         return ""
@@ -165,17 +190,23 @@ def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
     )
 
 
-def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array, good: NDArray[np.bool_]) -> None:
+def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array, good: NDArray[np.bool_]) -> list[str]:
+    """What is to be said about channels that may be wrong; errors for those that are."""
     rows = motion_rows(motion, _LOOKED_AT)
     rows = rows[good[rows].all(axis=1)]
     if len(rows) < 10:
-        return
+        return []
     some: Any = motion[rows]
-    predicted = np.nan_to_num(model.inverse_dynamics(*some.arrays, errors="nan"))
-    refuse_wrong_channels(log.name, [a.name for a in model.actuators], force[rows], predicted)
-    from .suspects import correlations
-
+    predicted, faster = (
+        np.nan_to_num(model.inverse_dynamics(some.pose, s * some.twist, s**2 * some.acceleration, errors="nan"))
+        for s in (1.0, 1e3)
+    )
+    text = other_clock(force[rows], predicted, faster)
+    if text:
+        raise InputError(f"log: {log.name}: {text}")
+    notes = refuse_wrong_channels(log.name, [a.name for a in model.actuators], force[rows], predicted)
     if np.diag(correlations(force[rows], predicted)).mean() < 0.5 and np.ptp(smooth.q, axis=0).min() > 0:
         found = exchanged(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
         if found:
             raise InputError(f"log: {log.name}: {found}. Mend the columns; --no-check takes them as they are")
+    return notes

@@ -156,11 +156,15 @@ def _blocks(smooth: Smooth, seek: bool) -> tuple[NDArray[np.int64], int]:
 
 def _shows(linear: LinearModel, run: Prepared, p: Array, noise: Array) -> bool:
     """Whether what splines leave of the coordinates' noise shows in forces."""
+    return bool(((coordinate_noise(linear, run, p) / noise) ** 2 * np.sqrt(len(run.motion)) > PULL).any())
+
+
+def coordinate_noise(linear: LinearModel, run: Prepared, p: Array) -> Array:
+    """What splines leave of the coordinates' noise, in forces (a,) of numbers p (k,)."""
     rows = np.unique(np.linspace(0, len(run.motion) - 1, 64).astype(np.int64))
     slopes = coordinate_slopes(linear, run, p, rows)
     each = slopes * run.smooth.left[:, None] * run.smooth.noise
-    size = np.sqrt(np.median((each**2).sum(axis=(2, 3)), axis=0))
-    return bool(((size / noise) ** 2 * np.sqrt(len(run.motion)) > PULL).any())
+    return np.asarray(np.sqrt(np.median((each**2).sum(axis=(2, 3)), axis=0)))
 
 
 def coordinate_slopes(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.int64]) -> Array:

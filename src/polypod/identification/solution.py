@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from .base import BaseParameters
-from .cones import cones
+from .cones import cones, inside
 from .fit import Fit, weighted
 from .numbers import LinearModel
 from .physical import most_likely
@@ -82,14 +82,21 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
     if (white.spread > 1).any():
         # this only widens intervals: weights by channel hardly move the values
         fit = weighted(data, coordinates, white.spread, noise=noise, freedoms=freedoms)
-    numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, cones(linear, base, spread))
+    real = cones(linear, base, spread)
+    numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, real)
     beta, wide = fit.beta, fit.covariance
+    loose, whole, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
     if linear.loaded:
         # forces bend with the numbers: straight lines hold where numbers are, not where data alone would have them
-        loose, whole, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
         beta, wide = base.values(loose), base.matrix @ whole @ base.matrix.T
     if held:
-        notes.append("numbers were held where real bodies and friction can have them")
+        moving = [c.across_flat(prior, sigma > 0) for c in real if (sigma[c.places] > 0).any()]
+        paths = dict.fromkeys(linear.numbers[c.places[0]].path for c in moving if not inside([c], loose))
+        more = f" and {len(paths) - 4} more" if len(paths) > 4 else ""
+        notes.append(
+            "numbers are held where real bodies (or friction above zero) can have them; the least squares alone would "
+            f"be none for {', '.join(list(paths)[:4])}{more}"
+        )
     deviations = np.sqrt(np.maximum(np.diag(wide), 0.0))
     return Solution(fit, beta, deviations, numbers, covariance, held, white, runs, goods, notes)
 

@@ -6,6 +6,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.ndimage import median_filter
 from scipy.optimize import linear_sum_assignment
 
 from ..errors import InputError
@@ -15,6 +16,8 @@ from .numbers import Motion
 Array = NDArray[np.float64]
 UNITS = 20.0
 """Forces that differ from the file's by this factor are in other units."""
+FACTOR = 2.0
+"""Forces that differ in all channels by this factor are worth a word."""
 SHIFTS = (-50, -30, -20, -12, -8, -5, -3, -2, -1, 0, 1, 2, 3, 5, 8, 12, 20, 30, 50)
 """Samples by which forces are tried against coordinates."""
 
@@ -26,8 +29,11 @@ def correlations(measured: Array, predicted: Array) -> Array:
         return np.nan_to_num(a.T @ b / np.linalg.norm(a, axis=0)[:, None] / np.linalg.norm(b, axis=0))
 
 
-def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, predicted: Array) -> None:
-    """Raise for forces of wrong sign, of swapped channels or in other units than the file's numbers predict."""
+def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, predicted: Array) -> list[str]:
+    """Raise for forces of wrong sign, of swapped channels or in other units than the file's numbers predict.
+
+    Forces that are all too large or small by a smaller factor are only said: a robot may be heavier than its file.
+    """
     seen = correlations(measured, predicted)
     own = np.diag(seen)
     rows, order = linear_sum_assignment(-np.abs(seen))
@@ -36,12 +42,14 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
     if changed and size[changed].min() > 0.7 and (size[changed] - np.abs(own)[changed]).min() > 0.1:
         found = ", ".join(f"{actuators[k]}.force looks like the force of {actuators[order[k]]}" for k in changed)
         raise InputError(f"log: {name}: channels seem swapped: {found} (correlation {size[changed].min():.2f} or more, "
-                         f"with their own {np.abs(own)[changed].max():.2f} or less). Rename the columns")  # fmt: skip
+                         f"with their own {np.abs(own)[changed].max():.2f} or less). Rename the columns of these "
+                         "forces, or of their coordinates if those are swapped")  # fmt: skip
     turned = [actuators[k] for k in range(len(own)) if own[k] < -0.5]
     if turned:
         raise InputError(
             f"log: {name}: forces of {', '.join(turned)} have the wrong sign: they go against what the file's numbers "
-            f"give (correlation {own.min():.2f}). Forces are positive along growing coordinates"
+            f"give (correlation {own.min():.2f}). Forces are positive along growing coordinates: turn the sign of "
+            "these forces, or of their coordinates if those count the other way"
         )
     gain = (measured * predicted).sum(axis=0) / np.maximum((predicted**2).sum(axis=0), 1e-300)
     usual = float(np.median(np.abs(gain)))
@@ -50,6 +58,22 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
             f"log: {name}: forces are {usual:.3g} times those of the file's numbers; are they, or times, in other "
             "units (mA, kN, ms)? State the unit in the column's header, and --constant for currents"
         )
+    if not 1 / FACTOR < usual < FACTOR and own.min() > 0.9:
+        return [
+            f"forces are {usual:.3g} times those of the file's numbers in all channels: are the drives' constants, "
+            "gear ratios and units right? If they are, the robot is as much heavier or lighter than its file says"
+        ]
+    return []
+
+
+def other_clock(measured: Array, by_file: Array, by_milliseconds: Array) -> str:
+    """A word on times that are in ms without saying so: forces (n, a) at rates of 1 kHz fit far better then."""
+    size = np.linalg.norm(measured - measured.mean(axis=0))
+    own, other = (float(np.linalg.norm(measured - f) / max(size, 1e-300)) for f in (by_file, by_milliseconds))
+    if not (own > 0.3 and other < 0.5 * own):
+        return ""
+    return (f"times seem to be in ms: the file's numbers then give forces to {other:.0%} of their variation, in s only "
+            f"to {own:.0%}. Write 'time [ms]' in the header")  # fmt: skip
 
 
 def swapped_coordinates(model: Model, q: Array) -> str:
@@ -105,6 +129,8 @@ def lag(rows: Array, force: Array, at: NDArray[np.int64]) -> float | None:
     ``rows`` (m, a, r) is the regressor at samples ``at`` (m,) of the forces (n, a); the shift with the least squares is
     found among :data:`SHIFTS` and refined by a parabola.
     """
+    # single values that stand out pull at shifts; a median over few samples has no phase
+    force = median_filter(force, size=(5, 1), mode="nearest")
     inner = (at >= SHIFTS[-1]) & (at < len(force) + SHIFTS[0])
     rows, at = rows[inner], at[inner]
     if len(at) * force.shape[1] < 2 * rows.shape[2]:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 UNITS: dict[str, dict[str, float]] = {
     "time": {"s": 1.0, "ms": 1e-3},
-    "length": {"m": 1.0, "mm": 1e-3},
+    "length": {"m": 1.0, "mm": 1e-3, "um": 1e-6},
     "angle": {"rad": 1.0, "deg": math.pi / 180},
     "force": {"N": 1.0, "kN": 1e3},
-    "moment": {"N m": 1.0},
+    "moment": {"N m": 1.0, "Nm": 1.0},
     "current": {"A": 1.0, "mA": 1e-3},
 }
 """Units a column's header may state in brackets, by what they measure, as factors to SI; without one it is in SI."""
