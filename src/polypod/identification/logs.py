@@ -115,7 +115,7 @@ def _of_table(model: Model, table: Table, constants: Any) -> Log:
     if all(c in columns for c in _POSE):
         position = np.stack([_taken(table, columns, c, "length") for c in _POSE[:3]], axis=1)
         angles = np.stack([_taken(table, columns, c, "angle") for c in _POSE[3:]], axis=1)
-        known = np.isfinite(angles).all(axis=1)
+        known: NDArray[np.bool_] = np.asarray(np.isfinite(angles).all(axis=1))
         pose = np.tile(np.eye(4), (len(position), 1, 1))
         pose[:, :3, 3] = np.where(known[:, None], position, np.nan)
         pose[known, :3, :3] = Rotation.from_euler(model.robot.euler, angles[known]).as_matrix()

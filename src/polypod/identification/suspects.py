@@ -68,8 +68,8 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
 
 def other_clock(measured: Array, by_file: Array, by_milliseconds: Array) -> str:
     """A word on times that are in ms without saying so: forces (n, a) at rates of 1 kHz fit far better then."""
-    size = np.linalg.norm(measured - measured.mean(axis=0))
-    own, other = (float(np.linalg.norm(measured - f) / max(size, 1e-300)) for f in (by_file, by_milliseconds))
+    size = float(np.linalg.norm(measured - measured.mean(axis=0))) or 1e-300
+    own, other = (float(np.linalg.norm(measured - f) / size) for f in (by_file, by_milliseconds))
     if not (own > 0.3 and other < 0.5 * own):
         return ""
     return (f"times seem to be in ms: the file's numbers then give forces to {other:.0%} of their variation, in s only "

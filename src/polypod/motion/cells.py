@@ -36,12 +36,12 @@ class Cells(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """Places of the columns to read among ``count``, factors to SI, what stands between them; if cells may miss."""
+    """Places of the columns to read among ``width``, factors to SI, what stands between them; if cells may miss."""
 
     columns: tuple[Column, ...]
     places: list[int]
     factors: list[float]
-    count: int
+    width: int
     mark: str
     loose: bool
 
@@ -77,7 +77,8 @@ def _header(
     elif time:
         wanted.remove(names.index("time"))
         wanted.insert(0, names.index("time"))
-    columns, factors = [], []
+    columns: list[Column] = []
+    factors = []
     for k in wanted:
         cell = cells[k]
         unit = "" if isinstance(cell, str) else cell["unit"] or ""
@@ -118,7 +119,7 @@ def _points(path: Path, layout: _Layout, rows: list[Row]) -> list[Row]:
 
 
 def _values(path: Path, layout: _Layout, rows: list[Row]) -> Array:
-    if all(text.count(layout.mark) == layout.count - 1 for _, text in rows):
+    if all(text.count(layout.mark) == layout.width - 1 for _, text in rows):
         try:
             # a long log in less than half of the time that cells one by one take
             texts = [text for _, text in rows]
@@ -135,8 +136,8 @@ def _cell_by_cell(path: Path, layout: _Layout, rows: list[Row]) -> Array:
     numbers, faults = [], []
     for line, text in rows:
         cells = next(csv.reader([text], delimiter=layout.mark))
-        if len(cells) != layout.count:
-            faults.append(Fault("", f"{layout.count} columns are needed as in the header, got {len(cells)}", line))
+        if len(cells) != layout.width:
+            faults.append(Fault("", f"{layout.width} columns are needed as in the header, got {len(cells)}", line))
             continue
         row = []
         for column, place in zip(layout.columns, layout.places, strict=True):
