@@ -312,6 +312,17 @@ def test_a_motion_for_a_robot_of_a_long_name_is_a_fault_with_its_line():
         loads_motion(f"name: m\nrobot: {'x' * 20_000}\ntrajectory: {{kind: published, name: kim-ryu-circle}}\n")
 
 
+@pytest.mark.parametrize("long", ["x" * 20_000, "x " * 10_000], ids=["word", "words"])
+def test_no_fault_quotes_a_file_at_length(long):
+    """Whatever the message: what must stand there stays readable, and so does the end."""
+    with pytest.raises(pp.errors.MotionFileError) as caught:
+        loads_motion(f"name: m\nrobot: lopes\ntrajectory: {long}\n")
+    (fault,) = caught.value.faults
+    assert fault.line == 3
+    assert "a mapping with a 'kind' (axis, coordinates" in fault.message
+    assert len(str(fault)) < 2100
+
+
 def test_no_command_makes_a_path_of_a_name_as_it_is():
     """A path with a robot's or motion's name in it goes through file_name."""
     folder = Path(pp.__file__).parent / "cli"

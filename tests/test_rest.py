@@ -97,6 +97,37 @@ def test_where_two_loads_have_no_solution_it_is_proven() -> None:
         assert np.linalg.norm((a + b @ load).reshape(2, 3), axis=1) == pytest.approx(load, rel=1e-9)
 
 
+def counted(own: np.ndarray, slopes: np.ndarray) -> int:
+    """Solutions of two loads t (cos, sin) of an angle, by sign changes: the first is a quadratic equation in t."""
+    angle = np.linspace(0.0, np.pi / 2, 20_001)
+    along = np.stack([np.cos(angle), np.sin(angle)])
+    b = (slopes @ along).reshape(2, 3, -1)
+    a = own.reshape(2, 3, 1)
+    square, middle, last = ((b * b).sum(1) - along**2), (a * b).sum(1), (a * a).sum(1)
+    count = 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        root = np.sqrt(middle[0] ** 2 - square[0] * last[0])
+        for sign in (-1.0, 1.0):
+            t = (-middle[0] + sign * root) / square[0]
+            other = square[1] * t**2 + 2 * middle[1] * t + last[1]
+            good = (t[1:] > 0) & (t[:-1] > 0) & (np.abs(np.diff(np.log(np.abs(t)))) < 0.1)
+            count += int((good & (other[1:] * other[:-1] < 0)).sum())
+    return count
+
+
+def test_solutions_are_counted_where_nothing_contracts() -> None:
+    """Nothing was proven in 14 of 80; sign changes along a line are the other proof."""
+    rng = np.random.default_rng(11)
+    own, slopes = rng.normal(size=(80, 6)), rng.normal(size=(80, 6, 2)) * rng.uniform(0.3, 0.9, size=(80, 1, 1))
+    found = solutions(own, slopes, [(3, False), (3, False)])
+    assert not np.isin(found.code, [FrictionCode.FOUND, FrictionCode.UNKNOWN]).any()
+    hard = found.contraction >= 1
+    assert {FrictionCode.UNIQUE, FrictionCode.SEVERAL, FrictionCode.NONE} == set(found.code[hard].tolist())
+    number = {FrictionCode.NONE: 0, FrictionCode.UNIQUE: 1, FrictionCode.SEVERAL: 2}
+    for code, a, b in zip(found.code.tolist(), own, slopes, strict=True):
+        assert min(counted(a, b), 2) == number[code]
+
+
 def test_the_loads_of_a_robot_are_proven_unique_or_not_to_be() -> None:
     """Few millimetres of arm: one solution, that of inverse dynamics; ten centimetres: none for most motions."""
     usual = kim_ryu({"coulomb": 0.1, "viscous": 0.001}, {"coulomb": 0.004, "viscous": 0.001})

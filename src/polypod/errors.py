@@ -5,6 +5,7 @@ Every error carries its data, so that a program can act on it as well as a perso
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -15,6 +16,12 @@ def short_repr(value: Any) -> str:
     """A value as a message quotes it: ``repr`` cut to 80 characters, ``nothing`` for None."""
     text = "nothing" if value is None else repr(value)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _readable(text: str, most: int = 2000) -> str:
+    """A text that quotes a file, without words of more than 300 characters; its beginning and end if it is long."""
+    text = re.sub(r"\S{301,}", lambda word: f"{word[0][:77]}...", text)
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 4 :]}"
 
 
 def near_names(name: str, known: Sequence[str]) -> list[str]:
@@ -69,6 +76,10 @@ class Fault:
     field: str
     message: str
     line: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("field", "message"):
+            object.__setattr__(self, name, _readable(getattr(self, name)))
 
     def __str__(self) -> str:
         place = f"line {self.line}: " if self.line is not None else ""

@@ -171,7 +171,7 @@ def _tree(rng: Random, document: Any) -> str:
         return f"a strange field beside {where}"
     if isinstance(value, bool) or value is None or isinstance(value, str):
         parent[key] = copy.deepcopy(_TEXTS[int(rng.integers(len(_TEXTS)))])
-    elif isinstance(value, (int, float)):
+    elif isinstance(value, (int, float)) and abs(value) <= 1e308:  # not an integer beyond all floats
         parent[key] = _NUMBERS[int(rng.integers(len(_NUMBERS)))](float(value))
     elif isinstance(value, list):
         parent[key] = [value[:-1], [*value, 0.0], value[::-1], [], value * 2, None, "list"][int(rng.integers(7))]

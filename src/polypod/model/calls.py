@@ -14,7 +14,7 @@ from ..mechanism.verdict import BAD_INPUT
 from ..platforms import Freedoms
 from .arguments import Batch, batch
 from .checked import Run
-from .coupling import FrictionCode, motion_solutions
+from .coupling import FEW_CELLS, FrictionCode, motion_solutions
 from .design_calls import DesignCalls, Notes, as_tuple
 from .diagnosis import Errors, check_policy, reasons, report
 from .kernels import Kernels
@@ -103,7 +103,7 @@ class Calls(DesignCalls):
             if self._kernels.mechanism.platform.elastic or not set(wanted) <= set(names):
                 return [_JAMMED] * len(index)
             rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
-            found = motion_solutions(self._kernels, [rows[n][index] for n in wanted], acting == "force")
+            found = motion_solutions(self._kernels, [rows[n][index] for n in wanted], acting == "force", FEW_CELLS)
             return [_ADRIFT + FrictionCode(code).advice for code in found.code.tolist()]
 
         run = Run(states.shape, outputs, margins, self._kernels.mechanism, jammed=jammed)

@@ -4,10 +4,8 @@ Sizes are 2-norms of three parts, or sums of the parts' sizes. What is said of t
 
 - One: sizes differ by no more than their parts do, so L -> |a + B L| is a contraction, and has one fixed point, if the
   spectral radius of the matrix |B| of sizes is below 1, or the largest singular value of B is.
-- None: with any unit vectors n_j, L_j >= n_j.a_j + n_j.B_j L. If some v >= 0 has v^T (1 - n.B) <= 0 and v.(n.a) > 0,
-  no L >= 0 can be (Farkas); v is found by linear programs, n along the reactions of an iteration that runs away and
-  of loads that the inequalities so far leave.
 - Several: two are found by Newton's iteration and each repeats to rounding, with a slope that is regular there.
+- None, or one where no contraction shows it: by cells of the reactions' directions (:mod:`.friction_cells`).
 
 The classical case is that of Painleve (1895): a rod that slides on a rough guide, L = |a + b L| with b > 1.
 """
@@ -26,6 +24,7 @@ from ..formulations.at_rest import coupled_loads, load_groups
 from ..formulations.dry_friction import check_loads
 from ..friction import loaded_joints
 from ..mechanism.closing import closed
+from .friction_cells import Count, Search
 from .kernels import Kernels
 
 Array = NDArray[np.float64]
@@ -35,8 +34,9 @@ _SURE = 1e-6
 _REPEATS = 1e-11
 _STARTS = 12
 _ROUNDS = 60
-_RUNS_AWAY = 1e6
-_CUTS = 40
+CELLS = 10_000
+"""Cells that a state is searched in, some milliseconds each; few need more than a hundred."""
+FEW_CELLS = 100
 
 
 class FrictionCode(IntEnum):
@@ -72,18 +72,23 @@ class FrictionSolutions(NamedTuple):
     contraction: Array
 
 
-def motion_solutions(kernels: Kernels, rows: list[Array], direct: bool = False) -> FrictionSolutions:
+def motion_solutions(
+    kernels: Kernels, rows: list[Array], direct: bool = False, cells: int = CELLS
+) -> FrictionSolutions:
     """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench."""
     mechanism, dry = kernels.mechanism, kernels.options.dry
     check_loads(mechanism)
     make = partial(coupled_loads, mechanism, dry, direct)
     kernel = kernels.made(f"coupled_loads {direct}", lambda: closed(mechanism, make()))
     constant, slopes, *_ = kernel(*(np.ascontiguousarray(row) for row in rows))
-    return solutions(constant, slopes, load_groups(mechanism, loaded_joints(mechanism)))
+    return solutions(constant, slopes, load_groups(mechanism, loaded_joints(mechanism)), cells)
 
 
-def solutions(constant: Array, slopes: Array, groups: Groups) -> FrictionSolutions:
-    """Of states a (n, p) and B (n, p, k), ``groups`` the number of parts of each load and whether sizes are summed."""
+def solutions(constant: Array, slopes: Array, groups: Groups, cells: int = CELLS) -> FrictionSolutions:
+    """Of states a (n, p) and B (n, p, k), ``groups`` the number of parts of each load and whether sizes are summed.
+
+    Each state that no contraction decides is searched in at most so many ``cells``.
+    """
     count, k = len(constant), len(groups)
     bound = contraction(slopes, groups)
     code = np.full(count, int(FrictionCode.UNIQUE))
@@ -103,9 +108,11 @@ def solutions(constant: Array, slopes: Array, groups: Groups) -> FrictionSolutio
     open_ = ~(bound < 1 - _SURE)
     code[open_] = np.choose(found[open_], [FrictionCode.UNKNOWN, FrictionCode.FOUND, FrictionCode.SEVERAL])
     code[~open_ & (found == 0)] = FrictionCode.UNKNOWN
-    for state in np.flatnonzero(open_ & (found == 0)).tolist():
-        if _none(constant[state], slopes[state], groups):
-            code[state] = FrictionCode.NONE
+    for state in np.flatnonzero(open_ & (found < 2)).tolist():
+        number, load = _searched(constant[state], slopes[state], groups, first[state], cells)
+        if number is not Count.OPEN:
+            code[state] = _CODES[number]
+        first[state] = load
     return FrictionSolutions(code, first, bound)
 
 
@@ -167,48 +174,18 @@ def _newton(constant: Array, slopes: Array, groups: Groups, loads: Array) -> tup
     return loads, ok
 
 
-def _none(constant: Array, slopes: Array, groups: Groups) -> bool:
-    """Whether there is a proof that one state has no solution.
-
-    Directions n are added along a + B L at the loads L that the inequalities so far leave (the prices of the linear
-    program that has no v yet), until v is found or the loads satisfy all inequalities: then no such proof exists.
-    """
-    from scipy.optimize import linprog
-
-    k, base = len(groups), float(np.abs(constant).max(initial=0.0)) + 1e-300
-    own = constant[None] / base
-    loads = _sizes(own, groups)
-    for _ in range(_ROUNDS):
-        parts = own + loads @ slopes.T
-        loads = np.minimum(_sizes(parts, groups), 10 * _RUNS_AWAY)
-    gains, rows = np.empty(0), np.empty((0, k))
-    for directions in (_directions(own, groups), _directions(parts, groups)):
-        gains, rows = _with(gains, rows, directions, own, slopes, groups)
-    for _ in range(_CUTS):
-        # strictly, by more than rounding
-        proof = linprog(-gains, A_ub=-rows.T, b_ub=np.full(k, -1e-9), bounds=(0.0, 1e6), method="highs")
-        if proof.status == 0 and -proof.fun > 1e-9:
-            return True
-        lacking = linprog(
-            np.r_[np.zeros(len(gains)), np.ones(k)],
-            A_ub=np.vstack([np.c_[-rows.T, -np.eye(k)], np.r_[-gains, np.zeros(k)]]),
-            b_ub=np.r_[np.full(k, -1e-9), -1.0],
-            method="highs",
-        )
-        prices = np.zeros(k + 1) if lacking.status else -lacking.ineqlin.marginals
-        if prices[k] < 1e-12:
-            return False
-        loads = prices[None, :k] / prices[k]
-        parts = own + loads @ slopes.T
-        if (_sizes(parts, groups) - loads).max() <= 1e-9 * (1 + loads.max()):
-            return False
-        gains, rows = _with(gains, rows, _directions(parts, groups), own, slopes, groups)
-    return False
+_CODES = {Count.NONE: FrictionCode.NONE, Count.ONE: FrictionCode.UNIQUE, Count.SEVERAL: FrictionCode.SEVERAL}
 
 
-def _with(
-    gains: Array, rows: Array, directions: Array, own: Array, slopes: Array, groups: Groups
-) -> tuple[Array, Array]:
-    """n.a and n.B - 1 with those of further directions (1, p)."""
-    row = _along(directions, slopes[None], groups)[0] - np.eye(len(groups))
-    return np.r_[gains, _along(directions, own, groups)[0]], np.r_[rows, row]
+def _searched(own: Array, slopes: Array, groups: Groups, known: Array, cells: int) -> tuple[Count, Array]:
+    """What cells prove of one state, and loads (k) of a solution: ``known`` (NaN: none), or one found on the way."""
+    base = float(np.abs(own).max(initial=0.0)) + 1e-300
+    scaled = own / base
+
+    def newton(loads: Array) -> Array | None:
+        found, ok = _newton(scaled[None], slopes[None], groups, loads[None])
+        return found[0] if ok[0] else None
+
+    search = Search(scaled, slopes, groups, newton)
+    number = search.count(cells, None if np.isnan(known).any() else known / base)
+    return number, base * search.found[0] if search.found else known
