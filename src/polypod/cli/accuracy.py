@@ -10,6 +10,7 @@ import typer
 
 from ..errors import InputError, StateError
 from ..tables import Table, table
+from .options import At
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
@@ -40,9 +41,7 @@ def causes_table(found: Any, most: int) -> Table:
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
     tolerances: Annotated[Path, typer.Argument(help="File of tolerances.")],
-    at: Annotated[
-        list[str] | None, typer.Option("--at", help="Where: NAME=VALUE, such as z=20mm or pitch=5deg; from home.")
-    ] = None,
+    at: At = None,
     samples: Annotated[int, typer.Option(help="Robots drawn at random; 0 for none.")] = 1000,
     most: Annotated[int, typer.Option(help="Causes that are listed.")] = 20,
     settings: Settings = None,

@@ -1,4 +1,4 @@
-"""Options that several export commands share."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ Parameters = Annotated[
     ),
 ]
 """Option of commands whose functions take numbers of the robot."""
+
+At = Annotated[
+    list[str] | None, typer.Option("--at", help="Where: NAME=VALUE, such as z=20mm or pitch=5deg; from home.")
+]
+"""Option of commands that look at one pose."""
 
 
 def split_paths(texts: Sequence[str] | None) -> tuple[str, ...]:

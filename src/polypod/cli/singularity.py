@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from ..errors import Fault, RobotFileError
 from ..tables import table
+from .options import At
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
@@ -64,9 +65,7 @@ def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset
 @report_errors
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
-    at: Annotated[
-        list[str] | None, typer.Option("--at", help="Where: NAME=VALUE, such as z=20mm or pitch=5deg; from home.")
-    ] = None,
+    at: At = None,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for data and figures.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
     settings: Settings = None,

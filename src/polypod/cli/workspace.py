@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..tables import Table, table
+from .options import At
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
@@ -165,9 +166,7 @@ def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: S
 @report_errors
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
-    at: Annotated[
-        list[str] | None, typer.Option("--at", help="Where: NAME=VALUE, such as z=20mm or pitch=5deg; from home.")
-    ] = None,
+    at: At = None,
     pivot: Annotated[
         tuple[float, float, float] | None,
         typer.Option(help="Point of the platform that moves and about which it turns [m], platform frame."),
