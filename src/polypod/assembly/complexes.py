@@ -65,7 +65,7 @@ def to_rows(values: Sequence[Complex]) -> ca.SX:
 
 
 def total(values: Sequence[Complex]) -> Complex:
-    """Sum of at least one."""
+    """Sum of one or more complex numbers."""
     result = values[0]
     for z in values[1:]:
         result = result + z

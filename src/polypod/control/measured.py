@@ -61,7 +61,7 @@ class PlatformMeasured:
         self._follow = checked_call(model, "follow") if follows else None
 
     def start(self, time: float, measurement: Measurement) -> None:
-        """Nothing is remembered."""
+        """No state is kept between steps."""
 
     def read(self, memory: None, time: float, measurement: Measurement) -> tuple[PlatformState, Array, None]:
         """The state as measured; the part of the acceleration that the robot can make."""

@@ -46,7 +46,7 @@ class Held:
 
     @staticmethod
     def poses(name: str, poses: Array) -> Held:
-        """Of poses (n, 4, 4) at rest."""
+        """The states of poses (n, 4, 4) held at rest."""
         still = {name: np.zeros((1, 6)) for name in ("twist", "acceleration", "wrench")}
         return Held(name, {"pose": poses, **still}, np.full(len(poses), 1.0 / len(poses)), within=True)
 

@@ -87,7 +87,7 @@ def prepare(study: Study | str | Path, settings: Mapping[str, Any] | None = None
 
 
 def _check_settings(study: Study, settings: Mapping[str, Any]) -> None:
-    """What a study varies has no other value."""
+    """Raise if a setting gives a value to a number that the study varies."""
     for path in settings:
         for varied in study.vary:
             if varied.pattern == "value" and (fnmatchcase(varied.numbers, path) or fnmatchcase(path, varied.numbers)):

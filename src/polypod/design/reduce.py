@@ -36,7 +36,7 @@ class Reduction:
         self._low: Array | None = None
 
     def add(self, values: Array, shares: Array, space: Callable[[tuple[int, ...]], Array] = np.empty) -> None:
-        """Some more states."""
+        """Take further states into the reduction."""
         work = space(values.shape)
         if self.kind == "rms":
             np.multiply(values, values, out=work)

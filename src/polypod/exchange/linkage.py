@@ -20,8 +20,8 @@ BASE = "base"
 
 
 class Mark(NamedTuple):
-    """A frame fixed to a body: its pose (4, 4) at home in the base frame; ``only`` if it is there to mark a place, and
-    no body's own."""
+    """A frame fixed to a body: its pose (4, 4) at home in the base frame; ``only`` if it marks a place and is no body's
+    own frame."""
 
     body: str
     pose: Array
@@ -53,11 +53,11 @@ class Linkage:
         return next(joint for joint in self.joints if joint.name == name)
 
     def with_remarks(self, *texts: str) -> Linkage:
-        """The same with more to say."""
+        """The linkage with further remarks."""
         return replace(self, remarks=(*self.remarks, *texts))
 
     def with_joints(self, joints: Iterable[ChainJoint]) -> Linkage:
-        """The same with other joints."""
+        """The linkage with other joints."""
         return replace(self, joints=tuple(joints))
 
 

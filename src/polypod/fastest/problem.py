@@ -247,7 +247,7 @@ class Problem:
         return Use(self._kinds(force, largest, rates, changes, reaction), about, force, reaction)
 
     def whole(self, x: Array, ends: Use) -> Use:
-        """The same with the places between the ends too."""
+        """The use of limits at the ends of intervals, and at the places between them."""
         way, model = self.way, self.model
         _, pose, tangent, curvature = way.between
         squares = (x[:-1] + way.shares[1:-1, None] * np.diff(x))[..., None]

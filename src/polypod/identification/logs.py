@@ -55,7 +55,7 @@ class Log:
         return [slice(a, b) for a, b in zip(self.starts, (*self.starts[1:], len(self.time)), strict=True)]
 
     def noted(self, *texts: str) -> Log:
-        """The same log with more to say."""
+        """The log with further remarks."""
         return replace(self, notes=(*self.notes, *texts))
 
 

@@ -43,7 +43,7 @@ class Prepared:
         return self.log.time[self.smooth.rows]
 
     def noted(self, *texts: str) -> Prepared:
-        """The same with more to say."""
+        """The run with further remarks."""
         return replace(self, log=self.log.noted(*texts))
 
 

@@ -49,7 +49,7 @@ class Aside:
 
     @property
     def busy(self) -> bool:
-        """Whether a call goes on."""
+        """Whether a call is still running."""
         return not self._done.is_set()
 
     def __call__(self, work: Callable[[], _Result]) -> _Result:

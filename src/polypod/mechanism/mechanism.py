@@ -243,7 +243,7 @@ class Mechanism:
         return self.limit_ranges_of(self.numbers.values[None])[0]
 
     def limit_ranges_of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The same (D, k, 2) for designs' numbers (D, p)."""
+        """Lowest and highest values (D, k, 2) of the limited quantities, for the numbers (D, p) of designs."""
         rows = ca.vertcat(*[ca.horzcat(limit.low, limit.high) for _, limit in self.limits], ca.SX(0, 2))
         return mapped([self.numbers.symbols], rows, numbers)
 

@@ -37,7 +37,7 @@ class Complete(IntEnum):
 
     @property
     def meaning(self) -> str:
-        """In words."""
+        """What the code means, in words."""
         return {
             Complete.NOT_PROVEN: "not proven complete: there may be more modes than these",
             Complete.ALL_FOUND: "every solution of the robot's equations was found, by numbers without proof",

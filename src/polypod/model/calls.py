@@ -159,7 +159,7 @@ class Calls(DesignCalls):
 
 
 def _never(*values: Any) -> None:
-    """No short way."""
+    """Stands for the short way of one state where a function has none: gives no answer."""
 
 
 def _explained(run: Run, index: NDArray[np.int64], notes: Notes) -> list[str]:

@@ -34,7 +34,7 @@ class Inputs:
 
     @property
     def state(self) -> tuple[Port, ...]:
-        """Place and rates."""
+        """Pose and twist, with elastic coordinates and their rates on a flexible platform."""
         rigid = (self.pose, self.twist)
         return (*rigid, self.elastic, self.elastic_rate) if self.elastic.length else rigid
 

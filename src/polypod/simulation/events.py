@@ -143,7 +143,7 @@ class ReversalWatch(Watch):
         return np.where(np.abs(rates) > HELD_RATE, rates, 0.0)
 
     def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
-        """Which leg."""
+        """Name of the leg, and what happens to it."""
         return self._legs[self._which[number]], "the actuator changes direction and its friction changes sign"
 
 

@@ -38,7 +38,7 @@ class Constant(Signal):
         self.constant: Array = value
 
     def at(self, time: float, measurement: Measurement) -> Array:
-        """The value."""
+        """The constant value."""
         return self.constant
 
 

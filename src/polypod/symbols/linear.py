@@ -160,7 +160,7 @@ class SymmetricFactor:
 
     @property
     def quality(self) -> ca.SX:
-        """The same of all rows."""
+        """The smallest pivot of all rows over its entry of the matrix."""
         return self.quality_of(range(self.n))
 
 

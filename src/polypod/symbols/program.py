@@ -36,7 +36,7 @@ class Program:
 
     @property
     def graphs(self) -> tuple[Graph, ...]:
-        """All parts."""
+        """The graphs of all parts, in the order in which they run."""
         prepare = () if self.prepare is None else (self.prepare,)
         loop = () if self.loop is None else (self.loop.start, self.loop.step, self.loop.finish)
         return (*prepare, self.body, *loop)

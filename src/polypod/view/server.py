@@ -73,7 +73,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(HTTPStatus.NOT_FOUND, b"There is /, the page, and nothing else.")
 
     def do_POST(self) -> None:
-        """A wish of the page."""
+        """A request of the page: pause, push, look back or start again."""
         if not self._known_host():
             return
         if self.headers.get("Origin") not in [f"http://{name}" for name in self._hosts()]:

@@ -35,7 +35,7 @@ class Known(NamedTuple):
 
 
 class Again(Exception):  # noqa: N818 - a wish, not an error
-    """The run is to begin anew."""
+    """The page asks for the run to be started again."""
 
 
 class Push(Signal):

@@ -37,7 +37,7 @@ class Affine:
 
     @staticmethod
     def exact(middle: ca.SX, slopes: tuple[ca.SX, ...], rest: ca.SX | float = 0.0) -> Affine:
-        """As given."""
+        """An affine form without a rounding error of its own: middle, slopes and remainder exactly as given."""
         size = sum((ca.fabs(slope) for slope in slopes), ca.SX(0))
         return Affine(middle, slopes, ca.SX(rest), (size + rest) * (1 + 8 * _UNIT))
 

@@ -57,11 +57,11 @@ class Boxes(NamedTuple):
 
     @property
     def volumes(self) -> Array:
-        """Of each of them (n,)."""
+        """Volume of each box (n,)."""
         return np.asarray(np.prod(self.high - self.low, axis=1))
 
     def only(self, which: slice | NDArray[np.bool_] | NDArray[np.int64]) -> Boxes:
-        """Some of them."""
+        """Some of the boxes, by index or mask."""
         return Boxes(self.low[which], self.high[which], self.regular[which], self.coned[which])
 
     def split(self, scale: Array) -> Boxes:

@@ -52,7 +52,7 @@ class Models:
         return Models(self.middle[key], self.slopes[key], self.rest[key])
 
     def put(self, which: NDArray[np.int64], by: Models) -> None:
-        """Take others in the place of some of them."""
+        """Replace the bounds of some of the boxes."""
         self.middle[which], self.slopes[which], self.rest[which] = by.middle, by.slopes, by.rest
 
 
@@ -75,12 +75,12 @@ class Bounded:
     matrix: Models
 
     def only(self, which: Truth | NDArray[np.int64]) -> Bounded:
-        """Some of them."""
+        """The bounds of some of the boxes, by index or mask."""
         arrays = self.proven[which], self.y[which], self.swing[which], self.reach[which], self.near[which]
         return Bounded(*arrays, self.values[which], self.margins[which], self.matrix[which])
 
     def put(self, which: NDArray[np.int64], by: Bounded) -> None:
-        """Take others in the place of some of them."""
+        """Replace the bounds of some of the boxes."""
         self.proven[which], self.y[which], self.swing[which] = by.proven, by.y, by.swing
         self.reach[which], self.near[which] = by.reach, by.near
         self.values.put(which, by.values)
@@ -118,7 +118,7 @@ class Krawczyk:
         return now
 
     def point(self, x: Array, y: Array, poses: Array | None) -> Bounded:
-        """At single points."""
+        """Bounds at single points: boxes of no size."""
         return self._tried(x, np.zeros_like(x), y, np.zeros((*y.shape, self._m)), np.full_like(y, _POINT), poses)
 
     def boxes(self, x: Array, half: Array, y: Array, poses: Array | None) -> Bounded:

@@ -26,18 +26,18 @@ Array = NDArray[np.float64]
 _CHUNK = 1 << 11
 _MOST_BOXES = 8_000_000
 _SUMS = 1e-10
-"""What sums of volumes may have lost."""
+"""Bound of the relative rounding error of sums of volumes."""
 _Z = 2
 _SMALL = 0.4
-"""Sum of a box's sides, but along z, in sizes of the robot, below which its columns are worth more than pruning."""
+"""Sum of a box's sides other than z, in sizes of the robot, below which columns bound it better than bisection."""
 _LONG = 0.1
 """Columns are cut when they are as long as this makes equal to the sides of a box."""
 _SHARE = 0.5
-"""Part of the gap that the boxes split in one round make up."""
+"""Share of the remaining gap that belongs to the boxes split in one round."""
 _NOTHING = 1e-9
-"""Part of a box that is as good as nothing."""
+"""Share of a box's volume that counts as zero."""
 _NEAR = 0.3
-"""A box is left alone when its own gap is this part of the gap asked for."""
+"""A box is not split further when its own gap is this share of the gap asked for."""
 
 
 class CertifiedVolume(NamedTuple):

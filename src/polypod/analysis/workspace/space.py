@@ -56,7 +56,7 @@ class Space:
         return tuple("rad" if turns else "m" for turns in self.turns)
 
     def place(self, name: str) -> int:
-        """Number of a coordinate."""
+        """Index of a coordinate by its name."""
         if name not in self.names:
             raise UnknownNameError("coordinate", name, self.names)
         return self.names.index(name)
@@ -208,11 +208,11 @@ class Judge:
         return tuple(names)
 
     def __call__(self, x: Array) -> Judged:
-        """At coordinates (n, m)."""
+        """What holds at coordinates (n, m)."""
         return self.poses(self.space.poses(np.atleast_2d(x)))
 
     def poses(self, poses: Array) -> Judged:
-        """At poses (n, 4, 4)."""
+        """What holds at poses (n, 4, 4)."""
         found = margins(self.space.model, poses)
         relative = found.determinant / self.space.home_determinant
         # where legs do not close there is no Jacobian: that is not a singularity

@@ -17,7 +17,7 @@ SPEED = "known as 48 % without its speed; 47, 45 and 45 % at 20, 40 and 60 rpm"
 
 
 def euler_angles() -> Erratum:
-    """(1)."""
+    """What is wrong in (1)."""
     right = rotation(cases.ANGLES)
     error = 100 * float(np.linalg.norm(rotation(cases.ANGLES, printed=True) - right) / np.linalg.norm(right))
     return Erratum(
@@ -31,7 +31,7 @@ def euler_angles() -> Erratum:
 
 
 def second_derivatives() -> Erratum:
-    """(3), rows 2 and 3."""
+    """What is wrong in (3), rows 2 and 3."""
     state = cases.general_state()
     angles = np.array([-0.12, 0.05, -0.1])
     rates = euler_rates(angles, state.twist[0, 3:])
@@ -49,7 +49,7 @@ def second_derivatives() -> Erratum:
 
 
 def slider_acceleration() -> Erratum:
-    """(10)."""
+    """What is wrong in (10)."""
     right = cases.legs(20).acceleration
     printed = eq.legs(cases.parameters(), Platform.of(cases.motion(20)), printed=frozenset({"(10)"})).acceleration
     return Erratum(
@@ -63,7 +63,7 @@ def slider_acceleration() -> Erratum:
 
 
 def second_derivative_of_k() -> Erratum:
-    """(10), kddot."""
+    """What is wrong in (10), kddot."""
     p, at = cases.parameters(), Platform.of(cases.general_state())
     right, printed = (eq.legs(p, at, printed=s).acceleration for s in (eq.NOTHING, frozenset({"(10) kddot"})))
     return Erratum(
@@ -77,7 +77,7 @@ def second_derivative_of_k() -> Erratum:
 
 
 def sign_of_friction() -> Erratum:
-    """(23)."""
+    """What is wrong in (23)."""
     p, at = cases.parameters().only("universal"), cases.motion(20)
     right, printed = (eq.forces(p, at, explicit=True, printed=s).tau for s in (eq.NOTHING, frozenset({"(23)"})))
     share = right - cases.paper(20)
@@ -101,7 +101,7 @@ def sign_of_friction() -> Erratum:
 
 
 def moment_of_the_universal_joint() -> Erratum:
-    """(23), text."""
+    """What is wrong in (23), text."""
     measured = []
     for axes, angle, force in (("horizontal", 6.387, 0.01422), ("rail", 68.28, 3.435)):
         k = cases.legs(20, axes)
@@ -124,7 +124,7 @@ def moment_of_the_universal_joint() -> Erratum:
 
 
 def platform_acceleration() -> Erratum:
-    """(25)."""
+    """What is wrong in (25)."""
     p, at = cases.parameters().only(), cases.general_state()
     right, printed = (eq.forces(p, at, printed=s).tau for s in (eq.NOTHING, frozenset({"(25)"})))
     return Erratum(
@@ -138,7 +138,7 @@ def platform_acceleration() -> Erratum:
 
 
 def spherical_reaction() -> Erratum:
-    """(27)."""
+    """What is wrong in (27)."""
     p, at = cases.parameters().only(), cases.general_state()
     right, printed = (eq.forces(p, at, printed=s).F_B for s in (eq.NOTHING, frozenset({"(27)"})))
     return Erratum(
@@ -152,7 +152,7 @@ def spherical_reaction() -> Erratum:
 
 
 def universal_reaction() -> Erratum:
-    """(28)."""
+    """What is wrong in (28)."""
     k, F_A = _general()
     right = _doubled(k, k.nddot) / 2
     printed = _doubled(k, k.acceleration * cases.parameters().a)
@@ -167,7 +167,7 @@ def universal_reaction() -> Erratum:
 
 
 def actuator_force() -> Erratum:
-    """(29)."""
+    """What is wrong in (29)."""
     k, _ = _general()
     p = cases.parameters()
     tau = eq.forces(p.only(), cases.general_state()).tau
@@ -183,7 +183,7 @@ def actuator_force() -> Erratum:
 
 
 def slider_friction() -> Erratum:
-    """(30)."""
+    """What is wrong in (30)."""
     measured = []
     for rpm, expected in ((20, "2.0"), (60, "3.4")):
         p, at = cases.parameters(), cases.motion(rpm)
@@ -200,7 +200,7 @@ def slider_friction() -> Erratum:
 
 
 def link_inertia_share() -> Erratum:
-    """(34)."""
+    """What is wrong in (34)."""
     at = Platform.of(cases.motion(60))
     p, k = cases.parameters(), cases.legs(60)
     right, printed = link_inertia_force(p, at, k), link_inertia_force(p, at, k, printed=True)
@@ -219,7 +219,7 @@ def link_inertia_share() -> Erratum:
 
 
 def direction_of_friction() -> Erratum:
-    """Appendix, tau_u."""
+    """What is wrong in the appendix, tau_u."""
     p, at = cases.parameters().only("universal"), cases.motion(20)
     right, printed = (eq.forces(p, at, explicit=True, printed=s).tau for s in (eq.NOTHING, frozenset({"appendix"})))
     return Erratum(
@@ -233,7 +233,7 @@ def direction_of_friction() -> Erratum:
 
 
 def notation() -> Erratum:
-    """(13), (14), (19), (24)."""
+    """What is wrong in (13), (14), (19), (24)."""
     k = cases.legs(40)
     tilde = skew(k.n)
     identity = peak(np.eye(3) + tilde @ tilde - outer(k.n, k.n))

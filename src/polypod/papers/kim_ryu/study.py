@@ -15,7 +15,7 @@ ALMOST = 1e-3, "almost the same: a thousandth"
 
 
 def slender_link_on_the_circle() -> Claim:
-    """Fig. 7."""
+    """Errors of slender links on the circle, Fig. 7."""
     slender = {axes: peak(cases.paper(40, axes) - cases.exact(40, axes)) for axes in cases.AXES}
     return Claim(
         "section 4.1, Fig. 7",
@@ -35,7 +35,7 @@ def slender_link_on_the_circle() -> Claim:
 
 
 def slender_link_on_the_acceleration() -> Claim:
-    """Fig. 8."""
+    """Errors of slender links at constant acceleration, Fig. 8."""
     errors = {
         axes: peak_ratio(cases.paper(0, axes) - cases.exact(0, axes), cases.exact(0, axes)) for axes in cases.AXES
     }
@@ -54,7 +54,7 @@ def slender_link_on_the_acceleration() -> Claim:
 
 
 def what_the_slender_link_is() -> Claim:
-    """(16)-(19)."""
+    """What (16)-(19) neglect: the link as a slender rod."""
     worst = max(
         peak_ratio(cases.paper(rpm, axes) - cases.exact(rpm, axes, "slender"), cases.exact(rpm))
         for rpm in (*cases.SPEEDS, 0)
@@ -71,7 +71,7 @@ def what_the_slender_link_is() -> Claim:
 
 
 def link_inertia_grows_with_speed() -> Claim:
-    """Figs. 9, 10."""
+    """The share of link inertia grows with speed, Figs. 9, 10."""
     shares = [cases.share(cases.link_inertia(rpm), rpm) for rpm in cases.SPEEDS]
     return Claim(
         "section 4.2, Figs. 9, 10",
@@ -113,7 +113,7 @@ def cost_of_link_inertia() -> Claim:
 
 
 def friction_by_joint() -> Claim:
-    """Fig. 11."""
+    """What friction of each kind of joint adds, Fig. 11."""
     shares = {kind: cases.share(cases.friction_force(20, kind), 20) for kind in KINDS}
     return Claim(
         "section 4.3, Fig. 11",
@@ -138,7 +138,7 @@ def friction_by_joint() -> Claim:
 
 
 def explicit_friction() -> Claim:
-    """(32)."""
+    """Friction from the reactions without it, (32), against the solution."""
     jumps = "the largest difference sits where a slider turns round, and depends on the samples"
     values = []
     for rpm, expected in zip(cases.SPEEDS, (0.57, 0.61, 0.86), strict=True):
@@ -160,7 +160,7 @@ def explicit_friction() -> Claim:
 
 
 def where_the_motions_are() -> Claim:
-    """Slider travel."""
+    """Where the motions may lie, by the travel of the sliders."""
     places = {rpm: cases.legs(rpm).place for rpm in (40, 0)}
     return Claim(
         "section 4.1",

@@ -18,7 +18,7 @@ PATH = "largest force error on the path over the largest force"
 
 
 def elastic_coordinates() -> Erratum:
-    """(12)."""
+    """What is wrong in (12)."""
     wrong, right = cases.forces("(12)"), cases.forces()
     share = np.linalg.norm(wrong - right, axis=1) / np.linalg.norm(right, axis=1)
     return Erratum(
@@ -36,7 +36,7 @@ def elastic_coordinates() -> Erratum:
 
 
 def jacobian_rate() -> Erratum:
-    """(36) and c_xi."""
+    """What is wrong in (36) and c_xi."""
     return Erratum(
         "(36), c_xi",
         "vdot_i - J_i qdot_i; c_xi = J_i^-T c_i - A_xi J_i qdot_i",
@@ -48,7 +48,7 @@ def jacobian_rate() -> Erratum:
 
 
 def deformed_tensor() -> Erratum:
-    """(34), I_0p."""
+    """What is wrong in (34), I_0p."""
     return Erratum(
         "(34) I_0p",
         "the total rigid inertia matrix of the platform",
@@ -60,7 +60,7 @@ def deformed_tensor() -> Erratum:
 
 
 def cross_product() -> Erratum:
-    """(34), lambda and MS_re."""
+    """What is wrong in (34), lambda and MS_re."""
     return Erratum(
         "(34) lambda_ik, MS_re",
         "lambda_ik = integral of Phi_dk Phi_di dm; MS_re = (beta_1 + sum .. + .. + beta_N + sum ..)",
@@ -72,7 +72,7 @@ def cross_product() -> Erratum:
 
 
 def order_of_indices() -> Erratum:
-    """(34), lambda_ki: on a body whose shapes are not parallel."""
+    """What is wrong in (34), lambda_ki: on a body whose shapes are not parallel."""
     plate = cases.modes()
     shapes = np.zeros((len(plate.nodes), 3, 2))
     shapes[:, 2, 0] = shapes[:, 0, 1] = plate.shapes[:, 2, 0]
@@ -100,7 +100,7 @@ def order_of_indices() -> Erratum:
 
 
 def elastic_accelerations() -> Erratum:
-    """(23), (40)."""
+    """What is wrong in (23), (40)."""
     return Erratum(
         "(23), (40)",
         "A_xi W_ei^T qdot_e",
@@ -112,7 +112,7 @@ def elastic_accelerations() -> Erratum:
 
 
 def desired_acceleration() -> Erratum:
-    """(38), (41), (43), section 5.1."""
+    """What is wrong in (38), (41), (43), section 5.1."""
     right, states = cases.forces(), cases.states()
     wrong, _ = cases.system().inverse(states.motion.twist)
     return Erratum(
@@ -126,7 +126,7 @@ def desired_acceleration() -> Erratum:
 
 
 def column_of_the_jacobian() -> Erratum:
-    """Below (4)."""
+    """What is wrong below (4)."""
     J = eq.jacobian(JOINTS)
     a, row = J[..., 2], J[..., 2, :]
     inverse = np.linalg.inv(J)[..., 2, :]
@@ -144,7 +144,7 @@ def column_of_the_jacobian() -> Erratum:
 
 
 def velocity_of_the_origin() -> Erratum:
-    """(14)."""
+    """What is wrong in (14)."""
     run, plate = cases.run(), cases.modes()
     assert plate.origin_shape is not None
     axes = run.motion.pose[:, :3, :3]
@@ -161,7 +161,7 @@ def velocity_of_the_origin() -> Erratum:
 
 
 def elastic_rates_in_32() -> Erratum:
-    """(32), (33)."""
+    """What is wrong in (32), (33)."""
     run, plate = cases.run(), cases.modes()
     axes = run.motion.pose[::8, None, :3, :3]
     shape = np.swapaxes(axes @ plate.attachment_shapes, -1, -2)
@@ -177,7 +177,7 @@ def elastic_rates_in_32() -> Erratum:
 
 
 def coupling_of_the_plate() -> Erratum:
-    """(43), (19), (6)."""
+    """What is wrong in (43), (19), (6)."""
     run, plate = cases.run(), cases.modes()
     full = Integrals.of(plate).mass_matrix(run.elastic[::8])
     coupled = peak(full[:, :6, 6:])

@@ -20,7 +20,7 @@ FLAT = "bending only"
 
 
 def low_frequencies() -> Claim:
-    """Table 2, modes 7 to 13."""
+    """Frequencies of modes 7 to 13, Table 2."""
     rows = compare_table_2(cases.modes("computed"))
     known = {7: 189.29, 9: 316.44, 10: 404.19, 11: 477.12, 12: 705.44}
     found = [r for r in rows if r.mode in known]
@@ -37,7 +37,7 @@ def low_frequencies() -> Claim:
 
 
 def high_frequencies() -> Claim:
-    """Table 2, modes 14 to 16."""
+    """Frequencies of modes 14 to 16, Table 2."""
     pair, _, last = compare_table_2(cases.modes("computed"))[7:]
     return Claim(
         "Table 2, modes 14-16",
@@ -59,7 +59,7 @@ def high_frequencies() -> Claim:
 
 
 def mass_of_the_plate() -> Claim:
-    """Section 6.1."""
+    """The mass of the plate, section 6.1."""
     mass, closed = Integrals.of(cases.modes()).mass, 1.5 * np.sqrt(3) * 0.5**2 * 0.015 * 7500
     return Claim(
         "section 6.1",
@@ -72,7 +72,7 @@ def mass_of_the_plate() -> Claim:
 
 
 def table_4_closes() -> Claim:
-    """Table 4."""
+    """Whether the legs of Table 4 close."""
     hexagon, ends = hexagon_points(), eq.tips(JOINTS)
     centred = ends - ends.mean(axis=0)
     left, _, right = np.linalg.svd(hexagon.T @ centred)
@@ -97,7 +97,7 @@ def table_4_closes() -> Claim:
 
 
 def base_parameters() -> Claim:
-    """Table 3."""
+    """The base inertial parameters of Table 3, and what those set to zero would change."""
     states, right, change = cases.states(), cases.forces(), 0.0
     for number in (0, 1):
         found, _ = eq.system(cases.modes(), states, links=heavier(number, 2.0)).inverse(states.motion.acceleration)
@@ -125,7 +125,7 @@ def base_parameters() -> Claim:
 
 
 def directions() -> Claim:
-    """Figs. 6, 7."""
+    """Directions in which the platform deforms most, Figs. 6, 7."""
     plate, run = cases.modes(), cases.run()
     assert plate.origin_shape is not None
     assert plate.origin_rotation is not None
@@ -189,7 +189,7 @@ def small_deformations() -> Claim:
 
 
 def attachment_deformation() -> Claim:
-    """Fig. 7."""
+    """Deformation at the attachment points, Fig. 7."""
     run = cases.run()
     motion = run.motion.pose, run.motion.twist, run.motion.acceleration
     forces = cases.model().reactions(*motion, friction=False, **run.shape).on_platform
@@ -226,7 +226,7 @@ def start_at_rest() -> Claim:
 
 
 def damping() -> Claim:
-    """Damping ratio 0.4."""
+    """What the damping ratio of 0.4 changes in forces and deformation."""
     run, undamped = cases.run(), cases.run(damping_ratio=0.0)
     return Claim(
         "Table 2",

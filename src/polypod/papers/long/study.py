@@ -43,7 +43,7 @@ def closed_form() -> Claim:
 
 
 def acceleration_error() -> Claim:
-    """Fig. 5."""
+    """The error of the accelerations, Fig. 5."""
     closed, open_loop = cases.followed(True), cases.followed(False)
     desired = cases.path(len(closed.pose))
     error = peak(closed.acceleration - desired.acceleration)
@@ -66,7 +66,7 @@ def acceleration_error() -> Claim:
 
 
 def energy() -> Claim:
-    """No damping, no actuation."""
+    """Energy is kept without damping and actuation."""
     fall = cases.fall()
     return Claim(
         "section 4.4",
@@ -109,7 +109,7 @@ def stiff_limit() -> Claim:
 
 
 def elastic_inertia() -> Claim:
-    """(45)."""
+    """The elastic inertia matrix, (45)."""
     roots = np.linalg.eigvalsh(cases.system().A_ee)
     return Claim(
         "(45)",
@@ -133,7 +133,7 @@ def elastic_inertia() -> Claim:
 
 
 def invertible() -> Claim:
-    """(46)."""
+    """Whether the matrix of (46) can be inverted."""
     system = cases.system()
     conditions = [float(np.linalg.cond(matrix).max()) for matrix in (system.J_sys, system.A)]
     return Claim(

@@ -23,7 +23,7 @@ def _path() -> tuple[Path, Array]:
 
 
 def moment_in_base_axes() -> Erratum:
-    """(13)."""
+    """What is wrong in (13)."""
     path, f_E = _path()
     right, printed = (eq.base_moment(path.x, f_E, s) for s in (eq.NOTHING, frozenset({"(13)"})))
     error, size = norm(printed - right), norm(right)
@@ -41,7 +41,7 @@ def moment_in_base_axes() -> Erratum:
 
 
 def actuator_forces() -> Erratum:
-    """(14)."""
+    """What is wrong in (14)."""
     path, f_E = _path()
     q = cases.parameters()
     right, printed = (eq.actuator_forces(q, path.x, f_E, s) for s in (eq.NOTHING, frozenset({"(14)"})))
@@ -56,7 +56,7 @@ def actuator_forces() -> Erratum:
 
 
 def rows_of_leg_1() -> Erratum:
-    """(46), (63)."""
+    """What is wrong in (46), (63)."""
     q, slip = cases.parameters(), frozenset({"(46),(63)"})
     path, _ = _path()
     right, printed = (eq.inertia(q, path.x, s) for s in (eq.NOTHING, slip))
@@ -80,7 +80,7 @@ def rows_of_leg_1() -> Erratum:
 
 
 def entry_of_the_turn_jacobian() -> Erratum:
-    """(63), second row, third column."""
+    """What is wrong in (63), second row, third column."""
     q = cases.parameters()
     path, _ = _path()
     k = eq.legs(q, path.x)
@@ -99,7 +99,7 @@ def entry_of_the_turn_jacobian() -> Erratum:
 
 
 def derivative_of_the_inertia() -> Erratum:
-    """(77), (78)."""
+    """What is wrong in (77), (78)."""
     q = cases.parameters()
     path, _ = _path()
     tau = {}
@@ -122,7 +122,7 @@ def derivative_of_the_inertia() -> Erratum:
 
 
 def links_that_spin() -> Erratum:
-    """(58)-(60)."""
+    """What is wrong in (58)-(60)."""
     across, spin = eq.link_turning(cases.parameters(), cases.motion())
     change = peak_ratio(cases.exact(simplify="no-spin") - cases.exact(), cases.exact())
     return Erratum(
@@ -140,7 +140,7 @@ def links_that_spin() -> Erratum:
 
 
 def energies() -> Erratum:
-    """(65), (81), (84)."""
+    """What is wrong in (65), (81), (84)."""
     q, at = cases.parameters().lumped(), cases.motion()
     path, _ = _path()
     parts = eq.inertia(q, path.x)
@@ -158,7 +158,7 @@ def energies() -> Erratum:
 
 
 def end_masses() -> Erratum:
-    """Table 2."""
+    """What is wrong in Table 2."""
     q = cases.parameters()
     lumped, still = q.lumped(), _at_rest()
     right, printed = eq.forces(q, still), eq.forces(lumped, still)

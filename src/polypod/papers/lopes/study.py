@@ -16,7 +16,7 @@ from .operations import TABLE_1, matrix_operations, operations_by_part
 
 
 def totals_of_table_1() -> Claim:
-    """The sums of Table 1."""
+    """The totals of Table 1 are the sums of its rows."""
     sums = np.array([np.sum(numbers, axis=0) for numbers in zip(*TABLE_1.values(), strict=True)])
     printed = np.array([[20924, 36733, 108], [1611, 3270, 60]])
     kept = np.sum([TABLE_1["platform"], TABLE_1["actuators"]])
@@ -88,7 +88,7 @@ def cost_of_the_forces() -> Claim:
 
 
 def gravity_is_cheap() -> Claim:
-    """G beside I and V."""
+    """Operations of gravity G beside those of inertia I and velocities V."""
     _, _, gravity, both = matrix_operations()
     return Claim(
         "section 3.4",
@@ -101,7 +101,7 @@ def gravity_is_cheap() -> Claim:
 
 
 def simplified_forces() -> Claim:
-    """Fig. 5 at several speeds."""
+    """Errors of the simplified forces of Fig. 5, at several speeds."""
     lumped = cases.parameters().lumped()
     errors = {half: cases.simplified_error(half) for half in cases.HALVES}
     return Claim(
@@ -208,7 +208,7 @@ def level_axes() -> Claim:
 
 
 def links_do_not_turn() -> Claim:
-    """Spin of the links."""
+    """Whether the links turn about themselves."""
     across, spin = eq.link_turning(cases.parameters(), cases.motion())
     return Claim(
         "section 3.1.3, above (59)",
@@ -233,7 +233,7 @@ def links_do_not_turn() -> Claim:
 
 
 def where_the_path_goes() -> Claim:
-    """Fig. 4."""
+    """Where the path of Fig. 4 may lie."""
     pose = cases.motion().pose
     travel = cases.model().inverse_kinematics(pose)
     condition = np.linalg.cond(cases.model().jacobian(pose))

@@ -15,7 +15,7 @@ from .compact import compact_forces, corrected_inertia, printed_inertia
 
 
 def pod_parallel_axis() -> Erratum:
-    """(31), (36) with (32), (33)."""
+    """What is wrong in (31), (36) with (32), (33)."""
     found = cases.error_range(3, "shifted pods")
     return Erratum(
         "(31),(36) with (32),(33)",
@@ -29,7 +29,7 @@ def pod_parallel_axis() -> Erratum:
 
 
 def platform_parallel_axis() -> Erratum:
-    """(49), (51) with (50)."""
+    """What is wrong in (49), (51) with (50)."""
     found = cases.error_range(3, "shifted platform")
     return Erratum(
         "(49),(51) with (50)",
@@ -42,7 +42,7 @@ def platform_parallel_axis() -> Erratum:
 
 
 def components_in_the_bracket() -> Erratum:
-    """(32), (33), (50)."""
+    """What is wrong in (32), (33), (50)."""
     p, k = cases.parameters("tangential"), cases.pods("tangential", 3)
     back = np.swapaxes(k.T, -1, -2)
     local = eq.bracket(p.m_d, times(back, k.L_d)) + eq.bracket(p.m_u, times(back, k.L_u))
@@ -59,7 +59,7 @@ def components_in_the_bracket() -> Erratum:
 
 
 def spin_acceleration() -> Erratum:
-    """(25)."""
+    """What is wrong in (25)."""
     errors = []
     for axes in cases.AXES:
         k = cases.pods(axes, 3)
@@ -76,7 +76,7 @@ def spin_acceleration() -> Erratum:
 
 
 def missing_axis() -> Erratum:
-    """(21)."""
+    """What is wrong in (21)."""
     at = Platform.of(cases.motion(3))
     k = cases.pods("tangential", 3)
     right, printed = eq.alpha_by_axes(k, at, printed=False), eq.alpha_by_axes(k, at, printed=True)
@@ -96,7 +96,7 @@ def missing_axis() -> Erratum:
 
 
 def compact_inertia() -> Erratum:
-    """(42), (43)."""
+    """What is wrong in (42), (43)."""
     p, k = cases.parameters("tangential"), cases.pods("tangential", 3)
     right, printed = corrected_inertia(p, k), printed_inertia(p, k, shifted=False)
     error = float((_size(printed - right) / _size(right)).max())
@@ -118,7 +118,7 @@ def compact_inertia() -> Erratum:
 
 
 def references_and_rate() -> Erratum:
-    """Above (40), Appendix 1."""
+    """What is wrong above (40), Appendix 1."""
     p, at = cases.parameters("tangential"), cases.motion(3)
     right, printed = compact_forces(p, at), compact_forces(p, at, rate=False)
     return Erratum(
@@ -132,7 +132,7 @@ def references_and_rate() -> Erratum:
 
 
 def moment_along_the_pod() -> Erratum:
-    """(34) and its text."""
+    """What is wrong in (34) and its text."""
     k = cases.pods("tangential", 3)
     smallest = float(np.abs(dot(k.c, k.n)).min())
     return Erratum(

@@ -30,7 +30,7 @@ def _range(path: int, name: str, low: str, high: str) -> tuple[Measure, Measure]
 
 
 def accuracy_on_the_slow_path() -> Claim:
-    """Table of models, Path 2."""
+    """Errors of the models in the paper's table, on Path 2."""
     printed = _range(2, "printed improved", "0.06", "0.14")
     classic = cases.error_range(2, "classic")
     low = Measure("classic, smallest", classic.low, "%", 1.1, 0.2, FIFTH)
@@ -46,7 +46,7 @@ def accuracy_on_the_slow_path() -> Claim:
 
 
 def accuracy_on_the_fast_path() -> Claim:
-    """Table of models, Path 3."""
+    """Errors of the models in the paper's table, on Path 3."""
     printed = _range(3, "printed improved", "4.3", "9.9")
     classic = _range(3, "classic", "1.2", "7.1")
     worse = sum(cases.error(a, 3, "printed improved") > cases.error(a, 3, "classic") for a in cases.AXES)
@@ -63,7 +63,7 @@ def accuracy_on_the_fast_path() -> Claim:
 
 
 def compact_form() -> Claim:
-    """(41)-(43), (48), (51)."""
+    """The compact equations of motion (41)-(43), (48), (51)."""
     slow, fast = _range(2, "printed compact", "0.05", "0.14"), _range(3, "printed compact", "3.7", "10.2")
     apart = max(
         peak_ratio(
@@ -130,7 +130,7 @@ def similar_trends() -> Claim:
 
 
 def what_the_spin_is_worth() -> Claim:
-    """omega.n = 0 alone."""
+    """What the assumption omega.n = 0 alone changes."""
     spin = max(cases.error_range(path, "no spin").high for path in (2, 3))
     classic = cases.error_range(3, "classic").high
     return Claim(
@@ -151,7 +151,7 @@ def what_the_spin_is_worth() -> Claim:
 
 
 def no_spin_no_difference() -> Claim:
-    """Path 1 with u = e_x."""
+    """Without spin the models agree: Path 1 with u = e_x."""
     k = cases.pods("e_x", 1)
     return Claim(
         "section 9; Figs. 5-8",
@@ -196,7 +196,7 @@ def pods_that_agree() -> Claim:
 
 
 def friction_is_small() -> Claim:
-    """C_u, C_p, C_s on Path 3."""
+    """Forces that the friction C_u, C_p, C_s adds on Path 3."""
     worth = max(peak(cases.exact(a, p) - cases.exact(a, p, friction=False)) for a in cases.AXES for p in (2, 3))
     return Claim(
         "section 1, Appendix 2",
@@ -234,7 +234,7 @@ def axisymmetric_pods() -> Claim:
 
 
 def speed_of_path_1() -> Claim:
-    """0.5 m in 6 s."""
+    """Path 1 has the stated speed: 0.5 m in 6 s."""
     needed = float(np.linalg.norm(cases.motion(1).twist[0, :3]))
     return Claim(
         "Appendix 2, Path 1",
@@ -247,7 +247,7 @@ def speed_of_path_1() -> Claim:
 
 
 def tensors_of_real_bodies() -> Claim:
-    """Eigenvalues of Appendix 2."""
+    """Whether the tensors of Appendix 2 are those of real bodies, by their eigenvalues."""
     p = cases.parameters("tangential")
     lower = np.linalg.eigvalsh(p.I_do)
     excess = [float(e[2] - e[1] - e[0]) for e in map(np.linalg.eigvalsh, (p.I_uo, p.I_po))]

@@ -15,7 +15,7 @@ ALONE = "largest force error on (5), this slip alone"
 
 
 def base_triangle() -> Erratum:
-    """Section 1."""
+    """What is wrong in section 1."""
     p = cases.parameters()
     A, B, C = (np.array(leg.rail_start) for leg in cases.model().robot.legs)  # type: ignore[attr-defined]
     sides = [float(np.linalg.norm(end - C)) for end in (A, B)]
@@ -37,7 +37,7 @@ def base_triangle() -> Erratum:
 
 
 def closure() -> Erratum:
-    """(6), leg C."""
+    """What is wrong in (6), leg C."""
     p, x = cases.parameters(), cases.path().x
     right, printed = (eq.closure(p, x, s) for s in (eq.NOTHING, frozenset({"(6) C"})))
     gap = norm(printed[2])

@@ -16,7 +16,7 @@ ROUNDING = "rounding"
 
 
 def corrected_recursions() -> Claim:
-    """(6)-(18) against the library."""
+    """The corrected recursions (6)-(18) against the library."""
     right = eq.forces(cases.parameters(), cases.path())
     found = {name: peak_ratio(cases.exact(name) - right, right) for name in FORMULATIONS}
     return Claim(
@@ -55,7 +55,7 @@ def forces_of_the_figures() -> Claim:
 
 
 def start_and_end() -> Claim:
-    """(5) at t = 0 and 1."""
+    """The motion (5) starts and ends as stated, at t = 0 and 1 s."""
     lift = cases.model().inverse_kinematics(cases.motion().pose)
     return Claim(
         "section 1, (5)",
@@ -68,7 +68,7 @@ def start_and_end() -> Claim:
 
 
 def virtual_power() -> Claim:
-    """Energy over the second."""
+    """The actuators' work over the second is the change of energy."""
     pose, twist, _ = cases.motion()
     kinetic, potential = cases.model().energy(pose[[0, -1]], twist[[0, -1]])
     gained = float(np.diff(kinetic + potential)[0])
@@ -83,7 +83,7 @@ def virtual_power() -> Claim:
 
 
 def symmetry() -> Claim:
-    """y -> -y."""
+    """The motion mirrored in y = 0 swaps the forces of legs A and B."""
     at = cases.path()
     mirror = np.array([-1.0, 1.0, 1.0])
     turned = cases.model().inverse_dynamics(*cases.model().motion(*(mirror * part for part in at)))
@@ -106,7 +106,7 @@ def symmetry() -> Claim:
 
 
 def freedoms() -> Claim:
-    """Wrenches that do no work."""
+    """Wrenches on the platform that do no work change no force."""
     forces = {}
     for name, wrench in (("f_x", 0), ("f_y", 1), ("f_z", 2), ("m_x", 3), ("m_y", 4), ("m_z", 5)):
         forces[name] = peak(cases.model().inverse_dynamics(*cases.motion(), np.eye(6)[wrench]) - cases.exact())
@@ -185,7 +185,7 @@ def all_reactions() -> Claim:
 
 
 def tensor_of_the_links() -> Claim:
-    """J_2."""
+    """The point that the printed tensor J_2 of the links belongs to."""
     p = cases.parameters()
     across = float(p.J2[1, 1])
     return Claim(
@@ -206,7 +206,7 @@ def tensor_of_the_links() -> Claim:
 
 
 def tensor_of_the_platform() -> Claim:
-    """J_3 about other points."""
+    """The printed tensor J_3 of the platform, about the points that it may belong to."""
     readings = {
         "about C5, centre of mass at the triangle's centroid": ((-1 / 30, 0.0, 0.0), "C5", "T5"),
         "about P, the centre of mass, axes of T5": ((0.0, 0.0, 0.0), "com", "T5"),
