@@ -58,7 +58,7 @@ def test_motors_are_sized_in_their_own_units(turning: xr.Dataset, tmp_path: Path
     drawn = {name: figure for name, _, figure in figures(turning)}
     assert drawn["forces"].axes[0].get_ylabel() == "actuator torque [N m]"
     assert drawn["speeds"].axes[0].get_ylabel() == "actuator speed [deg/s]"
-    assert drawn["shares"].axes[0].get_ylabel() == "force [N m]"
+    assert drawn["shares"].axes[0].get_ylabel() == "torque [N m]"
 
 
 def test_power_is_force_times_rate_in_any_unit(cranks: pp.Model) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
 
+SQUARED = "\N{SUPERSCRIPT TWO}"
 _NOISE = 1e-9  # of the largest number of a kind; less is rounding
 
 
@@ -155,7 +156,7 @@ class Table:
         """The table as HTML; texts are escaped."""
         numeric = self.numeric
         head = "".join(
-            f'<th class="{"number" if number else "text"}">{escape(column.header)}</th>'
+            f'<th class="{"number" if number else "text"}">{escape(column.header.replace("^2", SQUARED))}</th>'
             for column, number in zip(self.columns, numeric, strict=True)
         )
         body = "\n".join(

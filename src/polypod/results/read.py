@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..datasets import robot_of
 from ..description import Drive
 from ..model.results import LimitReport
+from ..tables import called
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -74,3 +75,9 @@ def groups(result: xr.Dataset) -> dict[tuple[str, str], list[int]]:
     for k, pair in enumerate(zip(result.actuator_unit.values, result.force_unit.values, strict=True)):
         found.setdefault((str(pair[0]), str(pair[1])), []).append(k)
     return found
+
+
+def pushes(result: xr.Dataset, one: bool = False) -> str:
+    """What the actuators exert: forces, torques, or both; ``one`` of them."""
+    kinds = dict.fromkeys(called("force" if one else "forces", push) for _, push in groups(result))
+    return " and ".join(kinds)

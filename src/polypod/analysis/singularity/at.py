@@ -66,7 +66,8 @@ class SingularityReport:
         axis, point = (", ".join(f"{v:.3f}" for v in np.round(a, 3) + 0.0) for a in (self.screw.axis, self.screw.point))
         if np.isinf(self.screw.pitch):
             return f"{locked} moves along ({axis})"
-        return f"{locked} turns about ({axis}) through ({point}) m, {1e3 * self.screw.pitch:.4g} mm along it a radian"
+        along = f", and moves {1e3 * self.screw.pitch:.3g} mm a radian along that axis"
+        return f"{locked} turns about ({axis}) through ({point}) m{along}"
 
 
 def singularity(model: Model, pose: Array | None = None) -> SingularityReport:

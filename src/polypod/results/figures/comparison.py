@@ -9,6 +9,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ...tables import called, practical_unit
 from ..read import groups
 from .style import INK, TIME, dress, figure, leg_line, legend
 
@@ -21,8 +22,8 @@ def comparison(results: Mapping[str, xr.Dataset]) -> Figure:
     panels: list[tuple[str, str, tuple[str, str] | None]] = []
     for unit, push in units:
         panels += [
-            ("force", f"largest force [{push}]", (unit, push)),
-            ("qdot", f"largest speed [{unit}/s]", (unit, push)),
+            ("force", f"largest {called('force', push)} [{push}]", (unit, push)),
+            ("qdot", f"largest speed [{practical_unit(f'{unit}/s')[1]}]", (unit, push)),
         ]
     panels += [("power", "total power [W]", None), ("condition", "condition number", None)]
     fig = figure(10.0, 2.6 * (len(panels) // 2) + 0.6)
@@ -48,4 +49,5 @@ def _over_time(result: xr.Dataset, name: str, pair: tuple[str, str] | None) -> A
         total: Array = values.sum(axis=1)
         return total
     numbers = groups(result).get(pair)
-    return None if numbers is None else np.asarray(np.abs(values[:, numbers]).max(axis=1))
+    factor = practical_unit(f"{pair[0]}/s")[0] if name == "qdot" else 1.0
+    return None if numbers is None else np.asarray(factor * np.abs(values[:, numbers]).max(axis=1))

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...tables import called, practical_unit
 from ..envelope import envelope
-from ..read import actuators, drives, groups
+from ..read import actuators, drives, groups, pushes
 from ..time_means import rms
 from .curves import merged
 from .style import INK, add_polygons, dress, figure, headline, leg_line, legend, title
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-_PANEL, _ABOVE, _BELOW = 3.2, 0.3, 0.75  # inches: height of a panel, room above and below
+_PANEL, _ABOVE, _BELOW = 3.2, 0.3, 0.92  # inches: height of a panel, room above and below
 _GIVEN = np.array([[0.94, 0.94, 0.94, 1.0]])
 
 
@@ -32,7 +32,7 @@ def force_speed(result: xr.Dataset) -> Figure:
         factor, shown = practical_unit(f"{unit}/s")
         _panel(axes, result, numbers, factor, push)
         dress(axes, f"actuator speed [{shown}]", f"actuator {called('force', push)} [{push}]")
-    headline(fig, title(result, "force against speed"))
+    headline(fig, title(result, f"{pushes(result, one=True)} against speed"))
     legend(fig, fig.axes[0])
     return fig
 
@@ -45,7 +45,8 @@ def _panel(axes: Any, result: xr.Dataset, numbers: list[int], factor: float, uni
     both = np.concatenate([speed / scale[0], force / scale[1]])
     for line in merged([names[k] for k in numbers], both, numbers):
         at, push = np.split(line.values, 2)
-        axes.plot(factor * scale[0] * at, scale[1] * push, label=line.label, **leg_line(line.number))
+        axes.plot(factor * scale[0] * at, scale[1] * push, label=line.label,
+                  **{**leg_line(line.number), "linewidth": 1.2})  # fmt: skip
     for drive in dict.fromkeys(given[k] for k in numbers):
         right = max(right, 1.05 * (drive.max_speed or 0.0))
         limit = envelope(drive, max(right, drive.max_speed or 0.0))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...tables import called
-from ..read import actuators, groups
+from ..read import actuators, groups, pushes
 from ..time_means import rms
 from .curves import draw_curves, richest, three
 from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def forces(result: xr.Dataset) -> Figure:
     """Force of each actuator over time [N or N m], one panel a unit; equal curves as one, peak and rms marked."""
     names, time = actuators(result), result.time.values
-    units = groups(result)
+    units, means = groups(result), []  # type: ignore[var-annotated]
     fig, grid = panels(len(units), height=2.9 if len(units) == 1 else 2.2, legend_rows=1)
     for (axes,), ((_, unit), numbers) in zip(grid, units.items(), strict=True):
         values = result.force.values[:, numbers]
@@ -31,12 +31,9 @@ def forces(result: xr.Dataset) -> Figure:
         most = int(effective.argmax())
         sign = 1.0 if np.trapezoid(values[:, most], time) >= 0 else -1.0
         axes.axhline(sign * effective[most], color=FAINT, linewidth=1.2, linestyle=(0, (6, 3)), zorder=2)
-        axes.annotate(f"largest rms {three(float(effective[most]))} {unit}, {own[most]}", (1.0, sign * effective[most]),
-                      (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points", ha="right", va="bottom",
-                      fontsize=8, color="#555555", zorder=5,
-                      bbox={"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.5})  # fmt: skip
+        means.append(f"{three(float(effective[most]))} {unit} in {own[most]}")
         dress(axes, "", f"actuator {called('force', unit)} [{unit}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
-    headline(fig, title(result, "actuator forces"))
+    headline(fig, title(result, f"actuator {pushes(result)}; grey: largest rms, {' and '.join(means)}"))
     legend(fig, richest([axes for row in grid for axes in row]))
     return fig

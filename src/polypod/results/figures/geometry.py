@@ -35,8 +35,8 @@ def dimensions(robot: Robot) -> Figure:
     lines = skeleton(robot, poses)
     down = points_down(robot)
     views = [("", best_view(robot, lines)), ("plan", View.plan(down)), ("side", View.side(down))]
-    boxes = [extent(robot, lines, poses, view) for _, view in views]
-    boxes = [(low - 0.06 * (high - low).max(), high + 0.06 * (high - low).max()) if k else (low, high)
+    boxes = [extent(robot, lines, poses, view, bare=bool(name)) for name, view in views]
+    boxes = [(low - 0.09 * (high - low).max(), high + 0.06 * (high - low).max()) if k else (low, high)
              for k, (low, high) in enumerate(boxes)]  # fmt: skip
     shares = [float((high - low)[0]) for low, high in boxes]
     tallest = max(float((high - low)[1]) for low, high in boxes)
@@ -48,8 +48,8 @@ def dimensions(robot: Robot) -> Figure:
         width = share / sum(shares)
         axes = fig.add_axes((x, 0.0, width, height / (height + 0.3)))
         draw(axes, robot, lines, 0, poses[0], view, names=not name, letters=6.5)
-        if name == "plan":
-            _circles(axes, lines, view)
+        if name == "plan" and not _circles(axes, lines, view):
+            _span(axes, lines, view)
         elif name == "side":
             _height(axes, lines, view)
         frame(axes, low, high, scale=not name)
@@ -69,18 +69,41 @@ def circle_of(points: Array) -> tuple[Array, float] | None:
     return (centre, float(radii.mean())) if level and np.ptp(radii) <= _ROUND * radii.mean() else None
 
 
-def _circles(axes: Any, lines: Skeleton, view: View) -> None:
-    """Dashed circles through the joints of base and platform, each with its radius."""
+def _circles(axes: Any, lines: Skeleton, view: View) -> bool:
+    """Dashed circles through the joints of base and platform, each with its radius; whether there are any."""
+    drawn = False
     for points, way in ((lines.ground, np.array([-0.75, -0.66])), (lines.platform[0], np.array([0.6, 0.8]))):
         found = circle_of(points)
         if found is None:
             continue
+        drawn = True
         centre, radius = view.flat(found[0]), found[1]
         add_circle(axes, centre, radius, color=_DIMENSION, linewidth=0.8, linestyle=(0, (5, 3)), zorder=10)
         end = centre + radius * way / np.linalg.norm(way)
         axes.annotate("", end, centre, arrowprops={"arrowstyle": "-|>", "color": _DIMENSION, "lw": 0.8, "shrinkA": 0,
                                                    "shrinkB": 0, "mutation_scale": 6}, zorder=11)  # fmt: skip
-        _write(axes, 0.5 * (centre + end), f"R {1e3 * radius:.4g}")
+        _write(axes, centre + 0.6 * (end - centre), f"R {1e3 * radius:.4g}")
+    return drawn
+
+
+def _span(axes: Any, lines: Skeleton, view: View) -> None:
+    """How wide the joints are apart in plan, below them, and how deep, at their left."""
+    flat = view.flat(np.concatenate([lines.joints[0], *(rail.ends for rail in lines.rails)]))
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    gap = 0.07 * float((high - low).max())
+    for k in range(2):
+        if high[k] - low[k] < 0.1 * float((high - low).max()):
+            continue
+        side = np.array([low[0] - gap, low[1] - gap])
+        ends = [np.where(np.arange(2) == k, end, side) for end in (low, high)]
+        _arrow(axes, ends[1], ends[0])
+        _write(axes, 0.5 * (ends[0] + ends[1]), f"{1e3 * (high[k] - low[k]):.4g}", rotation=90.0 * k)
+
+
+def _arrow(axes: Any, end: Array, start: Array) -> None:
+    """A line of dimension, with a head at both ends."""
+    axes.annotate("", end, start, arrowprops={"arrowstyle": "<|-|>", "color": _DIMENSION, "lw": 0.8, "shrinkA": 0,
+                                              "shrinkB": 0, "mutation_scale": 6})  # fmt: skip
 
 
 def _height(axes: Any, lines: Skeleton, view: View) -> None:
@@ -89,9 +112,10 @@ def _height(axes: Any, lines: Skeleton, view: View) -> None:
         return
     feet, heads = view.flat(lines.ground), view.flat(lines.platform[0])
     low, high = float(feet[:, 1].mean()), float(heads[:, 1].mean())
+    if abs(high - low) < 0.02 * float(np.ptp(feet, axis=0).max() + np.ptp(heads, axis=0).max()):
+        return  # a robot in a level plane
     x = float(min(feet[:, 0].min(), heads[:, 0].min())) - 0.1 * float(np.ptp(feet[:, 0]) + abs(high - low)) * 0.5
-    axes.annotate("", (x, high), (x, low), arrowprops={"arrowstyle": "<|-|>", "color": _DIMENSION, "lw": 0.8,
-                                                       "shrinkA": 0, "shrinkB": 0, "mutation_scale": 6})  # fmt: skip
+    _arrow(axes, np.array([x, high]), np.array([x, low]))
     for y, end in ((low, feet[:, 0].min()), (high, heads[:, 0].min())):
         axes.plot([x, end], [y, y], color=_DIMENSION, linewidth=0.6, linestyle=(0, (5, 3)))
     _write(axes, np.array([x, 0.5 * (low + high)]), f"{1e3 * abs(high - low):.4g}", rotation=90)

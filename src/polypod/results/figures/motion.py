@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...datasets import robot_of
 from .curves import NOISE
-from .style import COLOURS, DASHES, INK, TIME, dress, headline, panels, title
+from .style import COLOURS, DASHES, INK, TIME, dress, headline, last_with_time, panels, title
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -35,8 +36,10 @@ def motion(result: xr.Dataset) -> Figure:
         wrench = result.wrench.values
         parts += [("external force [N]", ("fx", "fy", "fz"), wrench[:, :3])]
         parts += [("external moment [N m]", ("mx", "my", "mz"), wrench[:, 3:])]
-    fig, grid = panels(len(parts) // 2, 2, height=1.55, each=True, legend_rows=0)
-    for axes, (label, names, values) in zip([axes for row in grid for axes in row], parts, strict=True):
+    shown = [part for part in parts if np.abs(part[2]).max(initial=0.0) > NOISE] or parts[:1]
+    fig, grid = panels(ceil(len(shown) / 2), min(len(shown), 2), height=1.55, each=True, legend_rows=0)
+    cells = [axes for row in grid for axes in row]
+    for axes, (label, names, values) in zip(cells, shown, strict=False):
         axes.axhline(0.0, color=INK, linewidth=0.6)
         largest = float(np.abs(values).max(initial=0.0))
         still = [
@@ -52,8 +55,13 @@ def motion(result: xr.Dataset) -> Figure:
             axes.set_ylim(-1.0, 1.0)
             axes.set_xlim(float(time[0]), float(time[-1]))
             axes.text(0.5, 0.6, "none", transform=axes.transAxes, ha="center", fontsize=8, color=INK)
-        dress(axes, TIME if axes in grid[-1] else "", label)
-    headline(fig, title(result, "the motion"))
+        dress(axes, TIME, label)
+    last_with_time(cells[: len(shown)], len(grid[0]))
+    for axes in cells[len(shown) :]:
+        axes.set_visible(False)
+    drawn = [label for label, _, _ in shown]
+    absent = [f"no {label.split(' from ')[0].split(' [')[0]}" for label, _, _ in parts if label not in drawn]
+    headline(fig, title(result, f"the motion ({', '.join(absent)})" if absent else "the motion"))
     return fig
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from math import ceil
 from textwrap import fill
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..read import open_reactions
 from .curves import NOISE, draw_curves, richest
-from .style import INK, TIME, dress, headline, legend, panels, title
+from .style import INK, TIME, dress, headline, last_with_time, legend, panels, title
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -25,35 +26,45 @@ def reactions(result: xr.Dataset) -> Figure:
     A joint with one axis (a slide, a hinge) has two panels, the force along the axis with its sign and the size of the
     force across it, which its bearing carries; a ball or universal joint has one, the size of the whole force.
     """
-    rows, lost = _rows(result)
-    split = any(len(row) == 2 for _, row in rows)
+    every, lost = _panels(result)
+    # an empty panel says less than a line of words
+    shown = [panel for panel in every if panel.values.any()] or every
+    unloaded = [panel.name for panel in every if not panel.values.any()] if len(shown) < len(every) else []
     note = " (the part that is determined)" if open_reactions(result) else ""
     note += f"; left open by inner stresses and not drawn: {', '.join(lost)}" if lost else ""
+    note += f"; none: {', '.join(unloaded)}" if unloaded else ""
     words = fill(title(result, f"joint forces{note}"), 95)
-    fig, grid = panels(len(rows), 2 if split else 1, height=1.5, each=True, head=0.3 + 0.17 * words.count("\n"))
-    legs = list(map(str, result.leg.values))
-    for line, (joint, row) in zip(grid, rows, strict=True):
-        for axes, (label, own, values) in zip(line, row, strict=False):
-            axes.axhline(0.0, color=INK, linewidth=0.6)
-            draw_curves(axes, result.time.values, own, values, "N", numbers=[legs.index(leg) for leg in own])
-            dress(axes, TIME if line is grid[-1] else "", f"{label} [N]", joint)
-        for axes in line[len(row) :]:
-            axes.set_visible(False)
+    columns = min(len(shown), 2)
+    fig, grid = panels(ceil(len(shown) / columns), columns, height=1.5, each=True, head=0.3 + 0.17 * words.count("\n"))
+    legs, cells = list(map(str, result.leg.values)), [axes for line in grid for axes in line]
+    for axes, panel in zip(cells, shown, strict=False):
+        axes.axhline(0.0, color=INK, linewidth=0.6)
+        numbers = [legs.index(leg) for leg in panel.legs]
+        draw_curves(axes, result.time.values, panel.legs, panel.values, "N", numbers=numbers)
+        dress(axes, TIME, "force [N]", panel.name)
+    last_with_time(cells[: len(shown)], columns)
+    for axes in cells[len(shown) :]:
+        axes.set_visible(False)
     headline(fig, words)
-    legend(fig, richest([axes for line in grid for axes in line]))
+    legend(fig, richest(cells))
     return fig
 
 
-Panel = tuple[str, list[str], Array]
-"""What a panel shows, the legs, and their values (n, legs)."""
+class Panel(NamedTuple):
+    """What a panel shows, the legs, and their values (n, legs)."""
+
+    name: str
+    legs: list[str]
+    values: Array
 
 
-def _rows(result: xr.Dataset) -> tuple[list[tuple[str, list[Panel]]], list[str]]:
-    """Panels by joint, and the joints of which nothing is known."""
+def _panels(result: xr.Dataset) -> tuple[list[Panel], list[str]]:
+    """Panels joint by joint, and the joints of which nothing is known."""
     names, owners = (result[label].values.tolist() for label in ("joint_name", "joint_leg"))
     force = result.reaction_force.values
     axes = result["joint_axes"].values if "joint_axes" in result else None
-    rows, lost = [], []
+    found: list[Panel] = []
+    lost = []
     for joint in dict.fromkeys(names):
         numbers = [k for k, name in enumerate(names) if name == joint]
         known = [k for k in numbers if np.isfinite(force[:, k]).any()]
@@ -65,11 +76,11 @@ def _rows(result: xr.Dataset) -> tuple[list[tuple[str, list[Panel]]], list[str]]
         if axes is not None and np.isfinite(axes[0, known, 0]).all() and not np.isfinite(axes[0, known, 1]).any():
             along = np.einsum("nki,nki->nk", vectors, axes[:, known, 0])
             across = np.linalg.norm(vectors - along[..., None] * axes[:, known, 0], axis=-1)
-            row = [("along its axis", legs, _quiet(along, scale)), ("across its axis", legs, _quiet(across, scale))]
+            found += [Panel(f"{joint}, along its axis", legs, _quiet(along, scale))]
+            found += [Panel(f"{joint}, across its axis", legs, _quiet(across, scale))]
         else:
-            row = [("force", legs, np.linalg.norm(vectors, axis=-1))]
-        rows.append((joint, row))
-    return rows, lost
+            found += [Panel(joint, legs, np.linalg.norm(vectors, axis=-1))]
+    return found, lost
 
 
 def _quiet(values: Array, scale: float) -> Array:

@@ -21,6 +21,8 @@ PATH_STYLE: dict[str, Any] = {"color": "#B00020", "linewidth": 1.0}
 AXIS_COLOURS = ("#C0392B", "#2E7D32", "#1F5FA8")
 STEEL, PLATE, GROUND = "#5B6670", "#7FB2D9", "#A8A8A8"
 _PAD = 0.08  # inch
+_TRIAD = 0.18  # length of the axes, of the robot
+_LETTER = 1.18 * _TRIAD  # where their letters are
 
 
 def robot_picture(robot: Robot, pose: Array | None = None, title: str | None = None, size: float = 5.2) -> Figure:
@@ -47,20 +49,22 @@ def note(robot: Robot) -> str:
     return "(z points down)" if points_down(robot) else ""
 
 
-def extent(robot: Robot, lines: Skeleton, poses: Array, view: View, path: Array | None = None) -> tuple[Array, Array]:
-    """Corners (2) on paper of the robot at all poses with its names, axes and scale."""
+def extent(
+    robot: Robot, lines: Skeleton, poses: Array, view: View, path: Array | None = None, bare: bool = False
+) -> tuple[Array, Array]:
+    """Corners (2) on paper of the robot at all poses with its axes and, unless ``bare``, its names and scale."""
     corners = []
     for k in range(len(poses)):
         corners += [*solids(lines, k, poses[k], view).box]
     if path is not None:
         corners += [*view.flat(path)]
     size = _size(lines)
-    for name, point in _names(robot, lines, view):
+    for name, point in [] if bare else _names(robot, lines, view):
         half = size * np.array([0.016 * len(name), 0.025])  # of a name in a small picture
         corners += [point - half, point + half]
     triad = view.flat(0.2 * size * np.eye(3))
     low, high = np.min([*corners, *triad], axis=0), np.max([*corners, *triad], axis=0)
-    return low - size * np.array([0.05, 0.15]), high + size * np.array([0.05, 0.03])
+    return low - size * np.array([0.05, 0.05 if bare else 0.15]), high + size * np.array([0.05, 0.03])
 
 
 def frame(axes: Any, low: Array, high: Array, scale: bool = True) -> None:
@@ -88,7 +92,7 @@ def draw(
     if path is not None:
         axes.plot(*view.flat(path).T, zorder=3, **PATH_STYLE)
     size = _size(lines)
-    _triad(axes, view, np.zeros(3), np.eye(3), 0.18 * size)
+    _triad(axes, view, np.zeros(3), np.eye(3), _TRIAD * size)
     _centre_of_mass(axes, view.flat(pose[:3, :3] @ np.array(robot.platform.com) + pose[:3, 3]))
     if names:
         for name, place in _names(robot, lines, view):
@@ -161,9 +165,10 @@ def _names(robot: Robot, lines: Skeleton, view: View) -> list[tuple[str, Array]]
     ways = np.where(far[:, None] > 0.05 * size, away / np.maximum(far, 1e-12)[:, None], around)
     places = flat + 0.075 * size * ways
     room = np.array([0.11, 0.05]) * size
-    for k in range(1, len(places)):  # names of neighbours that are one behind the other go apart
-        for other in range(k):
-            gap = places[k] - places[other]
+    letters = list(view.flat(_LETTER * size * np.eye(3)))
+    for k in range(len(places)):  # names go apart from axes' letters, and from neighbours that are behind each other
+        for other in [*letters, *places[:k].copy()]:
+            gap = places[k] - other
             if (np.abs(gap) < room).all():
                 places[k, 1] += (room[1] - abs(gap[1])) * (1.0 if gap[1] >= 0 else -1.0)
     return [(leg.name, place) for leg, place in zip(robot.legs, places, strict=True)]
@@ -186,7 +191,8 @@ def _triad(axes: Any, view: View, origin: Array, directions: Array, length: floa
             continue
         axes.annotate("", end, start, arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0,
                                                   "shrinkB": 0, "mutation_scale": 7}, zorder=6)  # fmt: skip
-        axes.text(*(start + 1.18 * (end - start)), name, fontsize=7, color=colour, ha="center", va="center", zorder=6)
+        axes.text(*(start + _LETTER / _TRIAD * (end - start)), name, fontsize=7, color=colour, ha="center", va="center",
+                  zorder=6)  # fmt: skip
 
 
 def _centre_of_mass(axes: Any, place: Array) -> None:

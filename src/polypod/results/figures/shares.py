@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..read import actuators
+from ...tables import called
+from ..read import actuators, pushes
 from .axes import PREFIXES, power_of
 from .curves import merged
 from .style import COLOURS, DASHES, INK, TIME, dress, headline, legend, panels, title
@@ -43,11 +44,11 @@ def shares(result: xr.Dataset) -> Figure:
         _panel(axes, result, curve.number, parts)
         unit = str(result.force_unit.values[curve.number])
         first = axes in [row[0] for row in grid]
-        dress(axes, TIME if axes in grid[-1] else "", f"force [{unit}]" if first else "", curve.label)
+        dress(axes, TIME if axes in grid[-1] else "", f"{called('force', unit)} [{unit}]" if first else "", curve.label)
     for axes in every_panel[len(alike) :]:
         axes.set_visible(False)
     _one_scale(result, alike, every_panel)
-    headline(fig, f"{title(result, 'what the forces are for')}{note}")
+    headline(fig, f"{title(result, f'what the {pushes(result)} are for')}{note}")
     legend(fig, every_panel[0])
     return fig
 

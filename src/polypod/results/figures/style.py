@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +74,14 @@ def panels(
     return fig, grid
 
 
+def last_with_time(cells: Sequence[Any], columns: int) -> None:
+    """Numbers and name of time below the lowest panel of each column of a grid whose last row may be short."""
+    for axes in cells[:-columns]:
+        axes.set_xlabel("")
+    for axes in cells[-columns:]:
+        axes.tick_params(labelbottom=True)
+
+
 def headline(fig: Figure, text: str) -> None:
     """The title of a figure of panels."""
     fig.text(0.012, 1.0 - 0.07 / fig.get_figheight(), text, fontsize=10, color=INK, va="top")
@@ -140,6 +149,7 @@ def legend(figure_: Figure, axes: Axes, columns: int = 6) -> None:
     handles, labels = axes.get_legend_handles_labels()
     if not labels:
         return
+    columns = ceil(len(labels) / ceil(len(labels) / columns))  # rows of one length
     order = [k for column in range(columns) for k in range(column, len(labels), columns)]
     figure_.legend(
         [handles[k] for k in order], [labels[k] for k in order],

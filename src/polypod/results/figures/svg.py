@@ -49,7 +49,10 @@ def key(handles: Sequence[Any], labels: Sequence[str], x: float, y: float, ncols
     for column, width in zip(columns, widths, strict=True):
         for row, (mark, label) in enumerate(column):
             at = y + 1.6 * fontsize * row
-            parts.append(f'<path d="M{left:.1f} {at:.1f}h{2.8 * fontsize:.1f}" fill="none" {pen(mark.style)}/>')
+            if mark.style.get("linestyle", "-") == "none":
+                parts.append(dot((left + 1.4 * fontsize, at), mark.style))
+            else:
+                parts.append(f'<path d="M{left:.1f} {at:.1f}h{2.8 * fontsize:.1f}" fill="none" {pen(mark.style)}/>')
             parts.append(words(left + 3.3 * fontsize, at, label, fontsize=fontsize, va="center"))
         left += width
     return parts
@@ -102,8 +105,11 @@ def path(points: Array) -> str:
 
 
 def thinned(x: Array, y: Array) -> tuple[Array, Array]:
-    """Points of a line that are seen: of many, the lowest and the highest in each of as many pieces as are seen."""
-    size = len(x) // _MOST
+    """Points of a line that are seen: of many, the lowest and the highest in each of as many pieces as are seen.
+
+    A line that turns back, as force over speed does, is kept whole.
+    """
+    size = len(x) // _MOST if (np.diff(x) > 0).all() else 0
     if size < 3 or not (np.isfinite(x).all() and np.isfinite(y).all()):
         return x, y
     count = len(x) // size * size

@@ -94,7 +94,7 @@ def surface(result: xr.Dataset) -> Figure:
         getattr(axes, f"set_{axis}lim")(a, b)
         getattr(axes, f"set_{axis}label")(f"{name} [{SCALE[unit][1]}]", fontsize=9)
     axes.tick_params(labelsize=7)
-    axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3))
+    axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3), zoom=1.2)
     axes.set_proj_type("ortho")
     axes.view_init(22, -58)
     _legend(fig, result, colours)

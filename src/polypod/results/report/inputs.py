@@ -28,7 +28,7 @@ def input_facts(result: xr.Dataset, inputs: Mapping[str, Any]) -> list[tuple[str
         *platform_facts(robot),
         ("Legs", _legs(robot)),
         ("Stops", _stops(result)),
-        ("Gravity", f"{_numbers(np.array(robot.gravity))} m/s^2 in base axes"),
+        ("Gravity", f"{_numbers(np.array(robot.gravity))} m/s\N{SUPERSCRIPT TWO} in base axes"),
         ("Friction", "included" if result.attrs["friction"] == "yes" else "left out"),
         ("External wrench", _wrench(result)),
     ]

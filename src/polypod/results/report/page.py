@@ -152,6 +152,6 @@ def figure_html(name: str, caption: str, svg: bytes) -> str:
     """A figure with its caption; as a picture of its own, so that names inside it cannot clash or run."""
     data = base64.b64encode(svg).decode()
     return (
-        f'<figure id="{escape(name)}"><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{data}">'
+        f'<figure id="{escape(name)}"><div><img alt="{escape(caption)}" src="data:image/svg+xml;base64,{data}"></div>'
         f"<figcaption>{escape(caption)}</figcaption></figure>"
     )

@@ -3,7 +3,7 @@
 const named = scene.legs.map((name, leg) => {
   const own = scene.joints.map((joint, k) => [joint, k]).filter(([joint]) => joint.leg === leg);
   const root = own.find(([joint]) => joint.parent === 0 || joint.child === 0) ?? own[0];
-  const tag = element("span", { className: "tag", style: `color:${scene.colours[leg % scene.colours.length]}` }, name);
+  const tag = element("span", { className: "tag", style: `border-color:${scene.colours[leg % scene.colours.length]}` }, name);
   place.append(tag);
   return {
     tag,
@@ -25,7 +25,7 @@ for (const body of [0, 1]) {
     place.append(tag);
     const end = [0, 0, 0];
     end[k] = 0.22 * scene.scale;
-    named.push({ tag, at: frames => toBase(frames[body], end), shown: () => shows.frames && stage.live });
+    named.push({ tag, at: frames => toBase(frames[body], end), shown: () => shows.frames });
   });
 }
 function tags() {
@@ -62,7 +62,7 @@ place.append(
 );
 const switches = {
   forces: "Forces",
-  ...(scene.cones.length ? { cones: "Joint cones" } : {}),
+  ...(scene.cones.length && stage.live ? { cones: "Joint cones" } : {}),
   mass: "Centre of mass",
   ...(data.workspace?.length && stage.live ? { workspace: "Workspace" } : {}),
   frames: "Axes",

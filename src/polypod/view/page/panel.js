@@ -110,7 +110,7 @@ function makePanel(host, app) {
       element("th", {}, ""),
       element("th", {}, "coordinate"),
       element("th", {}, ""),
-      element("th", {}, "force"),
+      element("th", {}, scene.actuators.every(one => one.force_unit === "N m") ? "torque" : "force"),
       element("th", {}, ""),
       element("th", { title: "The larger share of the drive's limits of force and speed" }, limited ? "use" : ""),
     ),

@@ -23,6 +23,26 @@ function makeSketch(host, camera) {
     const [[x1, y1], [x2, y2]] = [sketch.project(a), sketch.project(b)];
     shape("line", { x1, y1, x2, y2, stroke, "stroke-width": width, "stroke-linecap": "round" });
   };
+  const arrow = (a, b, fill, width) => {
+    line(a, b, fill, width);
+    const [[x1, y1], [x2, y2]] = [sketch.project(a), sketch.project(b)];
+    const length = Math.hypot(x2 - x1, y2 - y1);
+    if (length < 1) return; // it points at the reader, or is none
+    const [u, v] = [((x2 - x1) / length) * 3 * width, ((y2 - y1) / length) * 3 * width];
+    const head = [
+      [x2 + u, y2 + v],
+      [x2 - 0.5 * v, y2 + 0.5 * u],
+      [x2 + 0.5 * v, y2 - 0.5 * u],
+    ];
+    shape("polygon", { points: head.map(p => p.join(",")).join(" "), fill });
+  };
+  const triad = frame => {
+    ["#c62828", "#2e9d43", "#1f62d0"].forEach((fill, k) => {
+      const end = [0, 0, 0];
+      end[k] = 0.17 * scene.scale;
+      arrow(toBase(frame, [0, 0, 0]), toBase(frame, end), fill, 2.5);
+    });
+  };
   const dot_ = (a, fill, radius) => {
     const [cx, cy] = sketch.project(a);
     shape("circle", { cx, cy, r: radius, fill });
@@ -61,12 +81,14 @@ function makeSketch(host, camera) {
       area(frames[1], scene.plates[1], state.singular ? "#c62828" : "#56a0c8", 0.55);
       for (const load of scene.payloads) dot_(toBase(frames[1], load.com), "#b7791f", 8);
       if (shows.mass) dot_(centreOfMass(frames).at, "#1d2733", 6);
+      if (shows.frames) [frames[0], frames[1]].forEach(triad);
       if (shows.forces && state.force) {
         scene.actuators.forEach((actuator, k) => {
           const axis = jointAxis(frames, actuator.joint, 0),
             at = jointPoint(frames, actuator.joint);
           const part = Math.min(1.6, Math.abs(state.force[k]) / (sketch.forceScale[actuator.force_unit] || 1));
-          line(at, add(at, axis, 0.3 * part * scene.scale * actuator.forwards), "#C2185B", 3);
+          const far = add(at, axis, 0.3 * part * scene.scale * actuator.forwards);
+          arrow(...(state.force[k] >= 0 ? [at, far] : [far, at]), "#C2185B", 3); // towards the joint if it pulls
         });
       }
     }
