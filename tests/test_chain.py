@@ -20,6 +20,7 @@ import polypod as pp
 from chain_engine import Array, Engine, Motion, Place
 from chain_functions import Functions
 from compare import assert_close
+from machine_chains import MACHINES
 from polypod.errors import InputError
 from polypod.files import loads
 from polypod.formulations import FORMULATIONS
@@ -34,7 +35,7 @@ from random_chains import as_chains, as_data, carried, shuffled
 from states import mostly_long
 from unusual_chains import UNUSUAL
 
-ROBOTS = {**USUAL, **UNUSUAL}
+ROBOTS = {**USUAL, **UNUSUAL, **MACHINES}
 FOLDER = Path(__file__).parent / "data" / "golden" / "general"
 GOLDEN = sorted(path.stem for path in FOLDER.glob("*.json"))
 # Both sides round in double precision, magnified by the condition of legs and Jacobian (below 1e3): 1e-12 is reached.
@@ -59,6 +60,8 @@ DEFAULT = (
     "3-PRPaR",
     "four-bar",
     "2-UPS+PP",
+    "double wishbone",
+    "slider-crank",
 )
 # Small graphs, on which all functions are built in a moment.
 FEW_LEGS = ("planar 4-RRR", "3-PRS turned", "hinge", "all driven")
@@ -168,6 +171,29 @@ def test_formulations(name: str, formulation: str) -> None:
             function("inverse_dynamics", True, formulation, **given)
         return
     check(function("inverse_dynamics", True, formulation, **given)["force"], wanted, 1e-11)
+
+
+@pytest.mark.parametrize("name", mostly_long(MACHINES, ("slider-crank",)))
+def test_every_formulation_that_applies(name: str) -> None:
+    """By the engine, with and without friction; where recursive matrices do not apply it is said why."""
+    c, function = case(name), functions(name)
+    for friction in (False, True):
+        wanted = c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], friction)
+        for formulation in FORMULATIONS:
+            try:
+                found = function("inverse_dynamics", friction, formulation, **c.given)["force"]
+            except InputError as error:
+                assert formulation == "recursive-matrix"
+                assert "use virtual-power" in str(error) or "one joint at the platform" in str(error)  # noqa: PT017
+                continue
+            check(found, wanted)
+
+
+def test_newton_euler_where_the_last_joint_is_driven() -> None:
+    """The joint at the platform closes the loop and is driven too: its drive is one of the unknowns."""
+    c, function = case("all driven"), functions("all driven")
+    wanted = c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], friction=True)
+    check(function("inverse_dynamics", True, "newton-euler", **c.given)["force"], wanted)
 
 
 def test_legs_closed_by_iterating_have_derivatives_and_a_lagrangian() -> None:

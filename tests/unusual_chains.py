@@ -33,8 +33,14 @@ XYZ = [translation(name, axis) for name, axis in zip("xyz", np.eye(3), strict=Tr
 LETTERS = {"R": "revolute", "P": "prismatic", "C": "cylindrical", "S": "spherical"}
 
 
-def _leg(rng: np.random.Generator, joints: Sequence[tuple[str, str, Any, Any]], driven: str, rate: float = 0.3) -> Data:
-    """A leg of joints (name, bodies, place, axis or axes); the kind of a joint is the first letter of its name."""
+def linked(
+    rng: np.random.Generator, joints: Sequence[tuple[str, str, Any, Any]], driven: str, rate: float = 0.3
+) -> Data:
+    """A leg of joints (name, bodies, place, axis or axes); the kind of a joint is the first letter of its name.
+
+    ``driven`` names joints, a cylindrical one along its axis or as ``NAME.rotation``. A rod between two balls is round.
+    """
+    drives = dict((*one.split("."), "translation")[:2] for one in driven.split())
     stated, held = [], {}
     for name, between, at, axis in joints:
         first, second = between.split()
@@ -44,22 +50,26 @@ def _leg(rng: np.random.Generator, joints: Sequence[tuple[str, str, Any, Any]], 
             joint["axes"] = [numbers(a) for a in axis]
         elif name[0] != "S":
             joint["axis"] = numbers(unit(axis))
-        if name == driven:
-            joint["actuated"] = "translation" if name[0] == "C" else True
+        if name in drives:
+            joint["actuated"] = drives[name] if name[0] == "C" else True
         if name[0] != "C":
             joint["friction"] = {"viscous": float(rng.uniform(0.3, 1.0) * rate)}
         stated.append(joint)
         for body in (first, second):
-            held.setdefault(body, []).append(np.asarray(at, dtype=float))
-    bodies = {
-        body: random_body(rng, rng.uniform(0.3, 1.0), np.mean(points, axis=0), 0.08)
-        for body, points in held.items()
-        if body not in ("base", "platform")
-    }
+            held.setdefault(body, []).append((name[0], np.asarray(at, dtype=float)))
+    bodies = {}
+    for body, ends in held.items():
+        if body in ("base", "platform"):
+            continue
+        letters, points = zip(*ends, strict=True)
+        if letters == ("S", "S"):
+            bodies[body] = round_body(rng, rng.uniform(0.3, 1.0), *points)
+        else:
+            bodies[body] = random_body(rng, rng.uniform(0.3, 1.0), np.mean(points, axis=0), 0.08)
     return {"kind": "chain", "bodies": bodies, "joints": stated}
 
 
-def _around(k: int, count: int = 3, off: float = 0.0) -> tuple[Array, Array]:
+def around(k: int, count: int = 3, off: float = 0.0) -> tuple[Array, Array]:
     """Outward and sideways directions of a leg."""
     a = 2 * np.pi * k / count + off
     return np.r_[np.cos(a), np.sin(a), 0.0], np.r_[-np.sin(a), np.cos(a), 0.0]
@@ -75,7 +85,7 @@ def orthoglide(seed: int) -> Data:
         rod = 0.36 * x + 0.05 * y + 0.07 * z
         wide = 0.06 * y + 0.02 * x
         wrist = start + rod
-        leg = _leg(
+        leg = linked(
             rng,
             [
                 ("P1", "base slider", start - 0.05 * z, x + 0.1 * y),
@@ -97,7 +107,7 @@ def delta_of_hinges(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(3):
-        out, side = _around(k)
+        out, side = around(k)
         motor, elbow, wrist = 0.2 * out, 0.45 * out - 0.1 * Z, 0.08 * out - 0.6 * Z
         along = unit(wrist - elbow)
         normal = np.cross(along, side)
@@ -111,7 +121,7 @@ def delta_of_hinges(seed: int) -> Data:
                 (f"R{3 + n}", f"near bar{n}", elbow + shift, normal),
                 (f"R{5 + n}", f"bar{n} far", wrist + shift, normal),
             ]
-        legs.append(_leg(rng, joints, "R1"))
+        legs.append(linked(rng, joints, "R1"))
     return robot(rng, legs, {"position": [0.0, 0.0, -0.6]}, XYZ, "3-RRPaR")
 
 
@@ -156,11 +166,11 @@ def three_rrs(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(3):
-        out, side = _around(k, off=0.1)
+        out, side = around(k, off=0.1)
         base, elbow, ball = 0.4 * out, 0.55 * out + 0.3 * Z, 0.25 * out + 0.6 * Z
         tilted = unit(side + 0.2 * rng.normal(size=3))
         joints = [("R1", "base crank", base, tilted), ("R2", "crank rod", elbow, side), ("S3", "rod platform", ball, 0)]
-        legs.append(_leg(rng, joints, "R1"))
+        legs.append(linked(rng, joints, "R1"))
     freedoms = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
     return robot(rng, legs, {"position": [0.0, 0.0, 0.6]}, freedoms, "3-RRS")
 
@@ -170,9 +180,9 @@ def redundant_post(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(4):
-        out, _ = _around(k, 4, 0.3)
+        out, _ = around(k, 4, 0.3)
         legs.append(serial(rng, 0.6 * out, 0.2 * out + 0.9 * Z + 0.05 * rng.normal(size=3), "UPS", 1))
-    post = _leg(rng, [("U1", "base tube", 0 * Z, (X, Y)), ("P2", "tube platform", 0.4 * Z, Z)], "")
+    post = linked(rng, [("U1", "base tube", 0 * Z, (X, Y)), ("P2", "tube platform", 0.4 * Z, Z)], "")
     freedoms = [rotation("roll", X), rotation("pitch", Y), translation("z", Z)]
     return robot(rng, [*legs, post], {"position": [0.0, 0.0, 0.9]}, freedoms, "4-UPS+UP")
 
@@ -191,7 +201,7 @@ def five_freedoms(seed: int) -> Data:
         ("S3", "rod platform", ball, 0),
     ]
     freedoms = [*XYZ, rotation("roll", X), rotation("yaw", Z)]
-    return {**data, "legs": [*data["legs"][1:], _leg(rng, joints, "P2")], "freedoms": freedoms, "name": "4-UPS+RPS"}
+    return {**data, "legs": [*data["legs"][1:], linked(rng, joints, "P2")], "freedoms": freedoms, "name": "4-UPS+RPS"}
 
 
 def exechon(seed: int) -> Data:
@@ -206,14 +216,14 @@ def exechon(seed: int) -> Data:
             ("P2", "tube rod", (base + tip) / 2, tip - base),
             ("R3", "rod platform", tip, Y),
         ]
-        legs.append(_leg(rng, joints, "P2"))
+        legs.append(linked(rng, joints, "P2"))
     base, tip = 0.5 * Y, 0.2 * Y + height * Z
     joints = [
         ("S1", "base tube", base, 0),
         ("P2", "tube rod", (base + tip) / 2, tip - base),
         ("R3", "rod platform", tip, X),
     ]
-    legs.append(_leg(rng, joints, "P2"))
+    legs.append(linked(rng, joints, "P2"))
     freedoms = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
     return robot(rng, legs, {"position": [0.0, 0.0, height]}, freedoms, "Exechon")
 
@@ -223,7 +233,7 @@ def capaman(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(3):
-        out, side = _around(k)
+        out, side = around(k)
         foot, bar, wide = 0.3 * out, 0.25 * Z + 0.12 * side, 0.1 * side
         joints = [
             ("R1", "base crank", foot - wide, out),
@@ -233,7 +243,7 @@ def capaman(seed: int) -> Data:
             ("P5", "coupler slider", foot + bar, out),
             ("S6", "slider platform", foot + bar + 0.1 * Z, 0),
         ]
-        legs.append(_leg(rng, joints, "R1"))
+        legs.append(linked(rng, joints, "R1"))
     freedoms = [translation("z", Z), rotation("roll", X), rotation("pitch", Y)]
     home = {"position": numbers(0.35 * Z)}
     return robot(rng, legs, home, freedoms, "CaPaMan")
@@ -247,7 +257,7 @@ def tripteron(seed: int) -> Data:
         x, y, z = np.roll(np.eye(3), k, axis=0)
         base, elbow, wrist = -0.5 * y - 0.2 * x, -0.25 * y + 0.2 * z - 0.1 * x, 0.05 * y - 0.1 * x
         joints = [("C1", "base arm", base, x), ("R2", "arm rod", elbow, x), ("R3", "rod platform", wrist, x)]
-        legs.append(_leg(rng, joints, "C1"))
+        legs.append(linked(rng, joints, "C1"))
     return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, XYZ, "3-CRR")
 
 
@@ -255,8 +265,8 @@ def four_bar(seed: int) -> Data:
     """The coupler of a planar four-bar linkage: one freedom, two components follow."""
     rng = np.random.default_rng(seed)
     legs = [
-        _leg(rng, [("R1", "base crank", 0 * Y, Z), ("R2", "crank platform", [0.1, 0.25, 0], Z)], "R1"),
-        _leg(rng, [("R1", "base rocker", 0.6 * X, Z), ("R2", "rocker platform", [0.7, 0.4, 0], Z)], ""),
+        linked(rng, [("R1", "base crank", 0 * Y, Z), ("R2", "crank platform", [0.1, 0.25, 0], Z)], "R1"),
+        linked(rng, [("R1", "base rocker", 0.6 * X, Z), ("R2", "rocker platform", [0.7, 0.4, 0], Z)], ""),
     ]
     return robot(rng, legs, {"position": [0.3, 0.4, 0.05]}, [translation("x", X)], "four-bar")
 
@@ -283,8 +293,8 @@ def bennett(seed: int) -> Data:
     assert np.abs(closed - np.eye(4)).max() < 1e-12, closed
     at, axis = [f[:3, 3] for f in frames], [f[:3, 2] for f in frames]
     legs = [
-        _leg(rng, [("R1", "base crank", at[0], axis[0]), ("R2", "crank platform", at[1], axis[1])], "R1"),
-        _leg(rng, [("R1", "base rocker", at[3], axis[3]), ("R2", "rocker platform", at[2], axis[2])], ""),
+        linked(rng, [("R1", "base crank", at[0], axis[0]), ("R2", "crank platform", at[1], axis[1])], "R1"),
+        linked(rng, [("R1", "base rocker", at[3], axis[3]), ("R2", "rocker platform", at[2], axis[2])], ""),
     ]
     home = (at[1] + at[2]) / 2
     return robot(rng, legs, {"position": numbers(home)}, [rotation("turn", Z)], "Bennett")
@@ -299,7 +309,7 @@ def sarrus(seed: int) -> Data:
         points = [0.2 * out, 0.45 * out + 0.25 * Z, 0.2 * out + 0.5 * Z]
         names = ["base low", "low high", "high platform"]
         joints = [(f"R{n + 1}", names[n], points[n], side) for n in range(3)]
-        legs.append(_leg(rng, joints, driven))
+        legs.append(linked(rng, joints, driven))
     return robot(rng, legs, {"position": [0.0, 0.0, 0.5]}, [translation("z", Z)], "Sarrus")
 
 
@@ -308,15 +318,15 @@ def coaxial_eye(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(3):
-        out, _ = _around(k)
-        a, b, c = Z, unit(out - 0.4 * Z), unit(0.7 * _around(k, off=0.9)[0] + 0.6 * Z)
+        out, _ = around(k)
+        a, b, c = Z, unit(out - 0.4 * Z), unit(0.7 * around(k, off=0.9)[0] + 0.6 * Z)
         points = [(0.1 + 0.03 * k) * a, 0.2 * b, 0.15 * c]
         joints = [
             ("R1", "base low", points[0], a),
             ("R2", "low high", points[1], b),
             ("R3", "high platform", points[2], c),
         ]
-        legs.append(_leg(rng, joints, "R1"))
+        legs.append(linked(rng, joints, "R1"))
     freedoms = [rotation("roll", X), rotation("pitch", Y), rotation("yaw", Z)]
     return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, freedoms, "coaxial eye")
 
@@ -389,14 +399,14 @@ def rails(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(3):
-        out, side = _around(k, off=0.2)
+        out, side = around(k, off=0.2)
         foot, wrist = 0.5 * out, 0.15 * side + 0.05 * out
         joints = [
             ("P1", "base slider", foot, out + 0.3 * side),
             ("R2", "slider rod", foot, Z),
             ("R3", "rod platform", wrist, Z),
         ]
-        legs.append(_leg(rng, joints, "P1"))
+        legs.append(linked(rng, joints, "P1"))
     freedoms = [translation("x", X), translation("y", Y), rotation("yaw", Z)]
     return robot(rng, legs, {"position": [0.0, 0.0, 0.0]}, freedoms, "3-PRR")
 
@@ -413,7 +423,7 @@ def five_bar_legs(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     legs = []
     for k in range(3):
-        out, side = _around(k, off=0.1)
+        out, side = around(k, off=0.1)
         foot, up = 0.5 * out, unit(Z - 0.2 * out)
         normal = np.cross(side, up)
         points = {(x, y): foot + x * side + y * up for x in (-0.2, -0.1, 0.0, 0.1, 0.2) for y in (-0.05, 0.0, 0.2, 0.4)}
@@ -426,7 +436,7 @@ def five_bar_legs(seed: int) -> Data:
             ("R5", "rod1 rod2", points[0.0, 0.4], normal),
             ("S6", "rod2 platform", points[0.0, 0.4] + 0.02 * normal, 0),
         ]
-        leg = _leg(rng, joints, "R1")
+        leg = linked(rng, joints, "R1")
         leg["joints"][3]["actuated"] = True
         legs.append(shuffled(rng, leg))
     return robot(rng, legs, {"position": [0.0, 0.0, 0.5]}, (), "3-R(RRRRR)S")
@@ -447,7 +457,9 @@ def inclined_slides(seed: int) -> Data:
     rng = np.random.default_rng(seed)
     data = hexapod(seed, "UPS", 1, count=2)
     at = np.array(data["home"]["position"]) - 0.1 * Z
-    post = _leg(rng, [("P1", "base slider", at, [1.0, 0.2, 0.1]), ("P2", "slider platform", at, [0.1, -0.3, 1.0])], "")
+    post = linked(
+        rng, [("P1", "base slider", at, [1.0, 0.2, 0.1]), ("P2", "slider platform", at, [0.1, -0.3, 1.0])], ""
+    )
     freedoms = [translation("x", X), translation("z", Z)]
     return {**data, "legs": [post, *data["legs"]], "freedoms": freedoms, "name": "2-UPS+PP"}
 

@@ -3,8 +3,8 @@
 Every energy is K = 1/2 zdot^T M zdot with constant M and zdot = B(t) tdot: the velocity of a centre of mass, the
 angular velocity of a body in its own axes, or the rate of an actuated coordinate. A leg's coordinates t are its tip's
 place (and the platform's axes where it uses them), so that a leg needs derivatives by three variables only. Unknowns of
-a leg that is closed by iterating are two steps of Newton from the closed place: their first and second derivatives are
-those of the solution.
+a leg that is closed by iterating move by z = A d + 1/2 d^T H d with a change d of t, A and H those of the solution: the
+energies are then differentiated by d, and A and H are solved for once.
 """
 
 from __future__ import annotations
@@ -63,8 +63,16 @@ class LegEnergies:
 
     def __init__(self, state: LegAtState, gravity: ca.SX) -> None:
         leg = state.model
-        self.leg, self.t, self._state = leg, leg.inputs, state
-        self.rate = ca.SX.sym("rate", self.t.numel())
+        self.leg, self._state = leg, state
+        size = leg.inputs.numel()
+        self.rate = ca.SX.sym("rate", size)
+        self.t = leg.inputs
+        if leg.unknowns is not None:
+            # what is differentiated by: a change of the coordinates from where the leg is closed
+            count = leg.unknowns.move.numel()
+            self.t = ca.SX.sym("change", size)
+            self._slopes = ca.SX.sym("slopes", count, size)
+            self._bends = ca.SX.sym("bends", count, size * (size + 1) // 2)
         self.terms: list[Term] = []
         self.weights: list[Weight] = []
         self._turning: dict[tuple[int, ...], ca.SX] = {}
@@ -91,20 +99,33 @@ class LegEnergies:
         return zero, first, half
 
     @lazy
-    def _places(self) -> ca.SX:
-        """Where the leg's unknowns are as a function of t, exact with its first two derivatives at the closed place."""
-        u = self.leg.unknowns
+    def _following(self) -> ca.Function:
+        """First and second derivatives of the unknowns by the coordinates, of (t, fixed numbers, place).
+
+        c_z A = -c_t and c_z H_jk = -d^2 c(t + d, A d)/(d_j d_k) with the one factorised c_z.
+        """
+        leg, u = self.leg, self.leg.unknowns
         assert u is not None
-        once = self.leg.closing[0]
-        return ca.substitute(once, u.place, once)
+        _, _, factor = leg.closing
+        size, still = self.t.numel(), ca.SX.zeros(u.move.numel())
+        by_t = ca.substitute(ca.jacobian(u.equations, leg.inputs), u.move, still)
+        slopes = ca.densify(ca.horzcat(*[-factor.solve(by_t[:, k]) for k in range(size)]))
+        aside = ca.vertcat(leg.inputs + self.t, self._slopes @ self.t)
+        first = ca.jacobian(ca.substitute(u.equations, ca.vertcat(leg.inputs, u.move), aside), self.t)
+        second = ca.substitute([ca.jacobian(first[:, k], self.t) for k in range(size)], [self.t], [ca.SX.zeros(size)])
+        second = ca.substitute(second, [self._slopes], [slopes])
+        bends = [-factor.solve(second[j][:, k]) for j in range(size) for k in range(j, size)]
+        return ca.Function("following", [leg.inputs, leg.fixed, u.place], ca.cse([slopes, ca.horzcat(*bends)]))
 
     def _closed(self, expression: ca.SX) -> ca.SX:
         """An expression of the leg's placement as a function of t."""
-        u = self.leg.unknowns
+        u, d = self.leg.unknowns, self.t
         if u is None:
             return expression
-        symbols, values = ca.vertcat(u.place, u.move), ca.vertcat(self._places, ca.SX.zeros(u.move.numel()))
-        return ca.substitute(ca.SX(expression), symbols, values)
+        size = d.numel()
+        pairs = ca.vertcat(*[d[j] * d[k] * (0.5 if j == k else 1.0) for j in range(size) for k in range(j, size)])
+        values = ca.vertcat(self.leg.inputs + d, self._slopes @ d + self._bends @ pairs)
+        return ca.substitute(ca.SX(expression), ca.vertcat(self.leg.inputs, u.move), values)
 
     def _terms(self, body: PlacedBody, part: str, centre: ca.SX) -> list[Term]:
         """Translation of the centre of mass, Lopes (42)-(48), and rotation about it, (51)-(62)."""
@@ -150,12 +171,16 @@ class LegEnergies:
         """Time derivative of a matrix of t."""
         return ca.reshape(ca.jtimes(ca.vec(matrix), self.t, self.rate), *matrix.shape)
 
-    def _function(self, inputs: list[ca.SX], outputs: list[ca.SX]) -> Callable[..., Any]:
-        """A function of inputs whose numbers stay the leg's symbols."""
-        u = self.leg.unknowns
-        rest = [self.leg.fixed, ca.SX(0, 1) if u is None else u.place]
-        function = ca.Function("leg", [*inputs, *rest], outputs)
-        return lambda *values: function(*values, *rest)
+    def _function(self, outputs: list[ca.SX]) -> Callable[..., Any]:
+        """A function of (t, tdot) whose numbers stay the leg's symbols."""
+        leg, u = self.leg, self.leg.unknowns
+        if u is None:
+            plain = ca.Function("leg", [leg.inputs, self.rate, leg.fixed], ca.cse(outputs))
+            return lambda t, rate: plain(t, rate, leg.fixed)
+        given = [leg.inputs, self.rate, leg.fixed, u.place, self._slopes, self._bends]
+        outputs = ca.substitute(outputs, [self.t], [ca.SX.zeros(self.t.numel())])
+        function, place = ca.Function("leg", given, outputs), self._state.series[0][-u.place.numel() :]
+        return lambda t, rate: function(t, rate, leg.fixed, place, *self._following(t, leg.fixed, place))
 
     def matrices(self, parts: Sequence[str]) -> Callable[..., Any]:
         """I, V and G of some parts of the leg in its own coordinates, of (t, tdot); V by (76)-(79)."""
@@ -180,16 +205,16 @@ class LegEnergies:
                 slopes[k] = slopes[k] + symmetric(half + half.T)
         gravity = total([w.force for w in self.weights if w.part in parts], (size, 1))
         results = [inertia, coriolis + christoffel(slopes, self.rate), gravity]
-        return self._function([self.t, self.rate], ca.cse([ca.densify(r) for r in results]))
+        return self._function([ca.densify(r) for r in results])
 
     def by_body(self) -> Callable[..., Any]:
         """Kinetic and potential energies of the leg's bodies in the order of :func:`carriers`, of (t, tdot)."""
         names = carriers(self.leg)
         kinetic = [total([x.kinetic(self.rate) for x in self.terms if x.body == name], (1, 1)) for name in names]
         potential = [total([x.potential for x in self.weights if x.body == name], (1, 1)) for name in names]
-        return self._function([self.t, self.rate], [ca.vertcat(*kinetic), ca.vertcat(*potential)])
+        return self._function([ca.vertcat(*kinetic), ca.vertcat(*potential)])
 
     def coordinate_slopes(self) -> Callable[..., Any]:
-        """dq/dt of the actuated coordinates, columns (t, a)."""
+        """dq/dt of the actuated coordinates, columns (t, a), of (t, tdot)."""
         coordinates = ca.vertcat(*[actuator.coordinate for actuator in self.leg.actuators], ca.SX(0, 1))
-        return self._function([self.t], [ca.densify(ca.jacobian(self._closed(coordinates), self.t).T)])
+        return self._function([ca.densify(ca.jacobian(self._closed(coordinates), self.t).T)])

@@ -51,10 +51,11 @@ class _LegUnknowns:
         self.bodies, self.friction = FreeBodies(leg, gravity), friction
         self.leg, self.tree = leg, self.bodies.tree
         self.x: list[ca.SX] = []
+        self.driving: dict[str, ca.SX] = {}
         self.cut: dict[str, Wrench] = {joint.name: self._constraint(joint) for joint in self.tree.cuts}
 
     def _constraint(self, joint: Joint) -> Wrench:
-        """The wrench a joint can pass on to its child: three forces, and moments about the axes it blocks."""
+        """The wrench a joint can pass on to its child: forces, moments about the axes it blocks, its drive."""
         slides = joint.kind in ("prismatic", "cylindrical")
         x = ca.SX.sym("force", 2 if slides else 3)
         self.x.append(x)
@@ -80,6 +81,14 @@ class _LegUnknowns:
             self.x.append(sizes)
             for k, direction in enumerate(blocked):
                 moment = moment + sizes[k] * direction
+        actuator = self.leg.model.placement.actuator_of(joint.name)
+        if actuator is not None:
+            drive = self.driving[joint.name] = ca.SX.sym("drive")
+            self.x.append(drive)
+            if actuator.unit == "rad":
+                moment = moment + drive * axes[0]
+            else:
+                force = force + drive * axes[0]
         return Wrench(force, moment)
 
     def _of_cross(self, joint: Joint) -> ca.SX:
@@ -128,14 +137,11 @@ class _LegUnknowns:
         """Force along each driven joint, with what the rotor and friction take, conjugate to the coordinate."""
         forces = []
         for k, actuator in enumerate(self.leg.model.actuators):
-            joint = next((j for j in self.tree.tree if j.name == actuator.joint), None)
-            if joint is None:
-                raise InputError(
-                    f"{self.leg.model.name}: joint {actuator.joint!r} is driven and closes a loop; state the joints so "
-                    "that a passive one closes it"
-                )
             rotor = ca.SX(0) if absent(actuator.rotor) else actuator.rotor * self.leg.accelerations[k]
-            passed = self._along_free(joint)[_driven_direction(joint, actuator)]
+            passed = self.driving.get(actuator.joint)
+            if passed is None:
+                joint = self.leg.model.placement.joint(actuator.joint)
+                passed = self._along_free(joint)[_driven_direction(joint, actuator)]
             forces.append(passed / actuator.ratio + rotor + self.friction.at_actuators[k])
         return forces
 
