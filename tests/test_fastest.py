@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -278,6 +279,22 @@ def test_jerk_is_bounded_on_request_and_other_limits_hold(hexaslide, circle):
     free = fastest(hexaslide, circle, Limits(force=85.0, speed=0.3), friction=False)
     softer = fastest(hexaslide, circle, Limits(force=85.0, speed=0.3, jerk=60.0), friction=False)
     assert free.duration < softer.duration < found.duration < 2 * free.duration
+
+
+def test_bounded_jerk_between_stops_is_no_slower_for_more_places(model_of):
+    """Peaks of acceleration beside a stop, higher the closer the places are, do not slow the whole motion down."""
+    model = model_of("3-rps")
+    limits = Limits(force=2 * np.abs(model.inverse_dynamics(model.robot.home.matrix, [0] * 6, [0] * 6)).max(),
+                    speed=0.3, jerk=200.0)  # fmt: skip
+    few, found = (fastest(model, "3-rps-tilt", limits, points=points) for points in (50, 100))
+    assert found.duration < few.duration < 1.25 * fastest(model, "3-rps-tilt", replace(limits, jerk=None)).duration
+    for one in (few, found):
+        trajectory = one.trajectory.for_model(model)
+        t = np.linspace(0.0, trajectory.duration, 50_001)
+        motion = trajectory.at(t)
+        change = model.accelerations(motion.pose, motion.twist, motion.acceleration)
+        assert 0.998 < np.abs(np.diff(change, axis=0) / t[1]).max() / 200.0 < 1.001
+        assert max(largest_shares(model, one, limits, friction=True).values()) < 1.001
 
 
 # -- ways --------------------------------------------------------------------------------------------------------------

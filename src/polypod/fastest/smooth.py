@@ -1,12 +1,15 @@
 """Fastest motions with bounded jerk: speeds averaged over a window of time, then slowed until all limits hold.
 
-The mean of the speed over the last tau seconds has a continuous acceleration (w(t) - w(t - tau))/tau; between stops
-each part is averaged by itself, so that stops stay. A wider window bounds the jerk more and takes longer; of some
-windows the one with the shortest motion is taken. This keeps every limit, and is a little slower than the true optimum.
+The mean of the speed over the last tau seconds has a continuous acceleration (w(t) - w(t - tau))/tau, and a jerk of
+1/tau times what accelerations change in that time. So the motion that is averaged is the fastest one whose actuators
+accelerate by no more than jerk times tau. Between stops each part is averaged by itself, so that stops stay. Of some
+windows the one with the shortest motion is taken. This keeps every limit, and is a little slower than the true optimum:
+on a straight line with nothing but jerk bounded 3 (2 D/j)^(1/3) instead of (32 D/j)^(1/3), 19 %.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -25,11 +28,12 @@ _WINDOWS = np.geomspace(0.01, 1.0, 13)
 """Widths of the window as shares of the duration of the shortest part."""
 _SAMPLES = 3000
 """Times at which the full model judges a motion while windows are compared."""
-_PARTS = 4
-"""Of every stretch of constant jerk in the last judgement: the actuators' jerk jumps from stretch to stretch."""
+_PARTS, _JUDGED = 4, 10_000
+"""Of every stretch of constant jerk in the last judgement, where the actuators' jerk jumps from one to the next; more
+where stretches are few and long, so that so many times are judged."""
 _APART = 1e-6
 """Times of that judgement are at least this part of the duration apart, so that differences of rounding stay small."""
-_SLOWEST, _HALVINGS = 16.0, 12
+_SLOWEST, _HALVINGS = 16.0, 16
 
 
 class Smooth(NamedTuple):
@@ -91,12 +95,19 @@ def averaged(way: Way, x: Array, window: float) -> Smooth:
     return Smooth(*(np.concatenate(columns) for columns in zip(*rows, strict=True)))
 
 
-def bounded_jerk(model: Model, way: Way, x: Array, limits: dict[str, Array], friction: bool) -> tuple[Smooth, float]:
-    """The shortest of the averaged laws, slowed until the full model keeps all limits, and the largest share used."""
-    times = way.times(x)
+def bounded_jerk(
+    model: Model, way: Way, squares: Callable[[dict[str, Array]], Array], limits: dict[str, Array], friction: bool
+) -> tuple[Smooth, float]:
+    """The shortest of the averaged laws, slowed until the full model keeps all limits, and the largest share used.
+
+    ``squares`` gives the squares of the fastest speeds (N + 1,) along the way within limits that are not jerks.
+    """
+    times = way.times(squares(limits))
     shortest = np.diff(times[way.stops & np.concatenate([[True], way.step > 0])]).min()
     best: Smooth | None = None
     for window in _WINDOWS * shortest:
+        most = np.minimum(limits.get("acceleration", np.inf), limits["jerk"] * window)
+        x = squares({**limits, "acceleration": most})
         judge = _Judge(model, way, averaged(way, x, float(window)), limits, friction)
         factor = judge.slowdown(np.inf if best is None else best.times[-1])
         if factor is not None:
@@ -112,7 +123,8 @@ def bounded_jerk(model: Model, way: Way, x: Array, limits: dict[str, Array], fri
 
 def _everywhere(law: Smooth) -> Array:
     """Times within every stretch of constant jerk, its ends among them."""
-    parts = np.linspace(law.times[:-1], law.times[1:], _PARTS, endpoint=False, axis=1).ravel()
+    count = max(_PARTS, -(-_JUDGED // (len(law.times) - 1)))
+    parts = np.linspace(law.times[:-1], law.times[1:], count, endpoint=False, axis=1).ravel()
     parts = np.append(parts, law.times[-1])
     apart = np.diff(np.floor(parts / (_APART * parts[-1])), prepend=-1.0) > 0
     apart[-1] = True

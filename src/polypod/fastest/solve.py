@@ -118,7 +118,11 @@ def fastest(
     found = _answer(model, problem, x, use, rounds)
     if "jerk" not in bounds:
         return found
-    law, share = bounded_jerk(model, places, x, bounds, problem.friction)
+
+    def squares(within: dict[str, Array]) -> Array:
+        return x if within is bounds else _within_rms(Problem(model, places, within, problem.friction))[0]
+
+    law, share = bounded_jerk(model, places, squares, bounds, problem.friction)
     used = {"all": (share, "", float(law.times[-1]))}
     return replace(found, lengths=law.lengths, speeds=law.speeds, smooth=law, duration=float(law.times[-1]), used=used)
 
