@@ -172,7 +172,7 @@ def test_bounds_of_all_orders_hold_for_other_legs(model_of: ModelOf) -> None:
         ("numbers: {legs.*.base: {within: 0.05 mm}}", r"line 1.*distribution"),
         ("numbers:\n  legs.*.base: {distribution: uniform, sigma: 1 um}", r"line 2.*within"),
         ("numbers:\n  legs.*.base: {distribution: normal, within: 1 um}", r"line 2.*sigma"),
-        ("numbers: {legs.*.base: 0.05 mm}", "mapping"),
+        ("numbers: {legs.*.base: 0.05 mm}", "must say its distribution.*uniform.*normal"),
         ("encoder: 1 um", "encoder_step"),
     ],
 )

@@ -354,5 +354,5 @@ def test_an_architecture_singularity_is_refused_by_the_model() -> None:
     document = symmetric_robot()
     for leg in document["legs"]:
         leg["platform"] = [0.5 * x for x in leg["base"]]
-    with pytest.raises(RobotFileError, match="singular"):
+    with pytest.raises(RobotFileError, match=r"singular in every pose \(architecturally\), proven"):
         pp.Model(pp.loads(yaml.safe_dump(document)))

@@ -38,6 +38,16 @@ class Tolerance(Data):
     within: Amount | None = None
     sigma: Amount | None = None
 
+    @model_validator(mode="before")
+    @classmethod
+    def _said(cls, data: Any) -> Any:
+        if not isinstance(data, cls) and not (isinstance(data, dict) and "distribution" in data):
+            raise ValueError(
+                f"a tolerance must say its distribution, got {data!r}: '{{distribution: uniform, within: 0.05 mm}}' "
+                "for a bound as on a drawing, '{distribution: normal, sigma: 0.02 mm}' for a scatter as measured"
+            )
+        return data
+
     @model_validator(mode="after")
     def _one_of_both(self) -> Tolerance:
         if self.distribution == "uniform" and (self.within is None or self.sigma is not None):

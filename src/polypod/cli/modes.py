@@ -44,7 +44,7 @@ def modes_table(modes: AssemblyModes) -> Table:
     rows = []
     for k, pose in enumerate(modes.pose):
         angles = np.degrees(Rotation.from_matrix(pose[:3, :3]).as_rotvec())
-        rows.append((str(k + 1), *map(float, pose[:3, 3]), *map(float, angles), *words(modes, k)))
+        rows.append((str(k + 1), *map(float, np.round(pose[:3, 3], 12) + 0.0), *map(float, angles), *words(modes, k)))
     columns = [
         ("mode", ""),
         ("x", "m"),
@@ -62,7 +62,8 @@ def _known(modes: AssemblyModes) -> str:
     from ..model import Complete
 
     meaning = Complete(int(modes.complete)).meaning
-    return f"{len(modes.pose)} modes; {meaning}."
+    count = len(modes.pose)
+    return f"{count} {'mode' if count == 1 else 'modes'}; {meaning}."
 
 
 @report_errors

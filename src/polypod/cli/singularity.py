@@ -9,7 +9,6 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..errors import Fault, RobotFileError
 from ..tables import table
 from .options import At
 from .overrides import Settings, with_overrides
@@ -20,32 +19,10 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from ..analysis.singularity import Nearest
-    from ..description import Robot
     from ..model import Model
 
 EXAMPLE = "Example: polypod singularity hexapod --at z=-50mm --out singularity"
 FILES = ("loci.nc", "loci.png", "screw.png")
-
-
-def model_of(robot: str | Path | Robot) -> Model:
-    """The model of a robot; where its home is singular, the error also says whether every pose is, and proves it."""
-    from ..analysis.singularity import architecture
-    from ..description import Robot
-    from ..files import load
-    from ..files.robot_files import with_file_lines
-    from ..model import Model
-
-    described = robot if isinstance(robot, Robot) else load(robot)
-    try:
-        with with_file_lines(robot):
-            return Model(described)
-    except RobotFileError as error:
-        if any(leg.kind != "UPS" for leg in described.legs) or len(described.legs) != 6:
-            raise
-        found = architecture(described)
-        if not found.singular:
-            raise
-        raise RobotFileError(error.origin, [*error.faults, Fault("legs", found.text)]) from error
 
 
 def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset:
@@ -74,13 +51,17 @@ def command(
     """How far a robot is from being singular, of which kind, and what its platform does there."""
     from ..analysis.singularity import nearest_singularity, singularity
     from ..analysis.workspace import Space
+    from ..files.robot_files import with_file_lines
+    from ..model import Model
     from ..results.report.folder import check_target
 
     if folder is not None:
         check_target(folder, force, FILES)
     with working("singularity") as progress:
         progress("deriving the model")
-        model = model_of(with_overrides(robot, settings)).rigid
+        meant = with_overrides(robot, settings)
+        with with_file_lines(meant):
+            model = Model(meant).rigid
         space = Space(model)
         here = parse_at(at or [], space)
         pose = space.poses(space.point(here)[None])[0]
@@ -103,12 +84,12 @@ def command(
     values = [
         ("actuation", report.actuation),
         ("constraint", report.constraint),
-        (f"leg ({report.condition})", report.leg),
+        (f"leg ({report.condition})" if report.condition else "leg", report.leg),
     ]
     caption = "smallest singular values of the Jacobian and of the constraints, margin of the legs; 0 is singular"
     show_table(table("Here", [("kind", ""), ("distance", "1")], values, caption))
     rows = [
-        (name, 1e3 * way.distance, float(np.degrees(way.angle)),
+        (name, 1e3 * round(way.distance, 9), float(np.degrees(way.angle)),
          f"{100 * way.certain:.0f} %" if way.certain else "not proven", "yes" if way.inside else "no",
          *(lambda r: (r.kind, r.motion))(singularity(model, way.pose)))
         for name, way in reached.items()

@@ -24,6 +24,7 @@ from ..parameters.paths import parameter_values
 from ..platforms import Freedoms
 from .actuators import ActuatorInfo, actuators_of, undriven_motion
 from .adapters import Differentiable
+from .architecture import architecture
 from .arguments import PoseLike
 from .assembly import AssemblyCalls
 from .bounds import BoundCalls
@@ -134,9 +135,12 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
                 raise RobotFileError(f"robot {self.robot.name!r}", [Fault(f"legs.{number}", message)])
             seen.append(data)
         field = "home" if "home" in self.robot.model_fields_set else "legs"
+        struts = len(self.robot.legs) == 6 and all(leg.kind == "UPS" for leg in self.robot.legs)
+        always = architecture(self.robot) if struts else None
+        advice = f"It is {always.text}" if always is not None and always.singular else _NEAR_SINGULAR
         message = (
             f"the home pose is singular: at position {list(self.robot.home.position)} the platform can move with all "
-            f"actuators locked ({undriven_motion(self)}). {_NEAR_SINGULAR}"
+            f"actuators locked ({undriven_motion(self)}). {advice}"
         )
         raise RobotFileError(f"robot {self.robot.name!r}", [Fault(field, message)])
 

@@ -1,6 +1,6 @@
 """Singularities: which kind, how far away, what the platform does there; robots that are singular in every pose."""
 
-from .architecture import Architecture, architecture
+from ...model.architecture import Architecture, architecture
 from .at import Screw, SingularityReport, screw_of, singularity
 from .nearest import Nearest, NearestSingularities, nearest_singularity
 

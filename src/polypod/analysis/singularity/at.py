@@ -66,7 +66,8 @@ class SingularityReport:
         axis, point = (", ".join(f"{v:.3f}" for v in np.round(a, 3) + 0.0) for a in (self.screw.axis, self.screw.point))
         if np.isinf(self.screw.pitch):
             return f"{locked} moves along ({axis})"
-        along = f", and moves {1e3 * self.screw.pitch:.3g} mm a radian along that axis"
+        pitch = round(1e3 * self.screw.pitch, 2)  # less is what the pose is off
+        along = f", and moves {pitch:.4g} mm a radian along that axis" if pitch else ""
         return f"{locked} turns about ({axis}) through ({point}) m{along}"
 
 

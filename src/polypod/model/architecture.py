@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
-from ...description import Robot
-from ...errors import InputError
+from ..description import Robot
+from ..errors import InputError
 
 Array = NDArray[np.float64]
 _RANK = 1e-9
