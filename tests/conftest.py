@@ -18,8 +18,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import polypod as pp
 from polypod.errors import UnphysicalWarning
+from short_operators import shorten
 from states import EACH_KIND, mostly_long, papers_robots
 
+shorten()
 # Compiling is slow on a busy machine and says nothing about the code; the same examples every run.
 settings.register_profile("polypod", max_examples=40, deadline=None, derandomize=True, database=None, print_blob=True)
 settings.load_profile("polypod")
