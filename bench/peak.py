@@ -15,7 +15,7 @@ from polypod.symbols.program import Program
 
 # Two fused products and sums a cycle, each ready after four or five: ten chains keep a core busy, and with a and b
 # they still fit the sixteen registers of machines without 512-bit vectors.
-_CHAINS, _LENGTH = 12, 100
+_CHAINS, _LENGTH = 12, 400
 
 
 def _products_and_sums() -> Graph:

@@ -276,3 +276,24 @@ def test_what_has_no_derivative_is_refused() -> None:
         hexaslide.derivatives("inverse_dynamics", home, still, still, parameters=("platform.mas",), friction=False)
     with pytest.raises(InputError, match="friction=False"):
         hexaslide.casadi("inverse_dynamics")
+
+
+def test_the_regressor_of_designs_is_that_of_robots_made_so() -> None:
+    """Against models of the changed robots, and Y p = force by design; a design that cannot be has no answer."""
+    m, at = model("pedrammehr"), states("pedrammehr")[:3]
+    robot = m.robot
+    bases = np.array([np.multiply(robot.legs[0].platform, factor) for factor in (1.0, 1.1)])
+    masses = np.array([1.0, 2.0]) * robot.platform.mass
+    given = {"legs.0.platform": bases[:, None], "platform.mass": masses[:, None]}
+    found = m.regressor(*at, parameters=given)
+    assert found.matrix.shape[:2] == (2, 3)
+    force = m.inverse_dynamics(*at, parameters=given)
+    terms = found.matrix * found.values[..., None, :]
+    assert np.abs(terms.sum(axis=-1) - force).max() <= 1e-13 * np.abs(terms).max()  # rounding of sums that cancel
+    legs = (robot.legs[0].model_copy(update={"platform": tuple(bases[1])}), *robot.legs[1:])
+    other = pp.Model(robot.model_copy(update={"legs": legs}))
+    np.testing.assert_array_equal(found.matrix[1], other.regressor(*at).matrix)
+    with pytest.warns(UserWarning, match="design 1: platform.mass: at least 0 is needed, got -1"):
+        bad = m.regressor(*at, parameters={"platform.mass": [[masses[0]], [-1.0]]})
+    assert np.isfinite(bad.matrix[0]).all()
+    assert np.isnan(bad.matrix[1]).all()

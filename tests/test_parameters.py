@@ -481,3 +481,21 @@ def test_numbers_built_in(model: pp.Model, states: States) -> None:
     assert_close(own.inverse_dynamics(*states[:4]), model.inverse_dynamics(*states[:4]), 1e-13)
     with pytest.raises(InputError, match=r"parameters: this model has its numbers built in \(specialise=True\)"):
         own.inverse_dynamics(*states[:4], parameters={"platform.mass": 1.0})
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        ("platform.mass", -1.0, "at least 0 is needed, got -1"),
+        ("legs.0.prismatic_friction.viscous", -2.0, "at least 0 is needed, got -2"),
+        ("legs.0.universal_friction.static", 0.5, "at least 1 is needed, got 0.5"),
+    ],
+)
+def test_designs_keep_to_what_files_are_asked(path, value, reason):
+    """Also of a robot whose printed inertias are kept as they are."""
+    model = pp.Model("pedrammehr")
+    still = np.zeros(6)
+    with pytest.warns(UserWarning, match=f"design 1: {path}: {reason}"):
+        force = model.inverse_dynamics(model.robot.home.matrix, still, still, parameters={path: [1.0, value]})
+    assert np.isfinite(force[0]).all()
+    assert np.isnan(force[1]).all()

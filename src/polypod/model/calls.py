@@ -68,12 +68,16 @@ class Calls(DesignCalls):
         """
         check_policy(errors)
         if parameters is not None:
-            run, notes = self.of_designs(name, given, parameters, options)
-            if notes or run.outputs["verdict"].any():
-                del run.outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
-            return self._answered(name, (run, notes), errors, answer)
+            return self.answered_designs(name, self.of_designs(name, given, parameters, options), errors, answer)
         kernel = self._kernels.get(name, **options, verdict=True)
         return self.call_kernel(name, kernel, given, errors, answer)
+
+    def answered_designs(self, name: str, found: tuple[Run, Notes], errors: Errors | None, answer: Answer) -> Any:
+        """What :meth:`of_designs` gave, with NaN where there is no answer, and a word about it."""
+        run, notes = found
+        if notes or run.outputs["verdict"].any():
+            del run.outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
+        return self._answered(name, found, errors, answer)
 
     def call_kernel(
         self, name: str, kernel: Kernel, given: Mapping[str, Any], errors: Errors | None, answer: Answer = first

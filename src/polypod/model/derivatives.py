@@ -21,7 +21,8 @@ from ..parameters import Entry, Numbers
 from ..parameters.paths import Design, is_direction, matching_paths, value_at
 from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike
-from .diagnosis import Errors
+from .calls import first
+from .diagnosis import Errors, check_policy
 from .interpreted_derivatives import InterpretedDerivatives, broadcast, needed
 
 Array = NDArray[np.float64]
@@ -51,7 +52,10 @@ class Derivatives(NamedTuple):
 
 
 class Regressor(NamedTuple):
-    """Y (..., n, k), the names (k) of the numbers p it multiplies, and the robot's values (k,) of them."""
+    """Y (..., n, k), the names (k) of the numbers p it multiplies, and the robot's values (k,) of them.
+
+    Values of designs are (..., k) with the designs' axes.
+    """
 
     matrix: Array
     names: tuple[str, ...]
@@ -189,23 +193,51 @@ class DerivativeFunctions:
         places = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
         return mechanism, places, chain[[entries[_key(mechanism.numbers.entries[k])] for k in places]]
 
-    def regressor(self, pose: PoseLike, twist: ArrayLike, acceleration: ArrayLike, errors: Errors | None) -> Regressor:
+    def regressor(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        errors: Errors | None,
+        parameters: Mapping[str, ArrayLike] | None,
+    ) -> Regressor:
         """Y of inverse dynamics without dry friction."""
+        given = {"pose": pose, "twist": twist, "acceleration": acceleration}
+        if parameters is not None:
+            check_policy(errors)
+            design = Design(self._robot, parameters)
+            mechanism = self._kernels.of_design(design).mechanism
+            chosen, names = _linear_numbers(mechanism)
+            values = design.rows(mechanism.numbers)[:, chosen].reshape(*design.shape, len(chosen))
+            found = self._calls.of_designs("regressor", given, parameters, make=self._regressor)
+            result = self._calls.answered_designs("regressor", found, errors, first)
+            return Regressor(result, names, values)
         if "regressor" not in self._known:
             mechanism = Mechanism(self._robot, self._kernels.options.simplify)
-            chosen = [k for k, e in enumerate(mechanism.numbers.entries) if linear(e)]
-            columns = mechanism.numbers.symbols[chosen]
-            kernel = Kernel(lambda: closed(mechanism, with_verdict(mechanism, formulas.regressor(mechanism, columns))))
-            kernel = kernel.at(mechanism.numbers.values)
-            entries = [mechanism.numbers.entries[k] for k in chosen]
-            names = tuple(e.path if not isinstance(e.index, str) else f"{e.path}.{e.index}" for e in entries)
-            self._known["regressor"] = kernel, names, np.array([e.value for e in entries])
+            kernel = self._regressor(mechanism).at(mechanism.numbers.values)
+            chosen, names = _linear_numbers(mechanism)
+            self._known["regressor"] = kernel, names, mechanism.numbers.values[chosen]
         kernel, names, values = self._known["regressor"]
-        given = {"pose": pose, "twist": twist, "acceleration": acceleration}
-        result: Regressor = self._calls.call_kernel(
-            "regressor", kernel, given, errors, lambda parts: Regressor(parts[0], names, values)
-        )
-        return result
+        matrix = self._calls.call_kernel("regressor", kernel, given, errors)
+        return Regressor(matrix, names, values)
+
+    def _regressor(self, mechanism: Mechanism) -> Kernel:
+        """The compiled function of the numbers that a mechanism has as inputs, with its verdict."""
+        key = "regressor", mechanism.numbers.structure
+        if key not in self._known:
+            columns = mechanism.numbers.symbols[_linear_numbers(mechanism)[0]]
+            self._known[key] = Kernel(
+                lambda: closed(mechanism, with_verdict(mechanism, formulas.regressor(mechanism, columns)))
+            )
+        kernel: Kernel = self._known[key]
+        return kernel
+
+
+def _linear_numbers(mechanism: Mechanism) -> tuple[list[int], tuple[str, ...]]:
+    """Places in the port and names of the numbers that forces are linear in."""
+    chosen = [(k, e) for k, e in enumerate(mechanism.numbers.entries) if linear(e)]
+    names = tuple(e.path if not isinstance(e.index, str) else f"{e.path}.{e.index}" for _, e in chosen)
+    return [k for k, _ in chosen], names
 
 
 def linear(entry: Entry) -> bool:

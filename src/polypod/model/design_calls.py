@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..errors import InputError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.paths import Design
 from .checked import Checked, Run
@@ -30,15 +31,17 @@ class DesignCalls(Checked):
         parameters: Mapping[str, ArrayLike],
         options: Mapping[str, Any] = {},
         names: Mapping[str, str] = {},
+        make: Callable[[Mechanism], Kernel] | None = None,
     ) -> tuple[Run, Notes]:
         """States broadcast against designs: every design at every state where the designs' axes lead.
 
-        Notes say of which rows the design cannot be, and why.
+        ``make`` gives the kernel of a function that is made elsewhere, with its verdict. Notes say of which rows the
+        design cannot be, and why.
         """
         design = Design(self._kernels.robot, parameters)
         of_design = self._kernels.of_design(design)
-        kernel, ask = of_design.get(name, **options, verdict=True), of_design.get("margins")
-        mechanism = of_design.mechanism
+        mechanism, ask = of_design.mechanism, of_design.get("margins")
+        kernel = make(mechanism) if make else of_design.get(name, **options, verdict=True)
         values = design.rows(mechanism.numbers)
         states = self.checked(self.arguments(kernel, given, names))
         try:

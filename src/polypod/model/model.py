@@ -200,13 +200,19 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         return derivative_functions(self).call(function, states, named, wrt, parameters, friction, errors)
 
     def regressor(
-        self, pose: PoseLike, twist: ArrayLike, acceleration: ArrayLike, *, errors: Errors | None = None
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        *,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
     ) -> Any:
         """Y (..., n, k) with Y p = inverse dynamics without dry friction, p moments of all bodies and viscous friction.
 
-        Returns a named tuple: the matrix, the names (k) and the robot's own values (k) of p.
+        Returns a named tuple: the matrix, the names (k) and the robot's own values (k) of p, those of designs (..., k).
         """
-        return derivative_functions(self).regressor(pose, twist, acceleration, errors)
+        return derivative_functions(self).regressor(pose, twist, acceleration, errors, parameters)
 
     def casadi(self, name: str, friction: bool = True, formulation: str = "virtual-power") -> ca.Function:
         """A function as a ``casadi.Function`` of its inputs with the robot's numbers, symbols in and out."""

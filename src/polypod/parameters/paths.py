@@ -6,7 +6,7 @@ stand for its number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
@@ -47,6 +47,22 @@ def unit_at(robot: Robot, path: str) -> str:
             unit = stated_of(type(value))[part].unit or unit
         value = _member(value, part)
     return unit
+
+
+_ASKED: dict[str, tuple[str, Callable[[Array, float], NDArray[np.bool_]]]] = {
+    "ge": ("at least", np.greater_equal),
+    "gt": ("more than", np.greater),
+    "le": ("at most", np.less_equal),
+    "lt": ("less than", np.less),
+}
+
+
+def _limits_at(robot: Robot, path: str) -> list[tuple[str, float]]:
+    """What the schema of files asks of a number: names of comparisons and what is compared with."""
+    owner, _, name = path.rpartition(".")
+    kind = type(value_at(robot, owner)) if owner else type(robot)
+    asked = kind.model_fields[name].metadata if issubclass(kind, Data) else []
+    return [(how, getattr(limit, how)) for limit in asked for how in _ASKED if hasattr(limit, how)]
 
 
 _LAST: list[tuple[Robot, tuple[str, ...]]] = []
@@ -173,6 +189,10 @@ class Design:
             bad = ~np.isfinite(rows).all(axis=tuple(range(1, rows.ndim)))
             for k in np.flatnonzero(bad).tolist():
                 self.reasons.setdefault(k, f"{path}: finite numbers are needed")
+            for how, limit in _limits_at(self.robot, path):
+                words, holds = _ASKED[how]
+                for k in np.flatnonzero(~holds(rows, limit)).tolist():
+                    self.reasons.setdefault(k, f"{path}: {words} {limit:g} is needed, got {rows[k]:.6g}")
             if rows.shape[1:] == (2,):  # a pair of numbers is what a coordinate or length goes from and to
                 for k in np.flatnonzero(~(rows[:, 0] < rows[:, 1])).tolist():
                     self.reasons.setdefault(k, f"{path}: limits go from small to large, got {rows[k].tolist()}")
