@@ -51,7 +51,10 @@ def test_roll_pitch_and_yaw_are_those_of_pose(tmp_path):
     [
         ("time,z,y,x,c,b,a", "columns must be time, x, y, z, a1, a2, a3.* got time, z, y, x, c, b, a"),
         ("time,x,y,z,a1,a2,a4", "got time, x, y, z, a1, a2, a4"),
-        ("time,x [deg],y,z,a1,a2,a3", r"column 'x' is a length and takes \[m\] or \[mm\], got a unit of angle"),
+        (
+            "time,x [deg],y,z,a1,a2,a3",
+            r"column 'x' is a length and takes \[m\] or \[mm\] or \[um\], got a unit of angle",
+        ),
         ("time,x,y,z,a1 [mm],a2,a3", r"column 'a1' is an angle and takes \[rad\] or \[deg\], got a unit of length"),
         ("time,x,y,z [s],a1,a2,a3", "column 'z' is a length .* got a unit of time"),
         ("time [m],x,y,z,a1,a2,a3", r"time: takes \[s\] or \[ms\], got a unit of length"),
@@ -122,7 +125,7 @@ def test_a_wrench_is_known_by_its_names(tmp_path, model_of):
     assert np.abs(task.wrench - [4, 5, -100, 1, 2, 3]).max() < 1e-13
     for header, message in (
         ("time,fx,fy,fz,mx,my,moment", "columns must be time, fx, fy, fz, mx, my, mz .* got time, fx"),
-        ("time,fx,fy,fz,mx [N],my,mz", r"column 'mx' is a moment and takes \[N m\], got a unit of force"),
+        ("time,fx,fy,fz,mx [N],my,mz", r"column 'mx' is a moment and takes \[N m\] or \[Nm\], got a unit of force"),
         ("time,fx [mm],fy,fz,mx,my,mz", r"column 'fx' is a force and takes \[N\] or \[kN\], got a unit of length"),
     ):
         table(tmp_path, header, [0] * 7, [1] * 7, name="push.csv")

@@ -124,7 +124,7 @@ def page(found: Identification, version: str) -> str:
         f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>"
         f"<style>{_STYLE}</style></head><body><h1>{escape(title)}</h1><p>From {escape(logs)}; polypod {version}.</p>"
         f"<p><strong>{escape(headline(found))}</strong></p>{notes}{table_html(force_errors(found))}{figures[0]}"
-        f"{table_html(moved_table(found))}{figures[1]}{table_html(whiteness_table(found))}{long}</body></html>"
+        f"{table_html(moved_table(found))}{table_html(whiteness_table(found))}{figures[1]}{long}</body></html>"
     )
 
 
@@ -173,7 +173,7 @@ def _residual_curves(found: Identification, shown: Forces) -> Any:
     for k, (axis, other) in enumerate(axes):
         axis.plot(shown.time[::step], left[::step, k], color="C0", lw=0.5)
         for sign in (-2, 2):
-            axis.axhline(sign * found.fit.noise[k], color="0.3", lw=0.8, ls="--")
+            axis.axhline(sign * shown.noise[k], color="0.3", lw=0.8, ls="--")
         axis.set_ylabel(f"{actuators[k].name} [{actuators[k].force_unit}]")
         band = Z95 / np.sqrt(max(int(shown.good[:, k].sum()), 1))
         other.axhspan(-band, band, color="0.85")

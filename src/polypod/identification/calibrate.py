@@ -18,6 +18,7 @@ from .base import base_of_rows
 from .calibration import Calibration
 from .geometry import Geometry
 from .measured import Measurements, read_measurements
+from .overdetermined import nearest_poses
 from .prior import Z95
 from .rewritten import Change, file_value, with_changes
 from .sight import sight_rows, slopes_seen
@@ -102,7 +103,9 @@ class _Solver:
         pose = self.geometry.poses(data.readings, zero, guess)
         lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
         if len(lost):
-            pose[lost] = model.forward_kinematics(data.readings[lost], full_output=True).pose
+            more = self.geometry.equations > 6
+            pose[lost] = (nearest_poses(model, data.readings[lost], model.robot.home.matrix) if more else
+                          model.forward_kinematics(data.readings[lost], full_output=True).pose)  # fmt: skip
         lost = np.flatnonzero(~np.isfinite(pose).all(axis=(1, 2)))
         if len(lost):
             raise InputError(

@@ -3,7 +3,8 @@
 With readings q + offset = ik(pose, p) of the actuators, J dxi + dq/dp dp = d(offset): a pose moves with the numbers by
 dxi = J^-1 (d(offset) - dq/dp dp), exactly; poses themselves are found by Newton's method with the same matrices. Of a
 robot with fewer than six freedoms the constraints of its legs, c(pose, p) = 0, stand below q: the platform then tilts
-and shifts as its geometry has it, also where a perfect one would only move along its freedoms.
+and shifts as its geometry has it, also where a perfect one would only move along its freedoms. With more actuators than
+freedoms there are more than six equations: the pose is that of their least squares, J^-1 the pseudo-inverse.
 """
 
 from __future__ import annotations
@@ -55,12 +56,7 @@ class Geometry:
                 f"calibrate: {self.robot.name!r} has a flexible platform: its pose depends on its deflection, which "
                 "readings of actuators do not show; calibrate the robot without its modes"
             )
-        if self.readings != model.mobility.count:
-            raise InputError(
-                f"calibrate: {self.robot.name!r} has {self.readings} actuators for {model.mobility.count} freedoms: "
-                "its readings alone do not agree with one pose while geometry is off; calibrate it without "
-                f"{self.readings - model.mobility.count} of them"
-            )
+        self.equations = self.readings + 6 - model.mobility.count
         self.paths = self._paths(patterns)
         wanted = set(self.paths)
         # joints that are drawn in line need not be so: a machine is never exactly as drawn
@@ -191,10 +187,14 @@ class Geometry:
         return Kernel(lambda: closure(self.mechanism, places))
 
     def at(self, pose: Array, p: Array) -> tuple[Array, Array, Array]:
-        """Coordinates and constraints (n, 6), their slopes by the numbers (n, 6, own) and by the pose (n, 6, 6)."""
+        """Coordinates and constraints (n, e), their slopes by the numbers (n, e, own) and by the pose (n, e, 6).
+
+        e is 6, or more by the actuators that are more than freedoms.
+        """
         values, slopes, rows, _ = self._kernel.at(self.port_values(p))(np.ascontiguousarray(pose))
         by_numbers = self._by_numbers(slopes, p)
-        return values[:, :6], by_numbers[:, :6], rows[:, :6]
+        e = self.equations
+        return values[:, :e], by_numbers[:, :e], rows[:, :e]
 
     def _by_numbers(self, slopes: Array, p: Array) -> Array:
         """Slopes (n, k, own) by the numbers from those by entries of the parameter port."""
@@ -219,7 +219,8 @@ class Geometry:
         zero = np.zeros(self.count)
         _, slopes, rows, _ = self._kernel.at(self.port_values(zero))(poses)
         own = self._by_numbers(slopes, zero)
-        off = own[:, 6:] - rows[:, 6:] @ _solved(rows[:, :6], own[:, :6])
+        e = self.equations
+        off = own[:, e:] - rows[:, e:] @ _solved(rows[:, :e], own[:, :e])
         jams = np.abs(off).max(axis=(0, 1)) > 1e-7
         kept: list[LinearNumber] = []
         blocks = []
@@ -237,7 +238,7 @@ class Geometry:
 
     def poses(self, readings: Array, p: Array, guess: Array) -> Array:
         """Poses (n, 4, 4) with readings (n, a), by Newton's method from ``guess``; NaN where there is none."""
-        wanted, pose = np.zeros((len(readings), 6)), np.array(guess)
+        wanted, pose = np.zeros((len(readings), self.equations)), np.array(guess)
         wanted[:, : self.readings] = readings + self.reading_offsets(p)
         for _ in range(_NEWTON):
             values, _, rows = self.at(pose, p)
@@ -246,8 +247,11 @@ class Geometry:
             pose[:, :3, :3] = Rotation.from_rotvec(np.nan_to_num(step[:, 3:])).as_matrix() @ pose[:, :3, :3]
             if not np.nanmax(np.abs(step), initial=0.0) > 1e-13:
                 break
-        off = np.abs(self.at(pose, p)[0] - wanted).max(axis=1)
-        pose[~(off < 1e-9)] = np.nan
+        values, _, rows = self.at(pose, p)
+        left = wanted - values
+        # of more equations than six only what a pose can mend must be gone
+        off = left if self.equations == 6 else _solved(rows, left[..., None])[..., 0]
+        pose[~(np.abs(off).max(axis=1) < 1e-9)] = np.nan
         return pose
 
     def slopes(self, pose: Array, p: Array) -> Array:
@@ -255,12 +259,16 @@ class Geometry:
         _, by_numbers, rows = self.at(pose, p)
         columns = [-by_numbers]
         if self.offsets:
-            columns.append(np.broadcast_to(np.eye(6)[:, self.offsets], (len(pose), 6, len(self.offsets))))
+            columns.append(
+                np.broadcast_to(np.eye(rows.shape[1])[:, self.offsets], (*rows.shape[:2], len(self.offsets)))
+            )
         return _solved(rows, np.concatenate(columns, axis=2))
 
 
 def _solved(matrix: Array, right: Array) -> Array:
-    """x of matrix x = right for a batch; NaN where a matrix is singular or not finite."""
+    """x of matrix x = right for a batch, by least squares if it is tall; NaN where it is singular or not finite."""
+    if matrix.shape[1] > matrix.shape[2]:
+        matrix, right = (np.swapaxes(matrix, 1, 2) @ x for x in (matrix, right))
     good = np.isfinite(matrix).all(axis=(1, 2)) & (np.abs(np.linalg.det(np.nan_to_num(matrix))) > 0)
     result = np.full(right.shape, np.nan)
     result[good] = np.linalg.solve(matrix[good], right[good])
