@@ -172,7 +172,8 @@ def motion_files() -> str:
             "```\n",
             "To turn meanwhile, put another path of three angles in place of the rest.\n",
             "## Tables\n",
-            "A `csv` file has a header with `time` first. Columns are known by their names, in any order:\n",
+            "A `csv` file has a header. Columns are known by their names, in any order; commas separate them, or "
+            "semicolons or tabs, with\ndecimal points or commas then:\n",
             "| table | columns after `time` |\n|---|---|\n"
             "| poses | `x`, `y`, `z` and `a1`, `a2`, `a3` (in the order of the convention), or `roll`, `pitch`, `yaw` "
             "(R = Rz(yaw) Ry(pitch) Rx(roll)) |\n"

@@ -219,3 +219,15 @@ def test_numbers_of_a_robot_are_completed(tmp_path):
         assert complete_setting(given, "") == complete_path(given, "") == complete_coordinate(given, "") == []
     assert [name for name, _ in COMPLETED["function"]("inverse_d")] == ["inverse_dynamics"]
     assert [name for name, _ in COMPLETED["show"]("")] == ["modes", "workspace"]
+
+
+def test_numbers_of_options_take_units():
+    """A number is in the first unit; one with a unit may be of any of the kinds, of no other."""
+    import typer
+
+    from polypod.cli.options import measured
+
+    read = measured("N/m", "N m/rad")["parser"]
+    assert [read(text) for text in ("5e7", "20 N/um", "3 kN m/rad")] == pytest.approx([5e7, 2e7, 3e3], rel=1e-15)
+    with pytest.raises(typer.BadParameter, match=r"a number in N/m or N m/rad is needed.*N/um.*got '20 mm'"):
+        read("20 mm")

@@ -96,7 +96,7 @@ def command(
     if json_:
         show_json(found.data())
         return
-    show_table(found.table)
+    show_table(found.table.practical())
     out().print()
     for text in found.sentences:
         out().print(escape(text))

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import Table, table
+from .options import measured
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
@@ -23,12 +24,14 @@ EXAMPLE = "Example: polypod excite kim-ryu --noise 0.5 --out kim-ryu-excitation.
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
     out_file: Annotated[Path | None, typer.Option("--out", "-o", help="Motion file; ROBOT-excitation.yaml.")] = None,
-    duration: Annotated[float, typer.Option(help="Period, s.")] = 10.0,
+    duration: Annotated[float, typer.Option(help="Period, s.", **measured("s"))] = 10.0,
     harmonics: Annotated[int, typer.Option(help="Harmonics of each coordinate.")] = 8,
-    noise: Annotated[float, typer.Option(help="Noise of forces, N or N m.")] = 1.0,
+    noise: Annotated[float, typer.Option(help="Noise of forces.", **measured("N", "N m"))] = 1.0,
     rate: Annotated[float, typer.Option(help="Samples a second.")] = 1000.0,
     criterion: Annotated[str, typer.Option(help="What is made best: determinant or condition.")] = "determinant",
-    max_acceleration: Annotated[float | None, typer.Option(help="Of the actuators, m/s^2 or rad/s^2.")] = None,
+    max_acceleration: Annotated[
+        float | None, typer.Option(help="Of the actuators.", **measured("m/s^2", "rad/s^2"))
+    ] = None,
     reach: Annotated[float, typer.Option(help="Part of the robot's size, and radians, around home.")] = 0.25,
     same_legs: Annotated[bool, typer.Option("--same-legs", help="One number for all legs.")] = False,
     budget: Annotated[float, typer.Option(help="Seconds to search.")] = 20.0,

@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .identify_report import base_table, changes_table, force_errors, headline, moved_table, page, whiteness_table
+from .options import measured
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
@@ -46,7 +47,9 @@ def command(
         list[str], typer.Option(help="Relative standard uncertainty of the file's numbers: 0.5, or PATH=0.01.")
     ] = [],  # noqa: B006
     constant: Annotated[list[float], typer.Option(help="Force per ampere: one, or one for each actuator.")] = [],  # noqa: B006
-    delay: Annotated[float, typer.Option(help="Seconds that forces come later than coordinates.")] = 0.0,
+    delay: Annotated[
+        float, typer.Option(help="Time by which forces come later than coordinates.", **measured("s"))
+    ] = 0.0,
     check: Annotated[bool, typer.Option(help="Refuse logs whose channels or units cannot be right.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
     settings: Settings = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +11,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError, UnknownNameError
+from .options import measured
 from .sizes import DEFAULTS, robot_text
 from .templates import template_part
 from .terminal import out, report_errors
@@ -21,26 +22,7 @@ EXAMPLE = "Example: polypod new my-delta --delta --arm 0.25, then polypod check 
 _NAME = re.compile(r"[A-Za-z][\w-]*")
 
 
-def _measure(unit: str) -> Callable[[str], float]:
-    """A reader of numbers in a unit, which may state another of the same kind: 350 mm where metres are meant."""
-
-    def read(text: str) -> float:
-        from ..description.units import UNITS, in_si
-
-        factor, si = UNITS[unit]
-        try:
-            value = in_si(text, si)
-            return float(value) / factor if value != text else float(text)
-        except ValueError:
-            kinds = ", ".join(name for name, (_, kind) in UNITS.items() if kind == si)
-            raise typer.BadParameter(
-                f"a number in {unit} is needed, or one with its unit ({kinds}), got {text!r}"
-            ) from None
-
-    return read
-
-
-_LENGTH, _ANGLE, _MASS = ({"parser": _measure(unit), "metavar": f"<{unit}>"} for unit in ("m", "deg", "kg"))
+_LENGTH, _ANGLE, _MASS = measured("m"), measured("deg"), measured("kg")
 
 
 def template(kind: str, name: str, platform: str = "rigid") -> str:

@@ -11,6 +11,7 @@ import typer
 
 from ..errors import InputError, PolypodError, UnphysicalWarning
 from .listed import WORDS
+from .options import measured
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
@@ -119,7 +120,7 @@ def command(
     ] = None,
     rate: Annotated[float, typer.Option(help="Samples of the controller a second.")] = 1000.0,
     mass: Annotated[float, typer.Option(help="Factor by which the controller misjudges all masses.")] = 1.0,
-    delay: Annotated[float, typer.Option(help="Delay of the actuators in seconds.")] = 0.0,
+    delay: Annotated[float, typer.Option(help="Delay of the actuators.", **measured("s"))] = 0.0,
     saturation: Annotated[
         str | None,
         typer.Option(help="Largest actuator force, such as '2 kN'; 'drives' for what those of the robot file give."),

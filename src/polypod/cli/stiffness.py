@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..tables import Table, table
+from .options import measured
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, show_json, show_table, working
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ..model import Model
 
 _ROUNDING = 1e-12  # of the roots of two stiffnesses' product
-EXAMPLE = "Example: polypod stiffness hexapod --drive 5e7 --wrench '0 0 -500 0 0 0' --map stiffness.png"
+EXAMPLE = "Example: polypod stiffness hexapod --drive '50 N/um' --wrench '0 0 -500 0 0 0' --map stiffness.png"
 _TURNS = ("rotation x", "rotation y", "rotation z")
 
 
@@ -61,7 +62,8 @@ def command(
         str | None, typer.Option(help="Force [N] and moment [N m] on the platform, six numbers; none if not given.")
     ] = None,
     drive: Annotated[
-        float | None, typer.Option(help="Stiffness of every drive [N/m or N m/rad], for files that give none.")
+        float | None,
+        typer.Option(help="Stiffness of every drive, for files that give none.", **measured("N/m", "N m/rad")),
     ] = None,
     preload: Annotated[bool, typer.Option(help="Count what the forces that hold the robot add.")] = True,
     map_: Annotated[

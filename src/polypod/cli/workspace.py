@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..tables import Table, table
-from .options import At
+from .options import At, measured
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
@@ -180,8 +180,12 @@ def command(
         int | None, typer.Option("--full", help="Count all coordinates with this many points each.")
     ] = None,
     distance: Annotated[float, typer.Option(help="Least distance to singularity.")] = 0.0,
-    payload: Annotated[float | None, typer.Option(help="Mass on the platform's origin [kg]; with --max-force.")] = None,
-    max_force: Annotated[float | None, typer.Option(help="Largest actuator force at rest [N or N m].")] = None,
+    payload: Annotated[
+        float | None, typer.Option(help="Mass on the platform's origin; with --max-force.", **measured("kg"))
+    ] = None,
+    max_force: Annotated[
+        float | None, typer.Option(help="Largest actuator force at rest.", **measured("N", "N m"))
+    ] = None,
     drives: Annotated[
         bool, typer.Option("--drives", help="Forces at rest within max_force and force_speed of the drives.")
     ] = False,
