@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -139,22 +138,6 @@ def test_a_fixed_number_of_rounds(model_of: Any, tmp_path: Path) -> None:
     assert export_c(model, "jacobian", rounds=3) == export_c(model, "jacobian")  # it does not iterate
     with pytest.raises(InputError, match="at least 1"):
         export_c(model, "forward_kinematics", rounds=0)
-
-
-@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not on this machine")
-def test_the_stack_with_optimisation(model_of: Any, tmp_path: Path) -> None:
-    """What the header says of -O1 and above holds for gcc and clang."""
-    name, header, source = export_c(model_of("staicu"), "inverse_dynamics")
-    said = int(re.search(r"with -O1 and above (\d+) kB at most", " ".join(header.replace(" * ", " ").split()))[1])
-    (tmp_path / f"{name}.h").write_text(header)
-    (tmp_path / f"{name}.c").write_text(source)
-    for compiler in ("gcc", "clang"):
-        if shutil.which(compiler):
-            flags = ["-std=c99", "-O2", "-fstack-usage", "-c", f"{name}.c"]
-            subprocess.run([compiler, *flags], cwd=tmp_path, check=True)
-            lines = (tmp_path / f"{name}.su").read_text().splitlines()
-            own = next(line for line in lines if f":{name}\t" in line)
-            assert int(own.split("\t")[1]) <= 1024 * said, compiler
 
 
 def test_names_with_marks_of_comments(model_of: Any) -> None:
