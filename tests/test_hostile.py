@@ -22,6 +22,7 @@ from polypod.cli.show import picture
 from polypod.control.reference import Reference
 from polypod.datasets import load_result, save_result
 from polypod.errors import InputError, RobotFileError
+from polypod.exchange import import_robot
 from polypod.export.code import identifier
 from polypod.files.leftovers import clear_leftovers, partial_prefix
 from polypod.files.safe_names import LONGEST, file_name
@@ -321,6 +322,28 @@ def test_no_fault_quotes_a_file_at_length(long):
     assert fault.line == 3
     assert "a mapping with a 'kind' (axis, coordinates" in fault.message
     assert len(str(fault)) < 2100
+
+
+@pytest.mark.parametrize("given", [[1.0], {3: 1.0}, "platform.mass"])
+def test_designs_are_a_mapping_of_names(given):
+    """An AttributeError before."""
+    model, still = pp.Model("lopes"), np.zeros(6)
+    with pytest.raises(InputError, match=r"parameters: a mapping of names to values is needed, .*platform\.mass"):
+        model.inverse_dynamics(model.robot.home.matrix, still, still, parameters=given)
+
+
+def test_numbers_of_designs_are_as_large_as_those_of_files():
+    """A platform of 1e300 kg had forces of 1e300 N without a word."""
+    model, still = pp.Model("lopes"), np.zeros(6)
+    with pytest.raises(pp.errors.StateError, match=r"platform\.mass: finite numbers of at most 1e\+15 are needed"):
+        model.inverse_dynamics(model.robot.home.matrix, still, still, parameters={"platform.mass": 1e300})
+
+
+def test_import_says_that_a_pipe_is_no_file(tmp_path):
+    """Before: that there is no such file."""
+    os.mkfifo(tmp_path / "robot.xml")
+    with pytest.raises(InputError, match="pipes are not read"):
+        import_robot(tmp_path / "robot.xml")
 
 
 def test_no_command_makes_a_path_of_a_name_as_it_is():

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description import Body, Robot
-from ..description.quantities import Data, stated_of, unit_of
-from ..errors import InputError, UnknownNameError
+from ..description.quantities import LARGEST_NUMBER, Data, stated_of, unit_of
+from ..errors import InputError, UnknownNameError, short_repr
 from .numbers import MOMENTS, Entry, Numbers
 
 Array = NDArray[np.float64]
@@ -141,6 +141,9 @@ class Design:
     def __init__(self, robot: Robot, given: Mapping[str, ArrayLike]) -> None:
         self.robot = robot
         self.values: dict[str, Array] = {}
+        if not (isinstance(given, Mapping) and all(isinstance(path, str) for path in given)):
+            example = "{'platform.mass': 2.0}"
+            raise InputError(f"parameters: a mapping of names to values is needed, {example}, got {short_repr(given)}")
         for pattern, value in given.items():
             for path in matching_paths(robot, pattern):
                 self.values[path] = _checked(path, value, np.shape(value_at(robot, path)))
@@ -186,9 +189,9 @@ class Design:
     def _check_numbers(self) -> None:
         for path in self.values:
             rows = self.flat(path)
-            bad = ~np.isfinite(rows).all(axis=tuple(range(1, rows.ndim)))
+            bad = ~(np.abs(rows) <= LARGEST_NUMBER).all(axis=tuple(range(1, rows.ndim)))
             for k in np.flatnonzero(bad).tolist():
-                self.reasons.setdefault(k, f"{path}: finite numbers are needed")
+                self.reasons.setdefault(k, f"{path}: finite numbers of at most {LARGEST_NUMBER:g} are needed")
             for how, limit in _limits_at(self.robot, path):
                 words, holds = _ASKED[how]
                 for k in np.flatnonzero(~holds(rows, limit)).tolist():
@@ -277,7 +280,7 @@ def _checked(path: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"parameters: {path}: an array of numbers is needed, got {value!r}") from error
+        raise InputError(f"parameters: {path}: an array of numbers is needed, got {short_repr(value)}") from error
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
         wanted = ", ".join(["...", *map(str, core)])
         raise InputError(f"parameters: {path}: shape ({wanted}) is needed, got {array.shape}")
