@@ -347,7 +347,7 @@ def test_interrupted_runs_leave_nothing(signal_, code, here):
     old.mkdir()
     (old / "report.html").write_text("whole")
     process = subprocess.Popen(
-        [*MAIN, "run", "kim-ryu", "--out", "out", "--force"],
+        [*MAIN, "run", "five-bar", "--out", "out", "--force"],
         stderr=subprocess.PIPE,
         text=True,
         # Tests started in the background by a shell ignore SIGINT, and so would what they start.

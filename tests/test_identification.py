@@ -51,15 +51,16 @@ def log(seed: int = 0, **options: Any) -> Log:
 
 @cache
 def found() -> Any:
-    return identify(five_bar(), [log(0), log(2)], [log(1)])
+    """From a file whose platform is off."""
+    heavy = five_bar().robot.model_copy(
+        update={"platform": Body(mass=0.3, inertia=((2e-4, 0, 0), (0, 2e-4, 0), (0, 0, 1e-4)))}
+    )
+    return identify(pp.Model(heavy), [log(0), log(2)], [log(1)])
 
 
 def test_held_out_forces_fall_to_the_noise() -> None:
     """A file whose numbers are off is put right: errors of a log that was not fitted are the noise of forces."""
-    heavy = five_bar().robot.model_copy(
-        update={"platform": Body(mass=0.3, inertia=((2e-4, 0, 0), (0, 2e-4, 0), (0, 0, 1e-4)))}
-    )
-    result = identify(pp.Model(heavy), [log(0), log(2)], [log(1)])
+    result = found()
     judged = result.validation[0]
     assert (judged.error(judged.before) > 1.5 * NOISE["noise_force"]).all()
     # 1,000 samples give the noise to 2 %; what is left of the numbers' errors is below that

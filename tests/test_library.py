@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import polypod as pp
 from polypod.cli.check import check
+from polypod.errors import UnphysicalWarning
 from polypod.files import dumps, loads
 from polypod.files.unit_slips import suspicious_numbers
 from polypod.legs.chain import ChainJoint
@@ -208,3 +209,21 @@ def test_a_five_bar_keeps_its_elbows(model_of: Any) -> None:
     assert found.sum() > 50
     # near the rim of its reach an angle is as uncertain as the root of the rounding
     assert off[side][found].max() < 1e-7
+
+
+def test_a_library_robot_is_read_once_and_warns_every_time() -> None:
+    for _ in range(2):
+        with pytest.warns(UnphysicalWarning, match="no real body can have"):
+            robot = pp.load("pedrammehr")
+    assert pp.load("delta") is pp.load("delta")
+    heavier = pp.load("delta", {"platform.mass": "3 kg"})
+    assert (heavier.platform.mass, pp.load("delta").platform.mass == 3.0) == (3.0, False)
+    assert pp.loads(pp.dumps(robot)) is not robot
+
+
+def test_a_model_compiles_no_function_for_one_pose() -> None:
+    """Home is judged by its Jacobian, which most other functions are needed with."""
+    model = pp.Model("3-rps")
+    assert {key.name for key in model.kernels._known} == {"jacobian"}
+    home = model.conditioning(model.robot.home.matrix)
+    assert np.allclose(model._conditioning_at_home(), home, rtol=1e-12, atol=0)

@@ -96,6 +96,18 @@ def test_an_output_that_does_not_depend_on_anything() -> None:
     assert np.array_equal(np.array(ca.DM(ca.densify(replay.adjoint(ca.SX(ca.DM([5, 7, 9])))))).ravel(), [7, 0])
 
 
+def test_functions_of_other_numbers_share_what_is_derived() -> None:
+    """Legs of a kind differ in which of a robot's numbers they take: the operations are the same, the answers not."""
+    x, p = ca.SX.sym("x", 2), ca.SX.sym("p", 5)
+    one, other = (Tape(x, ca.vertcat(x[0] * p[j], ca.sin(x[1]) + p[k] * x[0]), p) for j, k in ((0, 1), (4, 2)))
+    assert one.operations == other.operations
+    at, numbers = np.array([0.3, 0.7]), np.array([2.0, 3.0, 5.0, 7.0, 11.0])
+    for tape, (a, b) in ((one, numbers[[0, 1]]), (other, numbers[[4, 2]])):
+        value = ca.Function("f", [x, p], [tape.values(x).y, tape.values(x).jacobian()])(at, numbers)
+        assert np.allclose(np.array(value[0]).ravel(), [a * 0.3, np.sin(0.7) + b * 0.3], rtol=1e-15, atol=0)
+        assert np.allclose(np.array(value[1]), [[a, 0.0], [b, np.cos(0.7)]], rtol=1e-15, atol=0)
+
+
 # -- linear solves ---------------------------------------------------------------------------------------------------
 
 
