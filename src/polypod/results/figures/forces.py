@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def forces(result: xr.Dataset) -> Figure:
     """Force of each actuator over time [N or N m], one panel a unit; equal curves as one, peak and rms marked."""
     names, time = actuators(result), result.time.values
-    units, means = groups(result), []  # type: ignore[var-annotated]
+    units = groups(result)
+    means: list[str] = []
     fig, grid = panels(len(units), height=2.9 if len(units) == 1 else 2.2, legend_rows=1)
     for (axes,), ((_, unit), numbers) in zip(grid, units.items(), strict=True):
         values = result.force.values[:, numbers]
