@@ -216,6 +216,15 @@ def test_a_stopped_sweep_goes_on_with_the_blocks_that_are_missing(prepared, swep
     again = run(*prepared, store=store, progress=lambda done, total, left: seen.append((done, total)))
     assert seen[-1] == (3, 3)
     np.testing.assert_array_equal(again.peak_force, swept.peak_force)
+    # a block that is marked as done and whose file is cut short, as by a full disk, is computed again
+    cut = store / "peak_force" / "1.0"
+    cut.write_bytes(cut.read_bytes()[:7])
+    assert run(*prepared, store=store, progress=lambda done, total, left: seen.append((done, total))).equals(swept)
+    assert seen[-1] == (3, 3)
+    values = store / "value" / "1.0"
+    values.write_bytes(values.read_bytes()[:7])
+    with pytest.raises(InputError, match="no store of a sweep that can be read"):
+        run(*prepared, store=store)
     other = prepare(loads_study(TEXT.replace("0.28", "0.29")))
     with pytest.raises(InputError, match="results of another study"):
         run(*other, store=store)

@@ -57,15 +57,27 @@ class Store:
         try:
             return xr.open_zarr(self.path, consolidated=False, chunks=None, zarr_format=2)
         except Exception as error:  # whatever a reader of broken files raises
-            raise InputError(
-                f"store: {self.path} is no store of a sweep that can be read ({type(error).__name__}: {error}); name "
-                "another, or remove it to start anew"
-            ) from error
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> InputError:
+        return InputError(
+            f"store: {self.path} is no store of a sweep that can be read ({type(error).__name__}: {error}); name "
+            "another, or remove it to start anew"
+        )
 
     def missing(self) -> list[int]:
-        """Blocks that are not done."""
+        """Blocks that are not done, or whose files are cut short: both are computed again."""
         with self._open() as opened:
-            return [int(k) for k in np.flatnonzero(opened["done"].values != 1)]
+            return [number for number in range(self.prepared.blocks) if not self._whole(opened, number)]
+
+    def _whole(self, opened: xr.Dataset, number: int) -> bool:
+        names = [*map(variable, self.prepared.study.quantities), "reason"]
+        try:
+            for name in names:
+                _ = opened[name].variable[slice(*self.prepared.span(number))].values
+            return bool(opened["done"].variable[number].values == 1)
+        except Exception:  # whatever a reader of broken files raises
+            return False
 
     def write(self, number: int, results: Results) -> None:
         """A block's numbers, then that it is done."""
@@ -82,7 +94,10 @@ class Store:
     def read(self) -> xr.Dataset:
         """All results."""
         with self._open() as opened:
-            return opened.drop_vars("done").load()
+            try:
+                return opened.drop_vars("done").load()
+            except Exception as error:  # whatever a reader of broken files raises
+                raise self._unreadable(error) from error
 
 
 def _needed() -> None:
