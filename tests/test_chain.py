@@ -27,6 +27,7 @@ from polypod.formulations import FORMULATIONS
 from polypod.formulations.derivatives import derivatives
 from polypod.formulations.dry_friction import DryFriction
 from polypod.mechanism.closing import closed
+from polypod.mechanism.kinematics import limited
 from polypod.mechanism.mobility import known_mobility
 from polypod.mechanism.numeric import NumericLeg
 from polypod.yaml12 import to_yaml
@@ -384,3 +385,54 @@ def test_golden_answers_however_the_robot_is_written() -> None:
         check(function("inverse_kinematics", **given)["q"], -np.array(state["q_from_home"])[::-1], 1e-12)
         check(function("rates", **given)["qdot"], -np.array(state["qdot"])[::-1], 1e-12)
         check(function("inverse_dynamics", True, **given)["force"], -np.array(state["force_viscous"])[::-1], 1e-12)
+
+
+def test_angles_of_crosses_and_balls_are_limited_about_their_own_axes() -> None:
+    """By Euler angles and quaternions of the engine's bodies: the angles are those that the limits see."""
+    data = deepcopy(case("straight UPS").data)
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            if joint["kind"] == "universal":
+                joint["ranges"] = {"first": [-0.3, "40 deg"], "second": [-0.4, 0.5]}
+            elif joint["kind"] == "spherical":
+                joint["cone"] = {"axis": [0.36, 0.48, 0.8], "half_angle": 1.0}
+                joint["ranges"] = {"twist": [-0.6, 0.7]}
+    robot = pp.Robot.model_validate(data)
+    assert robot.legs[0].joints[0].ranges.first == (-0.3, np.deg2rad(40.0))
+    c, function = moving(data, 3, 0.1), Functions(robot)
+    names = [f"{leg.name} {limit.name}" for leg in function.mechanism.legs for limit in leg.placement.limits]
+    (values,) = function.evaluate(limited(function.mechanism), **c.given).values()
+    found = dict(zip(names, values[1:], strict=True))
+    for number, leg in enumerate(data["legs"], 1):
+        for joint in leg["joints"]:
+            held = c.engine.joints[number - 1, joint["name"]]
+            turn = c.engine._turn(c.place, held.first).T @ c.engine._turn(c.place, held.second)
+            if joint["kind"] == "universal":
+                one, two = np.array(joint["axes"])
+                axes = np.array([one, two, np.cross(one, two)]).T
+                angles = Rotation.from_matrix(axes.T @ turn @ axes).as_euler("XYZ")
+                wanted = {"first": angles[0], "second": angles[1]}
+            elif joint["kind"] == "spherical":
+                x = Rotation.from_matrix(turn).as_quat()
+                wanted = {"twist": 2 * np.arctan2(x[:3] @ [0.36, 0.48, 0.8], x[3])}
+            else:
+                continue
+            for name, angle in wanted.items():
+                check(found[f"leg{number} {joint['name']} {name}"], angle, 1e-12, 1.0)
+
+
+def test_faults_of_ranges() -> None:
+    data = case("straight UPS").data
+    kinds = {joint["kind"]: k for k, joint in enumerate(data["legs"][0]["joints"])}
+
+    def fault(kind: str, ranges: Any, **more: Any) -> str:
+        changed = deepcopy(data)
+        changed["legs"][0]["joints"][kinds[kind]] |= {"ranges": ranges, **more}
+        with pytest.raises(ValueError, match="ranges") as caught:
+            pp.Robot.model_validate(changed)
+        return str(caught.value)
+
+    assert "it has first, second" in fault("universal", {"twist": [-1, 1]})
+    assert "give the cone too" in fault("spherical", {"twist": [-1, 1]})
+    assert "a joint of one freedom has a range" in fault("prismatic", {"translation": [-1, 1]})
+    assert "home, 0, between them, got [0.1, 0.2]" in fault("universal", {"first": [0.1, 0.2]})

@@ -13,6 +13,8 @@ from polypod.description.leg import parse_leg
 from polypod.errors import RobotFileError
 from polypod.files import dumps, loads
 from polypod.files.short_forms import expand
+from polypod.files.short_forms.images import Image, image_of_joint
+from polypod.legs.chain import ChainJoint
 
 DELTA = """name: small-delta
 platform: {mass: 0.7, com: [0, 0, -0.01], inertia: [0.0004, 0.0004, 0.00075]}
@@ -159,7 +161,7 @@ MIRRORED = {
         {"name": "hinge", "kind": "revolute", "between": ["carriage", "crank"], "at": [0.3, 0.1, 0.05],
          "axis": [0, 0.6, 0.8], "actuated": True},
         {"name": "elbow", "kind": "universal", "between": ["crank", "rod"], "at": [0.4, 0.2, 0.1],
-         "axes": [[0, 0.6, 0.8], [1, 0, 0]]},
+         "axes": [[0, 0.6, 0.8], [1, 0, 0]], "ranges": {"first": [-0.5, 0.7]}},
         {"name": "ball", "kind": "universal", "between": ["rod", "platform"], "at": [0.1, 0.2, 0.5],
          "axes": [[0.8, 0, 0.6], [0, 1, 0]],
          "cone": {"axis": {"to": "elbow"}, "half_angle": "40 deg"}},
@@ -188,6 +190,26 @@ def test_a_mirrored_leg_moves_as_the_mirror_image():
     here, there = model.inverse_kinematics(pose), model.inverse_kinematics(image)
     assert there[2:4] == pytest.approx(here[:2], rel=1e-12)
     assert np.abs(here[:4]).min() > 1e-3  # far from home, where all are zero
+    assert right.joints[2].ranges == left.joints[2].ranges
+    here, there = (np.ravel(model._kernels.get("limited")(x[None])[0])[1:] for x in (pose, image))
+    assert there[2:4] == pytest.approx(here[:2], rel=1e-12)
+    assert abs(here[0]) > 1e-3
+
+
+def test_ranges_in_a_mirror():
+    """A turn about a polar direction, and a way along the axis of a turn, are the other way round."""
+    common = {"name": "joint", "between": ("base", "arm"), "at": (0.1, 0.2, 0.3)}
+    image = Image(np.diag([1.0, -1.0, 1.0]), np.zeros(3))
+    ball = ChainJoint(kind="spherical", cone={"axis": (0, 0.6, 0.8), "half_angle": 0.5}, ranges={"twist": (-0.1, 0.3)},
+                      **common)  # fmt: skip
+    assert image_of_joint(ball, image)["ranges"] == {"twist": [-0.3, 0.1]}
+    both = {"rotation": (-0.1, 0.3), "translation": (-0.2, 0.4)}
+    slide = ChainJoint(kind="cylindrical", axis=(0, 0.6, 0.8), actuated="translation", ranges=both, **common)
+    assert image_of_joint(slide, image)["axis"] == pytest.approx([0, -0.6, 0.8])
+    assert image_of_joint(slide, image)["ranges"] == {"rotation": [-0.3, 0.1], "translation": [-0.2, 0.4]}
+    hinge = ChainJoint(kind="cylindrical", axis=(0, 0.6, 0.8), actuated="rotation", ranges=both, **common)
+    assert image_of_joint(hinge, image)["axis"] == pytest.approx([0, 0.6, -0.8])
+    assert image_of_joint(hinge, image)["ranges"] == {"rotation": [-0.1, 0.3], "translation": [-0.4, 0.2]}
 
 
 def test_copies_of_short_kinds():

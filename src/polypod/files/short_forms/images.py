@@ -79,7 +79,7 @@ def image_of(leg: LegData, home: Array, images: Sequence[Image]) -> dict[str, An
     data = {"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)}
     if isinstance(leg, Chain):
         bodies = {name: _body(body, whole) for name, body in leg.bodies.items()}
-        joints = [_joint(joint, whole) for joint in leg.joints]
+        joints = [image_of_joint(joint, whole) for joint in leg.joints]
         return {**data, "bodies": bodies, "joints": joints}
     return data | _fields(leg, whole, home)
 
@@ -91,7 +91,8 @@ def _body(body: Body, image: Image) -> dict[str, Any]:
     return {"mass": body.mass, "com": image.point(body.com), "inertia": (0.5 * (tensor + tensor.T)).tolist(), **extra}
 
 
-def _joint(joint: ChainJoint, image: Image) -> dict[str, Any]:
+def image_of_joint(joint: ChainJoint, image: Image) -> dict[str, Any]:
+    """A joint of a chain in its image."""
     data = joint.model_dump(mode="json", exclude_defaults=True) | {"at": image.point(joint.at)}
     slides = joint.kind == "prismatic" or joint.actuated == "translation"
     if joint.axis is not None:
@@ -102,6 +103,11 @@ def _joint(joint: ChainJoint, image: Image) -> dict[str, Any]:
         data["cone"]["axis"] = image.direction(joint.cone.axis)
         if joint.cone.direction is not None:
             data["cone"]["direction"] = image.direction(joint.cone.direction)
+    # in a mirror turns about a direction, and ways along an axis that turns are counted by, are the other way round
+    for name in ("twist", "rotation" if slides else "translation") if image.sense < 0 and joint.ranges else ():
+        if name in data["ranges"]:
+            low, high = data["ranges"][name]
+            data["ranges"][name] = [-high, -low]
     return data
 
 

@@ -1,6 +1,6 @@
 """General legs: any bodies and joints, closed by equations."""
 
-from .data import ChainJoint, JointCone
+from .data import ChainJoint, JointCone, JointRanges
 from .leg import Chain
 
-__all__ = ["Chain", "ChainJoint", "JointCone"]
+__all__ = ["Chain", "ChainJoint", "JointCone", "JointRanges"]

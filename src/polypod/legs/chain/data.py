@@ -36,6 +36,37 @@ class JointCone(Data):
     half_angle: HalfAngle
 
 
+class JointRanges(Data):
+    """How far a joint of several freedoms moves from home about or along its own axes: ``first`` and ``second`` of a
+    universal joint, ``rotation`` and ``translation`` of a cylindrical one, ``twist`` of a spherical one about the axis
+    of its ``cone`` (the turn that is left when the shortest turn of the cone's direction is taken off)."""
+
+    first: MotionRange | None = None
+    second: MotionRange | None = None
+    rotation: MotionRange | None = None
+    translation: MotionRange | None = None
+    twist: MotionRange | None = None
+
+    @property
+    def stated(self) -> tuple[str, ...]:
+        """The coordinates that are limited."""
+        return tuple(name for name in type(self).model_fields if getattr(self, name) is not None)
+
+    def fault(self, kind: str, cone: JointCone | None) -> str:
+        """What a joint of this kind cannot have; empty if nothing is wrong."""
+        for name in self.stated:
+            low, high = getattr(self, name)
+            if name not in _RANGES.get(kind, ()):
+                known = ", ".join(_RANGES[kind]) if kind in _RANGES else "none; a joint of one freedom has a range"
+                return f"ranges.{name}: a {kind} joint has no such coordinate; it has {known}"
+            if not low <= 0 <= high or low == high:
+                return f"ranges.{name}: limits go from small to large with home, 0, between them, got {[low, high]}"
+        return "ranges.twist: a twist is about the axis of a cone; give the cone too" if self.twist and not cone else ""
+
+
+_RANGES = {"universal": ("first", "second"), "cylindrical": ("rotation", "translation"), "spherical": ("twist",)}
+
+
 class ChainJoint(Drive, Bearing):
     """A joint between two bodies of a leg, ``base`` or ``platform``, as it is at home, base axes.
 
@@ -43,9 +74,10 @@ class ChainJoint(Drive, Bearing):
     ``axes`` of a universal joint: the first is fixed in the first body, the second in the second. ``actuated`` is true,
     or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the joint's
     own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it, beside
-    ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included. The
-    ``stiffness`` of an actuated joint is that of its drive, in series with the coordinate, at the joint's side of the
-    gear; that of a passive joint resists its own motion, as a flexure does.
+    ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included, ``ranges``
+    those of a joint of several freedoms. The ``stiffness`` of an actuated joint is that of its drive, in series
+    with the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a
+    flexure does.
     """
 
     name: str = Field(min_length=1)
@@ -57,6 +89,7 @@ class ChainJoint(Drive, Bearing):
     actuated: bool | Literal["rotation", "translation"] = False
     friction: Friction = Friction()
     range: MotionRange | None = None
+    ranges: JointRanges | None = None
     cone: JointCone | None = None
     offset: Motion = 0.0
     ratio: Annotated[Number, Field(json_schema_extra={"unit": "1"})] = 1.0
@@ -125,10 +158,14 @@ class ChainJoint(Drive, Bearing):
             if not one or (self.kind == "cylindrical" and not self.actuated):
                 what = "cylindrical joint that is not driven" if one else f"{self.kind} joint"
                 raise ValueError(
-                    f"range: a {what} has no coordinate of its own to limit; a cone: limits how far it tilts"
+                    f"range: a {what} has no coordinate of its own to limit; a cone: limits how far it tilts, ranges: "
+                    "its angles, e.g. ranges: {first: [-30 deg, 30 deg]} of a universal joint"
                 )
             if not self.range[0] < self.range[1]:
                 raise ValueError(f"range: limits go from small to large, got {list(self.range)}")
+        fault = self.ranges.fault(self.kind, self.cone) if self.ranges is not None else ""
+        if fault:
+            raise ValueError(fault)
         fields = type(self).model_fields
         idle = [name for name in _OF_ACTUATORS if getattr(self, name) != fields[name].default]
         if idle and not self.actuated:

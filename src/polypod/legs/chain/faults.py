@@ -31,6 +31,11 @@ def spin_faults(leg: Any, plan: Plan) -> list[str]:
     for joint, other in plan.spins.items():
         start, end = np.array(leg.joints[joint].at), np.array(leg.joints[other].at)
         length = float(np.linalg.norm(end - start))
+        for k in (joint, other):
+            if leg.joints[k].ranges is not None:
+                faults.append(
+                    f"joints.{k}.ranges: what {leg.joints[k].name} holds spins freely and has no twist to limit"
+                )
         if length == 0.0:
             faults.append(f"joints.{other}.at: {leg.joints[joint].name} and {leg.joints[other].name} are at one point")
             continue

@@ -307,6 +307,14 @@ class Chain:
         axis, start, now = (a, first.vector(two), b) if which == "first" else (b, a, second.vector(one))
         return ca.atan2(dot(cross(axis, start), now), dot(start, now))
 
+    def _twist(self, number: int) -> ca.SX:
+        """Turn of a joint's second body about its cone's axis a [rad]: 2 atan(a . v/w) of the quaternion (v, w)."""
+        joint = self.leg.joints[number]
+        first, second = (self.moving[self.plan.group[name]] for name in joint.between)
+        turn = first.vector(ca.SX.eye(3)).T @ second.vector(ca.SX.eye(3))
+        sines = ca.vertcat(turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1])
+        return 2 * ca.atan2(dot(vector(joint.cone.axis), sines), 1 + ca.trace(turn))
+
     def _actuators(self) -> tuple[Actuator, ...]:
         actuators = []
         for number, joint in enumerate(self.leg.joints):
@@ -341,6 +349,10 @@ class Chain:
             if joint.range is not None:
                 low, high = joint.range
                 limits.append(Limit(joint.name, self._coordinate(link.joint), low, high, _UNIT[_motion(joint)]))
+            for motion in joint.ranges.stated if joint.ranges is not None else ():
+                value = self._twist(link.joint) if motion == "twist" else self._displacement(link.joint, motion)
+                low, high = getattr(joint.ranges, motion)
+                limits.append(Limit(f"{joint.name} {motion}", value, low, high, _UNIT.get(motion, "rad")))
             if joint.cone is not None:
                 first, second = (self.moving[self.plan.group[name]] for name in joint.between)
                 axis = vector(joint.cone.axis)
