@@ -64,11 +64,11 @@ def live() -> None:
     """The live page, photographed in Chromium as its test drives it."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        page = pp.live("kim-ryu", "kim-ryu-circle").save(folder / "page.html")
+        page = pp.live("hexapod", "hexapod-tour").save(folder / "page.html")
         with Browser(folder, size=(1400, 890)) as browser:
             browser.open(page)
             browser.wait_for(lambda: browser.ask("Boolean(window.polypod)"))
-            browser.ask("polypod.setInstant(60); new Promise(done => setTimeout(done, 3000))")
+            browser.ask("polypod.setInstant(90); new Promise(done => setTimeout(done, 3000))")
             browser.shot(folder / "live.png")
         _shrink(folder / "live.png", IMAGES / "live.png", shaded=True)
 
@@ -79,7 +79,7 @@ def _shrink(source: Path, target: Path, shaded: bool = False) -> None:
     width = min(1100, picture.width)
     scaled = picture.resize((width, round(picture.height * width / picture.width)), Image.Resampling.LANCZOS)
     if shaded:
-        few = scaled.quantize(256, Image.Quantize.MEDIANCUT, dither=Image.Dither.FLOYDSTEINBERG)
+        few = scaled.quantize(256, Image.Quantize.MEDIANCUT, kmeans=8, dither=Image.Dither.FLOYDSTEINBERG)
     else:
         few = scaled.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(target, optimize=True)

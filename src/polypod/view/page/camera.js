@@ -45,7 +45,8 @@ function makeCamera(points) {
       [back, far + near],
     ].reduce((sum, [axis, twice]) => add(sum, axis, twice / 2), [0, 0, 0]);
     camera.half =
-      0.72 * Math.max(high - low, (rightmost - left) * camera.shape, 0.2 * camera.radius) + 0.06 * camera.radius;
+      0.77 * Math.max(high - low, (rightmost - left) * camera.shape, 0.2 * camera.radius) + 0.06 * camera.radius;
+    camera.target = add(camera.target, top, 0.03 * camera.half); // room for the heading
   };
   camera.look = name => {
     [camera.azimuth, camera.elevation] = VIEWS[name];
