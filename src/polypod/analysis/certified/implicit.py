@@ -30,7 +30,8 @@ class ImplicitEnclosure:
 
     What follows is that of the drawn assembly and working mode: a way from home to the middle of a box is covered by
     boxes in each of which there is exactly one solution, and each of them has that of the one before. Of constraints
-    that say the same those are used that the model uses.
+    that say the same those are used that the model uses. Of a robot in closed form nothing follows, and only the bounds
+    by first-order models are its own.
     """
 
     def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
@@ -53,7 +54,7 @@ class ImplicitEnclosure:
         some = np.flatnonzero(joined)
         own = None if poses is None else poses[some]
         found = self._solve.boxes(middle[some], half[some], y[some], own)
-        if poses is None:
+        if poses is None and self._solve.k:
             self._known.add(middle[some], half[some], found)
         sure = some[found.proven]
         inside[sure], outside[sure], good[sure] = self._judged(found.only(found.proven))
@@ -70,7 +71,9 @@ class ImplicitEnclosure:
         By being in a box of which that is known, or by the straight way from the nearest place of which it is; about
         poses from home itself.
         """
-        y, joined = np.zeros((len(x), self._solve.k)), np.zeros(len(x), dtype=bool)
+        y, joined = np.zeros((len(x), self._solve.k)), np.full(len(x), not self._solve.k)
+        if joined.all():
+            return y, joined
         if poses is None:
             start, own = self._known.nearest(x)
             inside = np.flatnonzero((np.abs(x - start) <= self._known.half[own]).all(axis=1))
@@ -171,11 +174,31 @@ class _Places:
             self._tree = KDTree(self._x * self._scale)
 
 
-AnyEnclosure = Enclosure | ImplicitEnclosure
+class EitherEnclosure:
+    """Bounds of robots of few freedoms with long formulas: by intervals, and by first-order models where these fail.
+
+    Intervals see what is out of reach, models see boxes that are inside two to four times as large.
+    """
+
+    def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
+        self._ways = Enclosure(space, chart), ImplicitEnclosure(space, chart)
+
+    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Truth | None = None) -> Verdict:
+        """As :class:`.Enclosure`."""
+        first = self._ways[0](low, high, poses, regular)
+        left = np.flatnonzero(~first.inside & ~first.outside)
+        second = self._ways[1](low[left], high[left], None if poses is None else poses[left])
+        for known, more in zip(first, second, strict=True):
+            known[left] |= more
+        return first
+
+
+AnyEnclosure = Enclosure | ImplicitEnclosure | EitherEnclosure
 
 
 def enclosure_of(space: Space, chart: Chart = "coordinates") -> AnyEnclosure:
     """Bounds over boxes of a robot's coordinates, or of displacements ``about`` poses, whatever its legs."""
     mechanism = space.model.kernels.mechanism
-    implicit = bool(mechanism.open_legs) or mechanism.platform.follows_legs
-    return (ImplicitEnclosure if implicit else Enclosure)(space, chart)
+    if mechanism.open_legs or mechanism.platform.follows_legs:
+        return ImplicitEnclosure(space, chart)
+    return (Enclosure if space.full else EitherEnclosure)(space, chart)
