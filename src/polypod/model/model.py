@@ -218,7 +218,11 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         """A function as a ``casadi.Function`` of its inputs with the robot's numbers, symbols in and out."""
         expression = self._kernels.expression(self._kernels.mechanism, name, friction, formulation)
         if isinstance(expression, Iteration):
-            raise InputError(f"casadi: {name!r} iterates (dry friction); pass friction=False")
+            without = self._kernels.expression(self._kernels.mechanism, name, False, formulation)
+            ways = (
+                "state its equations in your own program" if isinstance(without, Iteration) else "pass friction=False"
+            )
+            raise InputError(f"casadi: {name!r} iterates, which is no expression of its inputs; {ways}")
         values = self._kernels.mechanism.numbers.values
         return (expression.fixed(values) if expression.parameters else expression).function
 
