@@ -299,7 +299,7 @@ def test_the_regressor_of_designs_is_that_of_robots_made_so() -> None:
     assert np.isnan(bad.matrix[1]).all()
 
 
-@pytest.mark.parametrize(("name", "way"), [("conditioning", "your program"), ("inverse_dynamics", "friction=False")])
+@pytest.mark.parametrize(("name", "way"), [("conditioning", "own program"), ("inverse_dynamics", "friction=False")])
 def test_functions_that_iterate_are_no_casadi_functions_and_say_what_helps(name: str, way: str) -> None:
     with pytest.raises(InputError, match=f"{name}' iterates.*{way}"):
         pp.Model("kim-ryu").casadi(name)
