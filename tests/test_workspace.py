@@ -313,3 +313,19 @@ def test_orientations_beyond_half_a_turn_are_not_counted_again(model_of):
     x = np.array([[0.3, 0.2, 0.1], [0.0, 0.0, 3.2], [2.0, 2.0, 2.0]])
     assert space.repeated(x).tolist() == [False, True, True]
     assert np.isfinite(space.poses(x)).all(axis=(1, 2)).tolist() == [True, False, False]
+
+
+def test_angles_that_nothing_stops_end_without_a_limit(model_of):
+    """Agile eye: all orientations, of rotation vectors a ball of radius pi, which no limit of the robot ends."""
+    free = model_of("agile-eye")
+    found = workspace_map(free, dict.fromkeys(free.freedoms, 25))
+    assert found.limit.values[found.share.values > 0].tolist() == ["whole range: no limit"]
+    # a ball of 24 cells across, counted by cells
+    assert abs(float(found.volume) / (4 / 3 * np.pi**4) - 1) < 0.02
+    stops = travel(free)
+    assert {*stops.low_limit.values, *stops.high_limit.values} == {"whole range: no limit"}
+    np.testing.assert_allclose(stops.high, np.pi, rtol=1e-12)
+    reach = straight_reach(free, directions=8)
+    assert (reach.limit.values[reach.surface_binding.values] == "whole range: no limit").all()
+    np.testing.assert_allclose(np.linalg.norm(reach.surface, axis=-1), np.pi, rtol=1e-8)
+    assert "no limit" not in Judge(Space(free)).counted

@@ -104,10 +104,10 @@ def share_table(result: xr.Dataset) -> Table:
 
 def _limited(result: xr.Dataset) -> bool:
     """Whether anything but the legs' reach and singularities bounds a map."""
-    from ..analysis.workspace.quantities import CLOSING, SINGULARITY
+    from ..analysis.workspace.quantities import CLOSING, NO_LIMIT, SINGULARITY
 
     bounds = [str(name) for name, part in zip(result.limit_name.values, result.share.values, strict=True) if part > 0]
-    return any(name not in (CLOSING, SINGULARITY) for name in bounds)
+    return any(name not in (CLOSING, SINGULARITY, NO_LIMIT) for name in bounds)
 
 
 def parse_at(texts: list[str], space: Space) -> dict[str, float]:

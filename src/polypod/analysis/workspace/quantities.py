@@ -17,6 +17,8 @@ CLOSING = "legs close"
 SINGULARITY = "singularity"
 FORCE = "actuator force"
 DISTANCE = "distance to singularity"
+NO_LIMIT = "no limit"
+"""Where angles end that nothing stops: beyond half a turn (pitch: a quarter) orientations are repeated."""
 
 
 @dataclass(frozen=True)

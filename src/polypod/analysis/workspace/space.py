@@ -15,7 +15,7 @@ from ...description.curve import force_at
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
 from ...model import Model
 from .compiled import limit_names, margins
-from .quantities import CLOSING, DISTANCE, FORCE, SINGULARITY
+from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY
 
 Array = NDArray[np.float64]
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
@@ -78,10 +78,14 @@ class Space:
         """From the pivot's displacement to the place of the platform's origin (n, 3), for its rotations."""
         return self.home[:3, 3] + self.home[:3, :3] @ self.pivot - rotations @ self.pivot
 
+    @property
+    def turns_freely(self) -> bool:
+        """Whether the angles are a rotation vector, which repeats orientations beyond half a turn."""
+        return not self.full and int(self.turns.sum()) == 3
+
     def repeated(self, x: Array) -> NDArray[np.bool_]:
         """Whether coordinates (n, m) turn by a rotation vector of more than half a turn."""
-        turning = not self.full and self.turns.sum() == 3
-        return np.asarray(turning & (np.linalg.norm(x[:, self.turns], axis=1) > np.pi))
+        return np.asarray(self.turns_freely & (np.linalg.norm(x[:, self.turns], axis=1) > np.pi))
 
     def poses(self, x: Array) -> Array:
         """Poses (n, 4, 4) of coordinates (n, m); NaN where the legs do not allow them.
@@ -181,6 +185,8 @@ class Judge:
             self.limits += (("robot", DISTANCE),)
         if self.asked.forces:
             self.limits += tuple((actuator.name, FORCE) for actuator in model.actuators)
+        if space.turns_freely:
+            self.limits += (("whole range", NO_LIMIT),)
         self._most = self.asked.max_force
         if self.asked.drives:
             self._most = tuple(float(force_at(actuator.drive, np.zeros(1))[0]) for actuator in model.actuators)
@@ -197,7 +203,7 @@ class Judge:
     @property
     def counted(self) -> tuple[str, ...]:
         """What poses are judged by, in words: every quantity once, and the fields of the file that limit forces."""
-        names = dict.fromkeys(name for _, name in self.limits)
+        names = dict.fromkeys(name for _, name in self.limits if name != NO_LIMIT)
         if self.asked.forces:
             fields = ["max_force as given"]
             if self.asked.drives:
@@ -209,7 +215,9 @@ class Judge:
 
     def __call__(self, x: Array) -> Judged:
         """What holds at coordinates (n, m)."""
-        return self.poses(self.space.poses(np.atleast_2d(x)))
+        x = np.atleast_2d(x)
+        found, beyond = self.poses(self.space.poses(x)), self.space.repeated(x)
+        return found._replace(binding=np.where(beyond, len(self.limits) - 1, found.binding))
 
     def poses(self, poses: Array) -> Judged:
         """What holds at poses (n, 4, 4)."""

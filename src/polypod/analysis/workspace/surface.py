@@ -52,7 +52,7 @@ def straight_reach(
     way = np.stack([np.sin(p) * np.cos(a), np.sin(p) * np.sin(a), np.cos(p)], axis=1) * np.sqrt(3) * far
     ends = np.repeat(start[None], len(way), axis=0)
     ends[:, places] += way
-    found = first_exit(judge, straight(space, start, ends), len(ends))
+    found = first_exit(straight(judge, start, ends), len(ends))
     points = start[places] + way * found.part[:, None]
     shape = (len(polar), len(azimuth))
     # of a surface r(polar, azimuth) in scaled coordinates: sum r^3/3 times the solid angle of each direction

@@ -14,7 +14,8 @@ from ...errors import InputError
 from ...model import Model
 from .extent import extent, outside
 from .maps import labelled
-from .space import RIGID, Judge, Requirements, Space
+from .quantities import NO_LIMIT
+from .space import RIGID, Judge, Judged, Requirements, Space
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,16 +35,16 @@ class Exit(NamedTuple):
     binding: NDArray[np.int64]
 
 
-Path = Callable[[NDArray[np.int64], Array], Array]
-"""Poses (k, 4, 4) of rays by number (k,) at parts (k,) of their length."""
+Path = Callable[[NDArray[np.int64], Array], Judged]
+"""What holds (k,) on rays by number (k,) at parts (k,) of their length."""
 
 
-def straight(space: Space, start: Array, ends: Array) -> Path:
+def straight(judge: Judge, start: Array, ends: Array) -> Path:
     """Rays that are straight in coordinates, from ``start`` (m,) to ``ends`` (n, m)."""
-    return lambda rays, part: space.poses(start + part[:, None] * (ends[rays] - start))
+    return lambda rays, part: judge(start + part[:, None] * (ends[rays] - start))
 
 
-def first_exit(judge: Judge, path: Path, count: int, steps: int = _STEPS) -> Exit:
+def first_exit(path: Path, count: int, steps: int = _STEPS) -> Exit:
     """Where rays first leave the workspace: by steps of their length, then bisection.
 
     What is narrower than a step may be stepped over.
@@ -54,7 +55,7 @@ def first_exit(judge: Judge, path: Path, count: int, steps: int = _STEPS) -> Exi
     # eight steps of all rays at once: most end early
     for first in range(0, steps, 8):
         part = (np.arange(first, min(first + 8, steps)) + 1) / steps
-        found = judge.poses(path(np.repeat(going, len(part)), np.tile(part, len(going))))
+        found = path(np.repeat(going, len(part)), np.tile(part, len(going)))
         out = ~found.inside.reshape(len(going), len(part))
         left = out.any(axis=1)
         at = out.argmax(axis=1)
@@ -69,7 +70,7 @@ def first_exit(judge: Judge, path: Path, count: int, steps: int = _STEPS) -> Exi
     ended = np.flatnonzero(binding >= 0)
     for _ in range(_HALVINGS if len(ended) else 0):
         middle = 0.5 * (low[ended] + high[ended])
-        found = judge.poses(path(ended, middle))
+        found = path(ended, middle)
         low[ended] = np.where(found.inside, middle, low[ended])
         high[ended] = np.where(found.inside, high[ended], middle)
         binding[ended] = np.where(found.inside, binding[ended], found.binding)
@@ -100,12 +101,12 @@ def travel(
     ends = np.repeat(start[None], 2 * m, axis=0)
     for k, name in enumerate(space.names):
         ends[2 * k : 2 * k + 2, k] = extent(judge, [name], start)[0]
-    found = first_exit(judge, straight(space, start, ends), len(ends))
+    found = first_exit(straight(judge, start, ends), len(ends))
     reach = np.abs(ends - start)[np.arange(2 * m), np.arange(2 * m) // 2] * found.part
     low, high = start - reach[::2], start + reach[1::2]
     groups = _groups(space) if combined is None else {" ".join(names): tuple(names) for names in combined}
     rows = [_together(judge, start, np.minimum(reach[::2], reach[1::2]), g) for g in groups.values()]
-    texts = np.array([f"{leg}: {name}" for leg, name in judge.limits] + ["none"])
+    texts = np.array([f"{leg}: {name}" for leg, name in judge.limits] + [f"whole range: {NO_LIMIT}"])
     data: dict[str, Any] = {
         "low": (("coordinate",), low),
         "high": (("coordinate",), high),
@@ -130,7 +131,7 @@ def _together(judge: Judge, start: Array, alone: Array, names: Sequence[str]) ->
     corners = np.array([c for c in product((-1.0, 0.0, 1.0), repeat=len(places)) if any(c)])
     ends = np.repeat(start[None], len(corners), axis=0)
     ends[:, places] += corners * alone[places]
-    part = first_exit(judge, straight(judge.space, start, ends), len(ends), 60).part.min()
+    part = first_exit(straight(judge, start, ends), len(ends), 60).part.min()
     result = np.full(len(start), np.nan)
     result[places] = part * alone[places]
     return result
@@ -167,16 +168,16 @@ def tilt_by_height(
     level = space.poses(base[inside])
     axes = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
 
-    def tilted(rays: NDArray[np.int64], part: Array) -> Array:
+    def tilted(rays: NDArray[np.int64], part: Array) -> Judged:
         poses = level[rays // directions]
         turn = Rotation.from_rotvec(np.pi * part[:, None] * axes[rays % directions]).as_matrix()
         arm = poses[:, :3, :3] @ space.pivot
         result = poses.copy()
         result[:, :3, :3] = turn @ poses[:, :3, :3]
         result[:, :3, 3] += arm - np.einsum("nij,nj->ni", turn, arm)
-        return result
+        return judge.poses(result)
 
-    found = first_exit(judge, tilted, len(level) * directions, 720)
+    found = first_exit(tilted, len(level) * directions, 720)
     tilt = np.full((len(values), directions), np.nan)
     tilt[inside] = (np.pi * found.part).reshape(-1, directions)
     binding = np.full(tilt.shape, -1)
