@@ -190,6 +190,34 @@ def test_robots_with_equations_of_their_own(robot: str, most: int, model_of: Mod
         assert np.nanmin(off, axis=1).max() < 1e-6
 
 
+def test_a_five_bar_has_the_points_where_two_circles_meet(model_of: ModelOf) -> None:
+    """Elbows at 90 mm from motors at +-59 mm, the tool 90 mm from both; a rod turns with it. No point is proven too."""
+    model = model_of("five-bar")
+    up, rod_at_home = 0.08905616207866226, 0.072 + 1j * (0.14305616207866225 - 0.08905616207866226)
+    q = np.random.default_rng(2).uniform(-3, 3, size=(200, 2))
+    modes = model.assembly_modes(q, reach=False)
+    # coordinates are zero at home
+    right, left = (side * 0.059 + (side * 0.013 + 1j * up) * np.exp(1j * q[:, k]) for k, side in enumerate((1, -1)))
+    apart = right - left
+    meet = np.abs(apart) < 0.18
+    assert 20 < meet.sum() < 180
+    np.testing.assert_array_equal(np.isfinite(modes.pose[..., 0, 0]).sum(axis=1), np.where(meet, 2, 0))
+    assert (modes.complete == Complete.PROVEN).all()
+    assert modes.certified[meet].all()
+    assert not modes.certified[~meet].any()
+    # a rhombus: half of the way between the elbows, and across
+    across = 1j * apart / np.abs(apart) * np.sqrt(0.09**2 - np.abs(apart / 2) ** 2 + 0j)
+    tool = ((left + apart / 2)[:, None] + across[:, None] * np.array([1, -1]))[meet]
+    found = (modes.pose[..., 0, 3] + 1j * modes.pose[..., 1, 3])[meet]
+    off = np.abs(found[:, :, None] - tool[:, None])
+    # rounding, larger by 0.09/across where the circles nearly touch
+    doubt = (1e-15 * 0.09 / np.abs(across[meet]))[:, None]
+    assert (off.min(axis=2) < doubt).all()
+    assert (off.min(axis=1) < doubt).all()
+    turn = (modes.pose[..., 0, 0] + 1j * modes.pose[..., 1, 0])[meet]
+    assert np.abs(left[meet][:, None] + turn * rod_at_home - found).max() < 1e-14
+
+
 def test_the_3_rps_at_its_own_home_has_sixteen_poses(model_of: ModelOf) -> None:
     """All real, in pairs above and below the base (Nanua, Waldron and Murthy 1990: sixteen at most)."""
     model = model_of("3-rps")

@@ -1,8 +1,9 @@
-"""Poses of a platform in a plane, held by three struts (3-RRR, 3-PRR, 3-RPR): the roots of a sextic.
+"""Poses of a platform in a plane, held by a hinge and a strut (five-bar linkages): where two circles meet; or held by
+three struts (3-RRR, 3-PRR, 3-RPR): the roots of a sextic.
 
-In complex numbers with z = exp(i phi), the first joint at p from the first centre, joints b_i and centres c_i from
-there: p p* = l_1^2 and p* w_i + p w_i* = 2 r_i (i = 2, 3), w_i = z b_i - c_i. Eliminating p leaves a polynomial of
-degree six in z.
+Three struts in complex numbers: with z = exp(i phi), the first joint at p from the first centre, joints b_i and
+centres c_i from there, p p* = l_1^2 and p* w_i + p w_i* = 2 r_i (i = 2, 3), w_i = z b_i - c_i. Eliminating p
+leaves a polynomial of degree six in z.
 """
 
 from __future__ import annotations
@@ -16,6 +17,25 @@ DEGREE = 6
 _ON_CIRCLE = 1e-5
 """How far from 1 the size of a root may be that stands for an angle: double roots have half of the digits."""
 _SAMPLES = 16
+_DOUBT = 1e-13
+"""What rounding leaves in doubt of places and lengths of a robot, in its size: some hundred units."""
+
+
+def circles_meet(apart: Complexes, radii: Array) -> tuple[Complexes, NDArray[np.bool_]]:
+    """Points (m, 2) of circles of ``radii`` (m, 2) whose second centre is ``apart`` (m) from the first; NaN if none.
+
+    There are two where |r_1 - r_2| < d < r_1 + r_2, d = |apart|, and none where d is beyond those ends: the second
+    result (m) says that it is on one side of both by more than what rounding leaves in doubt.
+    """
+    d, (first, second) = np.abs(apart), radii.T
+    inside = np.minimum(first + second - d, d - np.abs(first - second))
+    with np.errstate(all="ignore"):
+        along = (first**2 - second**2 + d**2) / (2 * d)
+        # (r_1^2 - along^2)(2 d)^2 as a product (Heron): no cancellation next to either end
+        product = (first + second + d) * (first + second - d) * (d + first - second) * (d - first + second)
+        across = np.sqrt(product) / (2 * d)
+        ends = np.stack([along + 1j * across, along - 1j * across], axis=1) * (apart / d)[:, None]
+    return ends, np.abs(inside) > _DOUBT * (first + second + d)
 
 
 def plane_poses(centres: Complexes, joints: Complexes, lengths: Array) -> tuple[Complexes, Array]:

@@ -15,10 +15,11 @@ from ..legs.strut import Strut
 from ..platforms import Freedoms
 from .circles import circle_points
 from .distances import SixStruts
-from .plane import plane_poses
+from .plane import circles_meet, plane_poses
 from .spheres import common_points
 
 Array = NDArray[np.float64]
+Complexes = NDArray[np.complex128]
 Flags = NDArray[np.bool_]
 Solver = Callable[[list[Strut]], "Solved"]
 _SQUARE = 1e-9
@@ -57,16 +58,24 @@ def _solver(robot: Robot, freedoms: Freedoms, follows_legs: bool, struts: list[S
     balls = all(strut.ball for strut in struts)
     if freedoms.full and len(struts) == 6 and not any(hinged) and balls:
         return _SixDistances(struts).solve
-    if len(struts) != 3 or freedoms.count != 3:
+    pins = [not strut.length.any() for strut in struts]
+    if len(struts) == 2 and freedoms.count == 2 and sum(pins) == 1:
+        return _hinged(robot.home.matrix[:3, :3], struts, pins.index(True))
+    if any(pins) or len(struts) != 3 or freedoms.count != 3:
         return None
     if follows_legs:
         return _on_circles if all(hinged) and balls else None
     if freedoms.axis is None:
         return partial(_without_turning, robot.home.matrix[:3, :3])
     normal = freedoms.axis
-    flat = all(abs(float(s.axis[0] @ normal)) > 1 - _SQUARE if s.axis is not None else True for s in struts)
+    flat = all(_about(normal, strut) for strut in struts)
     square = np.abs(normal @ freedoms.basis[:3]).max() < _SQUARE
     return partial(_in_a_plane, robot.home.matrix, normal) if flat and square else None
+
+
+def _about(normal: Array, strut: Strut) -> bool:
+    """Whether a strut is hinged about a direction, or about none, whatever its coordinate."""
+    return strut.axis is None or bool((np.abs(strut.axis @ normal) > 1 - _SQUARE).all())
 
 
 class _SixDistances:
@@ -96,22 +105,56 @@ def _without_turning(axes: Array, struts: list[Strut]) -> Solved:
     return _uncertified(pose)
 
 
-def _in_a_plane(home: Array, normal: Array, struts: list[Strut]) -> Solved:
-    """3-RRR and its like."""
+def _hinged(axes: Array, struts: list[Strut], hinge: int) -> Solver | None:
+    """Five-bar linkages: the platform turns about a hinge that one actuator carries, held by a strut on the other."""
+    pin, strut = struts[hinge], struts[1 - hinge]
+    if pin.axis is None:
+        return None
+    normal, arm = pin.axis[0], axes @ (strut.joint - pin.joint)
+    height = (strut.point - pin.point - arm) @ normal
+    level = strut.axis is None or np.abs(height).max() < _SQUARE * np.linalg.norm(arm)
+    if not (_about(normal, pin) and _about(normal, strut) and level):
+        return None
+    return lambda at: _about_a_hinge(axes, normal, at[hinge], at[1 - hinge])
+
+
+def _about_a_hinge(axes: Array, normal: Array, pin: Strut, strut: Strut) -> Solved:
+    plane = _across(normal)
+    arm, apart = axes @ (strut.joint - pin.joint), strut.point - pin.point
+    reach = np.sqrt(strut.length**2 - ((apart - arm) @ normal) ** 2)
+    ends, sure = circles_meet(apart @ plane, np.stack([np.full_like(reach, abs(arm @ plane)), reach], axis=1))
+    turned = _turns(normal, np.angle(ends / (arm @ plane))) @ axes
+    pose = np.tile(np.eye(4), (*ends.shape, 1, 1))
+    pose[..., :3, :3], pose[..., :3, 3] = turned, pin.point[:, None] - turned @ pin.joint
+    found = _uncertified(pose)
+    return found._replace(certified=np.isfinite(found.pose[..., 0, 0]) & sure[:, None], all_found=sure, proven=sure)
+
+
+def _across(normal: Array) -> Complexes:
+    """The direction whose products are places in the plane across another one, as complex numbers."""
     first = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
     first = first / np.linalg.norm(first)
-    second = np.cross(normal, first)
-    plane = first + 1j * second
+    return np.asarray(first + 1j * np.cross(normal, first))
+
+
+def _turns(normal: Array, angle: Array) -> Array:
+    """Rotations (..., 3, 3) about a direction by angles (...)."""
+    along, across = np.outer(normal, normal), np.cross(normal, np.eye(3)).T
+    cosine, sine = np.cos(angle)[..., None, None], np.sin(angle)[..., None, None]
+    return np.asarray(along + cosine * (np.eye(3) - along) + sine * across)
+
+
+def _in_a_plane(home: Array, normal: Array, struts: list[Strut]) -> Solved:
+    """3-RRR and its like."""
+    plane = _across(normal)
     arms = np.array([home[:3, :3] @ strut.joint for strut in struts])
     points = np.stack([strut.point for strut in struts], axis=1)
     height = (points - arms - home[:3, 3]) @ normal
     lengths = np.sqrt(np.stack([strut.length for strut in struts], axis=1) ** 2 - height**2)
     place, turn = plane_poses(points @ plane, arms @ plane, lengths)
-    along, across = np.outer(normal, normal), np.cross(normal, np.eye(3)).T
-    cosine, sine = np.cos(turn)[..., None, None], np.sin(turn)[..., None, None]
     pose = np.tile(np.eye(4), (*turn.shape, 1, 1))
-    pose[..., :3, :3] = (along + cosine * (np.eye(3) - along) + sine * across) @ home[:3, :3]
-    pose[..., :3, 3] = (home[:3, 3] @ normal) * normal + place.real[..., None] * first + place.imag[..., None] * second
+    pose[..., :3, :3] = _turns(normal, turn) @ home[:3, :3]
+    pose[..., :3, 3] = (home[:3, 3] @ normal) * normal + (np.conj(place)[..., None] * plane).real
     return _uncertified(pose)
 
 

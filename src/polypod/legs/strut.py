@@ -15,7 +15,7 @@ class Strut(NamedTuple):
 
     ``point`` (..., 3) [m], base frame; ``length`` (...,) [m]; ``joint`` (3) on the platform, platform frame. With
     ``axis`` (..., 3) the joint moves on the circle about that axis through ``point``, else on the whole sphere.
-    ``ball`` says that the joint lets the platform turn as it likes.
+    ``ball`` says that the joint lets the platform turn as it likes. A strut without length holds the joint itself.
     """
 
     point: Array

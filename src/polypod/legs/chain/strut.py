@@ -1,7 +1,7 @@
 """A chain as a strut: what holds the platform while the actuator stands still.
 
 Either the actuator is on the base and carries the joint of a rod (RUS, PUS, the rods of a Delta, RRR in a plane), or it
-lengthens the rod itself (UPS, RPS).
+lengthens the rod itself (UPS, RPS). A platform hinged to the actuator's own arm has a strut of no length.
 """
 
 from __future__ import annotations
@@ -84,7 +84,10 @@ Ends = Sequence[tuple[str, ...]]
 
 
 def _rod(joints: Sequence[ChainJoint], ends: Ends, arm: str) -> tuple[ChainJoint | None, ChainJoint | None]:
-    """The joints of the first body that hangs between an arm and the platform by one joint each."""
+    """The joints of the first body that hangs between an arm and the platform by one joint each.
+
+    Where the platform itself is hinged to the arm, and nothing else is, that hinge is both.
+    """
     for k, pair in enumerate(ends):
         if arm not in pair or "base" in pair or "platform" in pair:
             continue
@@ -92,7 +95,9 @@ def _rod(joints: Sequence[ChainJoint], ends: Ends, arm: str) -> tuple[ChainJoint
         others = [i for i, other in enumerate(ends) if rod in other and i != k]
         if len(others) == 1 and "platform" in ends[others[0]]:
             return joints[k], joints[others[0]]
-    return None, None
+    moving = [(joint, pair) for joint, pair in zip(joints, ends, strict=True) if joint.kind != "fixed"]
+    hinges = [joint for joint, pair in moving if {*pair} == {arm, "platform"} and joint.kind == "revolute"]
+    return (hinges[0], hinges[0]) if len(hinges) == 1 and len(moving) == 2 else (None, None)
 
 
 def _joint_of(joints: Sequence[ChainJoint], ends: Ends, body: str, drive: ChainJoint) -> ChainJoint | None:
