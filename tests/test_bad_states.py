@@ -101,6 +101,22 @@ def test_a_result_too_large_for_a_number_is_not_called_singular(model_of: Any) -
         model.inverse_dynamics(model.robot.home.matrix, ZERO, np.full(6, 1e308))
 
 
+def test_coordinates_that_no_pose_has_are_told(model_of: Any) -> None:
+    """Of one state NaN was returned without a word."""
+    model = model_of("3-rps")
+    far = [1e300, 0.0, 0.0]
+    with pytest.raises(StateError, match=r"motion: no answer\. the legs allow no pose of these coordinates"):
+        model.motion(far)
+    with pytest.warns(StateWarning, match=r"motion: no answer for 1 of 2 states\. state 0: "):
+        moved = model.motion([far, np.zeros(3)])
+    np.testing.assert_allclose(moved.pose[1], model.robot.home.matrix, rtol=0, atol=1e-15)
+    for some in (moved, model.motion([far, np.zeros(3)], errors="nan")):
+        assert all(np.isnan(part[0]).all() for part in some)
+    with pytest.raises(StateError) as caught:
+        model.motion([far, np.zeros(3)], errors="raise")
+    assert list(caught.value.index) == [0]
+
+
 # -- singular poses --------------------------------------------------------------------------------------------------
 
 

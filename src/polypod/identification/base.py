@@ -198,7 +198,9 @@ def random_motion(model: Model, count: int, seed: int = 0, size: float = 0.15) -
             twist, acceleration = draws[1], 5 * draws[2]
         else:
             lengths = np.array([1.0 if f.motion == "rotation" else scale for f in model.robot.freedoms])
-            found: Any = model.motion(reach * lengths * draws[0, :, :m], draws[1, :, :m], 5 * draws[2, :, :m])
+            found: Any = model.motion(
+                reach * lengths * draws[0, :, :m], draws[1, :, :m], 5 * draws[2, :, :m], errors="nan"
+            )
             pose, twist, acceleration = found
         quality = model.kernel("inverse_kinematics")(np.ascontiguousarray(np.nan_to_num(pose)))[1]
         good = np.flatnonzero((quality > 1e-3) & np.isfinite(pose).all(axis=(1, 2)))[:count]

@@ -46,5 +46,5 @@ def _own_poses(model: Model, draw: Array, size: float) -> Array:
     """Poses of a robot with fewer than six freedoms at coordinates (n, m), in parts of its size and radians."""
     scale = np.array([1.0 if f.motion == "rotation" else 2 * size for f in model.robot.freedoms])
     x = scale * draw[:, : len(scale)]
-    pose = model.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
+    pose = model.motion(x, np.zeros_like(x), np.zeros_like(x), errors="nan")[0]
     return np.asarray(pose[np.isfinite(pose).all(axis=(1, 2))])

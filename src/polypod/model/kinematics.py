@@ -11,10 +11,12 @@ from ..mechanism.kinematics import body_names
 from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
 from .caller import Array, Caller, Parameters
 from .closing import judged
-from .diagnosis import Errors
+from .diagnosis import Errors, report
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .freedoms import OwnMotion
 from .results import Closing, Conditioning, LimitReport, PlatformMotion
+
+_NO_POSE = "the legs allow no pose of these coordinates that is found on the way from home; stay nearer to home"
 
 
 class KinematicCalls(Caller):
@@ -221,7 +223,14 @@ class KinematicCalls(Caller):
         states = self._calls.checked([Argument("pose", pose, (4, 4))])
         return states.restore(self._calls.own.coordinates(states.rows[0]))
 
-    def motion(self, x: ArrayLike, xdot: ArrayLike | None = None, xddot: ArrayLike | None = None) -> PlatformMotion:
+    def motion(
+        self,
+        x: ArrayLike,
+        xdot: ArrayLike | None = None,
+        xddot: ArrayLike | None = None,
+        *,
+        errors: Errors | None = None,
+    ) -> PlatformMotion:
         """Pose, twist and acceleration of the platform from the robot's own coordinates (..., m) and their rates."""
         self._needs_freedoms("motion")
         m = self._freedoms.count
@@ -230,4 +239,9 @@ class KinematicCalls(Caller):
         states = batch(arguments)
         first_not_finite(states, arguments)
         full = [np.broadcast_to(row, (states.size, m)) for row in states.rows]
-        return PlatformMotion(*(states.restore(a) for a in self._calls.own.motion(*full)))
+        rows = self._calls.own.motion(*full)
+        moved = PlatformMotion(*(states.restore(a) for a in rows))
+        lost = ~np.logical_and.reduce([np.isfinite(row).all(axis=tuple(range(1, row.ndim))) for row in rows])
+        if lost.any():
+            report("motion", lost, lambda index: [_NO_POSE] * len(index), moved, bool(states.shape), errors)
+        return moved

@@ -131,7 +131,7 @@ def _offsets(model: Model, scale: float) -> Array:
 
 def _poses(model: Model, offsets: Array) -> Array:
     if model.robot.freedoms:
-        return model.motion(offsets).pose
+        return model.motion(offsets, errors="nan").pose
     home = model.robot.home.matrix
     poses = np.tile(home, (len(offsets), 1, 1))
     poses[:, :3, 3] += offsets[:, :3]

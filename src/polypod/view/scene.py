@@ -157,7 +157,7 @@ def _sweeps(model: Model, own: Coordinates, size: float) -> list[tuple[float, fl
 def _poses(model: Model, own: Coordinates, x: Array) -> Array:
     """Poses (n, 4, 4) of coordinates (n, m); NaN where the legs do not allow them."""
     if own.place is None:
-        return model.motion(x).pose
+        return model.motion(x, errors="nan").pose
     return np.array(own.place.function.map(len(x))(x.T)).T.reshape(-1, 4, 4)
 
 

@@ -159,7 +159,7 @@ def _displacement(space: Space, pose: Array) -> Callable[[Array], Array]:
     """Poses (n, 4, 4) of displacements (n, m) from a pose: along base axes, and by rotation vectors."""
     if not space.full:
         start = space.model.coordinates(pose)
-        return lambda x: np.asarray(space.model.motion(start + x).pose)
+        return lambda x: np.asarray(space.model.motion(start + x, errors="nan").pose)
 
     def moved(x: Array) -> Array:
         poses = np.tile(pose, (len(x), 1, 1))

@@ -94,7 +94,9 @@ class Space:
         orientation that a shorter one has already, and there is no pose.
         """
         if not self.full:
-            return np.where(self.repeated(x)[:, None, None], np.nan, np.asarray(self.model.motion(x).pose))
+            return np.where(
+                self.repeated(x)[:, None, None], np.nan, np.asarray(self.model.motion(x, errors="nan").pose)
+            )
         poses = np.tile(np.eye(4), (len(x), 1, 1))
         poses[:, :3, :3] = self.rotations(x[:, 3:])
         poses[:, :3, 3] = x[:, :3] + self.offsets(poses[:, :3, :3])

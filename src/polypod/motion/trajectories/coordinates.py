@@ -66,5 +66,5 @@ class CoordinateMotion(Trajectory):
         return self.path.pieces
 
     def evaluate(self, t: Array) -> Motion:
-        moved = self.model.motion(*self.path.evaluate(t))
+        moved = self.model.motion(*self.path.evaluate(t), errors="nan")
         return Motion(t, moved.pose, moved.twist, moved.acceleration)
