@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..description import Robot
 from ..errors import InputError
+from ..kernels.threads import one_blas_thread
 from ..model import Model
 from ..motion import MotionFile
 from .base import BaseParameters, base_parameters
@@ -59,6 +60,7 @@ class Excitation:
         )
 
 
+@one_blas_thread
 def excite(
     model: Model | Robot | str | FilePath,
     *,

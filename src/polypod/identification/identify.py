@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..description import Robot
 from ..errors import InputError
+from ..kernels.threads import one_blas_thread
 from ..model import Model
 from .base import BaseParameters, base_parameters, listed
 from .changes import changes_of
@@ -162,6 +163,7 @@ def _log(model: Model, source: Any, constants: Any) -> Log:
     return read_log(model, source, constants)
 
 
+@one_blas_thread
 def identified(
     linear: LinearModel,
     runs: list[Prepared],

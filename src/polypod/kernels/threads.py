@@ -9,11 +9,14 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
 
 PAUSE = 200_000_000
 """Operations after which a call looks whether it is interrupted: some hundredths of a second."""
 _Result = TypeVar("_Result")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def run_together(function: Callable[[int], None], blocks: Iterable[array[int]], threads: int, kept: object) -> None:
@@ -73,6 +76,15 @@ class Aside:
         if errors:
             raise errors[0]
         return results[0]
+
+
+def one_blas_thread(function: _Function) -> _Function:
+    """The function with its linear algebra in one thread of BLAS: for many small matrices.
+
+    Threads that share a small matrix wait for each other for longer than they work (five to fifteen times on two busy
+    cores).
+    """
+    return threadpool_limits.wrap(limits=1, user_api="blas")(function)
 
 
 def cores() -> int:
