@@ -300,7 +300,8 @@ class Engine:
 
     def _put(self, row: Array, body: int, linear: Array, angular: Array) -> None:
         if body >= 0:
-            row[body] += np.r_[linear, angular]
+            row[body, :3] += linear
+            row[body, 3:] += angular
 
     def _spin(self, velocity: Array, body: int) -> Array:
         return np.zeros(3) if body < 0 else velocity[body, 3:]
