@@ -19,7 +19,8 @@ from ...symbols.graph import Graph
 from ..certified.intervals import Interval, enclosed
 from ..certified.matrices import middle_of
 from ..tolerances import Tolerances
-from .sources import Source, pose_batch, sources_of
+from .closures import Closures
+from .sources import Source, closures_of, pose_batch, sources_of
 
 Array = NDArray[np.float64]
 _SLACK = 1e-12
@@ -37,19 +38,20 @@ class Worst(NamedTuple):
 def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Worst:
     """Bounds of the displacement for all errors within the tolerances, second order and beyond counted.
 
-    For legs and platforms in closed form. With u a displacement in the robot's own coordinates, the coordinates that
-    are commanded are reached where q(u, p + dp) = q(0, p) + dq. Over a box |u| <= r and all dp, intervals of the slopes
-    J = dq/du and P = dq/dp give
+    For legs in closed form that hold the platform once. With u a displacement in all six components and F the
+    coordinates and what the legs constrain (:mod:`.closures`), the platform is where F(u, p + dp) = [q + dq; 0]. Over a
+    box |u| <= r and all dp, intervals of the slopes J = dF/du and P = dF/dp give
 
-        b + G r <= r,   b = sum over causes |C (dq - P dp)|,   G = |1 - C J|,   C near J^-1
+        b + G r <= r,   b = sum over causes |C ([dq; 0] - P dp)|,   G = |1 - C J|,   C near J^-1
 
-    and then exactly one such u is in the box, and it is within b + G r (Krawczyk). Every rounding is counted.
+    and then exactly one such u is in the box, and it is within b + G r (Krawczyk). Every rounding is counted. Where
+    only actuators are off, platforms that exact legs keep to their freedoms have u in those, and F is q.
     """
     poses, shape = pose_batch(model, pose)
     if shape:
         raise InputError(f"worst_case: one pose is needed, got a batch of shape {shape}")
-    slopes = _Slopes(model, poses[0], sources_of(model, tolerances, poses))
-    solved = np.linalg.inv(np.asarray(model.jacobian(poses[0], errors="raise")))
+    slopes = _Slopes(model, poses[0], sources_of(model, tolerances, poses), closures_of(model, tolerances))
+    solved = np.linalg.inv(slopes.rows)
     box = 1.01 * slopes.needed(solved, np.full(len(solved[0]), 1e-9)) + 1e-15
     for _ in range(30):
         needed = slopes.needed(solved, box)
@@ -59,38 +61,52 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
             # the box is sent into the one that is needed, which therefore holds the displacement as well
             for _ in range(2):
                 needed = np.minimum(needed, slopes.needed(solved, needed))
-            return Worst(np.abs(model.mobility.basis) @ needed * (1 + _SLACK))
+            return Worst(np.abs(slopes.basis) @ needed * (1 + _SLACK))
         # components that fit stay: larger ones would ask for more in those that are of second order in them
         box = np.where(needed <= box, box, 1.05 * needed)
     raise StateError("worst_case: no bound was found: the errors are too large for this pose, which may be singular")
 
 
 class _Slopes:
-    """Slopes of the actuated coordinates by displacements and by numbers, as intervals over boxes of both."""
+    """Slopes of what holds the platform by displacements and by numbers, as intervals over boxes of both.
 
-    def __init__(self, model: Model, pose: Array, sources: list[Source]) -> None:
+    ``rows`` (m, m) are those by displacements, in numbers; a displacement is ``basis`` (6, m) times u.
+    """
+
+    def __init__(self, model: Model, pose: Array, sources: list[Source], closures: Closures) -> None:
         whole = model.kernels.mechanism
-        if whole.open_legs or whole.platform.follows_legs:
+        if whole.open_legs:
             raise InputError(
-                f"worst_case: the legs of {model.robot.name!r} close by iterating, or leave its platform motions that "
-                "follow from others; bounds of all orders are for legs and platforms in closed form. A budget's bound "
-                "is of first order"
+                f"worst_case: the legs of {model.robot.name!r} close by iterating; bounds of all orders are for legs "
+                "in closed form. A budget's bound is of first order"
             )
-        if not model.mobility.full and any(source.scales for source in sources):
+        n = len(model.actuators)
+        free = whole.platform.follows_legs or any(source.scales for source in sources)
+        if free and closures.count != 6:
             raise InputError(
-                f"worst_case: with other numbers the platform of {model.robot.name!r} leaves its freedoms; bounds of "
-                "all orders are then for errors of actuators only. A budget's bound is of first order"
+                f"worst_case: the legs of {model.robot.name!r} hold its platform by {closures.count} equations, more "
+                "than once; bounds of all orders are for six, or for errors of actuators of a platform that keeps to "
+                "its freedoms. A budget's bound is of first order"
             )
-        self._command = np.full(len(model.actuators), _COMMAND * max(model.robot.farthest, model.size, 1.0))
+        held = closures.at(pose[None])
+        self.basis = np.eye(6) if free else model.mobility.basis
+        self.rows = held.rows[0] if free else np.asarray(model.jacobian(pose, errors="raise"))
+        self._command = np.full(len(self.rows), _COMMAND * max(model.robot.farthest, model.size, 1.0))
+        self._command[n:] += np.abs(held.values[0, n : len(self.rows)])  # constraints are zero but for rounding
         sizes = {path: np.size(value_at(model.robot, path)) for source in sources for path in source.scales}
         chain, entries = port_slopes(model.robot, list(sizes))
-        mechanism = Mechanism(model.robot, model.simplify, lambda entry: (entry.path, entry.index) in entries)
+        mechanism = Mechanism(
+            model.robot, model.simplify, lambda entry: (entry.path, entry.index) in entries, free=free
+        )
         rows = {k: entries.get((e.path, e.index)) for k, e in enumerate(mechanism.numbers.entries)}
         chosen = [k for k, row in rows.items() if row is not None]
         own = chain[[row for row in rows.values() if row is not None]]
         # what each cause moves coordinates and numbers by, a column for each of its errors, times their bound
         self._moves = [
-            (source.at_actuators * source.tolerance.bound, own @ _stacked(source, sizes) * source.tolerance.bound)
+            (
+                np.eye(len(self.rows), n) @ source.at_actuators * source.tolerance.bound,
+                own @ _stacked(source, sizes) * source.tolerance.bound,
+            )
             for source in sources
         ]
         values, radius = mechanism.numbers.values, np.zeros(len(mechanism.numbers.values))
@@ -121,12 +137,15 @@ def _stacked(source: Source, sizes: dict[str, int]) -> Array:
 
 
 def _ends(mechanism: Mechanism, pose: Array, chosen: list[int]) -> ca.Function:
-    """(low and high u, low and high numbers) -> ends of dq/d[u, chosen numbers], evaluated as it is, not compiled."""
+    """(low and high u, low and high numbers) -> ends of dF/d[u, chosen numbers], evaluated as it is, not compiled."""
     u, at, numbers = ca.SX.sym("u", mechanism.platform.count), ca.SX.sym("pose", 16), mechanism.numbers.symbols
     x = mechanism.inputs()
     x.pose = port("pose", mechanism.platform.displaced(at, u), (4, 4))
-    q = mechanism.coordinates(mechanism.resting(x)[1])
-    slopes = ca.densify(ca.jacobian(q, ca.vertcat(u, numbers[chosen])))
+    legs = mechanism.resting(x)[1]
+    values = mechanism.coordinates(legs)
+    if mechanism.platform.count == 6:
+        values = ca.vertcat(values, *[leg.constraint_values for leg in legs])
+    slopes = ca.densify(ca.jacobian(values, ca.vertcat(u, numbers[chosen])))
     graph = Graph.of(ca.Function("slopes", [u, at, numbers], ca.cse([ca.vec(slopes)])))
     pairs = [[ca.SX.sym(name, part.numel()) for name in ("low", "high")] for part in (u, numbers)]
     boxes = [[Interval(low[k], high[k]) for k in range(low.numel())] for low, high in pairs]
