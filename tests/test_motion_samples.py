@@ -54,6 +54,45 @@ def test_thirty_metres_between_two_samples_are_seen(tmp_path):
     assert "leaves what the robot can do" in fault.message
 
 
+HEAVE = """name: heave
+rate: 1
+trajectory:
+  kind: euler
+  relative_to: home
+  path: {kind: sine, amplitude: [0, 0, %s, 0, 0, 0], frequency: 1, duration: 1, phase: 0.19634954}
+"""
+
+
+def highest(model):
+    """How far up the rails of a robot let its platform go from home [m], by bisection of the limits alone."""
+    low, high = 0.0, 0.5
+    for _ in range(40):
+        pose = model.robot.home.matrix
+        pose[2, 3] += (middle := 0.5 * (low + high))
+        low, high = (middle, high) if model.limits(pose).ok else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize(
+    ("part", "certified", "said"),
+    [
+        (0.9, True, "can make it, between the samples too"),
+        (1 - 1e-7, False, "can make it at its samples"),
+        (1.01, False, "keeps its limits at its samples and breaks them between: leg"),
+    ],
+)
+def test_a_peak_between_two_samples_is_judged(part, certified, said, tmp_path, model_of):
+    """The 16 samples a period are pi/16 from the peak, so that they see 98 % of it: 'can make it' before."""
+    path, top = tmp_path / "heave.yaml", highest(model_of("kim-ryu"))
+    path.write_text(HEAVE % f"{part * top:.12f}")
+    report = check(path, "kim-ryu")
+    assert report.ok
+    assert report.certified is certified
+    assert said in report.remarks[0]
+    assert report.within_limits is (part < 1)
+    assert report.clean is certified
+
+
 def test_a_rate_of_almost_nothing_still_moves(model_of):
     task = make_task(model_of("lopes"), rate=1e-9)
     fine = make_task(model_of("lopes"))

@@ -174,6 +174,7 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     if facts["force_error_bound"] is not None:
         unit = result.force.attrs["units"]
         console.print(f"Rounding moves no force by more than {facts['force_error_bound']:.1g} {unit}.")
+    console.print("All this is at the samples; 'polypod check' judges the motion between them.")
     if "deflection" in result:
         console.print(f"Platform: {bending(result)}.")
     driven = motors(result)

@@ -56,7 +56,8 @@ def certify_motion(
     its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all: boxes
     of displacements about the poses, or of the coordinates of a robot of fewer than six freedoms.
     ``speed`` v and ``turning`` w are bounds of the motion's speeds; unless given they are a tenth more than the largest
-    at the samples, and the certificate holds for motions that keep to them.
+    at the samples, and the certificate holds for motions that keep to them. A box of which nothing is certain is
+    halved until ``most`` parts are looked at.
     """
     task = make_task(model, motion, rate)
     poses, time, twist = task.motion.pose, np.asarray(task.time), task.motion.twist
@@ -87,7 +88,7 @@ def certify_motion(
         own = None if about is None else about[part]
         verdict = enclosure(middle[part] - size[part], middle[part] + size[part], own)
         certain[part], outside[part] = verdict.inside, verdict.outside
-    for k in np.flatnonzero(~certain & ~outside).tolist():
+    for k in np.flatnonzero(~certain & ~outside).tolist() if most > 1 else ():
         pose = None if about is None else about[k]
         certain[k], outside[k], _ = certify_box(enclosure, middle[k] - size[k], middle[k] + size[k], scale, most, pose)
     return CertifiedMotion(time, certain, outside, float(v), float(w))
