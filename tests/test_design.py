@@ -23,11 +23,11 @@ from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, pr
 from polypod.design.optimise import optimise
 from polypod.design.page import page
 from polypod.design.results import judged, killed, worst
-from polypod.design.robots import with_numbers
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
 from polypod.design.sweep import run
 from polypod.errors import ImplausibleWarning, InputError
+from polypod.model.changed_robots import with_numbers
 from polypod.motion import make_task
 from polypod.results import study as study_of
 from polypod.results import summary

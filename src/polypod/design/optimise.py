@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ..description import Robot
 from ..errors import InputError
+from ..model.changed_robots import with_numbers
 from .evaluate import REASONS, Evaluator
 from .prepared import prepare
 from .quantities import QUANTITIES
 from .results import share
-from .robots import with_numbers
 from .sensitivity import gradients
 from .study import Study
 

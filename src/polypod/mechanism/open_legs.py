@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .mechanism import Mechanism
+from ..description import Robot
 from .numeric import NumericLeg, way_home
 
 Array = NDArray[np.float64]
@@ -33,18 +33,16 @@ class Opening(NamedTuple):
         return self.gap < _CLOSED
 
 
-def opening(mechanism: Mechanism, number: int, pose: Array) -> Opening:
+def opening(robot: Robot, number: int, pose: Array) -> Opening:
     """The smallest gap of a leg at a pose (4, 4), from where it comes on the straight way from home.
 
     Steps of Levenberg and Marquardt: where Newton's iteration has no solution they end at the least gap.
     """
-    leg = NumericLeg(mechanism.robot.legs[number], mechanism.robot)
+    leg = NumericLeg(robot.legs[number], robot)
     place, gap, ended = leg.home, np.inf, False
     for part in np.linspace(0.0, 1.0, _STEPS + 1)[1:]:
-        place, gap, ended = _least(leg, way_home(mechanism.robot, pose, float(part)), place)
-    sides = [
-        np.linalg.slogdet(leg.gap_at(*at)[1])[0] for at in ((mechanism.robot.home.matrix, leg.home), (pose, place))
-    ]
+        place, gap, ended = _least(leg, way_home(robot, pose, float(part)), place)
+    sides = [np.linalg.slogdet(leg.gap_at(*at)[1])[0] for at in ((robot.home.matrix, leg.home), (pose, place))]
     return Opening(gap, ended, bool(sides[0] * sides[1] > 0))
 
 

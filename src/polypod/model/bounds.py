@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError, UnknownNameError
 from ..legs.contract import SMALLEST_MARGIN
-from .caller import Array, Caller
+from ..mechanism.verdict import BAD_INPUT
+from .caller import Array, Caller, Parameters
 from .results import ABOUT
 
 BOUNDED = (
@@ -35,7 +36,14 @@ class ErrorBound(NamedTuple):
 class BoundCalls(Caller):
     """Error bounds of a model's answers."""
 
-    def error_bound(self, function: str, *arguments: Any, friction: bool = True, **given: Any) -> ErrorBound:
+    def error_bound(
+        self,
+        function: str,
+        *arguments: Any,
+        friction: bool = True,
+        parameters: Parameters | None = None,
+        **given: Any,
+    ) -> ErrorBound:
         """How far the answer of a function at states may be from the exact one by rounding: an :class:`ErrorBound`.
 
         ``function`` is the name of a method and ``arguments`` are its states, such as ``model.error_bound(
@@ -54,18 +62,25 @@ class BoundCalls(Caller):
         unknown = [name for name in state if name not in names]
         if unknown:
             raise UnknownNameError("argument", unknown[0], tuple(names))
-        states, outputs = self._calls.evaluated(kernel, state)
+        if parameters is None:
+            states, outputs = self._calls.evaluated(kernel, state)
+            lost = np.zeros(states.size, dtype=bool)
+        else:
+            found = self._calls.rows_of_designs(self._calls.arguments(kernel, state), parameters)
+            kernel = found.kernels.get(function, friction, verdict=True)
+            states, outputs = found.batch, found.evaluated(kernel)
+            lost = found.lost | (outputs["verdict"] >= BAD_INPUT)
         quality = outputs["quality"]
-        lost = ~(quality > SMALLEST_MARGIN) | (outputs.get("converged", np.ones(1)) == 0.0)
+        lost |= ~(quality > SMALLEST_MARGIN) | (outputs.get("converged", np.ones(1)) == 0.0)
         results = [name for name in outputs if name not in ABOUT]
         sizes = {name: _largest(outputs[name]) for name in results}
         rows = [np.ascontiguousarray(np.broadcast_to(r, (states.size, *r.shape[1:]))) for r in states.rows]
         place = ("pose", "elastic", "weights", "preload")
         for alone in [None, *(name for name in names if name not in place and name in state)]:
             part = [row if n in place or n == alone else np.zeros_like(row) for n, row in zip(names, rows, strict=True)]
-            found = dict(zip((p.name for p in kernel.outputs), kernel(*part), strict=True))
+            shares = dict(zip((p.name for p in kernel.outputs), kernel(*part), strict=True))
             for name in results:
-                sizes[name] = sizes[name] + np.nan_to_num(_largest(found[name]), nan=0.0, posinf=np.inf)
+                sizes[name] = sizes[name] + np.nan_to_num(_largest(shares[name]), nan=0.0, posinf=np.inf)
         epsilon = float(np.finfo(float).eps)
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.where(lost, np.inf, ROUNDINGS * epsilon / quality)

@@ -15,7 +15,8 @@ from ..platforms import Freedoms
 from .arguments import Batch, batch
 from .checked import Run
 from .coupling import FEW_CELLS, FrictionCode, motion_solutions
-from .design_calls import DesignCalls, Notes, as_tuple
+from .design_calls import DesignCalls
+from .design_rows import Notes, as_tuple
 from .diagnosis import Errors, check_policy, reasons, report
 from .kernels import Kernels
 from .single import SingleStates, given_values

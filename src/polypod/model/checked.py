@@ -44,7 +44,7 @@ class Checked:
     """Checks of arguments for the compiled functions of one robot; ``size`` is its platform's [m]."""
 
     def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
-        self._kernels, self._freedoms = kernels, freedoms
+        self._kernels, self._freedoms, self._size = kernels, freedoms, size
         self.own = own_motion(freedoms, size, kernels)
 
     def arguments(self, kernel: Kernel, given: Mapping[str, Any], names: Mapping[str, str] = {}) -> list[Argument]:
@@ -60,17 +60,27 @@ class Checked:
         return self._examined(batch(arguments), arguments)
 
     def _examined(self, states: Batch, arguments: list[Argument]) -> Batch:
+        states = self._rigid_and_finite(states, arguments)
+        rows = list(states.rows)
+        if not self._freedoms.full:
+            batched = bool(states.shape)
+            for k, argument in enumerate(arguments):
+                if argument.shape == (4, 4):
+                    rows[k] = self.own.exact_poses(rows[k], argument.name, batched)
+            named = {argument.name: row for argument, row in zip(arguments, rows, strict=True)}
+            if "twist" in named:
+                self.own.check_motion(named["pose"], named["twist"], named.get("acceleration"), batched)
+        return Batch(states.shape, tuple(rows))
+
+    def _rigid_and_finite(self, states: Batch, arguments: list[Argument]) -> Batch:
+        """Rows of which all poses are exact; an error for what is no pose or not finite."""
         rows = list(states.rows)
         for k, argument in enumerate(arguments):
             if argument.shape == (4, 4):
-                rows[k] = self.exact_pose(rows[k], argument.name, bool(states.shape))
+                rows[k] = exact_poses(rows[k], argument.name, bool(states.shape))
         # A number that no result depends on (a force that does no work, a speed along all rails) leaves no trace later.
         others = [k for k, a in enumerate(arguments) if a.shape != (4, 4)]
         first_not_finite(Batch(states.shape, tuple(rows[k] for k in others)), [arguments[k] for k in others])
-        if not self._freedoms.full:
-            named = {argument.name: row for argument, row in zip(arguments, rows, strict=True)}
-            if "twist" in named:
-                self.own.check_motion(named["pose"], named["twist"], named.get("acceleration"), bool(states.shape))
         return Batch(states.shape, tuple(rows))
 
     def exact_pose(self, rows: Array, name: str, batched: bool) -> Array:

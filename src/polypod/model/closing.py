@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from ..description import Robot
+from ..errors import RobotFileError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.open_legs import opening
+from ..parameters.paths import Design
+from .caller import Caller, Parameters
+from .changed_robots import with_numbers
+from .design_calls import NOT_ALLOWED
 from .results import Closing, ClosingCode
 
 Array = NDArray[np.float64]
@@ -15,11 +24,18 @@ _SINGULAR = 1e-9
 """Smallest over largest singular value of the scaled Jacobian at which the platform is singular."""
 
 
-def judged(mechanism: Mechanism, pose: Array, margins: Array, condition: Array) -> Closing:
+def judged(
+    mechanism: Mechanism,
+    pose: Array,
+    margins: Array,
+    condition: Array,
+    robot_of: Callable[[int], Robot | None] | None = None,
+) -> Closing:
     """Codes of n poses (n, 4, 4) from the margins and excesses (n, k, 2) of all conditions and condition numbers (n,).
 
     Poses at which a leg without a closed form stays open are looked at one by one: they are few, and only a search for
-    the least gap tells whether the leg does not reach or would have to pass a singularity of its own.
+    the least gap tells whether the leg does not reach or would have to pass a singularity of its own. ``robot_of`` is
+    the robot of a state if it is not the mechanism's; None if its legs do not even close at home.
     """
     conditions = [(k, c) for k, leg in enumerate(mechanism.legs) for c in leg.placement.conditions]
     count = len(pose)
@@ -35,19 +51,44 @@ def judged(mechanism: Mechanism, pose: Array, margins: Array, condition: Array) 
         code[bad] = np.where(singular[which[bad]], ClosingCode.SINGULAR_LEG, ClosingCode.OUT_OF_REACH)
         opened = bad[np.isin(first[bad], mechanism.open_legs) & (code[bad] == ClosingCode.OUT_OF_REACH)]
         for state in opened.tolist():
-            code[state], first[state], excess[state] = _opened(mechanism, pose[state])
+            robot = mechanism.robot if robot_of is None else robot_of(state)
+            if robot is not None:
+                code[state], first[state], excess[state] = _opened(mechanism.open_legs, robot, pose[state])
     flat = (code == ClosingCode.CLOSED) & ~(condition * _SINGULAR < 1.0)
     code[flat] = ClosingCode.SINGULAR
     return Closing(code, first, excess)
 
 
-def _opened(mechanism: Mechanism, pose: Array) -> tuple[ClosingCode, int, float]:
+def closing_of_designs(caller: Caller, given: Mapping[str, Any], parameters: Parameters) -> Closing:
+    """:meth:`Model.closing` of designs."""
+    arguments = caller._calls.arguments(caller._kernels.get("margins"), given)
+    found = caller._calls.rows_of_designs(arguments, parameters)
+    margins = found.evaluated(found.kernels.get("margins"))["margins"]
+    condition = found.evaluated(found.kernels.get("conditioning"))["condition"]
+    design = Design(caller.robot, parameters)
+
+    def robot_of(state: int) -> Robot | None:
+        k = int(found.which[state])
+        try:
+            return with_numbers(caller.robot, {path: design.flat(path)[k] for path in design.values})
+        except RobotFileError:
+            return None
+
+    code, leg, excess = judged(found.kernels.mechanism, found.batch.rows[0], margins, condition, robot_of)
+    for off, text in found.notes:
+        if text is NOT_ALLOWED:
+            code[off], leg[off], excess[off] = ClosingCode.OUT_OF_REACH, -1, np.nan
+    shape = found.batch.shape
+    return Closing(code.reshape(shape), leg.reshape(shape), excess.reshape(shape))
+
+
+def _opened(open_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosingCode, int, float]:
     """Code, leg and gap of a pose that legs without a closed form did not reach on the way from home."""
-    for number in mechanism.open_legs:
-        found = opening(mechanism, number, pose)
+    for number in open_legs:
+        found = opening(robot, number, pose)
         if not found.closed:
             return (ClosingCode.OUT_OF_REACH if found.ended else ClosingCode.NOT_CONVERGED), number, found.gap
         if not found.drawn:
             return ClosingCode.OTHER_BRANCH, number, found.gap
     # every leg reaches, but not on the straight way from home
-    return ClosingCode.NOT_CONVERGED, mechanism.open_legs[0], 0.0
+    return ClosingCode.NOT_CONVERGED, open_legs[0], 0.0

@@ -25,7 +25,7 @@ from ..formulations.dry_friction import check_loads
 from ..friction import loaded_joints
 from ..mechanism.closing import closed
 from .friction_cells import Count, Search
-from .kernels import Kernels
+from .row_kernels import Functions
 
 Array = NDArray[np.float64]
 Groups = list[tuple[int, bool]]
@@ -73,7 +73,7 @@ class FrictionSolutions(NamedTuple):
 
 
 def motion_solutions(
-    kernels: Kernels, rows: list[Array], direct: bool = False, cells: int = CELLS
+    kernels: Functions, rows: list[Array], direct: bool = False, cells: int = CELLS
 ) -> FrictionSolutions:
     """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench."""
     mechanism, dry = kernels.mechanism, kernels.options.dry

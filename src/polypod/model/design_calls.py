@@ -14,11 +14,16 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.paths import Design
+from .arguments import Argument, Batch, batch
 from .checked import Checked, Run
-from .diagnosis import reasons, report
+from .design_rows import DesignStates, Notes, as_tuple, told
+from .diagnosis import reasons
+from .freedoms import own_motion
+from .kernels import DesignKernels
+from .row_kernels import RowKernels
 
 Array = NDArray[np.float64]
-Notes = list[tuple[NDArray[np.bool_], str]]
+NOT_ALLOWED = "the design's legs do not allow this pose or motion"
 
 
 class DesignCalls(Checked):
@@ -43,19 +48,17 @@ class DesignCalls(Checked):
         mechanism, ask = of_design.mechanism, of_design.get("margins")
         kernel = make(mechanism) if make else of_design.get(name, **options, verdict=True)
         values = design.rows(mechanism.numbers)
-        states = self.checked(self.arguments(kernel, given, names))
-        try:
-            shape = np.broadcast_shapes(states.shape, design.shape)
-        except ValueError as error:
-            raise InputError(
-                f"parameters: batch axes of designs {design.shape} do not fit those of the states {states.shape}; give "
-                "designs an axis of their own before them, (D, 1, ...)"
-            ) from error
+        arguments = self.arguments(kernel, given, names)
+        if self._moves_otherwise(design):
+            states = self._rows(design, of_design, values, arguments).batch
+        else:
+            states = self.checked(arguments)
+        shape = _together(design, states.shape)
         outer = _leading(design.shape, shape)
 
         def which() -> NDArray[np.int64]:
             """The design of every state; made when asked for: memory that is new takes as long as the mechanics."""
-            return np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
+            return _which(design, shape)
 
         inputs = [p.name for p in kernel.inputs]
         bound = kernel.at(values, rows=outer is None) if kernel.parameters else kernel
@@ -75,9 +78,8 @@ class DesignCalls(Checked):
         verdict = outputs["verdict"]
         impossible = self.impossible(design, values, ask)
         notes = [(which() == k, f"design {k}{text}") for k, text in impossible.items()]
-        if mechanism.platform.follows_legs:
-            # other geometry lets the platform do other things
-            notes.append((verdict >= BAD_INPUT, "the design's legs do not allow this pose or motion"))
+        if self._moves_otherwise(design):
+            notes.append((verdict >= BAD_INPUT, NOT_ALLOWED))
 
         def margins(index: NDArray[np.int64]) -> Array:
             given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
@@ -91,17 +93,57 @@ class DesignCalls(Checked):
     ) -> Run:
         """Outputs of a function that says by its numbers where there is no answer; NaN for designs that cannot be."""
         run, notes = self.of_designs(name, given, parameters)
-        bad = np.any([states for states, _ in notes], axis=0) if notes else np.zeros(0, dtype=bool)
-        if bad.any():
-            for key in results:
-                run.outputs[key][bad] = np.nan
-            found = {key: run.restored(key) for key in results}
-
-            def explain(index: NDArray[np.int64]) -> list[str]:
-                return [next(text for states, text in notes if states[k]) for k in index]
-
-            report(name, bad, explain, found, True, None)
+        told(name, run.shape, [run.outputs[key] for key in results], notes, lambda *found: found, "warn")
         return run
+
+    def rows_of_designs(self, arguments: list[Argument], parameters: Mapping[str, ArrayLike]) -> DesignStates:
+        """A row of every argument for every state of every design, and functions with the numbers of each row.
+
+        This is for what is not one function of the mechanics: of_designs takes less memory.
+        """
+        design = Design(self._kernels.robot, parameters)
+        of_design = self._kernels.of_design(design)
+        values = design.rows(of_design.mechanism.numbers)
+        found = self._rows(design, of_design, values, arguments)
+        impossible = self.impossible(design, values, of_design.get("margins"))
+        notes = [(found.which == k, f"design {k}{text}") for k, text in impossible.items()]
+        return found._replace(notes=[*notes, *found.notes])
+
+    def _rows(self, design: Design, of_design: DesignKernels, values: Array, arguments: list[Argument]) -> DesignStates:
+        """The same without a look at the designs themselves."""
+        given = batch(arguments)
+        states = self._rigid_and_finite(given, arguments)
+        shape = _together(design, states.shape)
+        which = _which(design, shape)
+        rows = [np.ascontiguousarray(_rows(row, states.shape, shape)) for row in states.rows]
+        kernels = RowKernels(of_design, values[which])
+        own = own_motion(self._freedoms, self._size, kernels, self._homes(design)[which])
+        notes: Notes = []
+        for k, argument in enumerate(arguments):
+            if argument.shape == (4, 4) and not self._freedoms.full:
+                rows[k], close = own.nearest_poses(rows[k])
+                notes.append((~close, NOT_ALLOWED))
+        return DesignStates(Batch(shape, tuple(rows)), tuple(a.name for a in arguments), kernels, own, which, notes)
+
+    def refused_motions(self, found: DesignStates) -> DesignStates:
+        """The same, with a note on twists that a lower-mobility platform of the design cannot have."""
+        if self._freedoms.full:
+            return found
+        off = found.evaluated(found.kernels.get("rates", verdict=True))["verdict"] >= BAD_INPUT
+        return found._replace(notes=[*found.notes, (off, NOT_ALLOWED)])
+
+    def _moves_otherwise(self, design: Design) -> bool:
+        """Whether designs may move as the robot itself cannot: other homes, or other legs that a platform follows."""
+        if self._freedoms.full:
+            return False
+        moved = ("home.", "legs.") if self._kernels.mechanism.platform.follows_legs else ("home.",)
+        return any(path.startswith(moved) for path in design.values)
+
+    def _homes(self, design: Design) -> Array:
+        """Home poses (D, 4, 4)."""
+        homes = np.tile(self._kernels.robot.home.matrix, (design.count, 1, 1))
+        homes[:, :3, 3] = design.flat("home.position")
+        return homes
 
     def impossible(self, design: Design, values: Array, ask: Kernel) -> dict[int, str]:
         """Why designs, by number, can be no robot: bodies that cannot be, legs that do not close at home.
@@ -109,8 +151,7 @@ class DesignCalls(Checked):
         ``values`` are their rows of the parameter port and ``ask`` the kernel of their margins.
         """
         notes = {k: f": {text}" for k, text in design.reasons.items()}
-        homes = np.tile(self._kernels.robot.home.matrix, (design.count, 1, 1))
-        homes[:, :3, 3] = design.flat("home.position")
+        homes = self._homes(design)
         still = [homes if p.shape == (4, 4) else np.zeros((design.count, *p.shape)) for p in ask.inputs]
         closed = np.asarray(ask.at(values, rows=True)(*still) if ask.parameters else ask(*still))
         lost = ~(closed[..., 0] > SMALLEST_MARGIN).all(axis=-1)
@@ -120,9 +161,20 @@ class DesignCalls(Checked):
         return notes
 
 
-def as_tuple(results: Any) -> tuple[Array, ...]:
-    """Results of a kernel, which gives one without a tuple."""
-    return results if isinstance(results, tuple) else (results,)
+def _together(design: Design, states: tuple[int, ...]) -> tuple[int, ...]:
+    """Axes of designs and states broadcast against each other."""
+    try:
+        return np.broadcast_shapes(states, design.shape)
+    except ValueError as error:
+        raise InputError(
+            f"parameters: batch axes of designs {design.shape} do not fit those of the states {states}; give "
+            "designs an axis of their own before them, (D, 1, ...)"
+        ) from error
+
+
+def _which(design: Design, shape: tuple[int, ...]) -> NDArray[np.int64]:
+    """The number of the design of every state of a batch."""
+    return np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
 
 
 def _leading(designs: tuple[int, ...], shape: tuple[int, ...]) -> int | None:

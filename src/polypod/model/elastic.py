@@ -8,13 +8,18 @@ from numpy.typing import ArrayLike, NDArray
 from ..description.modes import Modes
 from ..errors import InputError, StateError
 from ..lazy import lazy
+from ..legs.contract import SMALLEST_MARGIN
 from .arguments import Argument, PoseLike, batch
-from .caller import Caller
+from .caller import Caller, Parameters
 from .checks import check_wrench
+from .diagnosis import reasons
 from .results import Equilibrium
+from .row_kernels import Functions
 
 Array = NDArray[np.float64]
 _REST = np.zeros(6)
+_NO_SHAPE = "no shape of the platform"
+_TOO_SOFT = "the platform is too soft for its load there: it would bend by more than its own size, or buckles"
 
 
 class ElasticCalls(Caller):
@@ -32,9 +37,11 @@ class ElasticCalls(Caller):
         rows = batch([Argument("elastic", elastic, (self.modes.count,))])
         return rows.restore(np.einsum("iak,nk->nia", self.modes.attachment_shapes, rows.rows[0]))
 
-    def static_equilibrium(self, pose: PoseLike, wrench: ArrayLike | None = None) -> Equilibrium:
+    def static_equilibrium(
+        self, pose: PoseLike, wrench: ArrayLike | None = None, *, parameters: Parameters | None = None
+    ) -> Equilibrium:
         """The platform's shape at rest and the forces that hold it: start simulations here, not at zero."""
-        return self._steady("static_equilibrium", pose, _REST, _REST, wrench, False)
+        return self._steady("static_equilibrium", pose, _REST, _REST, wrench, False, parameters)
 
     def steady_shape(
         self,
@@ -43,9 +50,11 @@ class ElasticCalls(Caller):
         acceleration: ArrayLike,
         wrench: ArrayLike | None = None,
         friction: bool = True,
+        *,
+        parameters: Parameters | None = None,
     ) -> Equilibrium:
         """The shape that a motion bends the platform to if it does not vibrate (no elastic rate or acceleration)."""
-        return self._steady("steady_shape", pose, twist, acceleration, wrench, friction)
+        return self._steady("steady_shape", pose, twist, acceleration, wrench, friction, parameters)
 
     def _steady(
         self,
@@ -55,6 +64,7 @@ class ElasticCalls(Caller):
         acceleration: ArrayLike,
         wrench: ArrayLike | None,
         friction: bool,
+        parameters: Parameters | None,
     ) -> Equilibrium:
         if not np.all(self.modes.stiffness > 0):
             raise InputError(f"{name}: every mode needs a positive stiffness")
@@ -64,27 +74,40 @@ class ElasticCalls(Caller):
                 "the load, which is not decided; take one actuator for each freedom"
             )
         check_wrench(self.robot, wrench)
-        kernel = self._kernels.get("steady_shape", friction)
+        kernels: Functions = self._kernels
+        kernel = kernels.get("steady_shape", friction)
         given = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
-        states = self._calls.checked(self._calls.arguments(kernel, given))
+        arguments, notes = self._calls.arguments(kernel, given), []
+        if parameters is None:
+            states = self._calls.checked(arguments)
+        else:
+            found = self._calls.rows_of_designs(arguments, parameters)
+            states, kernels, notes = found.batch, found.kernels, found.notes
+            kernel = kernels.get("steady_shape", friction)
         elastic, force, converged, _ = kernel(*states.rows)
         # a shape larger than the platform solves the equations of small deflections and means nothing
         with np.errstate(invalid="ignore"):
             small = np.linalg.norm(self.deflection(elastic), axis=-1).max(axis=-1) < self.size
         bad = ~((converged != 0) & small)
+        for impossible, _ in notes:
+            bad |= impossible
+            elastic[impossible] = force[impossible] = np.nan
         result = Equilibrium(states.restore(elastic), states.restore(force))
         if bad.any():
             index = np.flatnonzero(bad)
             poses = np.ascontiguousarray(np.broadcast_to(states.rows[0], (states.size, 4, 4))[index])
-            raise self._no_shape(name, poses, index, states.size, result)
+            texts = self._no_shape(kernels.at(index), poses)
+            for impossible, note in notes:
+                texts = [note if lost else text for text, lost in zip(texts, impossible[index], strict=True)]
+            many = states.size > 1
+            head = f"no shape of the platform for {len(index)} of {states.size} poses" if many else _NO_SHAPE
+            raise StateError(f"{name}: {head}: {texts[0]}", index, texts, result)
         return result
 
-    def _no_shape(self, name: str, poses: Array, index: NDArray[np.int64], of: int, result: Equilibrium) -> StateError:
-        """Why there is no shape: the undeformed robot is out of reach or singular, or the platform is too soft."""
-        reason = "the platform is too soft for its load there: it would bend by more than its own size, or buckles"
-        try:
-            self._calls.call("inverse_kinematics", {"pose": poses}, "raise")
-        except StateError as error:
-            reason = error.reasons[0]
-        text = f"no shape of the platform for {len(index)} of {of} poses" if of > 1 else "no shape of the platform"
-        return StateError(f"{name}: {text}: {reason}", index, [reason] * len(index), result)
+    def _no_shape(self, kernels: Functions, poses: Array) -> list[str]:
+        """Why there is no shape: the undeformed robot is out of reach, or the platform is too soft."""
+        flat = np.zeros((len(poses), self.modes.count))
+        margins = np.asarray(kernels.get("margins")(poses, flat))
+        closed = [bool((state[:, 0] > SMALLEST_MARGIN).all()) for state in margins]
+        open_ = reasons(kernels.mechanism, margins)
+        return [_TOO_SOFT if holds else text for holds, text in zip(closed, open_, strict=True)]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Freedoms
-from .kernels import Kernels
+from .row_kernels import Functions
 
 Array = NDArray[np.float64]
 _DIRECTIONS = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")
@@ -24,10 +24,13 @@ _POSE_TOLERANCE = 5e-7
 
 
 class OwnMotion:
-    """Motions of a robot along and about fixed base axes: twist = S u."""
+    """Motions of a robot along and about fixed base axes: twist = S u.
 
-    def __init__(self, freedoms: Freedoms, size: float) -> None:
-        self.freedoms, self._size = freedoms, size
+    ``home`` is the pose where coordinates are zero: the robot's (4, 4), or one a row (n, 4, 4) that only moves it.
+    """
+
+    def __init__(self, freedoms: Freedoms, size: float, home: Array) -> None:
+        self.freedoms, self._size, self._home = freedoms, size, home
 
     def motion(self, x: Array, xdot: Array, xddot: Array) -> tuple[Array, Array, Array]:
         """Pose (n, 4, 4), twist and acceleration (n, 6) from coordinates (n, m): p = p_home + S x, R = R(theta) R_home.
@@ -36,7 +39,7 @@ class OwnMotion:
         """
         freedoms = self.freedoms
         move = x @ freedoms.basis.T
-        pose = np.tile(freedoms.home, (len(x), 1, 1))
+        pose = np.broadcast_to(self._home, (len(x), 4, 4)).copy()
         pose[:, :3, 3] += move[:, :3]
         if freedoms.axis is not None:
             home = freedoms.home[:3, :3]
@@ -49,7 +52,7 @@ class OwnMotion:
         """Coordinates (n, m) of poses (n, 4, 4)."""
         freedoms = self.freedoms
         move = np.zeros((len(poses), 6))
-        move[:, :3] = poses[:, :3, 3] - freedoms.home[:3, 3]
+        move[:, :3] = poses[:, :3, 3] - self._home[..., :3, 3]
         if freedoms.axis is not None:
             turned = poses[:, :3, :3] @ freedoms.home[:3, :3].T
             twice = turned[:, (2, 0, 1), (1, 2, 0)] - turned[:, (1, 2, 0), (2, 0, 1)]
@@ -63,6 +66,14 @@ class OwnMotion:
         near, _, _ = self.motion(x, x, x)
         self._check_poses(poses, near, name, batched)
         return poses
+
+    def nearest_poses(self, poses: Array) -> tuple[Array, NDArray[np.bool_]]:
+        """Poses with the rounding of printed digits removed, and whether the robot can take them."""
+        x = self.coordinates(poses)
+        near, _, _ = self.motion(x, np.zeros_like(x), np.zeros_like(x))
+        with np.errstate(invalid="ignore"):
+            close = np.abs(poses - near).max(axis=(1, 2)) <= _POSE_TOLERANCE * max(self._size, 1.0)
+        return np.where(close[:, None, None], near, poses), close
 
     def _check_poses(self, poses: Array, near: Array, name: str, batched: bool) -> None:
         difference = poses - near
@@ -95,8 +106,8 @@ class FollowedMotion(OwnMotion):
     joints.
     """
 
-    def __init__(self, freedoms: Freedoms, size: float, kernels: Kernels) -> None:
-        super().__init__(freedoms, size)
+    def __init__(self, freedoms: Freedoms, size: float, home: Array, kernels: Functions) -> None:
+        super().__init__(freedoms, size, home)
         self._kernels = kernels
 
     def motion(self, x: Array, xdot: Array, xddot: Array) -> tuple[Array, Array, Array]:
@@ -110,9 +121,9 @@ class FollowedMotion(OwnMotion):
 
     def coordinates(self, poses: Array) -> Array:
         """Coordinates (n, m) of poses (n, 4, 4)."""
-        home = self.freedoms.home
-        turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ home[:3, :3].T).as_rotvec()
-        x = np.concatenate([poses[:, :3, 3] - home[:3, 3], turned], axis=1) @ self.freedoms.components
+        rotation = self.freedoms.home[:3, :3]
+        turned = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ rotation.T).as_rotvec()
+        x = np.concatenate([poses[:, :3, 3] - self._home[..., :3, 3], turned], axis=1) @ self.freedoms.components
         if self.freedoms.of_joints.any():
             joints, quality = self._kernels.get("joint_coordinates")(np.ascontiguousarray(poses))
             x[:, self.freedoms.of_joints] = np.where((quality > SMALLEST_MARGIN)[:, None], joints, np.nan)
@@ -138,10 +149,12 @@ class FollowedMotion(OwnMotion):
             self._check_rows(full[2][good], second[good], "acceleration", batched)
 
 
-def own_motion(freedoms: Freedoms, size: float, kernels: Kernels) -> OwnMotion:
-    """The motions of a robot of fewer than six freedoms."""
-    follows = kernels.mechanism.platform.follows_legs
-    return FollowedMotion(freedoms, size, kernels) if follows else OwnMotion(freedoms, size)
+def own_motion(freedoms: Freedoms, size: float, kernels: Functions, home: Array | None = None) -> OwnMotion:
+    """The motions of a robot of fewer than six freedoms, or of designs of it, whose rows have a ``home`` each."""
+    origin = freedoms.home if home is None else home
+    if kernels.mechanism.platform.follows_legs:
+        return FollowedMotion(freedoms, size, origin, kernels)
+    return OwnMotion(freedoms, size, origin)
 
 
 def _raise_if_off(

@@ -16,12 +16,13 @@ from ..formulations.at_rest import resting_friction
 from ..formulations.dry_friction import check_loads
 from ..friction import dry_joints, loaded_joints
 from ..mechanism.closing import closed
-from .arguments import Argument, PoseLike, batch
-from .caller import Array, Caller
+from ..parameters.paths import Design
+from .arguments import Argument, Batch, PoseLike, batch
+from .caller import Array, Caller, Parameters
 from .coupling import FrictionCode, FrictionSolutions, motion_solutions
 from .diagnosis import Errors, report
 from .holding import Holding, reach
-from .kernels import Kernels
+from .row_kernels import Functions
 
 Found = TypeVar("Found")
 _STILL = np.zeros(6)
@@ -36,23 +37,41 @@ class FrictionCalls(Caller):
         """The model with a platform that does not bend."""
         return getattr(self, "rigid")  # noqa: B009 (a property of the whole model)
 
-    def holding(self, pose: PoseLike, wrench: ArrayLike | None = None, *, errors: Errors | None = None) -> Holding:
+    def _states(self, arguments: list[Argument], parameters: Parameters | None) -> tuple[Batch, Functions]:
+        """Rows of every state, and the functions for them."""
+        if parameters is not None:
+            found = self._stiff._calls.rows_of_designs(arguments, parameters)
+            return found.batch, found.kernels
+        rows = batch(arguments)
+        full = tuple(np.broadcast_to(row, (rows.size, *row.shape[1:])) for row in rows.rows)
+        return Batch(rows.shape, full), self._stiff.kernels
+
+    def holding(
+        self,
+        pose: PoseLike,
+        wrench: ArrayLike | None = None,
+        *,
+        parameters: Parameters | None = None,
+        errors: Errors | None = None,
+    ) -> Holding:
         """Between which forces each actuator may be while dry friction holds the robot at rest: a :class:`Holding`.
 
         The other actuators have the forces that hold it without friction. Limits that depend on loads have the loads of
         the end itself, where friction is at its limits: each end is attained to 1e-7 of the interval.
         """
-        return _carried(lambda policy: self._holding(pose, wrench, policy), errors)
+        return _carried(lambda policy: self._holding(pose, wrench, parameters, policy), errors)
 
-    def _holding(self, pose: PoseLike, wrench: ArrayLike | None, errors: Errors | None) -> Holding:
-        model = self._stiff
-        force = model.inverse_dynamics(pose, _STILL, _STILL, wrench, friction=False, errors=errors)
-        joints = dry_joints(model.kernels.mechanism)
+    def _holding(
+        self, pose: PoseLike, wrench: ArrayLike | None, parameters: Parameters | None, errors: Errors | None
+    ) -> Holding:
+        given = [Argument("pose", pose, (4, 4)), Argument("wrench", _STILL if wrench is None else wrench, (6,))]
+        force = self._forces(pose, _STILL, _STILL, wrench, parameters, errors)
+        rows, kernels = self._states(given, parameters)
+        joints = dry_joints(kernels.mechanism)
         keys = tuple(key for key, _ in joints)
         if not joints:
             return Holding(force.copy(), force, force.copy(), keys, np.zeros((*force.shape[:-1], 0)))
-        rows = batch([Argument("pose", pose, (4, 4)), Argument("wrench", _STILL if wrench is None else wrench, (6,))])
-        poses, wrenches = (np.broadcast_to(row, (rows.size, *row.shape[1:])) for row in rows.rows)
+        poses, wrenches = rows.rows
         flat = force.reshape(rows.size, force.shape[-1])
         good = np.isfinite(flat).all(axis=1)
         lower, upper, limit = (
@@ -61,7 +80,8 @@ class FrictionCalls(Caller):
             np.full((rows.size, len(keys)), np.nan),
         )
         if good.any():
-            ends, limit[good], same = _ends(model.kernels, poses[good], wrenches[good], [size for _, size in joints])
+            sizes = [size for _, size in joints]
+            ends, limit[good], same = _ends(kernels.at(good), poses[good], wrenches[good], sizes)
             lower[good], upper[good] = flat[good] - ends[:, 0], flat[good] + ends[:, 1]
             lost = np.zeros(rows.size, dtype=bool)
             lost[good] = ~same
@@ -80,13 +100,14 @@ class FrictionCalls(Caller):
         acceleration: ArrayLike,
         wrench: ArrayLike | None = None,
         *,
+        parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> FrictionSolutions:
         """How many solutions friction and the reactions it depends on have in a motion, with proof.
 
         A :class:`FrictionSolutions`: codes, loads of the joints with Coulomb friction, and a bound of contraction.
         """
-        return _carried(lambda policy: self._solutions(pose, twist, acceleration, wrench, policy), errors)
+        return _carried(lambda policy: self._solutions(pose, twist, acceleration, wrench, parameters, policy), errors)
 
     def _solutions(
         self,
@@ -94,22 +115,37 @@ class FrictionCalls(Caller):
         twist: ArrayLike,
         acceleration: ArrayLike,
         wrench: ArrayLike | None,
+        parameters: Parameters | None,
         errors: Errors | None,
     ) -> FrictionSolutions:
-        model = self._stiff
-        force = model.inverse_dynamics(pose, twist, acceleration, wrench, friction=False, errors=errors)
+        force = self._forces(pose, twist, acceleration, wrench, parameters, errors)
         given = [(pose, (4, 4), "pose"), (twist, (6,), "twist"), (acceleration, (6,), "acceleration")]
         given.append((_STILL if wrench is None else wrench, (6,), "wrench"))
-        rows = batch([Argument(name, value, shape) for value, shape, name in given])
-        keys = loaded_joints(model.kernels.mechanism)
+        rows, kernels = self._states([Argument(name, value, shape) for value, shape, name in given], parameters)
+        keys = loaded_joints(kernels.mechanism)
         code = np.full(rows.size, int(FrictionCode.UNIQUE))
         loads, bound = np.zeros((rows.size, len(keys))), np.zeros(rows.size)
         good = np.isfinite(force.reshape(rows.size, force.shape[-1])).all(axis=1)
         code[~good], loads[~good], bound[~good] = FrictionCode.UNKNOWN, np.nan, np.nan
         if keys and good.any():
-            whole = [np.broadcast_to(row, (rows.size, *row.shape[1:]))[good] for row in rows.rows]
-            code[good], loads[good], bound[good] = motion_solutions(model.kernels, whole)
+            whole = [row[good] for row in rows.rows]
+            code[good], loads[good], bound[good] = motion_solutions(kernels.at(good), whole)
         return FrictionSolutions(code.reshape(rows.shape), rows.restore(loads), rows.restore(bound))
+
+    def _forces(
+        self,
+        pose: PoseLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        wrench: ArrayLike | None,
+        parameters: Parameters | None,
+        errors: Errors | None,
+    ) -> Array:
+        """Forces without friction of the model that does not bend; not a number where there is no answer."""
+        if parameters is not None and self.robot.flexible:
+            Design(self.robot, parameters)  # refuses numbers that the modes follow from
+        given = {"friction": False, "parameters": parameters, "errors": errors}
+        return np.asarray(self._stiff.inverse_dynamics(pose, twist, acceleration, wrench, **given))
 
 
 def _carried(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Found:
@@ -121,13 +157,14 @@ def _carried(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Fo
         raise
 
 
-def _ends(kernels: Kernels, poses: Array, wrenches: Array, sizes: list[int]) -> tuple[Array, Array, NDArray[np.bool_]]:
+def _ends(
+    kernels: Functions, poses: Array, wrenches: Array, sizes: list[int]
+) -> tuple[Array, Array, NDArray[np.bool_]]:
     """How far each actuator may go down and up (s, 2, n), limits at rest (s, j), and where loads repeat (s,)."""
     mechanism, dry = kernels.mechanism, kernels.options.dry
     loaded = loaded_joints(mechanism)
     if loaded:
         check_loads(mechanism)
-    kernel = kernels.made("resting_friction", lambda: closed(mechanism, resting_friction(mechanism, dry)))
     keys = [key for key, _ in dry_joints(mechanism)]
     place = np.array([loaded.index(key) + 1 if key in loaded else 0 for key in keys])
     states, components = len(poses), sum(sizes)
@@ -138,6 +175,8 @@ def _ends(kernels: Kernels, poses: Array, wrenches: Array, sizes: list[int]) -> 
         spread = [np.broadcast_to(x.reshape(states, *(1,) * len(inner), *x.shape[1:]), (states, *inner, *x.shape[1:]))
                   for x in (poses, wrenches)]  # fmt: skip
         flat = [np.ascontiguousarray(x.reshape(-1, *x.shape[1 + len(inner) :])) for x in (*spread, friction)]
+        every = kernels.at(np.repeat(np.arange(states), int(np.prod(inner, dtype=int))))
+        kernel = every.made("resting_friction", lambda: closed(mechanism, resting_friction(mechanism, dry)))
         rows, jacobian, loads, numbers, *_ = kernel(*flat)
         limits = numbers[..., 2] * (numbers[..., 1] + numbers[..., 0] * loads[:, place])
         return rows, jacobian, limits.reshape(*friction.shape[:-1], len(sizes))

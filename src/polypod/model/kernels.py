@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import metadata, resources
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from ..description import Robot
@@ -169,6 +169,10 @@ class Kernels:
                 kernel = self.shared(build, self.recipe(name))
                 self._made[name] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
             return self._made[name]
+
+    def at(self, rows: Any) -> Kernels:
+        """The functions of some rows of states: the same, since all rows have one robot's numbers."""
+        return self
 
     def recipe(self, what: str, mechanism: Mechanism | None = None) -> bytes | None:
         """All that determines the graph of a function made elsewhere of this robot; None if only the graph tells.

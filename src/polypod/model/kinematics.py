@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ..mechanism.kinematics import body_names
 from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
 from .caller import Array, Caller, Parameters
-from .closing import judged
-from .diagnosis import Errors, report
+from .closing import closing_of_designs, judged
+from .diagnosis import Errors, check_policy, report
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .freedoms import OwnMotion
 from .results import Closing, Conditioning, LimitReport, PlatformMotion
@@ -175,9 +175,16 @@ class KinematicCalls(Caller):
         states, outputs = self._calls.evaluated(kernel, {"pose": pose, "elastic": elastic})
         return LimitReport.of(self._kernels.mechanism, states.restore(outputs["values"][:, 1:]))
 
-    def closing(self, pose: PoseLike, *, elastic: ArrayLike | None = None) -> Closing:
-        """Whether the legs close at a pose and which does not, by how much: a code a state instead of an error."""
+    def closing(
+        self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
+    ) -> Closing:
+        """Whether the legs close at a pose and which does not, by how much: a code a state instead of an error.
+
+        Poses that a platform cannot take by the legs of a design are out of reach of all of them (leg -1).
+        """
         given = {"pose": pose, "elastic": elastic}
+        if parameters is not None:
+            return closing_of_designs(self, given, parameters)
         states, outputs = self._calls.evaluated(self._kernels.get("margins", verdict=True), given)
         _, values = self._calls.evaluated(self._kernels.get("conditioning", verdict=True), given)
         matrices = np.broadcast_to(states.rows[0], (states.size, 4, 4))
@@ -204,22 +211,40 @@ class KinematicCalls(Caller):
         vectors = np.linalg.svd(matrix, full_matrices=True)[0]
         return np.asarray(vectors[..., :, m:])
 
-    def coasting(self, pose: PoseLike, twist: ArrayLike) -> Array:
+    def coasting(self, pose: PoseLike, twist: ArrayLike, *, parameters: Parameters | None = None) -> Array:
         """Acceleration (..., 6) of the platform at constant rates of its own coordinates: zero but for what follows."""
-        states = self._calls.checked([Argument("pose", pose, (4, 4)), Argument("twist", twist, (6,))])
+        arguments = [Argument("pose", pose, (4, 4)), Argument("twist", twist, (6,))]
+        if parameters is not None:
+            return self._coasting_of_designs(arguments, parameters)
+        states = self._calls.checked(arguments)
         if not self._kernels.mechanism.platform.follows_legs:
             return np.zeros((*states.shape, 6))
         rows = [np.ascontiguousarray(np.broadcast_to(row, (states.size, *row.shape[1:]))) for row in states.rows]
         return states.restore(self._kernels.get("follow")(*rows, np.zeros((states.size, 6)))[1])
+
+    def _coasting_of_designs(self, arguments: list[Argument], parameters: Parameters) -> Array:
+        still = Argument("acceleration", np.zeros(6), (6,))
+        found = self._calls.rows_of_designs([*arguments, still], parameters)
+        drift = np.zeros((found.batch.size, 6))
+        if found.kernels.mechanism.platform.follows_legs:
+            drift = found.evaluated(found.kernels.get("follow"))["possible_acceleration"]
+        found = self._calls.refused_motions(found)
+        result: Array = found.told("coasting", [drift], lambda a: a)
+        return result
 
     @property
     def own_motion(self) -> OwnMotion:
         """The motions of a robot of fewer than six freedoms, on rows of states."""
         return self._calls.own
 
-    def coordinates(self, pose: PoseLike) -> Array:
+    def coordinates(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
         """The robot's own coordinates x (..., m) of a pose (a lower-mobility robot's; see ``freedoms``)."""
         self._needs_freedoms("coordinates")
+        if parameters is not None:
+            found = self._calls.rows_of_designs([Argument("pose", pose, (4, 4))], parameters)
+            x = found.own.coordinates(found.batch.rows[0])
+            result: Array = found.told("coordinates", [x], lambda a: a)
+            return result
         states = self._calls.checked([Argument("pose", pose, (4, 4))])
         return states.restore(self._calls.own.coordinates(states.rows[0]))
 
@@ -229,19 +254,32 @@ class KinematicCalls(Caller):
         xdot: ArrayLike | None = None,
         xddot: ArrayLike | None = None,
         *,
+        parameters: Parameters | None = None,
         errors: Errors | None = None,
     ) -> PlatformMotion:
         """Pose, twist and acceleration of the platform from the robot's own coordinates (..., m) and their rates."""
         self._needs_freedoms("motion")
+        check_policy(errors)
         m = self._freedoms.count
         values = [x, np.zeros(m) if xdot is None else xdot, np.zeros(m) if xddot is None else xddot]
         arguments = [Argument(name, v, (m,)) for name, v in zip(("x", "xdot", "xddot"), values, strict=True)]
+        if parameters is not None:
+            found = self._calls.rows_of_designs(arguments, parameters)
+            rows = found.own.motion(*found.batch.rows)
+            found.notes.append((_lost(rows), _NO_POSE))
+            result: PlatformMotion = found.told("motion", rows, PlatformMotion, errors)
+            return result
         states = batch(arguments)
         first_not_finite(states, arguments)
         full = [np.broadcast_to(row, (states.size, m)) for row in states.rows]
         rows = self._calls.own.motion(*full)
         moved = PlatformMotion(*(states.restore(a) for a in rows))
-        lost = ~np.logical_and.reduce([np.isfinite(row).all(axis=tuple(range(1, row.ndim))) for row in rows])
+        lost = _lost(rows)
         if lost.any():
             report("motion", lost, lambda index: [_NO_POSE] * len(index), moved, bool(states.shape), errors)
         return moved
+
+
+def _lost(rows: tuple[Array, ...]) -> NDArray[np.bool_]:
+    """States (n) of which some result (n, ...) is not finite."""
+    return ~np.logical_and.reduce([np.isfinite(row).all(axis=tuple(range(1, row.ndim))) for row in rows])

@@ -1,0 +1,77 @@
+"""States of designs row by row, and what is said of those without an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import Kernel
+from .arguments import Batch
+from .diagnosis import Errors, report
+from .freedoms import OwnMotion
+from .row_kernels import RowKernels
+
+Array = NDArray[np.float64]
+Notes = list[tuple[NDArray[np.bool_], str]]
+
+
+class DesignStates(NamedTuple):
+    """States broadcast against designs: a row of every argument for every state, and of which there is no answer, why.
+
+    ``which`` (n) is the number of the design of each row.
+    """
+
+    batch: Batch
+    names: tuple[str, ...]
+    kernels: RowKernels
+    own: OwnMotion
+    which: NDArray[np.int64]
+    notes: Notes
+
+    def evaluated(self, kernel: Kernel) -> dict[str, Array]:
+        """Outputs by name of a kernel of the rows, whose inputs are among the arguments."""
+        rows = dict(zip(self.names, self.batch.rows, strict=True))
+        results = kernel(*(rows[p.name] for p in kernel.inputs))
+        return dict(zip((p.name for p in kernel.outputs), as_tuple(results), strict=True))
+
+    @property
+    def lost(self) -> NDArray[np.bool_]:
+        """Rows (n) of which there is no answer."""
+        return np.any([np.zeros(self.batch.size, dtype=bool), *(states for states, _ in self.notes)], axis=0)
+
+    def told(
+        self, name: str, results: Sequence[Array], answer: Callable[..., Any], errors: Errors | None = None
+    ) -> Any:
+        """``answer`` of the results (n, ...) with the batch's axes, NaN where there is none, and a word about it."""
+        return told(name, self.batch.shape, results, self.notes, answer, errors)
+
+
+def as_tuple(results: Any) -> tuple[Array, ...]:
+    """Results of a kernel, which gives one without a tuple."""
+    return results if isinstance(results, tuple) else (results,)
+
+
+def told(
+    name: str,
+    shape: tuple[int, ...],
+    results: Sequence[Array],
+    notes: Notes,
+    answer: Callable[..., Any],
+    errors: Errors | None = None,
+) -> Any:
+    """``answer`` of results (n, ...) with the axes of a batch, NaN in the rows that notes name; they are reported."""
+    bad = np.any([states for states, _ in notes], axis=0) if notes else np.zeros(0, dtype=bool)
+    if bad.any():
+        for result in results:
+            result[bad] = np.nan
+    found = answer(*(result.reshape(shape + result.shape[1:]) for result in results))
+    if bad.any():
+
+        def explain(index: NDArray[np.int64]) -> list[str]:
+            return [next(text for states, text in notes if states[k]) for k in index]
+
+        report(name, bad, explain, found, bool(shape), errors)
+    return found
