@@ -210,6 +210,23 @@ def test_stiffness_of_a_platform_that_follows_its_legs_is_the_energys_second_dif
     assert np.abs(answer.matrix - wanted).max() < 1e-3 * np.abs(answer.preload).max()
 
 
+@pytest.mark.parametrize(("name", "at"), [("3-rps", [0.03, 0.2, -0.15]), ("five-bar", [0.01, -0.02])])
+def test_platforms_that_follow_their_legs_give_way_in_six_components(name: str, at: list[float], model_of: Any) -> None:
+    """Virtual work along motions by differences: forces across the freedoms work too, where the platform follows."""
+    model, spring, h = model_of(name), 1e5, 1e-6
+    load = np.array([100.0, 50.0, -200.0, 5.0, 6.0, 7.0])
+    steps = h * np.eye(len(at))
+    ends = [np.asarray(model.motion(np.array(at) + sign * steps).pose) for sign in (1, -1)]
+    turn = Rotation.from_matrix(ends[0][:, :3, :3] @ ends[1][:, :3, :3].transpose(0, 2, 1)).as_rotvec()
+    motions = np.concatenate([ends[0][:, :3, 3] - ends[1][:, :3, 3], turn], axis=1).T / (2 * h)
+    longer = (model.inverse_kinematics(ends[0]) - model.inverse_kinematics(ends[1])).T / (2 * h)
+    wanted = motions @ np.linalg.solve(spring * longer.T @ longer, motions.T @ load)
+    found = deflection(model, load, np.asarray(model.motion(np.array(at)).pose), drive=spring, preload=False)
+    assert np.abs(wanted[[0, 5]]).min() > 1e-3 * np.abs(wanted).max()
+    assert np.abs(found.displacement - wanted).max() < 1e-8 * np.abs(wanted).max()  # what differences leave
+    assert np.abs(found.parts.sum(axis=0) - wanted).max() < 1e-8 * np.abs(wanted).max()
+
+
 def test_parts_of_a_deflection_add_up(model: pp.Model) -> None:
     data = stewart(0.045, link_stiffness=5e7, universal_stiffness=94e6, spherical_stiffness=94e6)
     soft = built(data | {"base_stiffness": [1e8, 1e8, 1e8, 1e6, 1e6, 1e6]})

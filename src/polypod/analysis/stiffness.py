@@ -107,24 +107,24 @@ def deflection(
 ) -> Deflection:
     """How far the platform gives way under a wrench (..., 6) more than the one it holds, and which part lets it.
 
-    The displacement x solves K x = w. An actuator's springs carry its force f = (J x)/c, so a spring of compliance c_s
-    has the part J^-1 (c_s f) of it; the base's part is added.
+    The displacement is T u with K u = T^T w, T (6, m) the motions that the legs allow. An actuator's springs carry its
+    force f = (J u)/c, so a spring of compliance c_s has the part T J^-1 (c_s f) of it; the base's part is added.
     """
     if len(model.actuators) != model.mobility.count:
         raise InputError(f"deflection: {model.robot.name!r} has more actuators than freedoms; parts are not determined")
     (poses, loads), shape = _states(model, pose, wrench)
     answer = stiffness(model, poses, drive=drive, preload=preload)
-    basis = model.mobility.basis
     slopes = np.asarray(model.jacobian(poses))
-    moved = np.linalg.solve(answer.matrix, (loads @ basis)[..., None])[..., 0]
+    allowed = _allowed(model, poses, slopes)
+    moved = np.linalg.solve(answer.matrix, np.swapaxes(allowed, 1, 2) @ loads[..., None])[..., 0]
     elongation = np.einsum("kij,kj->ki", slopes, moved)
     extra = _drives(model, drive)[0]
     names, lengths = _parts(model, answer, extra)
     belongs = np.array([[k == i for i in range(slopes.shape[1])] for _, k in names], dtype=np.float64)
     total = lengths @ belongs
-    inverse = np.linalg.inv(slopes)
+    by_actuators = allowed @ np.linalg.inv(slopes)
     amounts = [lengths[:, p] * elongation[:, k] / total[:, k] for p, (_, k) in enumerate(names)]
-    parts = [amount[:, None] * inverse[:, :, k] @ basis.T for amount, (_, k) in zip(amounts, names, strict=True)]
+    parts = [amount[:, None] * by_actuators[:, :, k] for amount, (_, k) in zip(amounts, names, strict=True)]
     labels = [name for name, _ in names]
     if model.robot.base_stiffness is not None:
         parts.append(np.einsum("kij,kj->ki", _base_whole(model, poses), loads))
@@ -205,6 +205,14 @@ def _preload(model: Model, poses: Array, wrench: Array) -> Array:
     jacobian = np.asarray(model.jacobian(poses))
     by_own = slopes if slopes.shape[-1] == jacobian.shape[-1] else slopes @ model.mobility.basis
     return np.asarray(np.swapaxes(jacobian, -1, -2) @ by_own)
+
+
+def _allowed(model: Model, poses: Array, slopes: Array) -> Array:
+    """Twists (k, 6, m) of the platform for a unit of each of its freedoms' rates, what follows from them included."""
+    if not model.kernels.mechanism.platform.follows_legs:
+        return np.broadcast_to(model.mobility.basis, (len(poses), *model.mobility.basis.shape))
+    rates = [model.twist(poses, slopes[:, :, k]) for k in range(slopes.shape[2])]
+    return np.stack([np.asarray(rate) for rate in rates], axis=2)
 
 
 def _base_whole(model: Model, poses: Array) -> Array:
