@@ -17,6 +17,7 @@ import pytest
 from little_kernels import kernel_of
 from polypod.cli import stopping
 from polypod.kernels import kernel, machine, threads
+from polypod.simulation import InterruptedWarning, simulate
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="signals of POSIX")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
@@ -137,3 +138,14 @@ def test_what_other_threads_still_use_outlives_an_interrupt(monkeypatch):
     assert len(calls) == 2  # the rest is not begun
     go.set()
     pool.shutdown()
+
+
+def test_an_interrupt_comes_between_very_many_steps_of_a_simulation(model_of):
+    """1e8 steps a sample were one call of the kernel, during which Ctrl-C was not heard."""
+    model = model_of("kim-ryu")
+    simulate(model, np.zeros(6), duration=0.01, rate=100.0, friction=False)  # compiled
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    with pytest.warns(InterruptedWarning, match="interrupted at t = "):
+        result = simulate(model, np.zeros(6), duration=0.01, rate=100.0, step=1e-10, friction=False)
+    assert result.time.values[-1] < 0.01

@@ -30,6 +30,8 @@ SHORT, MANY_SHORT = 1e-2, 30
 """Steps shorter than this part of the time in which joints come to rest, so many in a row, are getting nowhere."""
 CRAWLING, HOPELESS = 1000, 1000.0
 """After so many steps the rest may take so many times as many."""
+AT_ONCE = 1000
+"""Steps of a compiled call at most: some hundredths of a second, while an interrupt waits."""
 # |a| = tan(angle/2): past 1 rad a chart is given up.
 _CHART = 0.546
 
@@ -182,21 +184,26 @@ class Integrator:
     ) -> Iterator[Step]:
         """Accepted steps from a state x at ``start`` to ``end``.
 
-        With ``whole`` the steps of RK4 under constant inputs are one, which the compiled kernel takes at once.
+        With ``whole`` the steps of RK4 under constant inputs are one, which the compiled kernel takes at once; very
+        many are several, between which an interrupt is heard.
         """
         if self.method != FIXED:
             yield from self._adaptive(stepper, inputs, start, end, x)
             return
         acting = inputs.constant if whole else None
-        if acting is not None:
-            try:
-                step = self._period(stepper, *acting, start, end, x)
-            except StateError:  # again in single steps, which say when, at which leg and why
-                yield from self._fixed(stepper, inputs, start, end, x)
-            else:
-                yield step
+        if acting is None:
+            yield from self._fixed(stepper, inputs, start, end, x)
             return
-        yield from self._fixed(stepper, inputs, start, end, x)
+        parts = -(-self._count(end - start) // AT_ONCE)
+        for k in range(parts):
+            now, then = (start + (end - start) * part / parts for part in (k, k + 1))
+            try:
+                step = self._period(stepper, *acting, now, then, x)
+            except StateError:  # again in single steps, which say when, at which leg and why
+                yield from self._fixed(stepper, inputs, now, end, x)
+                return
+            yield step
+            x = step.snapshot
 
     def _count(self, span: float) -> int:
         return max(1, int(np.ceil(span / self.step * (1 - 1e-9))))
