@@ -12,7 +12,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.errors import InputError, StateError, UnknownNameError
+from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
+from polypod.model.changed_robots import with_numbers
 from polypod.papers.long.hexagon import hexagon_modes
 from states import mostly_long
 
@@ -276,6 +277,53 @@ def test_what_has_no_derivative_is_refused() -> None:
         hexaslide.derivatives("inverse_dynamics", home, still, still, parameters=("platform.mas",), friction=False)
     with pytest.raises(InputError, match="friction=False"):
         hexaslide.casadi("inverse_dynamics")
+
+
+@pytest.mark.parametrize(
+    ("name", "friction", "paths"),
+    [
+        ("lopes", False, ("platform.mass", "legs.*.length", "platform.com")),
+        pytest.param("3-rps", False, ("platform.mass", "legs.1.bodies.piston.com"), marks=pytest.mark.long),
+        ("kim-ryu", True, ("platform.mass", "legs.2.slider_friction.coulomb")),
+    ],
+)
+def test_derivatives_at_designs_are_those_of_robots_made_so(name: str, friction: bool, paths: tuple[str, ...]) -> None:
+    """Compiled, of a platform that follows its legs, and interpreted (friction that depends on reactions)."""
+    m, (pose, twist, acceleration, wrench) = model(name), states(name, 2)
+    if friction:
+        twist, acceleration = 0.1 * twist, 0.1 * acceleration
+    scale = np.random.default_rng(2).uniform(1.0, 1.05, (2, 1))
+    own = m.parameters(*paths)
+    numbers = {path: value * scale.reshape(2, 1, *(1,) * value.ndim) for path, value in own.items()}
+    given = pose, twist, acceleration, wrench
+    got = m.derivatives("inverse_dynamics", *given, friction=friction, parameters=numbers)
+    assert got.parameters is not None
+    assert got.parameters.shape == (2, 2, len(m.actuators), sum(value.size for value in own.values()))
+    for k in range(2):
+        other = pp.Model(with_numbers(m.robot, {path: value[k, 0] for path, value in numbers.items()}))
+        wanted = other.derivatives("inverse_dynamics", *given, friction=friction, parameters=tuple(own))
+        for block, one, two in zip(got._fields, got, wanted, strict=True):
+            assert (one is None) == (two is None), block
+            if two is not None:
+                assert np.abs(one[k] - two).max() < 1e-11 * np.abs(two).max(), block
+    only = m.derivatives("inverse_dynamics", *given, friction=friction, parameters=numbers, wrt=("wrench",))
+    assert only.parameters is None
+    assert np.array_equal(only.wrench, got.wrench)
+    assert np.abs(got.wrench[0] - got.wrench[1]).max() > 0 or not any("length" in path for path in paths)
+
+
+def test_designs_of_derivatives_that_cannot_be() -> None:
+    m, given = model("lopes"), states("lopes", 2)
+    with pytest.warns(StateWarning, match="design 1: platform: no body has mass -1 kg"):
+        got = m.derivatives(
+            "inverse_dynamics", *given, friction=False, wrt=("wrench",), parameters={"platform.mass": [[9.0], [-1.0]]}
+        )
+    assert np.isnan(got.wrench[1]).all()
+    assert np.isfinite(got.wrench[0]).all()
+    with pytest.raises(InputError, match=r"designs \(3,\) do not fit those of the states \(2,\)"):
+        m.derivatives("inverse_dynamics", *given, friction=False, parameters={"platform.mass": np.ones(3)})
+    with pytest.raises(InputError, match=r"a tuple of paths is needed, got 'platform\.mass'"):
+        m.derivatives("inverse_dynamics", *given, friction=False, parameters="platform.mass")
 
 
 def test_the_regressor_of_designs_is_that_of_robots_made_so() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -62,6 +62,27 @@ class Regressor(NamedTuple):
     values: Array
 
 
+class Opened(NamedTuple):
+    """A robot with numbers that ``paths`` name as inputs: their ``places`` in the port of its ``mechanism``.
+
+    ``chain`` (places, columns) are the slopes of the port by the numbers as files state them, at the robot's own.
+    """
+
+    robot: Any
+    paths: tuple[str, ...]
+    mechanism: Mechanism
+    places: list[int]
+    chain: Array
+
+    def chain_at(self, design: Design | None) -> Array:
+        """The chain, (..., places, columns) of designs."""
+        if design is None:
+            return self.chain
+        given = {path: design.flat(path) for path in self.paths}
+        slopes = slopes_of_designs(self.robot, self.mechanism.numbers, given)[:, self.places]
+        return slopes.reshape(*design.shape, *slopes.shape[1:])
+
+
 class DerivativeFunctions:
     """The compiled derivatives of one model."""
 
@@ -77,16 +98,21 @@ class DerivativeFunctions:
         states: tuple[Any, ...],
         named: dict[str, Any],
         wrt: tuple[str, ...] | None,
-        paths: tuple[str, ...],
+        parameters: Sequence[str] | Mapping[str, ArrayLike],
         friction: bool,
         errors: Errors | None,
     ) -> Derivatives:
-        """The blocks asked for at some states."""
+        """The blocks asked for at some states, and at designs if ``parameters`` gives their values."""
         if name not in formulas.BLOCKS:
             raise UnknownNameError("function with derivatives", name, tuple(formulas.BLOCKS))
-        order = formulas.BLOCKS[name]
+        if isinstance(parameters, str):
+            raise InputError(f"parameters: a tuple of paths is needed, got {parameters!r}; write ({parameters!r},)")
+        order, paths = formulas.BLOCKS[name], tuple(parameters)
+        values = parameters if isinstance(parameters, Mapping) else None
         blocks = tuple(b for b in self.possible(name) if b in order) if wrt is None else tuple(wrt)
-        every = (*order, *self._elastic)
+        by_numbers = bool(paths) and (values is None or wrt is None or "parameters" in wrt)
+        every = (*order, *self._elastic, *(("parameters",) if paths else ()))
+        blocks = tuple(block for block in blocks if block != "parameters" or not paths)
         for block in blocks:
             if block not in every:
                 raise UnknownNameError(f"input of {name}", block, every)
@@ -98,18 +124,26 @@ class DerivativeFunctions:
         if len(states) > len(order):
             raise InputError(f"derivatives: {name} takes {', '.join(order)}, got {len(states)} arrays")
         given = dict(zip(order, states, strict=False)) | named
+        wanted = (*blocks, *(("parameters",) if by_numbers else ()))
+        design = None if values is None else Design(self._robot, values)
         if needed(self._kernels.mechanism, name, friction):
-            return self._interpreted(name, given, blocks, paths, friction, errors)
-        kernel, chain = self._kernel(name, blocks, paths, friction)
-        blocks = (*blocks, *(("parameters",) if paths else ()))
+            return self._interpreted(name, given, wanted, paths, friction, errors, design)
+        kernel, own, opened = self._kernel(name, wanted, paths, friction)
+        chain = opened.chain_at(design) if by_numbers else None
 
         def answer(parts: list[Array]) -> Derivatives:
-            found = dict(zip(blocks, parts, strict=True))
-            if paths:
+            found = dict(zip(wanted, parts, strict=True))
+            if chain is not None:
                 found["parameters"] = found["parameters"] @ chain
             return Derivatives(**found)
 
-        result: Derivatives = self._calls.call_kernel(f"derivatives of {name}", kernel, given, errors, answer)
+        title = f"derivatives of {name}"
+        if values is None:
+            result: Derivatives = self._calls.call_kernel(title, own, given, errors, answer)
+            return result
+        check_policy(errors)
+        run = self._calls.of_designs(title, given, values, make=lambda _: kernel, opened=opened.mechanism)
+        result = self._calls.answered_designs(title, run, errors, answer)
         return result
 
     def possible(self, name: str) -> tuple[str, ...]:
@@ -125,32 +159,41 @@ class DerivativeFunctions:
         self,
         name: str,
         given: Mapping[str, Any],
-        blocks: tuple[str, ...],
+        wanted: tuple[str, ...],
         paths: tuple[str, ...],
         friction: bool,
         errors: Errors | None,
+        design: Design | None,
     ) -> Derivatives:
         """The same from the differentiated graph of the function, which itself says where it has no answer."""
-        key = "interpreted", name, blocks, paths, friction
+        key = "interpreted", name, wanted, paths, friction
         if key not in self._known:
             refuse_open_legs(self._kernels.mechanism, "derivatives")
-            mechanism, places, chain = self.opened(paths)
-            wanted = (*blocks, *(("parameters",) if paths else ()))
-            made = InterpretedDerivatives(self._kernels, mechanism, name, wanted, places, friction)
-            self._known[key] = made, chain
-        slopes, chain = self._known[key]
+            opened = self.opened(paths, "parameters" in wanted)
+            made = InterpretedDerivatives(
+                self._kernels, opened.mechanism, name, wanted, opened.places if "parameters" in wanted else [], friction
+            )
+            self._known[key] = made, opened
+        slopes, opened = self._known[key]
         kernel = self._kernels.get(name, friction, verdict=True)
         arguments = self._calls.arguments(kernel, given)
-        states = self._calls.checked(arguments)
-        results = self._calls.call(name, given, errors, list, friction=friction)
-        found = slopes(broadcast(arguments, states.rows, states.size))
+        numbers: Array | None = None
+        if design is None:
+            states = self._calls.checked(arguments)
+            results = self._calls.call(name, given, errors, list, friction=friction)
+        else:
+            rows = self._calls.rows_of_designs(arguments, design.values)
+            states, numbers = rows.batch, design.rows(opened.mechanism.numbers)[rows.which]
+            results = self._calls.call(name, given, errors, list, design.values, friction=friction)
+        found = slopes(broadcast(arguments, states.rows, states.size), numbers)
         lost = np.asarray(np.isnan(results[0].reshape(states.size, results[0].shape[-1])).any(axis=1))
         parts = {
             block: np.where(lost[:, None, None], np.nan, part) for block, part in zip(slopes.blocks, found, strict=True)
         }
-        if paths:
-            parts["parameters"] = parts["parameters"] @ chain
-        return Derivatives(**{block: states.restore(part) for block, part in parts.items()})
+        restored = {block: states.restore(part) for block, part in parts.items()}
+        if "parameters" in wanted:
+            restored["parameters"] = restored["parameters"] @ opened.chain_at(design)
+        return Derivatives(**restored)
 
     def _refuse_geometry(self, paths: list[str]) -> None:
         """Raise for numbers that change which poses a platform that follows its legs can take."""
@@ -164,14 +207,15 @@ class DerivativeFunctions:
                 )
 
     def _kernel(
-        self, name: str, blocks: tuple[str, ...], paths: tuple[str, ...], friction: bool
-    ) -> tuple[Kernel, Array]:
-        key = name, blocks, paths, friction
+        self, name: str, wanted: tuple[str, ...], paths: tuple[str, ...], friction: bool
+    ) -> tuple[Kernel, Kernel, Opened]:
+        """The function of numbers, the same with the robot's own, and which numbers are its inputs."""
+        key = name, wanted, paths, friction
         if key not in self._known:
-            mechanism, places, slopes = self.opened(paths)
-            columns = mechanism.numbers.symbols[places] if places else ca.SX(0, 1)
+            opened = self.opened(paths, "parameters" in wanted)
+            mechanism = opened.mechanism
+            columns = mechanism.numbers.symbols[opened.places] if opened.places else ca.SX(0, 1)
             dry = self._kernels.options.dry
-            wanted = (*blocks, *(("parameters",) if paths else ()))
 
             def build() -> Expression | Iteration:
                 slopes = formulas.derivatives(mechanism, name, wanted, columns, friction, dry)
@@ -179,19 +223,21 @@ class DerivativeFunctions:
 
             kernel = Kernel(build)
             bound = kernel.at(mechanism.numbers.values) if kernel.parameters else kernel
-            self._known[key] = bound, slopes
-        kernel, chain = self._known[key]
-        return kernel, chain
+            self._known[key] = kernel, bound, opened
+        found: tuple[Kernel, Kernel, Opened] = self._known[key]
+        return found
 
-    def opened(self, paths: tuple[str, ...]) -> tuple[Mechanism, list[int], Array]:
-        """The robot with the numbers that paths name as inputs, their places in its port, and their slopes."""
+    def opened(self, paths: tuple[str, ...], by_numbers: bool = True) -> Opened:
+        """The robot with the numbers that paths name as inputs, to differentiate ``by_numbers`` too."""
         listed = [path for pattern in paths for path in matching_paths(self._robot, pattern)]
-        self._refuse_geometry(listed)
+        if by_numbers:
+            self._refuse_geometry(listed)
         chain, entries = port_slopes(self._robot, listed)
         robot = _aslant(self._robot, listed)
         mechanism = Mechanism(robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
         places = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
-        return mechanism, places, chain[[entries[_key(mechanism.numbers.entries[k])] for k in places]]
+        rows = [entries[_key(mechanism.numbers.entries[k])] for k in places]
+        return Opened(self._robot, tuple(listed), mechanism, places, chain[rows])
 
     def regressor(
         self,

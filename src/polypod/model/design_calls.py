@@ -37,14 +37,16 @@ class DesignCalls(Checked):
         options: Mapping[str, Any] = {},
         names: Mapping[str, str] = {},
         make: Callable[[Mechanism], Kernel] | None = None,
+        opened: Mechanism | None = None,
     ) -> tuple[Run, Notes]:
         """States broadcast against designs: every design at every state where the designs' axes lead.
 
-        ``make`` gives the kernel of a function that is made elsewhere, with its verdict. Notes say of which rows the
-        design cannot be, and why.
+        ``make`` gives the kernel of a function that is made elsewhere, with its verdict, and ``opened`` the robot with
+        the numbers that it has as inputs, if these are more than the designs change. Notes say of which rows the design
+        cannot be, and why.
         """
         design = Design(self._kernels.robot, parameters)
-        of_design = self._kernels.of_design(design)
+        of_design = self._kernels.of_design(design) if opened is None else self._kernels.with_numbers_of(opened)
         mechanism, ask = of_design.mechanism, of_design.get("margins")
         kernel = make(mechanism) if make else of_design.get(name, **options, verdict=True)
         values = design.rows(mechanism.numbers)

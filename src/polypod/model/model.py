@@ -186,7 +186,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         function: str,
         *states: Any,
         wrt: tuple[str, ...] | None = None,
-        parameters: tuple[str, ...] = (),
+        parameters: Sequence[str] | Parameters = (),
         friction: bool = True,
         errors: Errors | None = None,
         **named: Any,
@@ -194,8 +194,10 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         """Derivatives of ``inverse_dynamics`` or ``direct_dynamics`` at states, each (..., n, k), compiled.
 
         ``states`` are the function's arguments in their order. By ``pose`` they are those by a twist on its left: the
-        platform displaced by v and turned by omega, base axes. ``parameters`` names numbers of the robot (paths).
-        ``wrt`` chooses among the function's inputs; default: all but elastic ones.
+        platform displaced by v and turned by omega, base axes. ``wrt`` chooses among the function's inputs; default:
+        all but elastic ones. ``parameters`` names numbers of the robot (paths), by which there are derivatives too;
+        with values, as in other calls, all are at those designs, by these numbers if ``wrt`` is left out or has
+        ``parameters``.
         """
         return derivative_functions(self).call(function, states, named, wrt, parameters, friction, errors)
 

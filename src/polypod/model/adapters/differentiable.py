@@ -47,7 +47,8 @@ class Differentiable:
         self.inputs = (*self.state, *self.parameters)
         self.result = RESULTS[name]
         kernels, functions = model.kernels, derivative_functions(model)
-        mechanism, self._places, _ = functions.opened(self.parameters)
+        opened = functions.opened(self.parameters)
+        mechanism, self._places = opened.mechanism, opened.places
         self._numbers = mechanism.numbers
         self._fixed: dict[str, Kernel] = {}
         self.possible = (*functions.possible(name), *self.parameters)
