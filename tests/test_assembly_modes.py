@@ -248,6 +248,20 @@ def test_reach_is_a_way_without_singularities(model_of: ModelOf) -> None:
     assert ((modes.reachable == Reach.NO) == (signs != home)).all()
 
 
+def test_modes_that_are_one_another_turned_are_reached_alike(model_of: ModelOf) -> None:
+    """Home and its coordinates are the same after a third of a turn about z: so is what is reached from there."""
+    model = model_of("hexapod")
+    modes = model.assembly_modes(model.inverse_kinematics(model.robot.home.matrix))
+    third = np.eye(4)
+    third[:3, :3] = Rotation.from_rotvec([0, 0, 2 * np.pi / 3]).as_matrix()
+    turned = third @ modes.pose @ third.T
+    off = np.abs(turned[:, None] - modes.pose).max(axis=(2, 3))
+    assert off.min(axis=1).max() < 1e-6  # joints are given to nine digits
+    others = off.argmin(axis=1)
+    assert (others != np.arange(len(others))).sum() == 6
+    assert (modes.reachable[others] == modes.reachable).all()
+
+
 def test_a_flexible_robot_is_sent_to_its_rigid_model() -> None:
     from polypod.papers.long.hexagon import hexagon_modes
 

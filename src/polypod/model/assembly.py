@@ -24,7 +24,7 @@ _SAME = 1e-6
 """Difference of poses, lengths in sizes of the platform, below which they are one."""
 _SAMPLES, _FINEST = 64, 1024
 """Poses on a way from home to a mode, at first and at most."""
-_WAYS = 8
+_WAYS = 32
 """Ways that are tried."""
 
 
