@@ -1,7 +1,8 @@
 """The contract of every library robot with every formulation: what must hold whatever way the numbers are made.
 
 A new robot or formulation is in these tests as soon as it is registered; every formulation applies to every library
-robot. Robots of other leg kinds, and what does not apply to them, are in ``test_actuators``.
+robot. Robots of every other kind of leg (rotary, geared, passive slides, overconstrained) in all formulations, with
+viscous and dry friction, and what does not apply to them, are in ``test_actuators``.
 """
 
 from __future__ import annotations
