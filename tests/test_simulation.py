@@ -538,6 +538,7 @@ def test_models_stay_as_they_are_and_go_with_what_was_compiled_for_them() -> Non
     ("arguments", "message"),
     [
         ({"duration": -1.0}, "duration: a number greater than 0"),
+        ({"duration": "1"}, "duration: a number greater than 0 is needed, got .1."),
         ({"duration": float("nan")}, "duration: a number greater than 0"),
         ({"duration": 1.0, "rate": 0.0}, "rate: a number greater than 0"),
         ({"duration": 1.0, "step": -1e-3}, "step: a number greater than 0"),
