@@ -39,7 +39,7 @@ from polypod.description.units import UNITS as ALL_UNITS
 from polypod.errors import UnphysicalWarning
 from polypod.files import library, load
 from polypod.files.short_forms.forms import Copies, Mirror, Pair
-from polypod.legs.chain import ChainJoint, JointCone
+from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
 from polypod.motion import AROUND_HOME, PUBLISHED, Law, MotionFile, PathKind, TrajectoryKind, Waypoint, Wrench
 from polypod.motion.contract import INTERVALS
 from polypod.motion.sampling import MOST_SAMPLES
@@ -84,6 +84,8 @@ _SECTIONS = {
     "ConeLimit": "[cone limit](#cone-limit)",
     "ChainJoint": "[joint of a chain](#joint-of-a-chain)",
     "JointCone": "[joint cone](#joint-cone)",
+    "JointFrictions": "[joint frictions](#joint-frictions)",
+    "JointRanges": "[joint ranges](#joint-ranges)",
     "LegData": "[leg](#legs)",
     "trajectory": "[trajectory](#trajectories)",
     "path": "[path](#paths)",
@@ -129,6 +131,8 @@ def robot_files() -> str:
             section("Bearing", Bearing, 3),
             section("Joint of a chain", ChainJoint, 3),
             section("Joint cone", JointCone, 3),
+            section("Joint ranges", JointRanges, 3),
+            section("Joint frictions", JointFrictions, 3),
             "## Legs\n",
             *kinds,
             "## Short forms\n",

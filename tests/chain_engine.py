@@ -168,9 +168,12 @@ class Engine:
             turns = joint["actuated"] == "rotation" or (joint["actuated"] is True and kind == "revolute")
             numbers = (float(joint.get(name, default)) for name, default in (("ratio", 1), ("offset", 0), ("rotor", 0)))
             self.drives.append(Drive(first, second, at, axis, turns, *numbers))
-        viscous = joint.get("friction", {}).get("viscous", 0.0)
-        if viscous:
-            self.rubs.append(Rub(first, second, at, axis if kind == "prismatic" else None, viscous))
+        both = joint.get("frictions", {})
+        turning = joint.get("friction", {}) if kind != "prismatic" else {}
+        sliding = joint.get("friction", {}) if kind == "prismatic" else {}
+        for line, given in ((None, both.get("rotation", turning)), (axis, both.get("translation", sliding))):
+            if given.get("viscous", 0.0):
+                self.rubs.append(Rub(first, second, at, line, given["viscous"]))
 
     # -- positions -----------------------------------------------------------------------------------------------------
 

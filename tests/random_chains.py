@@ -93,7 +93,9 @@ def serial(
             joint["axes"] = [numbers(first), numbers(square_to(rng, first))]
         if k in (driven if isinstance(driven, tuple) else (driven,)):
             joint |= {"actuated": "translation" if letter == "C" else True, **numbers_of}
-        if letter not in "CF":
+        if letter == "C":
+            joint["frictions"] = {"rotation": {"viscous": 0.3 + 0.2 * k}, "translation": {"viscous": 4.0 - 0.5 * k}}
+        elif letter != "F":
             joint["friction"] = {"viscous": float(rng.uniform(0.1, 3.0))}
         joints.append(joint)
     return {"kind": "chain", "bodies": bodies, "joints": joints}

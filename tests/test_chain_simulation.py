@@ -5,12 +5,19 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from chain_functions import Functions
+from machine_chains import MACHINES
 from polypod.description import Friction
 from polypod.files import dumps, loads
+from polypod.friction import sliding_joints
+from polypod.mechanism.closing import closed
+from polypod.symbols.expression import Expression, port
 
 # Steps are the same and legs are closed to rounding, which some hundred evaluations add up.
 TOLERANCE = 1e-12
@@ -80,3 +87,34 @@ def test_energy_is_kept_without_a_closed_form() -> None:
     total = found.energy_kinetic + found.energy_potential
     assert float(found.energy_kinetic[-1]) > 1.0
     assert float(abs(total - total[0]).max()) < 1e-8 * float(found.energy_kinetic[-1])
+
+
+def test_rates_of_passive_joints_of_legs_closed_by_iterating() -> None:
+    """w = G u, and its drift is how w changes while the platform keeps its velocity: by differences along the way."""
+    data = MACHINES["planar 3-RRP"](1)
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            joint["friction"] = {"drag": 1.0}
+    function = Functions(pp.Robot.model_validate(data))
+    mechanism = function.mechanism
+    assert len(mechanism.open_legs) == 3
+    x = mechanism.inputs()
+    joints = sliding_joints(mechanism.attach(mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))))
+    rows = ca.vertcat(*[joint.rows for joint in joints])
+    parts = ca.vertcat(*[joint.rate for joint in joints]), ca.vertcat(*[joint.drift for joint in joints])
+    outputs = [port(name, ca.densify(part)) for name, part in zip(("rate", "drift"), parts, strict=True)]
+    made = Expression("sliding", x.state, (*outputs, port("rows", ca.densify(rows), rows.shape)), mechanism.port)
+    expression, velocity = closed(mechanism, made), np.array([0.3, -0.2, 0.0, 0.0, 0.0, -0.9])
+
+    def at(time: float) -> Any:
+        pose = np.array(function.kernels.robot.home.matrix)
+        pose[:3, 3] += (0.01 + time) * velocity[:3]
+        pose[:3, :3] = Rotation.from_rotvec((0.01 + time) * velocity[3:]).as_matrix() @ pose[:3, :3]
+        return function.evaluate(expression, pose=pose, twist=velocity)
+
+    here, step = at(0.0), 1e-5
+    assert np.abs(here["drift"]).max() > 0.1
+    assert np.abs(here["rows"] @ velocity[[0, 1, 5]] - here["rate"]).max() < 1e-13
+    # the third derivative times the step's square over 6, and rounding over the step
+    slope = (at(step)["rate"] - at(-step)["rate"]) / (2 * step)
+    assert np.abs(slope - here["drift"]).max() < 1e-7 * max(1.0, np.abs(slope).max())

@@ -52,7 +52,9 @@ def linked(
             joint["axis"] = numbers(unit(axis))
         if name in drives:
             joint["actuated"] = drives[name] if name[0] == "C" else True
-        if name[0] != "C":
+        if name[0] == "C":
+            joint["frictions"] = {"rotation": {"viscous": 0.8 * rate}, "translation": {"viscous": 6.0 * rate}}
+        else:
             joint["friction"] = {"viscous": float(rng.uniform(0.3, 1.0) * rate)}
         stated.append(joint)
         for body in (first, second):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 import casadi as ca
 
+from ..description import Friction
 from ..description.drive import Bearing, Drive
 from ..legs import Chain
+from ..legs.chain import ChainJoint
 from ..model import Model
 from .of_robot import linkage_of
 
@@ -42,13 +44,18 @@ def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
 def _joints(model: Model, carried: Collection[str]) -> Iterator[str]:
     joints = linkage_of(model.robot).joints
     for field, what, names in (
-        ("coulomb", "dry friction by reaction (coulomb)", [j.name for j in joints if j.friction.coulomb]),
-        ("static", "dry friction that is more at rest (static)", [j.name for j in joints if j.friction.static > 1]),
+        ("coulomb", "dry friction by reaction (coulomb)", _rubbing(joints, lambda f: f.coulomb > 0)),
+        ("static", "dry friction that is more at rest (static)", _rubbing(joints, lambda f: f.static > 1)),
         ("cone", "cones", [j.name for j in joints if j.cone is not None]),
         ("stiffness", "stiffness", [j.name for j in joints if j.stiffness is not None]),
     ):
         if names and field not in carried:
             yield f"left out: {what} of {', '.join(names)}"
+
+
+def _rubbing(joints: Iterable[ChainJoint], has: Callable[[Friction], bool]) -> list[str]:
+    """Names of joints with friction of a kind."""
+    return [joint.name for joint in joints if any(map(has, joint.rubs.values()))]
 
 
 def _drives(model: Model, carried: Collection[str]) -> Iterator[str]:

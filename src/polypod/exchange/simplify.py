@@ -155,16 +155,17 @@ def _cylinder(
 ) -> ChainJoint | None:
     hinge, slide = (one, two) if one.kind == "revolute" else (two, one)
     plain = hinge.friction == Friction() == slide.friction
+    frictions = {} if plain else {"frictions": {"rotation": hinge.friction, "translation": slide.friction}}
     driven = [j for j in (hinge, slide) if j.actuated]
     idle = [j for j in (hinge, slide) if not j.actuated]
     across = np.linalg.norm(np.cross(np.array(hinge.axis), np.array(slide.axis)))
-    if not plain or len(driven) > 1 or any(j.range is not None for j in idle) or across > _SAME:
+    if len(driven) > 1 or any(j.range is not None for j in idle) or across > _SAME:
         return None
     leader = driven[0] if driven else hinge
     sense = 1.0 if leader.between[0] == between else -1.0
     forward = sense if leader is two else -sense
     axis = forward * np.array(leader.axis)
-    data = {name: getattr(leader, name) for name in leader.model_fields_set}
+    data = {name: getattr(leader, name) for name in leader.model_fields_set - {"friction"}} | frictions
     data |= common | {"kind": "cylindrical", "at": hinge.at, "axis": tuple(axis.tolist()), "name": leader.name}
     data["actuated"] = {"revolute": "rotation", "prismatic": "translation"}[leader.kind] if driven else False
     return ChainJoint.model_validate(data)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..description import Friction
 from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.left_out import left_out
@@ -159,22 +160,17 @@ class _Writer:
 
     def _joints(self, element: ET.Element, name: str, joint: ChainJoint) -> None:
         where = self.tree.within(name, joint.at)
-        friction: dict[str, Any] = {}
-        if joint.friction.viscous:
-            friction["damping"] = joint.friction.viscous
-        if joint.friction.drag:
-            friction["frictionloss"] = joint.friction.drag
         if joint.kind == "spherical":
-            add(element, "joint", name=joint.name, type="ball", pos=where, **friction)
-            self._dry(joint, joint.name)
+            add(element, "joint", name=joint.name, type="ball", pos=where, **_damping(joint.friction))
+            self._dry(joint.friction, joint.name)
             self.rest.append("1 0 0 0")
             return
         if joint.kind == "universal":
             for number, axis in enumerate(joint.axes or ()):
                 hinge = {"type": "hinge", "pos": where, "axis": self.tree.turned(name, axis)}
                 label = f"{joint.name}-{number + 1}"
-                add(element, "joint", name=label, **hinge, **friction)
-                self._dry(joint, label)
+                add(element, "joint", name=label, **hinge, **_damping(joint.friction))
+                self._dry(joint.friction, label)
                 self.rest.append("0")
             return
         types = {"revolute": ("hinge",), "prismatic": ("slide",), "cylindrical": ("slide", "hinge")}[joint.kind]
@@ -195,15 +191,16 @@ class _Writer:
             if leads and limits is not None:
                 data["range"] = [reference + limits[0], reference + limits[1]]
             label = joint.name if leads else f"{joint.name}-{kind}"
-            add(element, "joint", name=label, **data, **friction)
-            self._dry(joint, label)
+            friction = joint.rubs["rotation" if kind == "hinge" else "translation"]
+            add(element, "joint", name=label, **data, **_damping(friction))
+            self._dry(friction, label)
             self.rest.append(repr(reference))
 
-    def _dry(self, joint: ChainJoint, label: str) -> None:
+    def _dry(self, friction: Friction, label: str) -> None:
         """Friction that MuJoCo's joints do not have."""
         for field in BEYOND_FRICTION:
-            if field in joint.friction.model_fields_set:
-                self._beyond(field, label, getattr(joint.friction, field))
+            if field in friction.model_fields_set:
+                self._beyond(field, label, getattr(friction, field))
 
     # -- the rest ------------------------------------------------------------------------------------------------------
 
@@ -258,6 +255,11 @@ def _holding(model: Model) -> Array:
     if not found["quality"][0] > float(LEAST):
         return np.asarray(model.inverse_dynamics(home, still, still, friction=False))  # which says what is wrong
     return found["force"]
+
+
+def _damping(friction: Friction) -> dict[str, float]:
+    """What MuJoCo's joints have of a friction."""
+    return {name: value for name, value in (("damping", friction.viscous), ("frictionloss", friction.drag)) if value}
 
 
 def _six(tensor: Array) -> list[float]:

@@ -124,9 +124,9 @@ class _Writer:
         low, high = limits or (-_FREE, _FREE)
         span = {} if type_ == "continuous" else {"lower": low, "upper": high}
         add(element, "limit", effort=force, velocity=speed, **span)
-        if joint.friction.viscous or joint.friction.drag:
-            data = {"damping": joint.friction.viscous, "friction": joint.friction.drag}
-            add(element, "dynamics", **data)
+        friction = joint.rubs["translation" if kind == "prismatic" else "rotation"]
+        if friction.viscous or friction.drag:
+            add(element, "dynamics", damping=friction.viscous, friction=friction.drag)
 
     def _cut(self, joint: ChainJoint) -> None:
         one, two = f"{joint.name}-A", f"{joint.name}-B"

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import casadi as ca
 
 from ..errors import InputError
-from ..friction import Law, Loads, Smooth, law_of_width, loaded_joints
+from ..friction import Law, Loads, Smooth, law_of_width, loaded_rubs
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.free_bodies import Wrench
 from ..platforms import Inputs
@@ -52,13 +52,12 @@ def load_parts(mechanism: Mechanism, wrenches: Wrenches, legs: list[LegAtState])
     F of rotary joints, N.normal of slides; of a slide that names no normals N, the force square to it.
     """
     by_joint = {(leg, joint): w for leg, joint, w in wrenches}
-    joints = {(leg.name, joint.name): joint for leg in mechanism.legs for joint in leg.placement.joints}
     by_leg = {leg.model.name: leg for leg in legs}
     result = []
-    for key in loaded_joints(mechanism):
-        force, joint = by_joint[key].force, joints[key]
+    for (leg, _), rub in loaded_rubs(mechanism).items():
+        force, joint = by_joint[leg, rub.of].force, rub.joint
         if joint.kind == "prismatic":
-            axis, *normals = (by_leg[key[0]].at_tip(direction) for direction in (*joint.axes, *joint.normals))
+            axis, *normals = (by_leg[leg].at_tip(direction) for direction in (*joint.axes, *joint.normals))
             across = ca.vertcat(*[dot(force, normal) for normal in normals])
             result.append((across, True) if normals else (force - dot(force, axis) * axis, False))
         else:

@@ -111,32 +111,60 @@ class Coefficients:
         return result
 
 
-def friction_of(leg: LegModel | PlacedLeg, joint: Joint) -> Coefficients:
-    """The friction of a joint; none if its leg kind has none."""
-    if not joint.friction:
-        return Coefficients()
-    data = field_at(leg.leg, joint.friction)
-    return Coefficients(data.viscous, data.coulomb, data.drag, data.static, data.stribeck_speed)
+@dataclass(frozen=True)
+class Rub:
+    """Where a leg has friction: a joint, or the turning or the sliding of a cylindrical one as a joint by itself.
+
+    ``of`` is the name of the whole joint; ``actuator`` the number in the leg of what drives this motion, if anything.
+    """
+
+    joint: Joint
+    of: str
+    friction: Coefficients
+    actuator: int | None
+
+
+def rubs(leg: LegModel | PlacedLeg) -> list[Rub]:
+    """All friction of a leg."""
+    found = []
+    actuators = leg.placement.actuators
+    for whole in leg.placement.joints:
+        for joint in whole.motions if whole.friction else ():
+            data = field_at(leg.leg, joint.friction)
+            friction = Coefficients(data.viscous, data.coulomb, data.drag, data.static, data.stribeck_speed)
+            unit = "m" if joint.kind == "prismatic" else "rad"
+            driven = [
+                k for k, a in enumerate(actuators) if a.joint == whole.name and (joint is whole or a.unit == unit)
+            ]
+            if not friction.none:
+                found.append(Rub(joint, whole.name, friction, driven[0] if driven else None))
+    return found
 
 
 def loaded_joints(mechanism: Mechanism) -> list[Key]:
     """Joints whose friction depends on their reaction."""
-    return [
-        (leg.name, joint.name)
-        for leg in mechanism.legs
-        for joint in leg.placement.joints
-        if not absent(friction_of(leg, joint).coulomb)
-    ]
+    return list(loaded_rubs(mechanism))
+
+
+def loaded_rubs(mechanism: Mechanism) -> dict[Key, Rub]:
+    """Friction that depends on reactions."""
+    return {(leg.name, r.joint.name): r for leg in mechanism.legs for r in rubs(leg) if not absent(r.friction.coulomb)}
 
 
 def has_friction(mechanism: Mechanism) -> bool:
     """Whether any joint has friction at all."""
-    return any(not friction_of(leg, joint).none for leg in mechanism.placed for joint in leg.placement.joints)
+    return any(rubs(leg) for leg in mechanism.placed)
 
 
 def has_dry_friction(mechanism: Mechanism) -> bool:
     """Whether any joint resists with a force that does not vanish with its rate."""
-    return any(friction_of(leg, joint).dry for leg in mechanism.legs for joint in leg.placement.joints)
+    return any(rub.friction.dry for leg in mechanism.legs for rub in rubs(leg))
+
+
+def driven_dry(leg: LegModel | PlacedLeg) -> list[bool]:
+    """Whether the motion that each actuator of a leg drives has dry friction."""
+    dry = {rub.actuator for rub in rubs(leg) if rub.friction.dry}
+    return [k in dry for k in range(len(leg.placement.actuators))]
 
 
 @dataclass(frozen=True)
@@ -160,30 +188,28 @@ class JointFriction:
         by_joint: dict[str, Wrench] = {}
         points: dict[str, ca.SX] = {}
         at_actuators, power = ca.SX.zeros(len(leg.model.actuators)), ca.SX(0)
-        for joint in leg.model.placement.joints if friction else ():
-            data = friction_of(leg.model, joint)
-            if data.none:
-                continue
+        for rub in rubs(leg.model) if friction else ():
+            joint, data, k = rub.joint, rub.friction, rub.actuator
             key = (leg.model.name, joint.name)
-            driven = [k for k, a in enumerate(leg.model.actuators) if a.joint == joint.name]
-            if driven:
-                k, ratio = driven[0], leg.model.actuators[driven[0]].ratio
+            if k is not None:
+                ratio = leg.model.actuators[k].ratio
                 at_actuators[k] = data.resistance(leg.rates[k] / ratio, key, loads) / ratio
                 power = power + at_actuators[k] * leg.rates[k]
                 continue
-            points[joint.name] = leg.at_tip(joint.point)
+            points[rub.of] = leg.at_tip(joint.point)
+            before = by_joint.get(rub.of, Wrench(ca.SX.zeros(3), ca.SX.zeros(3)))
             if joint.kind == "prismatic":
                 axis = leg.at_tip(joint.axes[0])
-                rate = dot(axis, relative_velocity(leg, joint, points[joint.name]))
+                rate = dot(axis, relative_velocity(leg, joint, points[rub.of]))
                 resistance = data.resistance(rate, key, loads)
-                by_joint[joint.name] = Wrench(-resistance * axis, ca.SX.zeros(3))
+                by_joint[rub.of] = Wrench(before.force - resistance * axis, before.moment)
             else:
                 rate = angular_velocity(leg, joint.child) - angular_velocity(leg, joint.parent)
                 if joint.spins_about is not None:
                     line = leg.at_tip(joint.spins_about)
                     rate = rate - dot(rate, line) * line
                 resistance = data.resistance(rate, key, loads)
-                by_joint[joint.name] = Wrench(ca.SX.zeros(3), -resistance)
+                by_joint[rub.of] = Wrench(before.force, before.moment - resistance)
             power = power + ca.dot(resistance, rate)
         return JointFriction(leg, by_joint, points, at_actuators, power)
 
@@ -218,9 +244,9 @@ class JointFriction:
             for body, sign in ((joint.child, -1.0), (joint.parent, 1.0)):
                 if body in ("base", "platform"):
                     continue
-                if joint.kind == "prismatic":
+                if not wrench.force.is_zero():
                     on_leg.append(model.point_forces(body, vectors, point, sign * wrench.force))
-                else:
+                if not wrench.moment.is_zero():
                     on_leg.append(model.moment_forces(body, vectors, sign * wrench.moment))
         wrench = self.on_platform
         platform = self.leg.platform

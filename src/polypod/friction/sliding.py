@@ -12,7 +12,7 @@ import casadi as ca
 from ..legs import Joint
 from ..mechanism import LegAtState, Mechanism
 from ..symbols.vectors import cross, dot
-from .joints import Coefficients, Key, friction_of
+from .joints import Coefficients, Key, Rub, rubs
 
 
 @dataclass(frozen=True)
@@ -36,31 +36,25 @@ class SlidingJoint:
 
 def dry_joints(mechanism: Mechanism) -> list[tuple[Key, int]]:
     """Joints (leg, joint) with dry friction and how many components their friction has, in order."""
-    found = []
-    for leg in mechanism.legs:
-        driven = {actuator.joint for actuator in leg.actuators}
-        for joint in leg.placement.joints:
-            if friction_of(leg, joint).dry:
-                found.append(((leg.name, joint.name), 1 if joint.name in driven or joint.kind == "prismatic" else 3))
-    return found
+    return [
+        ((leg.name, rub.joint.name), 1 if rub.actuator is not None or rub.joint.kind == "prismatic" else 3)
+        for leg in mechanism.legs
+        for rub in rubs(leg)
+        if rub.friction.dry
+    ]
 
 
 def sliding_joints(legs: list[LegAtState]) -> list[SlidingJoint]:
     """All joints with dry friction, of legs attached to a platform that does not accelerate."""
-    return [
-        _sliding(leg, joint)
-        for leg in legs
-        for joint in leg.model.placement.joints
-        if friction_of(leg.model, joint).dry
-    ]
+    return [_sliding(leg, rub) for leg in legs for rub in rubs(leg.model) if rub.friction.dry]
 
 
-def _sliding(leg: LegAtState, joint: Joint) -> SlidingJoint:
-    friction, key = friction_of(leg.model, joint), (leg.model.name, joint.name)
-    for k, actuator in enumerate(leg.model.actuators):
-        if actuator.joint == joint.name:
-            rate, drift = leg.rates[k] / actuator.ratio, leg.accelerations[k] / actuator.ratio
-            return SlidingJoint(key, friction, rate, drift, leg.platform.reduced(leg.rows[k] / actuator.ratio).T)
+def _sliding(leg: LegAtState, rub: Rub) -> SlidingJoint:
+    joint, friction, key, k = rub.joint, rub.friction, (leg.model.name, rub.joint.name), rub.actuator
+    if k is not None:
+        ratio = leg.model.actuators[k].ratio
+        rate, drift = leg.rates[k] / ratio, leg.accelerations[k] / ratio
+        return SlidingJoint(key, friction, rate, drift, leg.platform.reduced(leg.rows[k] / ratio).T)
     passive = _Passive(leg)
     rate = passive.slide(joint) if joint.kind == "prismatic" else passive.spin(joint)
     drift = passive.drift(rate)
@@ -81,22 +75,34 @@ def _across(rate: ca.SX, joint: Joint) -> ca.SX:
 class _Passive:
     """Symbols of a leg's motion that rates of passive joints are written in, and what they stand for.
 
-    Place and velocity of the leg's inputs and moving vectors, the platform's angular velocity at the tip.
+    Place and velocity of the leg's inputs (after them move and place of its unknowns) and moving vectors, the angular
+    velocity of the platform at the tip.
     """
 
     def __init__(self, leg: LegAtState) -> None:
         self._leg, model, tip = leg, leg.model, leg.tip
         count = len(model.columns)
         self._inputs, self._velocity = model.all_inputs, ca.SX.sym("velocity", 12)
+        unknowns, place, going = ca.SX(0, 1), ca.SX(0, 1), ca.SX(0, 1)
+        if model.unknowns is not None:
+            still = ca.SX.zeros(model.unknowns.move.numel()), ca.SX.zeros(leg.place.numel())
+            unknowns = ca.vertcat(model.unknowns.move, model.unknowns.place)
+            place, going = ca.vertcat(still[0], leg.place), ca.vertcat(model.move_tape.taylor(*leg.series)[1], still[1])
         self._vectors, self._rates = ca.SX.sym("vectors", 3, count), ca.SX.sym("rates", 3, count)
         self._omega = ca.SX.sym("omega", 3)
         zero, first, half = (ca.vertcat(s, t) for s, t in zip(tip.series, tip.turning, strict=True))
         vectors, rates, bends = model.series(leg.series)
         # the platform's own elastic turning is carried round by its frame
         spin_drift = cross(leg.platform.motion.omega, tip.spin) + leg.platform.motion.alpha
-        self._symbols = [self._inputs, self._velocity, ca.vec(self._vectors), ca.vec(self._rates), self._omega]
-        values = (zero, first, ca.vec(vectors), ca.vec(rates), tip.spin)
-        changes = (first, 2 * half, ca.vec(rates), 2 * ca.vec(bends), spin_drift)
+        self._symbols = [
+            ca.vertcat(self._inputs, unknowns),
+            self._velocity,
+            ca.vec(self._vectors),
+            ca.vec(self._rates),
+            self._omega,
+        ]
+        values = (ca.vertcat(zero, place), first, ca.vec(vectors), ca.vec(rates), tip.spin)
+        changes = (ca.vertcat(first, going), 2 * half, ca.vec(rates), 2 * ca.vec(bends), spin_drift)
         self._values, self._changes = ([ca.densify(part) for part in parts] for parts in (values, changes))
 
     def here(self, expression: ca.SX) -> ca.SX:
@@ -133,9 +139,10 @@ class _Passive:
     def rows(self, rate: ca.SX) -> ca.SX:
         """d(rate)/d(velocity of the robot), (s, m + N)."""
         leg, model = self._leg, self._leg.model
-        motion = ca.SX.sym("motion", leg.series[0].numel())
-        _, rates, _ = model.series((leg.series[0], motion, ca.SX.zeros(motion.numel())))
-        place = [self._inputs, ca.vec(self._vectors)]
+        motion, count = ca.SX.sym("motion", model.inputs.numel()), leg.series[0].numel()
+        moved = ca.vertcat(motion, ca.SX.zeros(count - motion.numel()))
+        _, rates, _ = model.series((leg.series[0], moved, ca.SX.zeros(count)))
+        place = [self._symbols[0], ca.vec(self._vectors)]
         here = [self._values[0], self._values[2]]
         along = ca.substitute([rate], [*place, ca.vec(self._rates)], [*here, ca.vec(rates)])[0]
         along = ca.substitute(along, self._velocity[:3], motion[:3])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..legs.contract import MOTIONS
 from ..mechanism import Mechanism
 from ..parameters.numbers import MOMENTS, Entry
 from ..parameters.paths import value_at
@@ -97,7 +98,8 @@ class Naming:
     def _kinds(self, owner: str) -> set[str]:
         """Kinds of the joints that a friction or a joint of the file at a path stands for."""
         if ".joints." in owner:
-            return {str(value_at(self.robot, owner.removesuffix(".friction")).kind)}
+            joint, _, motion = owner.partition(".frictions.")
+            return {MOTIONS[motion] if motion else str(value_at(self.robot, joint.removesuffix(".friction")).kind)}
         leg = owner.rpartition(".")[0]
         if leg not in self._joints:
             self._joints[leg] = value_at(self.robot, leg).friction_joints() if leg.startswith("legs.") else {}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 
 from ..errors import InputError
-from ..friction.joints import friction_of
+from ..friction import driven_dry
 from ..model import Model
 from .logs import Log
 from .numbers import Motion
@@ -155,10 +155,7 @@ def _moving_part(
 
 def _slow(model: Model, smooth: Smooth) -> NDArray[np.bool_]:
     """Samples (n, a) at which an actuated joint with dry friction has no known direction."""
-    dry = []
-    for leg in model.kernels.mechanism.placed:
-        for actuator in leg.placement.actuators:
-            dry.append(friction_of(leg, leg.placement.joint(actuator.joint)).dry)
+    dry = [one for leg in model.kernels.mechanism.placed for one in driven_dry(leg)]
     return (np.abs(smooth.qdot) < SLOW * smooth.rate_noise) & np.array(dry, dtype=bool)
 
 

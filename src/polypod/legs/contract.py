@@ -7,7 +7,7 @@ accelerations, Jacobians, forces and energies are derived from it by differentia
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import casadi as ca
@@ -78,9 +78,10 @@ class Actuator:
 class Joint:
     """A joint between two bodies (``base`` and ``platform`` are bodies too), all in base axes.
 
-    ``kind`` is one of ``prismatic``, ``revolute``, ``universal``, ``spherical``; ``axes`` are its free
+    ``kind`` is one of ``prismatic``, ``revolute``, ``cylindrical``, ``universal``, ``spherical``; ``axes`` are its free
     directions: the slide, the hinge, or the two axes of the cross (the parent's first). ``point`` is its centre.
-    ``friction`` names the leg's field with its :class:`~polypod.description.Friction`; empty for none. A joint is
+    ``friction`` names the leg's field with its :class:`~polypod.description.Friction`, that of a cylindrical joint one
+    with such a field for its ``rotation`` and one for its ``translation``; empty for none. A joint is
     passive unless an actuator names it; ``normals`` are the directions a slide's guide carries load in.
     ``cross_body`` names the body that is a universal joint's cross, if it has inertia. ``spins_about`` is the line of a
     rod that this joint and another spherical one let spin: neither holds or resists a turn about it.
@@ -96,6 +97,20 @@ class Joint:
     normals: tuple[ca.SX, ...] = ()
     cross_body: str = ""
     spins_about: ca.SX | None = None
+
+    @property
+    def motions(self) -> tuple[Joint, ...]:
+        """Joints of one friction each that it rubs as: itself, or the hinge and the slide that a cylindrical one is."""
+        if self.kind != "cylindrical" or not self.friction:
+            return (self,)
+        return tuple(
+            replace(self, name=f"{self.name} {motion}", kind=kind, friction=f"{self.friction}.{motion}")
+            for motion, kind in MOTIONS.items()
+        )
+
+
+MOTIONS = {"rotation": "revolute", "translation": "prismatic"}
+"""The motions of a cylindrical joint and the joints that have one of them."""
 
 
 @dataclass(frozen=True)

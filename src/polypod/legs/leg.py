@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import casadi as ca
@@ -77,7 +78,7 @@ class Leg(LegData):
     def friction_joints(self) -> dict[str, set[str]]:
         """For each friction field of the leg the kinds of the joints that have it."""
         found: dict[str, set[str]] = {}
-        for joint in self.place(Frame.symbols("tip")).joints:
+        for joint in chain.from_iterable(one.motions for one in self.place(Frame.symbols("tip")).joints):
             if joint.friction:
                 found.setdefault(joint.friction, set()).add(joint.kind)
         return found

@@ -90,6 +90,12 @@ class LegModel:
         """Coordinates of its joints that are the robot's, as a function of its inputs."""
         return self._tape(ca.vertcat(*self.placement.followed))
 
+    @lazy
+    def move_tape(self) -> Tape | ImplicitTape:
+        """How its unknowns move from their place, as a function of its inputs."""
+        assert self.unknowns is not None
+        return self._tape(self.unknowns.move)
+
     def _tape(self, y: ca.SX) -> Tape | ImplicitTape:
         """A function of the leg's inputs, with its unknowns eliminated if it has any."""
         if self.unknowns is None:

@@ -16,9 +16,9 @@ from ..friction import (
     SlidingJoint,
     after,
     dry_joints,
-    friction_of,
     has_dry_friction,
     hold,
+    rubs,
     sliding_joints,
 )
 from ..mechanism import LegAtState, Mechanism
@@ -125,7 +125,7 @@ class Dynamics:
                 f"friction: {mechanism.robot.name!r} is overconstrained, so reactions that Coulomb friction depends on "
                 "are not determined; simulate with friction=False"
             )
-        falling = [leg.name for leg in mechanism.legs for j in leg.placement.joints if friction_of(leg, j).falls]
+        falling = [leg.name for leg in mechanism.legs for rub in rubs(leg) if rub.friction.falls]
         if friction and self.loads and self.explicit and falling:
             raise InputError(
                 f"friction_coupling: joints of {', '.join(dict.fromkeys(falling))} break away at more than they slide "

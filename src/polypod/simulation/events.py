@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError, UnknownNameError
-from ..friction.joints import friction_of
+from ..friction import driven_dry
 from .integrators import Step
 from .snapshot import Snapshot
 from .system import System
@@ -127,11 +127,8 @@ class ReversalWatch(Watch):
 
     def __init__(self, action: Action, system: System) -> None:
         super().__init__(action)
-        legs = system.mechanism.legs
-        driven = [(legs[number], actuator.joint) for number, actuator in system.mechanism.actuators]
-        frictions = [friction_of(leg, leg.placement.joint(name)) for leg, name in driven]
-        dry = [number for number, friction in enumerate(frictions) if friction.dry]
-        self._which, self._legs = np.array(dry, dtype=int), [actuator.name for actuator in system.actuators]
+        dry = np.flatnonzero([one for leg in system.mechanism.legs for one in driven_dry(leg)])
+        self._which, self._legs = dry, [actuator.name for actuator in system.actuators]
 
     def quiet(self, snapshot: Snapshot) -> bool:
         """No joint has dry friction."""

@@ -87,8 +87,12 @@ def usual_parameters(model: Model) -> tuple[str, ...]:
     wanted = [f"{body}.{field}" for body in ("platform", *robot.payloads) for field in ("mass", "com")]
     for a in model.actuators:
         leg = next(k for k, one in enumerate(robot.legs) if one.name == a.leg)
-        joints = [j.name for j in getattr(robot.legs[leg], "joints", ())]
-        friction = f"joints.{joints.index(a.joint)}.friction" if a.joint in joints else f"{a.joint}_friction"
+        joints = {j.name: (k, j) for k, j in enumerate(getattr(robot.legs[leg], "joints", ()))}
+        friction = f"{a.joint}_friction"
+        if a.joint in joints:
+            number, joint = joints[a.joint]
+            own = f"frictions.{joint.actuated}" if joint.frictions is not None else "friction"
+            friction = f"joints.{number}.{own}"
         wanted += [f"legs.{leg}.{friction}.{law}" for law in ("viscous", "coulomb")]
     known = set(known_paths(robot))
     stated = [path for path in wanted if path in known]

@@ -76,7 +76,8 @@ class Chain:
 
     def error(self, message: str) -> InputError:
         """An error about this leg."""
-        return InputError(f"recursive-matrix: leg {self.model.name!r}: {message}")
+        instead = "use virtual-power, newton-euler or lagrange, which take any leg"
+        return InputError(f"recursive-matrix: leg {self.model.name!r}: {message}; {instead}")
 
     def _at(self, place: int) -> tuple[Frame, str]:
         return (self.links[place].frame, self.links[place].name) if place >= 0 else (_BASE, "base")
@@ -85,6 +86,10 @@ class Chain:
         """The platform's joint, and the others; universal joints whose cross is a body are two hinges from here on."""
         joints: list[Joint] = []
         for joint in self.model.placement.joints:
+            if joint.kind not in _ORDER:
+                raise self.error(
+                    f"joint {joint.name!r} is {joint.kind}: these recursions turn or slide, not both at once"
+                )
             joints += self._hinges(joint) if joint.cross_body else [joint]
         at_platform = [j for j in joints if "platform" in (j.parent, j.child)]
         if len(at_platform) != 1:

@@ -121,8 +121,8 @@ class Connectivity:
                 if conditions.determined:
                     return conditions
         raise chain.error(
-            "the platform's motion does not determine the rates of its joints (can a body turn idly?); use another "
-            "formulation, or let a joint hold the body"
+            "the platform's motion does not determine the rates of its joints (can a body turn idly?); let a "
+            "joint hold the body"
         )
 
     def drives(self) -> list[int]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...friction import Loads, friction_of
+from ...friction import Loads, Rub, rubs
 from ...legs import Joint
 from ...mechanism import LegModel, Mechanism
 from ...symbols.vectors import cross, dot
@@ -94,13 +94,10 @@ class RecursiveLeg:
     def driven_friction(self, moved: LegMotion, friction: bool, loads: Loads | None) -> ca.SX:
         """What overcomes friction in the driven joints (a), as forces of their actuators."""
         result = ca.SX.zeros(len(self.drives))
-        done: set[int] = set()
-        for k, (number, actuator) in enumerate(zip(self.drives, self.model.actuators, strict=True)):
-            joint = next(joint for joint in self.model.placement.joints if joint.name == actuator.joint)
-            if friction and number not in done:
-                resistance = self._resistance(joint, moved.rates[number], loads)
-                result[k] = resistance / actuator.ratio
-            done.add(number)
+        for rub in rubs(self.model) if friction else ():
+            if rub.actuator is not None:
+                rate, ratio = moved.rates[self.drives[rub.actuator]], self.model.actuators[rub.actuator].ratio
+                result[rub.actuator] = self._resistance(rub, rate, loads) / ratio
         return result
 
     def _push(self, needs: list[Load], place: int, force: ca.SX, moment: ca.SX) -> None:
@@ -124,15 +121,16 @@ class RecursiveLeg:
         The free directions of a joint are square to each other, so its rates are components of its relative velocity.
         """
         forces, on_platform = ca.SX.zeros(self.chain.count), _ZERO
-        for joint in self.model.placement.joints:
-            if joint.name in self.chain.driven or friction_of(self.model, joint).none:
+        for rub in rubs(self.model):
+            joint = rub.joint
+            if rub.actuator is not None:
                 continue
             places = self.chain.rates_of(joint.name)
             if len(places) == _FREEDOMS[joint.kind]:
-                forces[places] = self._resistance(joint, moved.rates[places], loads)
+                forces[places] = self._resistance(rub, moved.rates[places], loads)
                 continue
             parent, child = (self._spin(name, moved, omega) for name in (joint.parent, joint.child))
-            moment = self._resistance(joint, child - parent, loads)
+            moment = self._resistance(rub, child - parent, loads)
             for name, part in ((joint.parent, -moment), (joint.child, moment)):
                 if name == "platform":
                     on_platform = on_platform + part
@@ -140,9 +138,9 @@ class RecursiveLeg:
                     self._push(needs, self.chain.places[name], _ZERO, part)
         return forces, on_platform
 
-    def _resistance(self, joint: Joint, rate: ca.SX, loads: Loads | None) -> ca.SX:
+    def _resistance(self, rub: Rub, rate: ca.SX, loads: Loads | None) -> ca.SX:
         """Force or moment that overcomes a joint's friction, along every component of its rate."""
-        return friction_of(self.model, joint).resistance(rate, (self.model.name, joint.name), loads)
+        return rub.friction.resistance(rate, (self.model.name, rub.joint.name), loads)
 
     def _spin(self, name: str, moved: LegMotion, omega: ca.SX) -> ca.SX:
         """Angular velocity of a body, base axes."""

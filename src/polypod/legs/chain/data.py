@@ -64,6 +64,13 @@ class JointRanges(Data):
         return "ranges.twist: a twist is about the axis of a cone; give the cone too" if self.twist and not cone else ""
 
 
+class JointFrictions(Data):
+    """Friction of a cylindrical joint: of its turning and of its sliding."""
+
+    rotation: Friction = Friction()
+    translation: Friction = Friction()
+
+
 _RANGES = {"universal": ("first", "second"), "cylindrical": ("rotation", "translation"), "spherical": ("twist",)}
 
 
@@ -75,7 +82,8 @@ class ChainJoint(Drive, Bearing):
     or for a cylindrical joint ``rotation`` or ``translation``. The actuated coordinate is ``ratio`` times the joint's
     own displacement from home plus ``offset``; ``rotor`` is the inertia [kg or kg m^2] that moves with it, beside
     ``rotor_inertia`` at the motor. ``range`` limits the coordinate, ``offset`` and ``ratio`` included, ``ranges``
-    those of a joint of several freedoms. The ``stiffness`` of an actuated joint is that of its drive, in series
+    those of a joint of several freedoms. ``friction`` resists the joint's motion, ``frictions`` the turning and the
+    sliding of a cylindrical one. The ``stiffness`` of an actuated joint is that of its drive, in series
     with the coordinate, at the joint's side of the gear; that of a passive joint resists its own motion, as a
     flexure does.
     """
@@ -88,6 +96,7 @@ class ChainJoint(Drive, Bearing):
     axes: tuple[Direction, Direction] | None = None
     actuated: bool | Literal["rotation", "translation"] = False
     friction: Friction = Friction()
+    frictions: JointFrictions | None = None
     range: MotionRange | None = None
     ranges: JointRanges | None = None
     cone: JointCone | None = None
@@ -130,6 +139,25 @@ class ChainJoint(Drive, Bearing):
             return None
         low, high = sorted((limit - self.offset) / self.ratio for limit in self.range)
         return low, high
+
+    @property
+    def rubs(self) -> dict[str, Friction]:
+        """Its friction by motion: ``rotation`` or ``translation``, both of a cylindrical joint."""
+        if self.kind == "cylindrical":
+            both = self.frictions or JointFrictions()
+            return {"rotation": both.rotation, "translation": both.translation}
+        return {"translation" if self.kind == "prismatic" else "rotation": self.friction}
+
+    @model_validator(mode="after")
+    def _one_friction_a_motion(self) -> ChainJoint:
+        if self.kind == "cylindrical" and self.friction != Friction():
+            raise ValueError(
+                "friction: a cylindrical joint turns and slides; say which rubs how with frictions: {rotation: "
+                "{viscous: 0.1}, translation: {viscous: 5.0}}"
+            )
+        if self.kind != "cylindrical" and self.frictions is not None:
+            raise ValueError(f"frictions: those of a cylindrical joint; a {self.kind} joint has one friction")
+        return self
 
     @model_validator(mode="after")
     def _axes_of_its_kind(self) -> ChainJoint:
@@ -211,11 +239,21 @@ def followed_coordinate(joints: tuple[ChainJoint, ...], path: str) -> tuple[int,
 def _unit_fault(data: dict[str, Any]) -> str:
     """Which text of a joint's fields has the unit of a joint that moves otherwise."""
     fields: dict[str, Any] = {name: data[name] for name in ("offset", "range", "rotor", "stiffness") if name in data}
-    friction = data.get("friction")
-    if isinstance(friction, dict):
-        fields |= {f"friction.{name}": value for name, value in friction.items()}
+    friction, ranges, frictions = (_mapping(data, name) for name in ("friction", "ranges", "frictions"))
+    fields |= {f"friction.{name}": value for name, value in friction.items()}
     slides = data.get("kind") == "prismatic" or data.get("actuated") == "translation"
-    return wrong_motion(fields, slides)
+    faults = [wrong_motion(fields, slides)]
+    faults += [wrong_motion({f"ranges.{name}": value}, name == "translation") for name, value in ranges.items()]
+    for motion in frictions:
+        own = {f"frictions.{motion}.{name}": value for name, value in _mapping(frictions, motion).items()}
+        faults.append(wrong_motion(own, motion == "translation"))
+    return next(filter(None, faults), "")
+
+
+def _mapping(data: dict[str, Any], name: str) -> dict[str, Any]:
+    """A field that is a mapping; what is none is told where fields are read."""
+    value = data.get(name)
+    return value if isinstance(value, dict) else {}
 
 
 def home_fault(joints: tuple[ChainJoint, ...]) -> str:

@@ -69,7 +69,6 @@ class Chain(Leg, kind="chain"):
     def _hangs_together(self) -> Chain:
         try:
             self._plan = plan_of(tuple(self.bodies), self.joints)
-            self._check_cylinders()
             self._choices = Choices(self._sides(), {})
             self._choices = Choices(self._sides(), self._parallels())
         except InputError as error:
@@ -251,14 +250,6 @@ class Chain(Leg, kind="chain"):
         return Frame(self._middle(), rotation if isinstance(rotation, ca.SX) else ca.SX(ca.DM(rotation)))
 
     # -- choices by numbers --------------------------------------------------------------------------------------------
-
-    def _check_cylinders(self) -> None:
-        for k, joint in enumerate(self.joints):
-            if joint.kind == "cylindrical" and joint.friction != type(joint.friction)():
-                raise InputError(
-                    f"joints.{k}.friction: a cylindrical joint turns and slides, so one friction says too little; "
-                    "write a revolute and a prismatic joint with a body between them"
-                )
 
     def _sides(self) -> tuple[int, ...]:
         sides = []

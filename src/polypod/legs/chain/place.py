@@ -274,6 +274,8 @@ class Chain:
                 normals = guide(a) if data.kind == "prismatic" and parent.still else ()
             holder = child if data.kind in ("prismatic", "cylindrical") or link.child == "platform" else parent
             friction = f"joints.{link.joint}.friction"
+            if data.kind == "cylindrical":
+                friction = f"{friction}s" if data.frictions is not None else ""
             ends = (link.parent, link.child, holder.point(at), axes, friction, normals)
             joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(link)))
         return tuple(joints)
