@@ -46,7 +46,7 @@ def close(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> L
     wide = solver.opening(solver.still)
     if not (far or values) and max(wide[0] / solver.size, wide[1]) > _FAR:
         raise InputError(
-            f"loops: {wide[2]} is open by {1e3 * wide[0]:.4g} mm and {np.degrees(wide[1]):.4g} deg in the file's "
+            f"loops: {wide[2]} is open by {_open(*wide[:2])} in the file's "
             "drawing, so that is no home. Say where joints are at home (--at JOINT=0.5), or have bodies moved until "
             "all loops close (--close)"
         )
@@ -59,14 +59,20 @@ def close(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> L
     result = solver.moved(found, values)
     if wide[0] > 1e-9 * solver.size or wide[1] > 1e-9:
         left, tilt, worst = solver.opening(found)
-        text = (
-            f"loops were open by up to {1e3 * wide[0]:.4g} mm and {np.degrees(wide[1]):.4g} deg ({wide[2]}) "
-            f"and were closed by moving bodies"
-        )
+        text = f"loops were open by up to {_open(*wide[:2])} ({wide[2]}) and were closed by moving bodies"
         if left > 1e-9 * solver.size or tilt > 1e-9:
-            text += f"; {1e3 * left:.4g} mm and {np.degrees(tilt):.4g} deg that stay ({worst}) were shared out"
+            text += f"; {_open(left, tilt)} that stay ({worst}) were shared out"
         result = result.with_remarks(text)
     return result
+
+
+def _open(gap: float, tilt: float) -> str:
+    """How far a joint is open [m, rad], in words; rounding is none.
+
+    >>> _open(0.0012, 1e-16)
+    '1.2 mm and 0 deg'
+    """
+    return f"{round(1e3 * gap, 9):.4g} mm and {round(float(np.degrees(tilt)), 9):.4g} deg"
 
 
 class _Solver:
@@ -90,7 +96,7 @@ class _Solver:
         gap, tilt, worst = self.opening(places, values)
         if not (gap < _OPEN * self.size and tilt < _OPEN):
             raise InputError(
-                f"loops: {worst} stays open by {1e3 * gap:.4g} mm and {np.degrees(tilt):.4g} deg; no position near the "
+                f"loops: {worst} stays open by {_open(gap, tilt)}; no position near the "
                 "file's closes all loops. Say where joints are in one that does, such as --at JOINT=0.5"
             )
         return places
