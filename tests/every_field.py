@@ -65,7 +65,8 @@ def rich_chain() -> Robot:
             joints.append(data)
             said |= set(data)
         legs.append(leg.model_dump(exclude_unset=True) | {"kind": "chain", "name": leg.name, "joints": joints})
-    assert said == set(ChainJoint.model_fields) - {"axes", "lead"}  # of universal joints, and of slides
+    # of joints of several freedoms, and of slides
+    assert said == set(ChainJoint.model_fields) - {"axes", "ranges", "frictions", "lead"}
     made = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
     _assert_given(made, set())
     return made
