@@ -467,6 +467,14 @@ def test_a_redundant_robots_kinematics(redundant: pp.Model) -> None:
     assert_close(redundant.forward_kinematics(q, s.pose), s.pose, 1e-11)
 
 
+@pytest.mark.parametrize("weight", [0.0, -2.0])
+def test_weights_are_positive(weight: float, redundant: pp.Model) -> None:
+    """With negative ones the forces would be the largest, not the least."""
+    home, still = redundant.robot.home.matrix, np.zeros(6)
+    with pytest.raises(InputError, match=r"weights must be positive, got \[1, 1, 1, 1, 1, 1, "):
+        redundant.inverse_dynamics(home, still, still, distribution=Distribution(weights=[1, 1, 1, 1, 1, 1, weight]))
+
+
 def test_a_distribution_needs_something_to_share() -> None:
     model = model_of_robot("a passive leg")
     with pytest.raises(InputError, match="as many actuators as freedoms"):

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description import Robot
-from ..errors import InputError
+from ..errors import InputError, short_repr
 from ..platforms import Freedoms
 from .actuators import ActuatorInfo
+from .arguments import Argument, batch
 from .calls import Calls
 from .checks import check_wrench
 from .diagnosis import Errors
@@ -60,7 +61,13 @@ class Caller:
             raise InputError(
                 f"distribution: {self.robot.name!r} has as many actuators as freedoms: its forces are determined"
             )
-        return {"weights": distribution.weights, "preload": distribution.preload}
+        weights = distribution.weights
+        if weights is not None and (batch([Argument("weights", weights, (len(self.actuators),))]).rows[0] <= 0).any():
+            raise InputError(
+                f"distribution: weights must be positive, got {short_repr(weights)}; a small one lets its actuator "
+                "carry more"
+            )
+        return {"weights": weights, "preload": distribution.preload}
 
     def _needs_freedoms(self, name: str) -> None:
         if self._freedoms.full:
