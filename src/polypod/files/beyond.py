@@ -36,6 +36,11 @@ _FIELDS = {
 }
 
 
+def densest_radius(mass: float) -> float:
+    """Radius [m] of a ball of the densest material."""
+    return float((mass / (DENSEST * _BALL)) ** (1 / 3))
+
+
 def beyond_anything_built(robot: Robot) -> Iterator[tuple[str, str]]:
     """Field and remark of every number that no machine has."""
     strength = float(np.abs(robot.gravity).max())
@@ -58,7 +63,7 @@ def _density(path: str, body: Body, size: float) -> Iterator[tuple[str, str]]:
         own = math.sqrt(2.5 * moment / body.mass)
         if own < radius:
             radius, of = own, f"its moments are those of a body of at most {2e3 * own:.4g} mm"
-    if body.mass > DENSEST * _BALL * radius**3:
+    if densest_radius(body.mass) > radius:
         yield (
             f"{path}.mass",
             f"got {body.mass:g} kg, more than any material has: {of}; write {body.mass / 1e3:g} if grams are meant",

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..description import Body
+from ..files.beyond import densest_radius
 from ..parameters.numbers import MOMENTS
 from ..parameters.paths import value_at
 from .base import BaseParameters
@@ -18,6 +19,9 @@ from .spread import PAIRS
 Array = NDArray[np.float64]
 FLAT = 1e-9
 """A body is flat across a direction where its second moment is below this part of the largest, as files are checked."""
+
+HEAVIER = 2.0
+"""A body that is found to be no more than so many times as heavy as the file's is no denser than any material."""
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,9 @@ def cones(linear: LinearModel, base: BaseParameters, sigma: Array) -> list[Cone]
             parts = np.array([[[0, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [0, 0]]], dtype=float)
             found.append(Cone(np.array([place[f"{path}.{n}"] for n in names]), parts, np.zeros(3)))
             found.append(_scalar(place[f"{path}.Sacross"]))
+            places = np.append(found[-2].places, found[-1].places)
+            m, s, second = np.array([[1.0, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 2]])
+            found += _spread_out(linear, Cone(places, parts, np.zeros(4)), m, s[:, None], second, body.mass)
         else:
             used = [m for m in MOMENTS if f"{path}.{m}" in place]
             places = np.array([place[f"{path}.{m}"] for m in used])
@@ -110,8 +117,27 @@ def cones(linear: LinearModel, base: BaseParameters, sigma: Array) -> list[Cone]
             shift[:3, 3] = -np.array(body.com)
             parts = shift @ _pseudo_inertia()[[MOMENTS.index(m) for m in used]] @ shift.T
             found.append(Cone(places, parts, np.where([m in seen | {"m"} for m in used], 0.0, sigma[places])))
+            second = np.trace(parts[:, :3, :3], axis1=1, axis2=2)
+            found += _spread_out(linear, found[-1], parts[:, 3, 3], parts[:, :3, 3], second, body.mass)
     found += [_scalar(k) for k, n in enumerate(linear.numbers) if not n.moment]
     return found
+
+
+def _spread_out(linear: LinearModel, whole: Cone, m: Array, s: Array, second: Array, mass: float) -> list[Cone]:
+    """[[m 1, s], [s^T, tr(Sigma) - k m]]: second moments about the centre of mass at least those of the densest ball.
+
+    A ball has tr(Sigma) = 3/5 m R^2; k is that of ``HEAVIER`` times the file's ``mass``. ``m`` (k,), ``s`` (k, d) and
+    ``second`` tr(Sigma) (k,) are shares of the numbers. Nothing is asked of a body that the file has as a point.
+    """
+    d = s.shape[1]
+    parts = np.zeros((len(m), d + 1, d + 1))
+    parts[:, :d, :d] = m[:, None, None] * np.eye(d)
+    parts[:, :d, d] = parts[:, d, :d] = s
+    parts[:, d, d] = second - 0.6 * densest_radius(HEAVIER * mass) ** 2 * m
+    own = parts.any(axis=(1, 2))  # products of inertia have no share
+    cone = Cone(whole.places[own], parts[own], whole.spare[own])
+    held = np.linalg.eigvalsh(_even(cone.at(linear.values)))[0] > FLAT
+    return [cone] if held else []
 
 
 def _scalar(place: int) -> Cone:

@@ -135,7 +135,7 @@ def _held(r: Array, z: Array, barrier: _Barrier) -> Array:
         for _ in range(50):
             gradient, curvature = r.T @ (r @ x - z), hessian.copy()
             barrier.add(x, mu, gradient, curvature)
-            step = np.asarray(-np.linalg.solve(curvature, gradient), dtype=np.float64)
+            step = -_solved(curvature, gradient)
             decrement = float(-gradient @ step)
             if decrement < 1e-8:
                 break
@@ -152,3 +152,11 @@ def _held(r: Array, z: Array, barrier: _Barrier) -> Array:
                 break
             x = x + length * step
     return barrier.numbers(x)
+
+
+def _solved(curvature: Array, gradient: Array) -> Array:
+    """curvature^-1 gradient, and a way down whatever rounding does to a curvature that is steep at the border."""
+    size = np.sqrt(np.diag(curvature))
+    values, vectors = np.linalg.eigh(curvature / size / size[:, None])
+    along = vectors.T @ (gradient / size)
+    return np.asarray(vectors @ (along / np.maximum(values, 1e-15 * values[-1])) / size)
