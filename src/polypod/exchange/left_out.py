@@ -44,8 +44,8 @@ def left_out(model: Model, carried: Collection[str] = ()) -> list[str]:
 def _joints(model: Model, carried: Collection[str]) -> Iterator[str]:
     joints = linkage_of(model.robot).joints
     for field, what, names in (
-        ("coulomb", "dry friction by reaction (coulomb)", _rubbing(joints, lambda f: f.coulomb > 0)),
-        ("static", "dry friction that is more at rest (static)", _rubbing(joints, lambda f: f.static > 1)),
+        ("coulomb", "dry friction by reaction (coulomb)", _with_friction(joints, lambda f: f.coulomb > 0)),
+        ("static", "dry friction that is more at rest (static)", _with_friction(joints, lambda f: f.static > 1)),
         ("cone", "cones", [j.name for j in joints if j.cone is not None]),
         ("stiffness", "stiffness", [j.name for j in joints if j.stiffness is not None]),
     ):
@@ -53,9 +53,9 @@ def _joints(model: Model, carried: Collection[str]) -> Iterator[str]:
             yield f"left out: {what} of {', '.join(names)}"
 
 
-def _rubbing(joints: Iterable[ChainJoint], has: Callable[[Friction], bool]) -> list[str]:
+def _with_friction(joints: Iterable[ChainJoint], has: Callable[[Friction], bool]) -> list[str]:
     """Names of joints with friction of a kind."""
-    return [joint.name for joint in joints if any(map(has, joint.rubs.values()))]
+    return [joint.name for joint in joints if any(map(has, joint.friction_by_motion.values()))]
 
 
 def _drives(model: Model, carried: Collection[str]) -> Iterator[str]:

@@ -191,7 +191,7 @@ class _Writer:
             if leads and limits is not None:
                 data["range"] = [reference + limits[0], reference + limits[1]]
             label = joint.name if leads else f"{joint.name}-{kind}"
-            friction = joint.rubs["rotation" if kind == "hinge" else "translation"]
+            friction = joint.friction_by_motion["rotation" if kind == "hinge" else "translation"]
             add(element, "joint", name=label, **data, **_damping(friction))
             self._dry(friction, label)
             self.rest.append(repr(reference))

@@ -135,7 +135,7 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
 
 
 def _plain(joint: ChainJoint) -> bool:
-    return all(friction == Friction() for friction in joint.rubs.values()) and joint.range is None
+    return all(friction == Friction() for friction in joint.friction_by_motion.values()) and joint.range is None
 
 
 def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[ChainJoint]]:

@@ -124,7 +124,7 @@ class _Writer:
         low, high = limits or (-_FREE, _FREE)
         span = {} if type_ == "continuous" else {"lower": low, "upper": high}
         add(element, "limit", effort=force, velocity=speed, **span)
-        friction = joint.rubs["translation" if kind == "prismatic" else "rotation"]
+        friction = joint.friction_by_motion["translation" if kind == "prismatic" else "rotation"]
         if friction.viscous or friction.drag:
             add(element, "dynamics", damping=friction.viscous, friction=friction.drag)
 

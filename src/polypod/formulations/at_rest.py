@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..friction import GivenForces, Loads, loaded_rubs, sliding_joints
+from ..friction import GivenForces, Loads, loaded_pairs, sliding_joints
 from ..mechanism import Mechanism
 from ..symbols.expression import Expression, Port, port
 from . import virtual_power
@@ -68,10 +68,10 @@ def coupled_loads(mechanism: Mechanism, dry: DryFriction, direct: bool) -> Expre
 
 def load_groups(mechanism: Mechanism, keys: list[tuple[str, str]]) -> list[tuple[int, bool]]:
     """Of each load in order: how many parts it has, and whether it is the sum of their sizes (else their norm)."""
-    rubs = loaded_rubs(mechanism)
+    pairs = loaded_pairs(mechanism)
     groups = []
     for key in keys:
-        joint = rubs[key].joint
+        joint = pairs[key].joint
         flat = joint.kind == "prismatic" and bool(joint.normals)
         groups.append((len(joint.normals) if flat else 3, flat))
     return groups

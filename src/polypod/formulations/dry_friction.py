@@ -16,7 +16,7 @@ from typing import Any, Literal
 import casadi as ca
 
 from ..errors import InputError
-from ..friction import Law, Loads, Smooth, law_of_width, loaded_rubs
+from ..friction import Law, Loads, Smooth, law_of_width, loaded_pairs
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.free_bodies import Wrench
 from ..platforms import Inputs
@@ -54,8 +54,8 @@ def load_parts(mechanism: Mechanism, wrenches: Wrenches, legs: list[LegAtState])
     by_joint = {(leg, joint): w for leg, joint, w in wrenches}
     by_leg = {leg.model.name: leg for leg in legs}
     result = []
-    for (leg, _), rub in loaded_rubs(mechanism).items():
-        force, joint = by_joint[leg, rub.of].force, rub.joint
+    for (leg, _), pair in loaded_pairs(mechanism).items():
+        force, joint = by_joint[leg, pair.of].force, pair.joint
         if joint.kind == "prismatic":
             axis, *normals = (by_leg[leg].at_tip(direction) for direction in (*joint.axes, *joint.normals))
             across = ca.vertcat(*[dot(force, normal) for normal in normals])

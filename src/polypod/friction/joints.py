@@ -112,7 +112,7 @@ class Coefficients:
 
 
 @dataclass(frozen=True)
-class Rub:
+class FrictionPair:
     """Where a leg has friction: a joint, or the turning or the sliding of a cylindrical one as a joint by itself.
 
     ``of`` is the name of the whole joint; ``actuator`` the number in the leg of what drives this motion, if anything.
@@ -124,7 +124,7 @@ class Rub:
     actuator: int | None
 
 
-def rubs(leg: LegModel | PlacedLeg) -> list[Rub]:
+def friction_pairs(leg: LegModel | PlacedLeg) -> list[FrictionPair]:
     """All friction of a leg."""
     found = []
     actuators = leg.placement.actuators
@@ -137,33 +137,38 @@ def rubs(leg: LegModel | PlacedLeg) -> list[Rub]:
                 k for k, a in enumerate(actuators) if a.joint == whole.name and (joint is whole or a.unit == unit)
             ]
             if not friction.none:
-                found.append(Rub(joint, whole.name, friction, driven[0] if driven else None))
+                found.append(FrictionPair(joint, whole.name, friction, driven[0] if driven else None))
     return found
 
 
 def loaded_joints(mechanism: Mechanism) -> list[Key]:
     """Joints whose friction depends on their reaction."""
-    return list(loaded_rubs(mechanism))
+    return list(loaded_pairs(mechanism))
 
 
-def loaded_rubs(mechanism: Mechanism) -> dict[Key, Rub]:
+def loaded_pairs(mechanism: Mechanism) -> dict[Key, FrictionPair]:
     """Friction that depends on reactions."""
-    return {(leg.name, r.joint.name): r for leg in mechanism.legs for r in rubs(leg) if not absent(r.friction.coulomb)}
+    return {
+        (leg.name, r.joint.name): r
+        for leg in mechanism.legs
+        for r in friction_pairs(leg)
+        if not absent(r.friction.coulomb)
+    }
 
 
 def has_friction(mechanism: Mechanism) -> bool:
     """Whether any joint has friction at all."""
-    return any(rubs(leg) for leg in mechanism.placed)
+    return any(friction_pairs(leg) for leg in mechanism.placed)
 
 
 def has_dry_friction(mechanism: Mechanism) -> bool:
     """Whether any joint resists with a force that does not vanish with its rate."""
-    return any(rub.friction.dry for leg in mechanism.legs for rub in rubs(leg))
+    return any(pair.friction.dry for leg in mechanism.legs for pair in friction_pairs(leg))
 
 
 def driven_dry(leg: LegModel | PlacedLeg) -> list[bool]:
     """Whether the motion that each actuator of a leg drives has dry friction."""
-    dry = {rub.actuator for rub in rubs(leg) if rub.friction.dry}
+    dry = {pair.actuator for pair in friction_pairs(leg) if pair.friction.dry}
     return [k in dry for k in range(len(leg.placement.actuators))]
 
 
@@ -188,28 +193,28 @@ class JointFriction:
         by_joint: dict[str, Wrench] = {}
         points: dict[str, ca.SX] = {}
         at_actuators, power = ca.SX.zeros(len(leg.model.actuators)), ca.SX(0)
-        for rub in rubs(leg.model) if friction else ():
-            joint, data, k = rub.joint, rub.friction, rub.actuator
+        for pair in friction_pairs(leg.model) if friction else ():
+            joint, data, k = pair.joint, pair.friction, pair.actuator
             key = (leg.model.name, joint.name)
             if k is not None:
                 ratio = leg.model.actuators[k].ratio
                 at_actuators[k] = data.resistance(leg.rates[k] / ratio, key, loads) / ratio
                 power = power + at_actuators[k] * leg.rates[k]
                 continue
-            points[rub.of] = leg.at_tip(joint.point)
-            before = by_joint.get(rub.of, Wrench(ca.SX.zeros(3), ca.SX.zeros(3)))
+            points[pair.of] = leg.at_tip(joint.point)
+            before = by_joint.get(pair.of, Wrench(ca.SX.zeros(3), ca.SX.zeros(3)))
             if joint.kind == "prismatic":
                 axis = leg.at_tip(joint.axes[0])
-                rate = dot(axis, relative_velocity(leg, joint, points[rub.of]))
+                rate = dot(axis, relative_velocity(leg, joint, points[pair.of]))
                 resistance = data.resistance(rate, key, loads)
-                by_joint[rub.of] = Wrench(before.force - resistance * axis, before.moment)
+                by_joint[pair.of] = Wrench(before.force - resistance * axis, before.moment)
             else:
                 rate = angular_velocity(leg, joint.child) - angular_velocity(leg, joint.parent)
                 if joint.spins_about is not None:
                     line = leg.at_tip(joint.spins_about)
                     rate = rate - dot(rate, line) * line
                 resistance = data.resistance(rate, key, loads)
-                by_joint[rub.of] = Wrench(before.force, before.moment - resistance)
+                by_joint[pair.of] = Wrench(before.force, before.moment - resistance)
             power = power + ca.dot(resistance, rate)
         return JointFriction(leg, by_joint, points, at_actuators, power)
 

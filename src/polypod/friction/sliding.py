@@ -12,7 +12,7 @@ import casadi as ca
 from ..legs import Joint
 from ..mechanism import LegAtState, Mechanism
 from ..symbols.vectors import cross, dot
-from .joints import Coefficients, Key, Rub, rubs
+from .joints import Coefficients, FrictionPair, Key, friction_pairs
 
 
 @dataclass(frozen=True)
@@ -37,20 +37,20 @@ class SlidingJoint:
 def dry_joints(mechanism: Mechanism) -> list[tuple[Key, int]]:
     """Joints (leg, joint) with dry friction and how many components their friction has, in order."""
     return [
-        ((leg.name, rub.joint.name), 1 if rub.actuator is not None or rub.joint.kind == "prismatic" else 3)
+        ((leg.name, pair.joint.name), 1 if pair.actuator is not None or pair.joint.kind == "prismatic" else 3)
         for leg in mechanism.legs
-        for rub in rubs(leg)
-        if rub.friction.dry
+        for pair in friction_pairs(leg)
+        if pair.friction.dry
     ]
 
 
 def sliding_joints(legs: list[LegAtState]) -> list[SlidingJoint]:
     """All joints with dry friction, of legs attached to a platform that does not accelerate."""
-    return [_sliding(leg, rub) for leg in legs for rub in rubs(leg.model) if rub.friction.dry]
+    return [_sliding(leg, pair) for leg in legs for pair in friction_pairs(leg.model) if pair.friction.dry]
 
 
-def _sliding(leg: LegAtState, rub: Rub) -> SlidingJoint:
-    joint, friction, key, k = rub.joint, rub.friction, (leg.model.name, rub.joint.name), rub.actuator
+def _sliding(leg: LegAtState, pair: FrictionPair) -> SlidingJoint:
+    joint, friction, key, k = pair.joint, pair.friction, (leg.model.name, pair.joint.name), pair.actuator
     if k is not None:
         ratio = leg.model.actuators[k].ratio
         rate, drift = leg.rates[k] / ratio, leg.accelerations[k] / ratio

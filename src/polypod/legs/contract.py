@@ -100,7 +100,7 @@ class Joint:
 
     @property
     def motions(self) -> tuple[Joint, ...]:
-        """Joints of one friction each that it rubs as: itself, or the hinge and the slide that a cylindrical one is."""
+        """Itself, or the hinge and the slide that a cylindrical joint is: joints with one friction each."""
         if self.kind != "cylindrical" or not self.friction:
             return (self,)
         return tuple(

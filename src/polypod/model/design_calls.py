@@ -16,7 +16,7 @@ from ..mechanism.verdict import BAD_INPUT
 from ..parameters.paths import Design
 from .arguments import Argument, Batch, batch
 from .checked import Checked, Run
-from .design_rows import DesignStates, Notes, as_tuple, told
+from .design_rows import DesignStates, Notes, answered, as_tuple
 from .diagnosis import reasons
 from .freedoms import own_motion
 from .kernels import DesignKernels
@@ -95,7 +95,7 @@ class DesignCalls(Checked):
     ) -> Run:
         """Outputs of a function that says by its numbers where there is no answer; NaN for designs that cannot be."""
         run, notes = self.of_designs(name, given, parameters)
-        told(name, run.shape, [run.outputs[key] for key in results], notes, lambda *found: found, "warn")
+        answered(name, run.shape, [run.outputs[key] for key in results], notes, lambda *found: found, "warn")
         return run
 
     def rows_of_designs(self, arguments: list[Argument], parameters: Mapping[str, ArrayLike]) -> DesignStates:

@@ -42,11 +42,11 @@ class DesignStates(NamedTuple):
         """Rows (n) of which there is no answer."""
         return np.any([np.zeros(self.batch.size, dtype=bool), *(states for states, _ in self.notes)], axis=0)
 
-    def told(
+    def answered(
         self, name: str, results: Sequence[Array], answer: Callable[..., Any], errors: Errors | None = None
     ) -> Any:
         """``answer`` of the results (n, ...) with the batch's axes, NaN where there is none, and a word about it."""
-        return told(name, self.batch.shape, results, self.notes, answer, errors)
+        return answered(name, self.batch.shape, results, self.notes, answer, errors)
 
 
 def as_tuple(results: Any) -> tuple[Array, ...]:
@@ -54,7 +54,7 @@ def as_tuple(results: Any) -> tuple[Array, ...]:
     return results if isinstance(results, tuple) else (results,)
 
 
-def told(
+def answered(
     name: str,
     shape: tuple[int, ...],
     results: Sequence[Array],

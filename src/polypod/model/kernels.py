@@ -15,7 +15,7 @@ from ..description import Robot
 from ..errors import InputError, UnknownNameError
 from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtual_power
 from ..formulations.dry_friction import DryFriction, with_loads
-from ..friction import Loads, has_dry_friction, has_friction, loaded_joints, rubs
+from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel
 from ..mechanism import Mechanism, Simplification, following, kinematics
 from ..mechanism.closing import closed
@@ -258,7 +258,10 @@ def check_rotations(mechanism: Mechanism) -> None:
     if not mechanism.platform.elastic or mechanism.platform.knows_rotations:
         return
     legs = [
-        leg.name for leg in mechanism.legs for rub in rubs(leg) if "platform" in (rub.joint.parent, rub.joint.child)
+        leg.name
+        for leg in mechanism.legs
+        for pair in friction_pairs(leg)
+        if "platform" in (pair.joint.parent, pair.joint.child)
     ]
     if legs:
         raise InputError(

@@ -229,7 +229,7 @@ class KinematicCalls(Caller):
         if found.kernels.mechanism.platform.follows_legs:
             drift = found.evaluated(found.kernels.get("follow"))["possible_acceleration"]
         found = self._calls.refused_motions(found)
-        result: Array = found.told("coasting", [drift], lambda a: a)
+        result: Array = found.answered("coasting", [drift], lambda a: a)
         return result
 
     @property
@@ -243,7 +243,7 @@ class KinematicCalls(Caller):
         if parameters is not None:
             found = self._calls.rows_of_designs([Argument("pose", pose, (4, 4))], parameters)
             x = found.own.coordinates(found.batch.rows[0])
-            result: Array = found.told("coordinates", [x], lambda a: a)
+            result: Array = found.answered("coordinates", [x], lambda a: a)
             return result
         states = self._calls.checked([Argument("pose", pose, (4, 4))])
         return states.restore(self._calls.own.coordinates(states.rows[0]))
@@ -267,7 +267,7 @@ class KinematicCalls(Caller):
             found = self._calls.rows_of_designs(arguments, parameters)
             rows = found.own.motion(*found.batch.rows)
             found.notes.append((_lost(rows), _NO_POSE))
-            result: PlatformMotion = found.told("motion", rows, PlatformMotion, errors)
+            result: PlatformMotion = found.answered("motion", rows, PlatformMotion, errors)
             return result
         states = batch(arguments)
         first_not_finite(states, arguments)

@@ -16,9 +16,9 @@ from ..friction import (
     SlidingJoint,
     after,
     dry_joints,
+    friction_pairs,
     has_dry_friction,
     hold,
-    rubs,
     sliding_joints,
 )
 from ..mechanism import LegAtState, Mechanism
@@ -125,7 +125,7 @@ class Dynamics:
                 f"friction: {mechanism.robot.name!r} is overconstrained, so reactions that Coulomb friction depends on "
                 "are not determined; simulate with friction=False"
             )
-        falling = [leg.name for leg in mechanism.legs for rub in rubs(leg) if rub.friction.falls]
+        falling = [leg.name for leg in mechanism.legs for pair in friction_pairs(leg) if pair.friction.falls]
         if friction and self.loads and self.explicit and falling:
             raise InputError(
                 f"friction_coupling: joints of {', '.join(dict.fromkeys(falling))} break away at more than they slide "

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...friction import Loads, Rub, rubs
+from ...friction import FrictionPair, Loads, friction_pairs
 from ...legs import Joint
 from ...mechanism import LegModel, Mechanism
 from ...symbols.vectors import cross, dot
@@ -94,10 +94,10 @@ class RecursiveLeg:
     def driven_friction(self, moved: LegMotion, friction: bool, loads: Loads | None) -> ca.SX:
         """What overcomes friction in the driven joints (a), as forces of their actuators."""
         result = ca.SX.zeros(len(self.drives))
-        for rub in rubs(self.model) if friction else ():
-            if rub.actuator is not None:
-                rate, ratio = moved.rates[self.drives[rub.actuator]], self.model.actuators[rub.actuator].ratio
-                result[rub.actuator] = self._resistance(rub, rate, loads) / ratio
+        for pair in friction_pairs(self.model) if friction else ():
+            if pair.actuator is not None:
+                rate, ratio = moved.rates[self.drives[pair.actuator]], self.model.actuators[pair.actuator].ratio
+                result[pair.actuator] = self._resistance(pair, rate, loads) / ratio
         return result
 
     def _push(self, needs: list[Load], place: int, force: ca.SX, moment: ca.SX) -> None:
@@ -121,16 +121,16 @@ class RecursiveLeg:
         The free directions of a joint are square to each other, so its rates are components of its relative velocity.
         """
         forces, on_platform = ca.SX.zeros(self.chain.count), _ZERO
-        for rub in rubs(self.model):
-            joint = rub.joint
-            if rub.actuator is not None:
+        for pair in friction_pairs(self.model):
+            joint = pair.joint
+            if pair.actuator is not None:
                 continue
             places = self.chain.rates_of(joint.name)
             if len(places) == _FREEDOMS[joint.kind]:
-                forces[places] = self._resistance(rub, moved.rates[places], loads)
+                forces[places] = self._resistance(pair, moved.rates[places], loads)
                 continue
             parent, child = (self._spin(name, moved, omega) for name in (joint.parent, joint.child))
-            moment = self._resistance(rub, child - parent, loads)
+            moment = self._resistance(pair, child - parent, loads)
             for name, part in ((joint.parent, -moment), (joint.child, moment)):
                 if name == "platform":
                     on_platform = on_platform + part
@@ -138,9 +138,9 @@ class RecursiveLeg:
                     self._push(needs, self.chain.places[name], _ZERO, part)
         return forces, on_platform
 
-    def _resistance(self, rub: Rub, rate: ca.SX, loads: Loads | None) -> ca.SX:
+    def _resistance(self, pair: FrictionPair, rate: ca.SX, loads: Loads | None) -> ca.SX:
         """Force or moment that overcomes a joint's friction, along every component of its rate."""
-        return rub.friction.resistance(rate, (self.model.name, rub.joint.name), loads)
+        return pair.friction.resistance(rate, (self.model.name, pair.joint.name), loads)
 
     def _spin(self, name: str, moved: LegMotion, omega: ca.SX) -> ca.SX:
         """Angular velocity of a body, base axes."""

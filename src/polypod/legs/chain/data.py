@@ -141,7 +141,7 @@ class ChainJoint(Drive, Bearing):
         return low, high
 
     @property
-    def rubs(self) -> dict[str, Friction]:
+    def friction_by_motion(self) -> dict[str, Friction]:
         """Its friction by motion: ``rotation`` or ``translation``, both of a cylindrical joint."""
         if self.kind == "cylindrical":
             both = self.frictions or JointFrictions()
@@ -152,7 +152,7 @@ class ChainJoint(Drive, Bearing):
     def _one_friction_a_motion(self) -> ChainJoint:
         if self.kind == "cylindrical" and self.friction != Friction():
             raise ValueError(
-                "friction: a cylindrical joint turns and slides; say which rubs how with frictions: {rotation: "
+                "friction: a cylindrical joint turns and slides; give each its own, as frictions: {rotation: "
                 "{viscous: 0.1}, translation: {viscous: 5.0}}"
             )
         if self.kind != "cylindrical" and self.frictions is not None:
@@ -251,7 +251,7 @@ def _unit_fault(data: dict[str, Any]) -> str:
 
 
 def _mapping(data: dict[str, Any], name: str) -> dict[str, Any]:
-    """A field that is a mapping; what is none is told where fields are read."""
+    """A field that is a mapping; what is not one is reported where fields are read."""
     value = data.get(name)
     return value if isinstance(value, dict) else {}
 

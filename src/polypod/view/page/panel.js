@@ -231,9 +231,9 @@ function makePanel(host, app) {
   let title = "";
   return state => {
     const { verdict } = state;
-    const told = [verdict.level, verdict.title, ...verdict.lines].join("\n");
-    if (told !== title) {
-      title = told;
+    const shown = [verdict.level, verdict.title, ...verdict.lines].join("\n");
+    if (shown !== title) {
+      title = shown;
       status.className = verdict.level;
       status.replaceChildren(
         element("strong", {}, verdict.title),
