@@ -152,7 +152,7 @@ class ChainJoint(Drive, Bearing):
     def _one_friction_a_motion(self) -> ChainJoint:
         if self.kind == "cylindrical" and self.friction != Friction():
             raise ValueError(
-                "friction: a cylindrical joint turns and slides; give each its own, as frictions: {rotation: "
+                "friction: a cylindrical joint turns and slides; give each its own with frictions: {rotation: "
                 "{viscous: 0.1}, translation: {viscous: 5.0}}"
             )
         if self.kind != "cylindrical" and self.frictions is not None:
