@@ -32,12 +32,12 @@ def test_tests_run_on_them() -> None:
 def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(RuntimeError, match="ismatch"):
         A + ca.SX.sym("b", 2)
-    with pytest.raises((TypeError, NotImplementedError)):
+    with pytest.raises(TypeError, match="unsupported operand"):
         A + "text"
 
 
 def test_other_kinds_of_symbols_are_left_alone() -> None:
     x = ca.MX.sym("x", 3)
     assert isinstance(x + 2.0 * x, ca.MX)
-    with pytest.raises((TypeError, NotImplementedError, RuntimeError)):
+    with pytest.raises(TypeError, match="unsupported operand"):
         A + x

@@ -107,30 +107,23 @@ class FrictionCalls(Caller):
 
         A :class:`FrictionSolutions`: codes, loads of the joints with Coulomb friction, and a bound of contraction.
         """
-        return _carried(lambda policy: self._solutions(pose, twist, acceleration, wrench, parameters, policy), errors)
-
-    def _solutions(
-        self,
-        pose: PoseLike,
-        twist: ArrayLike,
-        acceleration: ArrayLike,
-        wrench: ArrayLike | None,
-        parameters: Parameters | None,
-        errors: Errors | None,
-    ) -> FrictionSolutions:
-        force = self._forces(pose, twist, acceleration, wrench, parameters, errors)
         given = [(pose, (4, 4), "pose"), (twist, (6,), "twist"), (acceleration, (6,), "acceleration")]
         given.append((_STILL if wrench is None else wrench, (6,), "wrench"))
-        rows, kernels = self._states([Argument(name, value, shape) for value, shape, name in given], parameters)
-        keys = loaded_joints(kernels.mechanism)
-        code = np.full(rows.size, int(FrictionCode.UNIQUE))
-        loads, bound = np.zeros((rows.size, len(keys))), np.zeros(rows.size)
-        good = np.isfinite(force.reshape(rows.size, force.shape[-1])).all(axis=1)
-        code[~good], loads[~good], bound[~good] = FrictionCode.UNKNOWN, np.nan, np.nan
-        if keys and good.any():
-            whole = [row[good] for row in rows.rows]
-            code[good], loads[good], bound[good] = motion_solutions(kernels.at(good), whole)
-        return FrictionSolutions(code.reshape(rows.shape), rows.restore(loads), rows.restore(bound))
+
+        def ask(policy: Errors | None) -> FrictionSolutions:
+            force = self._forces(pose, twist, acceleration, wrench, parameters, policy)
+            rows, kernels = self._states([Argument(name, value, shape) for value, shape, name in given], parameters)
+            keys = loaded_joints(kernels.mechanism)
+            code = np.full(rows.size, int(FrictionCode.UNIQUE))
+            loads, bound = np.zeros((rows.size, len(keys))), np.zeros(rows.size)
+            good = np.isfinite(force.reshape(rows.size, force.shape[-1])).all(axis=1)
+            code[~good], loads[~good], bound[~good] = FrictionCode.UNKNOWN, np.nan, np.nan
+            if keys and good.any():
+                whole = [row[good] for row in rows.rows]
+                code[good], loads[good], bound[good] = motion_solutions(kernels.at(good), whole)
+            return FrictionSolutions(code.reshape(rows.shape), rows.restore(loads), rows.restore(bound))
+
+        return _carried(ask, errors)
 
     def _forces(
         self,
