@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,21 +58,23 @@ def command(
     if json_:
         show_json(report_data(found, target))
         return
-    show_table(seen_table(found))
+    if seen := [name for name in found.base.names if name not in set(found.invisible)]:
+        show_table(seen_table(found, seen))
     out().print(
         f"\nlog det of the information {found.log_determinant:.4g}, condition number {found.condition:.4g}, with noise "
         f"{found.noise:g} at {found.rate:g} samples a second; {found.tried} motions tried."
     )
     if found.invisible:
         note(f"{len(found.invisible)} of {found.base.count} base parameters stay invisible (more uncertain than the "
-             f"file's values): {listed(found.invisible)}")  # fmt: skip
+             f"file's values) and are not in the table, --json has them: {listed(found.invisible)}")  # fmt: skip
     out().print(f"Wrote {escape(str(target))}. Run it: polypod run {escape(robot)} {escape(str(target))}")
 
 
-def seen_table(found: Excitation) -> Table:
-    """Standard deviations of the base parameters to expect."""
+def seen_table(found: Excitation, names: Sequence[str]) -> Table:
+    """Standard deviations to expect of the base parameters of these names."""
     rows = [(name, unit, float(d) if np.isfinite(d) else float("nan"))
-            for name, unit, d in zip(found.base.names, found.base.units, found.deviations, strict=True)]  # fmt: skip
+            for name, unit, d in zip(found.base.names, found.base.units, found.deviations, strict=True)
+            if name in names]  # fmt: skip
     return table("What one period shows", [("base parameter", ""), ("unit", ""), ("standard deviation", "")], rows)
 
 
@@ -83,6 +86,6 @@ def report_data(found: Excitation, target: Path) -> dict[str, Any]:
         "condition": found.condition,
         "noise": found.noise,
         "rate": found.rate,
-        "base_parameters": seen_table(found).records(),
+        "base_parameters": seen_table(found, found.base.names).records(),
         "invisible": list(found.invisible),
     }
