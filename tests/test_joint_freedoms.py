@@ -13,7 +13,7 @@ import polypod as pp
 from chain_engine import Array, Engine, Motion
 from chain_functions import Functions
 from compare import assert_close
-from polypod.analysis import linearise, travel
+from polypod.analysis import linearise, stiffness, travel
 from polypod.errors import InputError
 from polypod.files import loads
 from polypod.files.robot_files import dumps
@@ -176,6 +176,8 @@ def test_simulation_and_linear_model(crank: pp.Model) -> None:
         (change(0.4, step) - change(0.4, -step)),
     ]
     assert_close(at.a[1][None], np.array([[slopes[0], slopes[1] / (2 * step)]]), 1e-6)
+    # the crank's own spring: q is the coordinate
+    assert stiffness(crank, pose, drive=70.0, preload=False).matrix.item() == pytest.approx(70.0, rel=1e-12)
     result = pp.simulate(crank, duration=0.2, pose=pose, friction=False)
     total = result.energy_kinetic + result.energy_potential
     # the step of the integrator is chosen for 1e-8 or so

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 import yaml
 from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 import polypod as pp
 from polypod.analysis import deflection, natural_modes, resonances, stiffness
 from polypod.cli import app
+from polypod.design.quantities import SOURCES
 from polypod.errors import InputError
 
 # github.com/tdehaeze/stewart-simscape (MIT), commit 32330b9: org files of kinematics, dynamics and cubic hexapods
@@ -220,11 +222,66 @@ def test_platforms_that_follow_their_legs_give_way_in_six_components(name: str, 
     turn = Rotation.from_matrix(ends[0][:, :3, :3] @ ends[1][:, :3, :3].transpose(0, 2, 1)).as_rotvec()
     motions = np.concatenate([ends[0][:, :3, 3] - ends[1][:, :3, 3], turn], axis=1).T / (2 * h)
     longer = (model.inverse_kinematics(ends[0]) - model.inverse_kinematics(ends[1])).T / (2 * h)
-    wanted = motions @ np.linalg.solve(spring * longer.T @ longer, motions.T @ load)
-    found = deflection(model, load, np.asarray(model.motion(np.array(at)).pose), drive=spring, preload=False)
+    compliance = motions @ np.linalg.solve(spring * longer.T @ longer, motions.T)
+    wanted, pose = compliance @ load, np.asarray(model.motion(np.array(at)).pose)
+    found = deflection(model, load, pose, drive=spring, preload=False)
     assert np.abs(wanted[[0, 5]]).min() > 1e-3 * np.abs(wanted).max()
     assert np.abs(found.displacement - wanted).max() < 1e-8 * np.abs(wanted).max()  # what differences leave
     assert np.abs(found.parts.sum(axis=0) - wanted).max() < 1e-8 * np.abs(wanted).max()
+    # what studies report of a design at one state
+    kernel = model.kernel("stiffness")
+    results = zip(kernel.outputs, kernel(pose[None], np.full((1, len(model.actuators)), 1 / spring)), strict=True)
+    least = SOURCES["stiffness"].of({f"stiffness.{p.name}": r[None] for p, r in results})
+    assert least.item() * np.linalg.eigvalsh(compliance[:3, :3])[-1] == pytest.approx(1, rel=1e-8)
+
+
+def test_a_base_that_gives_way_carries_the_whole_robot() -> None:
+    """3-RPS, tilted: masses of all bodies by differences of where they are, moved by legs or with the base."""
+    robot, base, spring, h = pp.load("3-rps"), np.array([1e5, 2e5, 3e5, 1e4, 2e4, 3e4]), 1e6, 1e-6
+    model = pp.Model(robot.model_copy(update={"base_stiffness": tuple(base)}))
+    at, home = np.array([0.03, 0.2, -0.15]), model.bodies(robot.home.matrix)
+    heavy = {f"{leg.name}.{name}": body for leg in robot.legs for name, body in leg.bodies.items()}
+
+    def places(x: np.ndarray) -> dict[str, np.ndarray]:
+        """Where the bodies are, by the robot's coordinates and then the base's displacement."""
+        moved = np.eye(4)
+        moved[:3, 3], moved[:3, :3] = x[3:6], Rotation.from_rotvec(x[6:]).as_matrix()
+        return {name: moved @ pose for name, pose in model.bodies(np.asarray(model.motion(x[:3]).pose)).items()}
+
+    steps = [(places(np.r_[at, np.zeros(6)] + h * e), places(np.r_[at, np.zeros(6)] - h * e)) for e in np.eye(9)]
+    here, whole = places(np.r_[at, np.zeros(6)]), np.zeros((9, 9))
+    for name, pose in here.items():
+        body = robot.platform if name == "platform" else heavy[name]
+        own = np.eye(4) if name == "platform" else np.linalg.inv(home[name])  # chains' bodies are drawn at home
+        centre, tensor = own @ np.r_[body.com, 1.0], np.array(body.inertia)
+        tensor = np.diag(tensor) if tensor.ndim == 1 else tensor
+        turned = pose[:3, :3] @ own[:3, :3] @ tensor @ own[:3, :3].T @ pose[:3, :3].T
+        velocity = np.array([(a[name] @ centre - b[name] @ centre)[:3] for a, b in steps]).T / (2 * h)
+        turns = [Rotation.from_matrix(a[name][:3, :3] @ b[name][:3, :3].T).as_rotvec() for a, b in steps]
+        rate = np.array(turns).T / (2 * h)
+        whole += body.mass * velocity.T @ velocity + rate.T @ turned @ rate
+    ends = [np.asarray(model.motion(at + sign * h * np.eye(3)).pose) for sign in (1, -1)]
+    longer = (model.inverse_kinematics(ends[0]) - model.inverse_kinematics(ends[1])).T / (2 * h)
+    springs = np.zeros((9, 9))
+    springs[:3, :3], springs[3:, 3:] = spring * longer.T @ longer, np.diag(base)
+    wanted = np.sqrt(scipy.linalg.eigh(springs, whole)[0]) / (2 * np.pi)
+    found = resonances(model, np.asarray(model.motion(at).pose), drive=spring, preload=False).frequency
+    assert np.abs(found / wanted - 1).max() < 1e-7  # what differences leave
+
+
+def test_a_base_under_legs_without_mass_adds_its_compliance() -> None:
+    """Six frequencies of the platform on both compliances in series, and six of what has no mass."""
+    data = stewart(0.045) | {"base_stiffness": [1e8, 1e8, 2e8, 1e6, 1e6, 3e6]}
+    for leg in data["legs"]:
+        leg["lower"], leg["upper"] = ({**leg[part], "mass": 0.0, "inertia": [0, 0, 0]} for part in ("lower", "upper"))
+    model = built(data)
+    found = resonances(model, preload=False)
+    matrix = np.linalg.inv(stiffness(model, preload=False).compliance)
+    wanted = np.sqrt(scipy.linalg.eigh(matrix, model.mass_matrix(np.eye(4)), eigvals_only=True)) / (2 * np.pi)
+    assert np.allclose(found.frequency[:6], wanted, rtol=1e-10)
+    assert np.isposinf(found.frequency[6:]).all()
+    one = found.shape[:, :6].T @ found.mass @ found.shape[:, :6]
+    assert np.allclose(one, np.eye(6), atol=1e-9)
 
 
 def test_parts_of_a_deflection_add_up(model: pp.Model) -> None:

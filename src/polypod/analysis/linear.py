@@ -53,6 +53,10 @@ class LinearModel:
         )
 
 
+_RANK = 1e-13
+"""Masses below this part of the largest are rounding."""
+
+
 class NaturalModes(NamedTuple):
     """Frequencies (..., k) [Hz], growing, and shapes (..., k, k): columns of [xi, elastic], of unit generalized mass.
 
@@ -161,17 +165,32 @@ def _held(system: System, states: States, free_force: bool, free_shape: bool) ->
 
 
 def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
-    """Natural modes of matrices (..., k, k)."""
-    from scipy.linalg import eigh
-
+    """Natural modes of matrices (..., k, k); infinite frequencies of what has no mass come last."""
     turned = np.swapaxes(stiffness, -1, -2)
     if np.abs(stiffness - turned).max(initial=0.0) > 1e-6 * np.abs(stiffness).max(initial=0.0):
         raise StateError("natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium")
     even = 0.5 * (stiffness + turned)
     lead, k = even.shape[:-2], even.shape[-1]
     pairs = zip(even.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
-    found = [eigh(a, b) for a, b in pairs]
+    found = [_modes(a, b) for a, b in pairs]
     squares = np.array([values for values, _ in found]).reshape(*lead, k)
     with np.errstate(invalid="ignore"):
         frequency: Array = np.sqrt(squares) / (2 * np.pi)
     return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), even, mass)
+
+
+def _modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:
+    """(2 pi f)^2 (k) and shapes (k, k) of unit mass, or of unit stiffness where there is no mass."""
+    from scipy.linalg import eigh
+
+    own = np.sqrt(np.abs(np.diag(mass)))
+    if own.all() and np.linalg.eigvalsh(mass / np.outer(own, own))[0] > _RANK:
+        values, shapes = eigh(stiffness, mass)
+        return values, shapes
+    try:
+        inverse, shapes = eigh(mass, stiffness)
+    except np.linalg.LinAlgError as error:
+        raise StateError("natural_modes: something without mass has no stiffness: the pose is not stable") from error
+    heavy = inverse[::-1] > _RANK * inverse[-1]
+    values = np.where(heavy, 1 / np.where(heavy, inverse[::-1], 1.0), np.inf)
+    return values, shapes[:, ::-1] * np.where(heavy, np.sqrt(np.where(heavy, values, 1.0)), 1.0)

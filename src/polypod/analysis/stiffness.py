@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, StateError
-from ..formulations.elasticity import springs_of
+from ..formulations.elasticity import mass_on_base, springs_of
 from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism.closing import closed
 from ..model import Model
 from ..model.arguments import Argument, PoseLike, batch, first_not_finite
 from ..model.checks import exact_poses
@@ -27,8 +28,10 @@ class Stiffness(NamedTuple):
 
     ``elastic`` is J^T diag(1/c) J and the flexures beside it. ``preload`` is what the forces that hold the pose add as
     the legs turn and the weights shift. ``compliance`` (..., m, m) is the inverse of their sum, with the base's where
-    it gives way. ``springs`` name the parts, ``leg.part``; ``spring_compliance`` (..., s) is that of each at the
-    coordinate of its actuator [m/N or rad/(N m)], and ``actuator`` (s) the number of that actuator, -1 for flexures.
+    it gives way: displacements along u by forces along u alone. ``springs`` name the parts, ``leg.part``;
+    ``spring_compliance`` (..., s) is that of each at the coordinate of its actuator [m/N or rad/(N m)], and
+    ``actuator`` (s) the number of that actuator, -1 for flexures. ``motions`` (..., 6, m) are the twists of the
+    platform for a unit of each of u, what the legs make of it included.
     """
 
     matrix: Array
@@ -38,6 +41,7 @@ class Stiffness(NamedTuple):
     springs: tuple[str, ...]
     spring_compliance: Array
     actuator: NDArray[np.int64]
+    motions: Array
 
 
 class Deflection(NamedTuple):
@@ -72,7 +76,7 @@ def stiffness(
     rows, shape = _states(model, pose, wrench)
     poses, loads = rows
     kernel = model.kernel("stiffness")
-    found, parts, quality = kernel(poses, _drives(model, drive))
+    found, parts, motions, quality = kernel(poses, _drives(model, drive))
     lost = ~(quality > SMALLEST_MARGIN)
     if lost.any():
         first = int(np.flatnonzero(lost)[0])
@@ -94,6 +98,7 @@ def stiffness(
         tuple(name for name, _ in names),
         parts.reshape(*shape, len(names)),
         np.array([-1 if actuator is None else actuator for _, actuator in names], dtype=np.int64),
+        motions.reshape(*shape, 6, m),
     )
 
 
@@ -115,7 +120,7 @@ def deflection(
     (poses, loads), shape = _states(model, pose, wrench)
     answer = stiffness(model, poses, drive=drive, preload=preload)
     slopes = np.asarray(model.jacobian(poses))
-    allowed = _allowed(model, poses, slopes)
+    allowed = answer.motions
     moved = np.linalg.solve(answer.matrix, np.swapaxes(allowed, 1, 2) @ loads[..., None])[..., 0]
     elongation = np.einsum("kij,kj->ki", slopes, moved)
     extra = _drives(model, drive)[0]
@@ -149,13 +154,20 @@ def resonances(
 ) -> NaturalModes:
     """Undamped natural frequencies and shapes at poses, by the file's compliances and all inertias.
 
-    The base is taken to have no mass of its own where it gives way.
+    A base that gives way carries the whole robot: its own displacement [translation; rotation vector] at its origin
+    then follows the robot's coordinates u in shapes and matrices, m + 6 of them, with the base's springs taken as
+    unloaded. It has no mass of its own: frequencies are infinite where nothing heavy moves with it.
     """
     answer = stiffness(model, pose, wrench, drive=drive, preload=preload)
-    given = model.robot.base_stiffness is not None
-    matrix: Array = np.asarray(np.linalg.inv(answer.compliance)) if given else answer.matrix
-    mass = model.mass_matrix(model.robot.home.matrix if pose is None else pose)
-    return modes_of(matrix, np.broadcast_to(mass, matrix.shape))
+    if model.robot.base_stiffness is None:
+        mass = model.mass_matrix(model.robot.home.matrix if pose is None else pose)
+        return modes_of(answer.matrix, np.broadcast_to(mass, answer.matrix.shape))
+    (poses, _), shape = _states(model, pose, wrench)
+    mechanism, m = model.kernels.mechanism, answer.matrix.shape[-1]
+    kernel = model.kernels.made("mass_on_base", lambda: closed(mechanism, mass_on_base(mechanism)))
+    whole = np.zeros((*shape, m + 6, m + 6))
+    whole[..., :m, :m], whole[..., m:, m:] = answer.matrix, np.diag(model.robot.base_stiffness)
+    return modes_of(whole, kernel(poses)[0].reshape(whole.shape))
 
 
 def _states(
@@ -207,18 +219,8 @@ def _preload(model: Model, poses: Array, wrench: Array) -> Array:
     return np.asarray(np.swapaxes(jacobian, -1, -2) @ by_own)
 
 
-def _allowed(model: Model, poses: Array, slopes: Array) -> Array:
-    """Twists (k, 6, m) of the platform for a unit of each of its freedoms' rates, what follows from them included."""
-    if not model.kernels.mechanism.platform.follows_legs:
-        return np.broadcast_to(model.mobility.basis, (len(poses), *model.mobility.basis.shape))
-    rates = [model.twist(poses, slopes[:, :, k]) for k in range(slopes.shape[2])]
-    return np.stack([np.asarray(rate) for rate in rates], axis=2)
-
-
 def _base_whole(model: Model, poses: Array) -> Array:
     """Displacements (k, 6, 6) of the platform by wrenches on it, from the base that gives way at its origin."""
-    if model.robot.base_stiffness is None:
-        return np.zeros((len(poses), 6, 6))
     arm = poses[:, :3, 3]
     carry = np.tile(np.eye(6), (len(poses), 1, 1))
     # a turn omega of the base moves the platform's origin by omega x p
@@ -227,7 +229,9 @@ def _base_whole(model: Model, poses: Array) -> Array:
 
 
 def _base(model: Model, poses: Array) -> Array:
-    """The same in the robot's own coordinates (k, m, m)."""
+    """The same in the robot's own coordinates (k, m, m): what forces along them move along them."""
+    if model.robot.base_stiffness is None:
+        return np.zeros((len(poses), model.mobility.count, model.mobility.count))
     inverse = model.mobility.inverse
     return np.asarray(inverse @ _base_whole(model, poses) @ inverse.T)
 

@@ -104,7 +104,7 @@ def command(
         )
         return
     show_table(matrix_table(model, answer.matrix))
-    listed = " ".join(f"{f:.2f}" for f in modes.frequency)
+    listed = " ".join(f"{f:.2f}" for f in modes.frequency if not np.isposinf(f))
     out().print(f"\nNatural frequencies at home: {listed} Hz.")
     if found is not None:
         out().print()

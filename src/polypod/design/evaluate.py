@@ -267,7 +267,7 @@ class Evaluator:
         reason = np.zeros(count, dtype=np.int8)
         for first in range(0, states, chunk):
             last = min(first + chunk, states)
-            outputs: dict[str, Array] = {"basis": self.model.mobility.basis}
+            outputs: dict[str, Array] = {}
             for name, kernel in kernels.items():
                 results = self._buffers(name, kernel, count, last - first)
                 kernel(*held.rows(kernel, slice(first, last)), out=results, threads=1)

@@ -45,12 +45,14 @@ SOURCES = {
     "distance": Source(("conditioning",), lambda o: o["conditioning.distance"]),
     "range": Source(("ranges",), lambda o: o["ranges.use"]),
     "reaction": Source(("reactions",), of=lambda o: _sizes(o["reactions.wrenches"])),
-    "stiffness": Source(("stiffness",), of=lambda o: _least_stiffness(o["stiffness.stiffness"], o["basis"])),
+    "stiffness": Source(
+        ("stiffness",), of=lambda o: _least_stiffness(o["stiffness.stiffness"], o["stiffness.motions"])
+    ),
     "frequency": Source(
         ("stiffness", "mass_matrix"), of=lambda o: _frequencies(o["stiffness.stiffness"], o["mass_matrix.mass_matrix"])
     ),
 }
-"""Where numbers come from; ``basis`` (6, m) is that of the robot's own velocity."""
+"""Where numbers come from."""
 
 
 def _sizes(wrench: Array) -> Array:
@@ -58,10 +60,13 @@ def _sizes(wrench: Array) -> Array:
     return np.linalg.norm(np.nan_to_num(wrench[..., :3], nan=0.0), axis=-1)
 
 
-def _least_stiffness(matrix: Array, basis: Array) -> Array:
-    """Stiffness (D, T, 1) against a force in the softest direction: 1 over the largest eigenvalue of its compliance."""
-    moving = basis[:3]
-    compliance = moving @ np.linalg.inv(matrix) @ moving.T
+def _least_stiffness(matrix: Array, motions: Array) -> Array:
+    """Stiffness (D, T, 1) against a force in the softest direction: 1 over the largest eigenvalue of its compliance.
+
+    T K^-1 T^T with T (3, m) the platform's velocity by its own coordinates' rates.
+    """
+    moving = motions[..., :3, :]
+    compliance = moving @ np.linalg.inv(matrix) @ np.swapaxes(moving, -1, -2)
     return np.asarray(1.0 / np.linalg.eigvalsh(compliance)[..., -1:], dtype=np.float64)
 
 

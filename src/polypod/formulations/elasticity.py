@@ -1,4 +1,4 @@
-"""Stiffness of the platform from the springs of its legs, in symbols.
+"""Stiffness of the platform from the springs of its legs, and the inertia of a robot on a base that moves, in symbols.
 
 Springs in series with an actuator add up to the compliance c_i of its coordinate, c_i = d_i + sum load^2/k; springs
 about passive joints, whose motion is B u, act beside them: K = J^T diag(1/c) J + sum k B^T B.
@@ -11,9 +11,11 @@ import casadi as ca
 from ..friction.joints import angular_velocity, relative_velocity
 from ..legs import Joint
 from ..mechanism import LegAtState, Mechanism
+from ..platforms import PlatformState
 from ..platforms.lower_mobility import LowerMobilityState
+from ..platforms.motion import frame_of
 from ..symbols.expression import Expression, Port, port
-from ..symbols.vectors import dot
+from ..symbols.vectors import cross, dot
 
 
 def springs_of(mechanism: Mechanism) -> list[tuple[str, int | None]]:
@@ -28,9 +30,10 @@ def springs_of(mechanism: Mechanism) -> list[tuple[str, int | None]]:
 
 
 def stiffness(mechanism: Mechanism) -> Expression:
-    """K (m, m) of the robot's own velocity at a pose, base axes, for further compliances d (n) of its drives.
+    """K (m, m) of the robot's own velocity u at a pose, base axes, for further compliances d (n) of its drives.
 
     ``compliances`` (s) are those of all springs, at the coordinate of their actuator; of springs beside it, their 1/k.
+    ``motions`` (6, m) are the platform's twists for a unit of each of u, what follows from them included.
     """
     x = mechanism.inputs()
     state, legs = mechanism.resting(x)
@@ -58,6 +61,7 @@ def stiffness(mechanism: Mechanism) -> Expression:
     outputs = (
         port("stiffness", matrix, (m, m)),
         port("compliances", ca.vertcat(*parts, ca.SX(0, 1)), (len(parts),)),
+        port("motions", _twists(state), (6, m)),
         port("quality", mechanism.quality(legs), ()),
     )
     return Expression("stiffness", (*x.place, given), outputs, mechanism.port)
@@ -69,9 +73,44 @@ def _motion(mechanism: Mechanism, number: int, joint: Joint, pose: Port) -> ca.S
     x.pose = pose
     state = mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
     leg = mechanism.attach(state)[number]
-    basis = ca.SX(state.basis) if isinstance(state, LowerMobilityState) else ca.SX.eye(6)
     slopes = ca.jacobian(_rate(leg, joint), x.twist.symbols)
-    return ca.substitute(slopes, x.twist.symbols, ca.SX.zeros(6)) @ basis
+    return ca.substitute(slopes, x.twist.symbols, ca.SX.zeros(6)) @ _twists(state)
+
+
+def _twists(state: PlatformState) -> ca.SX:
+    """S (6, m) of twist = S u."""
+    return ca.densify(ca.SX(state.basis)) if isinstance(state, LowerMobilityState) else ca.SX.eye(6)
+
+
+def mass_on_base(mechanism: Mechanism) -> Expression:
+    """Inertia (m + 6, m + 6) of the robot by u and by a twist [v; omega] of its base, at the base's origin, base axes.
+
+    The base carries all bodies along: an axis e of a body turns at edot + omega x e, its origin o moves at
+    odot + v + omega x o; rotors of drives turn against it.
+    """
+    x, base = mechanism.inputs(), ca.SX.sym("base", 6)
+    twist, v, omega = x.twist.symbols, base[:3], base[3:]
+    state = mechanism.platform.at(x, twist, ca.SX.zeros(6))
+    legs, m = mechanism.attach(state), mechanism.platform.count
+    arm = frame_of(x.pose.symbols).origin
+    whole = twist + ca.vertcat(v + cross(omega, arm), omega)
+    energy = 0.5 * ca.dot(whole, state.inertia @ whole)
+    for leg in legs:
+        vectors, rates, _ = leg.vectors
+        for body in leg.model.vectors.bodies.values():
+            parts = []
+            for k, place in enumerate(body.refs):
+                value, rate = (vectors[:, place], rates[:, place]) if isinstance(place, int) else (place, 0)
+                parts.append(rate + cross(omega, value) + (v if k == 3 else 0))
+            moved = ca.horzcat(*parts)
+            energy += 0.5 * ca.dot(moved, moved @ body.weight)
+        for actuator, rate in zip(leg.model.actuators, leg.rates, strict=True):
+            energy += 0.5 * actuator.rotor * rate * rate
+    slopes = ca.hessian(energy, ca.vertcat(twist, base))[0]
+    allowed = ca.diagcat(_twists(state), ca.SX.eye(6))
+    matrix = ca.substitute(allowed.T @ slopes @ allowed, twist, ca.SX.zeros(6))
+    outputs = port("mass", matrix, (m + 6, m + 6)), port("quality", mechanism.quality(legs), ())
+    return Expression("mass_on_base", x.place, outputs, mechanism.port)
 
 
 def _rate(leg: LegAtState, joint: Joint) -> ca.SX:
