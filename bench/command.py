@@ -83,5 +83,5 @@ def _draw(robot: str, path: Path) -> None:
     from polypod.model import Model
 
     model = Model(robot)
-    made = growth_figure(growth.batch_growth(model), growth.mode_growth(), growth.compile_growth(model), robot)
-    made.savefig(path)
+    picture = growth_figure(growth.batch_growth(model), growth.mode_growth(), growth.compile_growth(model), robot)
+    picture.savefig(path)

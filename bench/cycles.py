@@ -39,10 +39,10 @@ def main(cpu: str = "znver4", robot: str = "pedrammehr") -> None:
     for function in ("inverse_dynamics", "direct_dynamics"):
         rows = {}
         for fixed in (True, False):
-            made = Model(robot, specialise=fixed).kernel(function, friction=False).expression
+            graph = Model(robot, specialise=fixed).kernel(function, friction=False).expression
             label = "numbers built in" if fixed else "numbers as inputs"
-            rows[f"kernel, {label}"] = _kernel(made.program, cpu, width)
-            rows[f"kernel, {label}, sums as written"] = _kernel(replace(made, any_order=False).program, cpu, width)
+            rows[f"kernel, {label}"] = _kernel(graph.program, cpu, width)
+            rows[f"kernel, {label}, sums as written"] = _kernel(replace(graph, any_order=False).program, cpu, width)
         model = Model(robot, specialise=True)
         expression = model.kernel(function, friction=False).expression
         assert isinstance(expression, Expression)

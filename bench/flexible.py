@@ -28,7 +28,7 @@ import polypod as pp
 from polypod.papers.long.hexagon import hexagon_modes
 loaded = time.perf_counter()
 modes = hexagon_modes(10)
-made = time.perf_counter()
+modes_ready = time.perf_counter()
 model = pp.Model(pp.load("long").on_modes(modes))
 still, home = np.zeros(6), model.robot.home.matrix
 model.inverse_dynamics(home, still, still)
@@ -36,7 +36,7 @@ inverse = time.perf_counter()
 model.direct_dynamics(home, still, still)
 end = time.perf_counter()
 used = os.times()
-for name, taken in (("import", loaded - start), ("modes", made - loaded), ("inverse", inverse - made),
+for name, taken in (("import", loaded - start), ("modes", modes_ready - loaded), ("inverse", inverse - modes_ready),
                     ("direct", end - inverse), ("all", end - start), ("processor", used.user + used.system)):
     print(f"  {name:10s} {taken:6.2f} s")
 """

@@ -442,7 +442,7 @@ def _plain(text: str) -> str:
 
 def listed() -> str:
     """The module that 'polypod list', help and the shell's completion read: they need not import the library."""
-    data, options = (pprint.pformat(made, width=112, sort_dicts=False) for made in (survey(), words()))
+    data, options = (pprint.pformat(part, width=112, sort_dicts=False) for part in (survey(), words()))
     return (
         '"""What the library has. Made by \'python docs/generated.py\': change the library, not this file."""\n\n'
         f"# fmt: off\nfrom typing import Any\n\nLISTED: dict[str, Any] = {data}\n"

@@ -45,8 +45,10 @@ def main() -> None:
     lines += ["## Growth\n", "![Time against batch size, modes and graph size](images/growth.png)\n"]
     (HERE / "benchmarks.md").write_text("\n".join(lines), encoding="utf-8")
     model = Model("pedrammehr")
-    made = growth_figure(growth.batch_growth(model), growth.mode_growth(), growth.compile_growth(model), "pedrammehr")
-    made.savefig(HERE / "images" / "growth.png", dpi=110)
+    picture = growth_figure(
+        growth.batch_growth(model), growth.mode_growth(), growth.compile_growth(model), "pedrammehr"
+    )
+    picture.savefig(HERE / "images" / "growth.png", dpi=110)
 
 
 def _line(row: Row) -> str:

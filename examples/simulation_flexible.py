@@ -57,8 +57,8 @@ def main(folder: Path, duration: float = 1.0, picture: bool = True) -> dict[str,
 def _figure(results: dict) -> object:
     from polypod.results.figures.style import dress, figure, leg_line, legend
 
-    made = figure(7.2, 5.0)
-    above, below = made.subplots(2, 1, sharex=True)
+    picture = figure(7.2, 5.0)
+    above, below = picture.subplots(2, 1, sharex=True)
     for k, (name, result) in enumerate(results.items()):
         above.plot(result.time, 1e3 * np.linalg.norm(result.error[:, :3], axis=1), label=name, **leg_line(k))
         below.plot(result.time, result.elastic[:, 0] - result.elastic[0, 0], **leg_line(k))
@@ -66,8 +66,8 @@ def _figure(results: dict) -> object:
         axes.axvline(0.2, color="#B8B8B8", linewidth=1.0)
     dress(above, "", "position error [mm]", "long, 73 mm in 0.2 s (grey: end of the move), computed torque at 2 kHz")
     dress(below, "time [s]", "elastic coordinate 1 [m kg$^{1/2}$]")
-    legend(made, above)
-    return made
+    legend(picture, above)
+    return picture
 
 
 if __name__ == "__main__":

@@ -67,8 +67,8 @@ def mismatch_figure(results: dict[int, dict[float, xr.Dataset]]) -> Figure:
     """Largest position and rotation error against the error of the platform's mass, by path."""
     from polypod.results.figures.style import dress, figure, leg_line, legend
 
-    made = figure(7.2, 3.4)
-    panels = made.subplots(1, 2)
+    picture = figure(7.2, 3.4)
+    panels = picture.subplots(1, 2)
     for axes, part, label in zip(panels, (slice(0, 3), slice(3, 6)), ("position [m]", "rotation [rad]"), strict=True):
         for k, (path, runs) in enumerate(results.items()):
             errors = [float(np.abs(run.error.values[:, part]).max()) for run in runs.values()]
@@ -77,8 +77,8 @@ def mismatch_figure(results: dict[int, dict[float, xr.Dataset]]) -> Figure:
         axes.set_yscale("log")
         dress(axes, "platform believed too heavy by [%]", f"largest error of {label}")
     panels[0].set_title("pedrammehr, computed torque at 1 kHz", fontsize=10, loc="left")
-    legend(made, panels[0])
-    return made
+    legend(picture, panels[0])
+    return picture
 
 
 if __name__ == "__main__":

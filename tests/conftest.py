@@ -54,17 +54,17 @@ def as_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def model_of() -> Iterator[Callable[[str], pp.Model]]:
     """The model of a library robot by name; one of each in a session."""
-    made: dict[str, pp.Model] = {}
+    models: dict[str, pp.Model] = {}
 
     def model(name: str) -> pp.Model:
-        if name not in made:
+        if name not in models:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnphysicalWarning)
-                made[name] = pp.Model(pp.load(name))
-        return made[name]
+                models[name] = pp.Model(pp.load(name))
+        return models[name]
 
     yield model
-    made.clear()
+    models.clear()
 
 
 @pytest.fixture(scope="session", params=mostly_long(papers_robots(), EACH_KIND))

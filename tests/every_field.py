@@ -43,18 +43,18 @@ def rich_struts() -> Robot:
         data |= {"cross_inertia": 1e-4, "rotor_mass": 0.3, "stiffness": 1e8, "link_stiffness": 2e8}
         data |= {"universal_stiffness": 3e8, "spherical_stiffness": 4e8, "bearings": {"universal": _RATING}}
         legs.append(data)
-    made = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
-    _assert_given(made, {"freedoms"})
-    for leg in made.legs:
+    whole = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
+    _assert_given(whole, {"freedoms"})
+    for leg in whole.legs:
         _assert_given(leg, {"actuated"})
-    return made
+    return whole
 
 
 def rich_chain() -> Robot:
     """The planar 3-RRR, its motors and passive joints with all they may have."""
     robot = pp.load("planar-3-rrr")
     legs: list[dict[str, Any]] = []
-    said: set[str] = set()
+    fields: set[str] = set()
     for leg in robot.legs:
         joints = []
         for joint in leg.joints:
@@ -63,13 +63,13 @@ def rich_chain() -> Robot:
             if joint.actuated:
                 data |= _DRIVE | {"range": [-0.5, 2.0], "offset": 0.25, "ratio": 1.5, "rotor": 0.02}
             joints.append(data)
-            said |= set(data)
+            fields |= set(data)
         legs.append(leg.model_dump(exclude_unset=True) | {"kind": "chain", "name": leg.name, "joints": joints})
     # of joints of several freedoms, and of slides
-    assert said == set(ChainJoint.model_fields) - {"axes", "ranges", "frictions", "lead"}
-    made = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
-    _assert_given(made, set())
-    return made
+    assert fields == set(ChainJoint.model_fields) - {"axes", "ranges", "frictions", "lead"}
+    whole = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
+    _assert_given(whole, set())
+    return whole
 
 
 def _assert_given(data: Any, others: set[str]) -> None:

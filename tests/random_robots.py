@@ -118,11 +118,11 @@ class Interpreted:
     def call(self, key: Any, build: Callable[[], Any], *values: Any, **named: Any) -> dict[str, Array]:
         """Outputs by name of an expression at values in the order of its inputs, or by their names."""
         if key not in self._made:
-            made = build()
-            ports = [*made.inputs, *([made.parameters] if made.parameters else [])]
+            built = build()
+            ports = [*built.inputs, *([built.parameters] if built.parameters else [])]
             # Without merging equal parts (Expression.function), which takes longer than a few evaluations gain.
-            function = ca.Function("f", [p.symbols for p in ports], [p.symbols for p in made.outputs])
-            self._made[key] = made, function
+            function = ca.Function("f", [p.symbols for p in ports], [p.symbols for p in built.outputs])
+            self._made[key] = built, function
         expression, function = self._made[key]
         names = [p.name for p in expression.inputs]
         default = {p.name: np.ones(p.shape) if p.name == "weights" else np.zeros(p.shape) for p in expression.inputs}

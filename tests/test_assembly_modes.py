@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import polypod as pp
 from polypod.assembly import SixStruts
 from polypod.assembly.chart import Chart
-from polypod.assembly.extended import settled_closely
+from polypod.assembly.extended import polished_closely
 from polypod.cli import app
 from polypod.errors import InputError
 from polypod.model import Complete, Reach
@@ -107,7 +107,7 @@ def test_the_certificate_holds_and_refuses(dietmaier: SixStruts) -> None:
     assert (alpha < 1e-3).all()
     again = own.settle(exact * (1 + 1e-5), lengths)[0]
     assert (np.abs(again - exact).max(axis=1) <= radius).all()
-    far = settled_closely(own, np.ones((1, 7), dtype=complex) * 50.0, np.full((1, 6), 1e-6))
+    far = polished_closely(own, np.ones((1, 7), dtype=complex) * 50.0, np.full((1, 6), 1e-6))
     assert not far.alpha[0] < 0.15
 
 

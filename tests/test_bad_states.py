@@ -48,14 +48,14 @@ def test_a_pose_out_of_reach_says_which_leg_and_by_how_much(model_of: Any) -> No
         with pytest.raises(StateError, match=rf"^{method.replace('gravity', 'bias')}: no answer") as caught:
             getattr(model, method)(pose)
         (reason,) = caught.value.reasons
-        told = dict(
+        messages = dict(
             re.findall(
                 r"(leg\d): the platform joint is farther from the rail than the link is long \(([\d.e+-]+) m\)", reason
             )
         )
-        assert set(told) == set(beyond)
+        assert set(messages) == set(beyond)
         for name, value in beyond.items():
-            assert float(told[name]) == pytest.approx(value, rel=1e-5)
+            assert float(messages[name]) == pytest.approx(value, rel=1e-5)
     assert np.array_equal(caught.value.index, [0])
 
 

@@ -33,8 +33,8 @@ def bounds(function, low, high):
     """Ends of f(x, y) over a box, by CasADi's interpreter."""
     graph = Graph.of(function)
     a, b = ca.SX.sym("a", 2), ca.SX.sym("b", 2)
-    ((made,),) = enclosed(graph, [[Interval(a[0], b[0]), Interval(a[1], b[1])]])
-    ends = ca.Function("ends", [a, b], [made.low, made.high])
+    ((enclosure,),) = enclosed(graph, [[Interval(a[0], b[0]), Interval(a[1], b[1])]])
+    ends = ca.Function("ends", [a, b], [enclosure.low, enclosure.high])
     return [float(end) for end in ends(low, high)]
 
 

@@ -24,8 +24,8 @@ def test_values_of_points_lie_within_the_model(name):
     graph = Graph.of(ca.Function("f", [X], [FUNCTIONS[name]]))
     c, h, r = (ca.SX.sym(n, 2) for n in "chr")
     own = [Affine.exact(c[k], tuple(h[k] if k == j else ca.SX(0) for j in range(2)), r[k]) for k in range(2)]
-    ((made,),) = modelled(graph, [own])
-    model = ca.Function("model", [c, h, r], [made.middle, ca.horzcat(*made.slopes), made.rest])
+    ((bounds,),) = modelled(graph, [own])
+    model = ca.Function("model", [c, h, r], [bounds.middle, ca.horzcat(*bounds.slopes), bounds.rest])
     function = ca.Function("f", [X], [FUNCTIONS[name]]).map(60)
     rng = np.random.default_rng(1)
     known = 0

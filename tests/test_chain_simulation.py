@@ -103,8 +103,8 @@ def test_rates_of_passive_joints_of_legs_closed_by_iterating() -> None:
     rows = ca.vertcat(*[joint.rows for joint in joints])
     parts = ca.vertcat(*[joint.rate for joint in joints]), ca.vertcat(*[joint.drift for joint in joints])
     outputs = [port(name, ca.densify(part)) for name, part in zip(("rate", "drift"), parts, strict=True)]
-    made = Expression("sliding", x.state, (*outputs, port("rows", ca.densify(rows), rows.shape)), mechanism.port)
-    expression, velocity = closed(mechanism, made), np.array([0.3, -0.2, 0.0, 0.0, 0.0, -0.9])
+    sliding = Expression("sliding", x.state, (*outputs, port("rows", ca.densify(rows), rows.shape)), mechanism.port)
+    expression, velocity = closed(mechanism, sliding), np.array([0.3, -0.2, 0.0, 0.0, 0.0, -0.9])
 
     def at(time: float) -> Any:
         pose = np.array(function.kernels.robot.home.matrix)

@@ -77,13 +77,13 @@ def test_encoders_suffice_for_the_same_force_on_the_path(
 ) -> None:
     """On the wanted motion both give the force of inverse dynamics, one of them from q and qdot alone."""
     model, path = model_of("kim-ryu"), Published(name="kim-ryu-circle")
-    made, at = controller(model, path), path.at(0.3)
+    law, at = controller(model, path), path.at(0.3)
     seen = measured(model, at.pose, at.twist)
-    if isinstance(made, JointComputedTorque):
+    if isinstance(law, JointComputedTorque):
         blind = seen._replace(pose=np.full((4, 4), np.nan), twist=np.full(6, np.nan))
-        force = np.asarray(made.step(made.start(0.3, blind), 0.3, blind)[0])
+        force = np.asarray(law.step(law.start(0.3, blind), 0.3, blind)[0])
     else:
-        force = made(0.3, seen)
+        force = law(0.3, seen)
     exact = model.inverse_dynamics(at.pose, at.twist, at.acceleration)
     assert np.abs(force - exact).max() < 1e-9 * np.abs(exact).max()
 

@@ -72,9 +72,12 @@ def test_patterns_set_rings_as_they_are_built(turn):
     """Against rings made with the number wanted, in any place of the circle; exact but for rounding."""
     points = np.stack([ring(turn=turn)] * 3)
     new = np.array([0.2, 0.5, 0.9])
-    for name, made in (("radius", lambda v: ring(radius=v, turn=turn)), ("angle", lambda v: ring(gap=v, turn=turn))):
+    for name, expected in (
+        ("radius", lambda v: ring(radius=v, turn=turn)),
+        ("angle", lambda v: ring(gap=v, turn=turn)),
+    ):
         got = PATTERNS[name].apply(points, new)
-        np.testing.assert_allclose(got, [made(v) for v in new], atol=1e-15)
+        np.testing.assert_allclose(got, [expected(v) for v in new], atol=1e-15)
         assert PATTERNS[name].read(got[1]) == pytest.approx(new[1], rel=1e-14)
     np.testing.assert_allclose(PATTERNS["turn"].apply(points, new), [ring(turn=turn + v) for v in new], atol=1e-15)
     np.testing.assert_array_equal(PATTERNS["z"].apply(points, new)[:, :, 2], np.repeat(new[:, None], 6, 1))
@@ -423,8 +426,8 @@ report: [workspace volume, dexterity, peak force, range use]
 
 @pytest.fixture(scope="module")
 def room():
-    made = prepare(loads_study(BOXES))
-    return made, run(*made)
+    prepared = prepare(loads_study(BOXES))
+    return prepared, run(*prepared)
 
 
 def test_workspaces_are_held_and_measured_as_those_of_robots_of_their_own(room):

@@ -53,10 +53,10 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w.])")
 )
 def test_generated_pages_are_what_is_generated(name):
     """The text exactly. Computed numbers to what they print, four digits, or any two that are rounding (below 1e-9)."""
-    written, made = (ROOT / "docs" / name).read_text(encoding="utf-8"), generated.text_of(name)
+    written, fresh = (ROOT / "docs" / name).read_text(encoding="utf-8"), generated.text_of(name)
     advice = f"docs/{name} is out of date; run: python docs/generated.py"
-    assert NUMBER.sub("#", written) == NUMBER.sub("#", made), advice
-    for old, new in zip(NUMBER.findall(written), NUMBER.findall(made), strict=True):
+    assert NUMBER.sub("#", written) == NUMBER.sub("#", fresh), advice
+    for old, new in zip(NUMBER.findall(written), NUMBER.findall(fresh), strict=True):
         rounding = abs(float(old)) < 1e-9 and abs(float(new)) < 1e-9
         assert old == new or rounding or float(old) == pytest.approx(float(new), rel=2e-3), f"{advice} ({old}, {new})"
 
@@ -121,11 +121,11 @@ def test_the_gallery_shows_what_its_programs_draw(tmp_path, monkeypatch):
     monkeypatch.setattr(make_gallery, "IMAGES", tmp_path / "gallery")
     make_gallery.main()
     for name in drawn:
-        kept, made = (
+        kept, fresh = (
             re.findall(r">([^<>]*[A-Za-z][^<>]*)</text>", path.read_text(encoding="utf-8"))
             for path in (ROOT / "docs" / "images" / "gallery" / name, tmp_path / "gallery" / name)
         )
-        assert kept == made, f"{name} is out of date; run: python docs/make_gallery.py"
+        assert kept == fresh, f"{name} is out of date; run: python docs/make_gallery.py"
 
 
 def test_the_reference_has_every_public_name():

@@ -171,14 +171,14 @@ def test_header_explains_every_array_of_every_function():
         outputs |= {port.name for port in kernel.outputs}
         about.add(function)
         comment, _, code = header.partition("*/")
-        told = dict(re.findall(r"^ \*   (\w+\[\d+\])\n((?: \*       .*\n)+)", comment, re.MULTILINE))
+        notes = dict(re.findall(r"^ \*   (\w+\[\d+\])\n((?: \*       .*\n)+)", comment, re.MULTILINE))
         declared = re.findall(r"double \*(\w+)", code)
-        assert [label.partition("[")[0] for label in told] == declared
-        for label, port in zip(told, (*kernel.inputs, *kernel.outputs), strict=True):
+        assert [label.partition("[")[0] for label in notes] == declared
+        for label, port in zip(notes, (*kernel.inputs, *kernel.outputs), strict=True):
             assert label.endswith(f"[{prod(port.shape)}]")
             if len(port.shape) > 1:
-                assert f"{'x'.join(map(str, port.shape))} by rows: " in told[label]
-            assert re.search(r"\[[^\]]+\]|as the input|laid out as the guess|1 if|units of the modes", told[label]), (
+                assert f"{'x'.join(map(str, port.shape))} by rows: " in notes[label]
+            assert re.search(r"\[[^\]]+\]|as the input|laid out as the guess|1 if|units of the modes", notes[label]), (
                 function,
                 label,
             )

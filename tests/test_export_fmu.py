@@ -78,7 +78,7 @@ def make(model_of: Any, tmp_path_factory: pytest.TempPathFactory) -> Make:
     """An instance of a kind of FMU; each is exported once, checked and compiled with every warning an error."""
     folders: dict[tuple[str, int], str] = {}
 
-    def made(kind: str, fmi: int, fmi_type: str = "CoSimulation") -> Unit:
+    def unit(kind: str, fmi: int, fmi_type: str = "CoSimulation") -> Unit:
         if (kind, fmi) not in folders:
             folder = tmp_path_factory.mktemp(f"{kind}{fmi}")
             path = folder / "model.fmu"
@@ -87,7 +87,7 @@ def make(model_of: Any, tmp_path_factory: pytest.TempPathFactory) -> Make:
             folders[kind, fmi] = fmpy.extract(str(path), str(folder / "open"))
         return Unit(folders[kind, fmi], fmi_type)
 
-    return made
+    return unit
 
 
 @pytest.fixture(scope="module")
@@ -208,9 +208,9 @@ def test_what_has_no_answer_is_an_error_with_the_reason(make: Make, capsys: Any)
     inverse.set(x=[5.0, 0.0, 0.0])
     with pytest.raises(Exception, match="status 3"):
         inverse.step(0.0, 0.1)
-    said = capsys.readouterr().out
-    assert "no answer at t = 0 s: " in said
-    assert "leg" in said.lower() or "rail" in said
+    output = capsys.readouterr().out
+    assert "no answer at t = 0 s: " in output
+    assert "leg" in output.lower() or "rail" in output
     inverse.set(x=np.zeros(3))
     assert (inverse.get("force") == before).all()
     with pytest.raises(Exception, match="status 3"):
@@ -339,8 +339,8 @@ def test_what_cannot_be_an_fmu(model_of: Any, monkeypatch: pytest.MonkeyPatch, t
     assert fmu.compiler is None
     assert path.name == "staicu-inverse-dynamics.fmu"
     command(ROBOT, "forward-kinematics", folder=tmp_path)
-    said = " ".join(capsys.readouterr().out.split())
-    assert "FMI 2.0, sources only. No C compiler (cc, gcc, clang) was found" in said
+    output = " ".join(capsys.readouterr().out.split())
+    assert "FMI 2.0, sources only. No C compiler (cc, gcc, clang) was found" in output
 
 
 def test_every_kind_says_what_it_does() -> None:

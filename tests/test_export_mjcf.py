@@ -76,7 +76,7 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
     path.write_text(ET.tostring(root, encoding="unicode"))
     back = import_robot(path)
     assert back.robot.legs[0].bodies["leg1-upper"].mass == 7.25
-    said = "\n".join(back.remarks)
+    joined = "\n".join(back.remarks)
     for words in (
         "it was changed since it was written by polypod, so its elements were read",
         "left out: torque constant (torque_constant) of the drives of leg1",
@@ -87,8 +87,8 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
         "left out: stiffness of the base",
         "left out: what of the platform is payload",
     ):
-        assert words in said
-    assert "rms_force" not in said  # custom numbers say it
+        assert words in joined
+    assert "rms_force" not in joined  # custom numbers say it
     assert back.robot.legs[0].joints[1].rms_force == rich.robot.legs[0].rms_force
     unknown = kept(dumps(rich.robot).replace("kind: UPS", "kind: UPX"), unchanged=True)  # of a program with more kinds
     (remark,) = unknown.remarks(())

@@ -134,11 +134,11 @@ def test_the_header_says_what_it_takes(model_of: Any, tmp_path: Path) -> None:
     """The stack of all functions together, as gcc and clang count it, with and without optimisation."""
     name, header, source = export_c(model_of("staicu"), "control_step")
     words = " ".join(header.replace("\n *", " ").split())
-    said = re.search(r"the stack takes (\d+) kB at most; with -O1 and above (\d+) kB at most", words)
+    sizes = re.search(r"the stack takes (\d+) kB at most; with -O1 and above (\d+) kB at most", words)
     (tmp_path / f"{name}.h").write_text(header)
     (tmp_path / f"{name}.c").write_text(source)
     for compiler in filter(shutil.which, ("gcc", "clang")):
-        for level, most in zip(("-O0", "-O2"), map(int, said.groups()), strict=True):  # type: ignore[union-attr]
+        for level, most in zip(("-O0", "-O2"), map(int, sizes.groups()), strict=True):  # type: ignore[union-attr]
             flags = ["-std=c99", level, "-fstack-usage", "-c", f"{name}.c"]
             subprocess.run([compiler, *flags], cwd=tmp_path, check=True)
             lines = (tmp_path / f"{name}.su").read_text().splitlines()

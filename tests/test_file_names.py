@@ -68,10 +68,10 @@ def faults(kind: str, text: str, folder: Path) -> list[str]:
                                   "/etc/passwd", "/dev/zero", "../none.csv"])  # fmt: skip
 def test_a_path_out_of_the_folder_is_refused_with_how_to_allow_it(field, name, project):
     kind, text, place = FIELDS[field]
-    said = faults(kind, text % name.format(above=project.parent), project)
+    message = faults(kind, text % name.format(above=project.parent), project)
     line = next(number for number, row in enumerate(text.splitlines(), 1) if "%s" in row)
-    outside = [fault for fault in said if "outside the folder of the file that names it" in fault]
-    assert len(outside) == 1, said
+    outside = [fault for fault in message if "outside the folder of the file that names it" in fault]
+    assert len(outside) == 1, message
     assert outside[0].startswith(f"{line} {place}: ")
     assert f"{ALLOW_PATHS} is a list of folders" in outside[0]
 

@@ -206,14 +206,14 @@ def test_faults_of_a_plate_name_field_and_line() -> None:
 def test_faults_of_a_mode_file_name_it(tmp_path: Path) -> None:
     assert "platform.modes: the mode file" in fault({"kind": "flexible", "modes": "none.yaml"}, tmp_path)
     (tmp_path / "bad.yaml").write_text(to_text(hexagon_modes(2)).replace("stiffness: ", "stiffness: -", 1), "utf-8")
-    told = fault({"kind": "flexible", "modes": "bad.yaml"}, tmp_path)
-    assert "bad.yaml" in told
-    assert "stiffness: entry [0] is -" in told
+    message = fault({"kind": "flexible", "modes": "bad.yaml"}, tmp_path)
+    assert "bad.yaml" in message
+    assert "stiffness: entry [0] is -" in message
     five = hexagon_modes(2)
     few = Modes(**{**five.__dict__, **{n: getattr(five, n)[:5] for n in five.__dict__ if n.startswith("attach")}})
     save_modes(few, tmp_path / "few.npz")
-    told = fault({"kind": "flexible", "modes": "few.npz"}, tmp_path)
-    assert "platform.modes: 6 attachment points are needed, one for each leg, got 5" in told
+    message = fault({"kind": "flexible", "modes": "few.npz"}, tmp_path)
+    assert "platform.modes: 6 attachment points are needed, one for each leg, got 5" in message
 
 
 def test_faults_of_the_kind() -> None:

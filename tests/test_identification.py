@@ -420,11 +420,11 @@ def test_clocks_that_do_not_match_are_found() -> None:
     late = replace(own, force=np.roll(own.force, 8, axis=0))
     notes = " ".join(identify(five_bar(), [late]).notes)
     assert "forces come" in notes
-    said = float(notes.split("forces come ")[1].split(" s")[0])
-    assert said == pytest.approx(8 / 500, abs=1 / 500)
+    stated = float(notes.split("forces come ")[1].split(" s")[0])
+    assert stated == pytest.approx(8 / 500, abs=1 / 500)
     drifting = np.stack([np.interp(1.01 * own.time, own.time, column) for column in own.force.T], axis=1)
     assert "clocks run at different rates" in " ".join(identify(five_bar(), [replace(own, force=drifting)]).notes)
-    mended = identify(five_bar(), [late], delay=said)
+    mended = identify(five_bar(), [late], delay=stated)
     assert mended.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.3)
 
 

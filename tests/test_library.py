@@ -54,12 +54,12 @@ def test_these_are_all_robots() -> None:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_files_are_whole(name: str) -> None:
     """Every number has a source and every source a number; what is written is what was read; units are plausible."""
-    made = robot(name)
-    assert made.name == name
-    assert made.title
-    assert [path for path in made.numbers() if not made.source_of(path)] == []
-    assert {made.source_of(path) for path in made.numbers()} == set(made.sources.values())
-    assert list(suspicious_numbers(made)) == []
+    own = robot(name)
+    assert own.name == name
+    assert own.title
+    assert [path for path in own.numbers() if not own.source_of(path)] == []
+    assert {own.source_of(path) for path in own.numbers()} == set(own.sources.values())
+    assert list(suspicious_numbers(own)) == []
 
 
 @pytest.mark.parametrize("name", ["hexapod", "five-bar", "tricept"])
@@ -69,11 +69,11 @@ def test_load_save_load_is_the_identity(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_home_is_healthy(name: str) -> None:
-    made = model(name)
-    assert len(made.actuators) == DRIVEN[name]
-    assert len(made.robot.freedoms) == FREEDOMS[name] % 6
-    assert made.conditioning(made.robot.home.matrix).condition < 5.0
-    assert made.limits(made.robot.home.matrix).ok
+    own = model(name)
+    assert len(own.actuators) == DRIVEN[name]
+    assert len(own.robot.freedoms) == FREEDOMS[name] % 6
+    assert own.conditioning(own.robot.home.matrix).condition < 5.0
+    assert own.limits(own.robot.home.matrix).ok
 
 
 # -- mobility, from joints alone ---------------------------------------------------------------------------------------
@@ -96,10 +96,10 @@ def demands(joint: ChainJoint) -> Array:
 @pytest.mark.parametrize("name", [name for name in ROBOTS if name != "hexapod"])
 def test_joints_leave_the_freedoms_stated(name: str) -> None:
     """Twists of all bodies that all joints allow: as many as freedoms and idly spinning rods; no code of the legs."""
-    made = robot(name)
-    bodies = ["platform", *((number, body) for number, leg in enumerate(made.legs) for body in leg.bodies)]
+    own = robot(name)
+    bodies = ["platform", *((number, body) for number, leg in enumerate(own.legs) for body in leg.bodies)]
     rows = []
-    for number, leg in enumerate(made.legs):
+    for number, leg in enumerate(own.legs):
         for joint in leg.joints:
             wanted = demands(joint)
             row = np.zeros((len(wanted), 6 * len(bodies)))
@@ -115,26 +115,26 @@ def test_joints_leave_the_freedoms_stated(name: str) -> None:
 # -- statics -----------------------------------------------------------------------------------------------------------
 
 
-def beside_home(made: pp.Model, steps: Array) -> Array:
+def beside_home(own: pp.Model, steps: Array) -> Array:
     """Poses (k, m, 4, 4) with each coordinate of the robot off home by steps (k)."""
-    size = float(np.linalg.norm(made.robot.attachments, axis=1).mean())
-    count = len(made.robot.freedoms) or 6
-    turning = [f.motion == "rotation" for f in made.robot.freedoms] or [False] * 3 + [True] * 3
+    size = float(np.linalg.norm(own.robot.attachments, axis=1).mean())
+    count = len(own.robot.freedoms) or 6
+    turning = [f.motion == "rotation" for f in own.robot.freedoms] or [False] * 3 + [True] * 3
     offsets = steps[:, None, None] * np.diag(np.where(turning, 1.0, size))
-    if not made.robot.freedoms:
-        return displaced(made.robot.home.matrix, offsets)
-    return made.motion(offsets.reshape(-1, count)).pose.reshape(len(steps), count, 4, 4)
+    if not own.robot.freedoms:
+        return displaced(own.robot.home.matrix, offsets)
+    return own.motion(offsets.reshape(-1, count)).pose.reshape(len(steps), count, 4, 4)
 
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_forces_at_home_hold_the_weight(name: str) -> None:
     """Virtual work, sum of f dq = dV, along every coordinate, by differences of actuated coordinates and potential."""
-    made, home, h = model(name), robot(name).home.matrix, 1e-3
-    force = made.inverse_dynamics(home, np.zeros(6), np.zeros(6))
-    poses = beside_home(made, h * np.array([-2.0, -1.0, 1.0, 2.0]))
+    own, home, h = model(name), robot(name).home.matrix, 1e-3
+    force = own.inverse_dynamics(home, np.zeros(6), np.zeros(6))
+    poses = beside_home(own, h * np.array([-2.0, -1.0, 1.0, 2.0]))
     weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12 * h)
-    slopes = np.einsum("k,kma->ma", weights, made.inverse_kinematics(poses))
-    work = np.einsum("k,km->m", weights, made.energy(poses, np.zeros(6)).potential)
+    slopes = np.einsum("k,kma->ma", weights, own.inverse_kinematics(poses))
+    work = np.einsum("k,km->m", weights, own.energy(poses, np.zeros(6)).potential)
     scale = np.abs(slopes) @ np.abs(force) + np.abs(work)
     assert np.abs(slopes @ force - work).max() <= WORK * max(scale.max(), 1e-3)
     level = name == "five-bar"  # gravity is square to its plane
@@ -146,12 +146,12 @@ def test_forces_at_home_hold_the_weight(name: str) -> None:
 
 @pytest.mark.parametrize("name", ROBOTS)
 def test_its_motion_is_within_reach_and_limits(name: str) -> None:
-    made = model(name)
-    task = make_task(made, rate=50.0)
+    own = model(name)
+    task = make_task(own, rate=50.0)
     assert task.name == default_motion(name) != "around-home"
     pose, twist, acceleration = task.motion.pose, task.motion.twist, task.motion.acceleration
-    assert np.isfinite(made.inverse_dynamics(pose, twist, acceleration)).all()
-    assert made.limits(pose).ok
+    assert np.isfinite(own.inverse_dynamics(pose, twist, acceleration)).all()
+    assert own.limits(pose).ok
     assert np.linalg.norm(pose[:, :3] - robot(name).home.matrix[:3], axis=(1, 2)).max() > 0.01  # it does move
 
 

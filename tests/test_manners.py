@@ -51,14 +51,14 @@ def test_objects_are_told_in_a_line():
     assert repr(task) == "Task('kim-ryu-circle': 1.5 s, 151 samples)"
     result = pp.study("kim-ryu", task)
     assert len(repr(result)) < 4000
-    made = table("Drives", [("leg", ""), ("peak force", "N")], [("leg1", 12.5), ("leg10", 120.0)])
-    assert repr(made) == "Table('Drives': 2 rows of leg, peak force [N])"
-    assert str(made) == "Drives\nleg    peak force\n                N\nleg1         12.5\nleg10         120"
+    drives = table("Drives", [("leg", ""), ("peak force", "N")], [("leg1", 12.5), ("leg10", 120.0)])
+    assert repr(drives) == "Table('Drives': 2 rows of leg, peak force [N])"
+    assert str(drives) == "Drives\nleg    peak force\n                N\nleg1         12.5\nleg10         120"
 
 
 def test_notebooks_get_html_with_names_escaped():
-    made = table("A <b>", [("leg", "")], [("<script>",)], "c & d")
-    shown = made._repr_html_()
+    marked = table("A <b>", [("leg", "")], [("<script>",)], "c & d")
+    shown = marked._repr_html_()
     assert "<script>" not in shown
     assert "&lt;script&gt;" in shown
     assert "c &amp; d" in shown
@@ -68,14 +68,14 @@ def test_notebooks_get_html_with_names_escaped():
 
 def test_rounding_is_no_number_and_units_are_those_of_people():
     columns = [("a", ""), ("peak power", "W"), ("braking power", "W"), ("f", "N"), ("moment", "N m"), ("stroke", "m")]
-    made = table("T", columns, [("x", 30.0, 8.6e-17, 500.0, 3.4e-8, 0.0802)])
-    assert made.texts()[0] == ["x", "30", "0", "500", "0", "0.0802"]
-    shown = made.practical()
+    numbers = table("T", columns, [("x", 30.0, 8.6e-17, 500.0, 3.4e-8, 0.0802)])
+    assert numbers.texts()[0] == ["x", "30", "0", "500", "0", "0.0802"]
+    shown = numbers.practical()
     assert shown.columns[-1].header == "stroke [mm]"
     assert shown.texts(3)[0][-1] == "80.2"
     limits = table("L", [("worst value", ""), ("unit", "")], [(0.5, "m"), (1.0, "rad")])
     assert limits.practical().texts(3) == [["500", "mm"], ["57.3", "deg"]]
-    assert made.csv().splitlines()[1] == "x,30.0,8.6e-17,500.0,3.4e-08,0.0802"  # data stay what they are
+    assert numbers.csv().splitlines()[1] == "x,30.0,8.6e-17,500.0,3.4e-08,0.0802"  # data stay what they are
 
 
 def test_python_dash_m():
@@ -123,9 +123,9 @@ def test_a_file_that_is_no_module_is_told(tmp_path):
 
 @pytest.mark.parametrize("kind", ["robot", "motion"])
 def test_schemas_know_every_file_of_the_library(kind):
-    made = schema(kind)
-    jsonschema.Draft202012Validator.check_schema(made)
-    validator = jsonschema.Draft202012Validator(made)
+    fields = schema(kind)
+    jsonschema.Draft202012Validator.check_schema(fields)
+    validator = jsonschema.Draft202012Validator(fields)
     folder = SOURCE / ("files/robots" if kind == "robot" else "motion/library")
     texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.yaml")}
     texts["template"] = template(kind, "mine")

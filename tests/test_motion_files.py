@@ -310,8 +310,8 @@ def test_a_motion_through_a_singular_pose_stops_with_time_and_leg(model_of):
     still = np.zeros((len(time), 6))
     with pytest.raises(StateError, match=r"crosses a singular pose at t = .* s: .* most in leg\d") as caught:
         study(model, Task("through", tr.Motion(time, poses, still, still)))
-    told = float(str(caught.value).partition("t = ")[2].partition(" s")[0])
-    assert time[first] <= told <= time[first + 1]
+    instant = float(str(caught.value).partition("t = ")[2].partition(" s")[0])
+    assert time[first] <= instant <= time[first + 1]
 
 
 def test_around_home_refuses_a_home_outside_the_limits():

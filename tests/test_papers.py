@@ -139,8 +139,8 @@ def test_every_figure_of_the_paper_is_there(name):
 
 @pytest.mark.parametrize("drawing", DRAWINGS)
 def test_figures_show_finite_curves_with_units(drawing):
-    made = drawing.draw()
-    panels = made.get_axes()
+    figure = drawing.draw()
+    panels = figure.get_axes()
     assert panels
     for axes in panels:
         lines = axes.get_lines()

@@ -145,14 +145,14 @@ class TestOperations:
     def test_every_formulation_is_counted_and_timed(self, monkeypatch):
         # the other robots' kernels take half a minute to compile and say nothing more about the table
         monkeypatch.setattr(operations, "ROBOTS", ("lopes", "staicu"))
-        made = operations.operations_table()
-        assert [row[:2] for row in made.rows] == [
+        found = operations.operations_table()
+        assert [row[:2] for row in found.rows] == [
             ("lopes", "complete"),
             ("lopes", "point-mass-links"),
             ("lopes", "massless-links"),
             ("staicu", "complete"),
         ]
-        for row in made.rows:
+        for row in found.rows:
             counts, times = row[2 : 2 + len(FORMULATIONS)], row[2 + len(FORMULATIONS) :]
             assert len(times) == len(FORMULATIONS)
             assert all(100 < count < 100_000 for count in counts)

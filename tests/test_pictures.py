@@ -232,12 +232,12 @@ def coned():
         "  base_cone: {axis: [0, 0, 1], half_angle: 31 deg}\n  platform_cone: {axis: [0, 0, 1], half_angle: 35 deg}\n"
     )
     both = text.replace("  length: [0.45, 0.85]", f"{cones}  length: [0.45, 0.8]")
-    made = []
+    pictures = []
     for document in (both, text):
         model = pp.Model(pp.loads(document))
         motion = template("motion", "up").replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, 0.2]")
-        made.append(study(model, loads_motion(motion).task(model, 100.0)))
-    return made
+        pictures.append(study(model, loads_motion(motion).task(model, 100.0)))
+    return pictures
 
 
 def test_travel_shows_coordinates_between_their_stops(coned):

@@ -68,11 +68,11 @@ class Forces:
     """Forces of a formulation at a batch of states, interpreted, with the robot's own numbers."""
 
     def __init__(self, formulation: Any, mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> None:
-        made = formulation.inverse_dynamics(mechanism, friction, loads)
-        ports = [*made.inputs, *([made.parameters] if made.parameters else [])]
+        graph = formulation.inverse_dynamics(mechanism, friction, loads)
+        ports = [*graph.inputs, *([graph.parameters] if graph.parameters else [])]
         # Without merging equal parts (Expression.function), which takes longer than a few evaluations gain.
-        self._function = ca.Function("f", [p.symbols for p in ports], [p.symbols for p in made.outputs])
-        self._numbers = [mechanism.numbers.values] if made.parameters else []
+        self._function = ca.Function("f", [p.symbols for p in ports], [p.symbols for p in graph.outputs])
+        self._numbers = [mechanism.numbers.values] if graph.parameters else []
 
     def __call__(self, *states: Array) -> Array:
         rows = [np.reshape(a, (len(a), -1)) for a in states]

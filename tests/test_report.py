@@ -148,9 +148,9 @@ def test_limits_that_a_motion_leaves(tmp_path):
 def test_captions_tell_signs_and_axes(result, folder):
     """What the captions say is so: a leg that carries weight pushes, and a slide's reaction holds the drive's force."""
     page = (folder / "report.html").read_text(encoding="utf-8")
-    for made in (sizing.actuators(result), sizing.bearings(result)):
-        assert made.caption
-        assert html.escape(made.caption) in page
+    for one in (sizing.actuators(result), sizing.bearings(result)):
+        assert one.caption
+        assert html.escape(one.caption) in page
     hexapod = pp.Model(pp.loads(template("robot", "hexapod")))
     still = np.zeros(6)
     force = hexapod.inverse_dynamics(hexapod.robot.home.matrix, still, still)
@@ -354,16 +354,16 @@ def test_report_in_a_browser(folder, tmp_path):
         flags.append("--no-sandbox")  # Chromium refuses its sandbox to root, as in containers
     command = [BROWSER, *flags, page.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    told = json.loads(re.search(r"<pre id=\"told\">(.*?)</pre>", done.stdout, re.DOTALL)[1])
-    assert told["heading"] == "kim-ryu: kim-ryu-circle"
-    assert len(told["images"]) == len(plots.FIGURES) - 1  # a rigid platform has no figure of its bending
-    assert min(told["images"]) > 500  # pixels
-    tables = dict(told["tables"])
+    shown = json.loads(re.search(r"<pre id=\"told\">(.*?)</pre>", done.stdout, re.DOTALL)[1])
+    assert shown["heading"] == "kim-ryu: kim-ryu-circle"
+    assert len(shown["images"]) == len(plots.FIGURES) - 1  # a rigid platform has no figure of its bending
+    assert min(shown["images"]) > 500  # pixels
+    tables = dict(shown["tables"])
     assert tables["actuators"] == 6
     assert tables["joint bearings"] == 18
     assert tables["sources"] > 5
-    assert told["fetched"] == []
-    assert told["wide"] <= 0  # nothing sticks out of the window
+    assert shown["fetched"] == []
+    assert shown["wide"] <= 0  # nothing sticks out of the window
 
 
 # -- folders and files ---------------------------------------------------------------------------------------------
@@ -450,9 +450,9 @@ def test_a_file_is_no_folder(tmp_path):
 
 
 def test_table_texts():
-    made = table(
+    rows = table(
         "T", [("a b", "N"), ("c", "")], [(1234.5678, "x"), (float("nan"), "y"), (0.000123456, "z"), (52345.6, "w")]
     )
-    assert [row[0] for row in made.texts()] == ["1235", "-", "0.0001235", "52346"]
-    assert made.csv().splitlines()[0] == "a b [N],c"
-    assert made.records()[1] == {"a_b": None, "c": "y"}
+    assert [row[0] for row in rows.texts()] == ["1235", "-", "0.0001235", "52346"]
+    assert rows.csv().splitlines()[0] == "a b [N],c"
+    assert rows.records()[1] == {"a_b": None, "c": "y"}

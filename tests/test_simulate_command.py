@@ -93,11 +93,11 @@ def test_json_says_what_was_simulated(robot: Path, tmp_path: Path) -> None:
 def test_events_are_counted_by_kind() -> None:
     done = polypod("kim-ryu", "kim-ryu-circle")
     assert done.exit_code == 0
-    told = [line for line in done.stderr.splitlines() if "reversal" in line]
+    lines = [line for line in done.stderr.splitlines() if "reversal" in line]
     facts = json.loads(polypod("kim-ryu", "kim-ryu-circle", "--json").stdout)
     times = [event["time"] for event in facts["events"] if event["kind"] == "reversal"]
     assert len(times) > 1
-    assert told == [
+    assert lines == [
         f"note: reversal, {len(times)} times, first at t = {min(times):.6g} s: {facts['events'][0]['leg']}: "
         "the actuator changes direction and its friction changes sign"
     ]
@@ -131,10 +131,10 @@ def test_large_errors_and_forces_are_remarked(good: Any) -> None:
     for factor, count in ((0.99, 0), (1.01, 1)):
         force = good.force.copy(deep=True)
         force.values[7, 2] = -factor * LARGE_FORCE * needed
-        told = remarks(good.assign(force=force))
-        assert len(told) == count
-    assert told[0].startswith("The controller shakes the robot: forces of up to ")
-    assert f"needs at most {needed:.4g} N" in told[0]
+        lines = remarks(good.assign(force=force))
+        assert len(lines) == count
+    assert lines[0].startswith("The controller shakes the robot: forces of up to ")
+    assert f"needs at most {needed:.4g} N" in lines[0]
 
 
 def test_advice(good: Any) -> None:
@@ -197,8 +197,8 @@ def test_a_wrench_over_time_is_asked_for_at_its_time(robot: Path, tmp_path: Path
 
 
 def test_progress_tells_every_frame(good: Any, tmp_path: Path) -> None:
-    told: list[str] = []
-    write(good, tmp_path / "out", animation=True, progress=told.append)
-    frames = [text for text in told if "frame" in text]
+    lines: list[str] = []
+    write(good, tmp_path / "out", animation=True, progress=lines.append)
+    frames = [text for text in lines if "frame" in text]
     assert frames == [f"moving picture, frame {k} of 21" for k in range(1, 22)]
-    assert told.index("figure tracking") < told.index(frames[0])
+    assert lines.index("figure tracking") < lines.index(frames[0])

@@ -109,9 +109,9 @@ def distinct(lines: list[Any]) -> set[str]:
 
 @pytest.mark.parametrize("name", ["tracking", "forces", "energies"])
 def test_lines_differ_by_more_than_colour_and_axes_have_prefixes(circle: xr.Dataset, name: str) -> None:
-    made: Figure = getattr(plots, name)(circle)
-    made.canvas.draw()
-    for axes in made.axes:
+    figure: Figure = getattr(plots, name)(circle)
+    figure.canvas.draw()
+    for axes in figure.axes:
         lines = lines_of(axes)
         assert len(distinct(lines)) == len(lines)
         assert axes.yaxis.get_offset_text().get_text() == ""
@@ -169,9 +169,9 @@ def test_all_stored_shows_beside_the_line_of_zero(swing: xr.Dataset) -> None:
 
 def test_energies_that_are_too_small_to_see_are_named(swing: xr.Dataset) -> None:
     little = swing.assign(work_friction=1e-6 * swing.energy_springs)
-    made = plots.energies(little, "swing").axes[0]
-    assert made.get_title(loc="left") == "swing\nnot drawn, below 0.01 % of the largest: lost in friction"
-    assert "lost in friction" not in [line.get_label() for line in made.lines]
+    first = plots.energies(little, "swing").axes[0]
+    assert first.get_title(loc="left") == "swing\nnot drawn, below 0.01 % of the largest: lost in friction"
+    assert "lost in friction" not in [line.get_label() for line in first.lines]
     assert plots.energies(swing, "swing").axes[0].get_title(loc="left") == "swing"
 
 
@@ -231,8 +231,8 @@ def test_a_bending_platform_is_drawn_where_it_is(
 def test_an_mp4_is_a_film_of_the_robot(circle: xr.Dataset, tmp_path: Path) -> None:
     """Decoded again: as many frames as were drawn, of their size, each with the robot in it, and it moves."""
     imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
-    told: list[tuple[int, int]] = []
-    path = animation.animate(circle, tmp_path / "run.mp4", fps=20, size=4.0, progress=lambda k, n: told.append((k, n)))
+    calls: list[tuple[int, int]] = []
+    path = animation.animate(circle, tmp_path / "run.mp4", fps=20, size=4.0, progress=lambda k, n: calls.append((k, n)))
     assert [entry.name for entry in tmp_path.iterdir()] == ["run.mp4"]
     reader = imageio_ffmpeg.read_frames(str(path))
     about = next(reader)
@@ -240,7 +240,7 @@ def test_an_mp4_is_a_film_of_the_robot(circle: xr.Dataset, tmp_path: Path) -> No
     assert about["fps"] == 20
     assert width == 400
     frames = [np.frombuffer(data, dtype=np.uint8).reshape(height, width, 3) for data in reader]
-    assert told == [(k + 1, 7) for k in range(7)]
+    assert calls == [(k + 1, 7) for k in range(7)]
     assert len(frames) == 7
     drawn_on = [frame.min(axis=2) < 200 for frame in frames]
     for dark in drawn_on:

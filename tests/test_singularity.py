@@ -108,9 +108,9 @@ def test_similar_hexagons_on_circles_are_singular_in_every_pose(tmp_path):
         pp.Model(alike)
     path = tmp_path / "alike.yaml"
     pp.save(alike, path)
-    said = CliRunner().invoke(app, ["singularity", str(path)])
-    assert said.exit_code == 2
-    assert "singular in every pose (architecturally), proven" in " ".join(said.output.split())
+    done = CliRunner().invoke(app, ["singularity", str(path)])
+    assert done.exit_code == 2
+    assert "singular in every pose (architecturally), proven" in " ".join(done.output.split())
 
 
 def test_kinds_of_other_robots_are_told_apart(model_of):

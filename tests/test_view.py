@@ -67,13 +67,13 @@ def models() -> dict[str, pp.Model]:
 @pytest.fixture(scope="module")
 def pages(models, tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
-    made = {}
+    built = {}
     for name, model in models.items():
         task = make_task(model, rate=20.0) if name in ("kim-ryu", "staicu") else None
-        made[name] = folder / f"{name}.html"
+        built[name] = folder / f"{name}.html"
         show = ("modes", "workspace") if name == "cones" else ()
-        made[name].write_text(live_page(model, task, show=show), encoding="utf-8")
-    return made
+        built[name].write_text(live_page(model, task, show=show), encoding="utf-8")
+    return built
 
 
 @pytest.fixture(scope="module")
@@ -103,19 +103,19 @@ def words(browser: Browser) -> str:
     return browser.ask("document.body.innerText + [...document.querySelectorAll('input')].map(i => i.value).join(' ')")
 
 
-def agree(model: pp.Model, told: dict, twist=STILL, acceleration=STILL) -> None:
+def agree(model: pp.Model, shown: dict, twist=STILL, acceleration=STILL) -> None:
     """Every number of a state against the compiled functions at the page's own pose."""
-    pose = np.reshape(told["pose"], (4, 4))
+    pose = np.reshape(shown["pose"], (4, 4))
     q, force = model.inverse_kinematics(pose), model.inverse_dynamics(pose, twist, acceleration)
-    assert np.abs(np.array(told["q"]) - q).max() <= SAME * np.abs(q).max()
-    assert np.abs(np.array(told["force"]) - force).max() <= SAME * np.abs(force).max()
+    assert np.abs(np.array(shown["q"]) - q).max() <= SAME * np.abs(q).max()
+    assert np.abs(np.array(shown["force"]) - force).max() <= SAME * np.abs(force).max()
     bodies = list(model.bodies(pose).values())
-    assert np.abs(np.array(told["frames"][1:]) - np.reshape(bodies, (-1, 16))).max() <= SAME
+    assert np.abs(np.array(shown["frames"][1:]) - np.reshape(bodies, (-1, 16))).max() <= SAME
     limits, how = model.limits(pose), model.conditioning(pose)
-    assert np.abs(np.array(told["limits"]) - limits.value).max(initial=0.0) <= SAME
-    assert told["condition"] == pytest.approx(float(how.condition), rel=SAME)
-    assert told["distance"] == pytest.approx(float(how.distance), rel=SAME)
-    assert (told["verdict"]["title"] == "Within all limits") == bool(limits.ok and len(limits.names))
+    assert np.abs(np.array(shown["limits"]) - limits.value).max(initial=0.0) <= SAME
+    assert shown["condition"] == pytest.approx(float(how.condition), rel=SAME)
+    assert shown["distance"] == pytest.approx(float(how.distance), rel=SAME)
+    assert (shown["verdict"]["title"] == "Within all limits") == bool(limits.ok and len(limits.names))
 
 
 @needs_browser
@@ -172,9 +172,9 @@ def test_a_motion_is_played(browser, pages, models):
     opened(browser, pages["kim-ryu"])
     for k in (0, 7, len(task.time) - 1):
         browser.ask(f"polypod.setInstant({k})")
-        told = state(browser)
-        assert told["pose"] == task.motion.pose[k].ravel().tolist()
-        agree(model, told, task.motion.twist[k], task.motion.acceleration[k])
+        shown = state(browser)
+        assert shown["pose"] == task.motion.pose[k].ravel().tolist()
+        agree(model, shown, task.motion.twist[k], task.motion.acceleration[k])
     lines = np.array(browser.ask("polypod.motion.force.map(f => [...f])"))
     expected = model.inverse_dynamics(task.motion.pose, task.motion.twist, task.motion.acceleration)
     assert np.abs(lines - expected).max() <= SAME * np.abs(expected).max()
@@ -218,12 +218,12 @@ def test_out_of_reach_and_singular_are_said_in_words(browser, pages, models):
     """Kim-Ryu's links are too short for x = 2 m; the hexapod turned by a quarter is singular."""
     opened(browser, pages["kim-ryu"])
     browser.ask("polypod.setCoordinates([2, 0, 0.9, 0, 0, 0])")
-    told = state(browser)
-    assert not told["reachable"]
-    assert told["verdict"]["level"] == "bad"
-    (first, *_) = told["verdict"]["lines"]
+    shown = state(browser)
+    assert not shown["reachable"]
+    assert shown["verdict"]["level"] == "bad"
+    (first, *_) = shown["verdict"]["lines"]
     with pytest.raises(pp.errors.StateError, match=first.partition(" (by")[0]):
-        models["kim-ryu"].inverse_kinematics(np.reshape(told["pose"], (4, 4)))
+        models["kim-ryu"].inverse_kinematics(np.reshape(shown["pose"], (4, 4)))
     assert "Out of reach" in words(browser)
     assert not re.search(r"NaN|undefined|Infinity", words(browser))
     assert browser.ask("polypod.stage.last.reachable")  # the robot stays where it last could be
@@ -236,9 +236,9 @@ def test_out_of_reach_and_singular_are_said_in_words(browser, pages, models):
     assert not re.search(r"NaN|undefined|Infinity", words(browser))
     opened(browser, pages["cones"])
     browser.ask("polypod.setCoordinates([0, 0, 0.6, Math.PI / 2, 0, 0])")
-    told = state(browser)
-    assert told["singular"]
-    assert told["force"] is None
+    shown = state(browser)
+    assert shown["singular"]
+    assert shown["force"] is None
     assert "Singular" in words(browser)
     assert not re.search(r"NaN|undefined|Infinity|e\+\d\d", words(browser))
     assert browser.complaints == []
@@ -287,10 +287,10 @@ def test_uses_of_drives_and_assembly_modes(browser, pages, models):
     buttons = browser.ask("document.querySelectorAll('#modes button').length")
     assert buttons > 1
     browser.ask(f"polypod.setLoad(2, 0); document.querySelectorAll('#modes button')[{buttons - 1}].click()")
-    told = state(browser)
-    assert np.abs(np.reshape(told["pose"], (4, 4)) - home).max() > 0.01
-    if told["reachable"]:
-        assert np.abs(np.array(told["q"]) - model.inverse_kinematics(home)).max() <= 1e-9
+    shown = state(browser)
+    assert np.abs(np.reshape(shown["pose"], (4, 4)) - home).max() > 0.01
+    if shown["reachable"]:
+        assert np.abs(np.array(shown["q"]) - model.inverse_kinematics(home)).max() <= 1e-9
     browser.ask("polypod.home(); polypod.draw()")
     assert browser.complaints == []
 
@@ -308,9 +308,9 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
     opened(browser, page)
     last = len(result.time) - 1
     browser.ask(f"polypod.setInstant({last})")
-    told = state(browser)
-    assert told["pose"] == result.pose.values[-1].ravel().tolist()
-    assert told["force"] == result.force.values[-1].tolist()
+    shown = state(browser)
+    assert shown["pose"] == result.pose.values[-1].ravel().tolist()
+    assert shown["force"] == result.force.values[-1].tolist()
     assert "forces of the simulation at this instant" in words(browser)
     assert browser.complaints == []
     with pytest.raises(InputError, match="has its robot and motion"):
@@ -398,17 +398,17 @@ def test_joints_are_where_their_legs_say(models):
 def test_every_body_is_connected(models):
     """Telescopic legs have a tube each, cranks and rods a bar each, sliders a carriage on a rail of their travel."""
     own = {name: coordinates_of(model.robot, name == "tripod") for name, model in models.items()}
-    told = {name: scene(model, own[name], model.robot) for name, model in models.items()}
-    assert [bar["tube"] for bar in told["cones"]["bars"]] == [True] * 6
-    assert [bar["tube"] for bar in told["hexa"]["bars"]] == [False] * 12
-    assert [bar["tube"] for bar in told["planar"]["bars"]] == [False] * 6
-    assert [bar["tube"] for bar in told["tripod"]["bars"]] == [True, False] * 3  # cylinder and piston
-    assert len(told["kim-ryu"]["blocks"]) == len(told["kim-ryu"]["rails"]) == 6
-    for rail, leg in zip(told["kim-ryu"]["rails"], models["kim-ryu"].robot.legs, strict=True):
+    scenes = {name: scene(model, own[name], model.robot) for name, model in models.items()}
+    assert [bar["tube"] for bar in scenes["cones"]["bars"]] == [True] * 6
+    assert [bar["tube"] for bar in scenes["hexa"]["bars"]] == [False] * 12
+    assert [bar["tube"] for bar in scenes["planar"]["bars"]] == [False] * 6
+    assert [bar["tube"] for bar in scenes["tripod"]["bars"]] == [True, False] * 3  # cylinder and piston
+    assert len(scenes["kim-ryu"]["blocks"]) == len(scenes["kim-ryu"]["rails"]) == 6
+    for rail, leg in zip(scenes["kim-ryu"]["rails"], models["kim-ryu"].robot.legs, strict=True):
         low, high = leg.travel
         ends = [np.array(leg.rail_start) + value * np.array(leg.rail_direction) for value in (low, high)]
         assert np.abs(np.array(rail["ends"]) - ends).max() < 1e-12
-    for one in told.values():
+    for one in scenes.values():
         assert json.loads(json.dumps(one, allow_nan=False)) == one
 
 
@@ -453,8 +453,8 @@ def test_the_command_writes_one_file(tmp_path, monkeypatch):
 
 def test_a_flexible_platform_is_shown_as_rigid():
     robot = quiet("long").robot.on_modes(hexagon_modes(2, damping_ratio=0.02))
-    told = scene(quiet(robot).rigid, coordinates_of(robot), robot)
-    assert told["notes"] == ["The platform bends; here it is taken as rigid."]
+    shown = scene(quiet(robot).rigid, coordinates_of(robot), robot)
+    assert shown["notes"] == ["The platform bends; here it is taken as rigid."]
     assert live_page(quiet(robot)).startswith("<!DOCTYPE html>")
 
 

@@ -220,9 +220,9 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
     curved = pp.Model(pp.Robot.model_validate(limited))
     again = workspace_map(curved, {"x": [0.0, 0.01], "z": result.z.values}, requirements=own)
     np.testing.assert_array_equal(again.inside.sel(x=0.0).values, kept & expected)
-    said = Judge(Space(curved), own).counted
-    assert said[-1] == "actuator force at rest (max_force, force_speed at zero speed)"
-    assert said[:1] + said[-3:-1] == ("length", "legs close", "singularity")
+    names = Judge(Space(curved), own).counted
+    assert names[-1] == "actuator force at rest (max_force, force_speed at zero speed)"
+    assert names[:1] + names[-3:-1] == ("length", "legs close", "singularity")
     with pytest.raises(InputError, match="no drive of 'reference' states max_force or force_speed"):
         workspace_map(model, {"z": 3}, requirements=Requirements(drives=True))
     near = model.conditioning(poses).distance

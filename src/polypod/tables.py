@@ -92,11 +92,11 @@ class Table:
         rows = []
         for row in self.rows:
             factor, unit = (1.0, "") if own is None else practical_unit(str(row[own]))
-            made = []
+            cells = []
             for k, (column, value) in enumerate(zip(self.columns, row, strict=True)):
                 scale = practical_unit(column.unit)[0] if column.unit else factor
-                made.append(unit if k == own else scale * value if isinstance(value, float) else value)
-            rows.append(tuple(made))
+                cells.append(unit if k == own else scale * value if isinstance(value, float) else value)
+            rows.append(tuple(cells))
         return replace(self, columns=columns, rows=tuple(rows))
 
     @property

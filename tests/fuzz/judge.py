@@ -80,8 +80,8 @@ def judged(mutant: Mutant, folder: Path, compare: bool = True, as_json: bool = F
 
 def _judged(mutant: Mutant, path: Path, compare: bool, as_json: bool) -> Verdict:
     report = check.check(str(path))
-    said = io.StringIO()
-    with redirect_stdout(said), redirect_stderr(said):
+    output = io.StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
         if as_json:
             show_json(check._data(report))
         elif report.ok:
@@ -94,9 +94,9 @@ def _judged(mutant: Mutant, path: Path, compare: bool, as_json: bool) -> Verdict
             return Verdict(LONG, f"{longest} characters")
         lines = all(fault.line is not None for fault in report.faults)
         return Verdict(FAULT if lines else FAULT_WITHOUT_LINE, str(report.faults[0])[:300])
-    raw = next((text for text in ("encountered in", "Warning:") if text in said.getvalue()), "")
+    raw = next((text for text in ("encountered in", "Warning:") if text in output.getvalue()), "")
     if raw:
-        return Verdict(TRACEBACK, f"NumPy's own words: {said.getvalue()[-300:]}")
+        return Verdict(TRACEBACK, f"NumPy's own words: {output.getvalue()[-300:]}")
     if mutant.absurd and report.clean:
         return Verdict(ABSURD, mutant.what)
     warned = WARNED if not report.clean else ""

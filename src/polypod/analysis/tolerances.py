@@ -40,7 +40,7 @@ class Tolerance(Data):
 
     @model_validator(mode="before")
     @classmethod
-    def _said(cls, data: Any) -> Any:
+    def _has_distribution(cls, data: Any) -> Any:
         if not isinstance(data, cls) and not (isinstance(data, dict) and "distribution" in data):
             raise ValueError(
                 f"a tolerance must say its distribution, got {data!r}: '{{distribution: uniform, within: 0.05 mm}}' "

@@ -31,7 +31,7 @@ _UP = 1 + 1e-12
 """What sums of some hundred positive numbers may lose to rounding."""
 
 
-def settled() -> Expression:
+def polished() -> Expression:
     """Unknowns ``x`` (14) after three steps of Newton at ``lengths`` (12), ``alpha`` and the ``radius`` 2 beta."""
     joints = ca.SX.sym("joints", 6 * JOINTS)
     given, numbers = ca.SX.sym("x", 2 * UNKNOWNS), ca.SX.sym("lengths", 2 * LENGTHS)
@@ -42,7 +42,7 @@ def settled() -> Expression:
     alpha, radius = _alpha(x, lengths, struts)
     outputs = port("found", to_rows(x)), port("alpha", alpha, ()), port("radius", radius, ())
     inputs = Port("x", given, (2 * UNKNOWNS,)), Port("lengths", numbers, (2 * LENGTHS,))
-    return Expression("settled", inputs, outputs, Port("joints", joints, (6 * JOINTS,)))
+    return Expression("polished", inputs, outputs, Port("joints", joints, (6 * JOINTS,)))
 
 
 def _alpha(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> tuple[ca.SX, ca.SX]:
@@ -84,9 +84,9 @@ def _terms(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> lis
         a, b = (_sum([ca.fabs(c) for c in point]) for point in (strut.a, strut.b))
         both, product, kappa = a + b, a * b, _size(number)
         # kappa is a difference: its error is that of what it was made from
-        made = kappa + 2 * first + both * both
-        value = made * norm + product * (1 + e + e * e) + both * (g + e * g0 + e * g)
-        slope = both * (1 + 3 * e + g0 + 2 * g) + 2 * made * e + 2 * product * (1 + e)
+        kappa_error = kappa + 2 * first + both * both
+        value = kappa_error * norm + product * (1 + e + e * e) + both * (g + e * g0 + e * g)
+        slope = both * (1 + 3 * e + g0 + 2 * g) + 2 * kappa_error * e + 2 * product * (1 + e)
         rows.append(_Terms(value, slope, 3 * kappa + 3 * both + product))
     last = _Terms(g0 * g0 + g * g + first * norm, 2 * (g0 + g + first * e), 4 + 3 * first)
     return [*rows, last]
@@ -106,5 +106,5 @@ def _sum(values: list[ca.SX]) -> ca.SX:
 
 @cache
 def kernel() -> Kernel:
-    """The compiled :func:`settled`."""
-    return Kernel(settled, recipe("settled"))
+    """The compiled :func:`polished`."""
+    return Kernel(polished, recipe("polished"))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..lazy import lazy
 from .certificate import LARGEST_ALPHA
 from .chart import Chart
-from .extended import settled_closely
+from .extended import polished_closely
 from .start import MOST, Start, distance, mirrored, start_of
 from .tracking import CARE, MORE_CARE
 
@@ -184,7 +184,7 @@ def _closer(ends: _Ends, rows: NDArray[np.int64], x: Complexes, alpha: Array, ra
     """Some solutions polished and looked at in extended precision, where that leads to a number."""
     if not len(rows):
         return
-    found = settled_closely(ends.chart, x[rows], ends.squares[rows], _some_of(ends.base, rows))
+    found = polished_closely(ends.chart, x[rows], ends.squares[rows], _some_of(ends.base, rows))
     good = np.isfinite(found.x).all(axis=1) & np.isfinite(found.alpha)
     x[rows[good]], alpha[rows[good]], radius[rows[good]] = (part[good] for part in found)
 

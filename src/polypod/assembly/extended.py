@@ -31,7 +31,7 @@ class Closely(NamedTuple):
     radius: Array
 
 
-def settled_closely(chart: Chart, x: Complexes, squares: Array, base: Array | None = None) -> Closely:
+def polished_closely(chart: Chart, x: Complexes, squares: Array, base: Array | None = None) -> Closely:
     """Unknowns (n, 7) polished at squared distances (n, 6), and their certificate.
 
     ``base`` (n, 6, 3) are base joints in place of the chart's own, not turned. The radius counts the rounding to double
@@ -104,9 +104,9 @@ def _terms(x: LongComplex, lengths: Long, a: Long, b: Long) -> tuple[Long, Long,
     g0, g, e = sizes[:, :1], sizes[:, 1:4].sum(axis=1)[:, None], sizes[:, 4:].sum(axis=1)[:, None]
     one, two = np.abs(a).sum(axis=-1), np.abs(b).sum(axis=-1)
     both, product, kappa, first = one + two, one * two, np.abs(lengths[:, :5]), np.abs(lengths[:, 5:])
-    norm, made = 1 + e * e, kappa + 2 * first + both * both
-    value = made * norm + product * (1 + e + e * e) + both * (g + e * g0 + e * g)
-    slope = both * (1 + 3 * e + g0 + 2 * g) + 2 * made * e + 2 * product * (1 + e)
+    norm, kappa_error = 1 + e * e, kappa + 2 * first + both * both
+    value = kappa_error * norm + product * (1 + e + e * e) + both * (g + e * g0 + e * g)
+    slope = both * (1 + 3 * e + g0 + 2 * g) + 2 * kappa_error * e + 2 * product * (1 + e)
     square = 3 * kappa + 3 * both + product
     rows = (
         (g0 + e * g, value, g0 * g0 + g * g + first * norm),

@@ -271,8 +271,8 @@ def _try(report: Report, model: Model, task: Task) -> None:
     report.within_limits, report.broken = judged.ok, limits(result)
     report.warnings = [*(str(w.message) for w in caught), *near_singularity(result)]
     length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
-    said = _between(report, model, task) if judged.ok else "all poses are in reach, but limits are broken"
-    report.remarks = [f"{task.name}: {length}, {model.robot.name}: {said}"]
+    text = _between(report, model, task) if judged.ok else "all poses are in reach, but limits are broken"
+    report.remarks = [f"{task.name}: {length}, {model.robot.name}: {text}"]
     report.remarks += [] if judged.worst is None else [judged.headline]
 
 

@@ -67,14 +67,14 @@ def command(
 
     wishes = {"loops": loops, "hold": hold or (), "actuated": actuated or (), "at": _places(at or ()), "close": close}
     with working("importing"):
-        made = import_robot(file, platform, format=format_, **wishes)  # type: ignore[arg-type]
+        imported = import_robot(file, platform, format=format_, **wishes)  # type: ignore[arg-type]
     if name:
-        made = made._replace(robot=made.robot.model_copy(update={"name": name}))
-    path = out_file or Path(f"{file_name(made.robot.name)}.yaml")
-    write_whole(path, imported_text(made, file.name).encode(), force)
+        imported = imported._replace(robot=imported.robot.model_copy(update={"name": name}))
+    path = out_file or Path(f"{file_name(imported.robot.name)}.yaml")
+    write_whole(path, imported_text(imported, file.name).encode(), force)
     if json_:
-        show_json({"file": str(path), "robot": made.robot.name, "remarks": list(made.remarks)})
+        show_json({"file": str(path), "robot": imported.robot.name, "remarks": list(imported.remarks)})
         return
-    for remark in made.remarks:
+    for remark in imported.remarks:
         note(remark)
     out().print(f"Wrote {escape(str(path))}. Look at it:\n  polypod check {escape(str(path))}")

@@ -33,8 +33,8 @@ def schema(kind: str) -> dict[str, Any]:
     It knows the fields and what goes into them; what depends on several fields is for ``polypod check``. Numbers may be
     texts with a unit, and what legs share may stand in ``leg_defaults``, so no field of a leg is required.
     """
-    made = _robot() if kind == "robot" else _motion()
-    return {"$schema": _DRAFT, "title": f"polypod {kind} file", **{k: v for k, v in made.items() if k != "title"}}
+    fields = _robot() if kind == "robot" else _motion()
+    return {"$schema": _DRAFT, "title": f"polypod {kind} file", **{k: v for k, v in fields.items() if k != "title"}}
 
 
 def _robot() -> dict[str, Any]:
@@ -47,13 +47,13 @@ def _robot() -> dict[str, Any]:
     definitions |= short
     kinds = []
     for name, leg in _ours(LegData.registry):
-        made = _collected(leg.model_json_schema(), definitions)
-        fields = {key: made["properties"].get(key, {}) for key in leg.file_fields()}
+        leg_schema = _collected(leg.model_json_schema(), definitions)
+        fields = {key: leg_schema["properties"].get(key, {}) for key in leg.file_fields()}
         if "rail_direction" in fields:
             fields["rail_end"] = fields["rail_start"]  # a point may stand for the direction
         fields |= {"kind": {"const": name}, "copies": {"$ref": "#/$defs/Copies"}, "mirror": {"$ref": "#/$defs/Mirror"}}
         definitions[f"leg {name}"] = {
-            "type": "object", "description": made.get("description", ""), "properties": fields,
+            "type": "object", "description": leg_schema.get("description", ""), "properties": fields,
             "additionalProperties": False,
         }  # fmt: skip
         kinds.append({"$ref": f"#/$defs/leg {name}"})
@@ -77,10 +77,10 @@ def _motion() -> dict[str, Any]:
         registry = getattr(motion, family).registry
         choices: list[dict[str, Any]] = []
         for name, kind in _ours(registry):
-            made = _collected(kind.model_json_schema(), definitions)
-            made["properties"]["kind"] = {"const": name}
-            made["required"] = [*made.get("required", ()), *(["kind"] if what in ("trajectory", "path") else [])]
-            definitions[f"{what} {name}"] = made
+            own = _collected(kind.model_json_schema(), definitions)
+            own["properties"]["kind"] = {"const": name}
+            own["required"] = [*own.get("required", ()), *(["kind"] if what in ("trajectory", "path") else [])]
+            definitions[f"{what} {name}"] = own
             choices.append({"$ref": f"#/$defs/{what} {name}"})
         if what == "time law":
             choices.append({"enum": [name for name, _ in _ours(registry)]})
@@ -95,10 +95,10 @@ def _ours(registry: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(name, kind) for name, kind in sorted(registry.items()) if kind.__module__.startswith("polypod.")]
 
 
-def _collected(made: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _collected(whole: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
     """A schema whose definitions go to those of the file; short forms and units are allowed for in all of it."""
-    definitions |= {name: _relaxed(part) for name, part in made.pop("$defs", {}).items() if name not in definitions}
-    relaxed: dict[str, Any] = _relaxed(made)
+    definitions |= {name: _relaxed(part) for name, part in whole.pop("$defs", {}).items() if name not in definitions}
+    relaxed: dict[str, Any] = _relaxed(whole)
     return relaxed
 
 

@@ -98,10 +98,10 @@ for (const [id, first] of [["across", 0], ["up", Math.min(1, axes.length - 1)]])
   $$(id).value = first; $$(id).onchange = plot;
 }
 function node(kind, attributes, text) {
-  const made = document.createElementNS("http://www.w3.org/2000/svg", kind);
-  for (const key in attributes) made.setAttribute(key, attributes[key]);
-  if (text !== undefined) made.textContent = text;
-  return $$("plot").appendChild(made);
+  const element = document.createElementNS("http://www.w3.org/2000/svg", kind);
+  for (const key in attributes) element.setAttribute(key, attributes[key]);
+  if (text !== undefined) element.textContent = text;
+  return $$("plot").appendChild(element);
 }
 function range(values) {
   let low = Math.min(...values), high = Math.max(...values);

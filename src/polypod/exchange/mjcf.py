@@ -57,10 +57,10 @@ def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
     robot, mark = texts.get(ROBOT_KEY), texts.get(DIGEST_KEY)
     if robot is None:
         return None
-    said = "" if mark is None else mark.get("data")
+    written = "" if mark is None else mark.get("data")
     if mark is not None:
         mark.set("data", "-")
-    return kept(robot.get("data"), said == digest(root))
+    return kept(robot.get("data"), written == digest(root))
 
 
 def read(path: Path, loops: Path | None = None) -> Linkage:
@@ -236,12 +236,12 @@ class _File:
         for place in range(count):
             last = place == count - 1
             here = name if last else f"{name}~{place + 1}"
-            made = self._joint(start + place, (parent, here), drives.get(start + place))
-            if made is None:
+            added = self._joint(start + place, (parent, here), drives.get(start + place))
+            if added is None:
                 continue
             if not last:
                 bodies[here] = body(0.0, self.data.xanchor[start + place], np.zeros((3, 3)))
-            joints.append(made)
+            joints.append(added)
             parent = here
         return joints
 

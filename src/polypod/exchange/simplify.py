@@ -106,8 +106,8 @@ def _wheel(linkage: Linkage) -> Linkage | None:
         bodies[before] = together([bodies[before], rest])
         joints = [joint for joint in linkage.joints if joint.name != one.name]
         text = f"{name} turns freely on the axis of {two.name}; it rides on {before} without its moment about that axis"
-        made = _renamed(linkage, joints, {name: before}, bodies)
-        return made if massless(wheel) else made.with_remarks(text)
+        merged = _renamed(linkage, joints, {name: before}, bodies)
+        return merged if massless(wheel) else merged.with_remarks(text)
     return None
 
 
@@ -144,9 +144,9 @@ def _joined(between: str, one: ChainJoint, two: ChainJoint, size: float) -> Chai
     friction = {} if one.friction == Friction() else {"friction": one.friction}
     place = {"at": tuple(point.tolist()), **friction}
     if len(axes) == 2 and abs(axes[0] @ axes[1]) < _SAME:
-        return _made(common | place, kind="universal", axes=tuple(tuple(axis.tolist()) for axis in axes))
+        return _joint(common | place, kind="universal", axes=tuple(tuple(axis.tolist()) for axis in axes))
     if len(axes) == 3 and abs(np.linalg.det(np.array(axes))) > 1e-3:
-        return _made(common | place, kind="spherical")
+        return _joint(common | place, kind="spherical")
     return None
 
 
@@ -171,7 +171,7 @@ def _cylinder(
     return ChainJoint.model_validate(data)
 
 
-def _made(data: dict[str, object], **more: object) -> ChainJoint:
+def _joint(data: dict[str, object], **more: object) -> ChainJoint:
     return ChainJoint.model_validate(data | more)
 
 

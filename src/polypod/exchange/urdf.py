@@ -65,8 +65,8 @@ def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
         return None  # the reader says what is wrong
     side = _beside(path, loops)
     own = dict(side.get("polypod") or {})
-    said = own.pop("digest", None)
-    return kept(own.get("robot"), said == digest(root, side | {"polypod": own}))
+    written = own.pop("digest", None)
+    return kept(own.get("robot"), written == digest(root, side | {"polypod": own}))
 
 
 def _beside(path: Path, loops: Path | None) -> dict[str, Any]:

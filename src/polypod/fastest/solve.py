@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 BROKEN = 1e-3
 """Share by which a limit may be broken, by the full model between the places too."""
-_ROUNDS, _SETTLED = 40, 1e-4
+_ROUNDS, _CONVERGED = 40, 1e-4
 _ROWS = 1000
 """Rows of a table of wrenches at least."""
 _LOWERINGS, _LEAST_ANSWER = 40, 0.2
@@ -150,9 +150,9 @@ def _solve(problem: Problem) -> tuple[Array, Use, int]:
         if x.max() > 1e25:
             raise InputError("limits: nothing bounds the speed along this way; give a force, speed or power limit too")
         duration = float(problem.way.times(x)[-1])
-        settled = problem.linear or abs(duration - last) < _SETTLED * duration
+        converged = problem.linear or abs(duration - last) < _CONVERGED * duration
         use = problem.at_ends(x)
-        if settled:
+        if converged:
             worst = use.worst()
             if worst <= 1 + BROKEN:
                 use = problem.whole(x, use)

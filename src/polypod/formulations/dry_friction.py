@@ -134,7 +134,7 @@ def with_loads(
     return fixed_point(target, loads.port, inputs, fresh, dry.coupling == "explicit")
 
 
-def settled_loads(mechanism: Mechanism, dry: DryFriction, direct: bool = False) -> Expression | Iteration:
+def converged_loads(mechanism: Mechanism, dry: DryFriction, direct: bool = False) -> Expression | Iteration:
     """Loads (k) of the joints with Coulomb friction, friction and reactions solved together: at a motion, or at that of
     given forces (``direct``)."""
 
@@ -142,9 +142,9 @@ def settled_loads(mechanism: Mechanism, dry: DryFriction, direct: bool = False) 
         x = mechanism.inputs()
         assert loads.port is not None
         _, legs = mechanism.resting(x)
-        outputs = port("settled", loads.port.symbols), port("quality", mechanism.quality(legs), ())
+        outputs = port("converged_loads", loads.port.symbols), port("quality", mechanism.quality(legs), ())
         inputs = (*x.state, x.force if direct else x.acceleration, x.wrench, loads.port)
-        return Expression("settled_loads", inputs, outputs, mechanism.port)
+        return Expression("converged_loads", inputs, outputs, mechanism.port)
 
     return with_loads(mechanism, dry, found, direct)
 

@@ -49,7 +49,7 @@ INSTANT = -1.0
 class Held:
     """Friction of all joints after a round.
 
-    ``forces`` (r) overcome it, ``modes`` (j) are what each joint does, ``change`` is udot (m + N), ``settled`` says
+    ``forces`` (r) overcome it, ``modes`` (j) are what each joint does, ``change`` is udot (m + N), ``converged`` says
     whether the law holds for what the joints do, ``final`` whether none must do something else then, ``starting``
     whether one is about to break away, ``longest`` [s] how long until the first sliding joint comes to rest, and
     ``tries`` how many rounds were in vain.
@@ -58,7 +58,7 @@ class Held:
     forces: ca.SX
     modes: ca.SX
     change: ca.SX
-    settled: ca.SX
+    converged: ca.SX
     final: ca.SX
     starting: ca.SX
     longest: ca.SX
@@ -107,24 +107,24 @@ def hold(
         pieces.append(piece)
     change = solved(matrix, right)
     udot = free + change
-    settled, longest, waiting, starting = ca.SX(1), ca.SX(1e300), ca.SX(0), ca.SX(0)
+    converged, longest, waiting, starting = ca.SX(1), ca.SX(1e300), ca.SX(0), ca.SX(0)
     found = [p.projected + p.stiffness @ (j.rows @ change) for j, p in zip(joints, pieces, strict=True)]
     # all forces as one number in N/sqrt(kg), which those of slides and of joints that turn have in common
     strength = sum((length(v) * ca.sqrt(p.ease) for v, p in zip(found, pieces, strict=True)), ca.SX(0))
     for joint, piece, value in zip(joints, pieces, found, strict=True):
         wdot = joint.rows @ udot + joint.drift
-        settled = ca.logic_and(settled, ca.logic_or(when.later, piece.fits(value, wdot, strength)))
+        converged = ca.logic_and(converged, ca.logic_or(when.later, piece.fits(value, wdot, strength)))
         if joint.friction.falls:
             waiting = ca.logic_or(waiting, piece.waits(value))
             starting = ca.logic_or(starting, piece.mode == STARTING)
         closing = -ca.dot(joint.rate, wdot)
         time = ca.dot(joint.rate, joint.rate) / ca.fmax(closing, 1e-300)
         longest = ca.if_else(ca.logic_and(piece.moving, closing > 0), ca.fmin(longest, time), longest)
-    settled = ca.logic_and(settled, ca.logic_or(when.later, ca.logic_not(when.steady)))
-    tries = ca.if_else(settled, 0, tries + 1)
+    converged = ca.logic_and(converged, ca.logic_or(when.later, ca.logic_not(when.steady)))
+    tries = ca.if_else(converged, 0, tries + 1)
     final = ca.logic_not(ca.logic_and(when.first, waiting))
     modes = ca.vertcat(*[p.mode for p in pieces])
-    return Held(ca.vertcat(*found), modes, udot, settled, final, ca.logic_and(when.first, starting), longest, tries)
+    return Held(ca.vertcat(*found), modes, udot, converged, final, ca.logic_and(when.first, starting), longest, tries)
 
 
 def after(joints: list[SlidingJoint], modes: ca.SX) -> ca.SX:

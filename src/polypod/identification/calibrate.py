@@ -220,10 +220,10 @@ class _Solver:
         try:
             robot = with_changes(geometry.robot, changes, note, geometry.following(values))
         except ValidationError as error:
-            said = str(error.errors()[0]["msg"])
+            message = str(error.errors()[0]["msg"])
             raise InputError(
-                f"calibrate: the legs of {geometry.robot.name!r} cannot have the geometry found ({said}); choose the "
-                "points and lengths that may change: numbers= in Python, --numbers on the command line"
+                f"calibrate: the legs of {geometry.robot.name!r} cannot have the geometry found ({message}); choose "
+                "the points and lengths that may change: numbers= in Python, --numbers on the command line"
             ) from None
         rows = (weight == 0.0).any(axis=1)
         notes = []

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from ..formulations import derivatives as formulas
-from ..formulations.dry_friction import DryFriction, load_slopes, settled_loads
+from ..formulations.dry_friction import DryFriction, converged_loads, load_slopes
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..lazy import lazy
@@ -124,7 +124,7 @@ class LinearModel:
         """Whether friction depends on reactions."""
         return bool(loaded_joints(self.mechanism))
 
-    def _made(self, chosen: list[int]) -> Kernel:
+    def _kernel(self, chosen: list[int]) -> Kernel:
         mechanism, columns = self.mechanism, self.mechanism.numbers.symbols[chosen]
         dry = has_dry_friction(mechanism)
 
@@ -145,7 +145,7 @@ class LinearModel:
         needed, part = self._needed(which)
         key = tuple(self.chosen[k] for k in needed)
         if key not in self._some:
-            self._some[key] = self._made(list(key))
+            self._some[key] = self._kernel(list(key))
         matrix, quality = self._some[key](*motion.arrays, *((loads,) if self.loaded else ()))
         if part is not None:
             matrix = matrix @ part
@@ -166,8 +166,8 @@ class LinearModel:
     @lazy
     def _loads_kernel(self) -> Kernel:
         mechanism = self.mechanism
-        recipe = self.model.kernels.recipe("settled_loads", mechanism)
-        return self.model.kernels.shared(lambda: settled_loads(mechanism, self._dry), recipe)
+        recipe = self.model.kernels.recipe("converged_loads", mechanism)
+        return self.model.kernels.shared(lambda: converged_loads(mechanism, self._dry), recipe)
 
     def loads(self, motion: Motion, p: Array) -> Array:
         """Reactions (N, l) that friction of joints depends on, for numbers p; (N, 0) if none does."""

@@ -27,7 +27,7 @@ def nearest_poses(model: Model, q: Array, guess: Array) -> Array:
 
     By Gauss and Newton; samples that do not settle start again from the pose of a neighbour that does.
     """
-    pose = _settled(model, q, np.broadcast_to(guess, (len(q), 4, 4)))
+    pose = _by_newton(model, q, np.broadcast_to(guess, (len(q), 4, 4)))
     for _ in range(_PASSES):
         lost = np.flatnonzero(np.isnan(pose[:, 0, 0]))
         good = np.flatnonzero(~np.isnan(pose[:, 0, 0]))
@@ -36,11 +36,11 @@ def nearest_poses(model: Model, q: Array, guess: Array) -> Array:
         after = np.clip(np.searchsorted(good, lost), 0, len(good) - 1)
         before = np.maximum(after - 1, 0)
         near = np.where(np.abs(good[before] - lost) < np.abs(good[after] - lost), good[before], good[after])
-        pose[lost] = _settled(model, q[lost], pose[near])
+        pose[lost] = _by_newton(model, q[lost], pose[near])
     return pose
 
 
-def _settled(model: Model, q: Array, guess: Array) -> Array:
+def _by_newton(model: Model, q: Array, guess: Array) -> Array:
     pose = np.array(guess)
     size = np.full(len(q), np.inf)
     for _ in range(_STEPS):

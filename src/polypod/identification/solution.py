@@ -21,9 +21,9 @@ from .suspects import lag, motion_rows
 Array = NDArray[np.float64]
 ROUNDS = 8
 """At most so many rounds."""
-SETTLED = 0.05
-"""Base parameters that move by this part of their standard uncertainty have settled, or would with the next step, which
-is about as much smaller as this one is than the last."""
+CONVERGED = 0.05
+"""Base parameters that move by this part of their standard uncertainty have converged, or would with the next step,
+which is about as much smaller as this one is than the last."""
 
 
 class Solution(NamedTuple):
@@ -63,14 +63,14 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
         last, moved = moved, _moved(now - beta, now, fit)
         beta = now
         # the first round knows no noise: whether coordinates are to be sought is seen in the second
-        settled = turn > 0 and (moved <= SETTLED or moved**2 <= SETTLED * last)
-        if not settled:
+        converged = turn > 0 and (moved <= CONVERGED or moved**2 <= CONVERGED * last)
+        if not converged:
             runs = [run if step is None else refined(linear.model, run, step)
                     for run, step in zip(runs, fit.steps, strict=True)]  # fmt: skip
         left = [run.force - linear.forces(run.motion, numbers) for run in runs]
         marks = [outliers(one, g) for one, g in zip(left, goods, strict=True)]
         fresh = sum(int(m.sum()) for m in marks)
-        if settled and fresh == 0:
+        if converged and fresh == 0:
             break
         marked += fresh
         goods = [g & ~m for g, m in zip(goods, marks, strict=True)]

@@ -105,11 +105,11 @@ def exchanged(model: Model, motion: tuple[Array, Array, Array], measured: Array)
               f"{names[i]}.q and {names[j]}.q seem exchanged") for i, j in combinations(range(count), 2)]  # fmt: skip
     tried += [(np.diag(np.where(np.arange(count) == k, -1.0, 1.0)), f"{names[k]}.q seems to have the wrong sign")
               for k in range(count)]  # fmt: skip
-    for change, said in tried:
+    for change, remark in tried:
         forces = _forces(model, *(x @ change.T for x in motion))
         fit = float(np.diag(correlations(measured, forces)).mean())
         if fit > max(best + 0.2, 0.8):
-            best, text = fit, f"{said} (mean correlation of forces {fit:.2f})"
+            best, text = fit, f"{remark} (mean correlation of forces {fit:.2f})"
     return text
 
 

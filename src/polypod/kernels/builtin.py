@@ -53,8 +53,8 @@ def without_arguments(function: int, block: int) -> tuple[Callable[[], None], ob
     The call keeps the interpreter to itself: to let other threads run and come back takes longer than a short one.
     """
     words = np.array([function, block, id(None)], dtype=np.uint64)
-    method, made, linked = _method()
-    return made(ctypes.byref(method), words.ctypes.data, None), (words, method, linked)
+    method, new_function, linked = _method()
+    return new_function(ctypes.byref(method), words.ctypes.data, None), (words, method, linked)
 
 
 @cache
@@ -71,7 +71,7 @@ def _method() -> tuple[_Method, Any, machine.Linked]:
         compiled = machine.Compiled({}, machine.compile_module(module))
         machine.keep(key, compiled)
     linked = machine.Linked(compiled.code)
-    made = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
+    new_function = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)(
         ("PyCFunction_NewEx", python)
     )
-    return _Method(b"kernel", linked.address("builtin"), _NO_ARGUMENTS, None), made, linked
+    return _Method(b"kernel", linked.address("builtin"), _NO_ARGUMENTS, None), new_function, linked

@@ -52,14 +52,14 @@ class Folded:
         self.varied = tuple(varied)
         self.width = machine.vector_width()
         with machine.COMPILING:
-            made = None if recipe is not None else build()
-            content = repr((made.function.program, made.folds)).encode() if made is not None else recipe
+            built = None if recipe is not None else build()
+            content = repr((built.function.program, built.folds)).encode() if built is not None else recipe
             assert content is not None
             digest = hashlib.sha256(content + repr(self.varied).encode()).digest()
             key = machine.key_of(b"folded\n" + digest, self.width)
             compiled = machine.load(key)
             if compiled is None:
-                compiled = _compiled(build() if made is None else made, self.varied, self.width)
+                compiled = _compiled(build() if built is None else built, self.varied, self.width)
                 machine.keep(key, compiled)
             self._linked = machine.Linked(compiled.code)
         about = compiled.about
@@ -134,8 +134,8 @@ def _called(function: Callable[[int], None], words: list[int]) -> None:
     function(block.buffer_info()[0])
 
 
-def _compiled(made: Folds, varied: Sequence[int], width: int) -> machine.Compiled:
-    function, folds = made
+def _compiled(built: Folds, varied: Sequence[int], width: int) -> machine.Compiled:
+    function, folds = built
     parts = Shared.of(function.program, set(varied))
     loop = () if parts.loop is None else (parts.loop.start, parts.loop.step, parts.loop.finish)
     for graph in (parts.prepare, parts.states, parts.body, *loop):
@@ -178,14 +178,14 @@ def _add_prepare(module: Module, graph: Graph, width: int) -> None:
     writer = Writer(module, "prepare", "nounwind")
     words = _words(writer, 7)
     lengths = (graph.inputs[0], *map(len, graph.outputs))
-    given, *made = (
+    given, *written = (
         Rows(_pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(lengths)
     )
     emitter = Emitter(writer, width)
     with writer.counting(words[0], width) as first:
         states = States(emitter, first, words[0])
         results = emitter.graph(graph, lambda _, element: states.load(given, element))
-        for rows, values in zip(made, results, strict=True):
+        for rows, values in zip(written, results, strict=True):
             states.store(rows, values)
     writer.finish()
 

@@ -100,8 +100,8 @@ class Kernel:
         derived = np.empty((len(table), self._code.about["derived"]))
         if len(table):
             given = strided(table, self.parameters, None)
-            made = strided(derived, Signature("derived", derived.shape[1:]), None, written=True)
-            block = Block(1, len(table), (given, made)).words()
+            output = strided(derived, Signature("derived", derived.shape[1:]), None, written=True)
+            block = Block(1, len(table), (given, output)).words()
             self._code.prepare(block.buffer_info()[0])
         clone = copy.copy(self)
         clone._design = _Design(numbers, derived, len(table) if numbers.ndim == 2 and not rows else None, rows)

@@ -63,7 +63,7 @@ def _checked(status: os.stat_result, what: str, is_kind: bool) -> None:
         )
 
 
-def _made(folder: Path) -> Path:
+def _created(folder: Path) -> Path:
     """A folder of this user's own, made if it is not there."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     status = folder.lstat()
@@ -95,7 +95,7 @@ def _write(path: Path, content: bytes) -> None:
 @cache
 def _secret() -> bytes:
     """This user's secret, made when first needed and kept beside the user's data, not in the cache."""
-    path = _made(_own_folder(platformdirs.user_data_path)) / "kernel-secret"
+    path = _created(_own_folder(platformdirs.user_data_path)) / "kernel-secret"
     with suppress(FileNotFoundError):
         return _read(path)
     _write(path, secrets.token_bytes(32))
@@ -109,7 +109,7 @@ def _signature(content: bytes) -> bytes:
 def load(key: str) -> bytes | None:
     """What was kept under a key; None if it is absent, damaged or not this user's (then it is made anew)."""
     try:
-        path = _made(store_folder()) / f"{key}.kernel"
+        path = _created(store_folder()) / f"{key}.kernel"
         content = _read(path)
         start = len(_MAGIC) + 32
         if content[: len(_MAGIC)] != _MAGIC:
@@ -130,7 +130,7 @@ def keep(key: str, content: bytes) -> None:
     """Keep something under a key; a warning if it cannot be."""
     global _kept
     try:
-        folder = _made(store_folder())
+        folder = _created(store_folder())
         _write(folder / f"{key}.kernel", _MAGIC + _signature(content) + content)
         if _kept % _PRUNE_EVERY == 0:
             prune(folder)

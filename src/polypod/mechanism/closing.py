@@ -40,12 +40,12 @@ def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port |
         )
     # first the legs, then the function's own iteration
     ready, done, inner = ca.SX.sym("closed"), ca.SX.sym("done"), function.state
-    old, new, settled = loop.state[:-1], loop.step[:-1], loop.step[-1]
+    old, new, converged = loop.state[:-1], loop.step[:-1], loop.step[-1]
     first = ca.substitute(function.start, old, new)
-    following = ca.if_else(ready, function.step, ca.if_else(settled, first, ca.vertcat(inner[:-1], 0)))
+    following = ca.if_else(ready, function.step, ca.if_else(converged, first, ca.vertcat(inner[:-1], 0)))
     step = ca.vertcat(
         ca.if_else(ready, old, new),
-        ca.logic_or(ready, settled),
+        ca.logic_or(ready, converged),
         following[:-1],
         ca.logic_and(ready, following[-1]),
     )

@@ -171,8 +171,8 @@ def _explained(run: Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
     texts = reasons(run.mechanism, run.margins(index))
     for states, note in notes:
         some = np.flatnonzero(states[index])
-        said = run.jammed if note is _JAMMED and len(some) else None
-        words = [note] * len(some) if said is None else said(index[some])
+        message = run.jammed if note is _JAMMED and len(some) else None
+        words = [note] * len(some) if message is None else message(index[some])
         for k, word in zip(some.tolist(), words, strict=True):
             texts[k] = word
     return texts

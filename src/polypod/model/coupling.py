@@ -79,7 +79,7 @@ def motion_solutions(
     mechanism, dry = kernels.mechanism, kernels.options.dry
     check_loads(mechanism)
     make = partial(coupled_loads, mechanism, dry, direct)
-    kernel = kernels.made(f"coupled_loads {direct}", lambda: closed(mechanism, make()))
+    kernel = kernels.custom(f"coupled_loads {direct}", lambda: closed(mechanism, make()))
     constant, slopes, *_ = kernel(*(np.ascontiguousarray(row) for row in rows))
     return solutions(constant, slopes, load_groups(mechanism, loaded_joints(mechanism)), cells)
 

@@ -170,10 +170,10 @@ class DerivativeFunctions:
         if key not in self._known:
             refuse_open_legs(self._kernels.mechanism, "derivatives")
             opened = self.opened(paths, "parameters" in wanted)
-            made = InterpretedDerivatives(
+            interpreted = InterpretedDerivatives(
                 self._kernels, opened.mechanism, name, wanted, opened.places if "parameters" in wanted else [], friction
             )
-            self._known[key] = made, opened
+            self._known[key] = interpreted, opened
         slopes, opened = self._known[key]
         kernel = self._kernels.get(name, friction, verdict=True)
         arguments = self._calls.arguments(kernel, given)

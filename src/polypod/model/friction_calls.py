@@ -169,7 +169,7 @@ def _ends(
                   for x in (poses, wrenches)]  # fmt: skip
         flat = [np.ascontiguousarray(x.reshape(-1, *x.shape[1 + len(inner) :])) for x in (*spread, friction)]
         every = kernels.at(np.repeat(np.arange(states), int(np.prod(inner, dtype=int))))
-        kernel = every.made("resting_friction", lambda: closed(mechanism, resting_friction(mechanism, dry)))
+        kernel = every.custom("resting_friction", lambda: closed(mechanism, resting_friction(mechanism, dry)))
         rows, jacobian, loads, numbers, *_ = kernel(*flat)
         limits = numbers[..., 2] * (numbers[..., 1] + numbers[..., 0] * loads[:, place])
         return rows, jacobian, limits.reshape(*friction.shape[:-1], len(sizes))

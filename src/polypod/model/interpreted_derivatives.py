@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations.dry_friction import check_loads, next_loads, settled_loads
+from ..formulations.dry_friction import check_loads, converged_loads, next_loads
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..mechanism import Mechanism
@@ -77,7 +77,7 @@ class InterpretedDerivatives:
             )
             slopes += [ca.jacobian(result, given), ca.jacobian(fresh, given)]
             slopes += [ca.jacobian(fresh, by[block]) for block in blocks]
-            self._loads = Kernel(lambda: settled_loads(mechanism, dry, direct))
+            self._loads = Kernel(lambda: converged_loads(mechanism, dry, direct))
         at_rest = [ca.substitute(ca.densify(slope), move, ca.SX.zeros(6)) for slope in slopes]
         self._slopes = Mapped([*symbols.values(), given, numbers], at_rest)
         self.blocks, self._count = tuple(blocks), len(blocks)

@@ -79,7 +79,7 @@ class Kernels:
         self.robot, self.options = robot, options
         self.mechanism = self._mechanism(None)
         self._known: dict[_Key, Kernel] = {}
-        self._made: dict[str, Kernel] = {}
+        self._custom: dict[str, Kernel] = {}
         self._used: dict[bytes, Kernel] = {}  # without numbers: they live as long as one robot that uses them
 
     def _mechanism(self, design: Design | None) -> Mechanism:
@@ -162,13 +162,13 @@ class Kernels:
             self._used[recipe] = kernel
             return kernel
 
-    def made(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
+    def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
         """A function that is made elsewhere of this robot's symbols, kept by its name, with the robot's numbers."""
         with COMPILING:
-            if name not in self._made:
+            if name not in self._custom:
                 kernel = self.shared(build, self.recipe(name))
-                self._made[name] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
-            return self._made[name]
+                self._custom[name] = kernel.at(self.mechanism.numbers.values) if kernel.parameters else kernel
+            return self._custom[name]
 
     def at(self, rows: Any) -> Kernels:
         """The functions of some rows of states: the same, since all rows have one robot's numbers."""

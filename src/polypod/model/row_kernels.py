@@ -31,7 +31,7 @@ class Functions(Protocol):
     ) -> Kernel:
         """A function by name."""
 
-    def made(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
+    def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
         """A function that is made elsewhere."""
 
     def at(self, rows: Any) -> Functions:
@@ -51,8 +51,8 @@ class RowKernels:
         """The kernel of a function for the n rows, as :meth:`Kernels.get` names it."""
         return self._bound(self._kernels.get(name, friction, formulation, verdict))
 
-    def made(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
-        """A function that is made elsewhere of the symbols of ``mechanism``, as :meth:`Kernels.made`."""
+    def custom(self, name: str, build: Callable[[], Expression | Iteration]) -> Kernel:
+        """A function that is made elsewhere of the symbols of ``mechanism``, as :meth:`Kernels.custom`."""
         all_robots = self._kernels.kernels
         return self._bound(all_robots.shared(build, all_robots.recipe(name, self.mechanism)))
 

@@ -113,8 +113,8 @@ def _points(path: Path, layout: _Layout, rows: list[Row]) -> list[Row]:
         return rows
     both = first(".")
     if both is not None:
-        said = "decimal commas, and points as well: write all numbers in one way, without marks for thousands"
-        raise MotionFileError(str(path), [Fault("", said, both)])
+        problem = "decimal commas, and points as well: write all numbers in one way, without marks for thousands"
+        raise MotionFileError(str(path), [Fault("", problem, both)])
     return [(number, text.replace(",", ".")) for number, text in rows]
 
 

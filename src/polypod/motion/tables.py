@@ -103,6 +103,6 @@ def _order_faults(cells: Cells, times: list[float]) -> list[Fault]:
     for line, before, after in zip(cells.lines[1:], times, times[1:], strict=False):
         if not after > before:
             hint = "; leave out rows that repeat" if after == before else ""
-            said = f"must increase from row to row, got {after:.12g} after {before:.12g}{hint}"
-            faults.append(Fault("time", said, line))
+            problem = f"must increase from row to row, got {after:.12g} after {before:.12g}{hint}"
+            faults.append(Fault("time", problem, line))
     return faults

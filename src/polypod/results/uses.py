@@ -60,9 +60,9 @@ def of_drives(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
 def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> Use:
     time, force, speed = result.time.values, result.force.values[:, k], result.qdot.values[:, k]
     unit, push = str(result.actuator_unit.values[k]), str(result.force_unit.values[k])
-    allowed, said = getattr(drive, OF_DRIVES[name]), called(name, push)
+    allowed, label = getattr(drive, OF_DRIVES[name]), called(name, push)
     if name == "continuous force":
-        return _use(said, where, float(rms(time, force[:, None])[0]), allowed, push)
+        return _use(label, where, float(rms(time, force[:, None])[0]), allowed, push)
     if name == "stroke":
         return _use(name, where, float(np.ptp(result.q.values[:, k])), allowed, unit)
     if name == "force at speed":
@@ -71,7 +71,7 @@ def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -
         value, most = float(abs(force[at])), float(share[at])
         # the force where the envelope is met by growing force and speed alike
         met = value / most if most and value else float(np.interp(abs(speed[at]), *np.array(allowed).T))
-        return Use(said, where, value, met, push, float(time[at]), most, _holds(most))
+        return Use(label, where, value, met, push, float(time[at]), most, _holds(most))
     values, unit = {
         "force": (force, push),
         "speed": (speed, f"{unit}/s"),
@@ -79,7 +79,7 @@ def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -
         "power": (result.power.values[:, k], "W"),
     }[name]
     at = int(np.abs(values).argmax())
-    return _use(said, where, float(abs(values[at])), allowed, unit, float(time[at]))
+    return _use(label, where, float(abs(values[at])), allowed, unit, float(time[at]))
 
 
 def _use(name: str, where: str, value: float, allowed: float, unit: str, time: float | None = None) -> Use:
@@ -102,9 +102,9 @@ def of_limits(result: xr.Dataset) -> list[Use]:
         value = float(report.value[at, k])
         low = not cones[k] and value < middle[k]
         allowed = float(report.low[k] if low else report.high[k])
-        kept, said = bool(report.inside[:, k].all()), name if cones[k] else f"{name} range"
+        kept, label = bool(report.inside[:, k].all()), name if cones[k] else f"{name} range"
         use = float(share[at, k])
-        found.append(Use(said, leg, value, allowed, report.units[k], float(time[at]), use, kept, bool(low)))
+        found.append(Use(label, leg, value, allowed, report.units[k], float(time[at]), use, kept, bool(low)))
     return found
 
 

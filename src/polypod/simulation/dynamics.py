@@ -42,7 +42,7 @@ MANY_ROUNDS = 30
 class Rates:
     """Accelerations of a state; power of actuators, external wrench and friction (3) [W]; quality; dry friction.
 
-    ``friction`` are its numbers found anew, ``settled`` says whether they are those of the state, and ``longest`` [s]
+    ``friction`` are its numbers found anew, ``converged`` says whether they are those of the state, and ``longest`` [s]
     when the first sliding joint will come to rest.
     """
 
@@ -51,7 +51,7 @@ class Rates:
     power: ca.SX
     quality: ca.SX
     friction: ca.SX
-    settled: ca.SX
+    converged: ca.SX
     longest: ca.SX
 
 
@@ -158,7 +158,7 @@ class Dynamics:
         """Direct dynamics with its power balance; with dry friction, one round of its solution."""
         mechanism, x = self.mechanism, self.mechanism.inputs()
         solution = virtual_power.direct_solution(mechanism, x, self._friction, None)
-        acceleration, bending, settled, longest = solution.acceleration, solution.elastic, ca.SX(1), ca.SX(1e300)
+        acceleration, bending, converged, longest = solution.acceleration, solution.elastic, ca.SX(1), ca.SX(1e300)
         given, numbers = None, ca.SX(0, 1)
         if self._joints:
             joints, held = self._held(x, moment)
@@ -175,10 +175,10 @@ class Dynamics:
             # loads follow from friction that obeys its law, not from a guess of it
             # where loads do not repeat while a joint is about to break away, it does so at those with which it held
             breaks = ca.logic_and(held.starting, moment.rounds > MANY_ROUNDS)
-            found = ca.if_else(ca.logic_and(held.settled, ca.logic_not(breaks)), found, moment.friction[start:-1])
-            over = ca.logic_and(held.settled, ca.logic_or(same, breaks))
+            found = ca.if_else(ca.logic_and(held.converged, ca.logic_not(breaks)), found, moment.friction[start:-1])
+            over = ca.logic_and(held.converged, ca.logic_or(same, breaks))
             modes = ca.if_else(over, after(joints, held.modes), held.modes)
-            settled = ca.logic_and(ca.logic_and(held.settled, same), held.final)
+            converged = ca.logic_and(ca.logic_and(held.converged, same), held.final)
             longest = held.longest
             numbers = ca.vertcat(held.forces, modes, found, held.tries)
         platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
@@ -189,7 +189,7 @@ class Dynamics:
         power = ca.vertcat(ca.dot(x.force.symbols, qdot), external, lost)
         before = [*(p.symbols for p in x.state), x.force.symbols, x.wrench.symbols]
         now = [pose, twist, elastic, elastic_rate] if self.modes else [pose, twist]
-        parts = [acceleration, bending, power, solution.quality, numbers, settled, longest]
+        parts = [acceleration, bending, power, solution.quality, numbers, converged, longest]
         parts = [ca.densify(part) for part in parts]
         return Rates(*ca.substitute(parts, before, [ca.densify(v) for v in (*now, force, wrench)]))
 

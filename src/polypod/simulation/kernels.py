@@ -68,9 +68,9 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
         return closed(dynamics.mechanism, Expression("chart_rate", given, outputs, dynamics.port), pose)
     given = (*given, Port("friction", last, (count,)), Port("stage", stage, ()), Port("tau", tau, ()))
     lost = ca.logic_not(ca.sum1(ca.fabs(rate)) <= 1e300)
-    done = ca.logic_or(ca.logic_or(rates.settled, lost), rounds + 1 >= MAX_ROUNDS)
+    done = ca.logic_or(ca.logic_or(rates.converged, lost), rounds + 1 >= MAX_ROUNDS)
     state = ca.vertcat(friction, rounds, converged, ca.SX.sym("done"))
-    step = ca.vertcat(rates.friction, rounds + 1, rates.settled, done)
+    step = ca.vertcat(rates.friction, rounds + 1, rates.converged, done)
     outputs = (*outputs, port("friction", friction), port("longest", rates.longest, ()))
     outputs = (*outputs, port("converged", converged, ()))
     start = ca.vertcat(last, ca.SX.zeros(3))
@@ -118,7 +118,7 @@ def period(dynamics: Dynamics) -> Iteration:
         moment = Moment(inner.friction(stage), stage.number, inner.rounds(stage), stage.step)
         rate, rates = _chart_rate(dynamics, base, stage.y, x.force.symbols, x.wrench.symbols, moment)
         longest = rates.longest if dynamics.friction else None
-        return inner.closed(Slope(rate, rates.quality, rates.friction, rates.settled, longest), stage, base)
+        return inner.closed(Slope(rate, rates.quality, rates.friction, rates.converged, longest), stage, base)
 
     def outputs(end: Outcome) -> tuple[Port, ...]:
         known, sensed = _known(dynamics, dynamics.tightened(end.state))
@@ -176,7 +176,7 @@ class _Inner:
         )
         # while legs are open nothing is known of the state, unless they never close
         quality = ca.if_else(near, slope.quality, ca.if_else(stage.rounds < _CLOSING_ROUNDS, 1, 0))
-        parts = [slope.rate, quality, found, ca.logic_and(near, slope.settled)]
+        parts = [slope.rate, quality, found, ca.logic_and(near, slope.converged)]
         if slope.longest is not None:
             parts.append(slope.longest)
         return Slope(*self._at(parts, stage.inner))

@@ -84,8 +84,8 @@ class CompiledDynamics:
         with COMPILING:
             if make not in self._derived:
                 self._derived[make] = make(self.dynamics)
-            made: Derived = self._derived[make]
-            return made
+            derived: Derived = self._derived[make]
+            return derived
 
     def _build(self, graph: Graph) -> Expression | Iteration:
         return graph(self.dynamics)

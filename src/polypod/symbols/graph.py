@@ -59,9 +59,9 @@ class Graph:
         operations: list[Operation] = []
         slot: dict[int, int] = {}
         outputs = [[-1] * function.numel_out(k) for k in range(function.n_out())]
-        kind, given, made = function.instruction_id, function.instruction_input, function.instruction_output
+        kind, given, result = function.instruction_id, function.instruction_input, function.instruction_output
         for k in range(function.n_instructions()):
-            op, out, arguments = kind(k), made(k), given(k)
+            op, out, arguments = kind(k), result(k), given(k)
             if op == ca.OP_OUTPUT:
                 outputs[out[0]][out[1]] = slot[arguments[0]]
                 continue

@@ -116,14 +116,14 @@ class Stage:
 class Slope:
     """dy/dt at a stage; its quality (not above zero, or not a number: no answer); inner values found anew.
 
-    ``settled`` says whether the inner values are those of the stage; otherwise it is asked for again with them. At the
-    first stage ``longest`` [s] may cut the step short, so that its end is where the rate has a corner.
+    ``converged`` says whether the inner values are those of the stage; otherwise it is asked for again with them. At
+    the first stage ``longest`` [s] may cut the step short, so that its end is where the rate has a corner.
     """
 
     rate: ca.SX
     quality: ca.SX
     inner: ca.SX = field(default_factory=lambda: ca.SX(0, 1))
-    settled: ca.SX = field(default_factory=lambda: ca.SX(1))
+    converged: ca.SX = field(default_factory=lambda: ca.SX(1))
     longest: ca.SX | None = None
 
 
@@ -183,7 +183,7 @@ def runge_kutta(
     asked = slope(Stage(state, beginning + (reach * kept) * last, old, number, rounds, step))
     ready, lost = ca.SX(1), ca.SX(0)
     if inside:
-        ready = asked.settled
+        ready = asked.converged
         finite = ca.sum1(ca.fabs(asked.rate)) <= 1e300
         lost = ca.logic_or(ca.logic_not(finite), ca.logic_and(ca.logic_not(ready), rounds + 1 >= MAX_ROUNDS))
     now, remaining, complete = kept, rest, ca.SX(1)

@@ -55,10 +55,10 @@ def extreme_values(matrix: ca.SX) -> ExtremeValues:
     next_low = ca.fmax(0, ca.fmin(mean, low + _step(squares, low)))
     next_high = ca.fmax(mean, high + _step(squares, high))
     up, down = ca.fabs(next_low - low), ca.fabs(next_high - high)
-    settled = ca.logic_and(up <= _ROUNDING * low, down <= _ROUNDING * high)
+    converged = ca.logic_and(up <= _ROUNDING * low, down <= _ROUNDING * high)
     # What is not a number settles nowhere and must not keep its neighbours waiting.
     going_on = ca.logic_and(up + down <= 2, rounds + 1 < MAX_ROUNDS)
-    done = ca.logic_or(settled, ca.logic_not(going_on))
+    done = ca.logic_or(converged, ca.logic_not(going_on))
     step = ca.vertcat(next_low, next_high, rounds + 1, done)
     return ExtremeValues(state, ca.SX([0.0, 1.0, 0.0, 0.0]), step, scale)
 

@@ -52,8 +52,8 @@ def _functions(model: Model, friction: bool) -> tuple[str, dict[str, Any]]:
         return text, ports
     names = (*FUNCTIONS, *(["motion"] if kernels.mechanism.platform.follows_legs else []))
     names = (*names, *(["joint_coordinates"] if kernels.mechanism.followed_joints else []))
-    made = [kernels.expression(kernels.mechanism, name, friction) for name in names]
-    text, ports = "".join(js_function(e.name, e) for e in made), {e.name: _ports(e) for e in made}
+    expressions = [kernels.expression(kernels.mechanism, name, friction) for name in names]
+    text, ports = "".join(js_function(e.name, e) for e in expressions), {e.name: _ports(e) for e in expressions}
     if key:
         store.keep(key, gzip.compress(json.dumps([text, ports]).encode(), mtime=0))
     return text, ports

@@ -90,18 +90,18 @@ def _joints(samples: Samples) -> list[dict[str, Any]]:
 
 def _actuators(model: Model, samples: Samples, sweeps: list[tuple[float, float, Array]]) -> list[dict[str, Any]]:
     every = np.concatenate([q for _, _, q in sweeps])
-    made = []
+    entries = []
     for k, actuator in enumerate(model.actuators):
         leg, stated = samples.actuators[k]
         names = [(owner, joint.name) for owner, joint in samples.joints]
         low, high = shapes.actuator_range(samples, k) or (float(every[:, k].min()), float(every[:, k].max()))
-        made.append(
+        entries.append(
             {"name": actuator.name, "leg": leg, "joint": names.index((leg, stated.joint)), "unit": actuator.unit,
              "force_unit": actuator.force_unit, "low": low, "high": high,
              "max_force": actuator.drive.max_force, "max_speed": actuator.drive.max_speed,
              "forwards": float(np.sign(samples.mechanism.numbers.evaluate(stated.ratio).item()))}
         )  # fmt: skip
-    return made
+    return entries
 
 
 def _payload(body: Payload) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def _limits(model: Model) -> list[dict[str, Any]]:
 def _sweeps(model: Model, own: Coordinates, size: float) -> list[tuple[float, float, Array]]:
     """For each coordinate how far it goes either way from home while the legs close, and the q (n, actuators) there."""
     home = np.array(own.read.function(model.robot.home.matrix.ravel())).ravel()
-    made = []
+    ranges = []
     for k, coordinate in enumerate(own.names):
         farthest = _FARTHEST[coordinate.unit] * (size if coordinate.unit == "m" else 1.0)
         steps = np.linspace(-farthest, farthest, 2 * _STEPS + 1)
@@ -150,8 +150,8 @@ def _sweeps(model: Model, own: Coordinates, size: float) -> list[tuple[float, fl
         closes = np.asarray(np.isfinite(q).all(axis=-1))
         first = _STEPS - int(np.argmin([*closes[_STEPS::-1], False])) + 1
         last = _STEPS + int(np.argmin([*closes[_STEPS:], False])) - 1
-        made.append((float(home[k] + steps[first]), float(home[k] + steps[last]), q[first : last + 1]))
-    return made
+        ranges.append((float(home[k] + steps[first]), float(home[k] + steps[last]), q[first : last + 1]))
+    return ranges
 
 
 def _poses(model: Model, own: Coordinates, x: Array) -> Array:

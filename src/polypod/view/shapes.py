@@ -19,30 +19,30 @@ def bars(samples: Samples) -> list[dict[str, Any]]:
 
     ``tube`` marks a body out of which another slides: its far joint moves in it.
     """
-    made = []
+    entries = []
     for body in range(2, len(samples.bodies)):
         own = [k for k in range(len(samples.joints)) if body in samples.pair(k)]
         for a, b in _connections(samples.points[0, own], samples.scale):
             ends = sorted((own[a], own[b]), key=lambda k: not samples.stays(k, body))
             slide = samples.joints[ends[1]][1].kind in ("prismatic", "cylindrical")
             out_of = slide and samples.pair(ends[1])[0] == body and not samples.stays(ends[1], body)
-            made.append({"leg": samples.joints[own[0]][0], "body": body, "joints": ends, "tube": out_of})
-    return made
+            entries.append({"leg": samples.joints[own[0]][0], "body": body, "joints": ends, "tube": out_of})
+    return entries
 
 
 def blocks(samples: Samples) -> list[dict[str, Any]]:
     """Carriages: bodies that slide on the base, with the slide's joint."""
-    made = []
+    entries = []
     for k, (leg, joint) in enumerate(samples.joints):
         if joint.kind in ("prismatic", "cylindrical") and BASE in samples.pair(k):
             other = next(body for body in samples.pair(k) if body != BASE)
-            made.append({"leg": leg, "joint": k, "body": other})
-    return made
+            entries.append({"leg": leg, "joint": k, "body": other})
+    return entries
 
 
 def rails(samples: Samples) -> list[dict[str, Any]]:
     """The base's side of every carriage: ends (3) of a line [m]; as long as its travel where that is limited."""
-    made = []
+    entries = []
     for block in blocks(samples):
         k, leg = block["joint"], block["leg"]
         point, axis = samples.points[0, k], samples.axes[0, k, 0]
@@ -53,8 +53,8 @@ def rails(samples: Samples) -> list[dict[str, Any]]:
                 if found is not None:
                     ratio = float(samples.mechanism.numbers.evaluate(actuator.ratio).item())
                     reach = [(value - samples.q[0, number]) / ratio for value in found]
-        made.append({"leg": leg, "ends": [(point + axis * value).tolist() for value in reach]})
-    return made
+        entries.append({"leg": leg, "ends": [(point + axis * value).tolist() for value in reach]})
+    return entries
 
 
 def actuator_range(samples: Samples, number: int) -> tuple[float, float] | None:
@@ -74,14 +74,14 @@ def cones(samples: Samples) -> list[dict[str, Any]]:
     A limit states a cosine and nothing else. It is a cone of a joint if it is a . e in all samples, with an axis e of
     one of the joint's bodies and a direction a that stays in the other.
     """
-    made = []
+    entries = []
     for number, (leg, limit) in enumerate(samples.limits):
         if limit.angle:
             found = next(filter(None, (_cone(samples, number, k) for k in _joints(samples, leg, limit.name))), None)
             if found is not None:
                 low = float(samples.mechanism.limit_ranges[number, 0])
-                made.append({**found, "leg": leg, "limit": number, "half_angle": float(np.arccos(low))})
-    return made
+                entries.append({**found, "leg": leg, "limit": number, "half_angle": float(np.arccos(low))})
+    return entries
 
 
 def _joints(samples: Samples, leg: int, name: str) -> list[int]:
@@ -115,17 +115,17 @@ def plate(samples: Samples, body: int, outline: Array | None = None) -> dict[str
     plane, ``lines`` (m, 2, 3) connect those of a platform that lie in a line, its origin among them.
     """
     local = outline if outline is not None else _attachments(samples, body)
-    made: dict[str, Any] = {"body": body, "outline": [], "faces": [], "lines": []}
+    shape: dict[str, Any] = {"body": body, "outline": [], "faces": [], "lines": []}
     flat = _flat_outline(local)
     solid = None if flat is not None else _solid(local)
     if flat is not None:
-        made["outline"] = flat.tolist()
+        shape["outline"] = flat.tolist()
     elif solid is not None:
-        made["faces"] = solid.tolist()
+        shape["faces"] = solid.tolist()
     elif body == PLATFORM:
         points = np.concatenate([np.zeros((1, 3)), local])
-        made["lines"] = [[points[a].tolist(), points[b].tolist()] for a, b in _connections(points, samples.scale)]
-    return made
+        shape["lines"] = [[points[a].tolist(), points[b].tolist()] for a, b in _connections(points, samples.scale)]
+    return shape
 
 
 def _attachments(samples: Samples, body: int) -> Array:

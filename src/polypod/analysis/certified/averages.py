@@ -171,8 +171,8 @@ def _excess(high: ca.SX, middle: ca.SX, deviation: ca.SX, reach: ca.SX, mean_res
     mixed = 0.5 * (high + ca.if_else(s <= sqrt(3) * size, far, near) + mean_rest)
     t = (size + ca.sqrt(size**2 + 4 * s**2)) / (2 * s**2)
     normal = ca.exp(0.5 * t**2 * s**2 - t * size) / (exp(1) * t) * (1 + 1e-9) + mean_rest
-    made = ca.fmin(mixed, ca.if_else(middle < 0, normal, mixed))
-    return ca.if_else(middle + reach <= 0, 0, ca.fmax(made, 0))
+    bound = ca.fmin(mixed, ca.if_else(middle < 0, normal, mixed))
+    return ca.if_else(middle + reach <= 0, 0, ca.fmax(bound, 0))
 
 
 def _least(tops: list[_Line], bottoms: list[_Line], half: ca.SX) -> ca.SX:

@@ -39,8 +39,8 @@ def clear_distance(space: Space, pose: Array, used: NDArray[np.bool_], farthest:
         first, rest = order[:_AT_ONCE], order[_AT_ONCE:]
         part = boxes.only(first)
         taken += len(first)
-        made = part.only(~test(part)).split(scale)
-        boxes = Boxes.joined([made, boxes.only(rest)])
+        halves = part.only(~test(part)).split(scale)
+        boxes = Boxes.joined([halves, boxes.only(rest)])
         near = _nearest(boxes, space, size)
         kept = near < target
         boxes, near = boxes.only(kept), near[kept]

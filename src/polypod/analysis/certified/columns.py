@@ -96,9 +96,9 @@ def _expression(with_cones: bool) -> Expression:
         fixed = [Interval(home[k], home[k]) for k in range(16)]
         _, sloped, checked = enclosed(graph, [box, intervals_of(leg), fixed])
         (centred,) = enclosed(graph.only([0]), [[Interval(c, c) for c in middle], intervals_of(leg), fixed])
-        made = [_sloped(centred[k], sloped[5 * k : 5 * k + 5], half) for k in range(6)]
-        rows += _cone_rows(made[:3], checked[0], checked[1:6], leg[21], ends)
-        rows += _cone_rows(made[3:], checked[0], checked[6:11], leg[22], ends)
+        bounds = [_sloped(centred[k], sloped[5 * k : 5 * k + 5], half) for k in range(6)]
+        rows += _cone_rows(bounds[:3], checked[0], checked[1:6], leg[21], ends)
+        rows += _cone_rows(bounds[3:], checked[0], checked[6:11], leg[22], ends)
     ports = Port("low", low, (6,)), Port("high", high, (6,)), Port("leg", leg, (LEG,)), Port("home", home, (16,))
     return Expression("columns", ports, (port("functions", ca.vertcat(*rows), (len(rows) * NUMBERS,)),))
 

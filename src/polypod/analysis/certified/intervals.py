@@ -102,21 +102,21 @@ def _square(a: Interval) -> Interval:
     if a.point:
         return outward(low, low)
     across = ca.logic_and(a.low <= 0, a.high >= 0)
-    made = outward(ca.fmin(low, high), ca.fmax(low, high))
-    return Interval(ca.if_else(across, 0, ca.fmax(made.low, 0)), made.high)
+    result = outward(ca.fmin(low, high), ca.fmax(low, high))
+    return Interval(ca.if_else(across, 0, ca.fmax(result.low, 0)), result.high)
 
 
 def _inverse(a: Interval) -> Interval:
     """1/a; everything where a may be zero."""
-    made = outward(1 / a.high, 1 / a.low)
+    result = outward(1 / a.high, 1 / a.low)
     across = ca.logic_and(a.low <= 0, a.high >= 0)
-    return Interval(ca.if_else(across, -ca.inf, made.low), ca.if_else(across, ca.inf, made.high))
+    return Interval(ca.if_else(across, -ca.inf, result.low), ca.if_else(across, ca.inf, result.high))
 
 
 def _root(a: Interval) -> Interval:
     """Of what is not negative; a part that is negative is left out."""
-    made = outward(ca.sqrt(ca.fmax(a.low, 0)), ca.sqrt(ca.fmax(a.high, 0)))
-    return Interval(ca.fmax(made.low, 0), made.high)
+    result = outward(ca.sqrt(ca.fmax(a.low, 0)), ca.sqrt(ca.fmax(a.high, 0)))
+    return Interval(ca.fmax(result.low, 0), result.high)
 
 
 def _sine(a: Interval) -> Interval:
@@ -124,14 +124,14 @@ def _sine(a: Interval) -> Interval:
     ends = ca.sin(a.low), ca.sin(a.high)
     if a.point:
         return outward(*ends, _LIBRARY)
-    made = outward(ca.fmin(*ends), ca.fmax(*ends), _LIBRARY)
+    result = outward(ca.fmin(*ends), ca.fmax(*ends), _LIBRARY)
 
     def holds(extreme: float) -> ca.SX:
         first = ca.ceil((a.low - extreme) / (2 * pi) - _AHEAD)
         return first <= ca.floor((a.high - extreme) / (2 * pi) + _AHEAD)
 
     return Interval(
-        ca.if_else(holds(-pi / 2), -1, ca.fmax(made.low, -1)), ca.if_else(holds(pi / 2), 1, ca.fmin(made.high, 1))
+        ca.if_else(holds(-pi / 2), -1, ca.fmax(result.low, -1)), ca.if_else(holds(pi / 2), 1, ca.fmin(result.high, 1))
     )
 
 
@@ -151,9 +151,9 @@ def _angle(y: Interval, x: Interval) -> Interval:
     corners = [ca.atan2(b, a) for b in (y.low, y.high) for a in (x.low, x.high)]
     low = ca.fmin(ca.fmin(corners[0], corners[1]), ca.fmin(corners[2], corners[3]))
     high = ca.fmax(ca.fmax(corners[0], corners[1]), ca.fmax(corners[2], corners[3]))
-    made = outward(low, high, _LIBRARY)
+    result = outward(low, high, _LIBRARY)
     cut = ca.logic_and(x.low <= 0, ca.logic_and(y.low <= 0, y.high >= 0))
-    return Interval(ca.if_else(cut, -pi - 1e-15, made.low), ca.if_else(cut, pi + 1e-15, made.high))
+    return Interval(ca.if_else(cut, -pi - 1e-15, result.low), ca.if_else(cut, pi + 1e-15, result.high))
 
 
 def _monotone(function: Callable[[ca.SX], ca.SX], falling: bool = False) -> Callable[[Interval], Interval]:

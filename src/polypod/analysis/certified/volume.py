@@ -174,41 +174,41 @@ class _ColumnBounds(_Bounds):
 
     def __call__(self, boxes: Boxes) -> _Bounded:
         """By lengths first; small boxes that may hold something are then asked for the sign of det J, and for cones."""
-        made = Boxes.joined([boxes])
+        refined = Boxes.joined([boxes])
         width = self.scale * (boxes.high - boxes.low)
         small = width.sum(axis=1) - width[:, self.z] < _SMALL * self.size
         least, most = np.zeros(len(small)), np.zeros(len(small))
-        self._average(made, least, most, np.arange(len(small)), with_cones=False)
-        self._ask(made, np.flatnonzero((least > 0) & ~(made.regular & made.coned)))
+        self._average(refined, least, most, np.arange(len(small)), with_cones=False)
+        self._ask(refined, np.flatnonzero((least > 0) & ~(refined.regular & refined.coned)))
         by_lengths = most.copy()
         # where lengths alone leave no volume for certain smaller boxes come anyway: cones cost more than they say
-        self._average(made, least, most, np.flatnonzero(small & (least > 0) & ~made.coned), with_cones=True)
+        self._average(refined, least, most, np.flatnonzero(small & (least > 0) & ~refined.coned), with_cones=True)
         # cones are known less well than lengths in larger boxes: more limits must not loosen the bound
         most = np.minimum(most, by_lengths)
-        least[~(made.regular & (small | made.coned))] = 0.0
-        return _Bounded(made, np.minimum(least, most), most)
+        least[~(refined.regular & (small | refined.coned))] = 0.0
+        return _Bounded(refined, np.minimum(least, most), most)
 
-    def _average(self, made: Boxes, least: Array, most: Array, own: NDArray[np.int64], with_cones: bool) -> None:
+    def _average(self, boxes: Boxes, least: Array, most: Array, own: NDArray[np.int64], with_cones: bool) -> None:
         """Bounds of some boxes, which are cut to the heights of their columns."""
         if not len(own):
             return
-        part = made.only(own)
+        part = boxes.only(own)
         bottom, top = self.whole(part)
         found = averages(self.columns(with_cones)(bottom, top), bottom, top)
         area = np.prod(np.delete(part.high - part.low, self.z, axis=1), axis=1)
         least[own], most[own] = area * found.least, area * found.most
-        made.low[own, self.z], made.high[own, self.z] = found.heights.min(axis=1), found.heights.max(axis=1)
+        boxes.low[own, self.z], boxes.high[own, self.z] = found.heights.min(axis=1), found.heights.max(axis=1)
 
-    def _ask(self, made: Boxes, asked: NDArray[np.int64]) -> None:
+    def _ask(self, boxes: Boxes, asked: NDArray[np.int64]) -> None:
         """Whether det J keeps its sign, legs close and cones hold, for boxes of which that is not known."""
         if not len(asked):
             return
-        part = made.only(asked)
+        part = boxes.only(asked)
         found = self.rows(*self.whole(part), signed=~part.regular)
-        made.coned[asked] |= found.cones
+        boxes.coned[asked] |= found.cones
         fresh = np.flatnonzero((found.sign == self.sign) & ~part.regular)
         assert isinstance(self.enclosure, Enclosure)  # telescopic legs are in closed form
-        made.regular[asked[fresh]] |= self.enclosure.limits(*self.whole(part.only(fresh))).closed
+        boxes.regular[asked[fresh]] |= self.enclosure.limits(*self.whole(part.only(fresh))).closed
 
     def split(self, boxes: Boxes) -> Boxes:
         """Columns are cut only where they are long and det J is not known to keep its sign along them."""
@@ -226,16 +226,16 @@ class _Work:
 
     def __init__(self, bounds: _Bounds, first: Boxes) -> None:
         self.bounds, self.taken = bounds, 1
-        self.settled = [0.0, 0.0]
+        self.decided = [0.0, 0.0]
         self.boxes, self.least, self.most = bounds(first)
 
     @property
     def low(self) -> float:
-        return self.settled[0] + float(self.least.sum())
+        return self.decided[0] + float(self.least.sum())
 
     @property
     def high(self) -> float:
-        return self.settled[1] + float(self.most.sum())
+        return self.decided[1] + float(self.most.sum())
 
     def goes_on(self, gap: float) -> bool:
         """Whether the gap is too large and there is room for more boxes."""
@@ -246,19 +246,19 @@ class _Work:
         width = self.most - self.least
         order = np.argsort(-width)
         count = int(np.searchsorted(np.cumsum(width[order]), _SHARE * width.sum())) + 1
-        made: list[_Bounded] = []
+        parts: list[_Bounded] = []
         done = 0
         for first in range(0, count, _CHUNK):
             part = self.bounds(self.bounds.split(self.boxes.only(order[first : min(first + _CHUNK, count)])))
             done = min(first + _CHUNK, count)
             self.taken += len(part.least)
             near = part.most - part.least <= _NEAR * gap * part.least + _NOTHING * part.boxes.volumes
-            self.settled[0] += float(part.least[near].sum())
-            self.settled[1] += float(part.most[near].sum())
-            made.append(_Bounded(part.boxes.only(~near), part.least[~near], part.most[~near]))
+            self.decided[0] += float(part.least[near].sum())
+            self.decided[1] += float(part.most[near].sum())
+            parts.append(_Bounded(part.boxes.only(~near), part.least[~near], part.most[~near]))
             if monotonic() > until:
                 break
         kept = order[done:]
-        made.append(_Bounded(self.boxes.only(kept), self.least[kept], self.most[kept]))
-        self.boxes = Boxes.joined([one.boxes for one in made])
-        self.least, self.most = (np.concatenate([one[k] for one in made]) for k in (1, 2))
+        parts.append(_Bounded(self.boxes.only(kept), self.least[kept], self.most[kept]))
+        self.boxes = Boxes.joined([one.boxes for one in parts])
+        self.least, self.most = (np.concatenate([one[k] for one in parts]) for k in (1, 2))

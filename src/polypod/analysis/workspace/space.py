@@ -210,8 +210,8 @@ class Judge:
             fields = ["max_force as given"]
             if self.asked.drives:
                 drives = [actuator.drive for actuator in self.space.model.actuators]
-                said = {"max_force": "max_force", "force_speed": "force_speed at zero speed"}
-                fields = [text for name, text in said.items() if any(getattr(d, name) is not None for d in drives)]
+                texts = {"max_force": "max_force", "force_speed": "force_speed at zero speed"}
+                fields = [text for name, text in texts.items() if any(getattr(d, name) is not None for d in drives)]
             names = {f"{name} at rest ({', '.join(fields)})" if name == FORCE else name: None for name in names}
         return tuple(names)
 

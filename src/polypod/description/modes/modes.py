@@ -107,11 +107,11 @@ class Modes:
             "origin_shape": (3, count),
             "origin_rotation": (3, count),
         }
-        made: dict[str, Any] = {"nodes": nodes, "shapes": shapes, "attachments": points, "attachment_names": names}
+        arrays: dict[str, Any] = {"nodes": nodes, "shapes": shapes, "attachments": points, "attachment_names": names}
         for field, wanted in shape.items():
             value = getattr(self, field)
-            made[field] = None if value is None and field in _OPTIONAL else checks.array(field, value, wanted)
-        for field, value in made.items():
+            arrays[field] = None if value is None and field in _OPTIONAL else checks.array(field, value, wanted)
+        for field, value in arrays.items():
             object.__setattr__(self, field, value)
 
     @classmethod

@@ -71,11 +71,11 @@ def export_fmu(
     robot = model.robot
     about = f"{robot.title or robot.name}: {KINDS[kind].about}. SI units and radians."
     own = identifier(f"{robot.name}_{kind}")
-    said = Description(f"{robot.name} {kind}", own, about, token, build.variables, KINDS[kind].exchange, names)
-    files = {"modelDescription.xml": said.xml(fmi).encode()}
+    description = Description(f"{robot.name} {kind}", own, about, token, build.variables, KINDS[kind].exchange, names)
+    files = {"modelDescription.xml": description.xml(fmi).encode()}
     files |= {f"sources/{name}": text.encode() for name, text in sorted(texts.items())}
     if fmi == 3:
-        files["sources/buildDescription.xml"] = said.build().encode()
+        files["sources/buildDescription.xml"] = description.build().encode()
     if found is not None:
         files[place(own, fmi)] = binary(found, texts, names, flags)
     return Fmu(f"{file_name(model)}-{kind}.fmu", _zipped(files), found)

@@ -16,7 +16,7 @@ LARGEST = """static double largest(const double *q)
     return result;
 }
 """
-UNSETTLED = """static Outcome unsettled(Instance *m)
+NOT_CONVERGED = """static Outcome not_converged(Instance *m)
 {
     snprintf(m->message, sizeof m->message,
              "no answer at t = %.6g s: dry friction did not settle; its coefficients are too large for this state",

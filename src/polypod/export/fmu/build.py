@@ -17,7 +17,7 @@ from ...symbols.expression import Iteration
 from ..c import definition, helpers
 from ..code import chosen_inputs, mechanism_of, ports
 from ..example import LEAST
-from .answers import LARGEST, UNSETTLED, c_function, failed_function
+from .answers import LARGEST, NOT_CONVERGED, c_function, failed_function
 from .variables import LOWEST, Variable, Variables, quoted
 
 CLOSED = 1e-9
@@ -60,8 +60,8 @@ class Build:
         """A C function of an expression of the robot, or of the model function of that name."""
         if name not in self._functions:
             kernels = self.model.kernels
-            made = expression or kernels.expression(self.mechanism, name, self.friction)
-            self._functions[name] = chosen_inputs(made, self.mechanism, self.numbers)
+            source = expression or kernels.expression(self.mechanism, name, self.friction)
+            self._functions[name] = chosen_inputs(source, self.mechanism, self.numbers)
         return self._functions[name]
 
     def call(self, name: str, pose: str, /, **given: str) -> list[str]:
@@ -87,7 +87,7 @@ class Build:
         if tests:
             lines += [f"if ({' || '.join(tests)})", f"    return failed(m, {pose});"]
         if "converged" in results:
-            lines += [f"if ({results['converged']}[0] == 0.0)", "    return unsettled(m);"]
+            lines += [f"if ({results['converged']}[0] == 0.0)", "    return not_converged(m);"]
         return lines
 
     def source(self, code: ModelCode) -> str:
@@ -118,7 +118,7 @@ class Build:
                 constants,
                 functions,
                 LARGEST if "largest(" in body else "",
-                UNSETTLED if "unsettled(" in body else "",
+                NOT_CONVERGED if "not_converged(" in body else "",
                 failed,
                 body,
             ]

@@ -57,10 +57,10 @@ class Description:
 
     def _kind(self, root: ET.Element, kind: str, fmi: int) -> None:
         word = "State" if fmi == 3 else "state"
-        said = {f"canGetAndSetFMU{word}": "true", f"canSerializeFMU{word}": "true"}
+        abilities = {f"canGetAndSetFMU{word}": "true", f"canSerializeFMU{word}": "true"}
         if kind == "CoSimulation":
-            said["canHandleVariableCommunicationStepSize"] = "true"
-        element = ET.SubElement(root, kind, {"modelIdentifier": self.identifier, **said})
+            abilities["canHandleVariableCommunicationStepSize"] = "true"
+        element = ET.SubElement(root, kind, {"modelIdentifier": self.identifier, **abilities})
         if fmi == 2:
             files = ET.SubElement(element, "SourceFiles")
             for name in self.sources:
@@ -104,7 +104,7 @@ class Description:
 
 def _variable(listed: ET.Element, place: int, variable: Variable, fmi: int) -> None:
     role = variable.role
-    said: dict[str, Any] = {
+    attributes: dict[str, Any] = {
         "name": variable.name,
         "valueReference": str(place),
         "description": variable.about,
@@ -112,9 +112,9 @@ def _variable(listed: ET.Element, place: int, variable: Variable, fmi: int) -> N
         "variability": "fixed" if role == "parameter" else "continuous",
     }
     if role == "parameter":
-        said["initial"] = "exact"
+        attributes["initial"] = "exact"
     elif role in _CALCULATED:
-        said["initial"] = "calculated"
+        attributes["initial"] = "calculated"
     number: dict[str, str] = {}
     if variable.unit not in ("", "1"):
         number["unit"] = variable.unit
@@ -125,9 +125,9 @@ def _variable(listed: ET.Element, place: int, variable: Variable, fmi: int) -> N
     if variable.of is not None:
         number["derivative"] = str(variable.of + (fmi == 2))
     if fmi == 3:
-        ET.SubElement(listed, "Float64", {**said, **number})
+        ET.SubElement(listed, "Float64", {**attributes, **number})
     else:
-        ET.SubElement(ET.SubElement(listed, "ScalarVariable", said), "Real", number)
+        ET.SubElement(ET.SubElement(listed, "ScalarVariable", attributes), "Real", number)
 
 
 def _text(root: ET.Element) -> str:

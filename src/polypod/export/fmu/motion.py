@@ -71,11 +71,11 @@ def motion_lines(build: Build, prefix: str, acceleration: bool) -> list[str]:
     given = {name: variables.at(prefix + name) for name in ("x", "xdot")}
     given["xddot"] = variables.at(prefix + "xddot") if acceleration else "zeros"
     home = ", ".join(map(repr, build.model.robot.home.matrix.ravel().tolist()))
-    made = {name: name for name in ("pose", "twist", "acceleration")}
+    values = {name: name for name in ("pose", "twist", "acceleration")}
     lines = [
         f"static const double home[16] = {{{home}}};",
         "double pose[16], twist[6], acceleration[6];",
-        *build.call("motion", "home", **given, **made),
+        *build.call("motion", "home", **given, **values),
     ]
     return [*lines, "(void)home;"] if not platform.follows_legs else lines
 

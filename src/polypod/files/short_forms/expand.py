@@ -64,8 +64,8 @@ def expand(document: dict[str, Any]) -> Expanded:
             turns = [turn(copies.about, angle, copies.through) for angle in copies.turns]
         for k, image in enumerate(turns):
             for number, leg, inner, mirror in parts:
-                for made in _images(leg, image, mirror, k, len(turns), document):
-                    add(made, number, inner)
+                for copy in _images(leg, image, mirror, k, len(turns), document):
+                    add(copy, number, inner)
     return Expanded({**document, "legs": written}, places)
 
 
@@ -116,5 +116,5 @@ def _images(
         sides.append((reflection(mirror.plane, mirror.through), f"{mirror.name or f'{own}-mirrored'}{tail}"))
     for reflected, name in sides:
         steps = [one for one in (reflected, image) if one is not None and not one.identity]
-        made = image_of(data, home, steps) if steps else plain
-        yield {**made, "name": name} if own else {k: v for k, v in made.items() if k != "name"}
+        copy = image_of(data, home, steps) if steps else plain
+        yield {**copy, "name": name} if own else {k: v for k, v in copy.items() if k != "name"}

@@ -104,8 +104,8 @@ def derivative_of_the_inertia() -> Erratum:
     path, _ = _path()
     tau = {}
     for name in ("", "(77),(78)"):
-        made = eq.matrices(q, path, frozenset({name}))
-        tau[name] = eq.actuator_forces(q, path.x, times(made.coriolis, path.xdot))
+        matrices = eq.matrices(q, path, frozenset({name}))
+        tau[name] = eq.actuator_forces(q, path.x, times(matrices.coriolis, path.xdot))
     right, error = tau[""], tau["(77),(78)"] - tau[""]
     return Erratum(
         "(77),(78)",

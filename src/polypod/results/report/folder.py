@@ -28,7 +28,7 @@ def whole_folder(
     nothing but ``ours`` (names of what is written here).
     """
     check_target(target, force, ours, inputs)
-    made = [folder for folder in [*reversed(target.absolute().parents)] if not folder.exists()]
+    created = [folder for folder in [*reversed(target.absolute().parents)] if not folder.exists()]
     partial: Path | None = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def whole_folder(
     finally:
         if partial is not None and partial.exists():
             shutil.rmtree(partial, ignore_errors=True)
-        for folder in reversed(made):
+        for folder in reversed(created):
             if folder.is_dir() and not any(folder.iterdir()):
                 folder.rmdir()
 

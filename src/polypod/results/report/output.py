@@ -51,9 +51,9 @@ def write_results(
             "verdict": verdict(result).details, "actuators": actuators(result), "motors": motors(result),
             "bearings": bearings(result), "limits": limits(result),
         }  # fmt: skip
-        for name, made in tables.items():
-            if made.rows:
-                (folder / f"{name}.csv").write_text(made.csv(), encoding="utf-8")
+        for name, one in tables.items():
+            if one.rows:
+                (folder / f"{name}.csv").write_text(one.csv(), encoding="utf-8")
         images = draw_figures(result, progress)
         (folder / "figures").mkdir()
         for name, _, svg in images:
