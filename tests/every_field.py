@@ -7,6 +7,7 @@ from typing import Any
 import polypod as pp
 from polypod.description import Body, Drive, Friction, Robot
 from polypod.legs.chain import ChainJoint
+from random_chains import hexapod, shuffled
 
 _DRIVE = {
     "max_force": 900.5, "rms_force": 300.25, "max_speed": 0.7, "max_acceleration": 9.5, "max_power": 510.0,
@@ -65,11 +66,37 @@ def rich_chain() -> Robot:
             joints.append(data)
             fields |= set(data)
         legs.append(leg.model_dump(exclude_unset=True) | {"kind": "chain", "name": leg.name, "joints": joints})
-    # of joints of several freedoms, and of slides
-    assert fields == set(ChainJoint.model_fields) - {"axes", "ranges", "frictions", "lead"}
+    assert fields == set(ChainJoint.model_fields) - OF_SEVERAL_FREEDOMS - {"lead"}
     whole = Robot.model_validate(robot.model_dump(exclude_unset=True) | _WHOLE | {"legs": legs})
     _assert_given(whole, set())
     return whole
+
+
+def rich_joints() -> Robot:
+    """Slides, universal, cylindrical and spherical joints, stated either way round, with what only they have."""
+    data, *others = (hexapod(1, letters, (0, 1), count=3, change=shuffled) for letters in ("PRUC", "CRS", "PPPS"))
+    data["legs"] = [data["legs"][0], *(other["legs"][k + 1] for k, other in enumerate(others))]
+    fields: set[str] = set()
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            joint |= _SEVERAL.get(joint["kind"], {})
+            if "actuated" in joint:
+                joint |= {"range": [-0.3, 0.45]} | ({} if joint["kind"] == "revolute" else {"lead": 0.005})
+            fields |= set(joint)
+    assert {*OF_SEVERAL_FREEDOMS, "lead"} <= fields
+    return Robot.model_validate(data)
+
+
+OF_SEVERAL_FREEDOMS = {"axes", "ranges", "frictions"}
+_CONE = {"axis": [0, 0, 1], "half_angle": 1.2}
+_SEVERAL: dict[str, dict[str, Any]] = {
+    "universal": {"ranges": {"first": [-0.7, 0.6], "second": [-0.5, 0.9]}},
+    "cylindrical": {
+        "ranges": {"rotation": [-0.8, 1.1], "translation": [-0.2, 0.35]},
+        "frictions": {"rotation": {"viscous": 0.4, "drag": 0.2}, "translation": {"drag": 3.0, "static": 1.2}},
+    },
+    "spherical": {"ranges": {"twist": [-0.6, 1.0]}, "cone": _CONE},
+}
 
 
 def _assert_given(data: Any, others: set[str]) -> None:

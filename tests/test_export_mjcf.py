@@ -13,10 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 import polypod as pp
-from every_field import rich_chain, rich_struts
+from every_field import rich_chain, rich_joints, rich_struts
 from polypod.cli import app
 from polypod.errors import InputError
-from polypod.exchange import import_robot
+from polypod.exchange import import_robot, linkage_of
 from polypod.exchange.kept import kept
 from polypod.exchange.left_out import left_out
 from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, urdf_files
@@ -37,8 +37,8 @@ ROBOTS = [
 
 
 @cache
-def model(name: str) -> pp.Model:
-    return pp.Model(name)
+def model(name: str | Callable[[], pp.Robot]) -> pp.Model:
+    return pp.Model(name if isinstance(name, str) else name())
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -52,10 +52,10 @@ def test_export_then_import_is_the_identity(name: str, tmp_path: Path) -> None:
     assert_same(model(name).robot, import_robot(path, "platform").robot)
 
 
-@pytest.mark.parametrize("robot", [rich_struts, rich_chain])
+@pytest.mark.parametrize("robot", [rich_struts, rich_chain, rich_joints])
 def test_every_field_of_a_robot_file_comes_back(robot: Callable[[], pp.Robot], tmp_path: Path) -> None:
     """From MJCF and from URDF with the file beside it; MuJoCo reads the file with the robot's text in it."""
-    rich = pp.Model(robot())
+    rich = model(robot)
     files = {"robot.xml": export_mjcf(rich), **urdf_files(rich)}
     for name, text in files.items():
         (tmp_path / name).write_text(text)
@@ -68,7 +68,7 @@ def test_every_field_of_a_robot_file_comes_back(robot: Callable[[], pp.Robot], t
 
 def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> None:
     """A mass by hand: it counts, and what the elements do not say of the old robot is named."""
-    rich = pp.Model(rich_struts())
+    rich = model(rich_struts)
     path, text = tmp_path / "robot.xml", export_mjcf(rich)
     root = ET.fromstring(text)
     upper = root.find(".//body[@name='leg1-upper']/inertial")
@@ -97,6 +97,49 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
     assert remark.endswith("; its elements were read instead")
     path.write_text(text.replace("<option", "<!-- mine -->\n\n<option"))
     assert import_robot(path).robot == rich.robot  # blanks and comments are no change
+
+
+def test_joints_of_several_freedoms_come_back_from_elements(tmp_path: Path) -> None:
+    """Ranges and friction of each motion, from the hinges and slides that other programs have.
+
+    Room within limits at poses around home tells the sense of every axis.
+    """
+    rich = model(rich_joints)
+    files = {"robot.xml": export_mjcf(rich), **urdf_files(rich)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    poses = rich.robot.home.matrix @ pp.pose(*np.random.default_rng(1).uniform(-0.05, 0.05, (6, 5)))
+    for name, mark in (("robot.xml", "platform"), (list(files)[-1], "platform-frame")):
+        back = import_robot(tmp_path / name, mark)
+        assert "left out: ranges of twist (ranges.twist) of leg2-S3" in "\n".join(back.remarks)
+        other = pp.Model(back.robot)
+        wanted, got = (rooms(one, poses) for one in (rich, other))
+        assert len(wanted) == 6 + 1 + 1, "drives, a universal joint and a cylinder that nothing drives"
+        for key, room in wanted.items():
+            np.testing.assert_allclose(got[key], room, atol=1e-12, err_msg=str(key))
+        has = ("viscous", "drag", "static") if mark == "platform" else ("viscous", "drag")  # of URDF
+        frictions = [
+            {(j.name, *key): [getattr(f, field) for field in has] for j in linkage_of(one.robot).joints
+             for *key, f in j.friction_by_motion.items()}
+            for one in (rich, other)
+        ]  # fmt: skip
+        assert frictions[0] == {(name.split("-", 1)[1], *key): value for (name, *key), value in frictions[1].items()}
+
+
+def rooms(one: pp.Model, poses: np.ndarray) -> dict[tuple[str, str], list[list[float]]]:
+    """Room below and above of every joint's motions (2 s), in order of size.
+
+    A universal joint may be stated from its other end. A driven cylinder has two limits of its slide: the nearer ones.
+    """
+    report, found = one.limits(poses), {}
+    for k, (leg, name) in enumerate(report.names):
+        joint, _, motion = name.removeprefix(f"{leg}-").partition(" ")
+        if motion not in ("cone", "twist"):
+            room = np.r_[report.value[:, k] - report.low[k], report.high[k] - report.value[:, k]]
+            own = found.setdefault((leg, joint), {})
+            motion = "translation" if joint == "C1" and not motion else motion
+            own[motion] = np.minimum(room, own.get(motion, np.inf))
+    return {key: sorted(room.tolist() for room in own.values()) for key, own in found.items()}
 
 
 @pytest.mark.long

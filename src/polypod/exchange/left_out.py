@@ -47,6 +47,7 @@ def _joints(model: Model, carried: Collection[str]) -> Iterator[str]:
         ("coulomb", "dry friction by reaction (coulomb)", _with_friction(joints, lambda f: f.coulomb > 0)),
         ("static", "dry friction that is more at rest (static)", _with_friction(joints, lambda f: f.static > 1)),
         ("cone", "cones", [j.name for j in joints if j.cone is not None]),
+        ("twist", "ranges of twist (ranges.twist)", [j.name for j in joints if "twist" in j.ranges_by_motion]),
         ("stiffness", "stiffness", [j.name for j in joints if j.stiffness is not None]),
     ):
         if names and field not in carried:

@@ -266,6 +266,9 @@ class _File:
                 raise InputError(f"joint {name}: a ball joint is actuated, which polypod cannot say")
             if armature:
                 self.idle[name] = armature
+            if model.jnt_limited[number]:
+                largest = np.degrees(model.jnt_range[number, 1])
+                self.remarks.append(f"joint {name}: its limit, {largest:.4g} deg of turn in all, was left out")
             return ChainJoint.model_validate(data)
         data["axis"] = tuple(self.data.xaxis[number].tolist())
         reference = float(model.qpos0[qpos])

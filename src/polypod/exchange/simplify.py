@@ -6,8 +6,10 @@ that turn freely on a hinge. A robot file says it as it is meant; every step her
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -119,6 +121,9 @@ def _hinges(linkage: Linkage) -> Linkage | None:
             continue
         joint = _joined(name, one, two, size)
         if joint is not None:
+            stem = re.sub(r"-\d$", "", one.name)  # hip-1 and hip-2 are the hip
+            if stem == re.sub(r"-\d$", "", two.name) and all(stem != j.name for j in linkage.joints if j is not one):
+                joint = changed(joint, name=stem)
             bodies = {key: value for key, value in linkage.bodies.items() if key != name}
             joints = [joint if j.name == one.name else j for j in linkage.joints if j.name != two.name]
             marks = {key: mark for key, mark in linkage.marks.items() if mark.body != name}
@@ -131,44 +136,61 @@ def _joined(between: str, one: ChainJoint, two: ChainJoint, size: float) -> Chai
     kinds = {one.kind, two.kind}
     first, second = _other(one, between), _other(two, between)
     common: dict[str, object] = {"name": one.name, "between": (first, second)}
-    if kinds == {"revolute", "prismatic"}:
-        return _cylinder(between, one, two, common, size)
-    if kinds - {"revolute", "universal"} or one.actuated or two.actuated or one.friction != two.friction:
-        return None
-    if any(j.range is not None or j.cone is not None for j in (one, two)):
+    if not (_joins(one) and _joins(two)):
         return None
     axes = [*_outward(one, from_first=True, inner=between), *_outward(two, from_first=False, inner=between)]
+    if kinds == {"revolute", "prismatic"}:
+        return _cylinder((one, two), axes, common)
+    if kinds - {"revolute", "universal"} or one.actuated or two.actuated or one.friction != two.friction:
+        return None
     point = _meeting(one, two, size)
     if point is None:
         return None
     friction = {} if one.friction == Friction() else {"friction": one.friction}
     place = {"at": tuple(point.tolist()), **friction}
     if len(axes) == 2 and abs(axes[0] @ axes[1]) < _SAME:
-        return _joint(common | place, kind="universal", axes=tuple(tuple(axis.tolist()) for axis in axes))
-    if len(axes) == 3 and abs(np.linalg.det(np.array(axes))) > 1e-3:
+        ranges = {name: j.range for name, j in (("first", one), ("second", two)) if j.range is not None}
+        return _joint(common | place, kind="universal", axes=tuple(_listed(axis) for axis in axes), **_stated(ranges))
+    limited = any(j.range is not None or j.ranges is not None for j in (one, two))
+    if len(axes) == 3 and not limited and abs(np.linalg.det(np.array(axes))) > 1e-3:
         return _joint(common | place, kind="spherical")
     return None
 
 
-def _cylinder(
-    between: str, one: ChainJoint, two: ChainJoint, common: dict[str, object], size: float
-) -> ChainJoint | None:
-    hinge, slide = (one, two) if one.kind == "revolute" else (two, one)
-    plain = hinge.friction == Friction() == slide.friction
-    frictions = {} if plain else {"frictions": {"rotation": hinge.friction, "translation": slide.friction}}
-    driven = [j for j in (hinge, slide) if j.actuated]
-    idle = [j for j in (hinge, slide) if not j.actuated]
-    across = np.linalg.norm(np.cross(np.array(hinge.axis), np.array(slide.axis)))
-    if len(driven) > 1 or any(j.range is not None for j in idle) or across > _SAME:
+def _joins(joint: ChainJoint) -> bool:
+    """Whether a joint has nothing that only a joint by itself can have; one whose range leaves out home is a fault."""
+    limits = joint.range if not joint.actuated else None
+    holds = joint.cone is not None or (joint.stiffness is not None and not joint.actuated)
+    return not holds and (limits is None or limits[0] <= 0.0 <= limits[1])
+
+
+def _cylinder(joints: tuple[ChainJoint, ChainJoint], axes: list[Array], common: dict[str, object]) -> ChainJoint | None:
+    """A hinge and a slide, in the order in which they are met, as one joint; ``axes`` are theirs, outward."""
+    by_motion = {joint.motion: (joint, axis) for joint, axis in zip(joints, axes, strict=True)}
+    driven = [motion for motion, (joint, _) in by_motion.items() if joint.actuated]
+    if len(driven) > 1 or np.linalg.norm(np.cross(axes[0], axes[1])) > _SAME:
         return None
-    leader = driven[0] if driven else hinge
-    sense = 1.0 if leader.between[0] == between else -1.0
-    forward = sense if leader is two else -sense
-    axis = forward * np.array(leader.axis)
-    data = {name: getattr(leader, name) for name in leader.model_fields_set - {"friction"}} | frictions
-    data |= common | {"kind": "cylindrical", "at": hinge.at, "axis": tuple(axis.tolist()), "name": leader.name}
-    data["actuated"] = {"revolute": "rotation", "prismatic": "translation"}[leader.kind] if driven else False
-    return ChainJoint.model_validate(data)
+    leader, axis = by_motion[driven[0] if driven else "rotation"]
+    left = {"friction"} if driven else {"friction", "range"}
+    data = {name: getattr(leader, name) for name in leader.model_fields_set - left}
+    ranges = {}
+    for motion, (joint, own) in by_motion.items():
+        if joint.range is not None and not joint.actuated:
+            low, high = joint.range
+            ranges[motion] = (low, high) if own @ axis > 0 else (-high, -low)
+    frictions = {motion: joint.friction for motion, (joint, _) in by_motion.items() if joint.friction != Friction()}
+    data |= common | {"kind": "cylindrical", "at": by_motion["rotation"][0].at, "axis": _listed(axis)}
+    data |= {"name": leader.name, "actuated": driven[0] if driven else False}
+    return _joint(data, **_stated(ranges), **_stated(frictions, "frictions"))
+
+
+def _stated(values: dict[str, Any], field: str = "ranges") -> dict[str, object]:
+    """A field of a joint where there is something to state."""
+    return {field: values} if values else {}
+
+
+def _listed(axis: Array) -> tuple[float, ...]:
+    return tuple(axis.tolist())
 
 
 def _joint(data: dict[str, object], **more: object) -> ChainJoint:
@@ -176,12 +198,10 @@ def _joint(data: dict[str, object], **more: object) -> ChainJoint:
 
 
 def _outward(joint: ChainJoint, from_first: bool, inner: str) -> list[Array]:
-    """Axes of a hinge or universal joint in the order from the first outer body to the second."""
-    if joint.axes is None:
-        return [np.array(joint.axis)]
-    axes = [np.array(axis) for axis in joint.axes]
+    """Axes of a joint as they turn or move bodies on the way from the first outer body to the second."""
+    axes = [np.array(axis) for axis in joint.axes or ((joint.axis,) if joint.axis is not None else ())]
     in_order = (joint.between[1] == inner) == from_first
-    return axes if in_order else axes[::-1]
+    return axes if in_order else [-axis for axis in reversed(axes)]
 
 
 def _meeting(one: ChainJoint, two: ChainJoint, size: float) -> Array | None:

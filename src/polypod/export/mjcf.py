@@ -29,7 +29,7 @@ from ..model import Model
 from .example import LEAST
 from .shapes import bars
 from .text import add, comment, file_name, numbers
-from .tree import Node, Tree, tree_of
+from .tree import Node, Tree, parts, tree_of
 
 _SMALLEST = 1e-14
 """Moments [kg m^2] below which MuJoCo refuses a body; it asks for 1e-15."""
@@ -165,35 +165,22 @@ class _Writer:
             self._dry(joint.friction, joint.name)
             self.rest.append("1 0 0 0")
             return
-        if joint.kind == "universal":
-            for number, axis in enumerate(joint.axes or ()):
-                hinge = {"type": "hinge", "pos": where, "axis": self.tree.turned(name, axis)}
-                label = f"{joint.name}-{number + 1}"
-                add(element, "joint", name=label, **hinge, **_damping(joint.friction))
-                self._dry(joint.friction, label)
-                self.rest.append("0")
-            return
-        types = {"revolute": ("hinge",), "prismatic": ("slide",), "cylindrical": ("slide", "hinge")}[joint.kind]
-        driven = {"rotation": "hinge", "translation": "slide"}.get(str(joint.actuated), types[0])
-        for kind in types:
-            leads = kind == driven
-            data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.turned(name, joint.axis)}
+        for part in parts(joint):
+            kind = "slide" if part.kind == "prismatic" else "hinge"
+            data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.turned(name, part.axis)}
             if joint.name in self.armatures:
                 data["armature"] = self.armatures[joint.name]
             reference = 0.0
-            if leads and joint.actuated:
+            if part.leads and joint.actuated:
                 reference = joint.offset / joint.ratio
                 if joint.rotor:
                     data["armature"] = joint.rotor * joint.ratio**2
                 if reference:
                     data["ref"] = reference
-            limits = joint.displacement_range
-            if leads and limits is not None:
-                data["range"] = [reference + limits[0], reference + limits[1]]
-            label = joint.name if leads else f"{joint.name}-{kind}"
-            friction = joint.friction_by_motion["rotation" if kind == "hinge" else "translation"]
-            add(element, "joint", name=label, **data, **_damping(friction))
-            self._dry(friction, label)
+            if part.range is not None:
+                data["range"] = [reference + limit for limit in part.range]
+            add(element, "joint", name=part.name, **data, **_damping(part.friction))
+            self._dry(part.friction, part.name)
             self.rest.append(repr(reference))
 
     def _dry(self, friction: Friction, label: str) -> None:

@@ -20,7 +20,7 @@ from ..legs.chain import ChainJoint
 from ..model import Model
 from .shapes import bars, roll_pitch_yaw
 from .text import add, comment, file_name, numbers
-from .tree import Tree, tree_of
+from .tree import Part, Tree, backward, parts, tree_of
 
 _KINDS = {"revolute": "revolute", "prismatic": "prismatic", "universal": "universal", "spherical": "ball"}
 _FREE = 1e16
@@ -106,16 +106,15 @@ class _Writer:
                 f"joint {joint.name}: SDF has no {joint.kind} joint; write a revolute and a prismatic one with a body "
                 "between them"
             )
-        parent, child = joint.between if joint.between[1] != BASE else joint.between[::-1]
-        sense = 1.0 if child == joint.between[1] else -1.0
+        joint = joint if joint.between[1] != BASE else backward(joint)
+        parent, child = joint.between
         element = add(self.body, "joint", name=self._free_name(joint.name), type=_KINDS[joint.kind])
         add(element, "pose", [*self.tree.within(child, joint.at), 0, 0, 0])
         add(element, "parent", "world" if parent == BASE else parent)
         add(element, "child", child)
-        if joint.axis is not None:
-            self._axis(element, "axis", sense * np.array(joint.axis), joint)
-        for tag, axis in zip(("axis", "axis2"), joint.axes or (), strict=False):
-            self._axis(element, tag, np.array(axis), joint)
+        if joint.kind != "spherical":
+            for tag, part in zip(("axis", "axis2"), parts(joint), strict=False):
+                self._axis(element, tag, part, joint)
         if joint.kind == "spherical" and (joint.friction.viscous or joint.friction.drag):
             self.remarks.append(f"left out: friction of the ball joint {joint.name}, for which SDF has no place")
 
@@ -126,11 +125,11 @@ class _Writer:
             name += "-joint"
         return name
 
-    def _axis(self, above: ET.Element, tag: str, axis: Any, joint: ChainJoint) -> None:
+    def _axis(self, above: ET.Element, tag: str, part: Part, joint: ChainJoint) -> None:
         element = add(above, tag)
-        add(element, "xyz", axis)
+        add(element, "xyz", part.axis)
         limit = add(element, "limit")
-        low, high = joint.displacement_range or (-_FREE, _FREE)
+        low, high = part.range or (-_FREE, _FREE)
         add(limit, "lower", [low])
         add(limit, "upper", [high])
         if joint.max_force is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -135,7 +135,7 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
 
 
 def _plain(joint: ChainJoint) -> bool:
-    return all(friction == Friction() for friction in joint.friction_by_motion.values()) and joint.range is None
+    return all(one == Friction() for one in joint.friction_by_motion.values()) and not (joint.range or joint.ranges)
 
 
 def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[ChainJoint]]:
@@ -168,5 +168,46 @@ def backward(joint: ChainJoint) -> ChainJoint:
     if joint.axis is not None:
         fields["axis"] = tuple(-x for x in joint.axis)
     if joint.axes is not None:
-        fields["axes"] = joint.axes[::-1]
+        fields["axes"] = tuple(tuple(-x for x in axis) for axis in joint.axes[::-1])
+        if joint.ranges is not None:
+            fields["ranges"] = {"first": joint.ranges.second, "second": joint.ranges.first}
     return changed(joint, **fields)
+
+
+class Part(NamedTuple):
+    """A hinge or slide that a joint is made of where a format has no other: its axis (3) at home, its friction, how far
+    it moves from home [m or rad], and whether its coordinate is the joint's own, which an actuator drives."""
+
+    name: str
+    kind: str
+    axis: Any
+    friction: Friction
+    range: tuple[float, float] | None
+    leads: bool
+
+
+def parts(joint: ChainJoint) -> list[Part]:
+    """Hinges and slides of a joint, from its first body to its second; a spherical one turns about x, y, z.
+
+    >>> joint = ChainJoint(name="c", kind="cylindrical", between=("a", "b"), at=(0, 0, 0), axis=(0, 0, 1))
+    >>> [(part.name, part.kind, part.leads) for part in parts(joint)]
+    [('c-1', 'prismatic', False), ('c', 'revolute', True)]
+    """
+    ranges, frictions = joint.ranges_by_motion, joint.friction_by_motion
+    axes: list[tuple[str, Any]]
+    if joint.kind == "spherical":
+        axes = [("", axis) for axis in np.eye(3)]
+    elif joint.kind == "universal":
+        axes = list(zip(("first", "second"), joint.axes or (), strict=True))
+    else:
+        motions = ("translation", "rotation") if joint.kind == "cylindrical" else (joint.motion,)
+        axes = [(motion, joint.axis) for motion in motions]
+    own = "rotation" if joint.kind == "cylindrical" and not joint.actuated else joint.actuated
+    found = []
+    for number, (motion, axis) in enumerate(axes):
+        slides = motion == "translation"
+        leads = len(axes) == 1 or motion == own
+        name = joint.name if leads else f"{joint.name}-{number + 1}"
+        friction = frictions["translation" if slides else "rotation"]
+        found.append(Part(name, "prismatic" if slides else "revolute", axis, friction, ranges.get(motion), leads))
+    return found

@@ -22,7 +22,7 @@ from ..model import Model
 from ..yaml12 import to_yaml
 from .shapes import bars, roll_pitch_yaw
 from .text import add, comment, file_name
-from .tree import Tree, tree_of
+from .tree import Part, Tree, parts, tree_of
 
 _FREE = 1e9
 """What stands for no limit where URDF demands one."""
@@ -88,43 +88,29 @@ class _Writer:
 
     def _chain(self, joint: ChainJoint, parent: str, child: str, at: Any) -> None:
         """The hinges and slides that a joint is in URDF, massless links between them."""
-        axes: list[tuple[str, Any]] = []
-        if joint.kind == "spherical":
-            axes = [("revolute", axis) for axis in np.eye(3)]
-        elif joint.kind == "universal":
-            axes = [("revolute", axis) for axis in joint.axes or ()]
-        elif joint.kind == "cylindrical":
-            axes = [("prismatic", joint.axis), ("revolute", joint.axis)]
-        else:
-            axes = [(joint.kind, joint.axis)]
-        driven = {"rotation": "revolute", "translation": "prismatic"}.get(str(joint.actuated), axes[0][0])
-        first, here = True, self.tree.within(parent, at)
-        for number, (kind, axis) in enumerate(axes):
-            last = number == len(axes) - 1
-            below = child if last else f"{joint.name}-{number + 1}-link"
-            if not last:
-                add(self.root, "link", name=below)
-            leads = len(axes) == 1 or (joint.kind == "cylindrical" and kind == driven)
-            name = joint.name if leads else f"{joint.name}-{number + 1}"
-            self._one(name, kind, axis, (parent, below), here if first else np.zeros(3), joint, leads)
-            parent, first = below, False
+        here, *others = parts(joint)
+        where = self.tree.within(parent, at)
+        for number, following in enumerate(others):
+            below = f"{joint.name}-{number + 1}-link"
+            add(self.root, "link", name=below)
+            self._one(here, (parent, below), where, joint)
+            here, parent, where = following, below, np.zeros(3)
+        self._one(here, (parent, child), where, joint)
 
-    def _one(
-        self, name: str, kind: str, axis: Any, ends: tuple[str, str], at: Any, joint: ChainJoint, leads: bool
-    ) -> None:
-        limits = joint.displacement_range if leads else None
-        type_ = "continuous" if kind == "revolute" and limits is None else kind
-        element = add(self.root, "joint", name=name, type=type_)
+    def _one(self, part: Part, ends: tuple[str, str], at: Any, joint: ChainJoint) -> None:
+        type_ = "continuous" if part.kind == "revolute" and part.range is None else part.kind
+        element = add(self.root, "joint", name=part.name, type=type_)
         add(element, "parent", link=ends[0])
         add(element, "child", link=ends[1])
         add(element, "origin", xyz=at, rpy="0 0 0")
-        add(element, "axis", xyz=axis)
-        force = abs(joint.ratio) * joint.max_force if joint.max_force is not None else _FREE
-        speed = joint.max_speed / abs(joint.ratio) if joint.max_speed is not None else _FREE
-        low, high = limits or (-_FREE, _FREE)
+        add(element, "axis", xyz=part.axis)
+        driven = part.leads and joint.actuated
+        force = abs(joint.ratio) * joint.max_force if driven and joint.max_force is not None else _FREE
+        speed = joint.max_speed / abs(joint.ratio) if driven and joint.max_speed is not None else _FREE
+        low, high = part.range or (-_FREE, _FREE)
         span = {} if type_ == "continuous" else {"lower": low, "upper": high}
         add(element, "limit", effort=force, velocity=speed, **span)
-        friction = joint.friction_by_motion["translation" if kind == "prismatic" else "rotation"]
+        friction = part.friction
         if friction.viscous or friction.drag:
             add(element, "dynamics", damping=friction.viscous, friction=friction.drag)
 

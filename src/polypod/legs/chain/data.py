@@ -71,6 +71,7 @@ class JointFrictions(Data):
     translation: Friction = Friction()
 
 
+_MOTION = {"revolute": "rotation", "prismatic": "translation"}
 _RANGES = {"universal": ("first", "second"), "cylindrical": ("rotation", "translation"), "spherical": ("twist",)}
 
 
@@ -133,12 +134,28 @@ class ChainJoint(Drive, Bearing):
         return {**data, "at": list(self.at)}
 
     @property
+    def motion(self) -> str:
+        """What its coordinate is, ``rotation`` or ``translation``: of a cylindrical joint the driven one."""
+        return self.actuated if isinstance(self.actuated, str) else _MOTION[self.kind]
+
+    @property
     def displacement_range(self) -> tuple[float, float] | None:
         """``range`` as displacements of the joint from home [m or rad], without ``offset`` and ``ratio``."""
         if self.range is None:
             return None
         low, high = sorted((limit - self.offset) / self.ratio for limit in self.range)
         return low, high
+
+    @property
+    def ranges_by_motion(self) -> dict[str, tuple[float, float]]:
+        """``range`` and ``ranges`` as displacements from home [m or rad], by motion: ``rotation`` or ``translation``,
+        ``first`` and ``second`` of a universal joint, ``twist`` of a spherical one."""
+        found = {name: getattr(self.ranges, name) for name in self.ranges.stated} if self.ranges is not None else {}
+        own = self.displacement_range
+        if own is not None:
+            low, high = found.get(self.motion, own)
+            found[self.motion] = max(own[0], low), min(own[1], high)
+        return found
 
     @property
     def friction_by_motion(self) -> dict[str, Friction]:

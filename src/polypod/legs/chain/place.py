@@ -322,7 +322,7 @@ class Chain:
         for number, joint in enumerate(self.leg.joints):
             if not joint.actuated:
                 continue
-            unit, coordinate = _UNIT[_motion(joint)], self._coordinate(number)
+            unit, coordinate = _UNIT[joint.motion], self._coordinate(number)
             rotor = joint.rotor + joint.reflected
             actuators.append(Actuator(joint.name, joint.name, coordinate, unit, joint.ratio, rotor))  # type: ignore[arg-type]
         return tuple(actuators)
@@ -330,7 +330,7 @@ class Chain:
     def _coordinate(self, number: int) -> ca.SX:
         """A joint's coordinate as the file counts it: ratio times its displacement from home, plus offset."""
         joint = self.leg.joints[number]
-        size = self._displacement(number, _motion(joint))
+        size = self._displacement(number, joint.motion)
         return size if absent(joint.offset) and _is_one(joint.ratio) else joint.ratio * size + joint.offset
 
     def _springs(self) -> tuple[Spring, ...]:
@@ -350,7 +350,7 @@ class Chain:
             joint = self.leg.joints[link.joint]
             if joint.range is not None:
                 low, high = joint.range
-                limits.append(Limit(joint.name, self._coordinate(link.joint), low, high, _UNIT[_motion(joint)]))
+                limits.append(Limit(joint.name, self._coordinate(link.joint), low, high, _UNIT[joint.motion]))
             for motion in joint.ranges.stated if joint.ranges is not None else ():
                 value = self._twist(link.joint) if motion == "twist" else self._displacement(link.joint, motion)
                 low, high = getattr(joint.ranges, motion)
@@ -366,13 +366,7 @@ class Chain:
 
 _ALIKE = 1e-6
 _DEMANDS = {"spherical": 3, "universal": 4, "cylindrical": 4, "revolute": 5, "prismatic": 5}
-_MOTION = {"revolute": "rotation", "prismatic": "translation"}
 _UNIT = {"rotation": "rad", "translation": "m"}
-
-
-def _motion(joint: Any) -> str:
-    """What the coordinate of a joint with one is; that of a cylindrical joint is the driven one."""
-    return joint.actuated if isinstance(joint.actuated, str) else _MOTION[joint.kind]
 
 
 def _is_one(value: Any) -> bool:
