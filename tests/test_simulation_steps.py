@@ -78,6 +78,30 @@ def test_inner_values_are_found_at_every_stage() -> None:
     assert converged == 1.0
 
 
+def test_rounds_of_a_stage_do_not_repeat_what_the_stage_alone_determines() -> None:
+    """y' = -z with z found by iterating from exp(y): states at different stages side by side end as each does alone."""
+    given = ports(1)
+
+    def slope(s: Stage) -> Slope:
+        new = 0.9 * s.inner + 0.1 * ca.exp(s.y)
+        return Slope(-s.inner, ca.SX(1), new, ca.fabs(new - s.inner) < 1e-6 * ca.fabs(s.y))
+
+    iteration = runge_kutta("kept", given, *(p.symbols for p in given), slope, ended, inner=ca.SX(0))
+    loop = iteration.program.loop
+    assert loop is not None
+    assert loop.renew is not None
+    assert ca.OP_EXP in {step.op for step in loop.renew.operations}
+    assert ca.OP_EXP not in {step.op for step in loop.step.operations}
+    kernel = Kernel(lambda: iteration)
+    x, h, n = np.array([[1.0], [0.1], [1e-3], [2.0], [0.5]]), np.array([0.1, 0.3, 0.2, 0.01, 0.1]), np.arange(1.0, 6.0)
+    states, _, _ = kernel(x, h, n)
+    for k in range(5):
+        state, _, _ = kernel(x[k : k + 1], h[k : k + 1], n[k : k + 1])
+        assert states[k] == state[0]
+        # y' = -exp(y): exp(-y) grows by t; RK4 in steps of up to 0.3, z to 1e-5
+        assert np.exp(-state[0]) == pytest.approx(np.exp(-x[k]) + h[k] * n[k], rel=2e-3)
+
+
 def test_inner_values_without_end_are_reported_and_end_the_steps() -> None:
     end, _, converged = run(implicit(-3.0), [1.0], 0.1, 1_000_000)
     assert converged == 0.0

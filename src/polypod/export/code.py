@@ -169,23 +169,30 @@ def body(
         return before + code + _stores(results, values)
     once, (shared,) = _statements(dialect, program.body, given, "a", "    ")
 
-    def source(array: int, k: int) -> str:
-        return shared[k] if array else f"state[{k}]"
+    size, renew = len(program.loop.start.outputs[0]), program.loop.renew
 
-    # What stays the same; start; do step while not done; finish. The state's last number is the flag.
+    def source(array: int, k: int) -> str:
+        return shared[k] if array == 1 else f"state[{k if array == 0 else size + k}]"
+
+    # What stays the same; start; do step while not done; finish. The state's last number is the flag; behind it is what
+    # is computed anew in some rounds only.
     first, initial = _statements(dialect, program.loop.start, source, "b", "    ")
     loop, moved = _statements(dialect, program.loop.step, source, "c", "        ")
     last, values = _statements(dialect, program.loop.finish, source, "d", "    ")
-    size = len(initial[0])
-    lines = [f"    {dialect.state.format(size)};\n", before, once, first]
+    lines = [f"    {dialect.state.format(size + (0 if renew is None else len(renew.outputs[0])))};\n"]
+    if renew is not None:
+        anew, (kept,) = _statements(dialect, renew, source, "e", "            ")
+        anew += "".join(f"            state[{size + k}] = {value};\n" for k, value in enumerate(kept))
+        loop = f"        if (state[{program.loop.count}] == 0.0{dialect.suffix}) {{\n{anew}        }}\n{loop}"
+    lines += [before, once, first]
     lines += [f"    state[{k}] = {value};\n" for k, value in enumerate(initial[0])]
     going = f"state[{size - 1}] == 0.0{dialect.suffix}"
     counted = f"    for (int round = 0; round < {dialect.rounds}; round++) {{\n        const int going = {going};\n"
     lines += [counted if dialect.rounds else "    do {\n", loop]
     # A new number may be another's old one: all are read before any is written.
     lines += [f"        {dialect.value} n{k} = {value};\n" for k, value in enumerate(moved[0])]
-    kept = "        state[{0}] = going ? n{0} : state[{0}];\n" if dialect.rounds else "        state[{0}] = n{0};\n"
-    lines += [kept.format(k) for k in range(size)]
+    after = "        state[{0}] = going ? n{0} : state[{0}];\n" if dialect.rounds else "        state[{0}] = n{0};\n"
+    lines += [after.format(k) for k in range(size)]
     lines += ["    }\n" if dialect.rounds else f"    }} while ({going}{dialect.more});\n", last]
     lines.append(_stores(results, values))
     return "".join(lines)

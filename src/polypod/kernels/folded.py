@@ -137,7 +137,7 @@ def _called(function: Callable[[int], None], words: list[int]) -> None:
 def _compiled(built: Folds, varied: Sequence[int], width: int) -> machine.Compiled:
     function, folds = built
     parts = Shared.of(function.program, set(varied))
-    loop = () if parts.loop is None else (parts.loop.start, parts.loop.step, parts.loop.finish)
+    loop = () if parts.loop is None else parts.loop.graphs
     for graph in (parts.prepare, parts.states, parts.body, *loop):
         check(graph)
     module = Module()

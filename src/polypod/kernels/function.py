@@ -73,13 +73,36 @@ def values_of(emitter: Emitter, program: Program, source: Source) -> list[list[s
     return values if program.loop is None else _iterated(emitter, program.loop, values[0])
 
 
+class Room:
+    """Vectors on the stack, read where they are used: thousands of them are more than registers hold."""
+
+    def __init__(self, emitter: Emitter, count: int) -> None:
+        self._emitter, self._align = emitter, f"align {8 * emitter.width}"
+        self._start = emitter.writer.room(f"[{count} x {emitter.type}], {self._align}") if count else ""
+
+    def _place(self, k: int) -> str:
+        return self._emitter.writer.offset(self._start, k * self._emitter.width)
+
+    def load(self, k: int) -> str:
+        """The k-th vector."""
+        return self._emitter.writer.value(f"load {self._emitter.type}, ptr {self._place(k)}, {self._align}")
+
+    def store(self, bits: str, values: Sequence[str]) -> None:
+        """Vectors anew, in some lanes."""
+        for k, value in enumerate(values):
+            new = self._emitter.chosen(bits, value, self.load(k))
+            self._emitter.writer.line(f"store {self._emitter.type} {new}, ptr {self._place(k)}, {self._align}")
+
+
 def _iterated(emitter: Emitter, loop: Loop, shared: Sequence[str]) -> list[list[str]]:
     """Rounds until every lane is done; a lane that is done keeps its state."""
     writer = emitter.writer
 
-    def values(graph: Graph, state: Sequence[str]) -> list[list[str]]:
-        return emitter.graph(graph, lambda array, k: shared[k] if array else state[k])
+    def values(graph: Graph, state: Sequence[str], kept: Callable[[int], str] = str) -> list[list[str]]:
+        sources = (state.__getitem__, shared.__getitem__, kept)
+        return emitter.graph(graph, lambda array, k: sources[array](k))
 
+    room = Room(emitter, 0 if loop.renew is None else len(loop.renew.outputs[0]))
     (initial,) = values(loop.start, ())
     before = writer.block
     iterate, leave = writer.labels("iterate", "found")
@@ -87,8 +110,16 @@ def _iterated(emitter: Emitter, loop: Loop, shared: Sequence[str]) -> list[list[
     writer.start(iterate)
     state = [writer.phi(emitter.type) for _ in initial]
     names = [name for name, _ in state]
-    (moved,) = values(loop.step, names)
     frozen = emitter.true(names[-1])
+    if loop.renew is not None:
+        renew, go = writer.labels("renew", "go")
+        fresh = emitter.none_of(emitter.true(names[loop.count]))
+        writer.line(f"br i1 {emitter.any_lane(fresh)}, label %{renew}, label %{go}")
+        writer.start(renew)
+        room.store(fresh, values(loop.renew, names)[0])
+        writer.branch(go)
+        writer.start(go)
+    (moved,) = values(loop.step, names, room.load)
     kept = [emitter.chosen(frozen, old, new) for old, new in zip(names, moved, strict=True)]
     for (_, place), first, value in zip(state, initial, kept, strict=True):
         writer.incoming(place, (first, before), (value, writer.block))

@@ -42,14 +42,21 @@ class Writer:
     def __init__(self, module: Module, name: str, attributes: str) -> None:
         self.module = module
         self.block = "entry"
-        self._lines = [f"define void @{name}(ptr %block) {attributes} {{", "entry:"]
-        self._values = self._labels = 0
+        self._lines = [f"define void @{name}(ptr %block) {attributes} {{", "entry:", ""]
+        self._values = self._labels = self._rooms = 0
 
     def value(self, code: str) -> str:
         """The name of a new value."""
         name = f"%{self._values}"
         self._values += 1
         self._lines.append(f"{name} = {code}")
+        return name
+
+    def room(self, kind: str) -> str:
+        """Where there is memory on the stack, taken once when the function is entered."""
+        name = f"%room{self._rooms}"
+        self._rooms += 1
+        self._lines[2] += f"{name} = alloca {kind}\n"
         return name
 
     def line(self, code: str) -> None:

@@ -137,7 +137,8 @@ class ReversalWatch(Watch):
     def values(self, snapshot: Snapshot) -> Array:
         """Rates; those of joints that friction holds are zero but for rounding."""
         rates: Array = snapshot["qdot"][self._which]
-        return np.where(np.abs(rates) > HELD_RATE, rates, 0.0)
+        rates[np.abs(rates) <= HELD_RATE] = 0.0  # a copy: taken by places
+        return rates
 
     def describe(self, number: int, snapshot: Snapshot) -> tuple[str, str]:
         """Name of the leg, and what happens to it."""
@@ -179,9 +180,10 @@ class EventDetector:
     """
 
     def __init__(self, watches: list[Watch], snapshot: Snapshot, size: float) -> None:
-        self._watches, self._last, self._size = watches, snapshot, size
-        self._signs = [np.sign(watch.values(snapshot)) for watch in watches]
-        self._positive = [np.ones_like(signs) for signs in self._signs]
+        self._watches, self._size, self._pace = watches, size, _pace(snapshot, size)
+        # lists: there are a few numbers a step, for which arrays take ten times as long
+        self._signs = [[_sign(value) for value in watch.values(snapshot).tolist()] for watch in watches]
+        self._positive = [[1] * len(signs) for signs in self._signs]
 
     def events(self, step: Step) -> list[tuple[Event, Action, Snapshot]]:
         """Events within a step."""
@@ -192,16 +194,13 @@ class EventDetector:
             high = step.start + (step.end - step.start) * k / count if k < count else step.end
             found += self._between(step, low, high, step.within(high) if k < count else step.snapshot)
             low = high
-        self._last = step.snapshot
         return sorted(found, key=lambda event: event[0].time)
 
     def _parts(self, step: Step) -> int:
         """In how many parts a step is looked at: the platform moves and turns by less than FAR in each."""
-        before, after = self._last["twist"], step.snapshot["twist"]
-        speed = max(_size(before[:3]), _size(after[:3])) / self._size
-        turn = max(_size(before[3:]), _size(after[3:]))
-        far = max(speed, turn) * (step.end - step.start) / FAR
-        return min(max(int(np.ceil(far)), 1), MOST_PARTS)
+        before, self._pace = self._pace, _pace(step.snapshot, self._size)
+        far = max(before, self._pace) * (step.end - step.start) / FAR
+        return int(min(max(np.ceil(far), 1), MOST_PARTS)) if far > 1 else 1
 
     def _between(self, step: Step, low: float, high: float, snapshot: Snapshot) -> list[tuple[Event, Action, Snapshot]]:
         """Events between two times of a step, with the state at the later one."""
@@ -209,22 +208,28 @@ class EventDetector:
         for number, watch in enumerate(self._watches):
             if watch.quiet(snapshot):
                 if watch.falling:
-                    self._signs[number] = self._positive[number]
+                    self._signs[number] = list(self._positive[number])
                 continue
-            old, values = self._signs[number], watch.values(snapshot)
-            new = np.where(values == 0.0, old, np.sign(values))
-            changed = (old > 0) & ~(values > 0) if watch.falling else (old * new < 0)
-            for k in np.flatnonzero(changed).tolist():
-                time, there = _located(watch, k, step, (low, high), snapshot)
-                found.append((Event(time, watch.kind, *watch.describe(k, there)), watch.action, there))
-            # a rate that starts from rest has no sign to change until it has moved
-            self._signs[number] = new
+            signs = self._signs[number]
+            for k, value in enumerate(watch.values(snapshot).tolist()):
+                old = signs[k]
+                if (old > 0 and not value > 0) if watch.falling else old * value < 0:
+                    time, there = _located(watch, k, step, (low, high), snapshot)
+                    found.append((Event(time, watch.kind, *watch.describe(k, there)), watch.action, there))
+                # a rate that starts from rest has no sign to change until it has moved
+                signs[k] = _sign(value) if value != 0.0 else old
         return found
 
 
-def _size(vector: Array) -> float:
-    x, y, z = vector.tolist()
-    return float((x * x + y * y + z * z) ** 0.5)
+def _sign(value: float) -> int:
+    """1 or -1; 0 for zero and for what is not a number."""
+    return (value > 0) - (value < 0)
+
+
+def _pace(snapshot: Snapshot, size: float) -> float:
+    """How fast the platform is [1/s]: the larger of its speed in sizes and its turn."""
+    u, v, w, x, y, z = snapshot["twist"].tolist()
+    return max(float((u * u + v * v + w * w) ** 0.5) / size, float((x * x + y * y + z * z) ** 0.5))
 
 
 def _located(

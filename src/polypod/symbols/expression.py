@@ -92,7 +92,8 @@ class Iteration:
     """A function of a state found by iterating: start(inputs) -> state, step until done, finish -> outputs.
 
     The last number of the iteration's state is its ``done`` flag; a lane whose flag is set keeps its state.
-    ``parameters`` and ``any_order`` as in :class:`Expression`.
+    ``parameters`` and ``any_order`` as in :class:`Expression`. ``turning`` are the places of the state's numbers that
+    change in every round, if others do not: the last of them counts rounds, from zero where others have changed.
     """
 
     name: str
@@ -103,6 +104,7 @@ class Iteration:
     step: ca.SX
     parameters: Port | None = None
     any_order: bool = False
+    turning: tuple[int, ...] = ()
 
     @lazy
     def functions(self) -> tuple[ca.Function, ca.Function, ca.Function]:
@@ -121,7 +123,7 @@ class Iteration:
         given = [*(p.symbols for p in self.inputs), self.state, *(p.symbols for p in _optional(self.parameters))]
         parts = [ca.densify(self.start), ca.densify(self.step), *(p.symbols for p in self.outputs)]
         function = ca.Function(self.name, given, ca.cse(parts))
-        program = Program.iterating(Graph.of(function), self.parameters is not None)
+        program = Program.iterating(Graph.of(function), self.parameters is not None, self.turning)
         return program.map(in_rows) if self.any_order else program
 
     def fixed(self, values: ArrayLike) -> Iteration:

@@ -214,4 +214,7 @@ def runge_kutta(
     )
     loop = ca.vertcat(state, total, last, old, number, left, rounds, kept, rest, worst, converged, done)
     begin = ca.vertcat(start, ca.SX.zeros(2 * length), first, 0, count, 0, step, step, 1, 1, 0)
-    return Iteration(name, inputs, outputs(Outcome(state, worst, converged, old)), loop, begin, following, parameters)
+    found = outputs(Outcome(state, worst, converged, old))
+    inner_at = state.numel() + 2 * length
+    turning = (*range(inner_at, inner_at + inside), inner_at + inside + 2) if inside else ()
+    return Iteration(name, inputs, found, loop, begin, following, parameters, turning=turning)

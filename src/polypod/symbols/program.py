@@ -1,7 +1,8 @@
 """A function's graph as it is compiled: nothing is computed more often than it changes.
 
 Numbers that depend on a function's parameters alone are prepared once a design; values that depend on the inputs
-of an iteration alone are computed once before its first round.
+of an iteration alone are computed once before its first round, and those that depend on numbers of its state that
+change in some rounds only are computed anew in those.
 """
 
 from __future__ import annotations
@@ -9,17 +10,73 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import casadi as ca
+
 from .divide import divided
-from .graph import Graph
+from .graph import Graph, Operation
 
 
 @dataclass(frozen=True)
 class Loop:
-    """An iteration's parts as graphs of (state, shared values): rounds of ``step`` from ``start``, then ``finish``."""
+    """An iteration's parts as graphs of (state, shared values): rounds of ``step`` from ``start``, then ``finish``.
+
+    With ``renew`` steps have a third input: its values when the state's number ``count`` was last zero.
+    """
 
     start: Graph
     step: Graph
     finish: Graph
+    renew: Graph | None = None
+    count: int = 0
+
+    @property
+    def graphs(self) -> tuple[Graph, ...]:
+        """The graphs of all parts, in the order in which they run."""
+        return (self.start, *(() if self.renew is None else (self.renew,)), self.step, self.finish)
+
+    @property
+    def round(self) -> int:
+        """Operations of a round in which all is new."""
+        return self.step.count + (0 if self.renew is None else self.renew.count)
+
+    def map(self, change: Callable[[Graph], Graph]) -> Loop:
+        """The same loop with every part changed."""
+        renew = self.renew and change(self.renew)
+        return Loop(change(self.start), change(self.step), change(self.finish), renew, self.count)
+
+    def keeping(self, turning: tuple[int, ...]) -> Loop:
+        """The same loop with values kept that depend on none of the state's numbers ``turning``.
+
+        The last of these is the count: where it is zero other numbers may have changed.
+        """
+        if not turning:
+            return self
+        size, shared = self.step.inputs
+        late = set(turning)
+        # the state in two arrays, so that they may be told apart
+        operations = tuple(
+            Operation(step.op, source=(2, step.source[1]))
+            if step.op == ca.OP_INPUT and step.source[0] == 0 and step.source[1] in late
+            else step
+            for step in self.step.operations
+        )
+        renew, rest = divided(Graph((size, shared, size), operations, self.step.outputs), {0, 1})
+        # what is not computed need not be kept
+        (row,) = renew.outputs
+        given = {k: renew.operations[i].source for k, i in enumerate(row) if renew.operations[i].op == ca.OP_INPUT}
+        made = {k: place for place, k in enumerate(k for k in range(len(row)) if k not in given)}
+
+        def source(step: Operation) -> Operation:
+            if step.op != ca.OP_INPUT:
+                return step
+            array, k = step.source
+            if array == 0:
+                return step
+            return Operation(step.op, source=given[k] if k in given else (2, made[k]))
+
+        kept = Graph(renew.inputs, renew.operations, (tuple(row[k] for k in made),)).only([0])
+        step = Graph((size, shared, len(made)), tuple(source(s) for s in rest.operations), rest.outputs)
+        return Loop(self.start, step, self.finish, kept, turning[-1])
 
 
 @dataclass(frozen=True)
@@ -38,23 +95,22 @@ class Program:
     def graphs(self) -> tuple[Graph, ...]:
         """The graphs of all parts, in the order in which they run."""
         prepare = () if self.prepare is None else (self.prepare,)
-        loop = () if self.loop is None else (self.loop.start, self.loop.step, self.loop.finish)
-        return (*prepare, self.body, *loop)
+        return (*prepare, self.body, *(() if self.loop is None else self.loop.graphs))
 
     @property
     def operations(self) -> int:
         """Arithmetic operations for one state; of one round for an iteration."""
-        return self.body.count if self.loop is None else self.loop.step.count
+        return self.body.count if self.loop is None else self.loop.round
 
     @property
     def cost(self) -> int:
         """Operations that one state takes, about: an iteration is taken to need five rounds."""
-        rounds = 0 if self.loop is None else 5 * self.loop.step.count + self.loop.finish.count
+        rounds = 0 if self.loop is None else 5 * self.loop.round + self.loop.finish.count
         return self.body.count + rounds
 
     def map(self, change: Callable[[Graph], Graph]) -> Program:
         """The same program with every part changed."""
-        loop = self.loop and Loop(change(self.loop.start), change(self.loop.step), change(self.loop.finish))
+        loop = self.loop and self.loop.map(change)
         return Program(self.prepare and change(self.prepare), change(self.body), loop)
 
     @staticmethod
@@ -65,12 +121,16 @@ class Program:
         return Program(*divided(graph, {len(graph.inputs) - 1}))
 
     @staticmethod
-    def iterating(graph: Graph, parameters: bool) -> Program:
-        """Of a graph of (inputs, iteration's state, p if there are parameters) -> start, step, outputs."""
+    def iterating(graph: Graph, parameters: bool, turning: tuple[int, ...] = ()) -> Program:
+        """Of a graph of (inputs, iteration's state, p if there are parameters) -> start, step, outputs.
+
+        ``turning`` are the places of the state's numbers that change in every round, see :meth:`Loop.keeping`.
+        """
         state = len(graph.inputs) - (2 if parameters else 1)
         prepare = None
         if parameters:
             prepare, graph = divided(graph, {state + 1})
         body, rounds = divided(graph, set(range(len(graph.inputs))) - {state})
         start, step, *finish = range(len(rounds.outputs))
-        return Program(prepare, body, Loop(rounds.only([start]), rounds.only([step]), rounds.only(finish)))
+        loop = Loop(rounds.only([start]), rounds.only([step]), rounds.only(finish))
+        return Program(prepare, body, loop.keeping(turning))
