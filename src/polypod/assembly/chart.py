@@ -15,7 +15,7 @@ from .tracking import PLACE, beginning, numbers_of, parts_of
 
 Array = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
-_ROUNDS = 8
+_ROUNDS = 4
 """Rounds after which paths that have ended leave the vectors to the others."""
 
 

@@ -132,7 +132,8 @@ class SixStruts:
             again = np.tril(distance(x[k], x[k]) < _SAME, -1).any(axis=1)
             poses[k] &= ~again
             there[k] &= ~(again & proven[k])
-        place, turn = (part.real.reshape(m, n, *part.shape[1:]) for part in chart.pose(x.reshape(-1, 7)))
+        place, turn = np.zeros((m, n, 3)), np.zeros((m, n, 3, 3))
+        place[poses], turn[poses] = (part.real for part in chart.pose(x[poses]))
         merit = there.sum(axis=1) + (there & proven).sum(axis=1)
         return _Found(place, turn, poses, proven, (~there).sum(axis=1), sure, merit)
 

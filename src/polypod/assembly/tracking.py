@@ -34,7 +34,7 @@ from .study import (
 )
 
 ORDER = 6
-CARE = (0.32, 3e-3)
+CARE = (0.4, 1e-2)
 """Step as a part of the radius of convergence that the last coefficients show; largest correction of a prediction, as a
 part of the unknowns, for which it counts."""
 MORE_CARE = (0.12, 1e-5)
