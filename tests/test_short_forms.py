@@ -261,6 +261,11 @@ FAULTS = {
     "unknown joint": ("axis: [0, 1, 0], ac", "axis: {to: elbw}, ac", 15, "legs.0.joints.0.axis.to", "mean 'elbow'"),
     "no way": ("axis: [0, 1, 0], ac", "axis: {to: motor}, ac", 15, "legs.0.joints.0.axis.to", "at the point of this"),
     "bad direction": ("axis: [0, 1, 0], ac", "axis: {from: elbow}, ac", 15, "legs.0.joints.0.axis", "{to: JOINT}"),
+    "no place": (", at: [0.04, 0, -0.41]", "", 13, "legs.0.bodies.rod.inertia", "joint 'wrist', which has no place"),
+    "no centre": (
+        "com: [0.2, 3 mm, -0.01], inertia: {cylinder: {radius: 20 mm}}", "inertia: [1.0e-3, 1.0e-3, 1.0e-3]", 12,
+        "legs.0.bodies.arm", "com: where is its centre of mass at home"
+    ),
     # what is wrong with a part that stands twice is said once, where the user wrote it
     "kind in a pair": ("elbow, kind: spherical", "elbow, kind: ball", 16, "legs.0.joints.1.kind", "must be 'revolute'"),
     "point in a pair": ("at: [0.04, 0, -0.41]", "at: [0.04, x, -0.41]", 17, "legs.0.joints.2.at.1", "number, got 'x'"),

@@ -76,9 +76,7 @@ class _Leg:
             )
         ((how, name),) = value.items()
         other = self._named(name, (*place, how))
-        way = read_point(self._joints[other], self._joint(other)) - read_point(
-            self._joints[number], self._joint(number)
-        )
+        way = self._point(other, place) - self._point(number, place)
         length = float(np.linalg.norm(way))
         if length < _APART:
             raise ShortFormError((*place, how), f"{name!r} is at the point of this joint; there is no way between them")
@@ -111,6 +109,15 @@ class _Leg:
                     problem = str(UnknownNameError("body", str(name), known))
                     raise ShortFormError((*self._joint(number), "between"), problem)
 
+    def _point(self, number: int, place: Location) -> Array:
+        """Where a joint is (3), for what is measured from it; a slide may leave that out where nothing is."""
+        joint = self._joints[number]
+        if "at" not in joint:
+            raise ShortFormError(
+                place, f"it is measured from joint {str(joint.get('name'))!r}, which has no place; give it its 'at'"
+            )
+        return read_point(joint, self._joint(number))
+
     def _joint(self, number: int) -> Location:
         return (*self._location, "joints", number)
 
@@ -122,6 +129,10 @@ class _Leg:
         """I = J_along n n^T + J_across (1 - n n^T), n from joint to joint; what is no short form stays."""
         inertia, place = body.get("inertia"), (*self._location, "bodies", name, "inertia")
         if not isinstance(inertia, (str, dict)):
+            if "com" not in body and "inertia" in body and body.get("mass") != 0.0:
+                raise ShortFormError(
+                    place[:-1], "com: where is its centre of mass at home, base frame? Only shapes such as rod imply it"
+                )
             return body
         shape, value = next(iter(inertia.items()), ("", None)) if isinstance(inertia, dict) else (inertia, None)
         if shape not in ("rod", "cylinder", "revolution") or (shape == "rod") != isinstance(inertia, str):
@@ -144,7 +155,7 @@ class _Leg:
         ends: dict[str, Array] = {}
         for number, joint in enumerate(self._joints):
             if name in _bodies(joint):
-                point = read_point(joint, self._joint(number))
+                point = self._point(number, (*self._location, "bodies", name, "inertia"))
                 if all(np.linalg.norm(point - other) > _APART for other in ends.values()):
                     ends[str(joint.get("name"))] = point
         if len(ends) != 2:

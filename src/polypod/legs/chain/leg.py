@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from pydantic import PrivateAttr, model_validator
+from pydantic import PrivateAttr, model_serializer, model_validator
 
 from ...description import Bearing, Drive
 from ...description.quantities import Position
@@ -57,6 +57,13 @@ class Chain(Leg, kind="chain"):
     def file_fields(cls) -> tuple[str, ...]:
         """All but the attachment point, which follows from the joints on the platform."""
         return tuple(name for name in cls.model_fields if name != "platform")
+
+    @model_serializer(mode="wrap")
+    def _with_centres(self, handler: Any) -> dict[str, Any]:
+        """Centres of mass are always written: one at the base's origin is at a place too."""
+        data: dict[str, Any] = handler(self)
+        bodies = {name: {**body, "com": list(self.bodies[name].com)} for name, body in data.get("bodies", {}).items()}
+        return {**data, "bodies": bodies}
 
     @model_validator(mode="before")
     @classmethod
