@@ -1,6 +1,7 @@
 """Identification studied: do 95 % intervals hold the truth, and how long do 100,000 samples take?
 
-``python -m bench.identification coverage pedrammehr 200`` and ``python -m bench.identification speed``.
+``python -m bench.identification coverage pedrammehr 200 [TRIES]`` (motions tried to find the excitation) and
+``python -m bench.identification speed``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ CASES: dict[str, dict[str, Any]] = {
 """Noise of coordinates [m or rad] and forces [N or N m] of each robot's logs."""
 
 
-def coverage(name: str, runs: int, budget: float = 5.0) -> dict[str, Any]:
+def coverage(name: str, runs: int, tries: int = 100) -> dict[str, Any]:
     """The part of many noisy logs whose 95 % intervals hold the truth, by base parameter; held-out errors.
 
     The file's numbers are 20 % off those of the machine (standard deviation), in every run otherwise. Judged are the
@@ -40,8 +41,8 @@ def coverage(name: str, runs: int, budget: float = 5.0) -> dict[str, Any]:
     """
     truth = pp.Model(name)
     case = CASES[name]
-    motion = excite(truth, budget=budget, noise=case["noise_force"]).motion
-    other = excite(truth, budget=min(budget, 2.0), seed=1).motion
+    motion = excite(truth, tries=tries, noise=case["noise_force"]).motion
+    other = excite(truth, tries=max(tries // 3, 1), seed=1).motion
     linear = LinearModel(truth)
     base = base_parameters(linear)
     wanted = base.values(linear.values)
@@ -118,4 +119,4 @@ def speed(samples: int = 100_000) -> dict[str, Any]:
 
 if __name__ == "__main__":
     chosen = sys.argv[1] if len(sys.argv) > 1 else "speed"
-    print(speed() if chosen == "speed" else coverage(sys.argv[2], int(sys.argv[3])))
+    print(speed() if chosen == "speed" else coverage(sys.argv[2], *map(int, sys.argv[3:])))
