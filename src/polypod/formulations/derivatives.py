@@ -247,19 +247,13 @@ def regressor(mechanism: Mechanism, columns: ca.SX, loads: Loads | None = None) 
     factor = GeneralFactor(state.jacobian.T)
     zero = ca.SX.zeros(len(mechanism.actuators))
     residual = _Residual(mechanism, x, x.acceleration.symbols, zero, True, loads, columns)
-    # A leg's numbers act through the few components at its tip: these are solved for, not every column.
-    total = ca.densify(platform.reduced(_jacobian(platform.demand, columns)))
-    matrix = ca.horzcat(
-        *[
-            factor.solve(total[:, k]) if not total[:, k].is_zero() else ca.SX.zeros(factor.n)
-            for k in range(total.size2())
-        ]
-    )
+    # A number acts through a wrench of few components: those are multiplied, not every column solved for.
+    inverse = ca.horzcat(*[factor.solve(ca.densify(ca.SX.eye(factor.n)[:, k])) for k in range(factor.n)])
+    matrix = inverse @ platform.reduced(_jacobian(platform.demand, columns))
     for slopes in residual.legs:
         y = ca.SX.sym("y", slopes.y.numel())
-        put = ca.densify(platform.reduced(_jacobian(slopes.residual(slopes.leg, y), y)))
-        solved = ca.horzcat(*[factor.solve(put[:, k]) for k in range(put.size2())])
-        matrix = matrix + solved @ slopes.by_numbers
+        put = platform.reduced(_jacobian(slopes.residual(slopes.leg, y), y))
+        matrix = matrix + (inverse @ put) @ slopes.by_numbers
     quality = mechanism.quality(state.legs, factor.quality)
     outputs = port("regressor", matrix, matrix.shape), port("quality", quality, ())
     given = () if loads is None else loads.ports
