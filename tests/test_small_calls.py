@@ -16,6 +16,7 @@ from polypod.errors import InputError, StateError
 from polypod.kernels import Iteration, Kernel, Port, port
 from polypod.mechanism.verdict import BAD_INPUT, NO_ANSWER
 from polypod.model import Code
+from polypod.model.calls import Calls
 from polypod.symbols.singular_values import MAX_ROUNDS, extreme_values
 from states import SmoothMotion
 
@@ -137,6 +138,30 @@ def test_one_state_of_any_layout(model: pp.Model) -> None:
     got = model.inverse_dynamics(s.pose, s.twist.astype(np.float32), s.acceleration)
     rounded = model.inverse_dynamics(s.pose, s.twist.astype(np.float32).astype(float), s.acceleration)
     assert np.array_equal(got, rounded)
+
+
+def test_a_small_batch_takes_the_short_way(model: pp.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Plain rows need no bookkeeping; other layouts go the general way to the same bits, bad ones to an error."""
+    s = sample.easy(model, 6)
+    friction = not sample.friction_needs_reactions(model.robot)
+
+    def call(pose: Any, twist: Any) -> Any:
+        return model.inverse_dynamics(pose, twist, s.acceleration, friction=friction)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Calls, "call_batch", None)
+        wanted = call(s.pose, s.twist)
+        whole = model.energy(s.pose, s.twist)
+    frozen = s.twist.copy()
+    frozen.flags.writeable = False
+    for twist in (np.asfortranarray(s.twist), frozen, s.twist.tolist(), np.repeat(s.twist, 2, axis=0)[::2]):
+        assert np.array_equal(call(s.pose, twist), wanted)
+    assert np.array_equal(model.energy(s.pose, frozen), whole)
+    assert np.array_equal(call(s.pose[:, None], s.twist[:, None])[0, 0], wanted[0])
+    with pytest.raises(InputError, match="twist: finite numbers are needed, got nan"):
+        call(s.pose, np.where(np.arange(6) == 2, np.nan, s.twist))
+    with pytest.raises(InputError, match="batch axes do not fit together"):
+        call(s.pose, s.twist[:5])
 
 
 def test_a_state_with_printed_digits_is_made_exact(model_of: Any) -> None:

@@ -3,7 +3,7 @@
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.graph import Graph
 from .block import Signature
-from .call import Call, CheckedCall
+from .call import Call, CheckedCall, SmallBatch
 from .kernel import Bound, Kernel
 from .machine import COMPILING
 
@@ -18,5 +18,6 @@ __all__ = [
     "Kernel",
     "Port",
     "Signature",
+    "SmallBatch",
     "port",
 ]

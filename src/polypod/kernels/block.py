@@ -59,10 +59,15 @@ def strided(array: Any, signature: Signature, designs: int | None, written: bool
     return address_of(array), length if written or rows != 1 else 0, rows * length if own else 0, rows
 
 
+def plain_address(array: Array) -> int:
+    """Where the numbers of an array are that is contiguous and can be written to; a TypeError or ValueError if not."""
+    return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
+
+
 def address_of(array: Array) -> int:
     """Where a contiguous array's numbers are; the first way is several times faster than the second."""
     try:
-        return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
+        return plain_address(array)
     except (TypeError, ValueError):  # read-only, or empty
         return int(array.__array_interface__["data"][0])
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from array import array as words_of
+from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import StateError
-from .kernel import Bound, Kernel
+from .block import address_of, plain_address
+from .kernel import WORTH_A_THREAD, Bound, Kernel
 
 Array = NDArray[np.float64]
+_ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 
 
 class Call:
@@ -34,6 +38,41 @@ class Call:
             row[...] = value
         self._bound()
         return self._results
+
+
+class SmallBatch:
+    """A kernel of one design called with a few states at a time, with no more bookkeeping than their addresses take.
+
+    ``rest`` are its last inputs, a row (1, *shape) each that all states share.
+    """
+
+    def __init__(self, kernel: Kernel, rest: Sequence[Array]) -> None:
+        self._kernel, self._rest = kernel, rest  # which live as long as their addresses are used
+        self._inputs = [(p.shape, p.length) for p in kernel.inputs[: len(kernel.inputs) - len(rest)]]
+        self._outputs = [(p.shape, p.length) for p in kernel.outputs]
+        self._shared = [word for row in rest for word in (address_of(row), 0, 0)] + kernel.own_words
+        self._most = 2 * WORTH_A_THREAD // max(kernel.cost, 1)
+
+    def __call__(self, *arrays: Any) -> list[Array] | None:
+        """Outputs (n, *shape); None if the arrays are not plain rows (n, *shape), few enough for one thread."""
+        n, words = len(arrays[0]), [1, len(arrays[0])]
+        if not 0 < n <= self._most:
+            return None
+        try:
+            for array, (shape, length) in zip(arrays, self._inputs, strict=True):
+                if type(array) is not _ARRAY or array.dtype is not _DOUBLE or array.shape != (n, *shape):
+                    return None
+                words += (plain_address(array), length, 0)
+        except (TypeError, ValueError):  # not contiguous, or read-only
+            return None
+        words += self._shared
+        results = []
+        for shape, length in self._outputs:
+            results.append(np.empty((n, *shape)))
+            words += (plain_address(results[-1]), length, 0)
+        block = words_of("q", words)  # named: it must outlive the call, which lets other threads run
+        self._kernel.function(n)(block.buffer_info()[0])
+        return results
 
 
 class CheckedCall(Call):

@@ -20,7 +20,7 @@ from .interpret import interpreted, row_of
 from .threads import PAUSE, cores, run_together
 
 # A thread costs about 20 us to wake; below this much arithmetic for each it does not pay.
-_WORTH_A_THREAD = 2_000_000
+WORTH_A_THREAD = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Kernel:
         if about["parameters"] is not None:
             name, shape = about["parameters"]
             self.parameters = Signature(name, tuple(shape))
-        self._cost: int = about["cost"]
+        self.cost: int = about["cost"]
         self._design: _Design | None = None
 
     @property
@@ -118,10 +118,10 @@ class Kernel:
         states = block.designs * block.n
         if states:
             if threads is None:
-                worth = states * self._cost // _WORTH_A_THREAD
+                worth = states * self.cost // WORTH_A_THREAD
                 threads = min(cores(), worth) if worth > 1 else 1
-            function = self._function(block.n)
-            pieces = max(threads, states * self._cost // PAUSE)
+            function = self.function(block.n)
+            pieces = max(threads, states * self.cost // PAUSE)
             if pieces == 1:
                 words = block.words()  # named: it must outlive the call, which lets other threads run
                 function(words.buffer_info()[0])
@@ -155,14 +155,15 @@ class Kernel:
         written = [strided(a, s, rows, written=True) for a, s in zip(out, self.outputs, strict=True)]
         if rows and n:
             words = Block(rows, n, (*given, *written)).words()
-            self._function(n)(words.buffer_info()[0])
+            self.function(n)(words.buffer_info()[0])
         return tuple(out)
 
     def bind(self, *arrays: Array, out: Sequence[Array]) -> Bound:
         """A call without arguments on these arrays, for control loops: write the inputs, call, read ``out``."""
         return Bound(self, arrays, out)
 
-    def _function(self, n: int) -> Callable[[int], None]:
+    def function(self, n: int) -> Callable[[int], None]:
+        """The machine code for n states, which takes the address of a block."""
         own = self._design is not None and self._design.rows
         if n <= self._code.narrow and not (own and n > 1):
             return self._code.few
@@ -197,6 +198,11 @@ class Kernel:
                         f"{signature.name}: {n} rows, as {self.outputs[0].name} has, are needed, got {rows}"
                     )
         return tuple(out), Block(1 if designs is None else designs, n, (*given, *written))
+
+    @property
+    def own_words(self) -> list[int]:
+        """What stands in a block for the numbers of one design, which all states share."""
+        return [] if self._design is None else list(self._derived(self._design)[:3])
 
     def _derived(self, design: _Design) -> Strided:
         address, length = address_of(design.derived), design.derived.shape[1]
@@ -245,7 +251,7 @@ class Bound(partial[None]):
             call, code = without_arguments(kernel._code.one, address)
             self = super().__new__(cls, call)
         else:
-            self = super().__new__(cls, kernel._function(block.n), address)
+            self = super().__new__(cls, kernel.function(block.n), address)
         self.arrays, self.results = tuple(arrays), tuple(results)
         self._kept = kernel, words, code  # the code, its derived numbers and the addresses live as long
         return self

@@ -34,9 +34,7 @@ def is_given(name: str, given: Mapping[str, Any]) -> bool:
 @cache
 def preset(name: str, shape: tuple[int, ...]) -> Array:
     """What an argument is that is not given: zero, weights one. Not to be written to."""
-    value = np.ones(shape) if name == "weights" else np.zeros(shape)
-    value.flags.writeable = False
-    return value
+    return np.ones(shape) if name == "weights" else np.zeros(shape)
 
 
 class Batch(NamedTuple):

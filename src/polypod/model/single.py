@@ -1,7 +1,8 @@
-"""The short way for one state: fixed memory, bound kernels, no batch bookkeeping.
+"""The short way for one state or a few: fixed memory, bound kernels, no batch bookkeeping.
 
 A control loop calls with one state at a time; broadcasting and address look-ups would cost it more than the
-mechanics. Anything unusual (another shape, a pose that is none, a lost margin) takes the general way, which explains.
+mechanics, and those of a thousand states as much. Anything unusual (another shape, a pose that is none, a lost margin)
+takes the general way, which explains.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels import Kernel
+from ..kernels import Kernel, SmallBatch
 from .arguments import is_given, preset
 from .results import ABOUT
 
@@ -24,6 +25,8 @@ _ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 
 class SingleState:
     """One function of one state with its first ``count`` inputs given, bound to memory of the calling thread.
+
+    Of a small batch of states it is the same function, without memory of its own.
 
     The kernel's outputs end with the verdict on the state.
     """
@@ -42,13 +45,16 @@ class SingleState:
         named = zip(outputs, kernel.outputs, strict=True)
         self._results = [a.reshape(p.shape) for a, p in named if p.name not in ABOUT]
         self._first = self._results[0]
+        self._batch = SmallBatch(kernel, [preset(p.name, p.shape)[None] for p in kernel.inputs[count:]])
+        self._of_results = [k for k, p in enumerate(kernel.outputs) if p.name not in ABOUT]
 
     def first(self, *values: Any) -> Any:
-        """The first result of the state, a new array; None if the general way must look at it."""
+        """The first result, a new array; None if the general way must look at it."""
         shapes, k = self._shapes, 0
         for value in values:  # counted by hand: zip takes longer than the rest
             if type(value) is not _ARRAY or value.shape != shapes[k] or value.dtype is not _DOUBLE:
-                return None
+                found = self._several(values)
+                return None if found is None else found[0]
             k += 1  # noqa: SIM113
         try:
             self._given[:] = b"".join(values)
@@ -58,8 +64,20 @@ class SingleState:
         return None if self._verdict[0] else self._first.copy()
 
     def all(self, *values: Any) -> list[Array] | None:
-        """All results of the state."""
-        return None if self.first(*values) is None else [a.copy() for a in self._results]
+        """All results."""
+        found = self._several(values)
+        if found is not None or self.first(*values) is None:
+            return found
+        return [a.copy() for a in self._results]
+
+    def _several(self, values: tuple[Any, ...]) -> list[Array] | None:
+        """All results of a few states (n, *shape)."""
+        if not values or type(values[0]) is not _ARRAY or values[0].ndim != len(self._shapes[0]) + 1:
+            return None
+        outputs = self._batch(*values)
+        if outputs is None or np.count_nonzero(outputs[-1]):
+            return None
+        return [outputs[k] for k in self._of_results]
 
 
 class SingleStates(threading.local):
