@@ -149,6 +149,7 @@ def test_what_cannot_be_answered_is_said(model_of: ModelOf) -> None:
         worst_case(model_of("tricept"), Tolerances(encoder_step=1e-5))
 
 
+@pytest.mark.long
 def test_bounds_of_all_orders_hold_for_other_legs(model_of: ModelOf) -> None:
     """Robots on rails drawn at random, and one of fewer freedoms: within the bound, which is near first order."""
     off = Tolerances(numbers={"legs.*.platform": uniform(5e-5), "legs.*.length": uniform(5e-5)}, encoder_step=2e-5)

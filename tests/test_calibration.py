@@ -205,6 +205,7 @@ def test_fewer_freedoms_are_calibrated() -> None:
     assert np.abs(there[0] - there[1]).max() < 1e-10 * MM
 
 
+@pytest.mark.long
 def test_more_actuators_than_freedoms_are_calibrated() -> None:
     """Readings of four motors agree with one pose of three freedoms only with the machine's own geometry."""
     model = pp.Model("planar-4-rrr")

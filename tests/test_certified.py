@@ -139,6 +139,7 @@ def test_the_volume_lies_between_its_bounds(model):
         certified_volume(model, gap=0.0)
 
 
+@pytest.mark.long
 def test_half_of_a_robot_that_is_its_own_mirror_image_tells_of_all(model):
     signs = mirrored(Space(model))
     assert signs.tolist() == [1, -1, 1, -1, 1, -1]

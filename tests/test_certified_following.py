@@ -126,6 +126,7 @@ def test_iterated_legs_are_decided_as_those_in_closed_form(name):
     assert verdict.inside.sum() > 40
 
 
+@pytest.mark.long
 def test_boxes_of_long_formulas_are_nearly_as_large_as_can_be(model_of):
     """Of a 3-RRR nine tenths of the travel that all coordinates have at once; intervals alone prove a quarter."""
     model = model_of("planar-3-rrr")

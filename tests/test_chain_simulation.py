@@ -55,7 +55,7 @@ def _simulated(model: pp.Model, how: dict[str, Any], push: float) -> Any:
     [
         ("planar-3-rrr", {"rate": 500.0}),
         pytest.param("3-rps", {"rate": 500.0}, marks=pytest.mark.long),
-        ("3-rps", {}),
+        pytest.param("3-rps", {}, marks=pytest.mark.long),
     ],
     ids=["planar-3-rrr RK4", "3-rps RK4", "3-rps DOP853"],
 )

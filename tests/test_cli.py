@@ -340,7 +340,9 @@ def test_a_pipe_gets_no_decoration(here):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
-@pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("signal_", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.long)]
+)
 def test_interrupted_runs_leave_nothing(signal_, code, here):
     """Stopped while it writes; what was there before is still whole."""
     old = here / "out"

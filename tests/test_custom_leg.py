@@ -32,6 +32,7 @@ def model(example: ModuleType) -> pp.Model:
     return pp.Model(example.hexa())
 
 
+@pytest.mark.long
 def test_the_example_runs(tmp_path: Path) -> None:
     """As its reader runs it: six rows of six angles and six torques."""
     call = [sys.executable, str(EXAMPLE), str(tmp_path)]

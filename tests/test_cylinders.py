@@ -20,6 +20,7 @@ from polypod.formulations.dry_friction import DryFriction
 from polypod.friction import dry_joints
 from polypod.mechanism.closing import closed
 from random_chains import ROBOTS
+from states import mostly_long
 from test_chain import check, moving
 
 # 6-CRS driven along the cylinders, 6-CRS driven about them, and one whose cylinders nothing drives.
@@ -60,7 +61,7 @@ def hinge_and_slide(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_long(NAMES, NAMES[1:]))
 def test_by_the_engine(name: str) -> None:
     """Forces and accelerations, by every formulation that takes legs closed by iterating."""
     c = moving(cylinders(name, VISCOUS), 2)
@@ -74,7 +75,7 @@ def test_by_the_engine(name: str) -> None:
     check(function("direct_dynamics", True, force=wanted, **c.given)["acceleration"], c.given["acceleration"])
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_long(NAMES, NAMES[2:]))
 def test_as_a_hinge_and_a_slide(name: str) -> None:
     """Dry friction too: the same forces, the same accelerations, the same directions to slide in at rest."""
     c = moving(cylinders(name, DRY), 2)

@@ -55,6 +55,7 @@ def log(seed: int) -> Log:
     return Log(f"engine{seed}", np.arange(SAMPLES) / SAMPLES, q + COORDINATE * noise[0], force + FORCE * noise[1])
 
 
+@pytest.mark.long
 def test_logs_of_another_engine_give_its_numbers() -> None:
     """Numbers within their intervals, held-out torques to the noise, a file that foretells the engine's torques."""
     result = identify("five-bar", log(0), log(1))

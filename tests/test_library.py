@@ -20,7 +20,7 @@ from polypod.motion import make_task
 from polypod.motion.published import default_motion
 from polypod.results.figures.scene import robot_picture
 from polypod.results.figures.skeleton import skeleton
-from states import displaced, papers_robots
+from states import displaced, mostly_long, papers_robots
 
 Array = NDArray[np.float64]
 FREEDOMS = {
@@ -155,7 +155,7 @@ def test_its_motion_is_within_reach_and_limits(name: str) -> None:
     assert np.linalg.norm(pose[:, :3] - robot(name).home.matrix[:3], axis=(1, 2)).max() > 0.01  # it does move
 
 
-@pytest.mark.parametrize("name", ["hexapod", "3-rps"])
+@pytest.mark.parametrize("name", mostly_long(["hexapod", "3-rps"], ["3-rps"]))
 def test_check_takes_robot_and_motion(name: str) -> None:
     for what in (name, default_motion(name)):
         report = check(str(what))

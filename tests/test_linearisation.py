@@ -76,6 +76,7 @@ def test_matrices_are_the_derivatives_of_direct_dynamics(name: str, model_of: Mo
     assert len(linear.names) == 2 * m
 
 
+@pytest.mark.long
 def test_explicit_friction_is_differentiated_as_explicit(model_of: ModelOf) -> None:
     model = pp.Model(model_of("kim-ryu").robot, friction_width=0.3, friction_coupling="explicit")
     at = sample.easy(model, 1, seed=3).at(0)
@@ -160,6 +161,7 @@ def test_flexible_robot() -> None:
     assert np.abs(natural_modes(stiff, home, 1e6).frequency[:6] / rigid - 1).max() < 1e-3
 
 
+@pytest.mark.long
 def test_the_printed_plate_buckles() -> None:
     """K of the flexible robot is the curvature of its energy, with leg lengths by hand; one direction falls."""
     modes, stiffness, h, count = hexagon_modes(5), 1e6, 3e-4, 5
@@ -230,6 +232,7 @@ def test_python_control_takes_it(model_of: ModelOf) -> None:
     assert np.abs(response[:, 0, -1] - wanted).max() < 1e-5 * np.abs(wanted).max()
 
 
+@pytest.mark.long
 def test_a_batch_is_its_states_one_by_one(model_of: ModelOf) -> None:
     model = pp.Model(model_of("kim-ryu").robot, friction_width=0.3)
     at = sample.easy(model, 4)
@@ -265,6 +268,10 @@ def test_no_linear_model_where_there_is_no_answer(model_of: ModelOf) -> None:
     away = displaced(model.robot.home.matrix, np.array([0.9, 0, 0, 0, 0, 0]))
     with pytest.raises(StateError, match=r"linearise: no answer\. leg\d: the platform joint is farther from the rail"):
         linearise(model, away, force=np.zeros(6))
+
+
+@pytest.mark.long
+def test_no_linear_model_of_friction_that_does_not_converge(model_of: ModelOf) -> None:
     data = model_of("kim-ryu").robot.model_dump()
     for leg in data["legs"]:
         leg["spherical_friction"]["coulomb"] = leg["universal_friction"]["coulomb"] = 3.0  # no other make-up

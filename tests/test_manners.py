@@ -96,14 +96,11 @@ def test_leg_kinds_of_a_file_of_ones_own(tmp_path):
         encoding="utf-8",
     )
 
-    def run(*args):
-        command = [sys.executable, "-m", "polypod", *args]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
-
-    without = run("check", "mine.yaml")
-    assert without.returncode == 2
+    without = polypod("check", tmp_path / "mine.yaml")
+    assert without.exit_code == 2
     assert "MyUPS" in without.stderr
-    done = run("check", "mine.yaml", "--with", "my_legs.py")
+    command = [sys.executable, "-m", "polypod", "check", "mine.yaml", "--with", "my_legs.py"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
     assert done.returncode == 0, done.stderr
     assert "6 legs (MyUPS)" in done.stdout
 

@@ -93,6 +93,7 @@ def test_payload_against_pinocchio():
     close(got, np.array([oracle.inverse_dynamics(*state[:3]) for state in sampled]))
 
 
+@pytest.mark.long
 def test_numbers_of_a_payload_are_parameters():
     loaded = pp.Model(load("hexapod", {"payload.mass": "12 kg", "payload.com": [0.05, -0.02, "200 mm"]}))
     assert {"payload.mass", "payload.com", "payload.inertia"} <= set(loaded.parameters())
