@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import jsonschema
 import pytest
@@ -228,3 +230,39 @@ def test_numbers_of_options_take_units():
     assert [read(text) for text in ("5e7", "20 N/um", "3 kN m/rad")] == pytest.approx([5e7, 2e7, 3e3], rel=1e-15)
     with pytest.raises(typer.BadParameter, match=r"a number in N/m or N m/rad is needed.*N/um.*got '20 mm'"):
         read("20 mm")
+
+
+def test_several_numbers_of_an_option_take_units():
+    """Commas or not, each number in its own unit; a wrong count, a wrong unit and what is not finite are named."""
+    from polypod.cli.options import numbers
+    from polypod.errors import InputError
+
+    units, names = ["N"] * 3 + ["N m"] * 3, ("fx", "fy", "fz", "mx", "my", "mz")
+    for text in ("0 0 -2 kN 0 0 40 N mm", "0,0,-2kN,0,0,40 N mm", " 0 0 -2000, 0 +0 4e-2 "):
+        assert numbers("--wrench", text, units, names) == [0.0, 0.0, -2000.0, 0.0, 0.0, 0.04]
+    for text, wrong in (
+        ("0 0 1", r"--wrench: 6 numbers are needed \(fx, fy, fz, mx, my, mz\), got 3 in '0 0 1'"),
+        ("0 0 2 mm 0 0 0", r"--wrench: a number in N is needed, or one with its unit \(N, kN\), got '2 mm'"),
+        ("0 0 0 0 0 nan", "got 'nan'|got 5"),
+        ("0 0 1e999 0 0 0", "got '1e999'"),
+    ):
+        with pytest.raises(InputError, match=wrong):
+            numbers("--wrench", text, units, names)
+
+
+def test_every_option_that_measures_takes_units():
+    """An option with a number whose help or name speaks of a unit reads texts with one, in every command."""
+    from importlib import import_module
+
+    from polypod.cli import _FILES, COMMANDS
+
+    factors = {"mass", "reach", "distance", "speed"}  # parts of something, which have no unit
+    read = set()
+    for name in COMMANDS:
+        command = import_module(f"polypod.cli.{_FILES.get(name, name)}").command
+        for option in inspect.signature(command, eval_str=True).parameters.values():
+            kind, info = get_args(option.annotation)
+            if "float" in str(kind):
+                assert info.parser is not None or option.name in factors, f"polypod {name}: {option.name}"
+                read.add(option.name)
+    assert read > {"delay", "rate", "pivot", "uncertainty", "constant"}

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+AS_RIGID = "take its platform as rigid: --set platform.kind=rigid on the command line, model.rigid in Python"
+"""What to do with a flexible platform where only rigid ones have an answer."""
+
 
 def short_repr(value: Any) -> str:
     """A value as a message quotes it: ``repr`` cut to 80 characters, ``nothing`` for None."""

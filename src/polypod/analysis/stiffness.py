@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..errors import InputError, StateError
+from ..errors import AS_RIGID, InputError, StateError
 from ..formulations.elasticity import mass_on_base, springs_of
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
@@ -72,7 +72,7 @@ def stiffness(
     hold the pose (Chen and Kao 2000 in other words), along what the legs allow where the platform follows them.
     """
     if model.robot.flexible:
-        raise InputError(f"stiffness: {model.robot.name!r} has a flexible platform; ask for that of model.rigid")
+        raise InputError(f"stiffness: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
     rows, shape = _states(model, pose, wrench)
     poses, loads = rows
     kernel = model.kernel("stiffness")

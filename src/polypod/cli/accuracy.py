@@ -11,7 +11,7 @@ import typer
 from ..errors import InputError, StateError
 from ..tables import Table, table
 from .options import At
-from .overrides import Settings, with_overrides
+from .overrides import Settings, rigid_model
 from .terminal import note, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
 
@@ -50,15 +50,11 @@ def command(
     """Errors of the platform from tolerances of numbers, encoders, backlash and heat: by cause, ranked."""
     from ..analysis import budget, load_tolerances, scatter, worst_case
     from ..analysis.workspace import Space
-    from ..files.robot_files import with_file_lines
     from ..legs import Chain
-    from ..model import Model
 
     with working("accuracy") as progress:
         progress("compiling the robot")
-        meant = with_overrides(robot, settings)
-        with with_file_lines(meant):
-            model = Model(meant).rigid
+        model = rigid_model(robot, settings)
         given = load_tolerances(tolerances)
         space = Space(model)
         pose = space.poses(space.point(parse_at(at or [], space))[None])[0]

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..tables import Table, table
+from .options import measured, numbers
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
@@ -22,15 +23,7 @@ EXAMPLE = "Example: polypod calibrate my-robot.yaml poses.csv --out my-robot-cal
 
 
 def _point(text: str | None, what: str) -> list[float] | None:
-    if text is None:
-        return None
-    try:
-        values = [float(x) for x in text.split(",")]
-    except ValueError:
-        values = []
-    if len(values) != 3:
-        raise InputError(f"--{what}: three numbers x,y,z in m are needed, got {text!r}")
-    return values
+    return None if text is None else numbers(f"--{what}", text, ["m"] * 3, "xyz")
 
 
 @report_errors
@@ -44,12 +37,20 @@ def command(
     ] = None,
     plan_count: Annotated[int | None, typer.Option("--plan", help="Choose so many poses to measure at.")] = None,
     kind: Annotated[str, typer.Option(help="What a plan measures: pose, position, tilt or distance.")] = "pose",
-    numbers: Annotated[list[str], typer.Option(help="Points, lengths or directions to find (paths, * for any).")] = [],  # noqa: B006
+    sought: Annotated[
+        list[str], typer.Option("--numbers", help="Points, lengths or directions to find (paths, * for any).")
+    ] = [],  # noqa: B006
     offsets: Annotated[bool, typer.Option(help="Find offsets of the actuators' readings.")] = True,
     frames: Annotated[bool, typer.Option("--frames", help="Find the frames of the device and of its target.")] = False,
-    tool: Annotated[str | None, typer.Option(help="Measured point in the platform frame, x,y,z in m.")] = None,
-    anchor: Annotated[str | None, typer.Option(help="Fixed ball of a ball-bar, base frame, x,y,z in m.")] = None,
-    uncertainty: Annotated[float, typer.Option(help="Standard uncertainty of the file's geometry, m and rad.")] = 0.02,
+    tool: Annotated[
+        str | None, typer.Option(help="Measured point in the platform frame, such as '0, 0, 80 mm'.")
+    ] = None,
+    anchor: Annotated[
+        str | None, typer.Option(help="Fixed ball of a ball-bar, base frame, such as '0, 0, 80 mm'.")
+    ] = None,
+    uncertainty: Annotated[
+        float, typer.Option(help="Standard uncertainty of the file's geometry.", **measured("m", "rad"))
+    ] = 0.02,
     robust: Annotated[bool, typer.Option(help="Leave out measurements that stand out.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     settings: Settings = None,
@@ -66,7 +67,7 @@ def command(
         raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
     model = Model(with_overrides(robot, settings))
     points: dict[str, Any] = {"tool": _point(tool, "tool"), "anchor": _point(anchor, "anchor")}
-    options: dict[str, Any] = {"numbers": numbers, "offsets": offsets, "frames": frames}
+    options: dict[str, Any] = {"numbers": sought, "offsets": offsets, "frames": frames}
     if plan_count is not None:
         given = {k: v for k, v in points.items() if v is not None}
         chosen = plan(model, plan_count, kind, **options, **given)  # type: ignore[arg-type]

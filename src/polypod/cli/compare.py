@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
+from .options import measured
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
@@ -74,7 +75,7 @@ def command(
     motion: Annotated[
         str | None, typer.Option("--motion", "-m", help="Motion of all; each robot's own if not given.")
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="Samples a second.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Samples a second.", **measured("Hz"))] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     picture: Annotated[Path | None, typer.Option("--out", "-o", help="PNG file for overlaid figures.")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,

@@ -25,17 +25,17 @@ EXAMPLE = "Example: polypod excite kim-ryu --noise 0.5 --out kim-ryu-excitation.
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
     out_file: Annotated[Path | None, typer.Option("--out", "-o", help="Motion file; ROBOT-excitation.yaml.")] = None,
-    duration: Annotated[float, typer.Option(help="Period, s.", **measured("s"))] = 10.0,
+    duration: Annotated[float, typer.Option(help="Period.", **measured("s"))] = 10.0,
     harmonics: Annotated[int, typer.Option(help="Harmonics of each coordinate.")] = 8,
     noise: Annotated[float, typer.Option(help="Noise of forces.", **measured("N", "N m"))] = 1.0,
-    rate: Annotated[float, typer.Option(help="Samples a second.")] = 1000.0,
+    rate: Annotated[float, typer.Option(help="Samples a second.", **measured("Hz"))] = 1000.0,
     criterion: Annotated[str, typer.Option(help="What is made best: determinant or condition.")] = "determinant",
     max_acceleration: Annotated[
         float | None, typer.Option(help="Of the actuators.", **measured("m/s^2", "rad/s^2"))
     ] = None,
     reach: Annotated[float, typer.Option(help="Part of the robot's size, and radians, around home.")] = 0.25,
     same_legs: Annotated[bool, typer.Option("--same-legs", help="One number for all legs.")] = False,
-    budget: Annotated[float, typer.Option(help="Seconds to search.")] = 20.0,
+    budget: Annotated[float, typer.Option(help="Time to search.", **measured("s"))] = 20.0,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -23,9 +23,15 @@ EXAMPLE = "Example: polypod export {} kim-ryu inverse_dynamics --out firmware"
 _ROBOT_EXAMPLE = "Example: polypod export {} hexapod --out models"
 app = typer.Typer(
     no_args_is_help=True,
+    rich_markup_mode=None,
     help="Write a robot or its model functions for other programs.",
     epilog=EXAMPLE.format(next(iter(WORDS["exports"]))),
 )
+
+
+def _about(text: str) -> dict[str, Any]:
+    """What help says of a format: in its own and, uncut, in the list."""
+    return {"help": text, "short_help": text}
 
 
 def export(
@@ -88,7 +94,7 @@ def _report(paths: list[Path], hint: str) -> None:
 
 
 def _register(kind: str) -> None:
-    @app.command(kind, epilog=EXAMPLE.format(kind), help=WORDS["exports"][kind])
+    @app.command(kind, epilog=EXAMPLE.format(kind), **_about(WORDS["exports"][kind]))
     @report_errors
     def command(
         robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
@@ -107,7 +113,7 @@ def _register(kind: str) -> None:
 
 
 def _register_robot(kind: str) -> None:
-    @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), help=WORDS["robot exports"][kind])
+    @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), **_about(WORDS["robot exports"][kind]))
     @report_errors
     def command(
         robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
@@ -126,4 +132,4 @@ for _kind in WORDS["exports"]:
     _register(_kind)
 for _kind in WORDS["robot exports"]:
     _register_robot(_kind)
-app.command("fmu", epilog=export_fmu.EXAMPLE, help=export_fmu.ABOUT)(export_fmu.command)
+app.command("fmu", epilog=export_fmu.EXAMPLE, **_about(export_fmu.ABOUT))(export_fmu.command)

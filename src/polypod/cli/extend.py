@@ -15,7 +15,7 @@ from .own_modules import load_module
 from .terminal import report_errors
 
 _HELP = "Python file with leg kinds (or motions, controllers) of your own that the files name; may be repeated."
-_ROBOTS = {"robot", "file"}
+_ROBOTS = {"robot", "file", "robots", "study"}
 """Arguments that name a robot: commands with one take ``--with``."""
 
 
@@ -30,7 +30,7 @@ def extended(command: Callable[..., None]) -> Callable[..., None]:
         return command
     option = inspect.Parameter(
         "with_", inspect.Parameter.KEYWORD_ONLY, default=None,
-        annotation=Annotated[list[Path] | None, typer.Option("--with", help=_HELP)],
+        annotation=Annotated[list[Path] | None, typer.Option("--with", metavar="FILE", help=_HELP)],
     )  # fmt: skip
 
     @report_errors

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..tables import table
+from .options import number
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import out, report_errors, show_json, show_table, working
@@ -67,7 +68,7 @@ def command(
         given |= {"rms_force": rms_force, "jerk": jerk}
         limits = Limits(
             **{kind: _value(model, kind, text) for kind, text in given.items() if text is not None},
-            reaction=None if reaction is None else _number("--max-reaction", reaction, ("N",)),
+            reaction=None if reaction is None else number("--max-reaction", reaction, "N"),
         )
         with with_motion_lines(motion):
             file = find_motion(model, motion)
@@ -105,18 +106,7 @@ def _value(model: Model, kind: str, text: str) -> float:
 
     turning = {actuator.unit == "rad" for actuator in model.actuators}
     option = f"--{'rms-force' if kind == 'rms_force' else f'max-{kind}'}"
-    return _number(option, text, tuple(KINDS[kind].units[turns] for turns in sorted(turning)))
-
-
-def _number(option: str, text: str, units: tuple[str, ...]) -> float:
-    from ..description.units import in_si
-
-    for unit in units:
-        try:
-            return float(in_si(text, unit))
-        except ValueError:
-            continue
-    raise InputError(f"{option}: a number, with a unit of {' or '.join(units)} or without, is needed, got {text!r}")
+    return number(option, text, *(KINDS[kind].units[turns] for turns in sorted(turning)))
 
 
 def _beside(motion: MotionFile, source: str | None, target: Path) -> MotionFile:

@@ -46,7 +46,10 @@ def command(
     uncertainty: Annotated[
         list[str], typer.Option(help="Relative standard uncertainty of the file's numbers: 0.5, or PATH=0.01.")
     ] = [],  # noqa: B006
-    constant: Annotated[list[float], typer.Option(help="Force per ampere: one, or one for each actuator.")] = [],  # noqa: B006
+    constant: Annotated[
+        list[float],
+        typer.Option(help="Force per ampere: one, or one for each actuator.", **measured("N/A", "N m/A")),
+    ] = [],  # noqa: B006
     delay: Annotated[
         float, typer.Option(help="Time by which forces come later than coordinates.", **measured("s"))
     ] = 0.0,

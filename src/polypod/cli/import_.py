@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .listed import WORDS
+from .options import number
 from .terminal import note, out, report_errors, show_json, working
 
 if TYPE_CHECKING:
@@ -33,13 +34,10 @@ def imported_text(imported: Imported, source: str) -> str:
 def _places(texts: Sequence[str]) -> dict[str, float]:
     places = {}
     for text in texts:
-        name, equals, value = text.rpartition("=")
-        try:
-            places[name] = float(value)
-        except ValueError:
-            equals = ""
-        if not (equals and name):
-            raise InputError(f"--at: JOINT=VALUE with a number in m or rad is needed, got {text!r}")
+        name, _, value = text.rpartition("=")
+        if not name:
+            raise InputError(f"--at: JOINT=VALUE is needed, such as motor=30deg or slide=20mm, got {text!r}")
+        places[name] = number(f"--at: {name}", value, "m", "rad")
     return places
 
 
@@ -51,7 +49,9 @@ def command(
     name: Annotated[str | None, typer.Option(help="Name of the robot; the file's own if not given.")] = None,
     hold: Annotated[list[str] | None, typer.Option(help="Joint to fix where it is; may be repeated.")] = None,
     actuated: Annotated[list[str] | None, typer.Option(help="Driven joint, for files without; repeated.")] = None,
-    at: Annotated[list[str] | None, typer.Option(help="JOINT=VALUE at home, m or rad; may be repeated.")] = None,
+    at: Annotated[
+        list[str] | None, typer.Option(help="JOINT=VALUE at home, such as motor=30deg; may be repeated.")
+    ] = None,
     close: Annotated[bool, typer.Option("--close", help="Close loops that are far open in the file.")] = False,
     loops: Annotated[Path | None, typer.Option(help="Loops of a URDF; robot.yaml beside it if not given.")] = None,
     format_: Annotated[

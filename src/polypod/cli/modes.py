@@ -10,9 +10,9 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..errors import InputError
 from ..tables import Table, table
-from .overrides import Settings, with_overrides
+from .options import numbers
+from .overrides import Settings, rigid_model
 from .terminal import out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
@@ -25,14 +25,7 @@ def coordinates(model: Model, text: str | None) -> Any:
     """Actuated coordinates (n,) from a text of numbers, SI units; those of home if none is given."""
     if text is None:
         return model.inverse_kinematics(model.robot.home.matrix)
-    try:
-        values = np.array([float(part) for part in text.replace(",", " ").split()])
-    except ValueError as error:
-        raise InputError(f"--q: numbers in m and rad are needed, such as '0.42 0.43 ...', got {text!r}") from error
-    if values.shape != (len(model.actuators),):
-        names = ", ".join(a.name for a in model.actuators)
-        raise InputError(f"--q: {len(model.actuators)} numbers are needed ({names}), got {len(values)}")
-    return values
+    return np.array(numbers("--q", text, [a.unit for a in model.actuators], [a.name for a in model.actuators]))
 
 
 def modes_table(modes: AssemblyModes) -> Table:
@@ -70,7 +63,7 @@ def _known(modes: AssemblyModes) -> str:
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
     q: Annotated[
-        str | None, typer.Option("--q", help="Actuated coordinates in m and rad; those of home if not given.")
+        str | None, typer.Option("--q", help="Actuated coordinates [m, rad] or with units; those of home if not given.")
     ] = None,
     picture: Annotated[
         Path | None,
@@ -81,16 +74,13 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """All poses with the same actuated coordinates: proven or not, within limits, reachable from home."""
-    from ..files.robot_files import with_file_lines
     from ..files.safe_names import file_name
     from ..files.whole import write_whole
-    from ..model import Complete, Model
+    from ..model import Complete
 
     with working("finding modes") as progress:
         progress("compiling the robot")
-        meant = with_overrides(robot, settings)
-        with with_file_lines(meant):
-            model = Model(meant).rigid
+        model = rigid_model(robot, settings)
         at = coordinates(model, q)
         progress("solving")
         modes = model.assembly_modes(at)

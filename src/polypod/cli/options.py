@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
+
+from ..errors import InputError
 
 Parameters = Annotated[
     list[str] | None,
@@ -29,24 +33,46 @@ def split_paths(texts: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(path.strip() for text in texts or () for path in text.split(",") if path.strip())
 
 
+def number(option: str, text: str, *units: str) -> float:
+    """A finite number of an option in the first of some units, or written with any unit of their kinds: ``350 mm``."""
+    from ..description.units import UNITS, in_si
+
+    value: float | str = text
+    for unit in units:
+        factor, si = UNITS.get(unit, (1.0, unit))
+        value = in_si(text, si)
+        if value != text:
+            value = float(value) / factor
+            break
+    try:
+        value = float(value)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        kinds = {UNITS[unit][1] for unit in units if unit in UNITS}
+        known = ", ".join(name for name, (_, kind) in UNITS.items() if kind in kinds)
+        with_unit = f", or one with its unit ({known})" if known else ""
+        raise InputError(f"{option}: a number in {' or '.join(units)} is needed{with_unit}, got {text!r}")
+    return value
+
+
+def numbers(option: str, text: str, units: Sequence[str], names: Sequence[str]) -> list[float]:
+    """Numbers of an option, each in its SI unit or with another: ``0 0 -2 kN 0 0 0``, with or without commas."""
+    parts = re.split(r"\s*,\s*|\s+(?=[-+.\d])", text.strip())
+    if len(parts) != len(units):
+        raise InputError(
+            f"{option}: {len(units)} numbers are needed ({', '.join(names)}), got {len(parts)} in {text!r}"
+        )
+    return [number(option, part, unit) for part, unit in zip(parts, units, strict=True)]
+
+
 def measured(*units: str) -> dict[str, Any]:
-    """What makes an option read numbers in the first of some units, or with any unit of their kinds: ``350 mm``."""
+    """What makes an option read numbers as :func:`number` does."""
 
     def read(text: str) -> float:
-        from ..description.units import UNITS, in_si
-
-        for unit in units:
-            factor, si = UNITS[unit]
-            value = in_si(text, si)
-            if value != text:
-                return float(value) / factor
         try:
-            return float(text)
-        except ValueError:
-            kinds = {UNITS[unit][1] for unit in units}
-            known = ", ".join(name for name, (_, kind) in UNITS.items() if kind in kinds)
-            raise typer.BadParameter(
-                f"a number in {' or '.join(units)} is needed, or one with its unit ({known}), got {text!r}"
-            ) from None
+            return number("", text, *units)
+        except InputError as error:
+            raise typer.BadParameter(str(error).removeprefix(": ")) from None
 
     return {"parser": read, "metavar": f"<{' or '.join(units)}>"}

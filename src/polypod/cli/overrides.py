@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .terminal import note
+
 if TYPE_CHECKING:
     from ..description import Robot
+    from ..model import Model
 
 
 Settings = Annotated[
@@ -39,3 +42,16 @@ def with_overrides(robot: str | Path, settings: Sequence[str] | None) -> str | P
     from ..files import load
 
     return load(robot, overrides(settings)) if settings else robot
+
+
+def rigid_model(robot: str | Path, settings: Sequence[str] | None) -> Model:
+    """The model of a command that knows rigid platforms only; it says so if the robot's bends."""
+    from ..files.robot_files import with_file_lines
+    from ..model import Model
+
+    meant = with_overrides(robot, settings)
+    with with_file_lines(meant):
+        model = Model(meant)
+        if model.robot.flexible:
+            note(f"the platform of {model.robot.name!r} bends; here it is taken as rigid")
+        return model.rigid

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from ..errors import Fault, InputError, MotionFileError, RobotFileError
 from ..tables import short
+from .options import measured
 from .overrides import Settings, with_overrides
 from .terminal import Step, fail, note, out, report_errors, show_json, show_table, show_verdict, working
 
@@ -123,7 +124,7 @@ def command(
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Results folder; polypod-results/ROBOT/MOTION if not given.")
     ] = None,
-    rate: Annotated[float | None, typer.Option(help="Samples a second.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Samples a second.", **measured("Hz"))] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     force: Annotated[
         bool, typer.Option("--force", help="Replace results of other inputs; those of the same are replaced unasked.")

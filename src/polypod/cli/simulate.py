@@ -11,7 +11,7 @@ import typer
 
 from ..errors import InputError, PolypodError, UnphysicalWarning
 from .listed import WORDS
-from .options import measured
+from .options import measured, number
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
@@ -95,16 +95,9 @@ def simulate(
 
 def largest(saturation: str | None) -> float | str | None:
     """A largest force from a text with a unit of force or torque or none; the word for those of the drives stays."""
-    from ..description.units import in_si
-
     if saturation is None or saturation == "drives":
         return saturation
-    for unit in ("N", "N m"):
-        try:
-            return float(in_si(saturation, unit))
-        except (TypeError, ValueError):
-            continue
-    raise InputError(f"--saturation: a force such as '2 kN', or 'drives', is needed, got {saturation!r}")
+    return number("--saturation", saturation, "N", "N m")
 
 
 @report_errors
@@ -118,7 +111,7 @@ def command(
             "the second for a flexible platform."
         ),
     ] = None,
-    rate: Annotated[float, typer.Option(help="Samples of the controller a second.")] = 1000.0,
+    rate: Annotated[float, typer.Option(help="Samples of the controller a second.", **measured("Hz"))] = 1000.0,
     mass: Annotated[float, typer.Option(help="Factor by which the controller misjudges all masses.")] = 1.0,
     delay: Annotated[float, typer.Option(help="Delay of the actuators.", **measured("s"))] = 0.0,
     saturation: Annotated[

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..tables import table
 from .options import At
-from .overrides import Settings, with_overrides
+from .overrides import Settings, rigid_model
 from .terminal import Step, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
 
@@ -51,17 +51,13 @@ def command(
     """How far a robot is from being singular, of which kind, and what its platform does there."""
     from ..analysis.singularity import nearest_singularity, singularity
     from ..analysis.workspace import Space
-    from ..files.robot_files import with_file_lines
-    from ..model import Model
     from ..results.report.folder import check_target
 
     if folder is not None:
         check_target(folder, force, FILES)
     with working("singularity") as progress:
         progress("deriving the model")
-        meant = with_overrides(robot, settings)
-        with with_file_lines(meant):
-            model = Model(meant).rigid
+        model = rigid_model(robot, settings)
         space = Space(model)
         here = parse_at(at or [], space)
         pose = space.poses(space.point(here)[None])[0]

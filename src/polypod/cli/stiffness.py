@@ -9,29 +9,18 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..errors import InputError
 from ..tables import Table, table
-from .options import measured
-from .overrides import Settings, with_overrides
+from .options import measured, numbers
+from .overrides import Settings, rigid_model
 from .terminal import out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
     from ..model import Model
 
 _ROUNDING = 1e-12  # of the roots of two stiffnesses' product
-EXAMPLE = "Example: polypod stiffness hexapod --drive '50 N/um' --wrench '0 0 -500 0 0 0' --map stiffness.png"
+EXAMPLE = "Example: polypod stiffness hexapod --drive '50 N/um' --wrench '0 0 -2 kN 0 0 0' --map stiffness.png"
+_WRENCH = ("fx", "fy", "fz", "mx", "my", "mz")
 _TURNS = ("rotation x", "rotation y", "rotation z")
-
-
-def numbers(option: str, text: str, count: int, units: str) -> Any:
-    """Numbers of an option."""
-    try:
-        values = np.array([float(part) for part in text.replace(",", " ").split()])
-    except ValueError as error:
-        raise InputError(f"{option}: {count} numbers are needed ({units}), got {text!r}") from error
-    if values.shape != (count,):
-        raise InputError(f"{option}: {count} numbers are needed ({units}), got {len(values)}")
-    return values
 
 
 def matrix_table(model: Model, matrix: Any) -> Table:
@@ -59,7 +48,8 @@ def parts_table(found: Any) -> Table:
 def command(
     robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
     wrench: Annotated[
-        str | None, typer.Option(help="Force [N] and moment [N m] on the platform, six numbers; none if not given.")
+        str | None,
+        typer.Option(help="Force [N] and moment [N m] on the platform, six numbers such as '0 0 -2 kN 0 0 0'."),
     ] = None,
     drive: Annotated[
         float | None,
@@ -74,18 +64,14 @@ def command(
 ) -> None:
     """Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot."""
     from ..analysis import deflection, resonances, stiffness
-    from ..files.robot_files import with_file_lines
-    from ..model import Model
 
     with working("stiffness") as progress:
         progress("compiling the robot")
-        meant = with_overrides(robot, settings)
-        with with_file_lines(meant):
-            model = Model(meant).rigid
+        model = rigid_model(robot, settings)
         given: dict[str, Any] = {"drive": drive, "preload": preload}
         answer = stiffness(model, **given)
         modes = resonances(model, **given)
-        load = None if wrench is None else numbers("--wrench", wrench, 6, "N and N m")
+        load = None if wrench is None else numbers("--wrench", wrench, ["N"] * 3 + ["N m"] * 3, _WRENCH)
         found = None if load is None else deflection(model, load, **given)
         if map_ is not None:
             progress("mapping")

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .listed import WORDS
+from .options import measured
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import Step, out, report_errors, working
@@ -102,7 +103,8 @@ def command(
     motion: Annotated[str | None, typer.Argument(help="Published motion or motion file to play.")] = None,
     file: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file; ROBOT.html if not given.")] = None,
     rate: Annotated[
-        float | None, typer.Option(help="Samples a second of the motion; with --live of the controller.")
+        float | None,
+        typer.Option(help="Samples a second of the motion; with --live of the controller.", **measured("Hz")),
     ] = None,
     friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
@@ -120,7 +122,7 @@ def command(
     mass: Annotated[
         float | None, typer.Option(help="With --live: factor by which the controller misjudges all masses.")
     ] = None,
-    delay: Annotated[float | None, typer.Option(help="With --live: delay of the actuators in seconds.")] = None,
+    delay: Annotated[float | None, typer.Option(help="With --live: delay of the actuators.", **measured("s"))] = None,
     saturation: Annotated[
         str | None, typer.Option(help="With --live: largest actuator force, or 'drives', as of 'polypod simulate'.")
     ] = None,

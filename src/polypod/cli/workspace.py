@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..tables import Table, table
-from .options import At, measured
+from .options import At, measured, number
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
@@ -112,16 +112,12 @@ def _limited(result: xr.Dataset) -> bool:
 
 def parse_at(texts: list[str], space: Space) -> dict[str, float]:
     """Coordinates from texts such as ``z=20 mm`` and ``pitch=5 deg``; plain numbers are m and rad."""
-    from ..description.units import in_si
-
     found = {}
     for text in texts:
-        name, _, value = text.partition("=")
-        unit = space.units[space.place(name.strip())]
-        try:
-            found[name.strip()] = float(in_si(value.strip(), unit))
-        except (ValueError, TypeError) as error:
-            raise InputError(f"--at: NAME=VALUE such as z=20mm or pitch=5deg is needed, got {text!r}") from error
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise InputError(f"--at: NAME=VALUE such as z=20mm or pitch=5deg is needed, got {text!r}")
+        found[name] = number(f"--at: {name}", value, space.units[space.place(name)])
     return found
 
 
@@ -169,12 +165,14 @@ def command(
     at: At = None,
     pivot: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(help="Point of the platform that moves and about which it turns [m], platform frame."),
+        typer.Option(help="Point of the platform that moves and about which it turns, its frame.", **measured("m")),
     ] = None,
     points: Annotated[int, typer.Option(help="Points of maps along each coordinate.")] = 41,
     angle: Annotated[
         float | None,
-        typer.Option("--dexterous", help="Positions where all orientations up to this [deg] are possible."),
+        typer.Option(
+            "--dexterous", help="Positions where all orientations up to this are possible.", **measured("deg")
+        ),
     ] = None,
     full: Annotated[
         int | None, typer.Option("--full", help="Count all coordinates with this many points each.")

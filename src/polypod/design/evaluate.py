@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..datasets import units
 from ..description import Robot
-from ..errors import InputError, UnknownNameError
+from ..errors import AS_RIGID, InputError, UnknownNameError
 from ..formulations.elasticity import springs_of
 from ..kernels import Kernel
 from ..lazy import lazy
@@ -60,7 +60,7 @@ class Evaluator:
 
     def __init__(self, study: Study, model: Model, tasks: tuple[Task, ...]) -> None:
         if model.robot.flexible:
-            raise InputError(f"robot: the platform of {model.robot.name!r} bends; designs of rigid ones can be studied")
+            raise InputError(f"robot: the platform of {model.robot.name!r} bends; {AS_RIGID}")
         self.study, self.model = study, model
         boxes = [Held.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
         self.held = (*(Held.of(task) for task in tasks), *boxes)

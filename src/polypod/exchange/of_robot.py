@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 
 from ..description import Robot
-from ..errors import InputError
+from ..errors import AS_RIGID, InputError
 from ..legs import Chain
 from ..legs.chain import ChainJoint
 from ..legs.contract import Placement, field_at
@@ -28,7 +28,7 @@ def linkage_of(robot: Robot) -> Linkage:
     (14, 18, 'leg1-prismatic')
     """
     if robot.flexible:
-        raise InputError(f"robot: {robot.name!r} bends, which other programs' files cannot say; use its .rigid")
+        raise InputError(f"robot: {robot.name!r} bends, which other programs' files cannot say; {AS_RIGID}")
     home = robot.home.matrix
     bodies = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3))), PLATFORM: moved(robot.loaded_platform, home)}
     joints: list[ChainJoint] = []

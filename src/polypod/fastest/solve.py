@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import AS_RIGID, InputError
 from ..friction import has_friction
 from ..lazy import lazy
 from ..motion import MotionFile, Retimed, Track, Trajectory, Wrench, WrenchTable, find_motion
@@ -105,7 +105,7 @@ def fastest(
     1.73
     """
     if model.robot.flexible:
-        raise InputError(f"fastest: the platform of {model.robot.name!r} bends and vibrates; use a rigid one")
+        raise InputError(f"fastest: the platform of {model.robot.name!r} bends and vibrates; {AS_RIGID}")
     bounds = (limits or Limits()).of(model)
     if not set(bounds) - {"rms_force", "jerk"}:
         raise InputError(

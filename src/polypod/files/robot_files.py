@@ -54,7 +54,8 @@ def load(robot: str | Path, settings: Mapping[str, Any] | None = None) -> Robot:
     """Read a robot from the library by name, or from a file by path.
 
     What has a suffix or a folder in it, or is a file and no library robot, is a path. ``settings`` are other values of
-    its numbers, by path (``platform.mass``, ``legs.*.base``), as a file would write them: ``"60 kg"``. Raises
+    its numbers, by path (``platform.mass``, ``legs.*.base``), as a file would write them: ``"60 kg"``; and
+    ``platform.kind: rigid`` takes a flexible platform as rigid. Raises
     :class:`~polypod.errors.RobotFileError` with every fault and its line,
     :class:`~polypod.errors.UnknownNameError` with near matches.
     """
@@ -120,10 +121,15 @@ def loads(
     whole, node, robot = (_read_once if origin.startswith(_OF_LIBRARY) else _read)(text, origin, folder)
     if whole.remarks:
         warnings.warn(RoundedWarning(whole.remarks), stacklevel=3)
+    settings = dict(settings or {})
+    kind = settings.pop("platform.kind", None)
+    if kind not in (None, "rigid"):
+        raise InputError(f"platform.kind: rigid can be set, for a platform whose file says flexible, got {kind!r}")
     if settings:
         changed = replace(whole, document=with_settings(whole.document, robot, settings))
         listed = ", ".join(f"{path} = {short_repr(value)}" for path, value in settings.items())
         robot = _checked(changed, node, f"{origin} with {listed}", folder)
+    robot = robot.rigid if kind else robot
     for text in suspicious_numbers(robot):
         warnings.warn(text, ImplausibleWarning, stacklevel=3)
     if robot.unphysical:

@@ -110,8 +110,8 @@ def check_loads(mechanism: Mechanism) -> None:
     if not (mechanism.platform.elastic or newton_euler.closed_form(mechanism)):
         raise InputError(
             f"friction: reactions that Coulomb friction of {mechanism.robot.name!r} depends on are found for legs of "
-            "one driven, one universal and one spherical joint only; pass friction=False or give its joints viscous "
-            "friction and drag only"
+            "one driven, one universal and one spherical joint only; pass friction=False "
+            "(--no-friction) or give its joints viscous friction and drag only"
         )
 
 

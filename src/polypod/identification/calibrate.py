@@ -65,6 +65,11 @@ def calibrate(
         data = read_measurements(model, data, tool=tool, anchor=anchor)
     if not (np.isfinite(uncertainty) and uncertainty > 0):
         raise InputError(f"uncertainty: a length above 0 m is needed, got {uncertainty}")
+    if uncertainty > model.robot.farthest:
+        raise InputError(
+            f"uncertainty: {uncertainty:g} m is more than the robot's size, {model.robot.farthest:.3g} m; write "
+            f"{uncertainty / 1e3:g} if {uncertainty:g} mm are meant"
+        )
     geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
     solver = _Solver(geometry, data, uncertainty, robust)
     return solver.result(*solver.run())

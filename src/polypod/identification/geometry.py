@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..description.quantities import unit_of
-from ..errors import InputError
+from ..errors import AS_RIGID, InputError
 from ..kernels import Kernel
 from ..lazy import lazy
 from ..mechanism import Mechanism
@@ -54,7 +54,7 @@ class Geometry:
         if model.robot.flexible:
             raise InputError(
                 f"calibrate: {self.robot.name!r} has a flexible platform: its pose depends on its deflection, which "
-                "readings of actuators do not show; calibrate the robot without its modes"
+                f"readings of actuators do not show; {AS_RIGID}"
             )
         self.equations = self.readings + 6 - model.mobility.count
         self.paths = self._paths(patterns)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
+from ..errors import AS_RIGID, InputError
 from ..formulations import derivatives as formulas
 from ..formulations.dry_friction import DryFriction, converged_loads, load_slopes
 from ..friction import Loads, has_dry_friction, loaded_joints
@@ -70,8 +70,7 @@ class LinearModel:
         if self.robot.flexible:
             raise InputError(
                 f"robot: {self.robot.name!r} has a flexible platform: its forces depend on the deflection of every "
-                "mode and its rates, which coordinates of actuators do not show; identify it without its modes, in "
-                "motions slow enough for a stiff platform"
+                f"mode and its rates, which coordinates of actuators do not show; in motions slow enough {AS_RIGID}"
             )
         self._dry: DryFriction = model.kernels.options.dry
 

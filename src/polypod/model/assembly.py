@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..assembly import Solved, equations
-from ..errors import InputError
+from ..errors import AS_RIGID, InputError
 from ..lazy import lazy
 from .arguments import Argument, batch, first_not_finite
 from .caller import Array, Caller
@@ -89,7 +89,7 @@ class AssemblyCalls(Caller):
         be reachable unless its Jacobian's sign already says that it is not.
         """
         if self.robot.flexible:
-            raise InputError(f"assembly_modes: {self.robot.name!r} has a flexible platform; use those of model.rigid")
+            raise InputError(f"assembly_modes: {self.robot.name!r} has a flexible platform; {AS_RIGID}")
         argument = Argument("q", q, (len(self.actuators),))
         states = batch([argument])
         first_not_finite(states, [argument])

@@ -266,7 +266,8 @@ def check_rotations(mechanism: Mechanism) -> None:
     if legs:
         raise InputError(
             f"friction: that of the platform's joints ({', '.join(legs)}) needs the rotation shapes at the "
-            "attachment points (attachment_rotations, or rotation in a mode file); give them or pass friction=False"
+            "attachment points (attachment_rotations, or rotation in a mode file); give them or pass friction=False "
+            "(--no-friction)"
         )
 
 

@@ -123,7 +123,7 @@ class Dynamics:
         if self.loads and not (self.modes or newton_euler.closed_form(mechanism)):
             raise InputError(
                 f"friction: {mechanism.robot.name!r} is overconstrained, so reactions that Coulomb friction depends on "
-                "are not determined; simulate with friction=False"
+                "are not determined; simulate with friction=False (--no-friction)"
             )
         falling = [leg.name for leg in mechanism.legs for pair in friction_pairs(leg) if pair.friction.falls]
         if friction and self.loads and self.explicit and falling:

@@ -17,7 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
+from ...errors import AS_RIGID, InputError
 from ...model import Model
 from ...model.arguments import Argument, PoseLike, batch
 from ...parameters.paths import matching_paths, value_at
@@ -46,7 +46,7 @@ class Source(NamedTuple):
 
 def pose_batch(model: Model, pose: PoseLike | None) -> tuple[Array, tuple[int, ...]]:
     if model.robot.flexible:
-        raise InputError(f"accuracy: {model.robot.name!r} has a flexible platform; ask for that of model.rigid")
+        raise InputError(f"accuracy: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
     states = batch([Argument("pose", model.robot.home.matrix if pose is None else pose, (4, 4))])
     return model._calls.exact_pose(states.rows[0], "pose", bool(states.shape)), states.shape
 

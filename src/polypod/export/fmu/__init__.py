@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import NamedTuple
 
-from ...errors import InputError, UnknownNameError
+from ...errors import AS_RIGID, InputError, UnknownNameError
 from ...model import Model
 from ...parameters.paths import known_paths, value_at
 from ..code import identifier
@@ -56,7 +56,7 @@ def export_fmu(
         able = ", ".join(name for name, one in KINDS.items() if one.flexible)
         raise InputError(
             f"fmu: the platform of {model.robot.name!r} is flexible: its motion and forces do not follow from the "
-            f"variables of {kind} alone; export {able}, its functions with 'polypod export c', or model.rigid"
+            f"variables of {kind} alone; export {able}, its functions with 'polypod export c', or {AS_RIGID}"
         )
     found = None if sources_only else find_compiler(compiler)
     build = Build(model, usual_parameters(model) if parameters is None else parameters, friction)
