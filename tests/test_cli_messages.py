@@ -183,7 +183,7 @@ MOTION_SLIPS = {
     "unit of time": ("time: 0.8", "time: 0.8 h", "trajectory.poses.1.time", "write a number in s, ms or min", "0.8 h"),
     "unit in a list": ("[0.05,", "[50 s,", "trajectory.poses.1.position.0", "'50 s'; write a number in m, mm", "50 s"),
     "unit of a force": ("-50, 0", "-50 N, 0", "wrench.values", "'-50 N'; write .*plain number in N, N m: -50", "-50 N"),
-    "rate in hertz": ("rate: 200", "rate: 200 s", "rate", "write a number in 1/s or Hz", "200 s"),
+    "rate in hertz": ("rate: 200", "rate: 200 s", "rate", "write a number in 1/s, Hz or kHz", "200 s"),
     "times out of order": ("time: 1.6", "time: 0.6", "trajectory.poses.2.time", "later .* 0.6 after 0.8", "time: 0.6"),
     "a late start": ("time: 0.0", "time: 0.1", "trajectory.poses.0.time", "first pose is at 0 s, got 0.1", "time: 0.1"),
     "one angle": ("[5 deg, 0.0, 0.0]", "[5 deg]", "trajectory.poses.2.angles", "3 angles needed", "[5 deg]"),

@@ -24,7 +24,7 @@ def table(folder, header, *rows, name="way.csv"):
 
 @pytest.mark.parametrize("text", [POSES, EULER])
 def test_columns_are_found_by_name_in_any_order(text, tmp_path):
-    table(tmp_path, "time,a3 [deg],z [mm],y,x,a2,a1", (0, 0, 0, 0, 0, 0, 0), (1, 30, 50, 0.02, 0.01, -0.2, 0.1))
+    table(tmp_path, "time,a3 [deg],z [mm],y [m],x [m],a2 [rad],a1 [rad]", (0, 0, 0, 0, 0, 0, 0), (1, 30, 50, 0.02, 0.01, -0.2, 0.1))
     last = loads_motion(text, folder=tmp_path).trajectory.at(1.0).pose
     assert last[:3, 3] == pytest.approx([0.01, 0.02, 0.05], rel=1e-15)
     turned = Rotation.from_euler("XYZ", [0.1, -0.2, np.deg2rad(30)]).as_matrix()
@@ -58,6 +58,14 @@ def test_roll_pitch_and_yaw_are_those_of_pose(tmp_path):
         ("time,x,y,z,a1 [mm],a2,a3", r"column 'a1' is an angle and takes \[rad\] or \[deg\], got a unit of length"),
         ("time,x,y,z [s],a1,a2,a3", "column 'z' is a length .* got a unit of time"),
         ("time [m],x,y,z,a1,a2,a3", r"time: takes \[s\] or \[ms\], got a unit of length"),
+        (
+            "time,x,y [mm],z,a1,a2,a3",
+            r"column 'x' has no unit, but 'y' is in mm: write 'x \[mm\]', or \[m\]",
+        ),
+        (
+            "time,x [m],y,z,a1,a2 [deg],a3",
+            r"column 'a1' has no unit, but 'a2' is in deg: write 'a1 \[deg\]', or \[rad\]",
+        ),
         ("time,x,y,z,a1,a1,a3", "a1: every column needs a name of its own"),
         ("time,1,2,3,4,5,6", "got time, 1, 2, 3, 4, 5, 6"),
     ],

@@ -89,7 +89,7 @@ def _header(
             faults.append(Fault(names[k], "every column needs a name of its own, this one is there twice", line))
         if time and names[k] == "time" and quantity not in ("", "time"):
             faults.append(Fault("time", f"takes [s] or [ms], got a unit of {quantity}", line))
-        columns.append(Column(names[k], quantity))
+        columns.append(Column(names[k], quantity, unit))
         factors.append(UNITS[quantity][unit] if quantity else 1.0)
     if faults:
         raise MotionFileError(str(path), faults)

@@ -19,7 +19,8 @@ QUANTITY_OF_UNIT = {unit: quantity for quantity, units in UNITS.items() for unit
 
 
 class Column(NamedTuple):
-    """A column: its name and what it measures (a key of :data:`UNITS`); empty if its header states no unit."""
+    """A column: its name, what it measures (a key of :data:`UNITS`) and its unit; both empty if its header has none."""
 
     name: str
     quantity: str = ""
+    unit: str = ""

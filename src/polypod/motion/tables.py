@@ -43,11 +43,25 @@ class Table:
         if wanted is None or len(names) != len(wanted):
             allowed = " or ".join(", ".join(("time", *(c.name for c in choice))) for choice in choices)
             got = ", ".join(("time", *names))
-            raise InputError(f"csv: {self.name}: the columns must be {allowed} (in any order), got {got}")
+            nearest = max(choices, key=lambda choice: len({c.name for c in choice} & set(names)))
+            missing = ", ".join(c.name for c in nearest if c.name not in names)
+            lacks = f"; {missing} missing" if missing and {*names} < {c.name for c in nearest} else ""
+            raise InputError(f"csv: {self.name}: the columns must be {allowed} (in any order), got {got}{lacks}")
         order = [names.index(column.name) for column in wanted]
         for column, place in zip(wanted, order, strict=True):
             fits(f"csv: {self.name}", column.name, self.columns[place].quantity, column.quantity)
+        self._units_alike({column.name: column.quantity for column in wanted})
         return replace(self, columns=wanted, values=self.values[:, order])
+
+    def _units_alike(self, quantities: dict[str, str]) -> None:
+        """Raise if a column has no unit where another of its kind has one that is not SI: was the same meant?"""
+        for column in self.columns:
+            quantity = quantities[column.name]
+            other = next((c for c in self.columns if c.quantity == quantity and UNITS[quantity][c.unit] != 1.0), None)
+            if not column.unit and other is not None:
+                meant = f"write '{column.name} [{other.unit}]', or [{next(iter(UNITS[quantity]))}]"
+                said = f"column {column.name!r} has no unit, but {other.name!r} is in {other.unit}: {meant}"
+                raise InputError(f"csv: {self.name}: {said}")
 
 
 def _article(quantity: str) -> str:

@@ -18,10 +18,12 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # of the largest power; less is noise
-FORCES = (
-    "Forces are positive along the growing coordinate: a UPS leg that pushes, a slider driven away from the start of "
-    "its rail, a motor that turns forwards."
-)
+_POSITIVE = {
+    ("m",): "Forces are positive along the growing coordinate: a leg that pushes, a slider driven away from its start.",
+    ("rad",): "Torques are positive along the growing coordinate: a motor that turns forwards.",
+    ("m", "rad"): "Forces and torques are positive along the growing coordinate: a leg that pushes, a slider driven "
+    "away from its start, a motor that turns forwards.",
+}
 
 
 def actuators(result: xr.Dataset) -> Table:
@@ -53,7 +55,8 @@ def actuators(result: xr.Dataset) -> Table:
     for k, name in enumerate(names(result)):
         units = [str(result[unit].values[k]) for unit in ("actuator_unit", "force_unit")] if mixed else []
         rows.append((name, *units, *(float(value[k]) for value in values)))
-    return table("Actuators", columns, rows, FORCES)
+    moving = tuple(sorted({unit for unit, _ in groups(result)}))
+    return table("Actuators", columns, rows, _POSITIVE[moving])
 
 
 def clean(power: Array, largest: float | None = None) -> Array:

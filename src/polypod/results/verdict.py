@@ -63,8 +63,12 @@ class Verdict:
         columns = [("limit", ""), ("worst in", ""), ("at", "s"), ("asked", ""), ("allowed", ""), ("unit", ""),
                    ("used", ""), ("verdict", "")]  # fmt: skip
         rows = [_row(one) for one in self.rows]
-        unjudged = f"The robot file limits no {', '.join(self.unjudged)}." if self.unjudged and self.uses else ""
-        return table("Verdict", columns, rows, unjudged)
+        notes = ["Ranges are used from their middle (0 %) to a stop (100 %)."] * any(
+            one.quantity.endswith(" range") for one in self.rows
+        )
+        if self.unjudged and self.uses:
+            notes.append(f"The robot file limits no {', '.join(self.unjudged)}.")
+        return table("Verdict", columns, rows, " ".join(notes))
 
     @property
     def details(self) -> Table:
