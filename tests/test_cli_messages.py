@@ -220,6 +220,23 @@ def test_slips_in_a_motion_file(slip, here):
     assert f"line {fault.line}: " in output.stderr
 
 
+def test_what_is_odd_is_said_beside_what_is_wrong(here):
+    """A metre where a millimetre was meant leads to a singular pose; the number meant is in the same answer."""
+    Path("lift.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, -50]"))
+    output = polypod("check", "lift.yaml", "--robot", "my-hexapod.yaml")
+    assert output.exit_code == 2
+    assert "goes 50 m from home" in output.stderr
+    assert "write 50 mm or 0.05 if millimetres are meant" in output.stderr
+
+
+def test_a_field_in_the_wrong_place_is_told_where_it_belongs(here):
+    Path("misplaced.yaml").write_text(ROBOT.replace("platform:\n  mass", "platform:\n  max_force: 2 kN\n  mass"))
+    assert "platform.max_force: unknown field 'max_force'" in polypod("check", "misplaced.yaml").stderr
+    assert "It is a field of legs." in polypod("check", "misplaced.yaml").stderr
+    Path("misplaced.yaml").write_text(MOTION.replace("trajectory:\n", "trajectory:\n  rate: 100\n"))
+    assert "It is a field of the file itself: indent it less." in polypod("check", "misplaced.yaml").stderr
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -24,7 +24,12 @@ def table(folder, header, *rows, name="way.csv"):
 
 @pytest.mark.parametrize("text", [POSES, EULER])
 def test_columns_are_found_by_name_in_any_order(text, tmp_path):
-    table(tmp_path, "time,a3 [deg],z [mm],y [m],x [m],a2 [rad],a1 [rad]", (0, 0, 0, 0, 0, 0, 0), (1, 30, 50, 0.02, 0.01, -0.2, 0.1))
+    table(
+        tmp_path,
+        "time,a3 [deg],z [mm],y [m],x [m],a2 [rad],a1 [rad]",
+        (0, 0, 0, 0, 0, 0, 0),
+        (1, 30, 50, 0.02, 0.01, -0.2, 0.1),
+    )
     last = loads_motion(text, folder=tmp_path).trajectory.at(1.0).pose
     assert last[:3, 3] == pytest.approx([0.01, 0.02, 0.05], rel=1e-15)
     turned = Rotation.from_euler("XYZ", [0.1, -0.2, np.deg2rad(30)]).as_matrix()
@@ -97,7 +102,7 @@ def test_a_stack_matches_each_table_with_its_own_coordinates(tmp_path):
 
 def test_own_coordinates_are_matched_with_the_freedoms(tmp_path, model_of):
     model = model_of("staicu")  # y, z, theta
-    table(tmp_path, "time,theta [deg],z [mm],y", (0, 0, 0, 0), (1, 9, 20, 0.01))
+    table(tmp_path, "time,theta [deg],z [mm],y [m]", (0, 0, 0, 0), (1, 9, 20, 0.01))
     motion = loads_motion(COORDINATES, folder=tmp_path)
     pose = motion.task(model).motion.pose[-1]
     assert model.coordinates(pose) == pytest.approx([0.01, 0.02, np.deg2rad(9)], rel=1e-12)
@@ -126,7 +131,13 @@ def test_an_axis_turn_from_tables(tmp_path):
 
 def test_a_wrench_is_known_by_its_names(tmp_path, model_of):
     (tmp_path / "way.csv").write_text(STILL.replace("10,", "0,").replace("11,", "1,"))
-    table(tmp_path, "time,mx,my,mz,fx,fy,fz [kN]", (0, 1, 2, 3, 4, 5, -0.1), (1, 1, 2, 3, 4, 5, -0.1), name="push.csv")
+    table(
+        tmp_path,
+        "time,mx,my,mz,fx [N],fy [N],fz [kN]",
+        (0, 1, 2, 3, 4, 5, -0.1),
+        (1, 1, 2, 3, 4, 5, -0.1),
+        name="push.csv",
+    )
     task = loads_motion(WRENCH.replace("csv: way", "relative_to: home, csv: way"), folder=tmp_path).task(
         model_of("long")
     )

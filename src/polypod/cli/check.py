@@ -31,6 +31,8 @@ from .parameters import parameters
 from .terminal import err, fail, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from ..description import Robot
     from ..model import Model
     from ..motion import Task
@@ -121,43 +123,34 @@ def _kind(name: str | Path) -> str:
 def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
     from ..description import Robot
     from ..files import load
+    from ..files.per_leg import alike
     from ..files.robot_files import with_file_lines
     from ..model import Model
     from ..model.slips import unit_slips
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        meant = with_overrides(report.file, settings)
-        robot = meant if isinstance(meant, Robot) else load(meant)
-        with with_file_lines(meant):
-            model = Model(robot)
+        try:
+            meant = with_overrides(report.file, settings)
+            robot = meant if isinstance(meant, Robot) else load(meant)
+            with with_file_lines(meant):
+                model = Model(robot)
+        finally:  # what is odd often explains what is wrong
+            odd = [w.message for w in caught if not isinstance(w.message, RoundedWarning)]
+            report.warnings = list(dict.fromkeys(text for message in odd for text in _sentences(message)))
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
     condition = float(model.conditioning(robot.home.matrix).condition)
     report.remarks = [f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home"]
     report.remarks += _mobility(model)
     at_home = model.limits(robot.home.matrix)
     report.within_limits = at_home.ok
-    report.remarks += _alike(at_home.violations() if at_home.names else [])
+    report.remarks += [f"at home {text}" for text in alike(at_home.violations() if at_home.names else [])]
     report.remarks += _missing_sources(robot, sources)
     rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
-    odd = [w.message for w in caught if not isinstance(w.message, RoundedWarning)]
-    report.warnings = list(dict.fromkeys(text for message in odd for text in _sentences(message)))
     report.warnings += unit_slips(at_home)
     if robot.flexible:
         _flexible(report, model)
-
-
-def _alike(broken: Sequence[str]) -> list[str]:
-    """Limits that home breaks, those of equal legs as one.
-
-    >>> _alike(["leg1: length 0.3 m is outside 1 to 2 m", "leg2: length 0.3 m is outside 1 to 2 m"])
-    ['at home leg1: length 0.3 m is outside 1 to 2 m (and in 1 other leg)']
-    """
-    counts = Counter(text.partition(": ")[2] for text in broken)
-    others = {text: f" (and in {n - 1} other leg{'s' if n > 2 else ''})" if n > 1 else "" for text, n in counts.items()}
-    first = {text.partition(": ")[2]: text for text in reversed(broken)}
-    return [f"at home {first[text]}{others[text]}" for text in counts]
 
 
 def _mobility(model: Model) -> list[str]:
@@ -250,26 +243,23 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
         line = None if robot or path is None else line_of("robot", parse(read(path, FileError), "", FileError, "")[1])
         report.faults = [Fault("robot", str(error).removeprefix("robot: "), line)]
         return
-    try:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            task = make_task(model, report.file if path is None else path)
-        _try(report, model, task)
-        report.warnings += [str(w.message) for w in caught]
-    except (InputError, StateError) as error:
-        report.faults = [Fault("", str(error)) if path is None else motion_fault(path, error)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            _try(report, model, make_task(model, report.file if path is None else path))
+        except (InputError, StateError) as error:
+            report.faults = [Fault("", str(error)) if path is None else motion_fault(path, error)]
+    report.warnings = [*dict.fromkeys(str(w.message) for w in caught), *report.warnings]
 
 
 def _try(report: Report, model: Model, task: Task) -> None:
     from ..results import limits, study, verdict
     from ..results.report import near_singularity
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        result = study(model, task)
+    result = study(model, task)
     judged = verdict(result)
     report.within_limits, report.broken = judged.ok, limits(result)
-    report.warnings = [*(str(w.message) for w in caught), *near_singularity(result)]
+    report.warnings = near_singularity(result)
     length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
     text = _between(report, model, task) if judged.ok else "all poses are in reach, but limits are broken"
     report.remarks = [f"{task.name}: {length}, {model.robot.name}: {text}"]
@@ -348,13 +338,17 @@ def _data(report: Report) -> dict[str, Any]:
 def _print(report: Report) -> None:
     console = out()
     console.print(f"[green]ok[/]: {escape(report.file)} is a valid {report.kind}")
-    for text in report.warnings:
-        console.print(f"  [yellow]warning:[/] {escape(text)}")
+    _print_warnings(console, report)
     for remark in report.remarks:
         console.print(f"  {escape(remark)}")
     if report.broken and report.broken.rows:
         console.print()
         show_table(report.broken.practical())
+
+
+def _print_warnings(console: Console, report: Report) -> None:
+    for text in report.warnings:
+        console.print(f"  [yellow]warning:[/] {escape(text)}")
 
 
 def _print_faults(report: Report) -> None:
@@ -371,3 +365,4 @@ def _print_faults(report: Report) -> None:
         console.print(f"  {escape(str(fault))}")
         if fault.line is not None and fault.line <= len(lines):
             console.print(f"    [dim]{fault.line:4d} | {escape(lines[fault.line - 1])}[/]")
+    _print_warnings(console, report)

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from ..description.advice import advice
 from ..errors import Fault, UnknownNameError, short_repr
 from .per_leg import and_others
-from .schema import NOWHERE, Location, Models, fields_of, robot_model_at, unit_at
+from .schema import NOWHERE, Location, Models, fields_of, owner_of, robot_model_at, unit_at
 from .short_forms import short_fields
 
 __all__ = ["Location", "line_of", "place_of", "structure_faults", "validation_faults"]
@@ -110,7 +110,8 @@ def _words(error: Any, location: Location, document: dict[str, Any], models: Mod
     if error["type"] == "extra_forbidden":
         model = models(location[:-1], document)
         known = (*model.file_fields(), *short_fields(model))
-        return location, str(UnknownNameError("field", str(location[-1]), known))
+        unknown = str(UnknownNameError("field", str(location[-1]), known))
+        return location, unknown + owner_of(str(location[-1]), location[:-1], document, models)
     if error["type"] == "value_error":
         blamed = _BLAMED.fullmatch(message)
         if blamed is None:

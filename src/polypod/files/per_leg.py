@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 
 def once(remarks: Iterable[tuple[str, str]], legs: Collection[str]) -> list[str]:
@@ -18,6 +18,18 @@ def once(remarks: Iterable[tuple[str, str]], legs: Collection[str]) -> list[str]
         owner, _, rest = field.partition(".")
         alike.setdefault((rest if owner in legs else field, text), []).append(field)
     return [f"{fields[0]}: {text}{and_others(len(fields) - 1)}" for (_, text), fields in alike.items()]
+
+
+def alike(broken: Sequence[str]) -> list[str]:
+    """Sentences ``leg: text`` with those of equal legs as one.
+
+    >>> alike(["leg1: length 0.3 m is outside 1 to 2 m", "leg2: length 0.3 m is outside 1 to 2 m"])
+    ['leg1: length 0.3 m is outside 1 to 2 m (and in 1 other leg)']
+    """
+    first: dict[str, list[str]] = {}
+    for sentence in broken:
+        first.setdefault(sentence.partition(": ")[2], []).append(sentence)
+    return [f"{same[0]}{and_others(len(same) - 1)}" for same in first.values()]
 
 
 def and_others(count: int) -> str:

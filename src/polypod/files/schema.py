@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, get_args
 
 from ..description.leg import LegData
@@ -42,6 +42,33 @@ def fields_of(location: Location, document: dict[str, Any], models: Models) -> s
         return ""
     inside = _models(field.annotation)
     return f" of {', '.join(inside[0].file_fields())}" if inside else ""
+
+
+def owner_of(name: str, here: Location, document: dict[str, Any], models: Models) -> str:
+    """Another mapping of the document that may have a field, as a sentence; empty if none may.
+
+    >>> owner_of("max_force", ("platform",), {"platform": {}, "legs": [{"kind": "UPS"}]}, robot_model_at)
+    ' It is a field of legs.'
+    """
+    for place in _mappings(document, ()):
+        try:
+            fits = place != here and name in models(place, document).file_fields()
+        except NOWHERE:
+            continue
+        if fits:
+            where = ".".join(part for part in place if isinstance(part, str))
+            return f" It is a field of {where or 'the file itself: indent it less'}."
+    return ""
+
+
+def _mappings(value: Any, place: Location) -> Iterator[Location]:
+    """Places of all mappings of a document; of a list's only the first."""
+    if isinstance(value, dict):
+        yield place
+        for key, item in value.items():
+            yield from _mappings(item, (*place, key))
+    elif isinstance(value, list) and value:
+        yield from _mappings(value[0], (*place, 0))
 
 
 def unit_at(location: Location, document: dict[str, Any], models: Models) -> str:

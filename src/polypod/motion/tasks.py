@@ -11,6 +11,8 @@ import numpy as np
 import scipy
 
 from ..errors import ImplausibleWarning, InputError, UnknownNameError
+from ..files.per_leg import alike
+from ..model.slips import unit_slips
 from .checks import Array
 from .contract import Trajectory
 from .files import load_motion
@@ -103,10 +105,10 @@ def around_home(model: Model) -> Trajectory:
     """
     at_home = model.limits(model.robot.home.matrix)
     if not at_home.ok:
-        raise InputError(
-            f"around-home: home itself is outside the limits of {model.robot.name!r}: "
-            f"{'; '.join(at_home.violations())}; move home, correct the limits, or give a motion"
-        )
+        slips = unit_slips(at_home)
+        broken = "; ".join(slips or alike(at_home.violations()))
+        advice = "" if slips else "; move home, correct the limits, or give a motion"
+        raise InputError(f"around-home: home itself is outside the limits of {model.robot.name!r}: {broken}{advice}")
     for shrink in range(12):
         offsets = _offsets(model, 0.5**shrink)
         poses = _poses(model, offsets)
