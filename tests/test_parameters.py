@@ -7,6 +7,7 @@ moments) may differ by a rounding, which the condition of J (below 1e2 here) mag
 from __future__ import annotations
 
 import re
+import tracemalloc
 from collections.abc import Callable
 from typing import Any
 
@@ -354,6 +355,26 @@ def test_a_design_that_no_robot_can_have_is_named(model: pp.Model, states: State
             model.inverse_kinematics(states.pose[0], parameters={"legs.2.rail_direction": value}, errors="raise")
     with pytest.raises(StateError, match="design 0: platform: no body has mass -1 kg"):
         model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.mass": -1.0})
+    with pytest.raises(
+        StateError, match="state 5: design 1 does not close at home: leg1: the platform joint is farther"
+    ):
+        model.forward_kinematics(
+            model.inverse_kinematics(states.pose), parameters={"legs.0.length": length[:, None]}, errors="raise"
+        )
+
+
+def test_designs_that_cannot_be_take_no_memory_of_their_own(model: pp.Model, states: States) -> None:
+    """Half of 1,000 designs at 500 states: a flag a state for each of those designs would be 250 MB."""
+    mass = np.where(np.arange(1000) % 2, -1.0, 2.0)
+    poses = np.tile(states.pose, (100, 1, 1))
+    tracemalloc.start()
+    got = model.inverse_kinematics(poses, parameters={"platform.mass": mass[:, None]}, errors="nan")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.isnan(got[1::2]).all()
+    assert not np.isnan(got[::2]).any()
+    # coordinates, quality and verdict are 8 doubles a state of which 6 are given back; flags and numbers of designs
+    assert peak < 2.5 * got.nbytes
 
 
 IN_LINE = "drive: its axis stays in line with {} and ball in robots that share functions; make another robot"

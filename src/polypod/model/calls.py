@@ -16,7 +16,7 @@ from .arguments import Batch, batch
 from .checked import Run
 from .coupling import FEW_CELLS, FrictionCode, motion_solutions
 from .design_calls import DesignCalls
-from .design_rows import Notes, as_tuple
+from .design_rows import Notes, as_tuple, reason_of
 from .diagnosis import Errors, check_policy, reasons, report
 from .kernels import Kernels
 from .single import SingleStates, given_values
@@ -169,13 +169,12 @@ def _never(*values: Any) -> None:
 
 def _explained(run: Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
     texts = reasons(run.mechanism, run.margins(index))
-    for states, note in notes:
-        some = np.flatnonzero(states[index])
-        message = run.jammed if note is _JAMMED and len(some) else None
-        words = [note] * len(some) if message is None else message(index[some])
-        for k, word in zip(some.tolist(), words, strict=True):
-            texts[k] = word
-    return texts
+    found = [reason_of(notes, int(k)) or text for k, text in zip(index, texts, strict=True)]
+    jammed = [k for k, text in enumerate(found) if text is _JAMMED]
+    if run.jammed is not None and jammed:
+        for k, text in zip(jammed, run.jammed(index[jammed]), strict=True):
+            found[k] = text
+    return found
 
 
 def _by_name(kernel: Kernel, results: Any) -> dict[str, Array]:

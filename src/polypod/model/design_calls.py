@@ -78,8 +78,7 @@ class DesignCalls(Checked):
             for p, r, core in zip(kernel.outputs, raw, cores, strict=True)
         }
         verdict = outputs["verdict"]
-        impossible = self.impossible(design, values, ask)
-        notes = [(which() == k, f"design {k}{text}") for k, text in impossible.items()]
+        notes = _noted(self.impossible(design, values, ask), which)
         if self._moves_otherwise(design):
             notes.append((verdict >= BAD_INPUT, NOT_ALLOWED))
 
@@ -107,8 +106,7 @@ class DesignCalls(Checked):
         of_design = self._kernels.of_design(design)
         values = design.rows(of_design.mechanism.numbers)
         found = self._rows(design, of_design, values, arguments)
-        impossible = self.impossible(design, values, of_design.get("margins"))
-        notes = [(found.which == k, f"design {k}{text}") for k, text in impossible.items()]
+        notes = _noted(self.impossible(design, values, of_design.get("margins")), lambda: found.which)
         return found._replace(notes=[*notes, *found.notes])
 
     def _rows(self, design: Design, of_design: DesignKernels, values: Array, arguments: list[Argument]) -> DesignStates:
@@ -161,6 +159,15 @@ class DesignCalls(Checked):
             text = reasons(self._kernels.mechanism, closed[k : k + 1])[0]
             notes.setdefault(k, f" does not close at home: {text}")
         return notes
+
+
+def _noted(impossible: Mapping[int, str], which: Callable[[], NDArray[np.int64]]) -> Notes:
+    """One note on the rows of all designs that cannot be, so that memory does not grow with their number."""
+    if not impossible:
+        return []
+    design = which()
+    lost = np.isin(design, list(impossible))
+    return [(lost, lambda state: f"design {design[state]}{impossible[int(design[state])]}")]
 
 
 def _together(design: Design, states: tuple[int, ...]) -> tuple[int, ...]:

@@ -15,7 +15,9 @@ from .freedoms import OwnMotion
 from .row_kernels import RowKernels
 
 Array = NDArray[np.float64]
-Notes = list[tuple[NDArray[np.bool_], str]]
+Text = str | Callable[[int], str]
+"""Why a state has no answer: the same words for all, or those of the state with this number."""
+Notes = list[tuple[NDArray[np.bool_], Text]]
 
 
 class DesignStates(NamedTuple):
@@ -49,6 +51,12 @@ class DesignStates(NamedTuple):
         return answered(name, self.batch.shape, results, self.notes, answer, errors)
 
 
+def reason_of(notes: Notes, state: int) -> str | None:
+    """What the first of the notes on a state says; None if there are none."""
+    text = next((text for states, text in notes if states[state]), None)
+    return text(state) if callable(text) else text
+
+
 def as_tuple(results: Any) -> tuple[Array, ...]:
     """Results of a kernel, which gives one without a tuple."""
     return results if isinstance(results, tuple) else (results,)
@@ -71,7 +79,7 @@ def answered(
     if bad.any():
 
         def explain(index: NDArray[np.int64]) -> list[str]:
-            return [next(text for states, text in notes if states[k]) for k in index]
+            return [reason_of(notes, int(k)) or "" for k in index]
 
         report(name, bad, explain, found, bool(shape), errors)
     return found

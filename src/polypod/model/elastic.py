@@ -12,6 +12,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from .arguments import Argument, PoseLike, batch
 from .caller import Caller, Parameters
 from .checks import check_wrench
+from .design_rows import Notes, reason_of
 from .diagnosis import reasons
 from .results import Equilibrium
 from .row_kernels import Functions
@@ -77,7 +78,8 @@ class ElasticCalls(Caller):
         kernels: Functions = self._kernels
         kernel = kernels.get("steady_shape", friction)
         given = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
-        arguments, notes = self._calls.arguments(kernel, given), []
+        arguments = self._calls.arguments(kernel, given)
+        notes: Notes = []
         if parameters is None:
             states = self._calls.checked(arguments)
         else:
@@ -97,8 +99,7 @@ class ElasticCalls(Caller):
             index = np.flatnonzero(bad)
             poses = np.ascontiguousarray(np.broadcast_to(states.rows[0], (states.size, 4, 4))[index])
             texts = self._no_shape(kernels.at(index), poses)
-            for impossible, note in notes:
-                texts = [note if lost else text for text, lost in zip(texts, impossible[index], strict=True)]
+            texts = [reason_of(notes, int(k)) or text for k, text in zip(index, texts, strict=True)]
             many = states.size > 1
             head = f"no shape of the platform for {len(index)} of {states.size} poses" if many else _NO_SHAPE
             raise StateError(f"{name}: {head}: {texts[0]}", index, texts, result)

@@ -16,6 +16,7 @@ from ..mechanism.kinematics import FOUND
 from ..mechanism.verdict import BAD_INPUT
 from .arguments import Batch, PoseLike, batch, pose_matrix
 from .caller import Caller, Parameters
+from .design_rows import Notes, reason_of
 from .diagnosis import Errors, check_policy, report
 from .forward_search import Search
 from .results import Code, ForwardKinematics
@@ -47,7 +48,7 @@ def forward_kinematics(
     if full_output:
         _mark_limits(model, rows, outputs["pose"], code)
         result = result._replace(code=code.reshape(states.shape))
-    return _answered(states, result, code, outputs["residual"], guess, errors, full_output)
+    return _answered(states, result, code, outputs["residual"], guess, errors, full_output, [])
 
 
 def forward_kinematics_of_designs(
@@ -78,7 +79,7 @@ def forward_kinematics_of_designs(
         outside = ~limited.inside.all(axis=-1).ravel()
         code[(code == Code.CONVERGED) & outside] = Code.OUTSIDE_LIMITS
         result = result._replace(code=code.reshape(run.shape))
-    return _answered(states, result, code, run.outputs["residual"], guess, errors, full_output)
+    return _answered(states, result, code, run.outputs["residual"], guess, errors, full_output, notes)
 
 
 def _answered(
@@ -89,6 +90,7 @@ def _answered(
     guess: PoseLike,
     errors: Errors | None,
     full_output: bool,
+    notes: Notes,
 ) -> Any:
     """What the caller gets, with a word about states without an answer."""
     bad = ~np.isin(code, (Code.CONVERGED, Code.OUTSIDE_LIMITS))
@@ -96,7 +98,9 @@ def _answered(
         report(
             "forward_kinematics",
             bad,
-            lambda index: [f"{Code(code[k]).advice} (error {residual[k]:.3g})" for k in index],
+            lambda index: [
+                reason_of(notes, int(k)) or f"{Code(code[k]).advice} (error {residual[k]:.3g})" for k in index
+            ],
             result,
             bool(states.shape),
             "nan" if full_output and errors is None else errors,
