@@ -16,8 +16,10 @@ import polypod as pp
 from polypod.assembly import SixStruts
 from polypod.assembly.chart import Chart
 from polypod.assembly.extended import polished_closely
+from polypod.assembly.spheres import ThreeSpheres
 from polypod.cli import app
 from polypod.errors import InputError
+from polypod.legs.strut import Strut
 from polypod.model import Complete, Reach
 
 DATA = json.loads((Path(__file__).parent / "data" / "dietmaier_40.json").read_text())
@@ -168,26 +170,59 @@ def test_struts_that_actuators_carry(robot: str, count: int, model_of: ModelOf) 
     ("robot", "most"),
     [
         ("planar-3-rrr", 6),
+        ("agile-eye", 8),
+        ("3-rps", 16),
+        ("orthoglide", 2),
         pytest.param("delta", 2, marks=pytest.mark.long),
-        pytest.param("3-rps", 16, marks=pytest.mark.long),
         pytest.param("linear-delta", 2, marks=pytest.mark.long),
         pytest.param("3-prs", 16, marks=pytest.mark.long),
     ],
 )
 def test_robots_with_equations_of_their_own(robot: str, most: int, model_of: ModelOf) -> None:
-    """Poses of the own branch repeat the coordinates, and Newton from many starts finds no others."""
+    """Poses of the own branch repeat the coordinates, all are proven, and Newton from many starts finds no others."""
     model = model_of(robot)
     home = model.inverse_kinematics(model.robot.home.matrix)
     q = home + 0.02 * np.random.default_rng(1).normal(size=(2, len(home)))
     modes = model.assembly_modes(q, reach=False)
     assert 1 <= modes.pose.shape[1] <= most
-    assert (modes.complete == Complete.ALL_FOUND).all()
+    assert (modes.complete == Complete.PROVEN).all()
+    assert (modes.certified == np.isfinite(modes.pose[..., 0, 0])).all()
     for k in range(2):
         own = modes.pose[k][modes.own_branch[k]]
         assert np.abs(model.inverse_kinematics(own) - q[k]).max() < 1e-9
         others = model._multistart(q[k : k + 1]).pose[0]
         off = np.abs(others[:, None] - modes.pose[k][None]).max(axis=(2, 3))
         assert np.nanmin(off, axis=1).max() < 1e-6
+
+
+def test_the_agile_eye_has_eight_orientations(model_of: ModelOf) -> None:
+    """Four of them for all coordinates, where the last hinges lie along the motors (Bonev, Chablat and Wenger 2006)."""
+    q = np.array([[0.3, -0.2, 0.5], [0.0, 0.0, 0.0]])
+    modes = model_of("agile-eye").assembly_modes(q, reach=False)
+    assert modes.certified.all()
+    assert modes.pose.shape == (2, 8, 4, 4)
+    motor, elbow, hinge = np.eye(3), -np.roll(np.eye(3), 2, axis=1), -np.roll(np.eye(3), 1, axis=1)
+    elbows = Rotation.from_rotvec((q[..., None] * motor).reshape(-1, 3)).apply(np.tile(elbow, (2, 1))).reshape(2, 3, 3)
+    hinges = np.einsum("skij,lj->skli", modes.pose[..., :3, :3], hinge)
+    assert np.abs((elbows[:, None] * hinges).sum(axis=-1)).max() < 1e-14
+    apart = np.abs(modes.pose[:, :, None] - modes.pose[:, None]).max(axis=(3, 4))
+    assert (apart + np.eye(8)).min() > 0.1
+    along = np.abs(np.einsum("skli,li->skl", hinges, motor)).min(axis=2) > 1 - 1e-12
+    assert (along.sum(axis=1) == 4).all()
+
+
+def test_spheres_that_touch_leave_doubt_and_those_apart_none() -> None:
+    """Three centres 1 from their middle: no point has the distance 0.99 from all, one 1 and two 1.01."""
+    corners = np.array([[1.0, 0.0, 0.0], [-0.5, 0.75**0.5, 0.0], [-0.5, -(0.75**0.5), 0.0]])
+    r = np.array([0.99, 1.0, 1.01])
+    struts = [Strut(np.tile(c, (3, 1)), r, np.zeros(3)) for c in corners]
+    found = ThreeSpheres(np.eye(3)).solve(struts)
+    assert found.proven.tolist() == [True, False, True]
+    assert not found.certified[:2].any()
+    assert found.certified[2].all()
+    height = np.sqrt(1.01**2 - 1)
+    assert np.sort(found.pose[2, :, 2, 3]) == pytest.approx([-height, height], rel=1e-14)
+    assert np.isnan(found.pose[0]).all()
 
 
 def test_a_five_bar_has_the_points_where_two_circles_meet(model_of: ModelOf) -> None:
@@ -281,7 +316,7 @@ def test_the_picture(tmp_path: Path) -> None:
 def test_the_command() -> None:
     result = CliRunner().invoke(app, ["modes", "delta", "--no-draw"])
     assert result.exit_code == 0, result.output
-    assert "2 modes; every solution" in result.output
+    assert "2 modes; proven: there are no other modes" in result.output
     assert "another working mode" in result.output
     wrong = CliRunner().invoke(app, ["modes", "delta", "--q", "1 2", "--no-draw"])
     assert wrong.exit_code == 2

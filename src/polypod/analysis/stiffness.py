@@ -164,7 +164,7 @@ def resonances(
         return modes_of(answer.matrix, np.broadcast_to(mass, answer.matrix.shape))
     (poses, _), shape = _states(model, pose, wrench)
     mechanism, m = model.kernels.mechanism, answer.matrix.shape[-1]
-    kernel = model.kernels.made("mass_on_base", lambda: closed(mechanism, mass_on_base(mechanism)))
+    kernel = model.kernels.custom("mass_on_base", lambda: closed(mechanism, mass_on_base(mechanism)))
     whole = np.zeros((*shape, m + 6, m + 6))
     whole[..., :m, :m], whole[..., m:, m:] = answer.matrix, np.diag(model.robot.base_stiffness)
     return modes_of(whole, kernel(poses)[0].reshape(whole.shape))

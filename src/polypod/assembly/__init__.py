@@ -1,6 +1,7 @@
 """All poses of a platform for given actuated coordinates, from a robot's own equations."""
 
+from .contract import Solved
 from .distances import Poses, SixStruts
-from .robots import Solved, equations
+from .robots import PATTERNS, equations
 
-__all__ = ["Poses", "SixStruts", "Solved", "equations"]
+__all__ = ["PATTERNS", "Poses", "SixStruts", "Solved", "equations"]

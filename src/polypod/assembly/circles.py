@@ -1,8 +1,9 @@
-"""Poses of a platform whose three joints move on circles (3-RPS, 3-PRS): the roots of a polynomial of degree sixteen.
+"""Poses of a platform whose three joints move on circles (3-RPS, 3-PRS): sixteen at most.
 
 Joints t_i = o_i + r_i (u_i cos + v_i sin)(theta_i) keep their distances d_ij. With z = exp(i theta) each of the three
-equations has degree two in two of the z. Resultants eliminate z_3, then z_2; what is left in z_1 has sixteen roots
-(Nanua, Waldron and Murthy 1990).
+equations has degree two in two of the z: sixteen solutions by Bernstein's theorem (the coefficient of l m n in the
+volume 8 (l + m)(l + n)(m + n) of the sum of three squares). Resultants eliminate z_3, then z_2; what is left in z_1 has
+sixteen roots (Nanua, Waldron and Murthy 1990).
 """
 
 from __future__ import annotations
@@ -10,37 +11,89 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .plane import roots
+from ..legs.strut import Strut
+from .contract import Array, Complexes, Machine, pose_of, stacked
+from .laurent import at_first, fitting, from_samples, resultant, two_roots, unit_roots
+from .quadrics import QuadricPattern, Quadrics
 
-Array = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
 DEGREE = 16
 _SAMPLES = 32
 _PAIRS = ((0, 1), (0, 2), (1, 2))
-_ON_CIRCLE, _FITS = 1e-2, 1e-1
-"""How far from 1 the size of a root may be, and from 0 what it leaves of an equation: Newton decides after."""
-_STEPS = 8
-_FOUND = 1e-11
-
-
-def circle_points(centres: Array, axes: Array, radii: Array, distances: Array) -> Array:
-    """Joints (m, k, 3, 3) on circles (m, 3, ...) at ``distances`` (3) of pairs 12, 13, 23; NaN beyond the last."""
-    first = np.cross(axes, np.eye(3)[np.abs(axes).argmin(axis=2)])
-    first = first / np.linalg.norm(first, axis=2, keepdims=True)
-    circles = centres, radii[:, :, None] * first, radii[:, :, None] * np.cross(axes, first)
-    forms = [_form(circles, i, j, distances[k]) for k, (i, j) in enumerate(_PAIRS)]
-    sampled = np.exp(2j * np.pi * np.arange(_SAMPLES) / _SAMPLES)
-    coefficients = np.fft.fft(_resultant(forms, sampled[None]), axis=1) / _SAMPLES
-    half = DEGREE // 2
-    z = roots(np.concatenate([coefficients[:, -half:], coefficients[:, : half + 1]], axis=1))
-    angles = _all_angles(forms, z)
-    return _distinct(circles, _polished(circles, angles, distances))
-
-
 Circles = tuple[Array, Array, Array]
 
 
-def _form(circles: Circles, i: int, j: int, distance: float) -> Complexes:
+class ThreeOnCircles(QuadricPattern):
+    """Cosines and sines of three angles, in turn."""
+
+    most, ways = DEGREE, 3
+
+    @staticmethod
+    def of(machine: Machine) -> ThreeOnCircles | None:
+        """Three hinged struts with balls at a platform that follows them."""
+        struts = machine.struts
+        follows = machine.follows_legs and machine.freedoms.count == 3 and len(struts) == 3
+        hinged = all(strut.axis is not None and strut.ball and strut.length.any() for strut in struts)
+        return ThreeOnCircles() if follows and hinged else None
+
+    @staticmethod
+    def _circles(struts: list[Strut]) -> tuple[Circles, Array]:
+        """o, r u and r v (m, 3, 3), and the distances (m, 3) of pairs 12, 13, 23, in sizes of the robot."""
+        joints = [strut.joint for strut in struts]
+        pairs = np.array([np.linalg.norm(joints[i] - joints[j]) for i, j in _PAIRS])
+        axes, centres, radii = (stacked(struts, name) for name in ("axis", "point", "length"))
+        first = np.cross(axes, np.eye(3)[np.abs(axes).argmin(axis=2)])
+        first = first / np.linalg.norm(first, axis=2, keepdims=True)
+        size = np.abs(centres).sum(axis=2).max(axis=1) + radii.max(axis=1) + pairs.max()
+        ends = centres, radii[:, :, None] * first, radii[:, :, None] * np.cross(axes, first)
+        o, u, v = (part / size[:, None, None] for part in ends)
+        return (o, u, v), pairs / size[:, None]
+
+    def system(self, struts: list[Strut]) -> Quadrics:
+        """cos^2 + sin^2 = 1 of three angles; |t_i - t_j|^2 = d_ij^2 of three pairs."""
+        (o, u, v), distances = self._circles(struts)
+        m, arms = len(o), np.stack([u, v], axis=2)
+        a, b, c = np.zeros((m, 6, 6, 6)), np.zeros((m, 6, 6)), np.zeros((m, 6))
+        for i in range(3):
+            a[:, i, 2 * i, 2 * i] = a[:, i, 2 * i + 1, 2 * i + 1] = 1
+            c[:, i] = -1
+        for k, (i, j) in enumerate(_PAIRS):
+            between = o[:, i] - o[:, j]
+            products = -np.einsum("max,mbx->mab", arms[:, i], arms[:, j])
+            a[:, 3 + k, 2 * i : 2 * i + 2, 2 * j : 2 * j + 2] = products
+            a[:, 3 + k, 2 * j : 2 * j + 2, 2 * i : 2 * i + 2] = np.swapaxes(products, 1, 2)
+            b[:, 3 + k, 2 * i : 2 * i + 2] = 2 * np.einsum("max,mx->ma", arms[:, i], between)
+            b[:, 3 + k, 2 * j : 2 * j + 2] = -2 * np.einsum("max,mx->ma", arms[:, j], between)
+            # |r (u cos + v sin)|^2 = r^2: the circle's axes are square and of one length
+            c[:, 3 + k] = (between**2 + u[:, i] ** 2 + u[:, j] ** 2).sum(axis=1) - distances[:, k] ** 2
+        return Quadrics(a, b, c, np.full((m, 6), 48.0))  # places and radii are at most 1 in size, differences 2
+
+    def roots(self, struts: list[Strut], way: int) -> Complexes:
+        """Angles (m, 64, 6) that roots z_1 may stand for, with either z_2 and z_3; each leg may be the first.
+
+        A root z_1 that counts twice stands for two poses, as those of symmetric robots do.
+        """
+        circles, distances = self._circles(struts[way:] + struts[:way])
+        forms = [_form(circles, i, j, distances[:, k]) for k, (i, j) in enumerate(_PAIRS)]
+        z = from_samples(_eliminated(forms, unit_roots(_SAMPLES)), DEGREE)
+        second, third = (two_roots(at_first(form, z)) for form in forms[:2])
+        found = [np.stack([z, y, fitting(forms[2], y, x)], axis=-1) for y in second for x in third]
+        every = np.concatenate(found, axis=1)
+        parts = np.stack([(every + 1 / every) / 2, (every - 1 / every) / 2j], axis=-1)
+        return np.roll(parts, way, axis=2).reshape(*every.shape[:2], 6)
+
+    def poses(self, struts: list[Strut], x: Array) -> Array:
+        """The frame of three joints."""
+        joints, radii = np.array([strut.joint for strut in struts]), stacked(struts, "length")
+        (_, u, v), _ = self._circles(struts)
+        first, second = (part / np.linalg.norm(part, axis=2, keepdims=True) for part in (u, v))
+        cosine, sine = x[..., 0::2, None], x[..., 1::2, None]
+        arms = cosine * first[:, None] + sine * second[:, None]
+        points = stacked(struts, "point")[:, None] + radii[:, None, :, None] * arms
+        turn = _triad(points) @ np.swapaxes(_triad(joints), -1, -2)
+        return pose_of(turn, points[..., 0, :] - turn @ joints[0])
+
+
+def _form(circles: Circles, i: int, j: int, distance: Array) -> Complexes:
     """Coefficients (m, 3, 3) of z_i^a z_j^b, a and b from -1 to 1, of |t_i - t_j|^2 - d^2."""
     o, u, v = circles
     terms = [[(u[:, k] + 1j * v[:, k]) / 2, (u[:, k] - 1j * v[:, k]) / 2] for k in (i, j)]
@@ -64,86 +117,19 @@ def _form(circles: Circles, i: int, j: int, distance: float) -> Complexes:
     return form
 
 
-def _at_first(form: Complexes, z: Complexes) -> Complexes:
-    """Coefficients (m, k, 3) of powers -1, 0, 1 of the second unknown, the first being z (m, k)."""
-    powers = np.stack([1 / z, np.ones_like(z), z], axis=-1)
-    return np.asarray(np.einsum("mka,mab->mkb", powers, form))
-
-
-def _two_roots(quadratic: Complexes) -> list[Complexes]:
-    """Both z with c_-1/z + c_0 + c_1 z = 0, (m, k) each."""
-    low, middle, high = (quadratic[..., k] for k in range(3))
-    root = np.sqrt(middle * middle - 4 * low * high)
-    # the larger first: no cancellation
-    larger = -(middle + np.where((np.conj(middle) * root).real >= 0, root, -root)) / 2
-    return [larger / high, low / larger]
-
-
-def _common(p: Complexes, q: Complexes) -> Complexes:
-    """Resultant of two quadratics (..., 3)."""
-    a, b = p[..., 0] * q[..., 2] - p[..., 2] * q[..., 0], p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
-    return np.asarray(a * a - b * (p[..., 1] * q[..., 2] - p[..., 2] * q[..., 1]))
-
-
-def _resultant(forms: list[Complexes], z: Complexes) -> Complexes:
+def _eliminated(forms: list[Complexes], z: Complexes) -> Complexes:
     """Values (m, k) at z_1 = z of the polynomial that is left: f_12 and the resultant of f_13 and f_23 in z_2."""
-    with np.errstate(all="ignore"):
-        z = np.broadcast_to(z, (len(forms[0]), z.shape[1]))
-        second, third = _at_first(forms[0], z), _at_first(forms[1], z)
-        a, b = (_common(third, _at_first(forms[2], y)) for y in _two_roots(second))
-        # of a quartic P(y)/y^2 at both roots of low + middle y + high y^2: high^4 P P' = (low high)^2 (P/y^2)(P'/y'^2)
-        return np.asarray(a * b * (second[..., 0] * second[..., 2]) ** 2)
+    z = np.broadcast_to(z, (len(forms[0]), z.shape[1]))
+    second, third = at_first(forms[0], z), at_first(forms[1], z)
+    a, b = (resultant(third, at_first(forms[2], y)) for y in two_roots(second))
+    # of a quartic P(y)/y^2 at both roots of low + middle y + high y^2: high^4 P P' = (low high)^2 (P/y^2)(P'/y'^2)
+    return np.asarray(a * b * (second[..., 0] * second[..., 2]) ** 2)
 
 
-def _all_angles(forms: list[Complexes], z: Complexes) -> Array:
-    """Angles (m, 64, 3) that roots z_1 may stand for, with either z_2 and z_3; NaN where they do not fit.
-
-    A root z_1 that counts twice stands for two poses, as those of symmetric robots do.
-    """
-    with np.errstate(all="ignore"):
-        second, third = _two_roots(_at_first(forms[0], z)), _two_roots(_at_first(forms[1], z))
-        candidates = []
-        scale = np.abs(forms[2]).max(axis=(1, 2))[:, None]
-        for y in second:
-            rows = _at_first(forms[2], y)
-            for x in third:
-                misfit = np.abs(rows[..., 0] / x + rows[..., 1] + rows[..., 2] * x)
-                every = np.stack([z, y, x], axis=-1)
-                off = (np.abs(np.abs(every) - 1) > _ON_CIRCLE).any(axis=-1) | ~(misfit < _FITS * scale)
-                candidates.append(np.where(off[..., None], np.nan, np.angle(every)))
-        return np.concatenate(candidates, axis=1)
-
-
-def _points(circles: Circles, angles: Array) -> tuple[Array, Array]:
-    """Joints (m, k, 3, 3) at angles (m, k, 3), and their slopes."""
-    o, u, v = (part[:, None] for part in circles)
-    cosine, sine = np.cos(angles)[..., None], np.sin(angles)[..., None]
-    return o + cosine * u + sine * v, cosine * v - sine * u
-
-
-def _polished(circles: Circles, angles: Array, distances: Array) -> Array:
-    """Angles after steps of Newton; NaN where they do not end."""
-    size = float(distances.max())
-    gap = np.full(angles.shape[:2], np.inf)
-    for _ in range(_STEPS):
-        points, slopes = _points(circles, angles)
-        error, matrix = np.zeros_like(angles), np.zeros((*angles.shape, 3))
-        for k, (i, j) in enumerate(_PAIRS):
-            between = points[..., i, :] - points[..., j, :]
-            error[..., k] = (between * between).sum(axis=-1) - distances[k] ** 2
-            matrix[..., k, i] = 2 * (between * slopes[..., i, :]).sum(axis=-1)
-            matrix[..., k, j] = -2 * (between * slopes[..., j, :]).sum(axis=-1)
-        gap = np.abs(error).max(axis=-1) / size**2
-        good = np.isfinite(gap) & (np.abs(np.linalg.det(np.nan_to_num(matrix))) > 1e-14 * size**6)
-        angles = np.where(good[..., None], angles, np.nan)
-        angles[good] -= np.linalg.solve(matrix[good], error[good][..., None])[..., 0]
-    return np.where((gap < _FOUND)[..., None], angles, np.nan)
-
-
-def _distinct(circles: Circles, angles: Array) -> Array:
-    """Joints of solutions without repetitions."""
-    points = _points(circles, angles)[0]
-    gap = np.abs(points[:, :, None] - points[:, None]).max(axis=(3, 4))
-    same = np.tril(np.nan_to_num(gap, nan=np.inf) < 1e-7 * np.abs(circles[1]).max(), -1).any(axis=2)
-    points[same] = np.nan
-    return points
+def _triad(points: Array) -> Array:
+    """Orthonormal axes (..., 3, 3), columns, of three points (..., 3, 3)."""
+    first, second = points[..., 1, :] - points[..., 0, :], points[..., 2, :] - points[..., 0, :]
+    first = first / np.linalg.norm(first, axis=-1, keepdims=True)
+    third = np.cross(first, second)
+    third = third / np.linalg.norm(third, axis=-1, keepdims=True)
+    return np.stack([first, np.cross(third, first), third], axis=-1)

@@ -1,89 +1,115 @@
-"""Poses of a platform in a plane, held by a hinge and a strut (five-bar linkages): where two circles meet; or held by
-three struts (3-RRR, 3-PRR, 3-RPR): the roots of a sextic.
+"""Poses of a platform in a plane held by three struts (3-RRR, 3-PRR, 3-RPR): six at most (Hunt 1983, Gosselin 1992).
 
-Three struts in complex numbers: with z = exp(i phi), the first joint at p from the first centre, joints b_i and
-centres c_i from there, p p* = l_1^2 and p* w_i + p w_i* = 2 r_i (i = 2, 3), w_i = z b_i - c_i. Eliminating p
-leaves a polynomial of degree six in z.
+In complex numbers: with z = exp(i phi), the first joint at p from the first centre, joints b_i and centres c_i from
+there, p p* = l_1^2 and p* w_i + p w_i* = 2 r_i (i = 2, 3), w_i = z b_i - c_i. Eliminating p leaves a polynomial of
+degree six in z.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
-Complexes = NDArray[np.complex128]
+from ..legs.strut import Strut
+from .contract import SQUARE, Array, Complexes, Machine, across, hinged_about, pose_of, stacked, turns
+from .laurent import from_samples, unit_roots
+from .quadrics import QuadricPattern, Quadrics
+
 DEGREE = 6
-_ON_CIRCLE = 1e-5
-"""How far from 1 the size of a root may be that stands for an angle: double roots have half of the digits."""
 _SAMPLES = 16
-_DOUBT = 1e-13
-"""What rounding leaves in doubt of places and lengths of a robot, in its size: some hundred units."""
 
 
-def circles_meet(apart: Complexes, radii: Array) -> tuple[Complexes, NDArray[np.bool_]]:
-    """Points (m, 2) of circles of ``radii`` (m, 2) whose second centre is ``apart`` (m) from the first; NaN if none.
+class ThreeInAPlane(QuadricPattern):
+    """Cosine and sine of the platform's turn, and its first joint from the first centre, in sizes of the robot."""
 
-    There are two where |r_1 - r_2| < d < r_1 + r_2, d = |apart|, and none where d is beyond those ends: the second
-    result (m) says that it is on one side of both by more than what rounding leaves in doubt.
-    """
-    d, (first, second) = np.abs(apart), radii.T
-    inside = np.minimum(first + second - d, d - np.abs(first - second))
-    with np.errstate(all="ignore"):
-        along = (first**2 - second**2 + d**2) / (2 * d)
-        # (r_1^2 - along^2)(2 d)^2 as a product (Heron): no cancellation next to either end
-        product = (first + second + d) * (first + second - d) * (d + first - second) * (d - first + second)
-        across = np.sqrt(product) / (2 * d)
-        ends = np.stack([along + 1j * across, along - 1j * across], axis=1) * (apart / d)[:, None]
-    return ends, np.abs(inside) > _DOUBT * (first + second + d)
+    most = DEGREE
+
+    def __init__(self, home: Array, normal: Array) -> None:
+        self._home, self._normal, self._plane = home, normal, across(normal)
+
+    @staticmethod
+    def of(machine: Machine) -> ThreeInAPlane | None:
+        """Three struts in a plane across the axis of the platform's one rotation."""
+        freedoms, struts = machine.freedoms, machine.struts
+        if machine.follows_legs or len(struts) != 3 or freedoms.count != 3 or freedoms.axis is None:
+            return None
+        flat = all(strut.length.any() and hinged_about(freedoms.axis, strut) for strut in struts)
+        square = np.abs(freedoms.axis @ freedoms.basis[:3]).max() < SQUARE
+        return ThreeInAPlane(machine.robot.home.matrix, freedoms.axis) if flat and square else None
+
+    def _plan(self, struts: list[Strut]) -> _Plan:
+        axes, place = self._home[:3, :3], self._home[:3, 3]
+        arms = np.array([axes @ strut.joint for strut in struts])
+        points = stacked(struts, "point")
+        height = (points - arms - place) @ self._normal
+        lengths = np.sqrt(stacked(struts, "length") ** 2 - height**2)
+        centres, joints = points @ self._plane, arms @ self._plane
+        size = np.abs(centres).max(axis=1) + np.abs(joints).max() + lengths.max(axis=1)
+        scaled = (centres[:, 1:] - centres[:, :1]) / size[:, None], (joints[1:] - joints[0]) / size[:, None]
+        return _Plan(scaled[0], scaled[1], lengths / size[:, None], size, centres[:, 0], joints[0])
+
+    def system(self, struts: list[Strut]) -> Quadrics:
+        """cos^2 + sin^2 = 1, p.p = l_1^2, p.(R b - c) - c.R b = (l_i^2 - l_1^2 - b.b - c.c)/2 (i = 2, 3)."""
+        c, b, lengths, *_ = self._plan(struts)
+        m = len(lengths)
+        a, linear, constant = np.zeros((m, 4, 4, 4)), np.zeros((m, 4, 4)), np.zeros((m, 4))
+        a[:, 0, 0, 0] = a[:, 0, 1, 1] = a[:, 1, 2, 2] = a[:, 1, 3, 3] = 1
+        constant[:, 0], constant[:, 1] = -1, -(lengths[:, 0] ** 2)
+        for k in range(2):
+            # R b = cos b + sin i b: products of p with both, and of c with both
+            for turn, arm in enumerate((b[:, k], 1j * b[:, k])):
+                a[:, 2 + k, turn, 2] = a[:, 2 + k, 2, turn] = arm.real / 2
+                a[:, 2 + k, turn, 3] = a[:, 2 + k, 3, turn] = arm.imag / 2
+                linear[:, 2 + k, turn] = -(np.conj(c[:, k]) * arm).real
+            linear[:, 2 + k, 2], linear[:, 2 + k, 3] = -c[:, k].real, -c[:, k].imag
+            squares = np.abs(b[:, k]) ** 2 + np.abs(c[:, k]) ** 2 + lengths[:, 0] ** 2 - lengths[:, k + 1] ** 2
+            constant[:, 2 + k] = squares / 2
+        return Quadrics(a, linear, constant, np.full((m, 4), 32.0))  # places are at most 1 in size, differences 2
+
+    def roots(self, struts: list[Strut], way: int) -> Complexes:
+        """Roots z of the sextic; p and its conjugate follow linearly."""
+        c, b, lengths, *_ = self._plan(struts)
+        place, left, delta = _eliminated(unit_roots(_SAMPLES), c, b, lengths)
+        z = from_samples(place * left - lengths[:, :1] ** 2 * delta * delta, DEGREE)
+        place, left, delta = _eliminated(z, c, b, lengths)
+        p, conjugate = place / delta, left / delta
+        return np.stack([(z + 1 / z) / 2, (z - 1 / z) / 2j, (p + conjugate) / 2, (p - conjugate) / 2j], axis=-1)
+
+    def poses(self, struts: list[Strut], x: Array) -> Array:
+        """The platform's origin from its first joint."""
+        plan, home, plane = self._plan(struts), self._home, self._plane
+        angle = np.arctan2(x[..., 1], x[..., 0])
+        first = plan.first[:, None] + plan.size[:, None] * (x[..., 2] + 1j * x[..., 3])
+        place = first - np.exp(1j * angle) * plan.joint
+        along = (home[:3, 3] @ self._normal) * self._normal
+        return pose_of(turns(self._normal, angle) @ home[:3, :3], along + (np.conj(place)[..., None] * plane).real)
 
 
-def plane_poses(centres: Complexes, joints: Complexes, lengths: Array) -> tuple[Complexes, Array]:
-    """Places (m, 6) of the platform's origin and turns (m, 6) [rad]; NaN where there are fewer.
+class _Plan(NamedTuple):
+    """Centres and joints (m, 2) from the first ones, lengths (m, 3), in sizes (m,); the first ones as they are."""
 
-    ``centres`` (m, 3) in the plane, ``joints`` (3) on the platform, ``lengths`` (m, 3).
-    """
-    c, b = centres[:, 1:] - centres[:, :1], joints[1:] - joints[0]
-    sampled = np.exp(2j * np.pi * np.arange(_SAMPLES) / _SAMPLES)
-    place, left, delta = _eliminated(sampled[None], c, b, lengths)
-    values = place * left - lengths[:, :1] ** 2 * delta * delta
-    coefficients = np.fft.fft(values, axis=1) / _SAMPLES  # of z^k at k, those of negative powers at the end
-    row = np.concatenate([coefficients[:, -3:], coefficients[:, :4]], axis=1)
-    z = roots(row)
-    place, _, delta = _eliminated(z, c, b, lengths)
-    with np.errstate(all="ignore"):
-        z = np.where(np.abs(np.abs(z) - 1) < _ON_CIRCLE, z, np.nan)
-        return centres[:, :1] + place / delta - z / np.abs(z) * joints[0], np.angle(z)
+    centres: Complexes
+    joints: Complexes
+    lengths: Array
+    size: Array
+    first: Complexes
+    joint: complex
 
 
 def _eliminated(z: Complexes, c: Complexes, b: Complexes, lengths: Array) -> tuple[Complexes, Complexes, Complexes]:
     """p Delta, p* Delta and Delta (m, k) for z (m or 1, k)."""
-    w = [z * b[i] - c[:, i, None] for i in range(2)]
-    v = [np.conj(b[i]) / z - np.conj(c[:, i, None]) for i in range(2)]
+    w = [z * b[:, i, None] - c[:, i, None] for i in range(2)]
+    v = [np.conj(b[:, i, None]) / z - np.conj(c[:, i, None]) for i in range(2)]
     r = [
         (
             lengths[:, i + 1, None] ** 2
             - lengths[:, :1] ** 2
-            - abs(b[i]) ** 2
+            - np.abs(b[:, i, None]) ** 2
             - np.abs(c[:, i, None]) ** 2
-            + np.conj(c[:, i, None]) * b[i] * z
-            + c[:, i, None] * np.conj(b[i]) / z
+            + np.conj(c[:, i, None]) * b[:, i, None] * z
+            + c[:, i, None] * np.conj(b[:, i, None]) / z
         )
         for i in range(2)
     ]
     return r[0] * w[1] - r[1] * w[0], r[1] * v[0] - r[0] * v[1], v[0] * w[1] - w[0] * v[1]
-
-
-def roots(coefficients: Complexes) -> Complexes:
-    """Roots (m, n) of polynomials (m, n + 1), lowest power first; of a lower degree some are huge."""
-    n = coefficients.shape[1] - 1
-    largest = np.abs(coefficients).max(axis=1, initial=1e-300)
-    top = coefficients[:, -1:]
-    top = np.where(np.abs(top) < 1e-14 * largest[:, None], 1e-14 * largest[:, None], top)
-    companion = np.zeros((len(coefficients), n, n), dtype=np.complex128)
-    companion[:, np.arange(1, n), np.arange(n - 1)] = 1
-    companion[:, :, -1] = -coefficients[:, :-1] / top
-    good = np.isfinite(companion).all(axis=(1, 2))
-    found = np.full((len(coefficients), n), np.nan, dtype=np.complex128)
-    found[good] = np.linalg.eigvals(companion[good])
-    return found

@@ -16,6 +16,8 @@ class Strut(NamedTuple):
     ``point`` (..., 3) [m], base frame; ``length`` (...,) [m]; ``joint`` (3) on the platform, platform frame. With
     ``axis`` (..., 3) the joint moves on the circle about that axis through ``point``, else on the whole sphere.
     ``ball`` says that the joint lets the platform turn as it likes. A strut without length holds the joint itself.
+    Where both joints are hinges, ``hinge`` (3), platform frame, is the axis of the platform's, and ``cosine`` that of
+    its angle with ``axis``, which stays.
     """
 
     point: Array
@@ -23,3 +25,10 @@ class Strut(NamedTuple):
     joint: Array
     axis: Array | None = None
     ball: bool = True
+    hinge: Array | None = None
+    cosine: float = 0.0
+
+    def at(self, states: NDArray[np.int64]) -> Strut:
+        """At some of its coordinates (n,)."""
+        axis = None if self.axis is None else self.axis[states]
+        return self._replace(point=self.point[states], length=self.length[states], axis=axis)

@@ -81,9 +81,9 @@ class AssemblyCalls(Caller):
         """All poses with actuated coordinates q (..., n), from the robot's own equations where they are known.
 
         Six struts (UPS, PUS, RUS, ...) have forty solutions at most (Ronga and Vust 1995), followed from a system
-        solved once and each certified by Smale's alpha test; Delta robots and five-bar linkages two, planar 3-RRR six,
-        3-RPS and 3-PRS sixteen. For other robots Newton's iteration from many guesses gives a set that is not proven
-        complete.
+        solved once; Delta robots and five-bar linkages two, planar 3-RRR six, spherical 3-RRR eight, 3-RPS and 3-PRS
+        sixteen. Each is certified by Smale's alpha test, and where as many are, complex ones counted, they are proven
+        to be all. For other robots Newton's iteration from many guesses gives a set that is not proven complete.
 
         ``reach`` looks for ways from home to the modes, which takes milliseconds each; without it a mode is unknown to
         be reachable unless its Jacobian's sign already says that it is not.

@@ -1,7 +1,8 @@
 """A chain as a strut: what holds the platform while the actuator stands still.
 
 Either the actuator is on the base and carries the joint of a rod (RUS, PUS, the rods of a Delta, RRR in a plane), or it
-lengthens the rod itself (UPS, RPS). A platform hinged to the actuator's own arm has a strut of no length.
+lengthens the rod itself (UPS, RPS). A platform hinged to the actuator's own arm has a strut of no length. The bars of a
+parallelogram count as one in their middle, two hinges that cross as a universal joint.
 """
 
 from __future__ import annotations
@@ -18,10 +19,13 @@ from .plan import Plan
 
 Array = NDArray[np.float64]
 _BALLS = ("spherical", "universal")
+_CROSSED = 1e-9
+"""Distance of two hinges as a part of theirs from the origin, and how far from 1 their directions' cosine is."""
 
 
 def strut_of(joints: Sequence[ChainJoint], plan: Plan, home: tuple[Any, Any], q: Array) -> Strut | None:
     """The strut of a chain at actuated coordinates q (...,), of a robot with this home position and rotation."""
+    joints = _with_crosses(_with_single_bars(joints, plan), plan)
     drives = [joint for joint in joints if joint.actuated]
     if len(drives) != 1 or drives[0].kind not in ("revolute", "prismatic"):
         return None
@@ -54,7 +58,56 @@ def strut_of(joints: Sequence[ChainJoint], plan: Plan, home: tuple[Any, Any], q:
         along = (span * axis).sum(axis=-1, keepdims=True) * axis
         point, span = point + along, span - along
     length = np.broadcast_to(np.linalg.norm(span, axis=-1), q.shape)
-    return Strut(point, length, rotation.T @ (tip - position), axis, far.kind in _BALLS)
+    strut = Strut(point, length, rotation.T @ (tip - position), axis, far.kind in _BALLS)
+    if axis is None or strut.ball:
+        return strut
+    return strut._replace(hinge=rotation.T @ np.array(far.axis), cosine=float(np.array(near.axis) @ np.array(far.axis)))
+
+
+def _with_single_bars(joints: Sequence[ChainJoint], plan: Plan) -> list[ChainJoint]:
+    """The joints, those of two bars that stay parallel as those of one in their middle."""
+    result = list(joints)
+    hinges = [joint for joint in joints if joint.kind == "revolute" and not joint.actuated]
+    bars: dict[tuple[str, ...], list[list[ChainJoint]]] = {}
+    for body in plan.group.values():
+        own = [joint for joint in hinges if body in joint.between]
+        others = [end for joint in own for end in joint.between if end != body]
+        if len(own) == 2 and len({*others}) == 2:
+            order = sorted(own, key=lambda joint: joint.between[0] == body)
+            ends = [next(end for end in joint.between if end != body) for joint in order]
+            bars.setdefault(tuple(ends), []).append(order)
+    for pair in bars.values():
+        if len(pair) != 2 or not _alike(*pair):
+            continue
+        for one, other in zip(*pair, strict=True):
+            middle = tuple((np.array(one.at) + np.array(other.at)) / 2)
+            result[result.index(one)] = one.model_copy(update={"at": middle})
+            result.remove(other)
+    return result
+
+
+def _alike(one: list[ChainJoint], other: list[ChainJoint]) -> bool:
+    """Whether bars between two joints each are equal, and all four hinges parallel."""
+    first, second = (np.array(bar[1].at) - np.array(bar[0].at) for bar in (one, other))
+    axes = np.array([joint.axis for joint in (*one, *other)])
+    parallel = np.abs(np.cross(axes[0], axes)).max() < _CROSSED
+    return bool(parallel and np.abs(first - second).max() < _CROSSED * np.linalg.norm(first))
+
+
+def _with_crosses(joints: Sequence[ChainJoint], plan: Plan) -> list[ChainJoint]:
+    """The joints, two passive hinges that cross in the one body between them as the universal joint that they are."""
+    result = list(joints)
+    for body in {*plan.group.values()} - {"base", "platform"}:
+        own = [joint for joint in result if body in {plan.group[end] for end in joint.between}]
+        if len(own) != 2 or any(joint.kind != "revolute" or joint.actuated for joint in own):
+            continue
+        one, other = own
+        apart = np.linalg.norm(np.array(one.at) - np.array(other.at))
+        if apart <= _CROSSED * np.linalg.norm(one.at) and abs(np.dot(one.axis or (), other.axis or ())) < 1 - _CROSSED:
+            ends = [end for joint in own for end in joint.between if plan.group[end] != body]
+            cross = one.model_copy(update={"kind": "universal", "between": tuple(ends), "axis": None})
+            result = [joint for joint in result if joint not in own] + [cross]
+    return result
 
 
 class _Displacement:
