@@ -82,7 +82,7 @@ class Track:
         self._arrange(edges)
 
     def _speed(self, motion: Motion) -> Array:
-        return np.sqrt((motion.twist**2 * self._weights).sum(axis=-1))
+        return np.asarray(np.sqrt(motion.twist**2 @ self._weights))
 
     def _table(self, edges: Array) -> Array:
         """Lengths at the cells' ends and speeds within them; the times of corners inside of pieces."""
@@ -101,7 +101,7 @@ class Track:
         self._width = (spans / cells)[of]
         self._starts = edges[of] + self._width * place
         self._top = np.maximum.reduceat(speed, first[:-1])
-        rise = (motion.twist * motion.acceleration * self._weights).sum(axis=-1) / np.where(speed > 0, speed, 1.0)
+        rise = (motion.twist * motion.acceleration) @ self._weights / np.where(speed > 0, speed, 1.0)
         self._curve = _quartic(*(speed[begin + k] for k in range(3)), *(rise[begin + k] * self._width for k in (0, 2)))
         self._curve *= self._width
         self._lengths = np.concatenate([[0.0], np.cumsum(self._curve.sum(axis=0))])
@@ -118,7 +118,7 @@ class Track:
         for _ in range(60 if len(low) else 0):
             middle = (low + high) / 2
             motion = self.trajectory.at(middle)
-            slower = (motion.twist * motion.acceleration * self._weights).sum(axis=-1) < 0
+            slower = (motion.twist * motion.acceleration) @ self._weights < 0
             low, high = np.where(slower, middle, low), np.where(slower, high, middle)
         return (low + high) / 2
 
@@ -152,7 +152,7 @@ class Track:
         motion = self.trajectory.at(time)
         speed = self._speed(motion)[..., None]
         tangent = motion.twist / speed
-        faster = (motion.acceleration * tangent * self._weights).sum(axis=-1, keepdims=True)
+        faster = ((motion.acceleration * tangent) @ self._weights)[..., None]
         return tangent, (motion.acceleration - faster * tangent) / speed**2, motion.pose
 
     def time(self, length: Array) -> Array:

@@ -12,7 +12,7 @@ from ...errors import InputError
 from ..checks import Array
 from ..contract import Motion, Path, matched
 from ..paths.base import AnyPath
-from .base import ANGLES, POSITION, Placed, assembled, checked_convention, turn
+from .base import ANGLES, POSITION, Placed, assembled, checked_convention
 
 
 class Euler(Placed):
@@ -65,13 +65,24 @@ class Euler(Placed):
         order = slice(3, None) if self.convention.isupper() else slice(-1, 2, -1)
         names = self.convention if self.convention.isupper() else self.convention[::-1]
         angle, rate, acc = (np.moveaxis(derivative[..., order], -1, 0) for derivative in (x, xdot, xddot))
-        a1, a2, a3 = (np.eye(3)["xyz".index(name)] for name in names.lower())
-        first = turn(a1, angle[0])
-        second = first @ turn(a2, angle[1])
-        e1, e2, e3 = np.broadcast_to(a1, (*t.shape, 3)), first @ a2, second @ a3
-        w1, w2, w3 = (e * w[..., None] for e, w in zip((e1, e2, e3), rate, strict=True))
-        # each axis turns with the rotations before it
-        alpha = sum(e * a[..., None] for e, a in zip((e1, e2, e3), acc, strict=True))
-        alpha = alpha + np.cross(w1, w2) + np.cross(w1 + w2, w3)
+        # numbers of a matrix first and states last, so that each step is one product over all states
+        rotation = np.zeros((3, 3, *t.shape))
+        rotation[range(3), range(3)] = 1.0
+        omega, alpha = np.zeros((2, 3, *t.shape))
+        for k, name in enumerate(names.lower()):
+            axis = "xyz".index(name)
+            spin = rotation[:, axis] * rate[k]
+            alpha += rotation[:, axis] * acc[k] + _cross(omega, spin)  # each axis turns with the rotations before it
+            omega += spin
+            one, other = rotation[:, (axis + 1) % 3], rotation[:, (axis + 2) % 3]
+            c, s = np.cos(angle[k]), np.sin(angle[k])
+            one[:], other[:] = c * one + s * other, c * other - s * one
         position = (x[..., :3], xdot[..., :3], xddot[..., :3])
-        return assembled(t, second @ turn(a3, angle[2]), position, w1 + w2 + w3, alpha)
+        return assembled(
+            t, np.moveaxis(rotation, (0, 1), (-2, -1)), position, np.moveaxis(omega, 0, -1), np.moveaxis(alpha, 0, -1)
+        )
+
+
+def _cross(a: Array, b: Array) -> Array:
+    """Cross products of vectors (3, ...)."""
+    return np.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
