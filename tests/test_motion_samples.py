@@ -12,14 +12,18 @@ from polypod.cli.check import check
 from polypod.errors import InputError, MotionFileError, StateError
 from polypod.motion import (
     Circle,
+    ConstantAccelerations,
     Euler,
+    Hermite,
     Line,
     OwnCoordinates,
     Piecewise,
+    Polynomial,
     Poses,
     Published,
     Rest,
     Sine,
+    Spline,
     Stack,
     Sum,
     Through,
@@ -29,7 +33,7 @@ from polypod.motion import (
     sample_times,
     with_motion_lines,
 )
-from polypod.results.study import study
+from polypod.results import between, judged_between, study, verdict
 
 FAR = """name: far
 rate: 0.5
@@ -54,6 +58,7 @@ def test_thirty_metres_between_two_samples_are_seen(tmp_path):
     assert "leaves what the robot can do" in fault.message
 
 
+POINTS = [0.0, 0.123, 0.4567, 1.0]
 HEAVE = """name: heave
 rate: 1
 trajectory:
@@ -93,6 +98,71 @@ def test_a_peak_between_two_samples_is_judged(part, certified, said, tmp_path, m
     assert report.clean is certified
 
 
+def test_run_breaks_with_a_peak_between_two_samples(tmp_path, model_of):
+    """The same sine: the verdict of a run was that of its samples alone."""
+    path, top = tmp_path / "heave.yaml", highest(model_of("kim-ryu"))
+    path.write_text(HEAVE % f"{1.01 * top:.12f}")
+    model = model_of("kim-ryu")
+    task = make_task(model, path)
+    result = study(model, task)
+    assert verdict(result).ok
+    judged = verdict(judged_between(result, model, task, True))
+    assert not judged.ok
+    assert judged.headline.startswith("Does not fit: limits are broken between samples: leg")
+
+
+SHAPES = {
+    "sine": Sine(amplitude=[1.0, 2.0], frequency=[1.0, 7.0], phase=0.3, duration=1.0),
+    "circle": Circle(centre=[0, 0, 0], radius=0.3, normal=[1, 2, 3], rpm=40),
+    "quintic": Line(start=[0, 1], end=[1, -3], duration=0.7),
+    "cosine": Line(start=0, end=1, duration=0.7, law="cosine"),
+    "constant": Line(start=0, end=1, duration=0.7, law="constant_speed"),
+    "trapezoid": Line(start=0, end=1, duration=0.7, law={"kind": "trapezoid", "ramp": 0.2}),
+    "through": Through(points=[0, 1, -2, 2], times=POINTS),
+    "spline": Spline(points=[[0, 0], [1, 2], [-1, 5], [0, 0]], times=POINTS),
+    "polynomial": Polynomial(coefficients=[0.1, -1.0, 2.0, 3.0, -4.0, 0.5, 0.25], duration=1.3),
+    "hermite": Hermite(points=[0, 1, 0], times=[0, 0.3, 1.0], velocities=[0, 4, -1], accelerations=[0, 0, 9]),
+    "accelerations": ConstantAccelerations(start=0, accelerations=[3, -5, 1], times=[0, 0.2, 0.9, 1.0], velocity=-1),
+    "sum": Sum(parts=[Sine(amplitude=1, frequency=3, duration=1.0), Through(points=[0, 1, 0, 2], times=POINTS)]),
+    "piecewise": Piecewise(parts=[Rest(point=0.0, duration=0.3), Line(start=0, end=1, duration=0.1)]),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_no_instant_is_faster_than_the_bound_of_its_formula(name):
+    """20,001 instants; single curves come within 2 % of their bounds, a sum need not reach that of its parts."""
+    path = SHAPES[name]
+    rates = np.abs(path.at(path.even_times(20_001)).xdot).reshape(20_001, -1).max(axis=0)
+    assert (rates <= path.peak * (1 + 1e-12)).all()
+    if name != "sum":
+        assert (rates >= 0.98 * path.peak - 1e-12).all()
+
+
+def test_a_turn_is_no_faster_than_its_angles_allow():
+    """All three angles at once in an order whose first and last axes may coincide."""
+    path = Stack(parts=[Rest(point=[0, 0, 0], duration=1.0), Sine(amplitude=[1, 0.3, 1], frequency=1, duration=1.0)])
+    motion = Euler(path=path, convention="ZXZ")
+    turning = np.linalg.norm(motion.at(motion.even_times(2001)).twist[:, 3:], axis=1).max()
+    assert 0.95 * motion.peak.turning < turning <= motion.peak.turning * (1 + 1e-12)
+
+
+def test_functions_of_a_program_have_no_bound_of_their_own(model_of):
+    """What is taken for granted of them is said."""
+    inner = make_task(model_of("kim-ryu"), "kim-ryu-circle").trajectory
+
+    class Own(pp.motion.Trajectory):
+        duration = inner.duration
+
+        def evaluate(self, t):
+            return inner.evaluate(t)
+
+    task = make_task(model_of("kim-ryu"), Own())
+    found = between(model_of("kim-ryu"), task)
+    assert found.certified
+    assert "taking for granted that it is nowhere faster than 0.461 m/s" in found.text
+    assert "granted" not in between(model_of("kim-ryu"), make_task(model_of("kim-ryu"), "kim-ryu-circle")).text
+
+
 def test_a_rate_of_almost_nothing_still_moves(model_of):
     task = make_task(model_of("lopes"), rate=1e-9)
     fine = make_task(model_of("lopes"))
@@ -102,9 +172,6 @@ def test_a_rate_of_almost_nothing_still_moves(model_of):
 
 def coordinates(path):
     return OwnCoordinates(path=path)
-
-
-POINTS = [0.0, 0.123, 0.4567, 1.0]
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.7, 10.0, 200.0, 1234.5])

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from ..model import Model
     from ..motion import Task
 
-_LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
 EXAMPLE = "Example: polypod check my-robot.yaml"
 
 
@@ -253,7 +252,7 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
 
 
 def _try(report: Report, model: Model, task: Task) -> None:
-    from ..results import limits, study, verdict
+    from ..results import between, limits, study, verdict
     from ..results.report import near_singularity
 
     result = study(model, task)
@@ -261,39 +260,13 @@ def _try(report: Report, model: Model, task: Task) -> None:
     report.within_limits, report.broken = judged.ok, limits(result)
     report.warnings = near_singularity(result)
     length = f"{task.time[-1]:.6g} s, {len(task.time)} samples"
-    text = _between(report, model, task) if judged.ok else "all poses are in reach, but limits are broken"
+    text = "all poses are in reach, but limits are broken"
+    if judged.ok:
+        found = between(model, task)
+        text, report.certified, report.within_limits = found.text, found.certified, not found.broken
+        report.warnings += found.warnings
     report.remarks = [f"{task.name}: {length}, {model.robot.name}: {text}"]
     report.remarks += [] if judged.worst is None else [judged.headline]
-
-
-def _between(report: Report, model: Model, task: Task) -> str:
-    """What is certain of a motion between its samples, which it makes; looked at more closely while that may help."""
-    from ..analysis import certify_motion
-
-    assert task.trajectory is not None  # only tasks of bare arrays have none
-    count, duration = len(task.time), float(task.time[-1])
-    try:
-        for finer in (1, 4, 16, 64):
-            found = certify_motion(model, task.trajectory, (count - 1) * finer / duration, most=1)
-            if found.ok or 4 * len(found.time) > _LOOKED_AT:
-                break
-    except PolypodError as error:
-        return f"can make it at its samples; nothing is proven between them: {error}"
-    report.certified = found.ok
-    if found.ok:
-        speeds = f"{found.speed:.3g} m/s and {found.turning:.3g} rad/s"
-        unbent = ", the platform unbent" if model.robot.flexible else ""
-        return f"can make it, between the samples too (proven of its kinematics{unbent}, up to {speeds})"
-    kept = model.limits(task.trajectory.at(found.open).pose)
-    if not kept.ok:
-        report.within_limits = False
-        return f"keeps its limits at its samples and breaks them between: {'; '.join(kept.violations())}"
-    open_ = f"near t = {found.open[0]:.4g} s" + (f" to {found.open[-1]:.4g} s" if len(found.open) > 1 else "")
-    report.warnings.append(
-        f"{open_} it is not proven between samples that legs close, keep their limits and stay off singular poses: the "
-        "motion comes too near to where they do not; keep a larger distance"
-    )
-    return "can make it at its samples"
 
 
 @report_errors

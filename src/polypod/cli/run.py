@@ -73,16 +73,18 @@ def run(
     progress: Step = lambda step: None,
     vibration: bool | None = None,
     settings: Sequence[str] | None = None,
+    certify: bool = True,
 ) -> tuple[xr.Dataset, Path | None]:
     """Study a robot along a motion and write its results folder; returns the result and the folder.
 
     ``robot`` and ``motion`` are names or files; without them the library's hexapod runs. ``rate`` in samples a
     second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.results.study`.
-    ``settings`` are other values of the robot's numbers, ``PATH=VALUE``.
+    ``settings`` are other values of the robot's numbers, ``PATH=VALUE``. With ``certify`` the motion is judged between
+    its samples too, see :func:`polypod.results.between`.
     """
     from ..model import Model
     from ..motion import make_task, with_motion_lines
-    from ..results import study
+    from ..results import judged_between, study
     from ..results.report import FILES, check_target, source, write_results
 
     name, task_name = resolve(robot, motion)
@@ -101,6 +103,9 @@ def run(
         check_target(target, force, FILES, inputs)
     with with_motion_lines(task_name):
         result = study(model, task, friction, progress, vibration)
+    if certify:
+        progress("between the samples")
+        result = judged_between(result, model, task, friction)
     if files:
         write_results(result, target, force, progress, inputs, model)
     return result, target if files else None
@@ -134,6 +139,9 @@ def command(
         bool | None,
         typer.Option(help="A flexible platform vibrates along the motion. Where it can, if not given."),
     ] = None,
+    certify: Annotated[
+        bool, typer.Option(help="Judge the motion between its samples too, by proof where there is one.")
+    ] = True,
     strict: Annotated[bool, typer.Option("--strict", help="End with 2 if a limit is broken.")] = False,
     settings: Settings = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
@@ -142,7 +150,9 @@ def command(
     from ..results import verdict
 
     with working("running") as progress:
-        result, target = run(robot, motion, out_folder, rate, friction, force, files, progress, vibration, settings)
+        result, target = run(
+            robot, motion, out_folder, rate, friction, force, files, progress, vibration, settings, certify
+        )
     found = verdict(result)
     if json_:
         show_json(report_data(result, target))
@@ -175,7 +185,8 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     if facts["force_error_bound"] is not None:
         unit = result.force.attrs["units"]
         console.print(f"Rounding moves no force by more than {facts['force_error_bound']:.1g} {unit}.")
-    console.print("All this is at the samples; 'polypod check' judges the motion between them.")
+    told = str(result.attrs.get("between_samples", "All this is at the samples; nothing between was judged."))
+    console.print(escape(told))
     if "deflection" in result:
         console.print(f"Platform: {bending(result)}.")
     driven = motors(result)
@@ -202,6 +213,8 @@ def report_data(result: xr.Dataset, target: Path | None) -> dict[str, Any]:
         "verdict": verdict(result).data(),
         "summary": summary(result),
         "within_limits": limit_report(result).ok,
+        "certified": result.attrs.get("certified", "not tried"),
+        "between_samples": result.attrs.get("between_samples", ""),
         "limits": limits(result).records(),
         "actuators": actuators(result).records(),
         "motors": motors(result).records(),

@@ -43,6 +43,17 @@ class Motion(NamedTuple):
     acceleration: Array
 
 
+class Peak(NamedTuple):
+    """Bounds of a motion's speeds at every instant: of the components of v (3,) [m/s], of |omega| [rad/s].
+
+    ``own`` (m,) are those of a robot's own coordinates, where the motion is given by them; all are then of them.
+    """
+
+    velocity: Array
+    turning: float
+    own: Array | None = None
+
+
 Value_co = TypeVar("Value_co", bound=tuple[Array, ...], covariant=True)
 
 
@@ -101,6 +112,11 @@ class Path(Timed[Coordinates]):
         """How many coordinates there are."""
         return int(np.prod(self.shape, dtype=int))
 
+    @property
+    def peak(self) -> Array | None:
+        """Bounds (k,) of |xdot| of every coordinate at every instant; None where they are not known."""
+        return None
+
     def matched(self, columns: tuple[Column, ...]) -> Self:
         """The path with the named columns of its tables in this order; one that does not fit is an InputError.
 
@@ -115,6 +131,11 @@ class Trajectory(Timed[Motion]):
     def for_model(self, model: Model) -> Trajectory:
         """The motion with what it leaves to the robot (order of angles, home, own coordinates) filled in."""
         return self
+
+    @property
+    def peak(self) -> Peak | None:
+        """Bounds of the speeds at every instant; None where they are not known."""
+        return None
 
 
 def matched(field: str, path: Path, columns: tuple[Column, ...]) -> Path:

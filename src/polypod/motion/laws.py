@@ -35,6 +35,10 @@ class Law(Kind):
         time, span = np.broadcast_arrays(np.asarray(t, dtype=np.float64), np.asarray(duration, dtype=np.float64))
         return self.evaluate(np.clip(time, 0.0, span), span)
 
+    def peak(self, duration: Array) -> Array | None:
+        """The largest sdot [1/s] of moves that last ``duration`` (...) [s], at any instant; None: not known."""
+        return None
+
     def time_for(self, distance: float) -> float | None:
         """How long the law takes over a distance [m or rad] by itself [s]; None if a duration must be given."""
         return None
@@ -56,6 +60,9 @@ class ConstantSpeed(Law):
     def evaluate(self, t: Array, duration: Array) -> Coordinates:
         return Coordinates(t / duration, 1 / duration, np.zeros_like(t))
 
+    def peak(self, duration: Array) -> Array:
+        return 1 / duration
+
 
 class Quintic(Law):
     """s = 10 u^3 - 15 u^4 + 6 u^5 with u = t/T: at rest, without acceleration, at both ends."""
@@ -70,6 +77,9 @@ class Quintic(Law):
         s = np.where(u > 0.5, 1 - part, part)
         return Coordinates(s, 30 * (u * (1 - u)) ** 2 / duration, 60 * u * (1 - u) * (1 - 2 * u) / duration**2)
 
+    def peak(self, duration: Array) -> Array:
+        return 1.875 / duration
+
 
 class Cosine(Law):
     """s = (1 - cos(pi u))/2 with u = t/T: at rest at both ends; there and back in turn, smooth for ever."""
@@ -79,6 +89,9 @@ class Cosine(Law):
     def evaluate(self, t: Array, duration: Array) -> Coordinates:
         w = np.pi / duration
         return Coordinates(np.sin(w * t / 2) ** 2, w * np.sin(w * t) / 2, w * w * np.cos(w * t) / 2)
+
+    def peak(self, duration: Array) -> Array:
+        return np.pi / (2 * duration)
 
 
 class Trapezoid(Law):
@@ -97,16 +110,23 @@ class Trapezoid(Law):
             raise InputError("ramp: missing: a trapezoid needs a ramp or a speed")
 
     def evaluate(self, t: Array, duration: Array) -> Coordinates:
-        if self.ramp is None:
-            raise InputError("law.ramp: missing: a speed alone gives a ramp only over a distance, as of a line")
-        rise = np.minimum(self.ramp, duration / 2)
-        rise = np.where(duration - 2 * rise <= ROUNDING * duration, duration / 2, rise)
+        rise = self._rise(duration)
         top = 1 / (rise * (duration - rise))
         left = duration - t
         parts = [t < rise, t < duration - rise]
         s = np.select(parts, [top * t**2 / 2, top * rise * (t - rise / 2)], 1 - top * left**2 / 2)
         sdot = np.select(parts, [top * t, top * rise], top * left)
         return Coordinates(s, sdot, np.select(parts, [top, 0 * top], -top))
+
+    def _rise(self, duration: Array) -> Array:
+        """How long each of the ramps lasts [s]."""
+        if self.ramp is None:
+            raise InputError("law.ramp: missing: a speed alone gives a ramp only over a distance, as of a line")
+        rise = np.minimum(self.ramp, duration / 2)
+        return np.where(duration - 2 * rise <= ROUNDING * duration, duration / 2, rise)
+
+    def peak(self, duration: Array) -> Array:
+        return 1 / (duration - self._rise(duration))
 
     def time_for(self, distance: float) -> float | None:
         if self.ramp is None or self.speed is None:

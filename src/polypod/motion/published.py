@@ -13,7 +13,7 @@ from pydantic import Field, PrivateAttr
 from ..description.quantities import Number
 from ..errors import InputError, UnknownNameError
 from .checks import Array
-from .contract import Motion, Trajectory
+from .contract import Motion, Peak, Trajectory
 from .files import loads_motion
 from .motion_file import MotionFile
 from .trajectories.base import TrajectoryKind
@@ -92,6 +92,14 @@ class Paced(Trajectory):
     @property
     def pieces(self) -> Array:
         return self.original.pieces / [self.pace, self.pace, 1.0]
+
+    @property
+    def peak(self) -> Peak | None:
+        peak = self.original.peak
+        if peak is None:
+            return None
+        velocity, turning, own = peak
+        return Peak(self.pace * velocity, self.pace * turning, None if own is None else self.pace * own)
 
     def evaluate(self, t: Array) -> Motion:
         motion = self.original.at(self.pace * t)

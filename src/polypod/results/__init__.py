@@ -7,6 +7,7 @@
 
 from ..datasets import load_result, robot_of, save_result
 from .bearings import bearings
+from .between import Between, between, judged_between
 from .motors import motors, rotor_notes
 from .read import Reaction, limit_report, open_reactions, reactions, violations
 from .report import write_results
@@ -18,11 +19,14 @@ from .verdict import Verdict, verdict
 __all__ = [
     "BENDING",
     "PARTS",
+    "Between",
     "Reaction",
     "Use",
     "Verdict",
     "actuators",
     "bearings",
+    "between",
+    "judged_between",
     "limit_report",
     "limits",
     "load_result",

@@ -20,10 +20,14 @@ _SHOWN = {"m": (1e3, "mm"), "m/s": (1e3, "mm/s"), "rad": (180 / math.pi, "deg"),
 
 @dataclass(frozen=True)
 class Verdict:
-    """Every limit of a robot along a motion; ``unjudged`` names what no drive of the robot file limits."""
+    """Every limit of a robot along a motion; ``unjudged`` names what no drive of the robot file limits.
+
+    ``between`` are limits that are kept at samples and broken between them, where that was looked at.
+    """
 
     uses: tuple[Use, ...]
     unjudged: tuple[str, ...]
+    between: str = ""
 
     @lazy
     def rows(self) -> tuple[Use, ...]:
@@ -37,7 +41,7 @@ class Verdict:
     @property
     def ok(self) -> bool:
         """Whether every limit is kept; true where there is none."""
-        return all(one.kept for one in self.uses)
+        return all(one.kept for one in self.uses) and not self.between
 
     @property
     def worst(self) -> Use | None:
@@ -55,6 +59,8 @@ class Verdict:
         most = f"{worst.quantity} {percent(worst.use)} in {worst.where}{at}"
         if broken:
             return f"Does not fit: {', '.join(broken)} beyond the limit; worst is {most}."
+        if self.between:
+            return f"Does not fit: limits are broken between samples: {self.between}."
         return f"Fits: all {len(self.uses)} limits are kept; most used is {most}."
 
     @property
@@ -147,4 +153,5 @@ def verdict(result: xr.Dataset) -> Verdict:
     uses = [one for name in judged for one in of_drives(result, given, name)]
     unit = str(result.force.attrs["units"])
     unjudged = tuple(called(name, unit) for name in OF_DRIVES if name not in judged)
-    return Verdict((*uses, *of_limits(result), *of_bearings(result)), unjudged)
+    between = str(result.attrs.get("broken_between_samples", ""))
+    return Verdict((*uses, *of_limits(result), *of_bearings(result)), unjudged, between)

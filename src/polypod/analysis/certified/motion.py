@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...model import Model
-from ...motion import make_task
+from ...motion import Task, make_task
 from ..workspace.space import Space
 from .boxes import certify_box
 from .implicit import enclosure_of
@@ -21,6 +21,8 @@ _CHUNK = 1 << 13
 class CertifiedMotion(NamedTuple):
     """What is certain of a motion whose speeds are at most ``speed`` [m/s] and ``turning`` [rad/s] at every instant.
 
+    ``proven`` says whether the motion keeps to these speeds by its own formula, or they are assumed of it: a motion in
+    a robot's own coordinates keeps to those of them, whose largest are stated.
     ``certain`` (n,): around sample k, from half a sample before it to half a sample after it, the robot is in its
     workspace; ``outside`` (n,): at some pose that such a motion could take then it is not. ``time`` (n,) [s].
     """
@@ -30,6 +32,7 @@ class CertifiedMotion(NamedTuple):
     outside: NDArray[np.bool_]
     speed: float
     turning: float
+    proven: bool = False
 
     @property
     def ok(self) -> bool:
@@ -55,32 +58,36 @@ def certify_motion(
     ``motion`` as :func:`polypod.motion.make_task` takes it. In half a sample's time dt/2 a motion goes no farther from
     its sample than v dt/2 and turns no more than w dt/2, so boxes of that size around the samples hold it all: boxes
     of displacements about the poses, or of the coordinates of a robot of fewer than six freedoms.
-    ``speed`` v and ``turning`` w are bounds of the motion's speeds; unless given they are a tenth more than the largest
-    at the samples, and the certificate holds for motions that keep to them. A box of which nothing is certain is
-    halved until ``most`` parts are looked at.
+    ``speed`` v and ``turning`` w are bounds of the motion's speeds. Unless given they are those that the motion's own
+    formula has (``trajectory.peak``); where it has none, such as a function of a program's own, a tenth more than the
+    largest at the samples, and the certificate holds for motions that keep to them. A box of which nothing is certain
+    is halved until ``most`` parts are looked at.
     """
     task = make_task(model, motion, rate)
-    poses, time, twist = task.motion.pose, np.asarray(task.time), task.motion.twist
-    largest = [float(np.linalg.norm(twist[:, part], axis=1).max(initial=0.0)) for part in (slice(0, 3), slice(3, 6))]
-    v, w = (given if given is not None else 1.1 * top for given, top in zip((speed, turning), largest, strict=True))
-    if v < largest[0] or w < largest[1]:
-        raise InputError(
-            f"speed: the motion itself has {largest[0]:.4g} m/s and {largest[1]:.4g} rad/s at its samples, more "
-            f"than the bounds {v:.4g} m/s and {w:.4g} rad/s"
-        )
+    poses, time = task.motion.pose, np.asarray(task.time)
+    bounds = _Bounds.of(task, speed, turning)
     half = 0.5 * np.maximum(np.diff(time, prepend=time[:1]), np.diff(time, append=time[-1:]))
-    if (w * half >= np.pi).any():
+    if (bounds.turning * half >= np.pi).any():
         raise InputError("rate: the platform turns by more than half a turn between samples; sample more often")
     space = Space(model)
     if space.full:
         about, middle = np.asarray(poses), np.zeros((len(time), 6))
-        turn, scale = np.tan(0.5 * w * half), np.where(space.turns, 2 * model.size, 1.0)
+        turn, scale = np.tan(0.5 * bounds.turning * half), np.where(space.turns, 2 * model.size, 1.0)
+        size = np.column_stack([bounds.velocity * half[:, None], *[turn] * 3])
     else:
         about, middle = None, np.asarray(model.coordinates(poses))
+        scale = np.where(space.turns, model.size, 1.0)
         # the rate of a rotation vector of up to half a turn is at most pi/2 times the angular velocity
-        turn, scale = w * half * (1.0 if space.turns.sum() < 2 else 0.5 * np.pi), np.where(space.turns, model.size, 1.0)
-    # widened for the rounding of the poses themselves
-    size = np.where(space.turns, turn[:, None], (v * half)[:, None]) + 1e-12
+        turns = bounds.turning * (1.0 if space.turns.sum() < 2 else 0.5 * np.pi)
+        rates = np.where(space.turns, turns, bounds.speed)
+        if bounds.own is not None:
+            moved = np.abs(np.diff(middle, axis=0))
+            if (moved <= bounds.own * np.diff(time)[:, None] * (1 + 1e-9) + 1e-9).all():
+                rates = bounds.own
+            else:  # the coordinates of the poses are others by whole turns: the path's rates are not theirs
+                bounds = bounds._replace(proven=False)
+        size = rates * half[:, None]
+    size = size * (1 + 1e-12) + 1e-12  # for the rounding of poses and bounds themselves
     enclosure = enclosure_of(space, "about" if space.full else "coordinates")
     certain, outside = np.zeros(len(time), dtype=bool), np.zeros(len(time), dtype=bool)
     for first in range(0, len(time), _CHUNK):
@@ -91,4 +98,32 @@ def certify_motion(
     for k in np.flatnonzero(~certain & ~outside).tolist() if most > 1 else ():
         pose = None if about is None else about[k]
         certain[k], outside[k], _ = certify_box(enclosure, middle[k] - size[k], middle[k] + size[k], scale, most, pose)
-    return CertifiedMotion(time, certain, outside, float(v), float(w))
+    return CertifiedMotion(time, certain, outside, bounds.speed, bounds.turning, bounds.proven)
+
+
+class _Bounds(NamedTuple):
+    """Of a motion's speeds at every instant: components of v (3,), |v|, |omega|, its robot's own coordinates (m,)."""
+
+    velocity: Array
+    speed: float
+    turning: float
+    own: Array | None
+    proven: bool
+
+    @staticmethod
+    def of(task: Task, speed: float | None, turning: float | None) -> _Bounds:
+        """Those given, those of the motion's formula, or a tenth more than the largest at the samples."""
+        twist = task.motion.twist
+        v, w = (float(np.linalg.norm(twist[:, part], axis=1).max(initial=0.0)) for part in (slice(3), slice(3, 6)))
+        peak = None if task.trajectory is None else task.trajectory.peak
+        if speed is None and turning is None and peak is not None:
+            if peak.own is not None:
+                return _Bounds(np.full(3, 1.1 * v), 1.1 * v, 1.1 * w, peak.own, True)
+            return _Bounds(peak.velocity, float(np.linalg.norm(peak.velocity)), peak.turning, None, True)
+        fast, quick = 1.1 * v if speed is None else speed, 1.1 * w if turning is None else turning
+        if fast < v or quick < w:
+            raise InputError(
+                f"speed: the motion itself has {v:.4g} m/s and {w:.4g} rad/s at its samples, more "
+                f"than the bounds {fast:.4g} m/s and {quick:.4g} rad/s"
+            )
+        return _Bounds(np.full(3, fast), fast, quick, None, speed is not None and turning is not None)

@@ -53,6 +53,15 @@ class CombinedPath(PathKind):
         parts = tuple(matched(f"parts.{number}", part, own) for number, (part, own) in pairs)
         return self.model_copy(update={"parts": parts})
 
+    @property
+    def peak(self) -> Array | None:
+        peaks = [peak for part in self.parts if (peak := part.peak) is not None]
+        return self._joined(peaks) if len(peaks) == len(self.parts) else None
+
+    def _joined(self, peaks: list[Array]) -> Array:
+        """Bounds of the parts as those of the whole: one part at a time."""
+        return np.asarray(np.max(peaks, axis=0))
+
 
 class Stack(CombinedPath):
     """Coordinates of several paths side by side: a position and three angles make six."""
@@ -72,6 +81,9 @@ class Stack(CombinedPath):
         columns = ([np.reshape(value[order], t.shape + shape) for shape, value in values] for order in range(3))
         return Coordinates(*(np.concatenate(column, axis=-1) for column in columns))
 
+    def _joined(self, peaks: list[Array]) -> Array:
+        return np.concatenate(peaks)
+
     def matched(self, columns: tuple[Column, ...]) -> Self:
         ends = np.cumsum([part.count for part in self.parts])
         return self._matched([columns[end - part.count : end] for part, end in zip(self.parts, ends, strict=True)])
@@ -90,6 +102,9 @@ class Sum(CombinedPath):
     def evaluate(self, t: Array) -> Coordinates:
         values = zip(*(part.evaluate(t) for part in self.parts), strict=True)
         return Coordinates(*(np.sum(derivative, axis=0) for derivative in values))
+
+    def _joined(self, peaks: list[Array]) -> Array:
+        return np.asarray(np.sum(peaks, axis=0))
 
 
 class Piecewise(CombinedPath):

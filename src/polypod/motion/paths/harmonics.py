@@ -46,6 +46,11 @@ class HarmonicPath(PathKind):
         swing = cosine * c + sine * s
         return Coordinates(offset + swing, w * (sine * c - cosine * s), -w * w * swing)
 
+    @property
+    def peak(self) -> Array:
+        _, cosine, sine, w = self._wave
+        return np.atleast_1d(np.abs(w) * np.hypot(cosine, sine))
+
 
 class Sine(HarmonicPath):
     """x = offset + amplitude sin(2 pi frequency t + phase), ``frequency`` in Hz; numbers, or one a coordinate."""

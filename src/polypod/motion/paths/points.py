@@ -15,6 +15,7 @@ from ...errors import InputError
 from ..checks import Array, knots, scalar_or_vector
 from ..columns import Column
 from ..contract import Coordinates, even_pieces
+from ..fastest_rate import peak_of
 from ..fields import Accelerations, Duration, MaybeNumbers, MaybeTimes, Numbers, Velocities
 from ..laws import QUINTIC, AnyLaw, Law
 from ..tables import Table, read_table
@@ -67,6 +68,11 @@ class Line(PathKind):
         progress = self._law.evaluate(t, np.full_like(t, self.duration))
         s, sdot, sddot = (np.multiply.outer(derivative, self._step) for derivative in progress)
         return Coordinates(self._start + s, sdot, sddot)
+
+    @property
+    def peak(self) -> Array | None:
+        top = self._law.peak(np.array(self.duration))
+        return None if top is None else np.atleast_1d(np.abs(self._step) * top)
 
 
 def _distance(start: Any, end: Any) -> float:
@@ -156,6 +162,18 @@ class Through(PointPath):
         step = np.diff(self._points, axis=0)[i]
         return Coordinates(self._points[i] + s * step, sdot * step, sddot * step)
 
+    @property
+    def peaks(self) -> Array | None:
+        """Largest sdot [1/s] on every line; None where the law does not say."""
+        return self.law.peak(np.diff(self._times))
+
+    @property
+    def peak(self) -> Array | None:
+        if self.peaks is None:
+            return None
+        step = np.abs(np.diff(self._points, axis=0)).reshape(len(self._times) - 1, -1)
+        return np.asarray((step * self.peaks[:, None]).max(axis=0))
+
 
 class Spline(PointPath):
     """Quintic spline through all points without a stop, smooth to the fourth derivative.
@@ -181,3 +199,7 @@ class Spline(PointPath):
 
     def evaluate(self, t: Array) -> Coordinates:
         return Coordinates(*(self._curve(t, nu) for nu in range(3)))
+
+    @property
+    def peak(self) -> Array:
+        return peak_of(self._curve, self._times, 5)

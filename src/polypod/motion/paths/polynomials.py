@@ -13,6 +13,7 @@ from pydantic import PrivateAttr
 from ...errors import InputError
 from ..checks import Array, finite, knots, scalar_or_vector
 from ..contract import Coordinates, even_pieces
+from ..fastest_rate import peak_of
 from ..fields import Accelerations, Coefficients, Duration, Numbers, Times, Velocities
 from .base import PathKind
 
@@ -41,6 +42,10 @@ class PolynomialPath(PathKind):
 
     def evaluate(self, t: Array) -> Coordinates:
         return Coordinates(*(self._curve(t, nu) for nu in range(3)))
+
+    @property
+    def peak(self) -> Array:
+        return peak_of(self._curve, self._breaks, len(self._curve.c) - 1)
 
 
 class Polynomial(PolynomialPath):
@@ -78,6 +83,10 @@ class Rest(PathKind):
     def evaluate(self, t: Array) -> Coordinates:
         still = np.zeros(t.shape + self.shape)
         return Coordinates(still + self._point, still, still.copy())
+
+    @property
+    def peak(self) -> Array:
+        return np.zeros(self.count)
 
 
 class ConstantAccelerations(PolynomialPath):

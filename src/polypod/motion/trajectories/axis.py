@@ -12,7 +12,7 @@ from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import Array, same_duration, unit
 from ..columns import Column
-from ..contract import Motion, Path, matched
+from ..contract import Motion, Path, Peak, matched
 from ..fields import Axis
 from ..paths.base import AnyPath
 from ..tables import one_clock
@@ -58,6 +58,11 @@ class AxisTurn(Placed):
     @property
     def clock(self) -> float | None:
         return one_clock("position, angle", self.position, self.angle)
+
+    @property
+    def peak(self) -> Peak | None:
+        velocity, turning = self._position.peak, self._angle.peak
+        return None if velocity is None or turning is None else Peak(velocity, float(turning[0]))
 
     def placed(self, t: Array) -> Motion:
         angle, rate, acc = (derivative.reshape(t.shape) for derivative in self._angle.evaluate(t))

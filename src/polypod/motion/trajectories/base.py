@@ -12,7 +12,7 @@ from pydantic import SerializeAsAny
 from ...errors import InputError
 from ..checks import Array
 from ..columns import Column
-from ..contract import Motion, Trajectory
+from ..contract import Motion, Peak, Trajectory
 from ..kinds import Family, Kind, any_of
 from ..paths.base import PathKind
 
@@ -76,6 +76,10 @@ class FromHome(Trajectory):
     @property
     def pieces(self) -> Array:
         return self.inner.pieces
+
+    @property
+    def peak(self) -> Peak | None:
+        return self.inner.peak
 
     def evaluate(self, t: Array) -> Motion:
         motion = self.inner.evaluate(t)

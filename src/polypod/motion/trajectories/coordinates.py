@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
+
 from ...errors import InputError
 from ..checks import Array
 from ..columns import Column
-from ..contract import Motion, Path, Trajectory, matched
+from ..contract import Motion, Path, Peak, Trajectory, matched
 from ..paths.base import AnyPath
 from .base import TrajectoryKind
 
@@ -64,6 +66,11 @@ class CoordinateMotion(Trajectory):
     @property
     def pieces(self) -> Array:
         return self.path.pieces
+
+    @property
+    def peak(self) -> Peak | None:
+        own = self.path.peak
+        return None if own is None else Peak(np.full(3, np.nan), np.nan, own)
 
     def evaluate(self, t: Array) -> Motion:
         moved = self.model.motion(*self.path.evaluate(t), errors="nan")

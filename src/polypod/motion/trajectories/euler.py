@@ -10,7 +10,7 @@ from pydantic import PrivateAttr
 
 from ...errors import InputError
 from ..checks import Array
-from ..contract import Motion, Path, matched
+from ..contract import Motion, Path, Peak, matched
 from ..paths.base import AnyPath
 from .base import ANGLES, POSITION, Placed, assembled, checked_convention
 
@@ -56,6 +56,14 @@ class Euler(Placed):
 
     def ordered(self, convention: str) -> Euler:
         return self if self.convention else self.model_copy(update={"convention": convention})
+
+    @property
+    def peak(self) -> Peak | None:
+        peak = self._path.peak
+        if peak is None:
+            return None
+        # the first and the third axis may coincide, the second is square to both
+        return Peak(peak[:3], float(np.hypot(peak[3] + peak[5], peak[4])))
 
     def placed(self, t: Array) -> Motion:
         if self.convention is None:

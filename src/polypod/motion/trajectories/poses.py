@@ -18,7 +18,7 @@ from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
 from ..checks import Array, finite
 from ..columns import Column
-from ..contract import Motion
+from ..contract import Motion, Peak
 from ..fields import Seconds
 from ..laws import QUINTIC, AnyLaw, Law
 from ..paths.points import Through
@@ -183,6 +183,11 @@ class Poses(Placed):
         motion = self.model_copy(update={"convention": convention})
         motion._arrange(convention)
         return motion
+
+    @property
+    def peak(self) -> Peak | None:
+        velocity, progress = self._position.peak, self._position.peaks
+        return None if velocity is None or progress is None else Peak(velocity, float((self._angles * progress).max()))
 
     def placed(self, t: Array) -> Motion:
         if self.convention is None and self._needs_order:

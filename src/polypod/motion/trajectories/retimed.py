@@ -13,7 +13,7 @@ from ...description.quantities import Length
 from ...errors import InputError
 from ...lazy import lazy
 from ..checks import Array, finite, knots
-from ..contract import Motion, Trajectory
+from ..contract import Motion, Peak, Trajectory
 from ..fields import MaybeAccelerations, MaybeTimes, Numbers, Velocities
 from ..track import Places, Track
 from .base import AnyTrajectory, TrajectoryKind
@@ -79,6 +79,15 @@ class Retimed(TrajectoryKind):
     @property
     def pieces(self) -> Array:
         return np.column_stack([self._times[:-1], self._times[1:], np.ones(len(self._times) - 1)])
+
+    @property
+    def peak(self) -> Peak:
+        """A speed along the way is that of the platform and of its turns together."""
+        most = np.maximum(self._speeds[1:], self._speeds[:-1])
+        if self._accelerations is not None:
+            steepest = np.maximum(np.abs(self._accelerations[1:]), np.abs(self._accelerations[:-1]))
+            most = most + 0.5 * np.diff(self._times) * steepest
+        return Peak(np.full(3, most.max()), float(most.max() / self.turn_length))
 
     @lazy
     def track(self) -> Track:

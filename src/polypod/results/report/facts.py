@@ -39,6 +39,7 @@ def facts(result: xr.Dataset) -> list[tuple[str, str]]:
         ("Platform acceleration", f"{_short(_longest(acceleration[:, :3]))} m/s\N{SUPERSCRIPT TWO}"),
         ("Force amplification", f"at most {_short(1.0 / float(result.distance.min()))}"),
         ("Limits", state),
+        *_between(result),
         *_bending(result),
     ]  # fmt: skip
 
@@ -62,6 +63,13 @@ def _tilt(result: xr.Dataset) -> np.ndarray:
 def _bending(result: xr.Dataset) -> list[tuple[str, str]]:
     shape = bending(result)
     return [] if shape is None else [("Platform", shape)]
+
+
+def _between(result: xr.Dataset) -> list[tuple[str, str]]:
+    """Whether the motion is proven between its samples, where that was looked at."""
+    words = {"yes": "kept, proven", "no": "not proven", "not tried": "not judged"}
+    state = "broken" if result.attrs.get("broken_between_samples") else words.get(result.attrs.get("certified", ""), "")
+    return [("Limits between samples", state)] if state else []
 
 
 def _exceeded(result: xr.Dataset) -> str:

@@ -1,0 +1,28 @@
+"""How fast piecewise polynomials are at most, at every instant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .checks import Array
+
+_CELLS = 256
+"""Cells of a piece: a rate is bounded to the change of it within half a cell."""
+
+
+def peak_of(curve: Any, breaks: Array, degree: int) -> Array:
+    """Bounds (k,) of |xdot| of a SciPy piecewise polynomial of a ``degree`` whose pieces meet at ``breaks`` (m + 1,).
+
+    No instant is farther than h/2 from the middle of a cell of length h, so that |x^(n)| is at most its largest value
+    at middles plus h/2 times a bound of |x^(n+1)|; the last derivative is constant within a piece.
+    """
+    span = np.diff(breaks)
+    middles = breaks[:-1, None] + span[:, None] * (np.arange(_CELLS) + 0.5) / _CELLS
+    reach = (0.5 * span / _CELLS)[:, None]
+    bound: Array = np.zeros((len(span), 1))
+    for order in range(degree, 0, -1):
+        values = np.abs(curve(middles, order)).reshape(len(span), _CELLS, -1).max(axis=1)
+        bound = values + reach * bound
+    return np.asarray(bound.max(axis=0))
