@@ -123,7 +123,7 @@ class TestBlocks:
         assert got.shape[-1] == column
 
 
-@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("staicu",)))
+@pytest.mark.parametrize("name", mostly_long((*ROBOTS, "planar-4-rrr"), ("staicu", "planar-4-rrr")))
 def test_the_regressor_times_its_numbers_is_the_force(name: str) -> None:
     """Y p = f for the robot's numbers, and for others of the same robot."""
     m, (pose, twist, acceleration, _) = model(name), states(name)

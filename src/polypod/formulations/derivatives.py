@@ -238,23 +238,35 @@ def _matrix(p: Port) -> ca.SX:
 def regressor(mechanism: Mechanism, columns: ca.SX, loads: Loads | None = None) -> Expression:
     """Y (n, k) with Y p = force: forces are linear in the ``columns`` of the port (moments, friction).
 
+    Of more actuators than freedoms they are the forces of least norm.
     With ``loads``, which then are inputs if friction depends on any, columns may be coefficients of dry friction.
     """
     x = mechanism.inputs()
-    _refuse(mechanism)
+    if mechanism.platform.elastic:
+        raise InputError(
+            "regressor: forces of a robot with a flexible platform are not linear in its inertias, which decide how it "
+            "vibrates too; model.derivatives has their slopes"
+        )
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     state = State.of(mechanism, platform, True, loads)
-    factor = GeneralFactor(state.jacobian.T)
     zero = ca.SX.zeros(len(mechanism.actuators))
     residual = _Residual(mechanism, x, x.acceleration.symbols, zero, True, loads, columns)
     # A number acts through a wrench of few components: those are multiplied, not every column solved for.
-    inverse = ca.horzcat(*[factor.solve(ca.densify(ca.SX.eye(factor.n)[:, k])) for k in range(factor.n)])
+    inverse, determined = _forces_of_wrenches(state.jacobian)
     matrix = inverse @ platform.reduced(_jacobian(platform.demand, columns))
     for slopes in residual.legs:
         y = ca.SX.sym("y", slopes.y.numel())
         put = platform.reduced(_jacobian(slopes.residual(slopes.leg, y), y))
         matrix = matrix + (inverse @ put) @ slopes.by_numbers
-    quality = mechanism.quality(state.legs, factor.quality)
+    quality = mechanism.quality(state.legs, determined)
     outputs = port("regressor", matrix, matrix.shape), port("quality", quality, ())
     given = () if loads is None else loads.ports
     return Expression("regressor", (*x.state, x.acceleration, *given), outputs, mechanism.port)
+
+
+def _forces_of_wrenches(jacobian: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """N (n, m) with f = N w of J^T f = w, of least norm for n > m, and how far it is from undetermined."""
+    n, m = jacobian.shape
+    factor = GeneralFactor(jacobian.T) if n == m else SymmetricFactor(jacobian.T @ jacobian)
+    columns = ca.horzcat(*[factor.solve(ca.densify(ca.SX.eye(m)[:, k])) for k in range(m)])
+    return columns if n == m else jacobian @ columns, factor.quality

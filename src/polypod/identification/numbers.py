@@ -136,10 +136,9 @@ class LinearModel:
     def columns(self, motion: Motion, loads: Array, which: tuple[int, ...]) -> Array:
         """Columns ``which`` of Y T (N, n, c), by a function of these alone; NaN where there is no answer.
 
-        Of legs that close by iterating, and with more actuators than freedoms, the columns are differences of forces,
-        exact since forces are linear.
+        Of legs that close by iterating the columns are differences of forces, exact since forces are linear.
         """
-        if self.mechanism.open_legs or self.redundant:
+        if self.mechanism.open_legs:
             return self._differences(motion, which)
         needed, part = self._needed(which)
         key = tuple(self.chosen[k] for k in needed)
