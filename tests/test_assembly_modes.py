@@ -18,7 +18,7 @@ from polypod.assembly.chart import Chart
 from polypod.assembly.extended import polished_closely
 from polypod.assembly.spheres import ThreeSpheres
 from polypod.cli import app
-from polypod.errors import InputError
+from polypod.errors import InputError, StateWarning
 from polypod.legs.strut import Strut
 from polypod.model import Complete, Reach
 
@@ -251,6 +251,26 @@ def test_a_five_bar_has_the_points_where_two_circles_meet(model_of: ModelOf) -> 
     assert (off.min(axis=1) < doubt).all()
     turn = (modes.pose[..., 0, 0] + 1j * modes.pose[..., 1, 0])[meet]
     assert np.abs(left[meet][:, None] + turn * rod_at_home - found).max() < 1e-14
+
+
+def test_modes_of_designs_are_those_of_their_own_circles(model_of: ModelOf) -> None:
+    """The right motor elsewhere, its elbow drawn where it was: rods of 90 mm meet on circles about the elbows."""
+    model = model_of("five-bar")
+    path, q = "legs.0.joints.0.at", np.array([[0.1, 0.05], [0.3, -0.1]])
+    own = model.parameters(path)[path]
+    places = own + np.array([[0.0, 0.0, 0.0], [0.012, -0.007, 0.0], [np.nan, 0.0, 0.0]])
+    with pytest.warns(StateWarning, match=r"state 4: design 2: legs\.0\.joints\.0\.at: finite numbers"):
+        modes = model.assembly_modes(q, reach=False, parameters={path: places[:, None]})
+    assert modes.pose.shape == (3, 2, 2, 4, 4)
+    assert np.isnan(modes.pose[2]).all()
+    np.testing.assert_array_equal(modes.pose[0], model.assembly_modes(q, reach=False).pose)
+    assert (modes.complete[:2] == Complete.PROVEN).all()
+    motor, elbow = places[:2, 0] + 1j * places[:2, 1], 0.072 + 1j * 0.08905616207866226
+    right = motor[:, None] + (elbow - motor)[:, None] * np.exp(1j * q[:, 0])
+    left = -0.059 + (-0.013 + 1j * 0.08905616207866226) * np.exp(1j * q[:, 1])
+    tool = modes.pose[:2, ..., 0, 3] + 1j * modes.pose[:2, ..., 1, 3]
+    np.testing.assert_allclose(np.abs(tool - right[..., None]), 0.09, rtol=1e-13)
+    np.testing.assert_allclose(np.abs(tool - left[:, None]), 0.09, rtol=1e-13)
 
 
 def test_the_3_rps_at_its_own_home_has_sixteen_poses(model_of: ModelOf) -> None:

@@ -1,7 +1,7 @@
 """The numeric face of a robot."""
 
 from .actuators import ActuatorInfo
-from .assembly import AssemblyModes, Complete, Reach
+from .assembly_results import AssemblyModes, Complete, Reach
 from .bounds import ErrorBound
 from .coupling import FrictionCode, FrictionSolutions
 from .derivatives import Derivatives, Regressor

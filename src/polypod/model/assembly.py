@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from enum import IntEnum
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,10 +12,11 @@ from ..assembly import Solved, equations
 from ..errors import AS_RIGID, InputError
 from ..lazy import lazy
 from .arguments import Argument, batch, first_not_finite
-from .caller import Array, Caller
+from .assembly_designs import assembly_modes_of_designs
+from .assembly_results import AssemblyModes, Complete, Flags, Reach
+from .caller import Array, Caller, Parameters
 from .results import Code, LimitReport
 
-Flags = NDArray[np.bool_]
 _GUESSES = 400
 """Starts of Newton's iteration for robots without known equations."""
 _SAME = 1e-6
@@ -28,48 +27,6 @@ _WAYS = 32
 """Ways that are tried."""
 
 
-class Complete(IntEnum):
-    """What is known of a set of assembly modes."""
-
-    NOT_PROVEN = 0
-    ALL_FOUND = 1
-    PROVEN = 2
-
-    @property
-    def meaning(self) -> str:
-        """What the code means, in words."""
-        return {
-            Complete.NOT_PROVEN: "not proven complete: there may be more modes than these",
-            Complete.ALL_FOUND: "every solution of the robot's equations was found, by numbers without proof",
-            Complete.PROVEN: "proven: there are no other modes",
-        }[self]
-
-
-class Reach(IntEnum):
-    """Whether a mode can be reached from home without crossing a singularity."""
-
-    NO = -1
-    UNKNOWN = 0
-    YES = 1
-
-
-class AssemblyModes(NamedTuple):
-    """Poses with the same actuated coordinates; of a batch all have as many rows as the state with most, NaN beyond.
-
-    ``pose`` (..., k, 4, 4), nearest to home first. ``certified`` (..., k): proven to be one, to within rounding.
-    ``own_branch`` (..., k): the legs are in the working mode of the robot's file; other poses hold together as well,
-    but the model's functions do not apply there. ``within_limits`` (..., k), of poses of the own branch. ``reachable``
-    (..., k) is a :class:`Reach`. ``complete`` (...,) is a :class:`Complete`.
-    """
-
-    pose: Array
-    certified: Flags
-    own_branch: Flags
-    within_limits: Flags
-    reachable: NDArray[np.int64]
-    complete: NDArray[np.int64]
-
-
 class AssemblyCalls(Caller):
     """Assembly modes."""
 
@@ -77,7 +34,9 @@ class AssemblyCalls(Caller):
     def _mode_equations(self) -> Callable[[Array], Solved] | None:
         return equations(self.robot, self._freedoms, self._kernels.mechanism.platform.follows_legs)
 
-    def assembly_modes(self, q: ArrayLike, *, reach: bool = True) -> AssemblyModes:
+    def assembly_modes(
+        self, q: ArrayLike, *, reach: bool = True, parameters: Parameters | None = None
+    ) -> AssemblyModes:
         """All poses with actuated coordinates q (..., n), from the robot's own equations where they are known.
 
         Six struts (UPS, PUS, RUS, ...) have forty solutions at most (Ronga and Vust 1995), followed from a system
@@ -90,6 +49,8 @@ class AssemblyCalls(Caller):
         """
         if self.robot.flexible:
             raise InputError(f"assembly_modes: {self.robot.name!r} has a flexible platform; {AS_RIGID}")
+        if parameters is not None:
+            return assembly_modes_of_designs(self, q, reach, parameters)
         argument = Argument("q", q, (len(self.actuators),))
         states = batch([argument])
         first_not_finite(states, [argument])
