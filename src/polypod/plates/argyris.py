@@ -1,10 +1,12 @@
 """The Argyris triangle: quintic polynomials, C1 across edges; tabulated for all triangles of a mesh at once.
 
 Unknowns: w, w_x, w_y, w_xx, w_xy, w_yy at each vertex, the normal derivative at the middle of each edge.
-scikit-fem's ``ElementTriArgyris`` is the same element in powers of global coordinates. They lose all digits on
-triangles that are small beside their distance from the origin: on the graded mesh of an L-shaped plate a rigid mode
-gets the root 17 instead of 0 (first elastic root 65). Here each triangle has coordinates of its own, from its centre
-and in units of its size. Assembly and solution take a third of the time (0.4 s instead of 1.3 s on 384 triangles).
+scikit-fem's ``ElementTriArgyris`` is the same element in powers of global coordinates, which lose all digits on
+triangles that are small beside their distance from the origin. Measured with scikit-fem 12.0.2 on an L-shaped plate of
+side 1 about its centre, its mesh graded towards the corner (416 triangles, the smallest edge 2.4e-4): the three rigid
+modes get the roots 3e-4, 9e-4 and 60 instead of 0, and the first elastic root, 246.77, is lost; on 1,224 triangles they
+get 9, 15 and 72. Here, where each triangle has coordinates of its own, from its centre and in units of its size, they
+are below 2e-6 and 2e-4, and assembly and solution take 0.4 of the time (0.23 s instead of 0.58 s).
 """
 
 from __future__ import annotations
