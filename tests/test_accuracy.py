@@ -224,7 +224,7 @@ def _with_joint_at(robot: pp.Robot, leg: int, joint: int, at: np.ndarray) -> pp.
     [
         ("3-rps", [0.03, 0.2, -0.15]),
         pytest.param("3-prs", [0.03, 0.2, -0.15], marks=pytest.mark.long),
-        ("tricept", [0.1, -0.15, -0.1]),
+        pytest.param("tricept", [0.1, -0.15, -0.1], marks=pytest.mark.long),
     ],
 )
 def test_platforms_that_follow_are_displaced_in_six_components(model_of: ModelOf, name: str, x: list[float]) -> None:

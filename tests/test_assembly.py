@@ -48,6 +48,7 @@ def kim_ryu_with(kind: str) -> pp.Robot:
     return pp.Robot.model_validate(data)
 
 
+@pytest.mark.long
 def test_reactions_keep_their_names_in_any_order(model_of: Callable[[str], pp.Model]) -> None:
     plain, other = model_of("kim-ryu"), pp.Model(kim_ryu_with("shuffled PUS"))
     state = easy(plain, 1, seed=41).at(0)

@@ -304,7 +304,7 @@ def test_bad_measurements_are_refused(tmp_path: Any) -> None:
         read_measurements(model, table)
 
 
-@pytest.mark.parametrize("name", ["3-rps", "tricept"])
+@pytest.mark.parametrize("name", ["3-rps", pytest.param("tricept", marks=pytest.mark.long)])
 def test_joints_in_line_may_leave_it(name: str) -> None:
     """A slide that is drawn along its leg runs aside in the machine: poses are those of a file with these numbers."""
     model = pp.Model(name)

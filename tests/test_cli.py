@@ -45,6 +45,7 @@ def polypod(*arguments):
     return result
 
 
+@pytest.mark.long
 def test_run_needs_no_argument(here):
     result = polypod("run", "--rate", 20)
     assert result.exit_code == 0

@@ -101,6 +101,7 @@ def test_error_decays_as_its_equation_says(model_of: ModelOf) -> None:
     assert np.abs(result.error.values - (1 + w * t) * np.exp(-w * t) * first).max() < 1e-9
 
 
+@pytest.mark.long
 def test_joint_computed_torque_decays_in_the_joints(model_of: ModelOf) -> None:
     model, w = model_of("lopes"), 12.0
     home = model.robot.home.matrix
@@ -188,6 +189,7 @@ def test_no_force_out_of_reach_names_the_leg(model_of: ModelOf) -> None:
         ComputedTorque(model, rest(model))(0.0, Measurement(NONE, NONE, pose, np.zeros(6), NONE, NONE))
 
 
+@pytest.mark.long
 def test_no_force_from_friction_that_does_not_converge(model_of: ModelOf) -> None:
     """Friction coefficients of metres: loads grow without end."""
     data = model_of("kim-ryu").robot.model_dump()

@@ -127,6 +127,7 @@ def test_the_motors_viscous_friction_is_theirs(model: pp.Model) -> None:
     assert_close(extra, wanted, 1e-10, np.abs(model.inverse_dynamics(*s[:4])).max(axis=1))
 
 
+@pytest.mark.long
 def test_dry_friction_of_the_motors(model: pp.Model) -> None:
     """Drag and a part of the bearing's load, by two formulations and by the bearings' reactions."""
     dry = pp.description.Friction(viscous=0.01, coulomb=0.005, drag=0.02)

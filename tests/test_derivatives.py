@@ -282,9 +282,10 @@ def test_what_has_no_derivative_is_refused() -> None:
 @pytest.mark.parametrize(
     ("name", "friction", "paths"),
     [
-        ("lopes", False, ("platform.mass", "legs.*.length", "platform.com")),
+        ("staicu", False, ("platform.mass", "legs.*.length", "platform.com")),
+        pytest.param("lopes", False, ("platform.mass", "legs.*.length", "platform.com"), marks=pytest.mark.long),
         pytest.param("3-rps", False, ("platform.mass", "legs.1.bodies.piston.com"), marks=pytest.mark.long),
-        ("kim-ryu", True, ("platform.mass", "legs.2.slider_friction.coulomb")),
+        pytest.param("kim-ryu", True, ("platform.mass", "legs.2.slider_friction.coulomb"), marks=pytest.mark.long),
     ],
 )
 def test_derivatives_at_designs_are_those_of_robots_made_so(name: str, friction: bool, paths: tuple[str, ...]) -> None:
@@ -312,6 +313,7 @@ def test_derivatives_at_designs_are_those_of_robots_made_so(name: str, friction:
     assert np.abs(got.wrench[0] - got.wrench[1]).max() > 0 or not any("length" in path for path in paths)
 
 
+@pytest.mark.long
 def test_designs_of_derivatives_that_cannot_be() -> None:
     m, given = model("lopes"), states("lopes", 2)
     with pytest.warns(StateWarning, match="design 1: platform: no body has mass -1 kg"):
@@ -326,6 +328,7 @@ def test_designs_of_derivatives_that_cannot_be() -> None:
         m.derivatives("inverse_dynamics", *given, friction=False, parameters="platform.mass")
 
 
+@pytest.mark.long
 def test_the_regressor_of_designs_is_that_of_robots_made_so() -> None:
     """Against models of the changed robots, and Y p = force by design; a design that cannot be has no answer."""
     m, at = model("pedrammehr"), states("pedrammehr")[:3]

@@ -337,6 +337,7 @@ def test_the_best_design_is_no_worse_than_a_fine_grid():
     assert np.hypot(*np.array(robot.legs[0].base)[:2]) == pytest.approx(best.values[0, 0], rel=1e-12)
 
 
+@pytest.mark.long
 def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
     pytest.importorskip("pymoo")
     monkeypatch.chdir(tmp_path)
@@ -430,6 +431,7 @@ def room():
     return prepared, run(*prepared)
 
 
+@pytest.mark.long
 def test_workspaces_are_held_and_measured_as_those_of_robots_of_their_own(room):
     """Each design as a robot through its own checks; volumes against another grid of the same shells, to 2 %."""
     (prepared, evaluator), result = room
@@ -457,6 +459,7 @@ def test_workspaces_are_held_and_measured_as_those_of_robots_of_their_own(room):
     assert killed(judged(result, evaluator))["beyond a range or cone in a workspace"][0] == 1
 
 
+@pytest.mark.long
 def test_platforms_that_follow_their_legs_have_a_volume_of_their_own():
     """How far a 3-RPS heaves, by each design's own parasitic motion: as bisected for a robot with its numbers."""
     text = (

@@ -16,7 +16,7 @@ from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning
 from polypod.files import dumps, loads
 from polypod.model import ClosingCode
-from states import easy
+from states import easy, mostly_long
 from test_parameters import changed
 
 CLOSE = 1e-12
@@ -74,7 +74,7 @@ def shifted(model: pp.Model, name: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", SHIFTS)
+@pytest.mark.parametrize("name", mostly_long(SHIFTS, ("five-bar",)))
 def test_own_coordinates(name: str, model_of: Callable[[str], pp.Model]) -> None:
     """Motions of designs are those of the changed robots, and are taken by other calls with the same numbers."""
     model = model_of(name)

@@ -25,9 +25,11 @@ import generated  # noqa: E402
 from states import mostly_long  # noqa: E402
 
 PAGES = sorted(page for page in (ROOT / "docs").glob("*.md") if page.stem != "interop")  # that has a test of its own
+# The others take seconds: what they call has tests of its own.
+QUICK = [page for page in PAGES if page.stem not in ("flexible", "gallery", "identification", "limits", "maps")]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", mostly_long(PAGES, QUICK, lambda page: page.stem))
 def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
     """All Python blocks of a page, in order, in one namespace and an empty folder; their asserts are the checks."""
     monkeypatch.chdir(tmp_path)

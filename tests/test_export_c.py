@@ -142,6 +142,7 @@ def test_header_names_every_array():
     assert includes == [f"{name}.h", "math.h"]  # self-contained
 
 
+@pytest.mark.long
 def test_header_explains_every_array_of_every_function():
     """Each argument is listed with its shape and a text that has its unit; no line is too wide to read."""
     inputs, outputs, about = set(), set(), set()

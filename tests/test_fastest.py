@@ -281,6 +281,7 @@ def test_jerk_is_bounded_on_request_and_other_limits_hold(hexaslide, circle):
     assert free.duration < softer.duration < found.duration < 2 * free.duration
 
 
+@pytest.mark.long
 def test_bounded_jerk_between_stops_is_no_slower_for_more_places(model_of):
     """Peaks of acceleration beside a stop, higher the closer the places are, do not slow the whole motion down."""
     model = model_of("3-rps")

@@ -35,6 +35,7 @@ def linked_and_dropped(count: int) -> None:
         assert kernel(np.ones((1, 3)))[0, 0] == k + 0.5
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not MAPS.exists(), reason="mappings are counted on Linux")
 def test_object_code_is_freed_with_its_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four mappings a robot ended a process near 16,000 robots."""

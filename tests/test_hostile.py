@@ -232,7 +232,7 @@ def test_a_result_comes_back_as_it_was(saved):
 
 
 def test_cut_off_and_flipped_results_say_so(saved, tmp_path):
-    """One flipped bit in each of 60 places: unnoticed in padding alone, which holds nothing."""
+    """One flipped bit in each of 30 places: unnoticed in padding alone, which holds nothing."""
     content, path = saved.read_bytes(), tmp_path / "damaged.nc"
     original = load_result(saved)
     for length in (0, 3, 100, len(content) // 2, len(content) - 200):
@@ -240,7 +240,7 @@ def test_cut_off_and_flipped_results_say_so(saved, tmp_path):
         with pytest.raises(InputError, match=r"damaged|changed"):
             load_result(path)
     noticed = 0
-    for place in np.random.default_rng(0).integers(0, len(content), 60).tolist():
+    for place in np.random.default_rng(0).integers(0, len(content), 30).tolist():
         flipped = bytearray(content)
         flipped[place] ^= 1 << (place % 8)
         path.write_bytes(flipped)
@@ -250,7 +250,7 @@ def test_cut_off_and_flipped_results_say_so(saved, tmp_path):
             noticed += 1
         else:
             assert same, place
-    assert noticed > 50
+    assert noticed > 25
 
 
 # -- numbers and arrays ------------------------------------------------------------------------------------------------

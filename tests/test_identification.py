@@ -206,7 +206,9 @@ def test_bodies_stay_real() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::polypod.errors.ImplausibleWarning")
-@pytest.mark.parametrize(("name", "heights"), [("lopes", (0.0,)), ("planar-3-rrr", (0.0, 0.02))])
+@pytest.mark.parametrize(
+    ("name", "heights"), [("lopes", (0.0,)), pytest.param("planar-3-rrr", (0.0, 0.02), marks=pytest.mark.long)]
+)
 def test_flat_bodies_stay_real(model_of: Any, name: str, heights: tuple[float, ...]) -> None:
     """Bodies at the limit of the triangle inequality, of which forces do not show all: what is found passes the check.
 
@@ -306,6 +308,7 @@ def test_noise_of_coordinates_does_not_pull_numbers() -> None:
     assert errors[1] < 0.5 * errors[0]
 
 
+@pytest.mark.long
 def test_more_actuators_than_freedoms(model_of: Any) -> None:
     """What forces do beside each other moves nothing: numbers do not change with it, and its noise is not lost."""
     model = model_of("planar-4-rrr")
@@ -428,6 +431,7 @@ def test_clocks_that_do_not_match_are_found() -> None:
     assert mended.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.3)
 
 
+@pytest.mark.long
 def test_too_little_motion_says_what_is_invisible() -> None:
     own = log(0)
     still = simulated_log(five_bar(), motion(), rate=5000.0, **NOISE)

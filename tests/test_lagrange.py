@@ -146,6 +146,7 @@ class TestForces:
         got = pp.Model(robot.model_copy(update=new)).inverse_dynamics(pose, *s[1:4], formulation="lagrange")
         assert_close(got, model.inverse_dynamics(again, *s[1:4]), TOLERANCE)
 
+    @pytest.mark.long
     def test_of_a_leg_that_carries_platform_axes(self) -> None:
         """A body fixed to the platform but stated by a leg, so that the leg depends on the platform's axes."""
         model, s = case("long")

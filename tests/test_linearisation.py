@@ -25,7 +25,7 @@ from states import displaced, mostly_long, papers_robots
 Array = NDArray[np.float64]
 ModelOf = Callable[[str], pp.Model]
 # Rails with dry friction, and few freedoms.
-each_robot = pytest.mark.parametrize("name", mostly_long(papers_robots(), ("kim-ryu", "staicu")))
+each_robot = pytest.mark.parametrize("name", mostly_long(papers_robots(), ("staicu",)))
 
 
 def _columns(rates: Callable[[Array], Array], count: int, step: float) -> Array:
@@ -139,6 +139,7 @@ def test_a_mode_swings_at_its_frequency(model_of: ModelOf) -> None:
     assert np.abs(moved - wanted).max() < 1e-4 * np.abs(shape).max()
 
 
+@pytest.mark.long
 def test_flexible_robot() -> None:
     """A of the flexible robot against differences, and its rigid limit."""
     warnings.simplefilter("ignore", pp.errors.UnphysicalWarning)
@@ -194,7 +195,7 @@ def test_the_printed_plate_buckles() -> None:
     assert (found.frequency[1:] > 0).all()
 
 
-@pytest.mark.parametrize("name", ["3-rps", "orthoglide"])
+@pytest.mark.parametrize("name", ["3-rps", pytest.param("orthoglide", marks=pytest.mark.long)])
 def test_platforms_that_follow_their_legs_and_legs_closed_by_iterating(name: str, model_of: ModelOf) -> None:
     """A and C off home against differences along the robot's own coordinates, the platform following."""
     model = model_of(name)

@@ -14,6 +14,7 @@ from polypod.cli.check import check
 from polypod.cli.new import new
 from polypod.cli.sizes import DEFAULTS, robot_text
 from polypod.errors import InputError, UnknownNameError
+from states import mostly_long
 
 FREEDOMS = {"hexapod": 6, "delta": 3, "servo-hexapod": 6, "tripod": 3}
 
@@ -22,7 +23,7 @@ def polypod(*arguments: object) -> object:
     return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
-@pytest.mark.parametrize("kind", DEFAULTS)
+@pytest.mark.parametrize("kind", mostly_long(DEFAULTS, ("tripod", "hexapod")))
 def test_a_robot_of_each_kind_is_right_and_healthy(kind, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = new(robot=kind)

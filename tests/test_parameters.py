@@ -268,6 +268,7 @@ def test_zeros_of_the_make_up_may_be_opened(model: pp.Model, states: States) -> 
     assert_close(got[1], other.jacobian(states.pose), TIGHT)
 
 
+@pytest.mark.long
 def test_bodies_with_reference_points_and_frames() -> None:
     """Tensors about named points in named axes mean the same in a design as in a file."""
     robot = pp.load("staicu")

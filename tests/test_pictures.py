@@ -180,6 +180,7 @@ def test_forces_of_a_joint_along_and_across_its_axis(model_of):
     assert "spherical" in titled  # a ball has no axis
 
 
+@pytest.mark.long
 def test_panels_show_something(model_of):
     """A robot in a plane: no panel of zeros along its hinges' axes, of a motion that does not turn none of turning."""
     planar = plots.reactions(studied(model_of("five-bar")))

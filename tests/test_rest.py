@@ -31,7 +31,7 @@ def test_a_mass_on_a_slope_is_held_between_static_limits() -> None:
     assert np.array_equal(none.lower, none.upper)
 
 
-@pytest.mark.parametrize("which", ["motors", "all"])
+@pytest.mark.parametrize("which", [pytest.param("motors", marks=pytest.mark.long), "all"])
 def test_a_robot_stays_just_inside_and_moves_just_outside(which: str) -> None:
     """One force at a time, a thousandth of the interval inside and outside of its ends."""
     if which == "motors":
@@ -115,6 +115,7 @@ def counted(own: np.ndarray, slopes: np.ndarray) -> int:
     return count
 
 
+@pytest.mark.long
 def test_solutions_are_counted_where_nothing_contracts() -> None:
     """Nothing was proven in 14 of 80; sign changes along a line are the other proof."""
     rng = np.random.default_rng(11)
@@ -142,6 +143,7 @@ def test_the_loads_of_a_robot_are_proven_unique_or_not_to_be() -> None:
     assert (jammed.code == FrictionCode.NONE).sum() >= 3
 
 
+@pytest.mark.long
 def test_steps_of_variable_length_go_past_joints_about_to_stick() -> None:
     """Thrown upwards, joints come to rest one after another: DOP853 ended there; now it ends as fixed steps do."""
     model = pp.Model("kim-ryu")

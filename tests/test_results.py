@@ -76,6 +76,7 @@ def test_power_is_force_times_rate_in_any_unit(cranks: pp.Model) -> None:
     assert abs(partial - (energy[middle] - energy[0])) < 1e-4 * scale
 
 
+@pytest.mark.long
 def test_a_robot_of_both_kinds_names_the_units_of_each() -> None:
     model = pp.Model(mixed())
     result = study(model, make_task(model, rate=20.0))
@@ -124,6 +125,7 @@ def test_figures_are_drawn_from_a_file(turning: xr.Dataset, simulated: xr.Datase
     assert names == ["forces", "energies"]  # no reference, a rigid platform
 
 
+@pytest.mark.long
 def test_commands_print_the_units_of_motors(tmp_path: Path) -> None:
     file = tmp_path / "hexa.yaml"
     pp.save(hexa(), file)
@@ -145,6 +147,7 @@ def bendy() -> pp.Model:
     return pp.Model(pp.loads(template("robot", "bendy", "flexible").replace("modes: 6 #", "modes: 2 #")))
 
 
+@pytest.mark.long
 def test_study_of_a_robot_that_bends(bendy: pp.Model) -> None:
     """Parts add up, power is that of the deformed robot, the reactions carry its weight."""
     task = make_task(bendy, rate=100.0)
@@ -168,6 +171,7 @@ def test_study_of_a_robot_that_bends(bendy: pp.Model) -> None:
         assert np.array_equal(reaction.force, found.legs[leg][joint].force)
 
 
+@pytest.mark.long
 def test_a_platform_taken_not_to_vibrate_says_so(bendy: pp.Model) -> None:
     result = study(bendy, make_task(bendy, rate=20.0), vibration=False)
     assert result.attrs["vibration"] == "no, as asked for"

@@ -160,7 +160,7 @@ def test_a_controller_that_shakes_a_flexible_platform_is_told(tmp_path: Path) ->
 # -- the motion's wrench -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("frame", ["base", "platform"])
+@pytest.mark.parametrize("frame", [pytest.param("base", marks=pytest.mark.long), "platform"])
 def test_the_wrench_of_a_motion_pushes(robot: Path, tmp_path: Path, frame: str) -> None:
     """A constant force at a point off the origin: by hand from the simulated pose, and in balance at rest."""
     force, point = np.array([40.0, -30.0, -60.0]), np.array([0.1, 0.05, 0.2])
@@ -196,6 +196,7 @@ def test_a_wrench_over_time_is_asked_for_at_its_time(robot: Path, tmp_path: Path
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_progress_tells_every_frame(good: Any, tmp_path: Path) -> None:
     lines: list[str] = []
     write(good, tmp_path / "out", animation=True, progress=lines.append)

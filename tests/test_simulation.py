@@ -155,6 +155,7 @@ def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(name: str, mo
     assert min(order) > 3.5 or errors[0] < 1e-13
 
 
+@pytest.mark.long
 def test_mujoco_agrees_on_the_closed_loop() -> None:
     """The same robot, controller and step in MuJoCo, whose loops are soft by less than a micrometre."""
     pytest.importorskip("mujoco")
@@ -197,6 +198,7 @@ def test_energy_audit_adds_up_with_friction_and_wrench(model_of: ModelOf) -> Non
     )
 
 
+@pytest.mark.long
 def test_flexible_robot_stays_in_equilibrium_and_keeps_its_energy() -> None:
     modes = hexagon_modes(3)
     model = pp.Model(pp.load("long").on_modes(modes.with_stiffness(10 * modes.stiffness)))

@@ -138,6 +138,7 @@ def test_kinds_of_other_robots_are_told_apart(model_of):
         architecture(model_of("3-rps").robot)
 
 
+@pytest.mark.long
 def test_the_command_says_how_far_and_draws_the_screw(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(app, ["singularity", "planar-3-rrr", "--out", "s", "--json"])

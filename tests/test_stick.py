@@ -45,7 +45,7 @@ def loaded() -> pp.Model:
     return kim_ryu({"coulomb": 0.9, "static": 1.7, "viscous": 0.001}, {"coulomb": 0.004, "static": 1.7})
 
 
-@pytest.mark.parametrize("which", ["dragging", "loaded"])
+@pytest.mark.parametrize("which", ["dragging", pytest.param("loaded", marks=pytest.mark.long)])
 def test_a_robot_held_by_friction_does_not_move(which: str, request: pytest.FixtureRequest) -> None:
     """Thousands of steps without drive forces: it stays to rounding, and no energy appears."""
     model = request.getfixturevalue(which)
@@ -139,7 +139,8 @@ def delta(friction: dict[str, float]) -> pp.Model:
     return pp.Model(robot.model_copy(update={"legs": tuple(legs)}))
 
 
-@pytest.mark.parametrize("stribeck", [pytest.param(0.0, marks=pytest.mark.long), 0.5])
+@pytest.mark.long
+@pytest.mark.parametrize("stribeck", [0.0, 0.5])
 def test_static_and_kinetic_friction_agree_with_an_event_driven_solution(stribeck: float) -> None:
     """Three motors that stop one after another and stay, or go back as soon as static friction lets them."""
     model = delta({"drag": 3.0, "static": 1.5, **({"stribeck_speed": stribeck} if stribeck else {})})

@@ -368,6 +368,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert len(data["deflection"]) == 7
 
 
+@pytest.mark.long
 def test_maps_of_robots_of_fewer_freedoms_are_over_their_own_coordinates(model_of: Any) -> None:
     from polypod.results.figures.stiffness import stiffness_map
 
