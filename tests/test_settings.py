@@ -133,7 +133,7 @@ def test_robots_of_one_make_up_share_their_functions(two):
 def test_compare_command(two, tmp_path):
     runner = CliRunner()
     picture = tmp_path / "both.png"
-    args = ["compare", two[0], "--motion", "around-home", "--rate", "20", "--set", "platform.mass=16"]
+    args = ["compare", two[0], "around-home", "--rate", "20", "--set", "platform.mass=16"]
     done = runner.invoke(app, [*args, "--out", str(picture)])
     assert done.exit_code == 0, done.output
     assert "light with platform.mass=16" in done.output
@@ -144,6 +144,8 @@ def test_compare_command(two, tmp_path):
     for wrong, message in (
         (["compare", two[0]], "name two robots or more, or one with --set"),
         (["compare", two[0], two[0]], "is named twice"),
+        (["compare", "around-home", "--set", "gravity.2=1"], "name two robots or more"),
+        (["compare", two[0], "arond-home"], "unknown file, robot or motion 'arond-home'. Did you mean 'around-home'?"),
         ([*args, "--rate", "-1"], "rate: must be greater than 0"),
     ):
         failed = runner.invoke(app, wrong)

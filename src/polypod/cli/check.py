@@ -82,7 +82,7 @@ def check(
     """
     report = Report(str(name), "file")
     try:
-        report.kind = _kind(name)
+        report.kind = kind_of(name)
         if report.kind == "robot":
             _robot(report, sources, settings)
         else:
@@ -94,7 +94,7 @@ def check(
     return report
 
 
-def _kind(name: str | Path) -> str:
+def kind_of(name: str | Path) -> str:
     """Whether a name stands for a robot or a motion: by the library, or by what its file holds."""
     from ..files import library
     from ..files.documents import parse, read

@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError
+from .check import kind_of
 from .options import measured
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from ..description import Robot
     from ..results.compare import Comparison
 
-EXAMPLE = "Example: polypod compare hexapod --set payload.mass=20 --motion around-home"
+EXAMPLE = "Example: polypod compare hexapod lopes around-home, or polypod compare hexapod --set payload.mass=20"
 
 
 def compare(
@@ -54,8 +55,8 @@ def compare(
 
 def _variants(robots: Sequence[str], settings: Sequence[str] | None) -> list[tuple[str, str | Path | Robot]]:
     """Labels and robots: with settings all of them changed, or a single one as it is and changed."""
-    if len(robots) == 1:
-        if not settings:
+    if len(robots) < 2:
+        if not (robots and settings):
             raise InputError("compare: name two robots or more, or one with --set PATH=VALUE to compare it with itself")
         label = f"{Path(robots[0]).stem} with {', '.join(text.replace(' ', '') for text in settings)}"
         return [(Path(robots[0]).stem, robots[0]), (label, with_overrides(robots[0], settings))]
@@ -71,7 +72,9 @@ def _variants(robots: Sequence[str], settings: Sequence[str] | None) -> list[tup
 
 @report_errors
 def command(
-    robots: Annotated[list[str], typer.Argument(help="Library robots or robot files.")],
+    robots: Annotated[
+        list[str], typer.Argument(help="Library robots or robot files; the last one may be a motion of all.")
+    ],
     motion: Annotated[
         str | None, typer.Option("--motion", "-m", help="Motion of all; each robot's own if not given.")
     ] = None,
@@ -89,6 +92,8 @@ def command(
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     if picture is not None and picture.exists() and not force:
         write_whole(picture, b"", force=False)  # says so before the work is done
+    if motion is None and kind_of(robots[-1]) == "motion":
+        *robots, motion = robots
     with working("comparing") as progress:
         found, studies = compare(robots, motion, rate, friction, settings, progress)
         if picture is not None:
