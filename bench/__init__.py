@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from bench import dynamics, growth, published
+from bench import dynamics, functions, growth, published
 from bench.peak import peak
 from bench.rows import Row, Setting, as_json, setting
 from polypod.files import library
@@ -32,6 +32,10 @@ def bench(
                 share = row.operations / row.seconds / top
                 row = replace(row, note=f"{share:.0%} of peak")
             yield row
+    progress("other functions")
+    yield from functions.measure(robots[0], seconds)
+    for robot in ("delta", "3-rps"):
+        yield from functions.checked(robot, seconds)
     progress("the papers' own figures")
     yield from published.rows()
     progress("threads")

@@ -9,7 +9,6 @@ as a Python user would, and as a C++ user would with the legs' coordinates given
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -20,7 +19,7 @@ from bench.compiled import rivals as rivals_in_c
 from bench.generated import rivals as generated
 from bench.rows import Row
 from bench.states import Array, States, states
-from bench.timing import Timing, take_turns
+from bench.timing import Timing, on_one_thread, take_turns
 from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
 from polypod.model import Model
@@ -145,7 +144,7 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float, patient: bo
     checked = partial(model.inverse_dynamics, pose, twist, acceleration, friction=False)
     add(
         "checked call, batch, 1 thread",
-        lambda: _on_one_thread(checked),
+        lambda: on_one_thread(checked),
         BATCH,
         difference=_difference(checked()[:1], truth),
     )
@@ -204,7 +203,7 @@ def _direct(model: Model, at: States, peers: Peers, seconds: float) -> Iterator[
     checked = partial(model.direct_dynamics, at.pose, at.twist, at.force, friction=False)
     rivals: dict[str, Callable[[], object]] = {
         "kernel, 1 thread": lambda: kernel(at.pose, at.twist, at.force, none, out=out, threads=1),
-        "checked call, batch, 1 thread": lambda: _on_one_thread(checked),
+        "checked call, batch, 1 thread": lambda: on_one_thread(checked),
         "checked call, batch": checked,
     }
     per_call = dict.fromkeys(rivals, BATCH)
@@ -265,17 +264,6 @@ def _forward(model: Model, at: States, seconds: float) -> Iterator[Row]:
     for row in _rows(group, take_turns(rivals, seconds), dict.fromkeys(rivals, BATCH), {}, {}, None):
         off = _difference(found[0], at.pose) if row.name.startswith("kernel") else None
         yield replace(row, operations=kernel.operations, difference=off, note=steps)
-
-
-def _on_one_thread(call: Callable[[], object]) -> object:
-    before = os.environ.get("POLYPOD_THREADS")
-    os.environ["POLYPOD_THREADS"] = "1"
-    try:
-        return call()
-    finally:
-        del os.environ["POLYPOD_THREADS"]
-        if before is not None:
-            os.environ["POLYPOD_THREADS"] = before
 
 
 def _difference(got: Array, wanted: Array) -> float:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping
 from statistics import median
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+_Result = TypeVar("_Result")
 
 
 class Timing(NamedTuple):
@@ -43,3 +46,15 @@ def _time(call: Callable[[], object], count: int) -> float:
     for _ in range(count):
         call()
     return (time.perf_counter() - start) / count
+
+
+def on_one_thread(call: Callable[[], _Result]) -> _Result:
+    """What a call gives whose kernels run in one thread."""
+    before = os.environ.get("POLYPOD_THREADS")
+    os.environ["POLYPOD_THREADS"] = "1"
+    try:
+        return call()
+    finally:
+        del os.environ["POLYPOD_THREADS"]
+        if before is not None:
+            os.environ["POLYPOD_THREADS"] = before

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import polypod as pp
-from bench import dynamics
+from bench import dynamics, functions
 from bench.rows import BUILDING, Row, as_json, setting
 from bench.timing import take_turns
 
@@ -98,3 +98,14 @@ def test_no_difference_is_claimed_where_nothing_was_compared(model_of: Callable[
     # Rounding of two unlike computations: never exactly zero for all, never above 1e-12.
     assert all(row.difference is not None and row.difference < 1e-12 for row in ours)
     assert any(row.difference > 0 for row in ours)
+
+
+@pytest.mark.long
+def test_other_functions_are_compared_with_others() -> None:
+    """Differences of sixth order at steps of 1e-3 leave 1e-12, times the condition of the Jacobian."""
+    rows = {row.name: row for row in functions.measure("pedrammehr", 0.05)}
+    assert len(rows) >= 5
+    assert all(row.difference is None or row.difference < 1e-9 for row in rows.values())
+    assert all(
+        "of its kernel" in row.note for row in functions.checked("3-rps", 0.05) if row.name.startswith("checked")
+    )
