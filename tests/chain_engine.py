@@ -8,7 +8,8 @@ polypod is used but the robot's data as a dictionary.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,6 +87,8 @@ class Rub:
     at: Array
     axis: Array | None
     viscous: float
+    coulomb: float = 0.0
+    joint: tuple[int, str] = (0, "")
 
 
 class Engine:
@@ -133,12 +136,12 @@ class Engine:
         for joint in leg["joints"]:
             first, second = (index[name] for name in joint["between"])
             begin, drives = len(self.terms), len(self.drives)
-            self._join(joint, first, second)
+            self._join(joint, first, second, (number, joint["name"]))
             at = np.array(joint.get("at", np.zeros(3)), dtype=float)
             drive = drives if len(self.drives) > drives else None
             self.joints[number, joint["name"]] = Held(first, second, at, begin, len(self.terms), drive)
 
-    def _join(self, joint: dict[str, Any], first: int, second: int) -> None:
+    def _join(self, joint: dict[str, Any], first: int, second: int, key: tuple[int, str]) -> None:
         kind, at = joint["kind"], np.array(joint.get("at", np.zeros(3)), dtype=float)
         nothing = np.zeros(3)
         gaps = [Term("gap", first, second, at, axis, nothing) for axis in np.eye(3)]
@@ -172,8 +175,9 @@ class Engine:
         turning = joint.get("friction", {}) if kind != "prismatic" else {}
         sliding = joint.get("friction", {}) if kind == "prismatic" else {}
         for line, given in ((None, both.get("rotation", turning)), (axis, both.get("translation", sliding))):
-            if given.get("viscous", 0.0):
-                self.rubs.append(Rub(first, second, at, line, given["viscous"]))
+            numbers = [given.get(name, 0.0) for name in ("viscous", "coulomb")]
+            if any(numbers):
+                self.rubs.append(Rub(first, second, at, line, *numbers, key))
 
     # -- positions -----------------------------------------------------------------------------------------------------
 
@@ -445,21 +449,48 @@ class Engine:
 
     def friction(self, place: Place, velocity: Array) -> Array:
         """What overcomes viscous friction: (6 b)."""
-        whole = np.zeros(6 * self.count)
-        for f in self.rubs:
-            if f.axis is not None:
-                row = np.zeros((self.count, 6))
-                self._axis_row(place, row, f.first, f.second, f.at, f.axis, False)
-                whole += f.viscous * (row.ravel() @ velocity.ravel()) * row.ravel()
-                continue
-            body = next((b for b in (f.first, f.second) if b in self.lines), None)
-            n = np.zeros(3) if body is None else place.turns[body] @ self.lines[body]
-            for direction in np.eye(3) - np.outer(n, n):
-                row = np.zeros((self.count, 6))
-                self._put(row, f.second, np.zeros(3), direction)
-                self._put(row, f.first, np.zeros(3), -direction)
-                whole += f.viscous * (row.ravel() @ velocity.ravel()) * row.ravel()
-        return whole
+        return sum((f.viscous * self._resisted(place, velocity, f)[0] for f in self.rubs), np.zeros(6 * self.count))
+
+    def _resisted(self, place: Place, velocity: Array, f: Rub) -> tuple[Array, float]:
+        """What overcomes a resistance of 1 times the rate of a joint, (6 b), and the size of that rate."""
+        if f.axis is not None:
+            row = np.zeros((self.count, 6))
+            self._axis_row(place, row, f.first, f.second, f.at, f.axis, False)
+            rate = row.ravel() @ velocity.ravel()
+            return rate * row.ravel(), abs(rate)
+        body = next((b for b in (f.first, f.second) if b in self.lines), None)
+        n = np.zeros(3) if body is None else place.turns[body] @ self.lines[body]
+        whole, rates = np.zeros(6 * self.count), []
+        for direction in np.eye(3) - np.outer(n, n):
+            row = np.zeros((self.count, 6))
+            self._put(row, f.second, np.zeros(3), direction)
+            self._put(row, f.first, np.zeros(3), -direction)
+            rates.append(row.ravel() @ velocity.ravel())
+            whole += rates[-1] * row.ravel()
+        return whole, float(np.linalg.norm(rates))
+
+    def with_coulomb(self, place: Place, motion: Motion, wrench: Array) -> Engine:
+        """The engine whose viscous friction is, at this motion, viscous and Coulomb friction together.
+
+        A joint that turns at w resists with k |F|, F its reaction; a slide with k |N|, N the part of F across it. Both
+        are viscous friction k |F|/|w|: reactions and these are found by repeating.
+        """
+        dry, loads = copy(self), np.zeros(len(self.rubs))
+        for _ in range(200):
+            dry.rubs = [
+                replace(f, viscous=f.viscous + f.coulomb * load / self._resisted(place, motion.velocity, f)[1])
+                for f, load in zip(self.rubs, loads, strict=True)
+            ]
+            force = dry.inverse_dynamics(place, motion, wrench, friction=True)
+            wrenches, fresh = dry.reactions(place, motion, wrench, force, friction=True), []
+            for f in self.rubs:
+                push = wrenches[f.joint][:3]
+                across = 0.0 if f.axis is None else self._turn(place, f.first) @ f.axis
+                fresh.append(np.linalg.norm(push - (push @ across) * across if f.axis is not None else push))
+            if np.abs(fresh - loads).max() <= 1e-14 * np.max(fresh):
+                return dry
+            loads = np.array(fresh)
+        raise AssertionError("loads do not repeat")
 
     def _load(self, place: Place, motion: Motion, wrench: Array, friction: bool) -> Array:
         """What the drives must balance, (6 b), rotors left out."""
@@ -481,19 +512,24 @@ class Engine:
         assert np.abs(rest).max() < 1e-9 * np.abs(load).max(), "the drives cannot balance this"
         return force
 
-    def reactions(self, place: Place, motion: Motion, wrench: Array, force: Array) -> dict[tuple[int, str], Array]:
-        """Wrench (6) of every joint on the second of its bodies, about its point in that body, without friction.
+    def reactions(
+        self, place: Place, motion: Motion, wrench: Array, force: Array, friction: bool = False
+    ) -> dict[tuple[int, str], Array]:
+        """Wrench (6) of every joint on the second of its bodies, about its point in that body.
 
         J^T lambda + G^T f = load; only for robots whose joints hold nothing twice, and no rotors.
         """
         slopes, rows = self.slopes(place), self.drive_rows(place)
-        rest = self._load(place, motion, wrench, False) - rows.T @ force
+        rest = self._load(place, motion, wrench, friction) - rows.T @ force
         multipliers = np.linalg.lstsq(slopes.T, rest, rcond=1e-10)[0]
         found = {}
         for key, joint in self.joints.items():
             push = slopes[joint.begin : joint.end].T @ multipliers[joint.begin : joint.end]
             if joint.drive is not None:
                 push = push + rows[joint.drive] * force[joint.drive]
+            for f in self.rubs if friction else ():
+                if f.joint == key:
+                    push = push - f.viscous * self._resisted(place, motion.velocity, f)[0]
             body = joint.second if joint.second >= 0 else joint.first
             own = push.reshape(self.count, 6)[body] * (1 if joint.second >= 0 else -1)
             arm = self._arm(place, body, joint.at)

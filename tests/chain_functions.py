@@ -18,8 +18,8 @@ Array = NDArray[np.float64]
 class Functions:
     """Outputs by name of a robot's functions at one state."""
 
-    def __init__(self, robot: pp.Robot) -> None:
-        self.kernels = Kernels(robot, Options())
+    def __init__(self, robot: pp.Robot, options: Options | None = None) -> None:
+        self.kernels = Kernels(robot, options or Options())
         self.mechanism = self.kernels.mechanism
         self._made: dict[Any, Any] = {}
         self._functions: dict[int, tuple[Expression, ca.Function]] = {}

@@ -11,6 +11,7 @@ import pytest
 import polypod as pp
 from chain_functions import Functions
 from machine_chains import MACHINES
+from polypod.errors import InputError
 from polypod.exchange import linkage_of
 from polypod.exchange.simplify import simplified
 from polypod.files import dumps, loads
@@ -19,12 +20,14 @@ from polypod.formulations.at_rest import resting_friction
 from polypod.formulations.dry_friction import DryFriction
 from polypod.friction import dry_joints
 from polypod.mechanism.closing import closed
+from polypod.model.kernels import Options
 from random_chains import ROBOTS
 from states import mostly_long
 from test_chain import check, moving
+from unusual_chains import UNUSUAL
 
-# 6-CRS driven along the cylinders, 6-CRS driven about them, and one whose cylinders nothing drives.
-NAMES = ("6-CRS", "6-CRS turning", "RCCC")
+# Driven along the cylinders, driven about them, and one whose cylinders nothing drives.
+NAMES = mostly_long(("3-CRU", "6-CRS turning", "6-CRS", "RCCC"), ("3-CRU", "RCCC"))
 VISCOUS = {"rotation": {"viscous": 0.7}, "translation": {"viscous": 9.0}}
 DRY = {"rotation": {"viscous": 0.7, "drag": 0.2}, "translation": {"drag": 3.0, "static": 1.2, "stribeck_speed": 0.1}}
 
@@ -88,6 +91,49 @@ def test_as_a_hinge_and_a_slide(name: str) -> None:
     assert rest[0].keys() == rest[1].keys()
     for key, parts in rest[0].items():
         check(parts, rest[1][key], 1e-12)
+
+
+def with_coulomb(data: dict[str, Any]) -> dict[str, Any]:
+    """Friction by reaction in every joint but slides on the base, which have a guide of two faces."""
+    turning, sliding = {"viscous": 0.1, "coulomb": 0.01}, {"viscous": 2.0, "coulomb": 0.1}
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            if joint["kind"] == "cylindrical":
+                joint["frictions"] = {"rotation": turning, "translation": sliding}
+            elif joint["kind"] != "prismatic":
+                joint["friction"] = turning
+            elif "base" not in joint["between"]:
+                joint["friction"] = sliding
+    return data
+
+
+# A linkage of cylinders, hinges that do not meet; longer: legs closed by patterns, more drives than freedoms
+COULOMB = ("RCCC", "2-UPS+RR", "3-PRS", "delta of balls", "4-UPS+UP", "tricept", "6-CRS")
+
+
+@pytest.mark.parametrize("name", mostly_long(COULOMB, ("RCCC", "2-UPS+RR")))
+def test_coulomb_friction_by_the_engine(name: str) -> None:
+    """Reactions and the friction that depends on them, by every formulation that takes all legs, and back."""
+    c = moving(with_coulomb((ROBOTS | MACHINES | UNUSUAL)[name](1)), 2)
+    engine = c.engine.with_coulomb(c.place, c.motion, c.given["wrench"])
+    wanted = engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], friction=True)
+    viscous = c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], friction=True)
+    assert np.abs(wanted - viscous).max() > 0.05 * np.abs(wanted).max()
+    exact = Options(dry=DryFriction.of(0.0, "implicit"))
+    function = Functions(pp.Robot.model_validate(c.data), exact)
+    for formulation in FORMULATIONS:
+        if formulation != "recursive-matrix":
+            found = function("inverse_dynamics", True, formulation, **c.given)
+            assert found["converged"] == 1
+            check(found["force"], wanted)
+    check(function("direct_dynamics", True, force=wanted, **c.given)["acceleration"], c.given["acceleration"])
+
+
+def test_inner_stresses_leave_coulomb_friction_open() -> None:
+    """Parallel hinges of a planar robot press on each other along their axes as they were assembled."""
+    function = Functions(pp.Robot.model_validate(with_coulomb(ROBOTS["planar 3-RRR"](1))))
+    with pytest.raises(InputError, match=r"inner stresses, .* Coulomb friction of leg1\.R1, .*leg3\.R3 depends on"):
+        function("inverse_dynamics", True)
 
 
 def at_rest(function: Functions, pose: Any) -> dict[tuple[str, str], Any]:

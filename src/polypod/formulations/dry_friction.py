@@ -24,6 +24,8 @@ from ..symbols.expression import Expression, Iteration, port
 from ..symbols.fixed_point import fixed_point
 from ..symbols.vectors import dot, norm
 from . import newton_euler, virtual_power
+from .newton_euler.overconstrained import GeneralBalance
+from .solution import Distribution
 
 
 @dataclass(frozen=True)
@@ -75,43 +77,79 @@ Measure = Callable[[Mechanism, Wrenches, list[LegAtState]], Any]
 """What is asked of the joints' wrenches: their loads, or the parts of these."""
 
 
-def next_loads(mechanism: Mechanism, x: Inputs, loads: Loads, direct: bool, measure: Measure = joint_loads) -> Any:
-    """Loads (k) that follow from assumed ones: at the motion of the inputs, or at that of their forces (``direct``)."""
+def next_loads(
+    mechanism: Mechanism,
+    x: Inputs,
+    loads: Loads,
+    direct: bool,
+    measure: Measure = joint_loads,
+    distribution: Distribution | None = None,
+) -> Any:
+    """Loads (k) that follow from assumed ones: at the motion of the inputs, or at that of their forces (``direct``).
+
+    ``distribution`` says how more actuators than freedoms share the work of a motion.
+    """
     if direct:
         moved = virtual_power.direct_solution(mechanism, x, True, loads)
-        return loads_in_motion(mechanism, x, loads, moved.acceleration, moved.elastic, measure)
+        return loads_in_motion(mechanism, x, loads, moved.acceleration, moved.elastic, measure, x.force.symbols)
     acceleration = x.acceleration.symbols
-    if not mechanism.platform.elastic:
+    if not (mechanism.platform.elastic or distribution):
         return loads_in_motion(mechanism, x, loads, acceleration, ca.SX(0, 1), measure)
     platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
-    solution = virtual_power.inverse_solution(
-        virtual_power.State.of(mechanism, platform, True, loads), x.wrench.symbols
-    )
+    state = virtual_power.State.of(mechanism, platform, True, loads)
+    solution = virtual_power.inverse_solution(state, x.wrench.symbols, distribution)
+    if not mechanism.platform.elastic:
+        shared = solution.force + state.driven_friction
+        return loads_in_motion(mechanism, x, loads, acceleration, ca.SX(0, 1), measure, shared)
     wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, solution.elastic, solution.force, True, loads)
     return measure(mechanism, wrenches, mechanism.attach(platform))
 
 
 def loads_in_motion(
-    mechanism: Mechanism, x: Inputs, loads: Loads, acceleration: ca.SX, elastic: ca.SX, measure: Measure = joint_loads
+    mechanism: Mechanism,
+    x: Inputs,
+    loads: Loads,
+    acceleration: ca.SX,
+    elastic: ca.SX,
+    measure: Measure = joint_loads,
+    shared: ca.SX | None = None,
 ) -> Any:
-    """Loads (k) at an acceleration (6, base axes; elastic N) that forces and wrench of the inputs bring about."""
+    """Loads (k) at an acceleration (6, base axes; elastic N) that forces and wrench of the inputs bring about.
+
+    ``shared`` are the forces of the actuators, which a robot that has more of them than freedoms does not determine.
+    """
     platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
     if mechanism.platform.elastic:
         state = virtual_power.State.of(mechanism, platform, True, loads)
         force = x.force.symbols - state.driven_friction
         wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, elastic, force, True, loads)
-    else:
+    elif newton_euler.closed_form(mechanism):
         wrenches = newton_euler.joint_wrenches(newton_euler.balance(mechanism, platform, x.wrench.symbols, True, loads))
+    elif mechanism.redundant and shared is None:
+        raise InputError(
+            f"friction: {mechanism.robot.name!r} has more actuators than freedoms, and how they share decides the "
+            "reactions that Coulomb friction depends on; ask for inverse_dynamics, direct_dynamics or a simulation, "
+            "which know it, or pass friction=False (--no-friction)"
+        )
+    else:
+        general = newton_euler.general_balance(
+            mechanism, x, platform, True, loads, shared if mechanism.redundant else None
+        )
+        _refuse_open(mechanism, general)
+        wrenches = general.wrenches
     return measure(mechanism, wrenches, mechanism.attach(platform))
 
 
-def check_loads(mechanism: Mechanism) -> None:
-    """Raise if reactions that Coulomb friction depends on are not found for a robot."""
-    if not (mechanism.platform.elastic or newton_euler.closed_form(mechanism)):
+def _refuse_open(mechanism: Mechanism, solved: GeneralBalance) -> None:
+    """Raise if inner stresses of an overconstrained robot decide a reaction that Coulomb friction depends on."""
+    rows = zip(solved.wrenches, solved.determined, strict=True)
+    known = {(leg, joint) for (leg, joint, _), row in rows if row[:3].all()}
+    names = [f"{leg}.{pair.of}" for (leg, _), pair in loaded_pairs(mechanism).items() if (leg, pair.of) not in known]
+    if names:
         raise InputError(
-            f"friction: reactions that Coulomb friction of {mechanism.robot.name!r} depends on are found for legs of "
-            "one driven, one universal and one spherical joint only; pass friction=False "
-            "(--no-friction) or give its joints viscous friction and drag only"
+            f"friction: {mechanism.robot.name!r} is overconstrained: inner stresses, which no motion decides, are part "
+            f"of the reactions that Coulomb friction of {', '.join(names)} depends on; give these joints viscous "
+            "friction and drag (a force or moment of its own), or pass friction=False (--no-friction)"
         )
 
 
@@ -127,10 +165,10 @@ def with_loads(
     target = make(loads)
     if loads.port is None:
         return target
-    check_loads(mechanism)
-    x = mechanism.inputs()
-    inputs = tuple(x.by_name[p.name] for p in target.inputs if p.name != "loads")
-    fresh = next_loads(mechanism, x, loads, direct)
+    x, distribution = mechanism.inputs(), Distribution.of(mechanism)
+    known = x.by_name | {p.name: p for p in (distribution.ports if distribution else ())}
+    inputs = tuple(known[p.name] for p in target.inputs if p.name != "loads")
+    fresh = next_loads(mechanism, x, loads, direct, distribution=distribution)
     return fixed_point(target, loads.port, inputs, fresh, dry.coupling == "explicit")
 
 

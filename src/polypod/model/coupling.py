@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations.at_rest import coupled_loads, load_groups
-from ..formulations.dry_friction import check_loads
 from ..friction import loaded_joints
 from ..mechanism.closing import closed
 from .friction_cells import Count, Search
@@ -77,7 +76,6 @@ def motion_solutions(
 ) -> FrictionSolutions:
     """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench."""
     mechanism, dry = kernels.mechanism, kernels.options.dry
-    check_loads(mechanism)
     make = partial(coupled_loads, mechanism, dry, direct)
     kernel = kernels.custom(f"coupled_loads {direct}", lambda: closed(mechanism, make()))
     constant, slopes, *_ = kernel(*(np.ascontiguousarray(row) for row in rows))

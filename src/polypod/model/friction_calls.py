@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import StateError
 from ..formulations.at_rest import resting_friction
-from ..formulations.dry_friction import check_loads
 from ..friction import dry_joints, loaded_joints
 from ..mechanism.closing import closed
 from ..parameters.paths import Design
@@ -156,8 +155,6 @@ def _ends(
     """How far each actuator may go down and up (s, 2, n), limits at rest (s, j), and where loads repeat (s,)."""
     mechanism, dry = kernels.mechanism, kernels.options.dry
     loaded = loaded_joints(mechanism)
-    if loaded:
-        check_loads(mechanism)
     keys = [key for key, _ in dry_joints(mechanism)]
     place = np.array([loaded.index(key) + 1 if key in loaded else 0 for key in keys])
     states, components = len(poses), sum(sizes)

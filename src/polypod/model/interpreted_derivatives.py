@@ -13,7 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
-from ..formulations.dry_friction import check_loads, converged_loads, next_loads
+from ..formulations.dry_friction import converged_loads, next_loads
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..mechanism import Mechanism
@@ -66,7 +66,6 @@ class InterpretedDerivatives:
         slopes = [ca.jacobian(result, by[block]) for block in blocks]
         self._loads: Kernel | None = None
         if self._given:
-            check_loads(mechanism)
             x, direct = mechanism.inputs(), name == "direct_dynamics"
             assert loads is not None and loads.port is not None  # noqa: PT018
             known = [x.by_name[p.name] for p in self.inputs if p.name in x.by_name]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ..errors import InputError
-from ..formulations import newton_euler, virtual_power
+from ..formulations import virtual_power
 from ..formulations.dry_friction import DryFriction, loads_in_motion, next_loads
 from ..friction import (
     GivenForces,
@@ -120,11 +120,6 @@ class Dynamics:
         self.components = sum(size for _, size in self._joints)
         self.friction = self.components + len(self._joints) + self.loads + 1 if self._joints else 0
         self.places = mechanism.places.numel()
-        if self.loads and not (self.modes or newton_euler.closed_form(mechanism)):
-            raise InputError(
-                f"friction: {mechanism.robot.name!r} is overconstrained, so reactions that Coulomb friction depends on "
-                "are not determined; simulate with friction=False (--no-friction)"
-            )
         falling = [leg.name for leg in mechanism.legs for pair in friction_pairs(leg) if pair.friction.falls]
         if friction and self.loads and self.explicit and falling:
             raise InputError(
@@ -170,7 +165,10 @@ class Dynamics:
             given = self._given(held.forces)
             start = self.components + len(self._joints)
             old = moment.friction[start : start + self.loads]
-            fresh = loads_in_motion(mechanism, x, given, acceleration, bending) if self.loads else ca.SX(0, 1)
+            fresh = ca.SX(0, 1)
+            if self.loads:
+                shared = x.force.symbols
+                fresh = loads_in_motion(mechanism, x, given, acceleration, bending, shared=shared)
             found, same = self._judged(old, fresh, moment)
             # loads follow from friction that obeys its law, not from a guess of it
             # where loads do not repeat while a joint is about to break away, it does so at those with which it held

@@ -47,8 +47,8 @@ def fixed_point(
     following = ca.if_else(converged, new, old + pace * residual)
     done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
     step = ca.vertcat(following, residual, pace, count + 1, converged, done)
-    numbers = [] if target.parameters is None else [target.parameters.symbols]
-    results = target.function.call([*(p.symbols for p in inputs), old, *numbers])
+    given = [*(p.symbols for p in inputs), old]
+    results = ca.substitute([p.symbols for p in target.outputs], [p.symbols for p in target.inputs], given)
     outputs = [port(p.name, value, p.shape) for p, value in zip(target.outputs, results, strict=True)]
     outputs.append(port("converged", state[2 * k + 2], ()))
     start = ca.SX.zeros(2 * k + 4)

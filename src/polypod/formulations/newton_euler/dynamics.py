@@ -214,7 +214,11 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
         named, force, quality = joint_wrenches(rigid), rigid.force, rigid.quality
         open_numbers = np.zeros((len(named), 6), dtype=bool)
     else:
-        general = overconstrained.balance(mechanism, x, platform, friction, loads, distribution)
+        shared = None
+        if distribution is not None:
+            state = virtual_power.State.of(mechanism, platform, friction, loads)
+            shared = virtual_power.inverse_solution(state, x.wrench.symbols, distribution).force + state.driven_friction
+        general = overconstrained.balance(mechanism, x, platform, friction, loads, shared)
         named, force, quality = general.wrenches, general.force, general.quality
         open_numbers = ~general.determined
     rows = ca.vertcat(*[ca.horzcat(w.force.T, w.moment.T) for _, _, w in named])

@@ -25,8 +25,6 @@ from ...mechanism.samples import closed_around_home
 from ...platforms import Inputs, PlatformState
 from ...symbols.linear import solve_general
 from ...symbols.vectors import absent, cross, dot
-from .. import virtual_power
-from ..solution import Distribution
 
 Array = NDArray[np.float64]
 
@@ -173,9 +171,12 @@ def balance(
     platform: PlatformState,
     friction: bool,
     loads: Loads | None,
-    distribution: Distribution | None,
+    shared: ca.SX | None,
 ) -> GeneralBalance:
-    """Solve the free bodies of a robot with legs of any kind."""
+    """Solve the free bodies of a robot with legs of any kind.
+
+    Statics leaves the forces of more actuators than freedoms open: ``shared`` (n) are what they apply.
+    """
     attached = mechanism.attach(platform)
     legs = [_LegUnknowns(leg, mechanism.gravity, JointFriction.of(leg, friction, loads)) for leg in attached]
     unknowns = ca.vertcat(*[part for leg in legs for part in leg.x])
@@ -185,11 +186,8 @@ def balance(
         pull = leg.on_platform()
         rest = rest + leg.carried() - ca.vertcat(pull.force, pull.moment)
     forces = ca.vertcat(*[force for leg in legs for force in leg.actuator_forces()])
-    if distribution is not None:
-        # more actuators than freedoms: statics leaves their forces open, the distribution decides them
-        state = virtual_power.State.of(mechanism, platform, friction, loads)
-        chosen_forces = virtual_power.inverse_solution(state, x.wrench.symbols, distribution).force
-        rows.append(forces - (chosen_forces + state.driven_friction if friction else chosen_forces))
+    if shared is not None:
+        rows.append(forces - shared)
     residual = ca.vertcat(*rows, rest)
     zero = ca.SX.zeros(unknowns.numel())
     matrix, right = ca.jacobian(residual, unknowns), -ca.substitute(residual, unknowns, zero)
