@@ -256,6 +256,7 @@ def test_platforms_that_follow_are_displaced_in_six_components(model_of: ModelOf
     assert np.allclose(linear, displacement(pose, np.array(moved)), rtol=1e-4, atol=1e-11)
 
 
+@pytest.mark.long
 def test_bounds_of_all_orders_hold_for_platforms_that_follow(model_of: ModelOf) -> None:
     """3-RPS rebuilt with all balls where first order says that x and yaw are worst, which exact legs leave at zero."""
     model, x = model_of("3-rps"), np.array([0.03, 0.2, -0.15])

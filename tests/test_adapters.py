@@ -319,6 +319,7 @@ class TestJax:
         gradients = {key: np.asarray(one) for key, one in zip((*ORDER, *NUMBERS), found, strict=True)}
         assert_products(jacobians, states, weight, gradients)
 
+    @pytest.mark.long
     def test_maps_and_direct_dynamics(self, lopes: pp.Model, states: dict[str, Any]) -> None:
         """A function of one state mapped over poses and over forces, and all rows of a Jacobian at once."""
         jax = self.jax

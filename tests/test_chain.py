@@ -45,9 +45,7 @@ TOLERANCE = 1e-10
 DEFAULT = (
     "6-CRS",
     "straight shuffled UPS",
-    "welded PUS",
     "geared RUS",
-    "two drives",
     "tricept",
     "planar 4-RRR",
     "five-bar",

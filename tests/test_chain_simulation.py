@@ -69,6 +69,7 @@ def test_legs_closed_by_iterating_move_as_in_closed_form(name: str, how: dict[st
         assert np.abs(a - b).max() <= TOLERANCE * max(1.0, np.abs(a).max()), quantity
 
 
+@pytest.mark.long
 def test_friction_holds_legs_closed_by_iterating() -> None:
     """A drag that sticks at first and lets one leg go later: friction is solved after the legs are closed."""
     closed, opened = _both("planar-3-rrr", drag=0.9)

@@ -64,7 +64,7 @@ def hinge_and_slide(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-@pytest.mark.parametrize("name", mostly_long(NAMES, NAMES[1:]))
+@pytest.mark.parametrize("name", mostly_long(NAMES, NAMES[2:]))
 def test_by_the_engine(name: str) -> None:
     """Forces and accelerations, by every formulation that takes legs closed by iterating."""
     c = moving(cylinders(name, VISCOUS), 2)

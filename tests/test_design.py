@@ -133,6 +133,7 @@ def test_reactions_and_wrenches_count(tmp_path):
             assert result.peak_reaction.values[k, j] == pytest.approx(size, rel=1e-12)
 
 
+@pytest.mark.long
 def test_stiffness_and_frequencies_are_those_of_the_analysis(tmp_path):
     """Of designs as robots of their own; 1e-9 for two inversions of matrices that differ by rounding."""
     model = pp.Model("hexapod")

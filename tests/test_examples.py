@@ -7,6 +7,8 @@ import runpy
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 
@@ -27,6 +29,7 @@ def test_every_example_is_in_the_gallery_and_a_test():
         assert any(re.search(rf"\"{name}(\.\w+)?\"", text) for text in tests), f"no test runs {name}"
 
 
+@pytest.mark.long
 def test_identification_of_a_heavier_platform(tmp_path):
     """The forces of the log held back err by their noise (0.002 N m), and intervals of 95 % hold the nine truths."""
     found = runpy.run_path(str(ROOT / "examples" / "identify.py"))["main"](tmp_path, tries=20)

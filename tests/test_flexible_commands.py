@@ -129,6 +129,7 @@ def test_simulate(robot: Path, tmp_path: Path, controller: str | None) -> None:
     assert np.abs(result["energy_residual"]).max() < 1e-6 * np.abs(result["work_actuators"]).max()
 
 
+@pytest.mark.long
 def test_simulation_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
     output("simulate", str(robot), "around-home", "--out", str(tmp_path / "out"))
     assert (tmp_path / "out" / "bending.png").stat().st_size > 10_000
@@ -151,6 +152,7 @@ def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
     assert pp.simulate(model, np.zeros(6), duration=0.001, rate=1000.0).attrs["ended"] == "duration reached"
 
 
+@pytest.mark.long
 def test_run_of_a_frame_that_cannot_be_led_exactly(robot: Path, tmp_path: Path) -> None:
     """Platform joints 5 cm above the plate: run says that the platform is taken not to vibrate, and why."""
     document = yaml.safe_load(robot.read_text(encoding="utf-8"))
@@ -173,6 +175,7 @@ def test_run_of_a_frame_that_cannot_be_led_exactly(robot: Path, tmp_path: Path) 
     assert "taken not to vibrate, as asked for" in result.stderr
 
 
+@pytest.mark.long
 def test_wrench_where_the_modes_have_no_shape(robot: Path) -> None:
     """A simulation refuses it as the model does, at the start or when it comes."""
     model = pp.Model(robot)
@@ -207,6 +210,7 @@ def test_exported_c_is_the_kernel(robot: Path, tmp_path: Path) -> None:
             assert_close(got.reshape(1, -1), wanted.reshape(1, -1), 1e-12)
 
 
+@pytest.mark.long
 def test_every_flexible_function_can_be_exported(robot: Path) -> None:
     model = pp.Model(robot)
     for function in functions(model):

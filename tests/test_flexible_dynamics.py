@@ -160,6 +160,7 @@ def test_golden_states(state: dict[str, Any]) -> None:
     check(model.inverse_kinematics(pose, elastic=elastic), np.array(state["q_joint"])[:, 2])
 
 
+@pytest.mark.long
 def test_golden_plate_in_motion() -> None:
     """The golden states are all at rest; the same plate of 127 nodes in motion, as point masses in Pinocchio."""
     model = golden_model()

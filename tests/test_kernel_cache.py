@@ -54,6 +54,7 @@ def test_a_second_process_uses_the_cache(tmp_path: Path) -> None:
     assert empty.stderr.strip().endswith("compiled again")
 
 
+@pytest.mark.long
 def test_two_processes_may_write_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     processes = [
         subprocess.Popen(

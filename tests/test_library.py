@@ -31,6 +31,8 @@ SPINNING = {"delta": 6, "linear-delta": 6, "reachy-mini": 6}
 """Rods between two spherical joints."""
 DRIVEN = FREEDOMS | {"planar-4-rrr": 4}
 ROBOTS = tuple(FREEDOMS)
+# One of every way to close a leg, to lead a platform and to share forces.
+KINDS = ("3-rps", "agile-eye", "delta", "five-bar", "hexapod", "orthoglide", "planar-4-rrr", "reachy-mini")
 # Differences of fourth order over 2e-3 of a size or a radian: their error is 1e-10 of the work, rounding 1e-12.
 WORK = 1e-8
 
@@ -126,7 +128,7 @@ def beside_home(own: pp.Model, steps: Array) -> Array:
     return own.motion(offsets.reshape(-1, count)).pose.reshape(len(steps), count, 4, 4)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, KINDS))
 def test_forces_at_home_hold_the_weight(name: str) -> None:
     """Virtual work, sum of f dq = dV, along every coordinate, by differences of actuated coordinates and potential."""
     own, home, h = model(name), robot(name).home.matrix, 1e-3
@@ -144,7 +146,7 @@ def test_forces_at_home_hold_the_weight(name: str) -> None:
 # -- motions and pictures ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, KINDS))
 def test_its_motion_is_within_reach_and_limits(name: str) -> None:
     own = model(name)
     task = make_task(own, rate=50.0)

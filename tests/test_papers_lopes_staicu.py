@@ -142,6 +142,7 @@ class TestStaicu:
 
 
 class TestOperations:
+    @pytest.mark.long
     def test_every_formulation_is_counted_and_timed(self, monkeypatch):
         # the other robots' kernels take half a minute to compile and say nothing more about the table
         monkeypatch.setattr(operations, "ROBOTS", ("lopes", "staicu"))

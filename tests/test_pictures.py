@@ -241,6 +241,7 @@ def coned():
     return pictures
 
 
+@pytest.mark.long
 def test_travel_shows_coordinates_between_their_stops(coned):
     """Lengths in mm between both stops, cones in deg below theirs."""
     figure = plots.travel(coned[0])

@@ -90,6 +90,7 @@ def test_json_says_what_was_simulated(robot: Path, tmp_path: Path) -> None:
         assert peak == pytest.approx(facts["needed_force_N"][leg], rel=0.02)
 
 
+@pytest.mark.long
 def test_events_are_counted_by_kind() -> None:
     done = polypod("kim-ryu", "kim-ryu-circle")
     assert done.exit_code == 0
@@ -186,6 +187,7 @@ def test_the_wrench_of_a_motion_pushes(robot: Path, tmp_path: Path, frame: str) 
     assert summary(free)["wrench"] is False
 
 
+@pytest.mark.long
 def test_a_wrench_over_time_is_asked_for_at_its_time(robot: Path, tmp_path: Path) -> None:
     wrench = "wrench:\n  times: [0.0, 1.0]\n  values: [[0, 0, 0, 0, 0, 0], [0, 0, -80, 0, 0, 4]]\n"
     pushed = simulate(str(robot), str(motion(tmp_path, 0.02, wrench)))

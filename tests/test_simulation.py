@@ -402,6 +402,7 @@ def test_figures_and_animation(tracked: xr.Dataset, tmp_path: Path) -> None:
         plots.tracking(tracked.drop_vars("error"))
 
 
+@pytest.mark.long
 def test_command_line(tmp_path: Path) -> None:
     import json
 
