@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BeforeValidator, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from ..description.quantities import Data, Frozen, Number
 from ..description.units import in_si
 from ..errors import ToleranceFileError
-from ..files.documents import parse, read
-from ..files.faults import structure_faults, validation_faults
+from ..files.documents import read
+from ..files.faults import validated
 
 NORMAL_BOUND = 3.0
 """Standard deviations that stand for the largest error of a normal distribution, which has none."""
@@ -104,15 +104,7 @@ class Tolerances(Data):
 def load_tolerances(path: str | Path) -> Tolerances:
     """Read a file of tolerances; raises :class:`~polypod.errors.ToleranceFileError` with every fault and its line."""
     text = read(Path(path), ToleranceFileError)
-    document, node = parse(text, str(path), ToleranceFileError, "a mapping with numbers, actuators and more")
-    faults = structure_faults(document, node)
-    if faults:
-        raise ToleranceFileError(str(path), faults)
-    try:
-        return Tolerances.model_validate(document)
-    except ValidationError as error:
-        faults = validation_faults(error, document, node, _model_at)
-        raise ToleranceFileError(str(path), faults) from error
+    return validated(Tolerances, text, str(path), ToleranceFileError, _model_at)
 
 
 def _model_at(place: Any, whole: Any) -> type[Data]:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from ..description.file_names import FileName
 from ..description.quantities import Data, Number, Position
 from ..description.units import UNITS, in_si
 from ..errors import Fault, FileError, InputError, UnknownNameError
 from ..files.documents import parse, read
-from ..files.faults import line_of, structure_faults, validation_faults
+from ..files.faults import line_of, validated
 from .patterns import PATTERNS
 from .quantities import QUANTITIES
 
@@ -176,15 +176,7 @@ def loads_study(text: str, origin: str = "text", folder: str | Path = ".") -> St
     >>> loads_study(text).vary[0].numbers_of("kg")
     [10.0, 40.0]
     """
-    document, node = parse(text, origin, StudyFileError, "a mapping with name, robot, vary and more")
-    faults = structure_faults(document, node)
-    if faults:
-        raise StudyFileError(origin, faults)
-    try:
-        return Study.model_validate(document, context={"folder": folder})
-    except ValidationError as error:
-        faults = validation_faults(error, document, node, lambda place, whole: _class_at(place))
-        raise StudyFileError(origin, faults) from error
+    return validated(Study, text, origin, StudyFileError, lambda place, whole: _class_at(place), folder)
 
 
 def _class_at(place: tuple[Any, ...]) -> type[Data]:

@@ -9,18 +9,22 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import yaml
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ..description.advice import advice
-from ..errors import Fault, UnknownNameError, short_repr
+from ..errors import Fault, FileError, UnknownNameError, short_repr
+from .documents import parse
 from .per_leg import and_others
 from .schema import NOWHERE, Location, Models, fields_of, owner_of, robot_model_at, unit_at
 from .short_forms import short_fields
 
-__all__ = ["Location", "line_of", "place_of", "structure_faults", "validation_faults"]
+__all__ = ["Location", "line_of", "place_of", "structure_faults", "validated", "validation_faults"]
+
+Stated = TypeVar("Stated", bound=BaseModel)
 
 _WANTED = {
     "float_type": "must be a number",
@@ -70,6 +74,24 @@ def validation_faults(
             shared = first.field.startswith("leg_defaults.")  # clearly of every leg
             faults.append(Fault(first.field, first.message + ("" if shared else and_others(len(same) - 1)), first.line))
     return faults
+
+
+def validated(
+    kind: type[Stated], text: str, origin: str, error: type[FileError], models: Models, folder: str | Path = "."
+) -> Stated:
+    """The data of a kind that a YAML text states; files it names are below ``folder``.
+
+    Raises ``error`` with every fault and its line; ``models`` gives the data class of the mapping at a location.
+    """
+    first = [name for name, field in kind.model_fields.items() if field.is_required()] or list(kind.model_fields)[:2]
+    document, node = parse(text, origin, error, f"a mapping with {', '.join(first)} and more")
+    faults = structure_faults(document, node)
+    if faults:
+        raise error(origin, faults)
+    try:
+        return kind.model_validate(document, context={"folder": folder})
+    except ValidationError as problem:
+        raise error(origin, validation_faults(problem, document, node, models)) from problem
 
 
 def structure_faults(document: dict[str, Any], node: yaml.Node | None) -> list[Fault]:

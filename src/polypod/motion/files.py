@@ -8,12 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from ..description.quantities import Data
 from ..errors import Fault, InputError, MotionFileError, StateError
 from ..files.documents import parse, read
-from ..files.faults import line_of, structure_faults, validation_faults
+from ..files.faults import line_of, validated
 from ..yaml12 import to_yaml
 from .contract import Trajectory
 from .kinds import Kind, model_at
@@ -36,15 +34,9 @@ def loads_motion(text: str, origin: str = "text", folder: str | Path = ".") -> M
     >>> loads_motion(text).trajectory.path.at([0.0, 1.0, 2.0]).x
     array([0.  , 0.05, 0.1 ])
     """
-    document, node = parse(text, origin, MotionFileError, "a mapping with name, trajectory and more")
-    faults = structure_faults(document, node)
-    if faults:
-        raise MotionFileError(origin, faults)
-    try:
-        return MotionFile.model_validate(document, context={"folder": folder})
-    except ValidationError as error:
-        faults = validation_faults(error, document, node, lambda place, whole: model_at(place, whole, MotionFile))
-        raise MotionFileError(origin, faults) from error
+    return validated(
+        MotionFile, text, origin, MotionFileError, lambda place, whole: model_at(place, whole, MotionFile), folder
+    )
 
 
 def dumps_motion(motion: MotionFile) -> str:
