@@ -316,6 +316,7 @@ def test_dry_friction_as_an_input() -> None:
         ("legs.0.rail_start", [0.0, 1.0], r"legs\.0\.rail_start: shape \(\.\.\., 3\) is needed, got \(2,\)"),
         ("platform.inertia", np.ones(3), r"platform\.inertia: shape \(\.\.\., 3, 3\) is needed, got \(3,\)"),
         ("platform.mass", "heavy", r"platform\.mass: an array of numbers is needed, got 'heavy'"),
+        ("platform.mass", True, r"platform\.mass: an array of numbers is needed, got True"),
         ("legs.0.rail_start", 3.0, r"shape \(\.\.\., 3\) is needed, got \(\)"),
     ],
 )
@@ -354,6 +355,9 @@ def test_a_design_that_no_robot_can_have_is_named(model: pp.Model, states: State
     ):
         with pytest.raises(StateError, match=f"design 0: legs.2.rail_direction: {words}"):
             model.inverse_kinematics(states.pose[0], parameters={"legs.2.rail_direction": value}, errors="raise")
+    uneven = np.diag([0.2, 0.2, 0.4]) + 0.01 * np.eye(3, k=1)
+    with pytest.raises(StateError, match=r"design 0: platform\.inertia: an inertia tensor must be symmetric"):
+        model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.inertia": uneven})
     with pytest.raises(StateError, match="design 0: platform: no body has mass -1 kg"):
         model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.mass": -1.0})
     with pytest.raises(

@@ -736,7 +736,7 @@ def test_loop_of_driven_joints() -> None:
 
 def test_flexible_platform() -> None:
     mechanism = Mechanism(robot_of("long").on_modes(hexagon_modes(2)))
-    with pytest.raises(InputError, match="recursive-matrix: a flexible platform has a virtual-power form only"):
+    with pytest.raises(InputError, match="flexible platform has virtual-power and newton-euler forms only"):
         recursive_matrix.inverse_dynamics(mechanism, False)
 
 

@@ -163,9 +163,13 @@ def _tensor(value: Any) -> Any:
     return value
 
 
+SYMMETRIC = 1e-12
+"""Largest difference of opposite entries of an inertia tensor, relative to its largest entry."""
+
+
 def _symmetric(value: Matrix3) -> Matrix3:
     matrix = np.array(value)
-    if not np.allclose(matrix, matrix.T, rtol=0, atol=1e-12 * np.abs(matrix).max(initial=1e-300)):
+    if not np.allclose(matrix, matrix.T, rtol=0, atol=SYMMETRIC * np.abs(matrix).max(initial=1e-300)):
         raise ValueError(f"an inertia tensor must be symmetric, got {matrix.tolist()}")
     return value
 

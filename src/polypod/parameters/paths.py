@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..description import Body, Robot
-from ..description.quantities import LARGEST_NUMBER, Data, stated_of, unit_of
+from ..description.quantities import LARGEST_NUMBER, SYMMETRIC, Data, stated_of, unit_of
 from ..errors import InputError, UnknownNameError, short_repr
 from .numbers import MOMENTS, Entry, Numbers
 
@@ -180,6 +180,11 @@ class Design:
         slack = 1e-9 * np.abs(moments).max(axis=1)
         broken = (moments[:, 0] < -slack) | (moments[:, 2] > moments[:, 0] + moments[:, 1] + slack)
         if body.check == "physical":
+            uneven = np.abs(tensor - tensor.swapaxes(1, 2)).max(axis=(1, 2)) > SYMMETRIC * np.abs(tensor).max(
+                axis=(1, 2)
+            )
+            for k in np.flatnonzero(np.broadcast_to(uneven, (self.count,))).tolist():
+                self.reasons.setdefault(k, f"{path}.inertia: an inertia tensor must be symmetric")
             for k in np.flatnonzero(broken | (rows[:, 0] < 0)).tolist():
                 low, middle, high = moments[k].tolist()
                 numbers = f"mass {rows[k, 0]:.6g} kg and principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2"
@@ -278,9 +283,12 @@ def is_direction(robot: Robot, path: str) -> bool:
 
 def _checked(path: str, value: ArrayLike, core: tuple[int, ...]) -> Array:
     try:
-        array = np.asarray(value, dtype=np.float64)
+        array = np.asarray(value)
     except (TypeError, ValueError) as error:
         raise InputError(f"parameters: {path}: an array of numbers is needed, got {short_repr(value)}") from error
+    if array.dtype.kind not in "fiu":  # NumPy would also read texts and truths, and drop imaginary parts
+        raise InputError(f"parameters: {path}: an array of numbers is needed, got {short_repr(value)}")
+    array = array.astype(np.float64, copy=False)
     if array.ndim < len(core) or array.shape[array.ndim - len(core) :] != core:
         wanted = ", ".join(["...", *map(str, core)])
         raise InputError(f"parameters: {path}: shape ({wanted}) is needed, got {array.shape}")

@@ -43,7 +43,7 @@ def platform_load(mechanism: Mechanism, platform: PlatformState, leg: LegAtState
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
     """Actuator forces for a motion and an external wrench: J^T f = w, all from the recursions."""
     if mechanism.platform.elastic:
-        raise InputError("recursive-matrix: a flexible platform has a virtual-power form only")
+        raise InputError("recursive-matrix: a flexible platform has virtual-power and newton-euler forms only")
     if mechanism.simplify == "no-spin":
         raise InputError("recursive-matrix: no-spin contradicts the joints, whose rates this formulation is made of")
     refuse_open_legs(mechanism, "recursive-matrix")
