@@ -72,7 +72,8 @@ def _verdict(study: Study) -> str:
     kind = "kept" if found.ok else "broken"
     return (
         f"<section id='verdict'><p class='verdict {kind}'>{escape(found.headline)}</p>"
-        f"<div class='wide'><table>{found.html_rows()}</table></div></section>"
+        f"<div class='wide'><table>{found.html_rows()}</table></div>"
+        f"<p class='caption'>{escape(found.table.caption)}</p></section>"
     )
 
 
