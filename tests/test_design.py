@@ -26,6 +26,7 @@ from polypod.design.results import judged, killed, worst
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
 from polypod.design.sweep import run
+from polypod.design.tables import slope_table
 from polypod.errors import ImplausibleWarning, InputError
 from polypod.model.changed_robots import with_numbers
 from polypod.motion import make_task
@@ -430,6 +431,14 @@ report: [workspace volume, dexterity, peak force, range use]
 def room():
     prepared = prepare(loads_study(BOXES))
     return prepared, run(*prepared)
+
+
+def test_what_is_counted_has_no_derivative():
+    """A volume of counted points jumps: a difference of it is zero or anything; it is left out and named."""
+    _, evaluator = prepare(loads_study(BOXES))
+    slopes = gradients(evaluator, np.array([0.3, 0.5]))
+    assert list(slopes) == ["dexterity", "peak force", "range use"]
+    assert "Without workspace volume" in slope_table(slopes, evaluator).caption
 
 
 @pytest.mark.long

@@ -77,7 +77,7 @@ def command(
             show_json({"poses": str(target), "identifiable": chosen.base.count, "numbers": len(chosen.base.numbers),
                        "combinations": list(chosen.base.names)})  # fmt: skip
             return
-        show_table(plan_table(chosen))
+        show_table(plan_table(chosen).practical())
         if "together" in chosen.base.sight:
             show_table(combinations_table(chosen))
         out().print(f"\n{_seen(chosen.base)}\nWrote {escape(str(target))}: {plan_count} poses to measure at.")
@@ -90,7 +90,7 @@ def command(
     if json_:
         show_json(report_data(found, target))
         return
-    show_table(numbers_table(found))
+    show_table(numbers_table(found).practical(), 6)
     out().print(f"\n{_seen(found.base)} {_left(found)}")
     for name, value in found.offsets.items():
         out().print(f"Add {value:.6g} to the readings of {escape(name)}.")

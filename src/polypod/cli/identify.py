@@ -88,7 +88,12 @@ def command(
         f"{base.sight.count('not')} not at all.\n"
     )
     show_table(force_errors(found))
-    show_table(moved_table(found))
+    moved = moved_table(found)
+    if moved.rows:
+        out().print()
+        show_table(moved)
+    else:
+        out().print(f"\n{moved.caption}")
     out().print(f"\n{headline(found)}")
     for text in found.notes:
         note(text)

@@ -15,13 +15,7 @@ if TYPE_CHECKING:
     from ..identification import Identification
     from ..identification.identify import Forces
 
-_STYLE = (
-    "body{font:15px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
-    "table{border-collapse:collapse;font-size:13px}td,th{padding:.15rem .6rem;border-bottom:1px solid #ddd}"
-    "td.number{text-align:right}th{text-align:left}.wide{overflow-x:auto}img{max-width:100%}"
-    ".note{background:#fff6dd;padding:.4rem .8rem}.caption{color:#666}figure{margin:1rem 0}figcaption{color:#666}"
-    "summary{font-size:1.2rem;font-weight:600;cursor:pointer;margin:1rem 0}"
-)
+_MORE = "summary { font-size: 1.15rem; font-weight: 600; color: #222; } summary + section h2 { display: none; }"
 
 
 def force_errors(found: Identification) -> Table:
@@ -110,8 +104,10 @@ def base_table(found: Identification) -> Table:
 
 def page(found: Identification, version: str) -> str:
     """The report as HTML text."""
-    from ..results.report.page import figure_html, table_html
+    from ..results.report.page import figure_html, style, table_html
 
+    moved = moved_table(found)
+    changed = table_html(moved) if moved.rows else f"<h2>{escape(moved.title)}</h2><p>{escape(moved.caption)}</p>"
     notes = "".join(f'<p class="note">{escape(text)}</p>' for text in found.notes)
     figures = [figure_html(name, caption, svg) for name, caption, svg in _figures(found)]
     logs = ", ".join(f"{run.log.name} ({len(run.time)} samples)" for run in found.runs)
@@ -121,10 +117,12 @@ def page(found: Identification, version: str) -> str:
         for one in (changes_table(found), base_table(found))
     )
     return (
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{escape(title)}</title>"
-        f"<style>{_STYLE}</style></head><body><h1>{escape(title)}</h1><p>From {escape(logs)}; polypod {version}.</p>"
-        f"<p><strong>{escape(headline(found))}</strong></p>{notes}{table_html(force_errors(found))}{figures[0]}"
-        f"{table_html(moved_table(found))}{table_html(whiteness_table(found))}{figures[1]}{long}</body></html>"
+        "<!doctype html><html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
+        "content='width=device-width, initial-scale=1'><link rel='icon' href='data:,'>"
+        f"<title>{escape(title)}</title><style>{style()}{_MORE}</style></head><body><h1>{escape(title)}</h1>"
+        f"<p class='lead'>From {escape(logs)}.</p><p class='verdict'>{escape(headline(found))}</p>{notes}"
+        f"{table_html(force_errors(found))}{figures[0]}{changed}{table_html(whiteness_table(found))}{figures[1]}{long}"
+        f"<footer>Made by polypod {escape(version)}.</footer></body></html>"
     )
 
 

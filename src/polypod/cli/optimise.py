@@ -64,7 +64,7 @@ def command(
     if json_:
         show_json({"study": name, "evaluations": found.evaluations, "best": best.records(), "folder": str(target)})
         return
-    show_table(best)
+    show_table(best.practical())
     out().print(
         f"\n{found.evaluations} designs evaluated. Results: {escape(str(target))} "
         f"(open {escape(str(target / 'best.html'))}; robot files in {escape(str(target / 'robots'))})"

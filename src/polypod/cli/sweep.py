@@ -81,7 +81,7 @@ def command(
     motions = ", ".join(result["motion"].values.tolist())
     title = f"{count} designs of {prepared.model.robot.name} on {motions}"
     console.print(f"[bold]{escape(prepared.study.name)}[/]: {escape(title)}\n")
-    show_table(spread_table(result, evaluator))
+    show_table(spread_table(result, evaluator).practical())
     killing = killed_table(result)
     if killing.rows:
         console.print()

@@ -16,7 +16,7 @@ from .evaluate import REASONS, Evaluator
 from .prepared import prepare
 from .quantities import QUANTITIES
 from .results import share
-from .sensitivity import gradients
+from .sensitivity import COUNTED, gradients
 from .study import Study
 
 Array = NDArray[np.float64]
@@ -162,7 +162,8 @@ def _one(
     objective, constraints = problem(found.x[None])
     if constraints.max() > 0:
         raise problem.nothing()
-    return (_polished(problem, found.x, float(objective[0, 0])) if polish else found.x)[None]
+    smooth = COUNTED.isdisjoint({problem.names[0], *problem.evaluator.limits})
+    return (_polished(problem, found.x, float(objective[0, 0])) if polish and smooth else found.x)[None]
 
 
 def _polished(problem: _Problem, start: Array, reached: float) -> Array:

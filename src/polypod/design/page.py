@@ -12,37 +12,47 @@ import numpy as np
 from ..description import Robot
 from ..files import dumps
 from ..results.figures.skeleton import skeleton
+from ..tables import practical_unit
 from .optimise import Optimum, sign
 
-_DIGITS = 6
+_DIGITS = 4
 
 
 def page(found: Optimum) -> str:
     """The page as one HTML text, without a network; robots are drawn as lines and turned by dragging."""
     study, evaluator = found.evaluator.study, found.evaluator
     names = [*study.minimise, *(name for name in found.quantities if name not in study.minimise)]
+    varied = [practical_unit(evaluator.unit(i)) for i in range(len(study.vary))]
+    measured = {name: practical_unit(evaluator.quantity_unit(name)) for name in names}
     points = []
     for k in range(len(found.values)):
         robot = found.robot(k, point_name(found, k))
         points.append(
             {
                 "name": robot.name,
-                "values": [float(f"{v:.{_DIGITS}g}") for v in found.values[k]],
-                "quantities": [float(f"{found.quantities[name][k]:.{_DIGITS}g}") for name in names],
+                "values": [_short(f * v) for v, (f, _) in zip(found.values[k], varied, strict=True)],
+                "quantities": [_short(f * found.quantities[name][k]) for name, (f, _) in measured.items()],
                 "lines": _lines(robot),
                 "file": dumps(robot),
             }
         )
     data = {
-        "varied": [[varied.label, evaluator.unit(i)] for i, varied in enumerate(study.vary)],
-        "quantities": [[name, evaluator.quantity_unit(name)] for name in names],
+        "varied": [[one.label, unit] for one, (_, unit) in zip(study.vary, varied, strict=True)],
+        "quantities": [[name, unit] for name, (_, unit) in measured.items()],
         "better": ["larger" if sign(name) < 0 else "smaller" for name in names],
-        "limits": dict(evaluator.limits),
+        "limits": {
+            name: _short(practical_unit(evaluator.quantity_unit(name))[0] * limit)
+            for name, limit in evaluator.limits.items()
+        },
         "points": points,
     }
     text = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
     title = escape(f"{study.title or study.name}: {len(points)} best designs of {evaluator.model.robot.name}")
     return Template(_PAGE).substitute(title=title, data=text)
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
 
 
 def point_name(found: Optimum, k: int) -> str:
@@ -65,10 +75,12 @@ def _lines(robot: Robot) -> list[Any]:
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>$title</title>
+<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">
 <style>
-body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5rem; color: #1b2430; background: #fff; }
+body { font: 15px/1.4 system-ui, sans-serif; margin: 1.5rem auto; max-width: 80rem; padding: 0 1rem; }
+body { color: #1b2430; background: #fff; }
 h1 { font-size: 1.25rem; } main { display: flex; flex-wrap: wrap; gap: 1.5rem; }
-section { flex: 1 1 26rem; min-width: 20rem; }
+section { flex: 1 1 26rem; min-width: min(20rem, 100%); }
 svg, canvas { width: 100%; border: 1px solid #ccd3dc; border-radius: 6px; }
 canvas { touch-action: none; cursor: grab; } circle { cursor: pointer; } table { border-collapse: collapse; }
 td { padding: .1rem .8rem .1rem 0; } td:nth-child(2) { text-align: right; font-variant-numeric: tabular-nums; }
@@ -91,6 +103,8 @@ let chosen = 0, turn = 0.6, tilt = 0.45;
 const axes = [...data.quantities.map((q, i) => ({label: q[0], unit: q[1], better: data.better[i],
                                                 of: p => p.quantities[i]})),
               ...data.varied.map((q, i) => ({label: q[0], unit: q[1], of: p => p.values[i]}))];
+const power = {"m^2": "m\u00b2", "m^3": "m\u00b3", "rad^3": "rad\u00b3"};
+for (const a of axes) a.unit = power[a.unit] || a.unit;
 const named = a => a.unit ? a.label + " [" + a.unit + "]" : a.label;
 const titled = a => a.better ? named(a) + ", " + a.better + " is better" : named(a);
 for (const [id, first] of [["across", 0], ["up", Math.min(1, axes.length - 1)]]) {
@@ -161,7 +175,7 @@ function choose(i) {
   for (const a of axes) {
     const row = $$("numbers").insertRow(), limit = data.limits[a.label];
     row.insertCell().textContent = a.label; row.insertCell().textContent = a.of(p);
-    const allowed = limit === undefined ? "" : "  (limit " + Number(limit.toPrecision(6)) + ")";
+    const allowed = limit === undefined ? "" : "  (limit " + limit + ")";
     row.insertCell().textContent = a.unit + allowed;
   }
   plot(); draw();

@@ -17,19 +17,21 @@ _STEP = 1e-4
 """Step of central differences as a share of the range: truncation and rounding are about 1e-8 of the quantity."""
 EXACT = ("peak force", "rms force")
 """Quantities whose derivatives come from the compiled derivatives of inverse dynamics."""
+COUNTED = frozenset({"workspace volume"})
+"""Quantities that count points: they jump, and have no derivatives."""
 
 
 def gradients(evaluator: Evaluator, at: Array) -> dict[str, Array]:
     """d(quantity)/d(varied number) (v,) by name at a design (v,), of the worst motion and actuator there.
 
     Those of forces are exact, d force/d number by the compiled derivatives, at the state and of the actuator that has
-    the peak; the others are central differences, all designs in one call.
+    the peak; the others are central differences, all designs in one call. :data:`COUNTED` quantities are left out.
     """
     result = _differences(evaluator, at)
     wanted = [name for name in evaluator.study.quantities if name in EXACT]
     if wanted:
         result |= _exact(evaluator, at, wanted)
-    return {name: result[name] for name in evaluator.study.quantities}
+    return {name: result[name] for name in evaluator.study.quantities if name not in COUNTED}
 
 
 def _differences(evaluator: Evaluator, at: Array) -> dict[str, Array]:

@@ -66,15 +66,17 @@ def slope_table(slopes: dict[str, Array], evaluator: Evaluator) -> Table:
     labels = [varied.label for varied in evaluator.study.vary]
     rows = [(name, evaluator.quantity_unit(name), *map(float, found)) for name, found in slopes.items()]
     units = [f"1/({evaluator.unit(k)})" if evaluator.unit(k) else "" for k in range(len(labels))]
-    return table("Derivatives", [("quantity", ""), ("unit", ""), *zip(labels, units, strict=True)], rows)
+    left = ", ".join(name for name in evaluator.study.quantities if name not in slopes)
+    caption = f"Without {left}, which counts points and has no derivative." if left else ""
+    return table("Derivatives", [("quantity", ""), ("unit", ""), *zip(labels, units, strict=True)], rows, caption)
 
 
 def indices_table(indices: dict[str, Indices], evaluator: Evaluator) -> Table:
-    """Sobol's indices, alone and with others together."""
+    """Sobol's indices, alone and with others together, to two places: they are estimates from samples."""
     labels = [varied.label for varied in evaluator.study.vary]
     columns = [("quantity", ""), *((f"{label}, {kind}", "") for label in labels for kind in ("alone", "total"))]
     rows = [
-        (name, *(float(x) for pair in zip(found.first, found.total, strict=True) for x in pair))
+        (name, *(round(float(x), 2) + 0.0 for pair in zip(found.first, found.total, strict=True) for x in pair))
         for name, found in indices.items()
     ]
     return table("Sobol indices: shares of the variance over the ranges", columns, rows)

@@ -53,7 +53,7 @@ class Comparison(NamedTuple):
             rows.append((one.name, one.unit, *one.values, *([_change(one)] if last else []), self._best(one)))
         uses = (percent(v.worst.use) if v.worst else "no limits" for v in self.verdicts)
         rows.append(("most used limit", "", *uses, *([""] if last else []), ""))
-        fits = ("fits" if v.ok else "does not fit" for v in self.verdicts)
+        fits = ("fits" if v.ok and v.uses else "not judged" if v.ok else "does not fit" for v in self.verdicts)
         rows.append(("verdict", "", *fits, *([""] if last else []), ""))
         return table("Comparison", [*columns, *last, ("best", "")], rows)
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from importlib import resources
 
-from ...results.report.page import figure_html, table_html
+from ...results.report.page import figure_html, style, table_html
 from ...results.tables import short
 from .contract import Claim, Erratum, Measure, Verdict
 from .outcome import Outcome
@@ -45,7 +44,7 @@ def page(outcomes: Sequence[Outcome]) -> str:
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Papers as programs</title>
 <link rel="icon" href="data:,">
-<style>{_style()}{_MORE}</style>
+<style>{style()}{_MORE}</style>
 </head>
 <body>
 <header>
@@ -73,14 +72,6 @@ def _recorded(outcomes: Sequence[Outcome]) -> str:
         "compared with what polypod computed when they were written down. That guards against change, but proves "
         "nothing."
     )
-
-
-def _style() -> str:
-    """The style sheet of the report of a run, so that both look alike."""
-    template = (resources.files(f"{__package__.partition('.')[0]}.results.report") / "template.html").read_text(
-        encoding="utf-8"
-    )
-    return template.partition("<style>")[2].partition("</style>")[0]
 
 
 def _article(outcome: Outcome) -> str:

@@ -29,7 +29,7 @@ from .inputs import input_facts
 if TYPE_CHECKING:
     import xarray as xr
 
-__all__ = ["SECTIONS", "Image", "Study", "near_singularity", "notes", "page", "table_html"]
+__all__ = ["SECTIONS", "Image", "Study", "near_singularity", "notes", "page", "style", "table_html"]
 
 Image = tuple[str, str, bytes]
 """Name, caption and SVG text of a figure."""
@@ -48,14 +48,23 @@ class Study:
     model: Model | None = None
 
 
+def template() -> str:
+    """The page without its contents."""
+    return (resources.files(__package__) / "template.html").read_text(encoding="utf-8")
+
+
+def style() -> str:
+    """The style sheet of the page, with which other reports look alike."""
+    return template().partition("<style>")[2].partition("</style>")[0]
+
+
 def page(
     result: xr.Dataset, images: Sequence[Image], version: str, inputs: Mapping[str, Any] | None = None,
     model: Model | None = None,
 ) -> str:  # fmt: skip
     """The report as HTML text with its figures inside."""
     robot, study = robot_of(result), Study(result, images, inputs or {}, model)
-    template = Template((resources.files(__package__) / "template.html").read_text(encoding="utf-8"))
-    return template.substitute(
+    return Template(template()).substitute(
         title=escape(f"{robot.name}: {result.attrs['motion']}"),
         robot_title=escape(robot.title or robot.name),
         reference=escape(robot.reference),
