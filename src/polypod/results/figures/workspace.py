@@ -69,7 +69,7 @@ def _section(axes: Axes, part: xr.Dataset, a: str, b: str, colours: dict[int, An
 def surface(result: xr.Dataset) -> Figure:
     """How far one goes straight in every direction, as a surface; the colour is the limit that stops it."""
     fig = figure(6.0, 5.4, fitted=False)
-    axes: Any = fig.add_axes((0.0, 0.16, 0.92, 0.82), projection="3d")
+    axes: Any = fig.add_axes((0.04, 0.18, 0.82, 0.8), projection="3d")
     units = [str(unit) for unit in result.unit.values]
     points = result.surface.values * np.array([SCALE[unit][0] for unit in units])
     # poles are closed by the mean of the first and last rings
@@ -94,7 +94,7 @@ def surface(result: xr.Dataset) -> Figure:
         getattr(axes, f"set_{axis}lim")(a, b)
         getattr(axes, f"set_{axis}label")(f"{name} [{SCALE[unit][1]}]", fontsize=9)
     axes.tick_params(labelsize=7)
-    axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3), zoom=1.2)
+    axes.set_box_aspect(high - low if len(set(units)) == 1 else np.ones(3), zoom=1.1)
     axes.set_proj_type("ortho")
     axes.view_init(22, -58)
     _legend(fig, result, colours)
@@ -182,7 +182,8 @@ def _legend(fig: Figure, result: xr.Dataset, colours: dict[int, Any]) -> None:
     columns = min(4, max(1, int(fig.get_figwidth() / 2.0)))
     fig.legend(
         handles=handles, loc="outside lower center" if fig.get_layout_engine() else "lower center",
-        ncols=columns, fontsize=7.5, frameon=False,
+        ncols=columns, fontsize=7.5, frameon=False, title_fontsize=7.5,
+        title=f"what binds, part of the {'surface' if 'share' in result else 'directions'}",
     )  # fmt: skip
 
 
