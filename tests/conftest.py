@@ -38,7 +38,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # shells start what runs in the background so; tests that interrupt commands would wait for ever
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.setdefault("POLYPOD_OPTIMISE", "0")
-    gc.set_threshold(50_000, 20, 100)
+    gc.set_threshold(300_000, 20, 100)
     config.addinivalue_line("filterwarnings", "ignore::polypod.errors.UnphysicalWarning")
     if "POLYPOD_CACHE" not in os.environ:
         folder = os.environ["POLYPOD_CACHE"] = tempfile.mkdtemp(prefix="polypod-tests-")

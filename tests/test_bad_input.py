@@ -119,7 +119,7 @@ def test_batches_that_do_not_fit(robot: str, method: str, model_of: Any) -> None
 
 
 @each_method
-@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("number", [np.nan, -np.inf, pytest.param(np.inf, marks=pytest.mark.long)])
 def test_numbers_must_be_finite(robot: str, method: str, number: float, model_of: Any) -> None:
     """In any element of any argument, whether or not a result depends on it; the state is named in a batch."""
     model = model_of(robot)

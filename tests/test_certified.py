@@ -168,7 +168,8 @@ def test_half_of_a_robot_that_is_its_own_mirror_image_tells_of_all(model):
         assert found.gap <= 0.02
 
 
-@pytest.mark.parametrize("with_cones", [False, pytest.param(True, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("with_cones", [False, True])
 def test_columns_are_as_long_as_their_bounds_say(model, with_cones):
     """Mean length of what lengths (and cones) leave along z, over boxes half in the workspace, by sampling."""
     rng = np.random.default_rng(7)

@@ -201,7 +201,8 @@ def test_casadi_functions_are_the_model(name: str) -> None:
 class TestInterpreted:
     """Robots without compiled derivatives, against differences."""
 
-    @pytest.mark.parametrize("coupling", ["implicit", pytest.param("explicit", marks=pytest.mark.long)])
+    @pytest.mark.long
+    @pytest.mark.parametrize("coupling", ["implicit", "explicit"])
     def test_friction_that_depends_on_reactions(self, coupling: Any) -> None:
         """Smooth over 0.3 m/s: differences do not follow the usual width."""
         m = pp.Model("kim-ryu", friction_width=0.3, friction_coupling=coupling)

@@ -334,7 +334,10 @@ def test_elastic_mass_of_the_hexagon() -> None:
     assert np.linalg.eigvalsh(elastic).min() > 1 - 1e-12
 
 
-@pytest.mark.parametrize(("name", "friction"), [("long", False), *((name, True) for name in ROBOTS)])
+@pytest.mark.parametrize(
+    ("name", "friction"),
+    [("long", False), *(pytest.param(n, True, marks=pytest.mark.long if n != "kim-ryu" else ()) for n in ROBOTS)],
+)
 def test_power_balance(name: str, friction: bool) -> None:
     """d/dt (T + V + U) = f.qdot + w.V_t - D qdot_e^2 - friction, the derivative by differences of eighth order."""
     model, states, _ = case(name)
@@ -471,7 +474,7 @@ def test_stiff_hexagon_at_rest() -> None:
         assert error == pytest.approx(size, rel=0.5)  # known to one digit
 
 
-@pytest.mark.parametrize("name", mostly_long(("golden", *ROBOTS), ROBOTS))
+@pytest.mark.parametrize("name", mostly_long(("golden", *ROBOTS), ("kim-ryu", "long")))
 def test_static_equilibrium_by_other_means(name: str) -> None:
     """Newton's method on the point masses' balance: weight, springs and actuator forces, 6 + N equations."""
     model = golden_model() if name == "golden" else case(name)[0]

@@ -59,7 +59,7 @@ def test_dry_friction_as_point_masses(name: str) -> None:
         assert_close(direct.acceleration[None], s.acceleration[None], 1e-9)
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", mostly_long(ROBOTS, ("lopes",)))
 def test_joint_wrenches_as_on_the_tree(name: str) -> None:
     """The loads of every joint, from wrenches that the library gives by name."""
     robot = rough(name)
@@ -91,6 +91,7 @@ def calm_shape(model: pp.Model, s: FlexibleState) -> Array:
     return elastic
 
 
+@pytest.mark.long
 def test_stiff_platform_has_the_rigid_friction() -> None:
     """Friction forces and every joint's wrench approach the rigid model's as one over the stiffness."""
     robot = rough("kim-ryu")
@@ -126,6 +127,7 @@ def test_power_that_dry_friction_takes() -> None:
     assert float(np.abs(result["energy_residual"]).max()) < 1e-7 * lost
 
 
+@pytest.mark.long
 def test_a_flexible_robot_is_held_by_friction() -> None:
     """Forces that are short of equilibrium by less than friction can take; the steps are those of its modes alone."""
     robot = rough("kim-ryu")
@@ -138,6 +140,7 @@ def test_a_flexible_robot_is_held_by_friction() -> None:
     assert float(np.abs(result["energy_residual"]).max()) < 1e-6
 
 
+@pytest.mark.long
 def test_friction_too_strong_gives_no_force() -> None:
     """Arms of metres: loads grow without end, and no force is returned."""
     robot = loaded("kim-ryu")

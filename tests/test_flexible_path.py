@@ -158,6 +158,7 @@ def test_dry_friction_at_the_usual_width() -> None:
         follow(pp.Model(model.robot, friction_width=0.0), trajectory, times)
 
 
+@pytest.mark.long
 def test_steady_shape_with_friction_does_not_accelerate() -> None:
     robot = rough("kim-ryu")
     model = pp.Model(robot.on_modes(_plate(np.array([leg.platform for leg in robot.legs]))))
@@ -207,6 +208,7 @@ def test_a_frame_that_cannot_follow_exactly() -> None:
         study(model, Task.of("nod", trajectory, 50.0), vibration=True)
 
 
+@pytest.mark.long
 def test_without_vibration_as_asked(model: pp.Model) -> None:
     """A slow motion bends the platform as steadily as one without vibration."""
     trajectory = there_and_back(model.robot, 0.02, duration=4.0)
