@@ -27,7 +27,7 @@ from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
 from polypod.design.sweep import run
 from polypod.design.tables import slope_table
-from polypod.errors import ImplausibleWarning, InputError
+from polypod.errors import ImplausibleWarning, InputError, PolypodError
 from polypod.model.changed_robots import with_numbers
 from polypod.motion import make_task
 from polypod.results import study as study_of
@@ -193,6 +193,21 @@ def test_bits_do_not_depend_on_blocks_and_threads(prepared, swept):
             np.testing.assert_array_equal(again[name.replace(" ", "_")], swept[name.replace(" ", "_")])
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("vary:", "vary:\n  - {numbers: platform.mass, range: [1 kg, 2 kg], name: a}", "is varied by 'a' already"),
+        ("minimise: [", "minimise: [stroke, stroke, ", "'stroke' is there twice"),
+    ],
+)
+def test_nothing_is_varied_or_minimised_twice(old, new, said):
+    """Of two that vary one number the first was shown among the results and lost."""
+    vary = "vary:\n  - {numbers: platform.mass, range: [0.1, 0.2], name: b}"
+    base = f"name: a\nrobot: five-bar\n{vary}\nminimise: [stroke]\n"
+    with pytest.raises(PolypodError, match=said):
+        prepare(loads_study(base.replace(old, new)))
+
+
 def test_a_stopped_sweep_goes_on_with_the_blocks_that_are_missing(prepared, swept, tmp_path):
     pytest.importorskip("zarr")
     store = tmp_path / "s.zarr"
@@ -226,6 +241,9 @@ def test_a_stopped_sweep_goes_on_with_the_blocks_that_are_missing(prepared, swep
     cut.write_bytes(cut.read_bytes()[:7])
     assert run(*prepared, store=store, progress=lambda done, total, left: seen.append((done, total))).equals(swept)
     assert seen[-1] == (3, 3)
+    # and one with a flipped bit: what is read has a checksum
+    cut.write_bytes(bytes([*(whole := bytearray(cut.read_bytes()))[:-1], whole[-1] ^ 4]))
+    assert run(*prepared, store=store, progress=lambda done, total, left: seen.append((done, total))).equals(swept)
     values = store / "value" / "1.0"
     values.write_bytes(values.read_bytes()[:7])
     with pytest.raises(InputError, match="no store of a sweep that can be read"):

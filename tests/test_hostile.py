@@ -13,12 +13,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 
 import polypod as pp
 from polypod.cli.check import _print_faults, check
 from polypod.cli.new import template
+from polypod.cli.own_modules import load_module
 from polypod.cli.run import _folder
 from polypod.cli.show import picture
+from polypod.cli.terminal import report_errors
 from polypod.control.reference import Reference
 from polypod.datasets import load_result, save_result
 from polypod.errors import InputError, RobotFileError
@@ -26,7 +29,9 @@ from polypod.exchange import import_robot
 from polypod.export.code import identifier
 from polypod.files.leftovers import clear_leftovers, partial_prefix
 from polypod.files.safe_names import LONGEST, file_name
+from polypod.files.settings import parse_setting
 from polypod.files.whole import write_whole
+from polypod.identification.logs import Log, checked
 from polypod.legs.chain.coordinates import Coordinates
 from polypod.motion import loads_motion, make_task
 from polypod.results import study
@@ -359,3 +364,78 @@ def test_a_long_text_is_not_quoted_whole():
     with pytest.raises(RobotFileError) as caught:
         pp.loads(RIGID.replace("com: [0.0, 0.0, 0.02]", f"about: {'x' * 20_000}\n  com: [0.0, 0.0, 0.02]", 1))
     assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("ending", ["import sys; sys.exit(0)", "raise BaseException('no')", "raise ValueError('no')"])
+def test_a_module_that_ends_is_an_error_with_its_line(ending, tmp_path):
+    """sys.exit(0) in a file of --with ended the command without a word, and well."""
+    path = tmp_path / "mine.py"
+    path.write_text(f"# mine\n{ending}\n")
+    with pytest.raises(InputError, match=r"mine.py: line 2: \w+: "):
+        load_module(path)
+
+
+def test_numbers_have_no_marks_within():
+    """1_000 is a text of YAML 1.2 and was 1000 kg."""
+    with pytest.raises(RobotFileError, match="must be a number, got '1_000'"):
+        pp.load("five-bar", dict([parse_setting("platform.mass=1_000")]))
+
+
+@pytest.mark.parametrize("error", [MemoryError("16 TiB"), OSError(36, "File name too long", "x" * 5000)])
+def test_what_the_machine_refuses_is_a_sentence(error, capsys):
+    @report_errors
+    def command() -> None:
+        raise error
+
+    with pytest.raises(typer.Exit):
+        command()
+    said = capsys.readouterr().err
+    assert "error: " in said
+    assert len(said) < 400
+
+
+URDF = """<robot name="r"><link name="base"/><link name="a"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="revolute"><parent link="base"/><child link="a"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "said"),
+    [
+        (URDF.replace('<link name="base"/>', '<link name="base"/><link name="a"/>'), {}, "link 'a' is there twice"),
+        (URDF, {"at": {"j": 1e300}}, "j=1e[+]300 is too far to be followed"),
+    ],
+)
+def test_imports_refuse_what_they_cannot_mean(text, options, said, tmp_path):
+    """Of two links of one name the last was taken; 1e300 rad were followed in steps of 0.1 rad."""
+    path = tmp_path / "r.urdf"
+    path.write_text(text)
+    with pytest.raises(InputError, match=said):
+        import_robot(path, platform="a", actuated=("j",), **options)
+
+
+LOG = {"time": np.arange(100) * 0.01, "q": np.cos(np.arange(200.0)).reshape(100, 2)}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"force": np.full((100, 2), 1e308)}, "forces are at most 1e[+]15 in SI units, got 1e[+]308"),
+        ({"time": LOG["time"] * 1e9}, "samples are 1e[+]07 s apart, which shows no motion"),
+    ],
+)
+def test_logs_beyond_any_machine_are_refused(changed, said):
+    """The one ended in a traceback of linear algebra, the other in a robot file of nothing."""
+    with pytest.raises(InputError, match=said):
+        checked(Log(**{**LOG, "force": np.ones((100, 2)), "name": "log.csv", **changed}))
+
+
+def test_a_force_that_never_changes_is_no_force():
+    """Without noise it was trusted without bound: errors of the others became 2e6 N m."""
+    force = np.sin(np.arange(200.0)).reshape(100, 2)
+    force[:, 0] = 1e-320
+    log = checked(Log(**LOG, force=force, name="log.csv"), ("right", "left"))
+    assert any(text.startswith("forces of right are one number in the whole log") for text in log.notes)
+    assert not log.good[:, 0].any()
+    assert log.good[:, 1].all()

@@ -61,11 +61,13 @@ def command(
     from ..files.safe_names import file_name
     from ..files.whole import write_whole
     from ..identification import calibrate, plan
+    from ..identification.calibrate import check_uncertainty
     from ..model import Model
 
     if (poses is None) == (plan_count is None):
         raise InputError("calibrate: name a CSV file of measured poses, or --plan COUNT to choose poses to measure at")
     model = Model(with_overrides(robot, settings))
+    check_uncertainty(model, uncertainty)
     points: dict[str, Any] = {"tool": _point(tool, "tool"), "anchor": _point(anchor, "anchor")}
     options: dict[str, Any] = {"numbers": sought, "offsets": offsets, "frames": frames}
     if plan_count is not None:

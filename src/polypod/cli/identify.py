@@ -72,7 +72,7 @@ def command(
             same_legs=same_legs, friction=friction, constants=constant or None, delay=delay, check=check,
         )  # fmt: skip
         target = out_file or Path(f"{file_name(found.robot.name)}-identified.yaml")
-        paper = report or target.with_suffix(".html")
+        paper = report or target.parent / f"{target.stem}.html"
         progress("writing the report")
         from .. import __version__
 

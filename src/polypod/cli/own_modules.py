@@ -25,7 +25,9 @@ def load_module(path: Path) -> None:
     sys.path.insert(0, str(path.resolve().parent))  # what lies beside it
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # sys.exit() too: a command that ends without a word has not done what was asked
         del sys.modules[name]
         where = getattr(error, "lineno", None) or _line(error, path)
         raise InputError(f"--with {path}: line {where}: {type(error).__name__}: {error}") from error
@@ -33,7 +35,7 @@ def load_module(path: Path) -> None:
         sys.path.remove(str(path.resolve().parent))
 
 
-def _line(error: Exception, path: Path) -> int | str:
+def _line(error: BaseException, path: Path) -> int | str:
     """The last line of the file that an error passed through."""
     found: int | str = "?"
     trace = error.__traceback__

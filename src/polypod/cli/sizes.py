@@ -33,6 +33,7 @@ _WHAT = {
     "servo-hexapod": ("a hexapod on six servo motors (6-RSS)", "Servo hexapod"),
     "tripod": ("a tripod of three hinged, extensible legs (3-RPS)", "Tripod"),
 }
+_LARGEST = 1e9  # of a size, whatever its unit
 _SLENDER = 0.05  # radius of a cylinder over its length, where none is given
 
 
@@ -49,8 +50,8 @@ def robot_text(kind: str, name: str, sizes: Mapping[str, float | None]) -> str:
         if key not in known:
             owners = " and ".join(f"--{other}" for other, theirs in DEFAULTS.items() if key in theirs)
             raise InputError(f"{_option(key)}: is for {owners}, not for --{kind}; leave it out")
-        if not (math.isfinite(value) and value > 0):
-            raise InputError(f"{_option(key)}: must be greater than 0, got {value:g}")
+        if not (0 < value <= _LARGEST):
+            raise InputError(f"{_option(key)}: must be greater than 0 and at most {_LARGEST:g}, got {value:g}")
     size = {**known, **given}
     for key in ("base_angle", "platform_angle"):
         if size.get(key, 0.0) >= 120.0:

@@ -71,14 +71,23 @@ def report_errors(command: Callable[Arguments, None]) -> Callable[Arguments, Non
                 command(*args, **kwargs)
             except PolypodError as error:
                 fail(str(error))
-            except KeyboardInterrupt:
-                err().print("interrupted; nothing was left half-written")
-                raise typer.Exit(INTERRUPTED) from None
+            except MemoryError as error:
+                fail(f"there is not enough memory for what was asked ({error}); ask for less at once")
             except BrokenPipeError:  # the reader (head, less) has seen enough
                 sys.stderr.close()
                 raise typer.Exit(0) from None
+            except OSError as error:  # a disk that is full, a name too long, a place nobody may write
+                fail(_shortened(f"{error.strerror}: {error.filename}" if error.filename else str(error)))
+            except KeyboardInterrupt:
+                err().print("interrupted; nothing was left half-written")
+                raise typer.Exit(INTERRUPTED) from None
 
     return wrapped
+
+
+def _shortened(text: str) -> str:
+    """A message without the rest of a very long name."""
+    return text if len(text) <= 300 else f"{text[:300]}..."
 
 
 def _first_part(warning: Warning | str) -> str:

@@ -82,6 +82,8 @@ def _number(value: Any) -> Any:
     """A truth value is no number, though Python counts with it."""
     if isinstance(value, bool):
         raise ValueError(f"must be a number, got {value}")
+    if isinstance(value, str) and "_" in value:  # which Python reads as 1000 if it is 1_000, and YAML as a text
+        raise ValueError(f"must be a number, got {short_repr(value)}")
     return value
 
 

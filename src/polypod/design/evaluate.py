@@ -6,6 +6,7 @@ import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,7 @@ class Evaluator:
         self._paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
         for k, varied in enumerate(study.vary):
             self._check_pattern(k, varied.numbers, varied.pattern)
+        self._check_overlaps()
         self.bounds = [self._bounds(k, varied) for k, varied in enumerate(study.vary)]
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
         self._check_springs()
@@ -82,6 +84,19 @@ class Evaluator:
             raise InputError(f"vary.{k}.pattern: {pattern} is of {what}; {numbers!r} names other numbers")
         if len(shapes) != 1:
             raise InputError(f"vary.{k}.numbers: {numbers!r} names numbers of several shapes {sorted(shapes)}")
+
+    def _check_overlaps(self) -> None:
+        """Two that vary the same number must both count: the second must not put its own in the place of the first."""
+        vary = self.study.vary
+        for j, k in combinations(range(len(vary)), 2):
+            second = vary[k].pattern
+            replaces = second == "value" or (second == vary[j].pattern and second not in ("factor", "turn"))
+            both = sorted(set(self._paths[k]) & set(self._paths[j]))
+            if replaces and both:
+                raise InputError(
+                    f"vary.{k}.numbers: {both[0]} is varied by {vary[j].label!r} already, whose values would be lost; "
+                    "vary it once"
+                )
 
     def _check_springs(self) -> None:
         """Stiffness needs springs in the robot's legs, and its base to be rigid."""

@@ -17,7 +17,7 @@ from .prepared import prepare
 from .quantities import QUANTITIES
 from .results import share
 from .sensitivity import COUNTED, gradients
-from .study import Study
+from .study import MOST_DESIGNS, Study
 
 Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
@@ -123,6 +123,8 @@ def optimise(
         )
     if generations < 1 or (population is not None and population < 8):
         raise InputError(f"generations, population: at least 1 and 8 are needed, got {generations}, {population}")
+    if population is not None and population > MOST_DESIGNS:
+        raise InputError(f"population: at most {MOST_DESIGNS} designs, got {population}")
     problem = _Problem(evaluator)
     if len(read.minimise) == 1:
         values = _one(problem, generations, population or max(32, 8 * len(read.vary)), seed, polish, progress)

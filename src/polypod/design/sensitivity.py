@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .evaluate import Evaluator
 from .quantities import QUANTITIES
-from .study import scaled
+from .study import MOST_DESIGNS, scaled
 
 Array = NDArray[np.float64]
 _STEP = 1e-4
@@ -90,6 +90,9 @@ def sobol(evaluator: Evaluator, count: int = 1024, seed: int = 0) -> dict[str, I
     """
     if count < 2 or count & (count - 1):
         raise InputError(f"count: a power of two is needed, got {count}")
+    wanted = count * (2 + len(evaluator.bounds))
+    if wanted > MOST_DESIGNS:
+        raise InputError(f"count: {count} samples are {wanted} designs; at most {MOST_DESIGNS}")
     from scipy.stats import sobol_indices, uniform  # type: ignore[import-untyped, unused-ignore]
 
     names = evaluator.study.quantities

@@ -26,6 +26,8 @@ class Store:
     def __init__(self, path: Path, prepared: Prepared, evaluator: Evaluator) -> None:
         _needed()
         self.path, self.prepared = path, prepared
+        if path.is_symlink() and not path.exists():
+            raise InputError(f"store: {path} is a link to nothing; name another store, or remove it")
         if not path.exists():
             self._create(evaluator)
         elif self._open().attrs.get("fingerprint") != prepared.fingerprint():
@@ -40,12 +42,14 @@ class Store:
         values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
         empty = dataset(prepared, evaluator, values, np.zeros(shape, dtype=np.int8))
         empty["done"] = ("block", np.zeros(prepared.blocks, dtype=np.int8), {"long_name": "whether a block is done"})
+        from numcodecs import CRC32  # a bit that flips on disk is found when a block is read
+
         encoding: dict[str, Any] = {
-            str(name): {"chunks": (prepared.block, *variable.shape[1:])}
+            str(name): {"chunks": (prepared.block, *variable.shape[1:]), "filters": [CRC32()]}
             for name, variable in empty.data_vars.items()
             if "design" in variable.dims
         }
-        encoding["done"] = {"chunks": (1,)}
+        encoding["done"] = {"chunks": (1,), "filters": [CRC32()]}
         # whole when it appears: a sweep that is stopped here leaves nothing that looks like results
         partial = self.path.with_name(f".{self.path.name}.partial")
         empty.to_zarr(partial, mode="w", encoding=encoding, consolidated=False, zarr_format=2)
@@ -87,9 +91,12 @@ class Store:
         dims = ("design", "motion")
         numbers = {variable(name): (dims, value) for name, value in results.values.items()}
         part = xr.Dataset({**numbers, "reason": (dims, results.reason)})
-        part.to_zarr(self.path, region={"design": slice(start, stop), "motion": slice(None)}, consolidated=False)
         mark = xr.Dataset({"done": ("block", np.ones(1, dtype=np.int8))})
-        mark.to_zarr(self.path, region={"block": slice(number, number + 1)}, consolidated=False)
+        try:
+            part.to_zarr(self.path, region={"design": slice(start, stop), "motion": slice(None)}, consolidated=False)
+            mark.to_zarr(self.path, region={"block": slice(number, number + 1)}, consolidated=False)
+        except (ValueError, KeyError) as error:  # its arrays are not those that were made
+            raise self._unreadable(error) from error
 
     def read(self) -> xr.Dataset:
         """All results."""

@@ -142,6 +142,14 @@ class Study(Data):
     def _known(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         return tuple(_quantity(name) for name in names)
 
+    @field_validator("minimise")
+    @classmethod
+    def _once(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise ValueError(f"{twice[0]!r} is there twice: one quantity makes no compromise with itself")
+        return names
+
     @field_validator("limits")
     @classmethod
     def _known_limits(cls, limits: dict[str, Any]) -> dict[str, Any]:

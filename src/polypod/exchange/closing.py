@@ -18,6 +18,7 @@ from ..legs.chain import ChainJoint
 from .linkage import BASE, Array, Linkage, changed, moved, seats_of
 
 _STEP = 0.1
+_MOST_STEPS = 10_000
 """Largest part of a radian, or of the linkage's size, that a joint is moved by at once."""
 _CLOSED = 1e-13
 _OPEN = 1e-4
@@ -50,7 +51,10 @@ def close(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> L
             "drawing, so that is no home. Say where joints are at home (--at JOINT=0.5), or have bodies moved until "
             "all loops close (--close)"
         )
-    steps = max((int(np.ceil(abs(v) / _STEP / solver.unit(name))) for name, v in values.items()), default=1) or 1
+    steps = int(max((np.ceil(abs(v) / _STEP / solver.unit(name)) for name, v in values.items()), default=1)) or 1
+    if steps > _MOST_STEPS:
+        far_off = max(values, key=lambda name: abs(values[name]) / solver.unit(name))
+        raise InputError(f"--at: {far_off}={values[far_off]:g} is too far to be followed there; in other units?")
     held = {joint.name: 0.0 for joint in linkage.joints if joint.actuated and joint.name not in values}
     try:
         found = solver.reach(solver.still, held | dict(values), steps)

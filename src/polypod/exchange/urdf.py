@@ -99,6 +99,11 @@ class _File:
     def __init__(self, root: ET.Element, side: dict[str, Any], path: Path) -> None:
         self.root, self.side, self.path = root, side, path
         self.links = {_name(link): link for link in root.findall("link")}
+        for kind in ("link", "joint"):
+            names = [_name(part) for part in root.findall(kind)]
+            twice = [name for name in names if names.count(name) > 1]
+            if twice:
+                raise InputError(f"{path}: {kind} {twice[0]!r} is there twice; every {kind} needs a name of its own")
         self.remarks = _unknown(root)
         self.motors = list(side.get("name_mot") or [])
         self.pairs, self.kinds = list(side.get("closed_loop") or []), list(side.get("type") or [])

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
+_FAR = 10.0  # sizes of a robot from home, beyond which nothing of it is
 UNCERTAINTY = 0.02
 """Standard uncertainty [m, rad] of the file's geometry about which nothing is said: measurements decide."""
 HUBER = 2.5
@@ -63,6 +64,21 @@ def calibrate(
     model = model if isinstance(model, Model) else Model(model)
     if not isinstance(data, Measurements):
         data = read_measurements(model, data, tool=tool, anchor=anchor)
+    check_uncertainty(model, uncertainty)
+    if not frames and data.kind in ("pose", "position"):
+        away = float(np.linalg.norm(data.values[:, :3] - model.robot.home.position, axis=1).min())
+        if away > _FAR * model.robot.farthest:
+            raise InputError(
+                f"measurements: every place is {away:.4g} m and more from home, the robot measures "
+                f"{model.robot.farthest:.3g} m; in other units, or in the frame of the device (frames=True, --frames)?"
+            )
+    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
+    solver = _Solver(geometry, data, uncertainty, robust)
+    return solver.result(*solver.run())
+
+
+def check_uncertainty(model: Model, uncertainty: float) -> None:
+    """An error for what is no uncertainty [m, rad] of a robot's geometry."""
     if not (np.isfinite(uncertainty) and uncertainty > 0):
         raise InputError(f"uncertainty: a length above 0 m is needed, got {uncertainty}")
     if uncertainty > model.robot.farthest:
@@ -70,9 +86,6 @@ def calibrate(
             f"uncertainty: {uncertainty:g} m is more than the robot's size, {model.robot.farthest:.3g} m; write "
             f"{uncertainty / 1e3:g} if {uncertainty:g} mm are meant"
         )
-    geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
-    solver = _Solver(geometry, data, uncertainty, robust)
-    return solver.result(*solver.run())
 
 
 class _Solver:

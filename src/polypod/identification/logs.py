@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..model import Model
 from ..motion.tables import Table, fits, read_table
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 Array = NDArray[np.float64]
+SLOWEST = 1.0
+"""Samples farther apart [s] show no motion of a robot."""
 GAP = 3.0
 """A step of time longer than this many usual ones is a gap."""
 JUMP, LEAST_JUMP = 30.0, 1e-3
@@ -179,12 +182,21 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
         raise InputError(f"log: {log.name}: {n} samples are too few; a second of motion at 100 Hz is the least")
     if not (np.isfinite(log.q).all() and np.isfinite(log.time).all()):
         raise InputError(f"log: {log.name}: times and coordinates must be finite numbers; leave out rows without them")
+    for what, values in (("coordinates", log.q), ("forces", log.force), ("times", log.time)):
+        if np.nanmax(np.abs(values), initial=0.0) > LARGEST_NUMBER:
+            got = f"{np.nanmax(np.abs(values)):.4g}"
+            raise InputError(f"log: {log.name}: {what} are at most {LARGEST_NUMBER:g} in SI units, got {got}")
     steps = np.diff(log.time)
     if not (steps > 0).all():
         late = int(np.flatnonzero(~(steps > 0))[0]) + 1
         raise InputError(f"log: {log.name}: time must increase, got {log.time[late]:.9g} s after "
                          f"{log.time[late - 1]:.9g} s (sample {late})")  # fmt: skip
     usual = float(np.median(steps))
+    if usual > SLOWEST:
+        raise InputError(
+            f"log: {log.name}: samples are {usual:.4g} s apart, which shows no motion; a hundred a second are needed: "
+            "times in ms, us or ns need their unit in the header, such as 'time [ms]'"
+        )
     notes, breaks = list(log.notes), set()
     gaps = np.flatnonzero(steps > GAP * usual)
     if len(gaps):
@@ -206,6 +218,11 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
     good = np.isfinite(log.force)
     if not good.all():
         notes.append(f"{int((~good).sum())} missing values of forces: not used")
+    dead = np.array([own.any() and np.ptp(row[own]) == 0.0 for row, own in zip(log.force.T, good.T, strict=True)])
+    if dead.any() and not dead.all():
+        listed = ", ".join(_named(names, int(k)) for k in np.flatnonzero(dead))
+        notes.append(f"forces of {listed} are one number in the whole log: not used; is the channel connected?")
+        good = good & ~dead
     saturated = stands(log.force) & good
     if saturated.any():
         worst = int(saturated.sum(axis=0).argmax())

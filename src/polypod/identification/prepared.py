@@ -55,6 +55,9 @@ def prepared(
     Forces are taken ``delay`` [s] later than coordinates, if a drive reports them late.
     """
     if delay:
+        span = float(log.time[-1] - log.time[0])
+        if not abs(delay) < 0.5 * span:
+            raise InputError(f"delay: less than half of the log's {span:.4g} s is needed, got {delay:g} s")
         late = np.stack([np.interp(log.time + delay, log.time, column) for column in log.force.T], axis=1)
         log = replace(log, force=late)
     smooth = smoothed(log, spacing)

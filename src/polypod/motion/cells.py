@@ -68,7 +68,10 @@ def _header(
     path: Path, line: int, text: str, chosen: Collection[str] | None, time: bool
 ) -> tuple[_Layout, tuple[str, ...]]:
     mark = next((m for m in ";\t" if m in text), ",")
-    cells = [_HEADER.fullmatch(cell) or cell for cell in next(csv.reader([text], delimiter=mark))]
+    try:
+        cells = [_HEADER.fullmatch(cell) or cell for cell in next(csv.reader([text], delimiter=mark))]
+    except csv.Error as error:
+        raise MotionFileError(str(path), [Fault("", f"the header is none of a table: {error}", line)]) from error
     names = [cell if isinstance(cell, str) else cell["name"] for cell in cells]
     wanted = [k for k, name in enumerate(names) if chosen is None or name in chosen or (time and name == "time")]
     faults = []
