@@ -37,13 +37,14 @@ class Store:
             )
 
     def _create(self, evaluator: Evaluator) -> None:
+        from numcodecs import CRC32  # type: ignore[import-untyped, unused-ignore]
+
         prepared = self.prepared
         shape = len(prepared.values), len(prepared.held)
         values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
         empty = dataset(prepared, evaluator, values, np.zeros(shape, dtype=np.int8))
         empty["done"] = ("block", np.zeros(prepared.blocks, dtype=np.int8), {"long_name": "whether a block is done"})
-        from numcodecs import CRC32  # a bit that flips on disk is found when a block is read
-
+        # a bit that flips on disk is found when a block is read
         encoding: dict[str, Any] = {
             str(name): {"chunks": (prepared.block, *variable.shape[1:]), "filters": [CRC32()]}
             for name, variable in empty.data_vars.items()
