@@ -84,11 +84,11 @@ def test_energies_scale_with_all_masses(robot: Robot) -> None:
     shape = {"elastic": elastic, "elastic_rate": rate}
     plain, scaled = model.energy(pose, twist, **shape), heavy.energy(pose, twist, **shape)
     # masses are all that kinetic and potential energy are linear in: equal but for rounding
-    assert np.allclose(scaled.kinetic, 1.7 * plain.kinetic, rtol=1e-12)
-    assert np.allclose(scaled.potential, 1.7 * plain.potential, rtol=1e-12)
-    assert np.allclose(scaled.elastic, plain.elastic, rtol=1e-14)
+    assert np.allclose(scaled.kinetic, 1.7 * plain.kinetic, rtol=1e-12, atol=0)
+    assert np.allclose(scaled.potential, 1.7 * plain.potential, rtol=1e-12, atol=0)
+    assert np.allclose(scaled.elastic, plain.elastic, rtol=1e-14, atol=0)
     assert (plain.elastic > 0).all()
-    assert np.allclose(heavy.modes.generalized_damping, model.modes.generalized_damping, rtol=1e-14)
+    assert np.allclose(heavy.modes.generalized_damping, model.modes.generalized_damping, rtol=1e-14, atol=0)
     assert (model.modes.generalized_damping > 0).all()
 
 

@@ -581,7 +581,7 @@ def test_base_triangle_as_printed_is_flat() -> None:
     """A2C2 = B2C2 = R with A2B2 = 2R is no triangle; the sliders are R sqrt(2) apart."""
     starts = {leg.name: np.array(leg.rail_start) for leg in pp.load("staicu").legs}
     sides = [np.linalg.norm(starts[a] - starts[b]) for a, b in ("AB", "AC", "BC")]
-    assert np.allclose(sides, printed.R * np.array([2.0, np.sqrt(2), np.sqrt(2)]), rtol=1e-15)
+    assert np.allclose(sides, printed.R * np.array([2.0, np.sqrt(2), np.sqrt(2)]), rtol=1e-15, atol=0)
     # With two sides of R the third, 2 R, leaves no height.
     assert sides[0] == 2 * printed.R
 
