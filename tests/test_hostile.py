@@ -24,7 +24,7 @@ from polypod.cli.show import picture
 from polypod.cli.terminal import report_errors
 from polypod.control.reference import Reference
 from polypod.datasets import load_result, save_result
-from polypod.errors import InputError, RobotFileError
+from polypod.errors import InputError, RobotFileError, StateError
 from polypod.exchange import import_robot
 from polypod.export.code import identifier
 from polypod.files.leftovers import clear_leftovers, partial_prefix
@@ -439,3 +439,16 @@ def test_a_force_that_never_changes_is_no_force():
     assert any(text.startswith("forces of right are one number in the whole log") for text in log.notes)
     assert not log.good[:, 0].any()
     assert log.good[:, 1].all()
+
+
+@pytest.mark.parametrize("size", [1e200, 1e308])
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_states_beyond_counting_are_states_without_an_answer(which, size, model_of):
+    """Twist, acceleration or wrench: friction was said to have one solution, proven, or linear algebra raised."""
+    model, state = model_of("kim-ryu"), [np.zeros(6), np.zeros(6), np.zeros(6)]
+    state[which] = np.full(6, size)
+    with pytest.raises(StateError, match="too large"):
+        model.inverse_dynamics(model.robot.home.matrix, *state)
+    found = model.error_bound("inverse_dynamics", model.robot.home.matrix, *state)
+    assert np.isinf(found.bound["force"])
+    assert found.digits == 0

@@ -14,7 +14,7 @@ from ..mechanism.verdict import BAD_INPUT
 from ..platforms import Freedoms
 from .arguments import Batch, batch
 from .checked import Run
-from .coupling import FEW_CELLS, FrictionCode, motion_solutions
+from .coupling import FEW_CELLS, LARGEST_LOAD, FrictionCode, motion_solutions
 from .design_calls import DesignCalls
 from .design_rows import Notes, as_tuple, reason_of
 from .diagnosis import Errors, check_policy, reasons, report
@@ -23,6 +23,7 @@ from .single import SingleStates, given_values
 
 Array = NDArray[np.float64]
 Answer = Callable[[list[Array]], Any]
+_HUGE = "numbers of the state are too large to count with"
 _ADRIFT = "the friction iteration did not converge: "
 _JAMMED = _ADRIFT + "friction coefficients too large for this pose"
 
@@ -109,7 +110,9 @@ class Calls(DesignCalls):
                 return [_JAMMED] * len(index)
             rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
             found = motion_solutions(self._kernels, [rows[n][index] for n in wanted], acting == "force", FEW_CELLS)
-            return [_ADRIFT + FrictionCode(code).advice for code in found.code.tolist()]
+            huge = [max(float(np.abs(rows[n][k]).max()) for n in wanted) > LARGEST_LOAD for k in index]
+            texts = [_ADRIFT + FrictionCode(code).advice for code in found.code.tolist()]
+            return [_HUGE if large else text for large, text in zip(huge, texts, strict=True)]
 
         run = Run(states.shape, outputs, margins, self._kernels.mechanism, jammed=jammed)
         return self._answered(name, (run, []), errors, answer)

@@ -36,6 +36,8 @@ _ROUNDS = 60
 CELLS = 10_000
 """Cells that a state is searched in, some milliseconds each; few need more than a hundred."""
 FEW_CELLS = 100
+LARGEST_LOAD = 1e75
+"""Loads [N] whose squares, and products of these, are still numbers."""
 
 
 class FrictionCode(IntEnum):
@@ -74,12 +76,21 @@ class FrictionSolutions(NamedTuple):
 def motion_solutions(
     kernels: Functions, rows: list[Array], direct: bool = False, cells: int = CELLS
 ) -> FrictionSolutions:
-    """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench."""
+    """Solutions at n states: rows of pose, twist, acceleration (``direct``: actuator forces) and wrench.
+
+    Nothing is known (UNKNOWN) where loads are too large to count with.
+    """
     mechanism, dry = kernels.mechanism, kernels.options.dry
     make = partial(coupled_loads, mechanism, dry, direct)
     kernel = kernels.custom(f"coupled_loads {direct}", lambda: closed(mechanism, make()))
     constant, slopes, *_ = kernel(*(np.ascontiguousarray(row) for row in rows))
-    return solutions(constant, slopes, load_groups(mechanism, loaded_joints(mechanism)), cells)
+    groups = load_groups(mechanism, loaded_joints(mechanism))
+    count = len(constant)
+    code, contracted = np.full(count, int(FrictionCode.UNKNOWN)), np.full(count, np.inf)
+    loads = np.full((count, len(groups)), np.nan)
+    good = (np.abs(constant).max(axis=1, initial=0.0) < LARGEST_LOAD) & np.isfinite(slopes).all(axis=(1, 2))
+    code[good], loads[good], contracted[good] = solutions(constant[good], slopes[good], groups, cells)
+    return FrictionSolutions(code, loads, contracted)
 
 
 def solutions(constant: Array, slopes: Array, groups: Groups, cells: int = CELLS) -> FrictionSolutions:
