@@ -16,8 +16,8 @@ class Strut(NamedTuple):
     ``point`` (..., 3) [m], base frame; ``length`` (...,) [m]; ``joint`` (3) on the platform, platform frame. With
     ``axis`` (..., 3) the joint moves on the circle about that axis through ``point``, else on the whole sphere.
     ``ball`` says that the joint lets the platform turn as it likes. A strut without length holds the joint itself.
-    Where both joints are hinges, ``hinge`` (3), platform frame, is the axis of the platform's, and ``cosine`` that of
-    its angle with ``axis``, which stays.
+    Where both joints are hinges, ``hinge`` (3), platform frame, is the axis of the platform's, ``cosine`` that of its
+    angle with ``axis``, which stays, and ``start`` (..., 3) where the other is drawn.
     """
 
     point: Array
@@ -27,8 +27,9 @@ class Strut(NamedTuple):
     ball: bool = True
     hinge: Array | None = None
     cosine: float = 0.0
+    start: Array | None = None
 
     def at(self, states: NDArray[np.int64]) -> Strut:
         """At some of its coordinates (n,)."""
-        axis = None if self.axis is None else self.axis[states]
-        return self._replace(point=self.point[states], length=self.length[states], axis=axis)
+        parts = {name: getattr(self, name) for name in ("point", "length", "axis", "start")}
+        return self._replace(**{name: None if part is None else part[states] for name, part in parts.items()})

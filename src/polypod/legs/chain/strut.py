@@ -54,6 +54,7 @@ def strut_of(joints: Sequence[ChainJoint], plan: Plan, home: tuple[Any, Any], q:
         axis = None if near.kind in _BALLS else np.broadcast_to(np.array(near.axis), (*q.shape, 3))
     if far.kind not in (*_BALLS, "revolute") or near.kind not in (*_BALLS, "revolute"):
         return None
+    start = point
     if axis is not None:
         along = (span * axis).sum(axis=-1, keepdims=True) * axis
         point, span = point + along, span - along
@@ -61,7 +62,8 @@ def strut_of(joints: Sequence[ChainJoint], plan: Plan, home: tuple[Any, Any], q:
     strut = Strut(point, length, rotation.T @ (tip - position), axis, far.kind in _BALLS)
     if axis is None or strut.ball:
         return strut
-    return strut._replace(hinge=rotation.T @ np.array(far.axis), cosine=float(np.array(near.axis) @ np.array(far.axis)))
+    cosine = float(np.array(near.axis) @ np.array(far.axis))
+    return strut._replace(hinge=rotation.T @ np.array(far.axis), cosine=cosine, start=start)
 
 
 def _with_single_bars(joints: Sequence[ChainJoint], plan: Plan) -> list[ChainJoint]:

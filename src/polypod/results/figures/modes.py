@@ -81,7 +81,8 @@ def _struts(robot: Robot, q: Array, pose: Array) -> Skeleton:
     """Lines from the points that the actuators hold to the platform's joints."""
     found = [leg.strut(q[k : k + 1]) for k, leg in enumerate(robot.legs) if isinstance(leg, Leg)]
     struts = [strut for strut in found if strut is not None]
-    ends = np.array([[s.point[0], pose[:3, :3] @ s.joint + pose[:3, 3]] for s in struts])
+    starts = [strut.point if strut.start is None else strut.start for strut in struts]
+    ends = np.array([[p[0], pose[:3, :3] @ s.joint + pose[:3, 3]] for p, s in zip(starts, struts, strict=True)])
     bones = tuple(Bone(k, pair[None], False) for k, pair in enumerate(ends))
     joints = ends.reshape(1, -1, 3)
     return Skeleton(bones, (), joints, ends[None, :, 1], ends[:, 0], ends[None, :, 0])
