@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from typer.testing import CliRunner
 
 import polypod as pp
@@ -147,6 +149,24 @@ def test_what_cannot_be_answered_is_said(model_of: ModelOf) -> None:
         budget(model_of("hexapod"), Tolerances())
     with pytest.raises(InputError, match="closed form"):
         worst_case(model_of("tricept"), Tolerances(encoder_step=1e-5))
+
+
+@pytest.mark.parametrize(("name", "at"), [("five-bar", [0.01, -0.02]), ("agile-eye", [0.1, -0.2, 0.15])])
+def test_actuators_that_are_off_move_platforms_held_more_than_once(
+    name: str, at: list[float], model_of: ModelOf
+) -> None:
+    """Forward kinematics at all corners of what encoders leave open: bounds hold, and the worst corner is near them."""
+    model, step = model_of(name), 1e-4
+    pose = np.asarray(model.motion(np.array(at)).pose)
+    corners = np.array(list(itertools.product((-0.5, 0.5), repeat=len(at)))) * step
+    moved = np.asarray(model.forward_kinematics(model.inverse_kinematics(pose) + corners, pose))
+    turns = Rotation.from_matrix(moved[:, :3, :3] @ pose[:3, :3].T).as_rotvec()
+    worst = np.abs(np.concatenate([moved[:, :3, 3] - pose[:3, 3], turns], axis=1)).max(axis=0)
+    bound = worst_case(model, Tolerances(encoder_step=step), pose).bound
+    assert (worst <= bound).all()
+    moving = worst > 1e-12
+    assert moving.sum() == 3
+    assert (worst[moving] > 0.95 * bound[moving]).all()
 
 
 @pytest.mark.long

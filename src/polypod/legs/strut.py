@@ -31,5 +31,5 @@ class Strut(NamedTuple):
 
     def at(self, states: NDArray[np.int64]) -> Strut:
         """At some of its coordinates (n,)."""
-        parts = {name: getattr(self, name) for name in ("point", "length", "axis", "start")}
-        return self._replace(**{name: None if part is None else part[states] for name, part in parts.items()})
+        axis, start = (None if part is None else part[states] for part in (self.axis, self.start))
+        return self._replace(point=self.point[states], length=self.length[states], axis=axis, start=start)

@@ -38,14 +38,15 @@ class Worst(NamedTuple):
 def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Worst:
     """Bounds of the displacement for all errors within the tolerances, second order and beyond counted.
 
-    For legs in closed form that hold the platform once. With u a displacement in all six components and F the
-    coordinates and what the legs constrain (:mod:`.closures`), the platform is where F(u, p + dp) = [q + dq; 0]. Over a
-    box |u| <= r and all dp, intervals of the slopes J = dF/du and P = dF/dp give
+    For legs in closed form; of geometry, for those that hold the platform once. With u a displacement in all six
+    components and F the coordinates and what the legs constrain (:mod:`.closures`), the platform is where
+    F(u, p + dp) = [q + dq; 0]. Over a box |u| <= r and all dp, intervals of the slopes J = dF/du and P = dF/dp give
 
         b + G r <= r,   b = sum over causes |C ([dq; 0] - P dp)|,   G = |1 - C J|,   C near J^-1
 
     and then exactly one such u is in the box, and it is within b + G r (Krawczyk). Every rounding is counted. Where
-    only actuators are off, platforms that exact legs keep to their freedoms have u in those, and F is q.
+    only actuators are off, platforms that exact legs keep to their freedoms have u in those, and F is q; of legs that
+    hold a platform more than once, F has the constraints that the others follow from.
     """
     poses, shape = pose_batch(model, pose)
     if shape:
@@ -80,19 +81,20 @@ class _Slopes:
                 f"worst_case: the legs of {model.robot.name!r} close by iterating; bounds of all orders are for legs "
                 "in closed form. A budget's bound is of first order"
             )
-        n = len(model.actuators)
-        free = whole.platform.follows_legs or any(source.scales for source in sources)
-        if free and closures.count != 6:
+        n, geometry = len(model.actuators), any(source.scales for source in sources)
+        free = whole.platform.follows_legs or geometry
+        if geometry and closures.count != 6:
             raise InputError(
                 f"worst_case: the legs of {model.robot.name!r} hold its platform by {closures.count} equations, more "
-                "than once; bounds of all orders are for six, or for errors of actuators of a platform that keeps to "
-                "its freedoms. A budget's bound is of first order"
+                "than once: parts that are not exact then fit by strain or play only, and where the platform goes "
+                "depends on how stiff each is. Errors of actuators have bounds of all orders; for geometry take the "
+                "bound of a budget, of first order, where all parts are equally stiff"
             )
-        held = closures.at(pose[None])
+        held, kept = closures.at(pose[None]), _kept(whole) if free else list(range(n))
         self.basis = np.eye(6) if free else model.mobility.basis
-        self.rows = held.rows[0] if free else np.asarray(model.jacobian(pose, errors="raise"))
+        self.rows = held.rows[0][kept] if free else np.asarray(model.jacobian(pose, errors="raise"))
         self._command = np.full(len(self.rows), _COMMAND * max(model.robot.farthest, model.size, 1.0))
-        self._command[n:] += np.abs(held.values[0, n : len(self.rows)])  # constraints are zero but for rounding
+        self._command[n:] += np.abs(held.values[0, kept[n:]])  # constraints are zero but for rounding
         sizes = {path: np.size(value_at(model.robot, path)) for source in sources for path in source.scales}
         chain, entries = port_slopes(model.robot, list(sizes))
         mechanism = Mechanism(
@@ -113,7 +115,7 @@ class _Slopes:
         radius[chosen] = sum((np.abs(moved).sum(axis=1) for _, moved in self._moves), np.zeros(len(chosen)))
         radius *= 1 + _SLACK
         self._numbers = values - radius, values + radius
-        self._ends = _ends(mechanism, pose, chosen)
+        self._ends = _ends(mechanism, pose, chosen, kept)
 
     def needed(self, solved: Array, box: Array) -> Array:
         """b + G r (m) for a box r (m), with an approximate inverse C (m, n) of J."""
@@ -136,7 +138,15 @@ def _stacked(source: Source, sizes: dict[str, int]) -> Array:
     return np.concatenate([np.zeros((0, source.columns.shape[2])), *parts])
 
 
-def _ends(mechanism: Mechanism, pose: Array, chosen: list[int]) -> ca.Function:
+def _kept(mechanism: Mechanism) -> list[int]:
+    """Numbers, among coordinates and all legs' constraints after them, of coordinates and independent constraints."""
+    counts = [len(leg.placement.constraints) for leg in mechanism.placed]
+    first = len(mechanism.actuators) + np.cumsum([0, *counts])
+    used = mechanism.mobility.used if mechanism.mobility is not None else ()
+    return [*range(len(mechanism.actuators)), *sorted(int(first[leg]) + k for leg, k in used)]
+
+
+def _ends(mechanism: Mechanism, pose: Array, chosen: list[int], kept: list[int]) -> ca.Function:
     """(low and high u, low and high numbers) -> ends of dF/d[u, chosen numbers], evaluated as it is, not compiled."""
     u, at, numbers = ca.SX.sym("u", mechanism.platform.count), ca.SX.sym("pose", 16), mechanism.numbers.symbols
     x = mechanism.inputs()
@@ -144,7 +154,7 @@ def _ends(mechanism: Mechanism, pose: Array, chosen: list[int]) -> ca.Function:
     legs = mechanism.resting(x)[1]
     values = mechanism.coordinates(legs)
     if mechanism.platform.count == 6:
-        values = ca.vertcat(values, *[leg.constraint_values for leg in legs])
+        values = ca.vertcat(values, *[leg.constraint_values for leg in legs])[kept]
     slopes = ca.densify(ca.jacobian(values, ca.vertcat(u, numbers[chosen])))
     graph = Graph.of(ca.Function("slopes", [u, at, numbers], ca.cse([ca.vec(slopes)])))
     pairs = [[ca.SX.sym(name, part.numel()) for name in ("low", "high")] for part in (u, numbers)]

@@ -247,16 +247,19 @@ class _Work:
         order = np.argsort(-width)
         count = int(np.searchsorted(np.cumsum(width[order]), _SHARE * width.sum())) + 1
         parts: list[_Bounded] = []
-        done = 0
+        done, low, high = 0, self.low, self.high
         for first in range(0, count, _CHUNK):
-            part = self.bounds(self.bounds.split(self.boxes.only(order[first : min(first + _CHUNK, count)])))
-            done = min(first + _CHUNK, count)
+            own = order[first : min(first + _CHUNK, count)]
+            part = self.bounds(self.bounds.split(self.boxes.only(own)))
+            done = first + len(own)
+            low += float(part.least.sum() - self.least[own].sum())
+            high += float(part.most.sum() - self.most[own].sum())
             self.taken += len(part.least)
             near = part.most - part.least <= _NEAR * gap * part.least + _NOTHING * part.boxes.volumes
             self.decided[0] += float(part.least[near].sum())
             self.decided[1] += float(part.most[near].sum())
             parts.append(_Bounded(part.boxes.only(~near), part.least[~near], part.most[~near]))
-            if monotonic() > until:
+            if monotonic() > until or high - low <= gap * high:
                 break
         kept = order[done:]
         parts.append(_Bounded(self.boxes.only(kept), self.least[kept], self.most[kept]))

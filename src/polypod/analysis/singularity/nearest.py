@@ -45,7 +45,7 @@ class NearestSingularities(NamedTuple):
 
 
 def nearest_singularity(
-    model: Model, pose: Array | None = None, reach: float | None = None, seed: int = 0, boxes: int = 20_000
+    model: Model, pose: Array | None = None, reach: float | None = None, seed: int = 0, boxes: int = 80_000
 ) -> NearestSingularities:
     """The nearest poses in which det J vanishes, from a pose (4, 4), home unless given.
 
