@@ -21,7 +21,7 @@ from ..platforms import Inputs, PlatformState, Tip
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Port, port
 from ..symbols.linear import GeneralFactor, SymmetricFactor
-from ..symbols.vectors import Frame, skew
+from ..symbols.vectors import Frame, skew, symmetric
 from .dry_friction import DryFriction
 from .virtual_power import State, direct_solution
 
@@ -85,7 +85,10 @@ def _leg_slopes(
     values = ca.vertcat(_tip_numbers(leg), numbers)
     slopes = function(values, rest, force, given, place)
     size = values.numel() - numbers.numel()
-    return _LegSlopes(leg, slopes[0], slopes[1][:, :size], slopes[1][:, size:])
+    by_tip = slopes[1][:, :size]
+    if not turned:  # by its acceleration: the leg's inertia
+        by_tip[:3, 6:9] = symmetric(by_tip[:3, 6:9])
+    return _LegSlopes(leg, slopes[0], by_tip, slopes[1][:, size:])
 
 
 def _tip_numbers(leg: LegAtState) -> ca.SX:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..lazy import lazy
 from ..parameters import Numbers
-from ..symbols.vectors import cross, dot, skew
+from ..symbols.vectors import cross, dot, skew, symmetric
 from .contract import Platform, PlatformState, Tip
 from .flexible_body import BodyMotion, FlexibleBody
 from .inputs import Inputs
@@ -57,9 +57,9 @@ class FlexibleState(PlatformState):
 
     def inertia_of(self, leg: int, tip: Tip, inertia: ca.SX) -> ca.SX:
         """C^T A_x C of (37) with C = [1, -r~, Phi], platform axes."""
-        a, shape, arm = _symmetric(self.axes.T @ inertia @ self.axes), self.body.shapes[leg], skew(self._local(leg))
+        a, shape, arm = symmetric(self.axes.T @ inertia @ self.axes), self.body.shapes[leg], skew(self._local(leg))
         across = arm @ a
-        rigid = ca.vertcat(ca.horzcat(a, across.T), ca.horzcat(across, _symmetric(-across @ arm)))
+        rigid = ca.vertcat(ca.horzcat(a, across.T), ca.horzcat(across, symmetric(-across @ arm)))
         carried = a @ shape
         coupling = ca.vertcat(carried, arm @ carried)
         elastic = ca.SX(self.body.count, self.body.count)
@@ -156,11 +156,3 @@ class FlexiblePlatform(Platform):
     def nearest(self, pose: ca.SX) -> ca.SX:
         """The pose itself."""
         return pose
-
-
-def _symmetric(matrix: ca.SX) -> ca.SX:
-    """A matrix known to be symmetric, its lower triangle the very expressions of its upper one."""
-    for i in range(3):
-        for j in range(i):
-            matrix[i, j] = matrix[j, i]
-    return matrix

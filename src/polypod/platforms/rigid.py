@@ -7,7 +7,7 @@ import casadi as ca
 from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.inertia import Inertia
-from ..symbols.vectors import cross, dot, skew
+from ..symbols.vectors import cross, dot, skew, symmetric
 from .contract import Platform, PlatformState, Tip
 from .inputs import Inputs
 from .motion import Motion, frame_of, moved, pose_of
@@ -44,10 +44,7 @@ class RigidState(PlatformState):
         # [A, -A r~; r~ A, -r~ A r~] with A symmetric: three products of 3x3 matrices are all it takes.
         arm = skew(tip.arm)
         across = arm @ inertia
-        turn = -across @ arm
-        for i in range(3):
-            for j in range(i):
-                turn[i, j] = turn[j, i]
+        turn = symmetric(-across @ arm)
         return ca.vertcat(ca.horzcat(inertia, across.T), ca.horzcat(across, turn))
 
     @lazy

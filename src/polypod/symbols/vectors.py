@@ -30,6 +30,11 @@ def cross(a: ca.SX, b: ca.SX) -> ca.SX:
     return ca.cross(a, b)
 
 
+def symmetric(matrix: ca.SX) -> ca.SX:
+    """A matrix known to be symmetric, its lower triangle the very expressions of its upper one."""
+    return ca.triu(matrix) + ca.triu(matrix, False).T
+
+
 def skew(a: ca.SX) -> ca.SX:
     """The matrix a~ with a~ b = a x b."""
     zero = ca.SX(0)
