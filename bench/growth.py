@@ -32,13 +32,13 @@ try:
     before = resident()
 except OSError:
     before = None
-start = time.perf_counter()
+start = time.process_time()
 model = pp.Model(sys.argv[1])
 pose, rest = model.robot.home.matrix, np.zeros(6)
 q = model.inverse_kinematics(pose)
 model.forward_kinematics(q, pose)
 model.direct_dynamics(pose, rest, model.inverse_dynamics(pose, rest, rest, friction=False), friction=False)
-taken = time.perf_counter() - start
+taken = time.process_time() - start
 print(json.dumps([taken, None if before is None else resident() - before]))
 """
 
@@ -100,7 +100,7 @@ def _flexible_seconds(model: Model, n: int = 4096) -> float:
 
 
 def build_costs(robots: tuple[str, ...]) -> Iterator[Row]:
-    """Time and memory until a model has answered inverse and forward kinematics and dynamics, cold and warm."""
+    """Processor time and memory until a model has answered kinematics and dynamics both ways, cold and warm."""
     for robot in robots:
         with tempfile.TemporaryDirectory() as folder:
             for when in ("cold", "warm"):

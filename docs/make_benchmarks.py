@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import warnings
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from bench import bench, growth, setting
 from bench.plots import growth_figure
 from bench.rows import Row
 from polypod.errors import UnphysicalWarning
+from polypod.kernels.threads import cores
 from polypod.model import Model
 
 HERE = Path(__file__).parent
@@ -21,7 +23,8 @@ of the work whose answer cannot be compared (`rnea` on the open tree). `mj_inver
 what it gives the drives is not the actuators' force of the robot. Ratios are to Pinocchio on the same robot
 (`rnea` on the open tree alone, without the loops; `constraintDynamics` with them); above 1 is faster. Operations count
 products, sums, divisions, roots, comparisons and choices one each; the peak is that of one core, measured by a kernel
-made the same way.
+made the same way. Builds are in processor time. Where other programs ran too, as the load says, medians, rows of two
+threads and the largest batches are theirs as much as polypod's.
 """
 
 
@@ -34,7 +37,8 @@ def main() -> None:
     versions = ", ".join(f"{name} {version}" for name, version in where.versions.items())
     lines.append(
         f"Measured on {datetime.date.today().isoformat()}: {where.processor}, {where.features}, vectors of "
-        f"{where.vector_width}; Python {where.python}; {versions}.\n"
+        f"{where.vector_width}; Python {where.python}; {versions}. Load at the end: {os.getloadavg()[0]:.1f} on "
+        f"{cores()} cores.\n"
     )
     for group in dict.fromkeys(row.group for row in rows):
         lines.append(f"## {group[0].upper()}{group[1:]}\n")
