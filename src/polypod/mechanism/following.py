@@ -20,7 +20,8 @@ from ..symbols.blocks import BlockFactor
 from ..symbols.continuation import Newton, continuation
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.vectors import Frame, dot, skew
-from .mechanism import LegAtState, Mechanism
+from .leg_at_state import LegAtState
+from .mechanism import Mechanism
 
 _TERMS = 10
 """Terms of a series in the square of an angle up to one radian: the next is below 1e-19."""

@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..legs import Joint, Placement
 from ..symbols.vectors import cross, total
-from .mechanism import LegAtState
+from .leg_at_state import LegAtState
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from ..symbols.implicit import ImplicitReplay
 from ..symbols.linear import Solution, solve_general, solve_least_squares
 from ..symbols.singular_values import extreme_values
 from ..symbols.vectors import Frame, orthonormalised
-from .mechanism import LegAtState, Mechanism
+from .leg_at_state import LegAtState
+from .mechanism import Mechanism
 
 FOUND = 1e-12
 """Largest error of coordinates with which a pose counts as the one that has them, relative to the robot's size."""

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from ...kernels import Expression, Kernel, Port, port
 from ...legs import Unknowns
-from ...mechanism import Mechanism
-from ...mechanism.mechanism import LegAtState
+from ...mechanism import LegAtState, Mechanism
 from ...model import Model
 from ...platforms import ConstrainedState
 from ...platforms.contract import tip_map

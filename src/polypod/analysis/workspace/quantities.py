@@ -8,8 +8,7 @@ from itertools import combinations
 
 import casadi as ca
 
-from ...mechanism import Mechanism
-from ...mechanism.mechanism import LegAtState
+from ...mechanism import LegAtState, Mechanism
 from ...platforms import Freedoms
 from ...symbols.expression import port
 

@@ -1,0 +1,173 @@
+"""A leg at one state of the platform: its values, rates, rows of the Jacobian, and what it constrains."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..lazy import lazy
+from ..platforms import PlatformState, Tip
+from ..symbols.implicit import ImplicitReplay
+from ..symbols.tape import Replay
+from .leg import CLOSED, LegModel
+
+
+@dataclass(frozen=True)
+class LegAtState:
+    """A leg at one state of the platform: its tip, its input series and its values."""
+
+    number: int
+    model: LegModel
+    platform: PlatformState
+    tip: Tip
+    start: ca.SX | None = None
+
+    @lazy
+    def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients in time of the leg's inputs, and after them the place of its unknowns, if it has any."""
+        parts = [self.tip.series, *([self.tip.turning] if self.model.uses_axes else [])]
+        if self.model.unknowns is not None:
+            still = ca.SX.zeros(self.place.numel())
+            parts.append((self.place, still, still))
+        zero, first, half = (ca.vertcat(*orders) for orders in zip(*parts, strict=True))
+        return zero, first, half
+
+    @lazy
+    def place(self) -> ca.SX:
+        """Where the leg's unknowns are, after one step of Newton from ``start``.
+
+        That step makes a nearly closed leg exact, and its derivatives are those of the closed one.
+        """
+        u = self.model.unknowns
+        assert u is not None
+        start = u.place if self.start is None else self.start
+        symbols = ca.vertcat(self.model.all_inputs, u.place)
+        return ca.substitute(self.model.closing[0], symbols, ca.vertcat(self._here, start))
+
+    @property
+    def _here(self) -> ca.SX:
+        return ca.vertcat(self.tip.series[0], ca.vec(self.tip.axes))
+
+    @property
+    def arm(self) -> ca.SX:
+        """From the origin of {P} to the tip, base axes."""
+        return self.tip.arm
+
+    @property
+    def axes(self) -> ca.SX:
+        """The platform's axes at the tip."""
+        return self.tip.axes
+
+    @lazy
+    def values(self) -> Replay | ImplicitReplay:
+        """Values of the leg's vectors at the tip, for first derivatives."""
+        return self.model.at(self.series[0])
+
+    @lazy
+    def vectors(self) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Taylor coefficients in time of the leg's moving vectors, (3, K) each."""
+        return self.model.series(self.series)
+
+    @lazy
+    def coordinates(self) -> ca.SX:
+        """The leg's actuated coordinates (a)."""
+        return self.model.coordinates_of(self.values.y)
+
+    @lazy
+    def slopes(self) -> list[ca.SX]:
+        """dq/d(tip) of every actuator as a column: the direction in which a force at the tip drives it."""
+        return [self.model.coordinate_row(self.values, k) for k in range(len(self.model.actuators))]
+
+    @lazy
+    def rows(self) -> list[ca.SX]:
+        """dq/d(velocity) (6 + N) of every actuator: the leg's rows of the Jacobian before they are reduced."""
+        return [self.force(slope) for slope in self.slopes]
+
+    @lazy
+    def rates(self) -> list[ca.SX]:
+        """Rates of the actuated coordinates along the tip's motion."""
+        return [ca.dot(slope, self.series[1][: slope.numel()]) for slope in self.slopes]
+
+    @lazy
+    def accelerations(self) -> ca.SX:
+        """Second derivatives (a) of the actuated coordinates along the tip's motion."""
+        return 2 * self.model.coordinate_tape.taylor(*self.series)[2]
+
+    @lazy
+    def margins(self) -> list[ca.SX]:
+        """Margins of the leg's conditions that count in a state's quality."""
+        stated = [self.at_tip(c.margin) for c in self.model.placement.conditions if c.in_quality]
+        if self.model.unknowns is None:
+            return stated
+        values = self.values
+        assert isinstance(values, ImplicitReplay)
+        closed = ca.dot(self.gap, self.gap) <= (CLOSED * self.model.unknowns.size) ** 2
+        return [*stated, ca.if_else(closed, values.factor.quality, 0)]
+
+    @property
+    def closing_determinants(self) -> list[ca.SX]:
+        """Of the slopes of the equations that close the leg, block by block; none where it has a closed form."""
+        values = self.values
+        return values.factor.determinants if isinstance(values, ImplicitReplay) else []
+
+    @property
+    def gap(self) -> ca.SX:
+        """The equations of the leg's unknowns at their place: zero where it is closed."""
+        assert isinstance(self.values, ImplicitReplay)
+        return self.values.residual
+
+    @lazy
+    def constraints(self) -> list[ca.SX]:
+        """d(constraint)/d(velocity) (6) of every constraint that the leg puts on the platform."""
+        count = len(self.model.placement.constraints)
+        return [self.force(self.model.constraint_row(self.values, k)) for k in range(count)]
+
+    @lazy
+    def before(self) -> ca.SX:
+        """The equations of the leg's unknowns before the step of Newton that its place has taken."""
+        u = self.model.unknowns
+        assert u is not None
+        start = u.place if self.start is None else self.start
+        symbols = ca.vertcat(self.model.all_inputs, u.place)
+        return ca.substitute(self.model.closing[1], symbols, ca.vertcat(self._here, start))
+
+    @lazy
+    def constraint_values(self) -> ca.SX:
+        """What the leg constrains, zero where the platform keeps to it."""
+        return self.at_tip(ca.vertcat(*[c.value for c in self.model.placement.constraints], ca.SX(0, 1)))
+
+    @lazy
+    def constraint_accelerations(self) -> ca.SX:
+        """Second derivatives of the constraints along the tip's motion."""
+        return 2 * self.model.constraint_tape.taylor(*self.series)[2]
+
+    @lazy
+    def followed(self) -> ca.SX:
+        """Coordinates of the leg's joints that are the robot's [m or rad]."""
+        return self.at_tip(ca.vertcat(*self.model.placement.followed))
+
+    @lazy
+    def followed_rows(self) -> list[ca.SX]:
+        """Their slopes d/d(velocity) (6)."""
+        count = len(self.model.placement.followed)
+        return [self.force(self.model.followed_row(self.values, k)) for k in range(count)]
+
+    @lazy
+    def followed_accelerations(self) -> ca.SX:
+        """Their second derivatives along the tip's motion."""
+        return 2 * self.model.followed_tape.taylor(*self.series)[2]
+
+    def at_tip(self, expression: ca.SX) -> ca.SX:
+        """Any expression of the leg's placement, at this tip."""
+        u = self.model.unknowns
+        if u is None:
+            return ca.substitute(ca.SX(expression), self.model.all_inputs, self._here)
+        symbols = ca.vertcat(self.model.all_inputs, u.place, u.move)
+        return ca.substitute(
+            ca.SX(expression), symbols, ca.vertcat(self._here, self.place, ca.SX.zeros(u.move.numel()))
+        )
+
+    def force(self, force: ca.SX) -> ca.SX:
+        """A generalized force on the leg's inputs as one on the platform (6 + N)."""
+        return self.platform.force(self.number, self.tip, force)
