@@ -16,6 +16,7 @@ import polypod as pp
 from polypod.cli import app
 from polypod.cli.check import check
 from polypod.cli.new import template
+from polypod.cli.terminal import report_errors
 from polypod.description.advice import advice
 from polypod.errors import InputError, MotionFileError, RobotFileError, StateError, UnphysicalWarning
 from polypod.files.robot_files import with_file_lines
@@ -530,3 +531,15 @@ def test_missing_sources_are_remarked_only_where_they_are_kept(here):
 def test_the_package_runs_as_a_module():
     result = subprocess.run([sys.executable, "-m", "polypod", "--version"], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == pp.__version__
+
+
+def test_a_note_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    """Several parts of a command may warn of the same thing, each from a place of its own."""
+
+    @report_errors
+    def command() -> None:
+        for line in (1, 2, 3):
+            warnings.warn_explicit("the pivot is off the robot", UserWarning, "file.py", line)
+
+    command()
+    assert capsys.readouterr().err.count("the pivot is off the robot") == 1

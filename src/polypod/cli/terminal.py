@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec
 
 import typer
@@ -60,12 +60,13 @@ def fail(text: str) -> NoReturn:
 
 
 def report_errors(command: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Decorator of a command: errors end it with a sentence, not a traceback, and warnings are printed as notes."""
+    """Decorator of a command: errors end it with a sentence, not a traceback, and warnings are notes, each once."""
 
     @wraps(command)
     def wrapped(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *rest, **more: note(_first_part(message))
+            once = cache(note)
+            warnings.showwarning = lambda message, *rest, **more: once(_first_part(message))
             warnings.simplefilter("default")
             try:
                 command(*args, **kwargs)
