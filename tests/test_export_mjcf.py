@@ -66,6 +66,21 @@ def test_every_field_of_a_robot_file_comes_back(robot: Callable[[], pp.Robot], t
         assert back.robot.model_dump() == rich.robot.model_dump()
 
 
+def test_a_rotor_behind_a_gear_is_read_from_the_elements(tmp_path: Path) -> None:
+    """MuJoCo's armature is about the joint: the rotor's inertia by the square of the gear's ratio."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        leg["joints"][0].update(ratio=3.0, rotor=2e-5)
+    root = ET.fromstring(export_mjcf(pp.Model(pp.Robot.model_validate(data))))
+    geared = [float(joint.get("armature")) for joint in root.iter("joint") if joint.get("armature")]
+    assert geared == pytest.approx([1.8e-4] * 2, rel=1e-12)
+    next(root.iter("inertial")).set("mass", "0.5")  # so that polypod's own numbers do not count
+    path = tmp_path / "robot.xml"
+    path.write_text(ET.tostring(root, encoding="unicode"))
+    drives = [joint for leg in import_robot(path).robot.legs for joint in leg.joints if joint.actuated]
+    assert [(joint.ratio, joint.rotor) for joint in drives] == [(3.0, pytest.approx(2e-5, rel=1e-12))] * 2
+
+
 def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> None:
     """A mass by hand: it counts, and what the elements do not say of the old robot is named."""
     rich = model(rich_struts)

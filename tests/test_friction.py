@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -11,6 +12,8 @@ import polypod as pp
 from classical import leg_state
 from polypod.errors import InputError, StateError, StateWarning
 from polypod.formulations import FORMULATIONS
+from polypod.friction.laws.exact import Exact
+from polypod.friction.laws.smooth import Smooth
 from states import easy, mostly_long
 
 NAMES = {"PUS": ("slider", "universal", "spherical"), "UPS": ("prismatic", "universal", "spherical")}
@@ -108,6 +111,15 @@ def test_at_rest_the_smooth_law_makes_no_noise(model_of: Callable[[str], pp.Mode
     exact = pp.Model("kim-ryu", friction_width=0.0)
     assert np.abs(exact.inverse_dynamics(pose, zero, zero) - still).max() <= 1e-14 * np.abs(still).max()
     assert np.abs(exact.inverse_dynamics(pose, noise, zero) - still).max() > 1.0  # what the smooth law avoids
+
+
+def test_directions_by_hand() -> None:
+    """Of a rate of 0.5 along (3, 0, 4)/5, and of none."""
+    rate = ca.SX.sym("rate", 3)
+    for law, size in ((Exact(), 1.0), (Smooth(0.5), np.sqrt(0.5)), (Smooth(1e-3), 1 / np.sqrt(1 + 4e-6))):
+        direction = ca.Function("direction", [rate], [law.direction(rate)])
+        assert np.abs(direction([0.3, 0.0, 0.4]).full().ravel() - size * np.array([0.6, 0.0, 0.8])).max() < 1e-15
+        assert not direction([0.0, 0.0, 0.0]).full().any()
 
 
 def test_smooth_law_is_as_far_from_exact_as_it_says() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import polypod as pp
 from polypod.description import Body
@@ -24,7 +25,7 @@ from polypod.identification.logs import checked
 from polypod.identification.physical import most_likely
 from polypod.identification.prepared import prepared
 from polypod.identification.prior import stated_interval, uncertainties
-from polypod.identification.residuals import whiteness
+from polypod.identification.residuals import outliers, whiteness
 from polypod.identification.rewritten import with_changes
 from polypod.identification.rows import rows_of
 from polypod.identification.smoothing import smoothed
@@ -352,6 +353,13 @@ def test_gaps_and_jumps_are_found_and_said() -> None:
     spike[500, 0] += 0.1
     result = identify(five_bar(), [Log("spike", own.time, spike, own.force)])
     assert result.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.1)
+
+
+def test_outliers_are_six_deviations_from_the_middle() -> None:
+    """Of normal residuals, as many as their quantiles; the median of sizes is 0.6745 of a deviation."""
+    usual = 0.7 + 0.2 * norm.ppf((np.arange(2000) + 0.5) / 2000)
+    residual = np.r_[usual, 0.7 + 0.2 * np.array([5.9, -5.9, 6.1, -6.1])][:, None]
+    assert np.flatnonzero(outliers(residual, np.ones(residual.shape, bool))).tolist() == [2002, 2003]
 
 
 def test_outliers_and_saturation_are_marked() -> None:

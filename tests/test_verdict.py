@@ -210,6 +210,8 @@ def test_motors_by_hand():
     assert row["peak_torque"] == pytest.approx(peak / ratio, rel=EXACT)
     assert row["peak_speed"] == pytest.approx(SIZE * W * ratio * 30 / np.pi, rel=EXACT)
     assert row["peak_current"] == pytest.approx(peak / ratio / 0.1, rel=EXACT)
+    backwards = lifted().assign(qdot=-np.abs(lifted().qdot))
+    assert motors(backwards).records()[0]["peak_speed"] == row["peak_speed"]
     turning = motors(turned()).records()[0]
     assert turning["peak_speed"] == pytest.approx(0.3 * 60 * 50, rel=EXACT)
     assert "peak_current" not in turning
