@@ -185,8 +185,8 @@ def _print(result: xr.Dataset, target: Path | None) -> None:
     if facts["force_error_bound"] is not None:
         unit = result.force.attrs["units"]
         console.print(f"Rounding moves no force by more than {facts['force_error_bound']:.1g} {unit}.")
-    told = str(result.attrs.get("between_samples", "All this is at the samples; nothing between was judged."))
-    console.print(escape(told))
+    text = str(result.attrs.get("between_samples", "All this is at the samples; nothing between was judged."))
+    console.print(escape(text))
     if "deflection" in result:
         console.print(f"Platform: {bending(result)}.")
     driven = motors(result)

@@ -60,8 +60,8 @@ class Table:
             other = next((c for c in self.columns if c.quantity == quantity and UNITS[quantity][c.unit] != 1.0), None)
             if not column.unit and other is not None:
                 meant = f"write '{column.name} [{other.unit}]', or [{next(iter(UNITS[quantity]))}]"
-                said = f"column {column.name!r} has no unit, but {other.name!r} is in {other.unit}: {meant}"
-                raise InputError(f"csv: {self.name}: {said}")
+                problem = f"column {column.name!r} has no unit, but {other.name!r} is in {other.unit}: {meant}"
+                raise InputError(f"csv: {self.name}: {problem}")
 
 
 def _article(quantity: str) -> str:

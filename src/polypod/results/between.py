@@ -70,8 +70,8 @@ def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool)
     found = between(model, task)
     forces = _half_way(result.force.values, model, task, friction)
     texts = (f"The robot {found.text}", *found.warnings, *forces)
-    told = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}
-    return result.assign_attrs(certified={True: "yes", False: "no", None: "not tried"}[found.certified], **told)
+    attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}
+    return result.assign_attrs(certified={True: "yes", False: "no", None: "not tried"}[found.certified], **attributes)
 
 
 def _half_way(force: Array, model: Model, task: Task, friction: bool) -> tuple[str, ...]:

@@ -64,7 +64,7 @@ class Loop:
         # what is not computed need not be kept
         (row,) = renew.outputs
         given = {k: renew.operations[i].source for k, i in enumerate(row) if renew.operations[i].op == ca.OP_INPUT}
-        made = {k: place for place, k in enumerate(k for k in range(len(row)) if k not in given)}
+        computed = {k: place for place, k in enumerate(k for k in range(len(row)) if k not in given)}
 
         def source(step: Operation) -> Operation:
             if step.op != ca.OP_INPUT:
@@ -72,10 +72,10 @@ class Loop:
             array, k = step.source
             if array == 0:
                 return step
-            return Operation(step.op, source=given[k] if k in given else (2, made[k]))
+            return Operation(step.op, source=given[k] if k in given else (2, computed[k]))
 
-        kept = Graph(renew.inputs, renew.operations, (tuple(row[k] for k in made),)).only([0])
-        step = Graph((size, shared, len(made)), tuple(source(s) for s in rest.operations), rest.outputs)
+        kept = Graph(renew.inputs, renew.operations, (tuple(row[k] for k in computed),)).only([0])
+        step = Graph((size, shared, len(computed)), tuple(source(s) for s in rest.operations), rest.outputs)
         return Loop(self.start, step, self.finish, kept, turning[-1])
 
 
