@@ -91,6 +91,10 @@ class Rub:
     joint: tuple[int, str] = (0, "")
 
 
+class OutOfReachError(Exception):
+    """A place that the joints do not let the robot have, or none that is near."""
+
+
 class Engine:
     """A robot given as its file's data; body 0 is the platform, -1 the base."""
 
@@ -217,7 +221,8 @@ class Engine:
             if np.abs(correction).max() < 1e-15:
                 break
         gap = np.abs(self.gaps(place)).max(initial=0.0)
-        assert gap < 1e-13 * self.size, f"out of reach: a gap of {gap:.3g} is left"
+        if gap >= 1e-13 * self.size:
+            raise OutOfReachError(f"a gap of {gap:.3g} is left")
         q = self._coordinates(place)
         turns = np.array([d.turns for d in self.drives], dtype=bool)
         q[turns] += 2 * np.pi * np.round((place.q[turns] - q[turns]) / (2 * np.pi))

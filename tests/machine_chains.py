@@ -319,7 +319,7 @@ def shared_rails(seed: int) -> Data:
     for k in range(6):
         out, side = around(k // 2)
         rail = unit(side + 0.3 * Z)
-        foot = 0.6 * out + (-1) ** k * 0.2 * rail
+        foot = 0.6 * out + (-1) ** k * 0.35 * rail  # rods that are not square to their rails
         tip = 0.2 * around(k // 2, off=(-1) ** k * 0.5)[0] + 0.4 * Z
         one = unit(np.cross(tip - foot, out))
         joints = [

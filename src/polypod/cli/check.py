@@ -276,11 +276,17 @@ def command(
     sources: Annotated[bool, typer.Option("--sources", help="List a robot's parameters without a source.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="End with 2 also for a broken limit or a warning.")] = False,
     settings: Settings = None,
+    draw: Annotated[
+        Path | None,
+        typer.Option(metavar="PICTURE", help="Draw what of a robot moves while its drives stand still, right or not."),
+    ] = None,
     json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Check a robot or motion, a file or one of the library; every fault with its line."""
     with working("checking"):
         report = check(file, robot, sources, settings)
+    if draw is not None:
+        _draw(file, draw)
     if json_:
         show_json(_data(report))
     elif report.ok:
@@ -291,6 +297,16 @@ def command(
         raise typer.Exit(2)
     if strict and not report.clean:
         fail("--strict: limits are broken" if report.within_limits is False else "--strict: a warning was given")
+
+
+def _draw(file: str, picture: Path) -> None:
+    """Write the picture of what moves idly, and say how many ways there are."""
+    from ..exchange.idle import idle_motions
+    from ..results.figures.idle import idle
+
+    found = idle_motions(file)
+    idle(found).savefig(picture)
+    err().print(f"drawn: {escape(str(picture))}, {len(found.motions)} motions while all drives stand still")
 
 
 def _data(report: Report) -> dict[str, Any]:

@@ -43,7 +43,7 @@ def close(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> L
             raise InputError(f"--at: no joint {name!r} with one coordinate; there are {', '.join(known)}")
     if not linkage.seats and not values:
         return linkage
-    solver = _Solver(linkage)
+    solver = Solver(linkage)
     wide = solver.opening(solver.still)
     if not (far or values) and max(wide[0] / solver.size, wide[1]) > _FAR:
         raise InputError(
@@ -79,7 +79,7 @@ def _open(gap: float, tilt: float) -> str:
     return f"{round(1e3 * gap, 9):.4g} mm and {round(float(np.degrees(tilt)), 9):.4g} deg"
 
 
-class _Solver:
+class Solver:
     """Equations of all joints by the bodies' displacements (b, 4, 4)."""
 
     def __init__(self, linkage: Linkage) -> None:
@@ -108,7 +108,7 @@ class _Solver:
     def _closed(self, places: Array, values: Mapping[str, float], enough: float) -> Array:
         before = np.inf
         for _ in range(60):
-            rows, rest = self._equations(places, values)
+            rows, rest = self.equations(places, values)
             size = float(np.abs(rest).max(initial=0.0))
             if size < enough or (size < 1e-7 and size > 0.5 * before):
                 break
@@ -116,7 +116,7 @@ class _Solver:
             step = np.linalg.lstsq(rows, -rest, rcond=1e-10)[0].reshape(-1, 6)
             longest = np.abs(step).max(initial=0.0)
             step = step * min(1.0, 0.3 / longest) if longest else step
-            places = np.array([_displacement(one, self.size) @ place for one, place in zip(step, places, strict=True)])
+            places = np.array([displacement(one, self.size) @ place for one, place in zip(step, places, strict=True)])
         return places
 
     def _seats(self, places: Array, number: int, value: float | None = None) -> tuple[Array, Array]:
@@ -135,7 +135,7 @@ class _Solver:
             first = first @ move
         return first, second
 
-    def _equations(self, places: Array, values: Mapping[str, float]) -> tuple[Array, Array]:
+    def equations(self, places: Array, values: Mapping[str, float]) -> tuple[Array, Array]:
         """Slopes (k, 6 b) by twists about the base's origin, lengths by the size, and what is left (k,)."""
         rows, rest, scale = [], [], np.r_[np.ones(3), np.full(3, 1 / self.size)]
         for number, joint in enumerate(self.linkage.joints):
@@ -241,7 +241,7 @@ def _displaced(joint: ChainJoint, first: Array, second: Array) -> float:
     return float(np.arctan2(first[:3, 2] @ y, first[:3, 1] @ y))
 
 
-def _displacement(twist: Array, size: float) -> Array:
+def displacement(twist: Array, size: float) -> Array:
     """A small displacement (4, 4): lengths over the size, and a rotation vector about the base's origin."""
     result = np.eye(4)
     result[:3, :3] = Rotation.from_rotvec(twist[3:]).as_matrix()

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from ..description import Robot
+from ..description import Body, Robot
 from ..errors import AS_RIGID, InputError
 from ..legs import Chain
 from ..legs.chain import ChainJoint
@@ -34,14 +34,9 @@ def linkage_of(robot: Robot) -> Linkage:
     joints: list[ChainJoint] = []
     for leg in robot.legs:
         if isinstance(leg, Chain):
-            for name, one in leg.bodies.items():
-                bodies[f"{leg.name}-{name}"] = moved(one, np.eye(4))
-            joints += [
-                changed(
-                    j, name=f"{leg.name}-{j.name}", between=tuple(_named(leg.name, n) for n in j.between), **_rotor(j)
-                )
-                for j in leg.joints
-            ]
+            own, held = chain_parts(leg)
+            bodies |= own
+            joints += held
         else:
             placed = _Placed(leg, home)
             bodies |= placed.bodies()
@@ -54,6 +49,16 @@ def linkage_of(robot: Robot) -> Linkage:
         gravity=robot.gravity,
         platform=PLATFORM,
     )
+
+
+def chain_parts(leg: Chain) -> tuple[dict[str, Body], list[ChainJoint]]:
+    """Bodies and joints of a general leg, its name in front of theirs."""
+    bodies = {f"{leg.name}-{name}": moved(one, np.eye(4)) for name, one in leg.bodies.items()}
+    joints = [
+        changed(j, name=f"{leg.name}-{j.name}", between=tuple(_named(leg.name, n) for n in j.between), **_rotor(j))
+        for j in leg.joints
+    ]
+    return bodies, joints
 
 
 def _rotor(joint: ChainJoint) -> dict[str, Any]:

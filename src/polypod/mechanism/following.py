@@ -60,7 +60,7 @@ def motion(mechanism: Mechanism) -> Iteration:
         same = ca.SX(1)
         for one, home in zip(signs, drawn, strict=True):
             same = ca.logic_and(same, one * home > 0)
-        value = _off(mechanism, legs, t * x.symbols[joints])
+        value = _off(mechanism, legs, t * x.symbols[joints, 0])
         step = -factor.solve(value)
         gaps = [leg.before for leg in legs if leg.model.unknowns is not None]
         gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
@@ -77,11 +77,11 @@ def motion(mechanism: Mechanism) -> Iteration:
     factor = BlockFactor(ca.sparsify(rows @ slopes @ others))
     still = ca.SX.zeros(n - len(joints))
     rate = chosen @ xdot.symbols
-    rate = rate + others @ factor.solve(ca.vertcat(still, xdot.symbols[joints]) - rows @ slopes @ rate)
+    rate = rate + others @ factor.solve(ca.vertcat(still, xdot.symbols[joints, 0]) - rows @ slopes @ rate)
     twist = slopes @ rate
     given = slopes @ (chosen @ xddot.symbols) + _turning(xi, rate)
     _, attached = _at(mechanism, pose, mechanism.places, twist, given)
-    asked = ca.vertcat(still, xddot.symbols[joints])
+    asked = ca.vertcat(still, xddot.symbols[joints, 0])
     change = factor.solve(asked - mechanism.following_accelerations(attached))
     acceleration = given + slopes @ (others @ change)
     outputs = (
@@ -90,7 +90,7 @@ def motion(mechanism: Mechanism) -> Iteration:
         port("acceleration", acceleration),
         port(
             "quality",
-            ca.fmin(mechanism.quality(legs), ca.fmin(last.same, _kept(mechanism, legs, x.symbols[joints], size))),
+            ca.fmin(mechanism.quality(legs), ca.fmin(last.same, _kept(mechanism, legs, x.symbols[joints, 0], size))),
             (),
         ),
     )

@@ -1,0 +1,78 @@
+"""What of a robot moves while its drives stand still: also of a file that is no valid robot, for it says what is wrong.
+
+Equations of all joints by the twists v of all bodies, coordinates of drives held, are A v = 0. A rod that only turns
+about itself moves no joint and is left out.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+from pydantic import ValidationError
+
+from ..description.leg import parse_leg
+from ..errors import InputError
+from ..files.robot_files import written_out
+from ..legs import Chain
+from .closing import Solver, displacement
+from .linkage import BASE, Array, Linkage
+from .of_robot import PLATFORM, chain_parts
+
+_STILL = 1e-7
+"""Rates over the largest up to which a joint stands still, and equations follow from others."""
+
+
+class Idle(NamedTuple):
+    """Bodies as the points (k, 3) [m] of their joints at home, and each motion as where these points go (k, 3)."""
+
+    bodies: dict[str, Array]
+    motions: list[dict[str, Array]]
+
+
+def idle_motions(file: str | Path, part: float = 0.08) -> Idle:
+    """What moves in a robot file of chain legs, drives held; the fastest point goes a ``part`` of the robot's size."""
+    linkage = _drawn(file)
+    solver = Solver(linkage)
+    rows, _ = solver.equations(solver.still, {joint.name: 0.0 for joint in linkage.joints if joint.actuated})
+    free = scipy.linalg.null_space(rows, rcond=_STILL)
+    places = {name: np.array([j.at for j in linkage.joints if name in j.between]) for name in linkage.bodies}
+    speeds = np.concatenate([_speeds(solver, name, points) for name, points in places.items() if name != BASE])
+    _, sizes, mixed = np.linalg.svd(speeds @ free, full_matrices=False)
+    motions = []
+    for motion in (free @ mixed.T).T[: int((sizes > _STILL * solver.size).sum())]:
+        fastest = np.linalg.norm((speeds @ motion).reshape(-1, 3), axis=1).max()
+        twists = (part * solver.size / fastest * motion).reshape(-1, 6)
+        moves = {BASE: np.eye(4)} | {name: displacement(twists[k], solver.size) for name, k in solver.index.items()}
+        motions.append({name: points @ moves[name][:3, :3].T + moves[name][:3, 3] for name, points in places.items()})
+    return Idle(places, motions)
+
+
+def _speeds(solver: Solver, name: str, points: Array) -> Array:
+    """Velocities (3 k, 6 b) of points of a body by the twists of all, lengths by the size."""
+    found = np.zeros((len(points), 3, 6 * len(solver.index)))
+    k = 6 * solver.index[name]
+    for row, (x, y, z) in zip(found, points, strict=True):
+        row[:, k : k + 3] = solver.size * np.eye(3)
+        row[:, k + 3 : k + 6] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]
+    return found.reshape(-1, found.shape[2])
+
+
+def _drawn(file: str | Path) -> Linkage:
+    """Bodies and joints of a file as it draws them."""
+    bodies, joints = {}, []
+    for number, data in enumerate(written_out(file)["legs"]):
+        try:
+            leg = parse_leg(data)
+        except (ValidationError, ValueError) as error:
+            raise InputError(f"--draw: leg {number + 1} itself has a fault; mend it first") from error
+        if not isinstance(leg, Chain):
+            raise InputError(f"--draw: leg {number + 1} is of kind {leg.kind}; legs of kind chain are drawn")
+        own, held = chain_parts(leg.model_copy(update={"name": leg.name or f"leg{number + 1}"}))
+        bodies |= own
+        joints += held
+    names = dict.fromkeys(name for joint in joints for name in joint.between)
+    empty = {name: next(iter(bodies.values())) for name in (BASE, PLATFORM) if name in names}
+    return Linkage(Path(file).stem, {**empty, **bodies}, tuple(joints))
