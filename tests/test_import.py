@@ -14,6 +14,7 @@ from polypod.cli import app
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.exchange import READERS, import_robot
 from polypod.exchange.graph import hanging
+from polypod.exchange.idle import idle_motions
 from polypod.exchange.linkage import body, massless, together
 from polypod.legs.chain import ChainJoint
 
@@ -262,3 +263,18 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = run(app, [*asked, "-o", "other.yaml", "--json"])
     assert json.loads(result.stdout)["robot"] == "four"
     assert "--at: JOINT=VALUE" in run(app, ["import", "r.urdf", "--at", "motor"]).stderr
+
+
+def test_what_moves_idly_is_drawn(tmp_path: Path) -> None:
+    """Of a file that is no robot: without drives three motions are left, with them none."""
+    text = (Path(__file__).parent / "data" / "golden" / "general" / "3-rps.yaml").read_text()
+    file, picture = tmp_path / "loose.yaml", tmp_path / "loose.png"
+    file.write_text(text.replace("actuated: true", "actuated: false"))
+    found = idle_motions(file)
+    assert len(found.motions) == 3
+    assert all(np.array_equal(motion["base"], found.bodies["base"]) for motion in found.motions)
+    assert not idle_motions("3-rps").motions, "drives hold it"
+    result = CliRunner().invoke(app, ["check", str(file), "--draw", str(picture)])
+    assert result.exit_code == 2
+    assert "3 motions while all drives stand still" in result.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")

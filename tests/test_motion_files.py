@@ -10,6 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from machine_chains import MACHINES
 from polypod import motion as tr
 from polypod.errors import InputError, MotionFileError, StateError
 from polypod.motion import PUBLISHED, PathKind, Task, TrajectoryKind, load_motion, loads_motion, make_task
@@ -312,6 +313,13 @@ def test_a_motion_through_a_singular_pose_stops_with_time_and_leg(model_of):
         study(model, Task("through", tr.Motion(time, poses, still, still)))
     instant = float(str(caught.value).partition("t = ")[2].partition(" s")[0])
     assert time[first] <= instant <= time[first + 1]
+
+
+def test_around_home_where_no_pose_has_the_coordinates():
+    """A tenth of a radian is more than this wrist can pitch: its reach is halved, as where a limit is broken."""
+    model = pp.Model(pp.Robot.model_validate(MACHINES["spherical five-bar"](1)))
+    assert np.isnan(model.motion([[0.1, 0.0], [0.0, 0.1]], errors="nan").pose).any()
+    assert np.isfinite(make_task(model, rate=20.0).motion.pose).all()
 
 
 def test_around_home_refuses_a_home_outside_the_limits():

@@ -116,7 +116,7 @@ class Solver:
             step = np.linalg.lstsq(rows, -rest, rcond=1e-10)[0].reshape(-1, 6)
             longest = np.abs(step).max(initial=0.0)
             step = step * min(1.0, 0.3 / longest) if longest else step
-            places = np.array([displacement(one, self.size) @ place for one, place in zip(step, places, strict=True)])
+            places = np.array([_displacement(one, self.size) @ place for one, place in zip(step, places, strict=True)])
         return places
 
     def _seats(self, places: Array, number: int, value: float | None = None) -> tuple[Array, Array]:
@@ -241,7 +241,7 @@ def _displaced(joint: ChainJoint, first: Array, second: Array) -> float:
     return float(np.arctan2(first[:3, 2] @ y, first[:3, 1] @ y))
 
 
-def displacement(twist: Array, size: float) -> Array:
+def _displacement(twist: Array, size: float) -> Array:
     """A small displacement (4, 4): lengths over the size, and a rotation vector about the base's origin."""
     result = np.eye(4)
     result[:3, :3] = Rotation.from_rotvec(twist[3:]).as_matrix()

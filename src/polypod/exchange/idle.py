@@ -17,7 +17,7 @@ from ..description.leg import parse_leg
 from ..errors import InputError
 from ..files.robot_files import written_out
 from ..legs import Chain
-from .closing import Solver, displacement
+from .closing import Solver
 from .linkage import BASE, Array, Linkage
 from .of_robot import PLATFORM, chain_parts
 
@@ -39,22 +39,23 @@ def idle_motions(file: str | Path, part: float = 0.08) -> Idle:
     rows, _ = solver.equations(solver.still, {joint.name: 0.0 for joint in linkage.joints if joint.actuated})
     free = scipy.linalg.null_space(rows, rcond=_STILL)
     places = {name: np.array([j.at for j in linkage.joints if name in j.between]) for name in linkage.bodies}
-    speeds = np.concatenate([_speeds(solver, name, points) for name, points in places.items() if name != BASE])
-    _, sizes, mixed = np.linalg.svd(speeds @ free, full_matrices=False)
+    speeds = {name: _speeds(solver, name, points) for name, points in places.items()}
+    every = np.concatenate(list(speeds.values()))
+    _, sizes, mixed = np.linalg.svd(every @ free, full_matrices=False)
     motions = []
     for motion in (free @ mixed.T).T[: int((sizes > _STILL * solver.size).sum())]:
-        fastest = np.linalg.norm((speeds @ motion).reshape(-1, 3), axis=1).max()
-        twists = (part * solver.size / fastest * motion).reshape(-1, 6)
-        moves = {BASE: np.eye(4)} | {name: displacement(twists[k], solver.size) for name, k in solver.index.items()}
-        motions.append({name: points @ moves[name][:3, :3].T + moves[name][:3, 3] for name, points in places.items()})
+        fastest = np.linalg.norm((every @ motion).reshape(-1, 3), axis=1).max()
+        way = part * solver.size / fastest * motion
+        # straight on: what a joint holds together stays so
+        motions.append({name: points + (speeds[name] @ way).reshape(-1, 3) for name, points in places.items()})
     return Idle(places, motions)
 
 
 def _speeds(solver: Solver, name: str, points: Array) -> Array:
-    """Velocities (3 k, 6 b) of points of a body by the twists of all, lengths by the size."""
+    """Velocities (3 k, 6 b) of points of a body by the twists of all, lengths by the size; none of the base's."""
     found = np.zeros((len(points), 3, 6 * len(solver.index)))
-    k = 6 * solver.index[name]
-    for row, (x, y, z) in zip(found, points, strict=True):
+    k = 6 * solver.index.get(name, 0)
+    for row, (x, y, z) in zip(found, points if name != BASE else (), strict=False):
         row[:, k : k + 3] = solver.size * np.eye(3)
         row[:, k + 3 : k + 6] = [[0.0, z, -y], [-z, 0.0, x], [y, -x, 0.0]]
     return found.reshape(-1, found.shape[2])

@@ -112,8 +112,8 @@ def around_home(model: Model) -> Trajectory:
     for shrink in range(12):
         offsets = _offsets(model, 0.5**shrink)
         poses = _poses(model, offsets)
-        fits = np.isfinite(model.inverse_kinematics(poses, errors="nan")).all() and model.limits(poses).ok
-        if fits:
+        closes = np.isfinite(poses).all() and np.isfinite(model.inverse_kinematics(poses, errors="nan")).all()
+        if closes and model.limits(poses).ok:
             break
     times = _SPAN * np.arange(len(offsets))
     if model.robot.freedoms:
