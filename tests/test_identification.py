@@ -414,7 +414,7 @@ def test_held_out_errors_are_told_from_noise_of_coordinates() -> None:
         (lambda own: replace(own, force=own.force * [1, -1]), "left have the wrong sign"),
         (lambda own: replace(own, q=own.q * [1, -1]), "left.q seems to have the wrong sign"),
         (lambda own: replace(own, force=1000 * own.force), "other units"),
-        (lambda own: replace(own, time=1000 * own.time), r"times seem to be in ms.*Write 'time \[ms\]'"),
+        (lambda own: replace(own, time=1000 * own.time), r"samples are 2 s apart.*such as 'time \[ms\]'"),
         (lambda own: replace(own, time=own.time[::-1]), "time must increase"),
         (lambda own: replace(own, q=own.q + 40.0), "cannot take"),
         (lambda own: replace(own, q=np.where(own.q > own.q.mean(), np.nan, own.q)), "finite"),
