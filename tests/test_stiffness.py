@@ -228,6 +228,13 @@ def test_platforms_that_follow_their_legs_give_way_in_six_components(name: str, 
     assert np.abs(wanted[[0, 5]]).min() > 1e-3 * np.abs(wanted).max()
     assert np.abs(found.displacement - wanted).max() < 1e-8 * np.abs(wanted).max()  # what differences leave
     assert np.abs(found.parts.sum(axis=0) - wanted).max() < 1e-8 * np.abs(wanted).max()
+    # square to all that it can do at home, up to the rounding of its constraints
+    across = (
+        np.array([100.0, 0.0, 0.0, 0.0, 0.0, 7.0]) if name == "3-rps" else np.array([0.0, 0.0, 50.0, 3.0, 0.0, 0.0])
+    )
+    still = deflection(model, across, drive=spring, preload=False)
+    assert not still.displacement.any()
+    assert not still.share.any()
     # what studies report of a design at one state
     kernel = model.kernel("stiffness")
     results = zip(kernel.outputs, kernel(pose[None], np.full((1, len(model.actuators)), 1 / spring)), strict=True)

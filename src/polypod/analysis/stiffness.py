@@ -23,6 +23,10 @@ from .linear import NaturalModes, load_stiffness, modes_of
 Array = NDArray[np.float64]
 
 
+_ROUNDING = 1e-13
+"""Part of the platform's size, or of 1, below which the motion for a unit rate is rounding."""
+
+
 class Stiffness(NamedTuple):
     """K = elastic + preload (..., m, m) [N/m, N, N m/rad], its inverse, and the springs it is made from.
 
@@ -48,7 +52,7 @@ class Deflection(NamedTuple):
     """Displacement (..., 6) [m, rad] of the platform under a wrench, and the part (..., p, 6) of each of ``names``.
 
     ``share`` (..., p) is what each part contributes along the displacement's own direction, translations and rotations
-    weighted by the platform's size: they add up to 1.
+    weighted by the platform's size: they add up to 1, or are zero where nothing moves.
     """
 
     displacement: Array
@@ -120,7 +124,9 @@ def deflection(
     (poses, loads), shape = _states(model, pose, wrench)
     answer = stiffness(model, poses, drive=drive, preload=preload)
     slopes = np.asarray(model.jacobian(poses))
-    allowed = answer.motions
+    # a motion that follows by rounding alone takes no force, and a force across all motions moves nothing
+    size = np.where(np.arange(6) < 3, model.size, 1.0)[:, None]
+    allowed = np.where(np.abs(answer.motions) > _ROUNDING * size, answer.motions, 0.0)
     moved = np.linalg.solve(answer.matrix, np.swapaxes(allowed, 1, 2) @ loads[..., None])[..., 0]
     elongation = np.einsum("kij,kj->ki", slopes, moved)
     extra = _drives(model, drive)[0]
@@ -138,8 +144,8 @@ def deflection(
     whole = listed.sum(axis=1)
     weight = np.r_[np.ones(3), np.full(3, model.size)] ** 2
     along = (listed * (weight * whole)[:, None]).sum(axis=2)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        share = along / along.sum(axis=1, keepdims=True)
+    total_along = along.sum(axis=1, keepdims=True)
+    share = along / np.where(total_along > 0, total_along, 1.0)
     p = len(labels)
     return Deflection(whole.reshape(*shape, 6), listed.reshape(*shape, p, 6), tuple(labels), share.reshape(*shape, p))
 

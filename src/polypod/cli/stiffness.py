@@ -38,8 +38,10 @@ def matrix_table(model: Model, matrix: Any) -> Table:
 def parts_table(found: Any) -> Table:
     """Displacement under a wrench by component, largest share first."""
     order = np.argsort(-np.abs(found.share))
-    rows: list[tuple[Any, ...]] = [("whole", *map(float, found.displacement * 1e6), 100.0)]
-    rows += [(found.names[k], *map(float, found.parts[k] * 1e6), float(100 * found.share[k])) for k in order]
+    # zeros without a sign
+    whole, parts, share = (np.asarray(part) + 0.0 for part in (found.displacement, found.parts, found.share))
+    rows: list[tuple[Any, ...]] = [("whole", *map(float, whole * 1e6), float(100 * share.sum()))]
+    rows += [(found.names[k], *map(float, parts[k] * 1e6), float(100 * share[k])) for k in order]
     columns = [("component", ""), ("x", "um"), ("y", "um"), ("z", "um"), *((name, "urad") for name in _TURNS)]
     return table("Deflection", [*columns, ("share", "%")], rows)
 

@@ -156,6 +156,9 @@ def _colours(result: xr.Dataset) -> dict[int, Any]:
     colours: dict[int, Any] = {}
     for number, (text, kind) in enumerate(zip(result.limit.values, result.limit_name.values, strict=True)):
         leg = str(text).partition(": ")[0]
+        if leg == "whole range":
+            colours[number] = FAINT  # as maps have it where no limit is near
+            continue
         if leg == "robot":
             colours[number] = {"singularity": "#B00020"}.get(str(kind), "#555555")
             continue
