@@ -227,7 +227,7 @@ FAULTS = [
     ("    parts:", "    prts:", 8, "Did you mean 'parts'"),
     ("duration: 6, ", "", 9, "exactly two of duration, ramp and speed"),
     ("0, 0.4]", "0, 0.4, 1]", 9, "as many numbers as start"),
-    ("end: [0.3, 0, 0.6]", "end: [a, 0, 0.6]", 9, "a number or an angle.*'a'"),
+    ("end: [0.3, 0, 0.6]", "end: [a, 0, 0.6]", 9, "a number, or one with its unit.*'a'"),
     ("speed: 0.08", "speeed: 0.08", 9, "Did you mean 'speed'"),
     ("speed: 0.08", "speed: 0.8", 9, "at most 0.094"),
     ("kind: trapezoid", "kind: trapeze", 9, "Did you mean 'trapezoid'"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.errors import InputError, MotionFileError
-from polypod.motion import Spline, loads_motion
+from polypod.motion import Spline, dumps_motion, loads_motion
 
 POSES = "name: a\ntrajectory: {kind: poses, relative_to: base, convention: XYZ, csv: way.csv}\n"
 EULER = "name: a\ntrajectory: {kind: euler, convention: XYZ, path: {kind: through, csv: way.csv}}\n"
@@ -188,3 +190,48 @@ def test_a_table_without_rows_has_a_line(text, line, tmp_path):
     (tmp_path / "way.csv").write_text(text)
     with pytest.raises(MotionFileError, match=f"way.csv: line {line}: a header and rows of numbers are needed"):
         loads_motion(POSES, folder=tmp_path)
+
+
+def test_numbers_of_a_motion_take_units_of_their_coordinates():
+    """Lengths, angles, frequencies, times, forces and moments; a unit of another kind names the coordinate."""
+    text = (
+        "name: a\ntrajectory: {kind: euler, convention: XYZ, path: {kind: sine, amplitude: "
+        "[AMPLITUDE], frequency: FREQUENCY, duration: 2}}\nwrench: {times: TIMES, values: [[0, 0, FORCE, 0, 0, 0], "
+        "[0, 0, 0, 0, 0, MOMENT]]}\n"
+    )
+
+    def made(**words):
+        own = text
+        for word, value in words.items():
+            own = own.replace(word.upper(), value)
+        return loads_motion(own)
+
+    plain = {
+        "amplitude": "0.01, 0, 0, 0, 0.1, 0",
+        "frequency": "3",
+        "times": "[0, 2]",
+        "force": "-2000",
+        "moment": "0.5",
+    }
+    units = {
+        "amplitude": "10 mm, 0, 0, 0, 100 mrad, 0",
+        "frequency": "3 Hz",
+        "times": "[0, 2000 ms]",
+        "force": "-2 kN",
+        "moment": "500 N mm",
+    }
+    with_units = made(**units)
+    again = loads_motion(dumps_motion(with_units))
+    for motion in (with_units, again, pickle.loads(pickle.dumps(with_units))):
+        for name in ("pose", "twist"):
+            one, other = (getattr(m.trajectory.at(0.3), name) for m in (motion, made(**plain)))
+            assert np.abs(one - other).max() < 1e-15
+        assert motion.wrench.values == made(**plain).wrench.values
+    for words, message in (
+        ({"amplitude": "5 deg, 0, 0, 0, 0, 0"}, "trajectory.path.amplitude: x is a length, got '5 deg'"),
+        ({"amplitude": "0, 0, 0, 0, 1 mm, 0"}, "trajectory.path.amplitude: a2 is an angle, got '1 mm'"),
+        ({"force": "3 N m"}, "wrench.values: fz is a force, got '3 N m'"),
+        ({"frequency": "3 s"}, "trajectory.path.frequency: must be a number, got '3 s'; write a number in 1/s, Hz"),
+    ):
+        with pytest.raises(MotionFileError, match=message):
+            made(**(plain | words))

@@ -603,7 +603,7 @@ BAD = {
         lambda: tr.Rest(point=1.0, duration=[1.0, 2.0]),
         r"duration: must be a .*number, got \[1.0, 2.0\]",
     ),
-    "text": (lambda: tr.Polynomial(coefficients="a", duration=1.0), r"coefficients: a number .* 'a'"),
+    "text": (lambda: tr.Polynomial(coefficients="a", duration=1.0), r"coefficients: a number, .* 'a'"),
     "no coefficients": (lambda: tr.Polynomial(coefficients=[], duration=1.0), r"coefficients: .* shape \(0,\)"),
     "long ramp": (
         lambda: line(duration=2.0, law=tr.Trapezoid(ramp=1.1)),

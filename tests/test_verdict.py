@@ -273,7 +273,7 @@ def test_strict_runs_end_with_two(tmp_path):
     assert '"verdict"' in broken.output
     wrong = runner.invoke(app, [*args, "--set", "legs.drive.joints.lift.max_speed=1 lb"])
     assert wrong.exit_code == 2
-    assert "write a plain number in m/s or rad/s" in wrong.output
+    assert "write a number in m/s, mm/s, rad/s, deg/s or rpm" in wrong.output
 
 
 def test_run_judges_the_library_hexapod(model_of):

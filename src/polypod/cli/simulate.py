@@ -62,6 +62,16 @@ def simulate(
         check_wrench(model.robot, task.wrench)
     trajectory, wrench = task.trajectory, external_wrench(task)
     assert trajectory is not None  # a motion that is named or in a file has one
+    if not 0.1 <= mass <= 10.0:
+        raise InputError(
+            f"mass: is a factor of all masses that the controller believes, 0.1 to 10, such as 1.2; got {mass:g}. "
+            f"Another platform is --set platform.mass={mass:g}"
+        )
+    if delay >= trajectory.duration:
+        raise InputError(
+            f"delay: {delay:g} s is as long as the motion ({trajectory.duration:g} s); write {delay / 1e3:g}, or "
+            f"'{delay:g} ms' on the command line, if milliseconds are meant"
+        )
     believed = model if mass == 1.0 else Model(scaled_masses(model.robot, mass, mass))
     law = controller or default_controller(model.robot.flexible)
     about = {"motion": task.name, "controller": law, "duration": trajectory.duration}

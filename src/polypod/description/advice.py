@@ -17,7 +17,9 @@ def advice(text: str, unit: str) -> str:
     >>> advice("300,5 g", "kg")
     'write 300.5 g'
     >>> advice("50 N s/m", "N s/m or N m s/rad")
-    'write a plain number in N s/m or N m s/rad: 50'
+    'write 50 N s/m'
+    >>> advice("2 kp", "N or N m")
+    'write a number in N, kN, N m, kN m or N mm'
     >>> advice("66 lb", "kg")
     'write a number in kg, g or t'
     """
@@ -27,14 +29,13 @@ def advice(text: str, unit: str) -> str:
         return ""
     given = SPELLINGS.get(written["unit"] or "", written["unit"] or "")
     units = [] if unit in ("", "1") else re.split(r" or |, ", unit)
-    factor, meant = UNITS.get(given, (1.0, given))
+    meant = UNITS.get(given, (1.0, given))[1]
     if not given:
         return "write " + " or ".join(numbers) if "," in text else ""
-    if [meant] == units or (given in ("deg", "rad") and "rad" in units):  # a field of one unit, and every angle
-        return "write " + " or ".join(f"{number} {given}" for number in numbers)
     if meant in units:
-        return f"write a plain number in {unit}: {' or '.join(f'{factor * float(n):.12g}' for n in numbers)}"
-    known = [name for name, (_, si) in UNITS.items() if [si] == units]
+        return "write " + " or ".join(f"{number} {given}" for number in numbers)
+    kinds = {UNITS[name][1] for name in units if name in UNITS}
+    known = [name for name, (_, si) in UNITS.items() if si in kinds]
     if known:
         return f"write a number in {' or '.join(filter(None, (', '.join(known[:-1]), known[-1])))}"
     return f"write a plain number{f' in {unit}' if units else '' if unit else ' in SI units'}"

@@ -192,7 +192,7 @@ def _rotation(value: Matrix3) -> Matrix3:
 
 def _ordered(value: tuple[float, float]) -> tuple[float, float]:
     if not value[0] < value[1]:
-        raise ValueError(f"limits go from small to large, got {list(value)}")
+        raise ValueError(f"limits go from small to large, got {list(value)}; write {sorted(value)}")
     return value
 
 

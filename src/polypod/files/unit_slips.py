@@ -36,7 +36,8 @@ def suspicious_numbers(robot: Robot) -> Iterator[str]:
     """A sentence for each number that is allowed but hardly meant: what was got, what is usual, what to write."""
     far = robot.farthest
     if far > LARGEST:
-        yield f"robot {robot.name!r} reaches {far:.4g} m from an origin; numbers are in metres: are these millimetres?"
+        meant = f"write {far:.4g} mm or {far / 1e3:.4g} if millimetres are meant"
+        yield f"robot {robot.name!r} reaches {far:.4g} m from an origin; numbers are in metres: {meant}"
     if isinstance(robot.platform, FlexiblePlatform):
         yield from _bending(robot, robot.platform)
     beyond = () if far > LARGEST else beyond_anything_built(robot)  # millimetres make all else strange

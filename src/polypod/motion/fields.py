@@ -6,43 +6,87 @@ from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
-from ..description.quantities import Number, Triple, angle_text
+from ..description.quantities import Number, Triple
+from ..description.units import UNITS, in_si
+from ..errors import InputError
+from .columns import UNITS as OF_COLUMNS
+from .columns import Column
 
-
-def _numbers(value: Any) -> Any:
-    """Numbers in lists of any depth, as tuples, which nobody can change later; an angle may be written ``15 deg``."""
-    if isinstance(value, (np.ndarray, np.generic)):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return tuple(_numbers(item) for item in value)
-    if isinstance(value, str):
-        return angle_text(value, "a number or an angle such as '15 deg' is needed")
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ValueError(f"numbers are needed, got {value!r}")
-    return float(value)
+_SI = {quantity: next(iter(units)) for quantity, units in OF_COLUMNS.items()}
 
 
-def _numbers_or_none(value: Any) -> Any:
-    return None if value is None else _numbers(value)
+class Written(float):
+    """A number that was written with a unit: the ``text``, and the SI ``unit`` that the number is in."""
+
+    text: str = ""
+    unit: str = ""
+
+
+def check_written(field: str, value: Any, columns: tuple[Column, ...]) -> None:
+    """Raise for a number in rows of columns (or alone, of the only one) whose unit is not of its column's kind."""
+    row = value if isinstance(value, tuple) else (value,)
+    for item in row:
+        if isinstance(item, tuple):
+            check_written(field, item, columns)
+    if len(row) != len(columns):
+        return
+    for item, column in zip(row, columns, strict=True):
+        if isinstance(item, Written) and _SI[column.quantity] not in (item.unit, item.unit.partition("/")[0]):
+            article = "an" if column.quantity[0] in "aeiou" else "a"
+            raise InputError(f"{field}: {column.name} is {article} {column.quantity}, got {item.text!r}")
+
+
+def _numbers(*units: str) -> Any:
+    """A validator of numbers in lists of any depth, as tuples, which nobody can change later; texts have a unit."""
+
+    def read(value: Any) -> Any:
+        if isinstance(value, (np.ndarray, np.generic)):
+            value = value.tolist()
+        if value is None or isinstance(value, Written):
+            return value
+        if isinstance(value, (list, tuple)):
+            return tuple(read(item) for item in value)
+        if isinstance(value, str):
+            return _text(value, units)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise ValueError(f"numbers are needed, got {value!r}")
+        return float(value)
+
+    return BeforeValidator(read)
+
+
+def _text(text: str, units: tuple[str, ...]) -> float:
+    for unit in units:
+        si = UNITS[unit][1]
+        value = in_si(text, si)
+        if value != text:
+            written = Written(value)
+            written.text, written.unit = text, si
+            return written
+    try:
+        return float(text)
+    except ValueError:
+        # the message is written where the field and its unit are known
+        wanted = "a number, or one with its unit such as '15 deg', is needed" if "rad" in units else "must be a number"
+        raise PydanticCustomError("number_text", "{wanted}", {"wanted": wanted, "text": text}) from None
 
 
 def _unit(unit: str, **limits: Any) -> Any:
     return Field(json_schema_extra={"unit": unit}, **limits)
 
 
-Numbers = Annotated[Any, BeforeValidator(_numbers), _unit("m, rad")]
-Velocities = Annotated[Any, BeforeValidator(_numbers), _unit("m/s, rad/s")]
-Accelerations = Annotated[Any, BeforeValidator(_numbers), _unit("m/s^2, rad/s^2")]
-Coefficients = Annotated[Any, BeforeValidator(_numbers), _unit("m/s^j, rad/s^j")]
-Frequencies = Annotated[Any, BeforeValidator(_numbers), _unit("Hz")]
-Phases = Annotated[Any, BeforeValidator(_numbers), _unit("rad")]
-Times = Annotated[Any, BeforeValidator(_numbers), _unit("s")]
-MaybeNumbers = Annotated[Any, BeforeValidator(_numbers_or_none), _unit("m, rad")]
-MaybeAccelerations = Annotated[Any, BeforeValidator(_numbers_or_none), _unit("m/s^2, rad/s^2")]
-MaybeTimes = Annotated[Any, BeforeValidator(_numbers_or_none), _unit("s")]
-Wrenches = Annotated[Any, BeforeValidator(_numbers), _unit("N, N m")]
-MaybeWrenches = Annotated[Any, BeforeValidator(_numbers_or_none), _unit("N, N m")]
+_WAYS, _SPEEDS, _CHANGES = ("m", "rad"), ("m/s", "rad/s"), ("m/s^2", "rad/s^2")
+Numbers = Annotated[Any, _numbers(*_WAYS), _unit("m, rad")]
+Velocities = Annotated[Any, _numbers(*_SPEEDS), _unit("m/s, rad/s")]
+Accelerations = Annotated[Any, _numbers(*_CHANGES), _unit("m/s^2, rad/s^2")]
+Coefficients = Annotated[Any, _numbers(*_WAYS, *_SPEEDS, *_CHANGES), _unit("m/s^j, rad/s^j")]
+Frequencies = Annotated[Any, _numbers("Hz"), _unit("Hz")]
+Phases = Annotated[Any, _numbers("rad"), _unit("rad")]
+Times = Annotated[Any, _numbers("s"), _unit("s")]
+Wrenches = Annotated[Any, _numbers("N", "N m"), _unit("N, N m")]
+MaybeNumbers, MaybeAccelerations, MaybeTimes, MaybeWrenches = Numbers, Accelerations, Times, Wrenches
 Seconds = Annotated[Number, _unit("s")]
 Duration = Annotated[Number, _unit("s", gt=0)]
 Axis = Annotated[Triple, _unit("1")]

@@ -61,7 +61,9 @@ def _document(field: str, value: Any) -> Any:
         raise InputError(
             f"{field}: {type(value).__name__} is a trajectory of a program; a file takes those with a kind"
         )
-    return [_document(field, item) for item in value] if isinstance(value, tuple) else value
+    if isinstance(value, tuple):
+        return [_document(field, item) for item in value]
+    return float(value) if isinstance(value, float) else value
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from ..errors import InputError
 from .checks import Array
 from .columns import Column
 from .contract import Motion
-from .fields import MaybeTimes, MaybeWrenches, Wrenches
+from .fields import MaybeTimes, MaybeWrenches, Wrenches, check_written
 from .kinds import Family, Kind, any_of
 from .tables import Table, read_table
 
@@ -130,6 +130,7 @@ class WrenchTable(Wrench):
 
 def _rows(name: str, value: Any) -> Array:
     """Rows (n, 6) of forces and moments."""
+    check_written(name, tuple(value), COLUMNS)
     rows = _array(name, value)
     if rows.ndim != 2 or rows.shape[1] != 6:
         got = f"{rows.shape[1]} columns" if rows.ndim == 2 else f"an array of shape {rows.shape}"

@@ -40,6 +40,11 @@ def syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
         problem = f"a bracket or brace{where} is not closed, or a comma is missing, before this line"
     elif context.startswith("while parsing a block") and _MISPLACED.match(problem):
         problem = "this line is indented differently from those it belongs to"
+        before = lines[mark.line - 1].partition(" #")[0].strip() if mark and 0 < mark.line <= len(lines) else ""
+        if mark and re.fullmatch(
+            r"[A-Za-z_]\w* [-+.\d\[].*", before
+        ):  # 'mass 30.0' is a text, to which this line cannot belong
+            return Fault("", f"not YAML: a colon is missing after {before.split()[0]!r}", mark.line)
     for number in range(mark.line, max(mark.line - 3, -1), -1) if mark else ():
         if number < len(lines) and _NO_SPACE.match(
             lines[number]

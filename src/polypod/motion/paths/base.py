@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import SerializeAsAny
 
+from ..columns import Column
 from ..contract import Path
+from ..fields import check_written
 from ..kinds import Family, Kind, any_of, family_of
+
+_OVER_TIME = ("times", "duration", "frequency", "phase")
+"""Fields of paths that are not those of coordinates."""
 
 
 class PathKind(Kind, Path):
@@ -15,6 +20,12 @@ class PathKind(Kind, Path):
 
     registry: ClassVar[dict[str, type[Any]]] = {}
     what: ClassVar[str] = "path"
+
+    def matched(self, columns: tuple[Column, ...]) -> Self:
+        for name in type(self).model_fields:
+            if name not in _OVER_TIME:
+                check_written(name, getattr(self, name), columns)
+        return self
 
 
 def _elsewhere(kind: str) -> str:

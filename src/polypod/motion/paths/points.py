@@ -131,7 +131,7 @@ class PointPath(PathKind):
 
     def matched(self, columns: tuple[Column, ...]) -> Self:
         if self._table is None:
-            return self
+            return super().matched(columns)
         path = self.model_copy()
         path._table = self._table.matched(columns)
         path._arrange()
