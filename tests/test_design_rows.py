@@ -110,6 +110,7 @@ def test_poses_that_only_another_design_can_take(model_of: Callable[[str], pp.Mo
     assert model.closing(pose, parameters=numbers).code == ClosingCode.CLOSED
 
 
+@pytest.mark.long
 def test_codes_of_closing() -> None:
     """Legs closed by iterating: what is out of reach of one design is not of another, by the same lengths."""
     robot = pp.load("planar-3-rrr")

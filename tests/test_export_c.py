@@ -302,6 +302,7 @@ def test_header_has_the_bound_of_the_residual():
     assert float(bound) == pytest.approx(1e-12 * (size + np.linalg.norm(model.robot.home.position)), rel=0.05)
 
 
+@pytest.mark.long
 def test_header_refuses_loads_that_the_modes_have_no_shape_for():
     def words(model):
         return " ".join(export_c(model, "inverse_dynamics")[1].replace("\n *", " ").split())

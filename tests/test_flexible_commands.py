@@ -27,6 +27,7 @@ from polypod.export.code import functions
 from polypod.platforms.modes import large_deflection
 from polypod.results import robot_of
 from polypod.simulation.elastic_rates import spectral_radius
+from states import mostly_long
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +112,7 @@ def test_show_lists_the_plate_and_its_modes(robot: Path, tmp_path: Path) -> None
     assert "Flexible platform of" in output("show", str(robot), "--no-draw")
 
 
-@pytest.mark.parametrize("controller", ["elastic-computed-torque", "joint-pd", None])
+@pytest.mark.parametrize("controller", mostly_long(["elastic-computed-torque", "joint-pd", None], [None]))
 def test_simulate(robot: Path, tmp_path: Path, controller: str | None) -> None:
     motion = tmp_path / "nod.yaml"
     motion.write_text(

@@ -440,7 +440,8 @@ def bent_by(model: pp.Model, s: FlexibleState) -> Array:
     return elastic
 
 
-@pytest.mark.parametrize("name", mostly_long(("long", "kim-ryu"), ("kim-ryu",)))
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["long", "kim-ryu"])
 def test_stiff_platform_is_the_rigid_one(name: str) -> None:
     """Forces approach the rigid model's as one over the stiffness, and so do the attachment forces."""
     start = case(name)[0]

@@ -71,6 +71,7 @@ def test_a_limit_ends_it_with_an_error_and_the_results_are_kept(robot: Path, tmp
     assert "deg until then" in done.stdout
 
 
+@pytest.mark.long
 def test_json_says_what_was_simulated(robot: Path, tmp_path: Path) -> None:
     short = polypod(str(robot), str(motion(tmp_path, 0.3)), "--json", "--no-friction", "--controller", "joint-pd")
     assert short.exit_code == 2
