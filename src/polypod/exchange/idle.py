@@ -13,10 +13,12 @@ import numpy as np
 import scipy
 from pydantic import ValidationError
 
+from ..description import Body
 from ..description.leg import parse_leg
 from ..errors import InputError
 from ..files.robot_files import written_out
 from ..legs import Chain
+from ..legs.chain import ChainJoint
 from .closing import Solver
 from .linkage import BASE, Array, Linkage
 from .of_robot import PLATFORM, chain_parts
@@ -63,7 +65,8 @@ def _speeds(solver: Solver, name: str, points: Array) -> Array:
 
 def _drawn(file: str | Path) -> Linkage:
     """Bodies and joints of a file as it draws them."""
-    bodies, joints = {}, []
+    bodies: dict[str, Body] = {}
+    joints: list[ChainJoint] = []
     for number, data in enumerate(written_out(file)["legs"]):
         try:
             leg = parse_leg(data)
