@@ -67,7 +67,7 @@ def test_sizes_are_in_the_robot():
         (("x", "--delta", "--stroke", 0.1), "--stroke: is for --hexapod and --tripod, not for --delta"),
         (("x", "--height", 0.1), "--height: sizes are for a kind of robot; add one of --hexapod, --delta"),
         (("x", "--delta", "--tripod"), "--tripod: one kind of robot a file, got --delta and --tripod"),
-        (("x", "--tripod", "--mass", -1), "--mass: must be greater than 0, got -1"),
+        (("x", "--tripod", "--mass", -1), "--mass: must be greater than 0 and at most 1e+09, got -1"),
         (("x", "--tripod", "--stroke", 2), "--stroke: must be less than the leg's length at home, 0.6185 m, got 2"),
         (("x", "--hexapod", "--base-angle", 130), "--base-angle: two joints of a pair are less than 120 deg apart"),
         (("x", "--delta", "--platform-radius", 1), "--platform-radius: --base-radius and --arm reach 0.35 m"),
