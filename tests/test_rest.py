@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from fuzz.exact import Exact
@@ -212,3 +215,28 @@ def test_energies_and_bias_of_a_mass_on_a_slope_are_within_their_bounds() -> Non
     rise = model.energy(np.eye(4), twist).potential
     assert abs(energy.potential - rise - 0.2 * -weight) <= 2 * bound["potential"] < 1e-12
     assert abs(abs(model.bias(pose, twist)[0]) - weight) <= model.error_bound("bias", pose, twist).bound["bias"] < 1e-12
+
+
+@pytest.mark.long
+def test_of_420_motions_friction_has_none_one_or_several_solutions_with_proof() -> None:
+    """kim-ryu, Coulomb friction in 18 joints from usual to absurd; Newton's iteration agrees where there is one."""
+    rng = np.random.default_rng(420)
+    counts = dict.fromkeys(FrictionCode, 0)
+    longest = 0.0
+    for coefficient in (0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0):
+        for arm in (0.004, 0.03, 0.1, 0.3):
+            model = kim_ryu({"coulomb": coefficient}, {"coulomb": arm})
+            home = model.robot.home.matrix
+            for _ in range(15):
+                pose = home.copy()
+                pose[:3, 3] += rng.uniform(-0.05, 0.05, 3)
+                pose[:3, :3] = Rotation.from_rotvec(rng.uniform(-0.2, 0.2, 3)).as_matrix() @ home[:3, :3]
+                motion = pose, rng.uniform(-0.5, 0.5, 6), rng.uniform(-5, 5, 6)
+                start = time.process_time()
+                code = FrictionCode(int(model.friction_solutions(*motion).code))
+                longest = max(longest, time.process_time() - start)
+                counts[code] += 1
+                answered = np.isfinite(model.inverse_dynamics(*motion, errors="nan")).all()
+                assert not (answered and code is FrictionCode.NONE)
+    print({code.name: number for code, number in counts.items()}, f"longest {longest:.1f} s")
+    assert counts[FrictionCode.FOUND] + counts[FrictionCode.UNKNOWN] <= 2
