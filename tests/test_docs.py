@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from polypod.cli import COMMANDS, GROUPS
+from polypod.cli import COMMANDS, GROUPS, load_command
 from polypod.description import LegData
 from polypod.description.robot import Robot
 from polypod.motion import MotionFile, PathKind, loads_motion
@@ -45,6 +46,17 @@ def test_code_of_the_page_runs(page, tmp_path, monkeypatch):
         LegData.registry.update(known)
     if page.stem in ("index", "leg-kinds"):
         assert len(blocks) == 2
+
+
+@pytest.mark.parametrize(
+    "page", [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.stem
+)
+def test_commands_of_the_page_are_those_of_today(page):
+    """Every line of a shell block that calls polypod is read by that command's own options, which do not run it."""
+    for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
+        for line in re.findall(r"^polypod (.+)$", block, re.MULTILINE):
+            name, *words = shlex.split(line, comments=True)
+            load_command(name).make_context(name, words)
 
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w.])")

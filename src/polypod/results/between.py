@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..analysis import certify_motion
 from ..errors import PolypodError, StateError
 from ..model import Model
 from ..motion import Task
@@ -35,6 +34,8 @@ class Between(NamedTuple):
 
 def between(model: Model, task: Task) -> Between:
     """What is certain of a motion between its samples, which it makes; looked at more closely while that may help."""
+    from ..analysis import certify_motion  # much to import, which results to read have no use for
+
     count, duration = len(task.time), float(task.time[-1])
     try:
         if task.trajectory is None:
