@@ -39,13 +39,13 @@ class Distribution:
         return (self.weights, self.preferred)
 
 
-def refuse_open_legs(mechanism: Mechanism, formulation: str) -> None:
-    """Raise if a leg is closed by iterating: a formulation by a leg's own angles needs closed forms of them."""
+def refuse_open_legs(mechanism: Mechanism, what: str, instead: str) -> None:
+    """Raise if a leg is closed by iterating: what differentiates or writes a leg's own angles needs closed forms."""
     names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
     if names:
         raise InputError(
-            f"{formulation}: {names} of {mechanism.robot.name!r} close by iterating and this formulation "
-            "writes their angles in closed form; use virtual-power, newton-euler or lagrange"
+            f"{what}: {names} of {mechanism.robot.name!r} close by iterating and their angles are needed in closed "
+            f"form; {instead}"
         )
 
 

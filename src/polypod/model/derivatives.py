@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..errors import InputError, UnknownNameError
 from ..formulations import derivatives as formulas
-from ..formulations.solution import refuse_open_legs
 from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
@@ -168,7 +167,6 @@ class DerivativeFunctions:
         """The same from the differentiated graph of the function, which itself says where it has no answer."""
         key = "interpreted", name, wanted, paths, friction
         if key not in self._known:
-            refuse_open_legs(self._kernels.mechanism, "derivatives")
             opened = self.opened(paths, "parameters" in wanted)
             interpreted = InterpretedDerivatives(
                 self._kernels, opened.mechanism, name, wanted, opened.places if "parameters" in wanted else [], friction

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..formulations.dry_friction import converged_loads, next_loads
+from ..formulations.solution import refuse_open_legs
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..mechanism import Mechanism
@@ -47,6 +48,10 @@ class InterpretedDerivatives:
         places: list[int],
         friction: bool,
     ) -> None:
+        instead = (
+            "pass friction=False" if not (mechanism.platform.elastic or mechanism.redundant) else "take differences"
+        )
+        refuse_open_legs(mechanism, "derivatives", instead)
         dry, self._values = kernels.options.dry, mechanism.numbers.values
         loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
         self._given = 0 if loads is None or loads.port is None else loads.port.length

@@ -46,7 +46,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         raise InputError("recursive-matrix: a flexible platform has virtual-power and newton-euler forms only")
     if mechanism.simplify == "no-spin":
         raise InputError("recursive-matrix: no-spin contradicts the joints, whose rates this formulation is made of")
-    refuse_open_legs(mechanism, "recursive-matrix")
+    refuse_open_legs(mechanism, "recursive-matrix", "use virtual-power, newton-euler or lagrange")
     if mechanism.platform.follows_legs:
         raise InputError(
             f"recursive-matrix: what the platform of {mechanism.robot.name!r} can do changes from pose to pose, and "

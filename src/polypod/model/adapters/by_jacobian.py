@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...formulations.derivatives import derivatives
-from ...formulations.solution import refuse_open_legs
 from ...kernels import Kernel
 from ...mechanism import Mechanism
 from ...mechanism.closing import closed
@@ -44,7 +43,6 @@ class JacobianProducts:
         self.blocks = blocks
         self._slopes: InterpretedDerivatives | Kernel
         if needed(mechanism, name, friction):
-            refuse_open_legs(mechanism, "derivatives")
             self._slopes = InterpretedDerivatives(kernels, mechanism, name, blocks, places, friction)
         else:
             columns = mechanism.numbers.symbols[places] if places else ca.SX(0, 1)
