@@ -404,4 +404,4 @@ def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
     assert 85 * 0.98 < max(peaks) < 85 * 1.001
     wrong = run.invoke(app, ["fastest", "kim-ryu", "--max-force", "2 mm"])
     assert wrong.exit_code == 2
-    assert "--max-force: a number, with a unit of N" in wrong.output
+    assert "--max-force: a number in N is needed, or one with its unit (N, kN)" in wrong.output

@@ -288,7 +288,7 @@ def test_the_command_prints_travel_and_writes_figures(tmp_path, monkeypatch):
     assert kept.attrs["robot"] == "3-rps"
     refused = CliRunner().invoke(app, ["workspace", "3-rps", "--at", "z=2kg"])
     assert refused.exit_code == 2
-    assert "z=20mm" in refused.output
+    assert "--at: z: a number in m is needed, or one with its unit" in refused.output
 
 
 def test_the_command_gives_numbers_to_programs(tmp_path):
