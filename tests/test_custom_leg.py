@@ -18,6 +18,7 @@ from compare import assert_close, derivative
 from polypod.description.leg import LegData
 from polypod.errors import RobotFileError, StateError
 from polypod.formulations import FORMULATIONS
+from polypod.mechanism.joint_motions import left_by_joints
 from states import SmoothMotion, displaced, mostly_long
 from user_legs import EXAMPLE, custom_leg
 
@@ -51,6 +52,23 @@ def test_the_example_runs(tmp_path: Path) -> None:
 def test_motors_are_rotary(model: pp.Model) -> None:
     assert {(a.joint, a.unit, a.force_unit, a.rate_unit) for a in model.actuators} == {("motor", "rad", "N m", "rad/s")}
     assert [a.name for a in model.actuators] == [f"leg{k}" for k in range(1, 7)]
+
+
+def test_rods_that_let_the_platform_turn_are_a_fault(example: ModuleType) -> None:
+    """Three cranks with one rod each and three translations stated: nothing holds the rotations."""
+    three = example.hexa().model_dump()
+    axes = zip("xyz", np.eye(3).tolist(), strict=True)
+    freedoms = [{"name": name, "motion": "translation", "axis": axis} for name, axis in axes]
+    robot = pp.Robot.model_validate({**three, "legs": three["legs"][::2], "freedoms": freedoms})
+    with pytest.raises(RobotFileError, match=r"leave the platform 6 freedoms, 3 are stated; 3 drives hold 3 of them"):
+        pp.Model(robot)
+
+
+@pytest.mark.parametrize("name", pp.library())
+def test_joints_leave_the_freedoms_that_files_state(name: str) -> None:
+    """Counted by the twists of all bodies, which the constraints of chains and the places of other legs do not use."""
+    robot = pp.load(name)
+    assert left_by_joints(robot).shape == (6, len(robot.freedoms) or 6)
 
 
 def test_the_rotor_turns_with_its_crank(example: ModuleType, model: pp.Model) -> None:

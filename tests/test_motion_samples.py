@@ -281,6 +281,10 @@ def test_a_fault_of_the_robot_does_not_blame_the_motion(tmp_path):
     named = tmp_path / "named.yaml"
     named.write_text(FAR.replace("rate: 0.5", "rate: 0.5\nrobot: delta"))
     assert pp.motion.motion_fault(named, error).line == 3
+    robot = tmp_path / "robot.yaml"
+    robot.write_text(pp.dumps(pp.load("hexapod")) + "\ncolour: red\n")
+    report = check(path, str(robot))
+    assert (report.file, [fault.field for fault in report.faults]) == (str(robot), ["colour"])
     with pytest.raises(MotionFileError, match=r"line 3: trajectory: twist: the robot"), with_motion_lines(path):
         raise InputError("twist: the robot cannot move along x")
     with pytest.raises(StateError, match=r"a.yaml, line 8: trajectory.poses.1"), with_motion_lines(path):

@@ -20,6 +20,7 @@ from ..errors import (
     FileError,
     InputError,
     PolypodError,
+    RobotFileError,
     RoundedWarning,
     StateError,
     UnknownNameError,
@@ -42,7 +43,7 @@ EXAMPLE = "Example: polypod check my-robot.yaml"
 
 @dataclass
 class Report:
-    """What a file is, what is wrong with it, what is worth knowing.
+    """What a file is, what is wrong with it, what is worth knowing; a motion's robot is the file if that is at fault.
 
     ``within_limits`` is about home for a robot, and the whole way for a motion; None for a motion without a robot.
     ``broken`` lists the limits that a motion breaks. ``certified`` is whether a motion is proven to close, to keep the
@@ -239,6 +240,9 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
             warnings.simplefilter("ignore")  # the robot is not what is checked here
             model = Model(with_overrides(name, settings))
     except PolypodError as error:
+        if isinstance(error, RobotFileError) and os.path.isfile(name):  # blame lands on the file that is at fault
+            report.file, report.faults = str(name), list(error.faults)
+            return
         line = None if robot or path is None else line_of("robot", parse(read(path, FileError), "", FileError, "")[1])
         report.faults = [Fault("robot", str(error).removeprefix("robot: "), line)]
         return
@@ -247,7 +251,10 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
         try:
             _try(report, model, make_task(model, report.file if path is None else path))
         except (InputError, StateError) as error:
-            report.faults = [Fault("", str(error)) if path is None else motion_fault(path, error)]
+            fault = Fault("", str(error)) if path is None else motion_fault(path, error)
+            if fault.field == "robot":
+                report.file, fault = str(name), Fault("", str(error))
+            report.faults = [fault]
     report.warnings = [*dict.fromkeys(str(w.message) for w in caught), *report.warnings]
 
 

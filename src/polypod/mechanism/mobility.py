@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from ..description import Freedom, Robot
 from ..description.undriven import undriven_motion
 from ..errors import Fault, RobotFileError
-from ..legs import Chain
 from ..platforms import Freedoms
+from .joint_motions import left_by_joints
 from .numeric import NumericLeg
 from .odd_axes import odd_axes
 from .walk import Walk
@@ -59,8 +59,10 @@ _MOST_KNOWN = 32
 def known_mobility(robot: Robot) -> Mobility | None:
     """The mobility of a robot whose legs state constraints, analysed once; None if none does."""
     if not any(leg.constrains for leg in robot.legs):
-        if robot.freedoms and all(isinstance(leg, Chain) for leg in robot.legs):
-            raise _other_freedoms(robot, np.eye(6), 1.0, Freedoms(robot).components.T)
+        if robot.freedoms:
+            free = left_by_joints(robot)
+            if free.shape[1] > len(robot.freedoms):
+                raise _other_freedoms(robot, free, robot.platform_size, Freedoms(robot).components.T)
         return None
     known = _KNOWN.get(id(robot))
     if known is None or known[0] is not robot:
@@ -202,6 +204,9 @@ def _other_freedoms(robot: Robot, free: Array, size: float, chosen: Array, nearl
         words = "; those stated do not determine the others"
     instead = f"write freedoms: [{proposal}]" if m else "the platform cannot move at all"
     instead = "leave freedoms out" if m == 6 else instead
+    drives = sum(len(leg.actuator_names()) for leg in robot.legs)
+    if drives < m and robot.freedoms:
+        instead = f"{drives} drives hold {drives} of them, so let joints hold the others or drive more"
     if nearly is not None and nearly > m:
         instead += (
             f". There would be {nearly} if axes or points that differ by less than {_NEARLY:g} agreed: give them with "
