@@ -216,7 +216,7 @@ def test_slips_in_a_motion_file(slip, here):
     assert fault.field == field
     assert re.search(message, fault.message), fault.message
     assert fault.line == line_with(broken, mark)
-    output = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files")
+    output = polypod("run", "my-hexapod.yaml", "lift.yaml", "--no-files", "--no-certify")
     assert output.exit_code == 2
     assert "lift.yaml" in output.stderr
     assert f"line {fault.line}: " in output.stderr
@@ -459,12 +459,12 @@ def test_a_published_motion_on_another_robot_is_reported(here):
     Path("low.yaml").write_text(text)
     checked = json.loads(polypod("check", "kim-ryu-circle", "--robot", "low.yaml", "--json").stdout)
     assert remark in checked["warnings"]
-    assert remark in polypod("run", "low.yaml", "kim-ryu-circle", "--no-files").stderr
+    assert remark in polypod("run", "low.yaml", "kim-ryu-circle", "--no-files", "--no-certify").stderr
     Path("again.yaml").write_text("name: again\ntrajectory: {kind: published, name: kim-ryu-circle}\n")
-    assert remark in polypod("run", "low.yaml", "again.yaml", "--no-files").stderr
-    assert "published for" not in polypod("run", "kim-ryu", "kim-ryu-circle", "--no-files").stderr
+    assert remark in polypod("run", "low.yaml", "again.yaml", "--no-files", "--no-certify").stderr
+    assert "published for" not in polypod("run", "kim-ryu", "kim-ryu-circle", "--no-files", "--no-certify").stderr
     Path("low.yaml").write_text(text.replace("name: low", "name: kim-ryu-low"))  # named after it: a variant
-    assert "published for" not in polypod("run", "low.yaml", "kim-ryu-circle", "--no-files").stderr
+    assert "published for" not in polypod("run", "low.yaml", "kim-ryu-circle", "--no-files", "--no-certify").stderr
 
 
 # -- from Python -----------------------------------------------------------------------------------------------------

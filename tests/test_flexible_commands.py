@@ -93,10 +93,10 @@ def test_run_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
     assert (folder / "figures" / "bending.svg").stat().st_size > 10_000
     printed = output("run", str(robot), "--rate", "50", "--no-files")
     assert "Platform: flexible, 2 modes" in printed
-    facts = json.loads(output("run", str(robot), "--rate", "50", "--no-files", "--json"))
+    facts = json.loads(output("run", str(robot), "--rate", "50", "--no-files", "--no-certify", "--json"))
     size = np.linalg.norm(result.deflection.values, axis=-1).max()
     assert facts["summary"]["largest_deflection_m"] == pytest.approx(size, rel=1e-12)
-    rigid = json.loads(output("run", "kim-ryu", "--rate", "20", "--no-files", "--json"))
+    rigid = json.loads(output("run", "kim-ryu", "--rate", "20", "--no-files", "--no-certify", "--json"))
     assert rigid["summary"]["largest_deflection_m"] is None
 
 
@@ -165,13 +165,15 @@ def test_run_of_a_frame_that_cannot_be_led_exactly(robot: Path, tmp_path: Path) 
     stub.write_text(yaml.safe_dump(document), encoding="utf-8")
     assert "its frame cannot follow a motion exactly" in check(stub).remarks[-1]
     assert "follow a motion exactly" not in check(robot).remarks[-1]
-    result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files"])
+    result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files", "--no-certify"])
     assert result.exit_code == 0, result.output
     assert "taken not to vibrate, since making the platform's frame follow this motion exactly" in result.stderr
-    result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files", "--vibration"])
+    result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files", "--no-certify", "--vibration"])
     assert result.exit_code == 2
     assert "a stiffer platform does not cure it" in result.stderr
-    result = CliRunner().invoke(app, ["run", str(robot), "--rate", "50", "--no-files", "--no-vibration"])
+    result = CliRunner().invoke(
+        app, ["run", str(robot), "--rate", "50", "--no-files", "--no-certify", "--no-vibration"]
+    )
     assert result.exit_code == 0, result.output
     assert "taken not to vibrate, as asked for" in result.stderr
 

@@ -262,7 +262,7 @@ def test_strict_runs_end_with_two(tmp_path):
     path = tmp_path / "slide.yaml"
     save(slide(max_speed=0.05), path)
     runner = CliRunner()
-    args = ["run", str(path), "around-home", "--no-files", "--rate", "20"]
+    args = ["run", str(path), "around-home", "--no-files", "--no-certify", "--rate", "20"]
     kept = runner.invoke(app, [*args, "--strict", "--set", "legs.drive.joints.lift.max_speed=50 m/s"])
     assert kept.exit_code == 0
     assert "Fits: all 1 limits are kept" in kept.output
