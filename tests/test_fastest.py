@@ -270,12 +270,20 @@ def test_jerk_is_bounded_on_request_and_other_limits_hold(hexaslide, circle):
     t = np.linspace(0.0, trajectory.duration, 200_001)
     motion = trajectory.at(t)
     change = hexaslide.accelerations(motion.pose, motion.twist, motion.acceleration)
-    jerk = np.abs(np.diff(change, axis=0) / t[1]).max()
+    jerks = np.abs(np.diff(change, axis=0) / t[1])
+    jerk = jerks.max()
     assert 30.0 * 0.95 < jerk < 30.0 * 1.001
+    # what limits is named: which kind, which actuator (by the largest jerk within its rounding), how often
+    share, who, _ = found.used["jerk"]
+    assert share == pytest.approx(jerk / 30.0, rel=2e-3)
+    assert jerks.max(axis=0)[[a.name for a in hexaslide.actuators].index(who)] == pytest.approx(jerk, rel=2e-3)
+    assert found.binding["jerk"] == pytest.approx((jerks.max(axis=1) > 0.98 * 30.0).mean(), abs=0.01)
+    assert sum(found.binding.values()) == pytest.approx(1.0, abs=1e-12)
     np.testing.assert_allclose(motion.acceleration[[0, -1]], 0.0, atol=1e-9)
     np.testing.assert_allclose(motion.twist[[0, -1]], 0.0, atol=1e-9)
     shares = largest_shares(hexaslide, found, limits, friction=False)
     assert max(shares.values()) < 1.001
+    assert {kind: found.used[kind][0] for kind in shares} == pytest.approx(shares, rel=2e-3)
     free = fastest(hexaslide, circle, Limits(force=85.0, speed=0.3), friction=False)
     softer = fastest(hexaslide, circle, Limits(force=85.0, speed=0.3, jerk=60.0), friction=False)
     assert free.duration < softer.duration < found.duration < 2 * free.duration

@@ -97,8 +97,8 @@ def averaged(way: Way, x: Array, window: float) -> Smooth:
 
 def bounded_jerk(
     model: Model, way: Way, squares: Callable[[dict[str, Array]], Array], limits: dict[str, Array], friction: bool
-) -> tuple[Smooth, float]:
-    """The shortest of the averaged laws, slowed until the full model keeps all limits, and the largest share used.
+) -> tuple[Smooth, Array, dict[str, Array]]:
+    """The shortest of the averaged laws, slowed until the full model keeps all limits; times (T,) [s] and shares then.
 
     ``squares`` gives the squares of the fastest speeds (N + 1,) along the way within limits that are not jerks.
     """
@@ -118,7 +118,7 @@ def bounded_jerk(
     factor = last.slowdown(np.inf)
     if factor is None:
         raise InputError(f"limits.jerk: not kept even {_SLOWEST:g} times as slow; allow more")
-    return best.slowed(factor), last.share(factor)
+    return best.slowed(factor), last.time * factor, last.shares(factor)
 
 
 def _everywhere(law: Smooth) -> Array:
@@ -163,6 +163,13 @@ class _Judge:
 
     def share(self, factor: float) -> float:
         """The largest share of a limit used by the law ``factor`` times as slow."""
+        return max(float(share.max()) for share in self.shares(factor).values())
+
+    def shares(self, factor: float) -> dict[str, Array]:
+        """Shares (T, actuators or joints) of limits used by the law ``factor`` times as slow.
+
+        Of the jerk they are those of the stretches between times, and of the rms force there is one row.
+        """
         model, limits, at = self.model, self.limits, self.places
         speed, acceleration = self.speed[:, None] / factor, self.acceleration[:, None] / factor**2
         motion = at.pose, speed * at.tangent, acceleration * at.tangent + speed**2 * at.curvature
@@ -171,14 +178,14 @@ class _Judge:
         time = self.time * factor
         mean = np.trapezoid(force**2, time, axis=0) / time[-1]
         values = {"force": force, "speed": rates, "acceleration": changes, "power": force * rates}
-        values |= {"jerk": np.diff(changes, axis=0) / np.diff(time)[:, None], "rms_force": np.sqrt(mean)}
-        shares = [float((np.abs(v) / limits[k]).max()) for k, v in values.items() if k in limits]
+        values |= {"jerk": np.diff(changes, axis=0) / np.diff(time)[:, None], "rms_force": np.sqrt(mean)[None]}
+        shares = {kind: np.abs(value) / limits[kind] for kind, value in values.items() if kind in limits}
         if "force_speed" in limits:
-            shares.append(float(curve_shares(limits["force_speed"], rates, force).max()))
+            shares["force_speed"] = curve_shares(limits["force_speed"], rates, force)
         if "reaction" in limits:
             found = joint_forces(model, *motion, self.wrench, self.friction)
-            shares.append(float(np.linalg.norm(found, axis=-1).max() / limits["reaction"][0]))
-        return max(shares)
+            shares["reaction"] = np.linalg.norm(found, axis=-1) / limits["reaction"][0]
+        return shares
 
 
 def progress(law: Smooth, t: Array) -> tuple[Array, Array, Array]:

@@ -40,8 +40,7 @@ class Fastest:
 
     ``used`` is the largest share of each kind of limit, by the full model at the ends of all intervals and between,
     with the actuator (or joint) that has it and when [s]. ``binding`` is the share of the time in which each kind, or
-    none, holds the motion back. With a limit of the jerk the law is ``smooth``; of ``used`` only the largest share of
-    all is known then, and ``binding`` is that of the motion before it was smoothed.
+    none, holds the motion back. With a limit of the jerk the law is ``smooth``.
     """
 
     way: Way
@@ -122,9 +121,24 @@ def fastest(
     def squares(within: dict[str, Array]) -> Array:
         return x if within is bounds else _within_rms(Problem(model, places, within, problem.friction))[0]
 
-    law, share = bounded_jerk(model, places, squares, bounds, problem.friction)
-    used = {"all": (share, "", float(law.times[-1]))}
-    return replace(found, lengths=law.lengths, speeds=law.speeds, smooth=law, duration=float(law.times[-1]), used=used)
+    law, times, shares = bounded_jerk(model, places, squares, bounds, problem.friction)
+    used, held = {}, {}
+    for kind, share in shares.items():
+        row, who = np.unravel_index(int(share.argmax()), share.shape)
+        at = times[-1] if kind == "rms_force" else times[row]
+        used[kind] = float(share[row, who]), _names(model, kind)[who], float(at)
+        each = share.max(axis=1)
+        if kind != "rms_force":  # in every stretch between two times
+            held[kind] = each if kind == "jerk" else np.maximum(each[1:], each[:-1])
+    return replace(
+        found,
+        lengths=law.lengths,
+        speeds=law.speeds,
+        smooth=law,
+        duration=float(law.times[-1]),
+        used=used,
+        binding=_binding(held, np.diff(times)),
+    )
 
 
 def way(model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000) -> Way:
@@ -235,23 +249,30 @@ def _answer(model: Model, problem: Problem, x: Array, use: Use, rounds: int) -> 
     way = problem.way
     times = way.times(x)
     single = np.concatenate([[True], way.step > 0])  # of the two places where parts meet, the first
-    names = {kind: [a.name for a in model.actuators] for kind in use.kinds}
-    if "reaction" in use.kinds:
-        legs = model.kernels.mechanism.placed
-        names["reaction"] = [f"{leg.leg.name} {j.name}" for leg in legs for j in leg.placement.joints]
     used, held = {}, {}
-    spent = np.diff(times)
     for kind, share in use.kinds.items():
         place = np.unravel_index(int(share.argmax()), share.shape)
         at = float(times[place[1]]) + way.time_inside(x, int(place[1]), float(way.shares[place[0]]))
-        used[kind] = float(share[place]), names[kind][place[2]], at
+        used[kind] = float(share[place]), _names(model, kind)[place[2]], at
         held[kind] = share.max(axis=(0, 2))
     if "rms_force" in problem.limits:
         share = _rms(problem, x, use) / problem.limits["rms_force"]
         k = int(share.argmax())
         used["rms_force"] = float(share[k]), model.actuators[k].name, float(times[-1])
+    binding = _binding(held, np.diff(times))
+    return Fastest(way, way.length[single], np.sqrt(x[single]), float(times[-1]), used, binding, rounds)
+
+
+def _names(model: Model, kind: str) -> list[str]:
+    """Who may use a kind of limit: actuators, or joints."""
+    if kind != "reaction":
+        return [actuator.name for actuator in model.actuators]
+    return [f"{leg.leg.name} {j.name}" for leg in model.kernels.mechanism.placed for j in leg.placement.joints]
+
+
+def _binding(held: dict[str, Array], spent: Array) -> dict[str, float]:
+    """The share of the time in which each kind, or none, holds the motion back, by shares (n,) in times spent (n,)."""
     level = np.stack(list(held.values()))
     first = np.where(level.max(axis=0) > 0.98, level.argmax(axis=0), -1)
     binding = {kind: float(spent[first == k].sum() / spent.sum()) for k, kind in enumerate(held)}
-    binding["none"] = float(spent[first == -1].sum() / spent.sum())
-    return Fastest(way, way.length[single], np.sqrt(x[single]), float(times[-1]), used, binding, rounds)
+    return {**binding, "none": float(spent[first == -1].sum() / spent.sum())}
