@@ -381,7 +381,8 @@ def reference() -> str:
     return "\n".join(parts)
 
 
-_MODULES = ("motion", "results", "results.figures", "simulation", "control", "analysis", "view")
+_MODULES = ("motion", "results", "results.figures", "simulation", "control", "analysis", "fastest", "design",
+            "identification", "export", "exchange", "legs", "view")  # fmt: skip
 """Packages whose public names the reference lists."""
 
 

@@ -321,6 +321,12 @@ def test_a_simulation_that_was_kept_is_played(browser, tmp_path):
         view(str(tmp_path), "lift.yaml", out=tmp_path / "other.html")
     with pytest.raises(InputError, match="cannot be read"):
         view(str(tmp_path / "none.nc"))
+    # as other versions may have written it
+    strange = result.assign_attrs(robot_file="name: x\nwheels: 4\n", polypod_version="9.9")
+    with pytest.raises(InputError, match=r"polypod 9\.9 wrote it, .* cannot read its robot .*make it again"):
+        pp.live(strange)
+    with pytest.raises(InputError, match=r"wrote a result without force, twist; make it again"):
+        pp.live(result.drop_vars(["twist", "force"]))
 
 
 @needs_browser

@@ -19,9 +19,11 @@ if TYPE_CHECKING:
         analysis,
         control,
         datasets,
+        design,
         errors,
         exchange,
         export,
+        fastest,
         files,
         identification,
         legs,
@@ -50,10 +52,12 @@ _HOME = {
     "control": "",
     "datasets": "",
     "description": "",
+    "design": "",
     "dumps": "files",
     "errors": "",
     "exchange": "",
     "export": "",
+    "fastest": "",
     "files": "",
     "identification": "",
     "legs": "",
@@ -110,7 +114,7 @@ def _show_in_notebooks() -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    return sorted({*_HOME, *(name for name in globals() if name.startswith("__"))})  # for completion: no helpers
 
 
 # CasADi, LLVM and SciPy take half a second to load: 'polypod --version' need not wait for them, but a program that
@@ -126,10 +130,12 @@ __all__ = [
     "analysis",
     "control",
     "datasets",
+    "design",
     "dumps",
     "errors",
     "exchange",
     "export",
+    "fastest",
     "files",
     "identification",
     "legs",

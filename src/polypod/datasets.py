@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .description import Robot
-from .errors import InputError
+from .errors import InputError, RobotFileError
 from .files import dumps, loads
 from .files.netcdf import Variable, netcdf
 from .files.whole import write_whole
@@ -147,11 +147,18 @@ _MOST_ROBOTS = 32
 
 def robot_of(result: xr.Dataset) -> Robot:
     """The robot of a result, as its attributes describe it."""
-    text = result.attrs["robot_file"]
+    text = result.attrs.get("robot_file", "")
     if text not in _robots:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whoever computed the result was warned
-            _keep(text, loads(text))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # whoever computed the result was warned
+                _keep(text, loads(text))
+        except RobotFileError as error:
+            writer = result.attrs.get("polypod_version", "another version")
+            raise InputError(
+                f"result: polypod {writer} wrote it, and polypod {_version()} cannot read its robot (a leg kind of "
+                f"your own needs its module, --with FILE); otherwise make it again. {error.faults[0]}"
+            ) from error
     return _robots[text]
 
 

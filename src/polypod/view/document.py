@@ -104,6 +104,10 @@ def result_page(result: xr.Dataset) -> str:
         )
     model = Model(robot_of(result))
     name = str(result.attrs.get("motion", "simulation"))
+    missing = {"time", "pose", "twist", "wrench", "force"} - set(result.variables)
+    if missing:
+        writer = result.attrs.get("polypod_version", "of another version")
+        raise InputError(f"view: polypod {writer} wrote a result without {', '.join(sorted(missing))}; make it again")
     chosen = _chosen(len(result.time))
     part = {key: result[key].values[chosen] for key in ("time", "pose", "twist", "wrench", "force")}
     motion: dict[str, Any] = {key: _packed(values) for key, values in part.items()}
