@@ -49,6 +49,11 @@ def test_the_package_index_gets_no_link_that_leads_nowhere():
     alone = published(README, None)
     assert re.findall(r"\]\(([^)]+)\)", alone) == []
     assert "for\ndesigners, control engineers,\nresearchers, students." in alone
+    assert not re.search(r"\(more\)|; more\)", alone)  # words that name a page without its link
+    manifest = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
+    packed = set(re.sub(r"^(graft|include) |^#.*$", "", manifest, flags=re.MULTILINE).split())
+    linked = {target.split("/")[0] for target in re.findall(r"\]\((?!\w+:|#)([^)]+)\)", README)}
+    assert linked <= packed  # in the source distribution
     assert published("[a](#b) [c](mailto:d) ![e](https://f)", None) == "[a](#b) [c](mailto:d) ![e](https://f)"
 
 
