@@ -8,6 +8,11 @@ r = w/tau + wdot, lambda' = lambda + d r for those that hold and limit y/|y|, y 
 hold, however many they are. A joint that slides is tried to hold as soon as r turns against it; one that held with
 more than its limit slides (a primal-dual active set).
 
+Where more joints are about to slide than the robot has freedoms, such guesses may go round in circles. Then the law is
+rounded off, lambda = limit r/s, s^2 = |r|^2 + blunt^2, and s lambda = limit r is solved by Newton's method with r and
+lambda both unknown while blunt shrinks (the interior-point method for sums of norms of Andersen, Christiansen, Conn and
+Overton, 2000): D = (limit 1 - (lambda r^T + r lambda^T)/(2 s))/s.
+
 Where friction at rest is more than in motion, a joint at rest holds if it can, with the loads that it has while all
 such joints hold. Those that do not hold when all of them have their limit at rest break away; from then on they resist
 with what they do in motion, which may break others away.
@@ -27,8 +32,13 @@ from .sliding import SlidingJoint
 STIFFNESS = 1e6
 # How much softer the direction of a joint that starts to slide is found.
 TURN = 1e3
-# Rounds without success that go the steady way.
-STEADY = ((6, 14), (20, 40), (48, 88))
+# Rounds without success after which the law is rounded off, and how much less each round.
+GUESSES, SHARPER = 6, 0.1
+# Where it was so solved, at other loads it starts as after so many rounds.
+AGAIN = GUESSES + 6
+# What is left of the rounding, so that joints which together hold a motion share it in one way (less is drowned by
+# roundings), and the part that the law is off by at most, where a joint is about to slide: SHARP^(2/3).
+SHARP, NEARLY = 1e-9, 1e-6
 # Rates that hold or slide are exact to this part of what friction can do.
 EXACT = 1e-9
 # A joint is at rest below the rate that its friction stops within this part of a step.
@@ -80,9 +90,19 @@ def hold(
     """One round: from forces (r) and modes (j) to better ones, at a mass matrix and a push (m + N) without friction.
 
     At stage 0 of a step of length tau the modes are found; later stages keep them, so that a step sees smooth forces.
-    ``tries`` counts the rounds since the law last held.
+    ``tries`` counts the rounds since the law last held (``AGAIN`` where it was rounded off then).
     """
-    when = _When(stage < -0.5, ca.logic_and(stage > -0.5, stage < 0.5), stage > 0.5, rounds < 0.5, tau, _steady(tries))
+    tries = ca.if_else(rounds < 0.5, 0, tries)
+    when = _When(
+        instant=stage < -0.5,
+        first=ca.logic_and(stage > -0.5, stage < 0.5),
+        later=stage > 0.5,
+        begins=rounds < 0.5,
+        settled=ca.logic_and(rounds > 0.5, tries < 0.5),
+        tau=tau,
+        rounded=ca.logic_and(stage < 0.5, tries > GUESSES - 0.5),
+        blunt=_blunt(tries),
+    )
     # elastic coordinates first: their matrix is nearly diagonal
     order = [*range(6, mass.size1()), *range(min(6, mass.size1()))]
     back = [order.index(k) for k in range(len(order))]
@@ -120,8 +140,8 @@ def hold(
         closing = -ca.dot(joint.rate, wdot)
         time = ca.dot(joint.rate, joint.rate) / ca.fmax(closing, 1e-300)
         longest = ca.if_else(ca.logic_and(piece.moving, closing > 0), ca.fmin(longest, time), longest)
-    converged = ca.logic_and(converged, ca.logic_or(when.later, ca.logic_not(when.steady)))
-    tries = ca.if_else(converged, 0, tries + 1)
+    converged = ca.logic_and(converged, ca.logic_or(ca.logic_not(when.rounded), when.blunt <= SHARP))
+    tries = ca.if_else(converged, ca.if_else(when.rounded, AGAIN, 0), tries + 1)
     final = ca.logic_not(ca.logic_and(when.first, waiting))
     modes = ca.vertcat(*[p.mode for p in pieces])
     return Held(ca.vertcat(*found), modes, udot, converged, final, ca.logic_and(when.first, starting), longest, tries)
@@ -140,14 +160,20 @@ def after(joints: list[SlidingJoint], modes: ca.SX) -> ca.SX:
 
 @dataclass(frozen=True)
 class _When:
-    """Where in a step a round is: in none, at its first stage or a later one, whether it is the stage's first round."""
+    """Where in a step a round is: in none, at its first stage or a later one, whether it is the stage's first round.
+
+    ``settled`` says that the law held in the last round, at other loads; ``rounded`` that it is rounded off, over
+    ``blunt`` of the acceleration that friction brings about.
+    """
 
     instant: ca.SX
     first: ca.SX
     later: ca.SX
     begins: ca.SX
+    settled: ca.SX
     tau: ca.SX
-    steady: ca.SX
+    rounded: ca.SX
+    blunt: ca.SX
 
 
 @dataclass(frozen=True)
@@ -162,6 +188,8 @@ class _Piece:
     ease: ca.SX
     pull: ca.SX
     share: ca.SX
+    rounded: ca.SX
+    old: ca.SX
 
     @staticmethod
     def of(
@@ -199,7 +227,9 @@ class _Piece:
         before = ca.fmax(length(old), 1e-300)
         clipped = old * ca.fmin(1, limit / before)
         tried = (ca.if_else(mode == STARTING, clipped, old) if size > 1 else old) + rest / (4 * count * ease)
-        stuck = ca.logic_or(whatever, ca.if_else(later, mode == HELD, length(tried) <= limit))
+        slow = length(rest) <= NEARLY * limit * ease
+        guess = ca.if_else(when.rounded, slow, length(tried) <= limit)
+        stuck = ca.logic_or(whatever, ca.if_else(later, mode == HELD, guess))
         holds = ca.logic_and(ca.logic_not(moving), stuck)
         y = tried if size == 1 else clipped + (TURN / ease) * rest
         reached = ca.fmax(length(y), 1e-300)
@@ -207,21 +237,22 @@ class _Piece:
         onward = ca.logic_and(later, ca.dot(w, old) <= 0) if size > 1 else later
         ahead = ca.if_else(onward, old / before, w / ca.fmax(speed, 1e-300))
         along = ca.if_else(moving, ahead, ca.if_else(later, old / before, y / reached))
-        projected = ca.if_else(holds, old + d * rest, limit * along)
+        # where the law held in the last round, joints that hold nearly the same motion must not share it anew
+        projected = ca.if_else(holds, old + ca.if_else(when.settled, 0, d * rest), limit * along)
         stiffness = ca.if_else(holds, d * share, 0) * ca.SX.eye(size)
         if size > 1:
             fixed = ca.logic_or(ca.logic_or(moving, holds), later)
             turning = ca.if_else(fixed, 0, (TURN / ease) * share * limit / reached)
             stiffness = stiffness + turning * (ca.SX.eye(size) - (y / reached) @ (y / reached).T)
-        # least squares weighted anew: slow, but never farther from the solution
-        weight = ca.if_else(moving, 0, limit / ca.fmax(length(rest), limit * ease / STIFFNESS + 1e-300))
-        steadily = ca.logic_and(when.steady, ca.logic_not(whatever))
-        projected = ca.if_else(ca.logic_and(steadily, ca.logic_not(moving)), weight * rest, projected)
-        stiffness = ca.if_else(steadily, weight * share * ca.SX.eye(size), stiffness)
+        rounded = ca.logic_and(when.rounded, ca.logic_not(ca.logic_or(whatever, moving)))
+        about = ca.fmax(ca.sqrt(ca.sumsqr(rest) + (when.blunt * limit * ease) ** 2), 1e-300)
+        both = clipped @ rest.T + rest @ clipped.T
+        projected = ca.if_else(rounded, limit * rest / about, projected)
+        stiffness = ca.if_else(rounded, share * (limit * ca.SX.eye(size) - both / (2 * about)) / about, stiffness)
         found = ca.if_else(moving, MOVING, ca.if_else(stuck, HELD, STARTING))
         if joint.friction.falls:
             found = ca.if_else(whatever, TRIED, ca.if_else(ca.logic_and(broken, found == STARTING), BROKEN, found))
-        return _Piece(projected, stiffness, found, moving, limit, ease, pull, share)
+        return _Piece(projected, stiffness, found, moving, limit, ease, pull, share, rounded, old)
 
     def fits(self, value: ca.SX, wdot: ca.SX, strength: ca.SX) -> ca.SX:
         """Whether a force obeys the law at an acceleration: at rest it stays so, or it slides with the whole limit.
@@ -235,8 +266,9 @@ class _Piece:
         off = length(value - self.limit * y / ca.fmax(length(y), 1e-300))
         slides = ca.logic_and(length(y) >= self.limit, off <= EXACT * self.limit)
         still = length(rest) <= EXACT * (self.limit * self.ease + strength * ca.sqrt(self.ease))
+        repeats = length(value - self.old) <= NEARLY * self.limit
         fits = ca.if_else(self.mode == HELD, holds, ca.if_else(self.mode == TRIED, still, slides))
-        return ca.logic_or(self.moving, fits)
+        return ca.logic_or(self.moving, ca.if_else(self.rounded, repeats, fits))
 
     def waits(self, value: ca.SX) -> ca.SX:
         """Whether the joint must do something else once the law holds for what it does."""
@@ -260,12 +292,9 @@ def _fallen(joint: SlidingJoint, when: _When, reach: ca.SX) -> ca.SX:
     return ca.if_else(when.instant, spread, own)
 
 
-def _steady(tries: ca.SX) -> ca.SX:
-    """Whether a round goes the steady way: where Newton's has not found which joints hold, for longer every time."""
-    result = ca.SX(0)
-    for start, end in STEADY:
-        result = ca.logic_or(result, ca.logic_and(tries > start - 0.5, tries < end - 0.5))
-    return result
+def _blunt(tries: ca.SX) -> ca.SX:
+    """Over which part of the acceleration that friction brings about the law is rounded off."""
+    return ca.fmax(SHARPER ** (tries - GUESSES), SHARP)
 
 
 def length(vector: ca.SX) -> ca.SX:

@@ -35,7 +35,7 @@ from .chart import pose_of, tightened
 SAME_LOADS = 1e-8
 # Integrators that judge their own error need a rate without noise.
 SAME_LOADS_EXACTLY = 1e-9
-MANY_ROUNDS = 30
+MANY_ROUNDS = 100
 
 
 @dataclass(frozen=True)

@@ -198,7 +198,7 @@ class Integrator:
         for k in range(parts):
             now, then = (start + (end - start) * part / parts for part in (k, k + 1))
             try:
-                step = self._period(stepper, *acting, now, then, x)
+                step = self._period(stepper, inputs, acting, now, then, x)
             except StateError:  # again in single steps, which say when, at which leg and why
                 yield from self._fixed(stepper, inputs, now, end, x)
                 return
@@ -208,17 +208,25 @@ class Integrator:
     def _count(self, span: float) -> int:
         return max(1, int(np.ceil(span / self.step * (1 - 1e-9))))
 
-    def _period(self, stepper: Stepper, force: Array, wrench: Array, start: float, end: float, x: Snapshot) -> Step:
+    def _period(
+        self, stepper: Stepper, inputs: Inputs, acting: tuple[Array, Array], start: float, end: float, x: Snapshot
+    ) -> Step:
         """The whole span by the compiled kernel."""
 
-        def within(time: float) -> Snapshot:
-            span = time - start
-            if not span > 0:
-                return x
-            count = self._count(span)
-            return stepper.period(x, force, wrench, span / count, count)
+        def reached(time: float) -> Snapshot:
+            count = self._count(time - start)
+            return stepper.period(x, *acting, (time - start) / count, count)
 
-        return Step(start, end, within(end), within)
+        def within(time: float) -> Snapshot:
+            if not time > start:
+                return x
+            try:
+                return reached(time)
+            except StateError:
+                *_, last = self._fixed(stepper, inputs, start, time, x)
+                return last.snapshot
+
+        return Step(start, end, reached(end), within)
 
     def _fixed(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Iterator[Step]:
         """RK4 step by step; force and wrench that are not constant are evaluated at every stage."""

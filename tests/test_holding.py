@@ -1,0 +1,95 @@
+"""Joints held by dry friction, more of them than the robot has freedoms, against a convex solver's accelerations."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any, cast
+
+import casadi as ca
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+import polypod as pp
+from polypod.friction import SlidingJoint, hold
+from polypod.simulation import simulate
+
+Array = NDArray[np.float64]
+TAU, SIZES = 1e-3, (3, 1, 3, 3, 1, 3, 3, 1, 3)
+PARTS = [slice(a, b) for a, b in pairwise(np.cumsum((0, *SIZES)).tolist())]
+
+
+def solved(rows: Array, limits: Array, mass: Array, push: Array) -> tuple[bool, Array]:
+    """Whether rounds from rest end, and the acceleration that they end with."""
+    plain = cast(Any, SimpleNamespace(falls=False))
+    joints = [
+        SlidingJoint(("leg", str(k)), plain, ca.SX.zeros(size), ca.SX.zeros(size), ca.SX(ca.DM(rows[part])))
+        for k, (size, part) in enumerate(zip(SIZES, PARTS, strict=True))
+    ]
+    forces, modes = ca.SX.sym("forces", sum(SIZES)), ca.SX.sym("modes", len(SIZES))
+    rounds, tries = ca.SX.sym("rounds"), ca.SX.sym("tries")
+    known = [ca.SX(limit) for limit in limits], ca.SX(ca.DM(mass)), ca.SX(ca.DM(push))
+    held = hold(joints, *known, forces, modes, ca.SX(0), rounds, tries, ca.SX(TAU))
+    results = [held.forces, held.modes, held.tries, held.converged, held.change]
+    function = ca.Function("round", [forces, modes, tries, rounds], results)
+    numbers: list[Any] = [np.zeros(sum(SIZES)), np.ones(len(SIZES)), 0.0]
+    for k in range(100):
+        *numbers, converged, change = function(*numbers, k)
+        if converged:
+            return True, np.array(change).ravel()
+    return False, np.zeros(len(mass))
+
+
+def cost(a: Array, rows: Array, limits: Array, mass: Array, push: Array) -> float:
+    """What friction's law makes least: a.Ma/2 - a.push + sum limit |G a|."""
+    slides = rows @ a
+    resisting = sum(limit * np.linalg.norm(slides[part]) for limit, part in zip(limits, PARTS, strict=True))
+    return float(a @ mass @ a / 2 - a @ push + resisting)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_more_joints_than_freedoms_that_are_about_to_slide_are_solved(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = np.zeros((sum(SIZES), 3))
+    for k, (size, part) in enumerate(zip(SIZES, PARTS, strict=True)):
+        ways = 2 if k % 3 == 2 else 1  # slides and hinges go one way, balls two
+        rows[part] = rng.standard_normal((size, ways)) @ rng.standard_normal((ways, 3))
+    limits, root = rng.uniform(0.02, 0.2, len(SIZES)), rng.standard_normal((3, 3))
+    mass = root @ root.T + np.eye(3)
+    # what all joints resist with while the robot moves along a line just sets it moving
+    line = rng.standard_normal(3)
+    slides = [rows[part] @ line for part in PARTS]
+    each = zip(limits, PARTS, slides, strict=True)
+    at_limit = sum((limit * rows[part].T @ (w / np.linalg.norm(w)) for limit, part, w in each), np.zeros(3))
+    for share in (0.9, 0.999, 1.0, 1.001, 1.1, 2.0):
+        push = at_limit * share
+        converged, a = solved(rows, limits, mass, push)
+        assert converged, share
+        found = cost(a, rows, limits, mass, push)
+        best = minimize(cost, a, (rows, limits, mass, push), "Nelder-Mead", options={"xatol": 1e-12, "fatol": 1e-16})
+        assert found <= min(best.fun, 0.0) + 1e-9 * np.abs(push).max(), share
+
+
+@pytest.mark.long
+def test_a_robot_with_coulomb_friction_in_every_joint_reverses_without_end() -> None:
+    data = pp.load("3-rps").model_dump(exclude_unset=True)
+    data["legs"] = [leg.model_dump(exclude_unset=True) | {"kind": "chain"} for leg in pp.load("3-rps").legs]
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            joint["friction"] = {"viscous": 0.01, "coulomb": 0.05 if joint["kind"] == "prismatic" else 0.004}
+    model = pp.Model(pp.Robot.model_validate(data))
+    home = model.robot.home.matrix
+    weight = model.inverse_dynamics(home, np.zeros(6), np.zeros(6), friction=False)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        most, rate = 28.0 * 10 ** rng.uniform(-2, -0.5) * rng.uniform(-1, 1, 3), 2 * np.pi * rng.uniform(2, 20, 3)
+
+        def force(time: float, _: Any, most: Array = most, rate: Array = rate) -> Array:
+            return weight + most * np.sin(rate * time)
+
+        run = simulate(model, force, duration=0.1, rate=5000.0, step=2e-4)
+        moved = np.abs(run.work_actuators).max() + np.abs(run.work_friction).max()
+        # 20 nJ: a robot that friction lets go by micrometres only
+        assert np.abs(run.energy_residual).max() <= 3e-5 * moved + 2e-8
