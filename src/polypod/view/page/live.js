@@ -49,7 +49,8 @@ function makeStream(motion, { duration, actuators, speed }) {
       });
     }
     dock.label();
-    say(ended || (running ? `Running at ${speed} times real time.` : "Paused. Drag it, or look back along the bar."));
+    const pace = speed === 1 ? "in real time" : `at ${speed} times real time`;
+    say(ended || (running ? `Running ${pace}.` : "Paused. Drag it, or look back along the bar."));
   }
   stream.send = async wish => {
     try {
