@@ -303,7 +303,7 @@ def turning_cylinders(seed: int) -> Data:
     rng, legs = np.random.default_rng(seed), []
     for k in range(6):
         out, side = around(k, 6, off=(-1) ** k * 0.2)
-        foot, elbow, tip = 0.5 * out, 0.65 * out + 0.15 * Z, 0.3 * out + 0.5 * Z
+        foot, elbow, tip = 0.5 * out, 0.65 * out + 0.1 * side + 0.15 * Z, 0.3 * out + 0.5 * Z
         joints = [
             ("C1", "base crank", foot, side + (-1) ** k * 0.5 * Z),
             ("R2", "crank rod", elbow, unit(np.cross(tip - elbow, side))),
