@@ -373,6 +373,14 @@ def test_interrupted_runs_leave_nothing(signal_, code, here):
     assert (old / "report.html").read_text() == "whole"
 
 
+@pytest.mark.skipif(os.name != "posix", reason="signals as on POSIX")
+def test_an_interrupt_while_a_text_runs_ends_with_the_code_of_interrupts(here):
+    (here / "interrupted.py").write_text(
+        "import polypod.cli as cli\ncli.app = lambda prog_name: exec('raise KeyboardInterrupt')\ncli.main()\n"
+    )
+    assert subprocess.run([sys.executable, "-m", "interrupted"], check=False).returncode == 130
+
+
 def test_robot_and_motion_the_wrong_way_round(here):
     assert polypod("new", "lift", "--motion").exit_code == 0
     result = polypod("run", "lift.yaml", "kim-ryu-circle")

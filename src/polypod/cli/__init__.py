@@ -120,4 +120,5 @@ def main() -> None:
     except (KeyboardInterrupt, SystemExit) as ended:
         code = terminal.INTERRUPTED if isinstance(ended, KeyboardInterrupt) else ended.code
         stopping.leave_compiling(code)
+        stopping.forget()
         sys.exit(code)

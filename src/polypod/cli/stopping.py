@@ -37,6 +37,15 @@ def leave_compiling(code: int | str | None) -> None:
         os._exit(code)
 
 
+def forget() -> None:
+    """Let a command that was interrupted end with its own code.
+
+    Where an interrupt comes while ``exec`` runs a text, as named tuples do when they are defined, CPython remembers it
+    as not handled, and ``python -m polypod`` would end by the signal. The next text that runs clears that.
+    """
+    exec("")
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
     global _wanted
     if number != _ALARM:
