@@ -49,8 +49,15 @@ def test_a_robot_stays_just_inside_and_moves_just_outside(which: str) -> None:
             force = held.force.copy()
             force[1] += part * (end[1] - held.force[1])
             result = simulate(model, force, duration=0.01, rate=1000)
-            off = np.abs(result.pose.values[-1] - home).max()
-            assert off > 1e-8 if moves else off < 1e-15
+            pose = result.pose.values
+            off = np.abs(pose[-1] - home).max()
+            if moves:
+                assert off > 1e-8
+                continue
+            # Joints that hold a motion in common share it by a law rounded to 1e-9 of what friction brings about, some
+            # 10 m/s^2: the first step of 1 ms moves the robot by 1e-14 m. What follows dies away: it does not creep.
+            assert off < 1e-13
+            assert np.abs(pose[-1] - pose[5]).max() < 0.01 * off + 1e-18
 
 
 def painleve(angle: float, friction: float, spin: float) -> tuple[float, float]:
