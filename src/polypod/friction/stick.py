@@ -98,7 +98,7 @@ def hold(
         first=ca.logic_and(stage > -0.5, stage < 0.5),
         later=stage > 0.5,
         begins=rounds < 0.5,
-        settled=ca.logic_and(rounds > 0.5, tries < 0.5),
+        law_held=ca.logic_and(rounds > 0.5, tries < 0.5),
         tau=tau,
         rounded=ca.logic_and(stage < 0.5, tries > GUESSES - 0.5),
         blunt=_blunt(tries),
@@ -162,7 +162,7 @@ def after(joints: list[SlidingJoint], modes: ca.SX) -> ca.SX:
 class _When:
     """Where in a step a round is: in none, at its first stage or a later one, whether it is the stage's first round.
 
-    ``settled`` says that the law held in the last round, at other loads; ``rounded`` that it is rounded off, over
+    ``law_held`` says that it did in the last round, at other loads; ``rounded`` that it is rounded off, over
     ``blunt`` of the acceleration that friction brings about.
     """
 
@@ -170,7 +170,7 @@ class _When:
     first: ca.SX
     later: ca.SX
     begins: ca.SX
-    settled: ca.SX
+    law_held: ca.SX
     tau: ca.SX
     rounded: ca.SX
     blunt: ca.SX
@@ -238,7 +238,7 @@ class _Piece:
         ahead = ca.if_else(onward, old / before, w / ca.fmax(speed, 1e-300))
         along = ca.if_else(moving, ahead, ca.if_else(later, old / before, y / reached))
         # where the law held in the last round, joints that hold nearly the same motion must not share it anew
-        projected = ca.if_else(holds, old + ca.if_else(when.settled, 0, d * rest), limit * along)
+        projected = ca.if_else(holds, old + ca.if_else(when.law_held, 0, d * rest), limit * along)
         stiffness = ca.if_else(holds, d * share, 0) * ca.SX.eye(size)
         if size > 1:
             fixed = ca.logic_or(ca.logic_or(moving, holds), later)
