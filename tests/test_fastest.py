@@ -196,6 +196,40 @@ def test_corners_are_left_on_their_own_side(model_of):
     assert 0.98 < largest_shares(model, found, limits, friction=False, inside=5)["acceleration"] < 1.001
 
 
+def test_a_way_serves_again_until_its_motion_changes(hexaslide, tmp_path):
+    """By the name of a motion, its object or its file; a file, a table or an object that changed is another way."""
+    file, table, rows = (tmp_path / name for name in ("file.yaml", "table.yaml", "rows.csv"))
+    turn = "name: a\ntrajectory: {kind: axis, axis: [0, 0, 1], %s, angle: {kind: rest, point: 0, duration: 1}}\n"
+    circle = turn % "position: {kind: circle, centre: [0, 0, 0.9], radius: %s, normal: [0, 0, 1], rpm: 60}"
+    table.write_text(turn % "position: {kind: through, csv: rows.csv}")
+
+    def places(motion):
+        return way(hexaslide, motion, 20).places.pose
+
+    def reached(motion):
+        return np.ptp(places(motion)[:, 0, 3])
+
+    file.write_text(circle % 0.02)
+    for motion in ("kim-ryu-circle", find_motion(hexaslide, "kim-ryu-circle").trajectory, file):
+        assert places(motion) is places(motion)
+    for reach in (0.02, 0.03):
+        file.write_text(circle % reach)
+        rows.write_text(f"time,x,y,z\n0,0,0,0.9\n1,{reach},0,0.9\n")
+        assert reached(file) == pytest.approx(2 * reach)
+        assert reached(table) == pytest.approx(reach)
+
+    class Up(pp.motion.Trajectory):
+        duration, reach = 1.0, 0.02
+
+        def evaluate(self, t):
+            inner = Euler(path=Line(start=[0.0] * 6, end=[self.reach] + [0.0] * 5, duration=1), convention="ZYX")
+            return inner.at(t)
+
+    own = Up()
+    for own.reach in (0.02, 0.03):
+        assert reached(own) == pytest.approx(own.reach)
+
+
 def test_a_wrench_pushes_at_the_places_it_was_given_for(hexaslide):
     """A table by the time of the motion given: in the faster one's file it is by that one's time."""
     text = """

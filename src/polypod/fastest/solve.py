@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from ..errors import AS_RIGID, InputError
 from ..friction import has_friction
 from ..lazy import lazy
 from ..motion import MotionFile, Retimed, Track, Trajectory, Wrench, WrenchTable, find_motion
+from ..motion.kinds import same_parts
 from .limits import Limits
 from .problem import Problem, Use
 from .reach import fastest_squares
@@ -32,6 +34,9 @@ _LOWERINGS, _LEAST_ANSWER = 40, 0.2
 """How often peaks are lowered for an rms force, and the least power of them with which it is taken to change."""
 _KEEP_AFTER = 4
 """Round from which what friction was in earlier rounds counts too: where the answer would change to and fro."""
+_KEPT, _KEPT_PLACES = 4, 20_000
+"""Ways kept for each model, and the most places of one that is kept (1 MB for 4,000)."""
+_WAYS: WeakKeyDictionary[Model, list[tuple[int, Way]]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +98,6 @@ def fastest(
     """The fastest motion from rest to rest along the way of a motion, within limits of actuators and joints.
 
     ``motion`` only says where the platform goes; its corners are stops. A wrench of its file pushes at the same places.
-    A :func:`way` prepared of it serves several calls.
     Limits that are not given are those of the robot's actuators. Speed and acceleration along the way are found at
     ``points`` places by reachability (:mod:`polypod.fastest.reach`); limits are kept by the full model to 0.1 %.
 
@@ -142,11 +146,22 @@ def fastest(
 
 
 def way(model: Model, motion: MotionFile | Trajectory | str | Path | None = None, points: int = 1000) -> Way:
-    """The way of a motion at about ``points`` places, for :func:`fastest`."""
+    """The way of a motion at about ``points`` places, for :func:`fastest`.
+
+    The last few ways of a model are kept and serve again: for a motion that is the same object, or whose fields, as
+    those of a file that is read again, are the same. One that a program could change meanwhile is asked again.
+    """
     if not isinstance(points, int) or isinstance(points, bool) or not 10 <= points <= 1_000_000:
         raise InputError(f"points: an integer from 10 to 1000000 is needed, got {points!r}")
     file = find_motion(model, motion)
-    return Way.of(Track(file.trajectory.for_model(model), model.size), points, file.trajectory, file.wrench)
+    kept = _WAYS.setdefault(model, [])
+    for count, old in kept:
+        if count == points and same_parts(old.along, file.trajectory):
+            return replace(old, wrench=file.wrench)
+    found = Way.of(Track(file.trajectory.for_model(model), model.size), points, file.trajectory, file.wrench)
+    if found.between.time.size <= _KEPT_PLACES:
+        kept[:] = [(points, found), *kept[: _KEPT - 1]]
+    return found
 
 
 def _solve(problem: Problem) -> tuple[Array, Use, int]:

@@ -103,6 +103,24 @@ class Family:
         return self.base.registry[kind].model_validate(value, context=info.context)
 
 
+def same_parts(one: Any, other: Any) -> bool:
+    """Whether two parts of motions are surely the same: one object, or equal fields; what a program can change is not.
+
+    Of a table the fields say the file only: it may have other rows by now.
+    """
+    return (one is other and _fixed(one, tables=True)) or (one == other and _fixed(one, tables=False))
+
+
+def _fixed(value: Any, tables: bool) -> bool:
+    """Whether nothing of a value can change, and it has no table unless they are allowed."""
+    if isinstance(value, Data):
+        read = getattr(value, "csv", None) is not None
+        return (tables or not read) and all(_fixed(part, tables) for part in value.__dict__.values())
+    if isinstance(value, tuple):
+        return all(_fixed(part, tables) for part in value)
+    return value is None or isinstance(value, (str, float, int))
+
+
 def any_of(family: Family) -> Any:
     """What makes a field hold any kind of a family: goes into its annotation."""
     return BeforeValidator(family.parse), family, WithJsonSchema({"form": family.base.what})
