@@ -12,6 +12,7 @@ from imports import SOURCE, Import, imports, modules, package_of
 
 # Bottom to top: a package may import those before it, and no others.
 ORDER = (
+    "arrays",
     "errors",
     "lazy",
     "yaml12",
@@ -46,7 +47,13 @@ ORDER = (
     "__main__",
 )
 # Narrower than their place in the order: these may import nothing of polypod but what is named.
-ONLY = {"errors": set(), "lazy": set(), "symbols": {"errors", "lazy"}, "kernels": {"errors", "lazy", "symbols"}}
+ONLY = {
+    "arrays": set(),
+    "errors": set(),
+    "lazy": set(),
+    "symbols": {"arrays", "errors", "lazy"},
+    "kernels": {"arrays", "errors", "lazy", "symbols"},
+}
 # What the root, which collects the public names and may import all, gives to packages.
 FROM_THE_ROOT = {"__version__"}
 MAX_LINES = 400

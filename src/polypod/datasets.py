@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from .arrays import Array
 from .description import Robot
 from .errors import InputError, RobotFileError
 from .files import dumps, loads
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from .model import Model
 
-Array = NDArray[np.float64]
 AXES = ("x", "y", "z")
 """Coordinate ``axis``: of a point or vector."""
 COMPONENTS = (*AXES, "rx", "ry", "rz")

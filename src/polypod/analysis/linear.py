@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError, StateError
 from ..model import Model
 from ..model.arguments import Argument, PoseLike, batch, first_not_finite
 from ..model.checks import exact_poses
 from ..simulation.system import System
 from .linear_equations import States, linearised
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

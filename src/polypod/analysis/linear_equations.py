@@ -13,6 +13,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..control.checked import why_no_answer
 from ..errors import StateError
 from ..kernels import Kernel
@@ -28,8 +29,6 @@ from ..symbols.expression import Expression, Port, port
 from ..symbols.fixed_point import MAX_ROUNDS, REPEATED
 from ..symbols.mapped import Mapped
 from ..symbols.vectors import cayley
-
-Array = NDArray[np.float64]
 
 
 class States(NamedTuple):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..errors import AS_RIGID, InputError, StateError
 from ..formulations.elasticity import mass_on_base, springs_of
 from ..legs.contract import SMALLEST_MARGIN
@@ -19,9 +20,6 @@ from ..model import Model
 from ..model.arguments import Argument, PoseLike, batch, first_not_finite
 from ..model.checks import exact_poses
 from .linear import NaturalModes, load_stiffness, modes_of
-
-Array = NDArray[np.float64]
-
 
 _ROUNDING = 1e-13
 """Part of the platform's size, or of 1, below which the motion for a unit rate is rounding."""

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..kernels import Kernel
 from ..lazy import lazy
 from . import certificate, tracking
 from .tracking import PLACE, beginning, numbers_of, parts_of
 
-Array = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 _ROUNDS = 4
 """Rounds after which paths that have ended leave the vectors to the others."""

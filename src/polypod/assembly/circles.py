@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..legs.strut import Strut
-from .contract import Array, Complexes, Machine, pose_of, stacked
+from .contract import Complexes, Machine, pose_of, stacked
 from .laurent import at_first, fitting, from_samples, resultant, two_roots, unit_roots
 from .quadrics import QuadricPattern, Quadrics
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ..legs.strut import Strut
 from .chart import product
-from .contract import SQUARE, Array, Complexes, Machine, across, pose_of, stacked
+from .contract import SQUARE, Complexes, Machine, across, pose_of, stacked
 from .laurent import at_first, fitting, from_samples, resultant, two_roots, unit_roots
 from .quadrics import QuadricPattern, Quadrics
 

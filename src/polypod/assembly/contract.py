@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..legs.strut import Strut
 from ..platforms import Freedoms
 
-Array = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 Flags = NDArray[np.bool_]
 SQUARE = 1e-9

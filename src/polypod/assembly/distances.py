@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..lazy import lazy
 from .certificate import LARGEST_ALPHA
 from .chart import Chart
@@ -14,7 +15,6 @@ from .extended import polished_closely
 from .start import MOST, Start, distance, mirrored, start_of
 from .tracking import CARE, MORE_CARE
 
-Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Complexes = NDArray[np.complex128]
 _CHARTS = 6

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from .chart import Chart
 
-Array = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 Long = NDArray[np.longdouble]
 LongComplex = NDArray[np.clongdouble]

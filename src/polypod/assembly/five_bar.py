@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..legs.strut import Strut
-from .contract import SQUARE, Array, Complexes, Machine, Pattern, Solved, across, hinged_about, pose_of, turns
+from .contract import SQUARE, Complexes, Machine, Pattern, Solved, across, hinged_about, pose_of, turns
 
 _DOUBT = 1e-13
 """What rounding leaves in doubt of places and lengths of a robot, in its size: some hundred units."""

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..legs.strut import Strut
-from .contract import SQUARE, Array, Complexes, Machine, across, hinged_about, pose_of, stacked, turns
+from .contract import SQUARE, Complexes, Machine, across, hinged_about, pose_of, stacked, turns
 from .laurent import from_samples, unit_roots
 from .quadrics import QuadricPattern, Quadrics
 

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..legs.strut import Strut
 from .certificate import LARGEST_ALPHA
-from .contract import Array, Complexes, Flags, Pattern, Solved
+from .contract import Complexes, Flags, Pattern, Solved
 
 _ROUNDINGS = 64 * float(np.finfo(float).eps)
 """Bound of the error of a coefficient, a value or a slope as a part of the sum of its terms' sizes: coefficients are

@@ -6,12 +6,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..arrays import Array
 from ..description import Robot
 from ..legs import Leg
 from ..platforms import Freedoms
 from .circles import ThreeOnCircles
 from .cones import ThreeCones
-from .contract import Array, Machine, Pattern, Solved
+from .contract import Machine, Pattern, Solved
 from .five_bar import FiveBar
 from .plane import ThreeInAPlane
 from .six_struts import SixDistances

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..lazy import lazy
 from .chart import Chart, product
 from .tracking import MORE_CARE
 
-Array = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 MOST = 40
 """Solutions of six distance equations at most."""

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..kernels import Iteration, Kernel, Port, port
 from .complexes import Complex, Factored, dot, from_rows, squares, to_rows
 from .study import (
@@ -120,18 +121,18 @@ def following(moving: bool = False) -> Iteration:
     return Iteration("following", inputs, outputs, state, start, step, Port("joints", joints, (6 * JOINTS,)))
 
 
-def beginning(x: NDArray[np.complex128]) -> NDArray[np.float64]:
+def beginning(x: NDArray[np.complex128]) -> Array:
     """The state (n, 32) of paths that begin at unknowns x (n, 7)."""
     place = parts_of(x)
     return np.hstack([place, place, np.tile([1.0, 1.0, 1.0, 0.0], (len(x), 1))])
 
 
-def parts_of(numbers: NDArray[np.complex128]) -> NDArray[np.float64]:
+def parts_of(numbers: NDArray[np.complex128]) -> Array:
     """Complex numbers (..., k) as real ones (..., 2 k), real and imaginary parts in turn."""
     return np.ascontiguousarray(numbers, dtype=np.complex128).view(np.float64)
 
 
-def numbers_of(parts: NDArray[np.float64]) -> NDArray[np.complex128]:
+def numbers_of(parts: Array) -> NDArray[np.complex128]:
     """The inverse of :func:`parts_of`."""
     return np.ascontiguousarray(parts).view(np.complex128)
 

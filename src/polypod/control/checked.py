@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..kernels import CheckedCall
 from ..legs.contract import SMALLEST_MARGIN
 from ..model.diagnosis import reasons
-
-Array = NDArray[np.float64]
 
 
 def checked_call(model: Any, name: str, friction: bool = False) -> CheckedCall:

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..motion import Trajectory
 from .contract import Measurement
 from .law import ComputedTorqueLaw
 from .measured import PlatformMeasured
 from .reference import Reference, reference_of
-
-Array = NDArray[np.float64]
 
 
 class ComputedTorque:

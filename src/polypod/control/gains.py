@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError
-
-Array = NDArray[np.float64]
 
 
 def gain(name: str, value: ArrayLike, count: int) -> Array:

@@ -6,15 +6,14 @@ f = g(pose_d) + k_p (q_d - q) + k_d (qdot_d - qdot), g the forces that hold the 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..model import Model
 from ..motion import Trajectory
 from .contract import Measurement
 from .gains import gain
 from .reference import Reference, Tabulated, reference_of
-
-Array = NDArray[np.float64]
 
 
 def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, float]:

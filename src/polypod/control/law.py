@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError, StateError
 from .checked import checked_call
 from .contract import Measurement
 from .measured import MeasurementMap, PlatformState
-
-Array = NDArray[np.float64]
 
 
 class ComputedTorqueLaw:

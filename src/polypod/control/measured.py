@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError, StateError
 from ..kernels import Call
 from ..legs.contract import SMALLEST_MARGIN
@@ -21,7 +22,6 @@ from .feedback import feedback_kernel
 from .gains import gain
 from .reference import Reference, Tabulated
 
-Array = NDArray[np.float64]
 _NONE, _STILL = np.zeros(0), np.zeros(6)
 # Forward kinematics ends at rounding; more than this part of the coordinates is no pose at all.
 _CLOSED = 1e-9

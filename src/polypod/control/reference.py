@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
 from ..motion import Motion, Trajectory
 from ..motion.sampling import MOST_SAMPLES
-
-Array = NDArray[np.float64]
 
 
 class Target(NamedTuple):

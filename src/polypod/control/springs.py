@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError
 from .contract import Measurement
 from .gains import gain
-
-Array = NDArray[np.float64]
 
 
 class Springs:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
+from ..arrays import Array
 from ..errors import short_repr
 from .quantities import Data, Frozen, Mass, Position, Rotation, Tensor
 
@@ -47,32 +47,32 @@ class Body(Data):
         return self
 
     @property
-    def central_inertia(self) -> NDArray[np.float64]:
+    def central_inertia(self) -> Array:
         """Inertia tensor about the centre of mass in body axes, (3, 3) [kg m^2].
 
         I_c = E I E^T - m (d.d 1 - d d^T), d from the named point to the centre of mass.
         """
         axes = np.array(self.frames[self.frame]) if self.frame != "body" else np.eye(3)
-        tensor: NDArray[np.float64] = axes @ np.array(self.inertia) @ axes.T
+        tensor: Array = axes @ np.array(self.inertia) @ axes.T
         if self.about != "com":
             point = np.zeros(3) if self.about == "origin" else np.array(self.points[self.about])
             tensor -= _parallel_axis(self.mass, np.array(self.com) - point)
         return tensor
 
     @property
-    def origin_inertia(self) -> NDArray[np.float64]:
+    def origin_inertia(self) -> Array:
         """Inertia tensor about the origin of the body frame in body axes, (3, 3) [kg m^2]."""
         return self.central_inertia + _parallel_axis(self.mass, np.array(self.com))
 
     @property
-    def second_moment(self) -> NDArray[np.float64]:
+    def second_moment(self) -> Array:
         """Integral of x x^T dm over the body, about the origin, body axes: tr(I)/2 1 - I, (3, 3) [kg m^2]."""
         tensor = self.origin_inertia
-        moment: NDArray[np.float64] = 0.5 * np.trace(tensor) * np.eye(3) - tensor
+        moment: Array = 0.5 * np.trace(tensor) * np.eye(3) - tensor
         return moment
 
     @property
-    def first_moment(self) -> NDArray[np.float64]:
+    def first_moment(self) -> Array:
         """Integral of x dm about the origin, body axes: m com, (3,) [kg m]."""
         return self.mass * np.array(self.com)
 
@@ -117,5 +117,5 @@ _SEVERAL = TypeAdapter(tuple[Payload, ...])
 Payloads = Annotated[Payload | tuple[Payload, ...] | None, BeforeValidator(_payloads)]
 
 
-def _parallel_axis(mass: float, offset: NDArray[np.float64]) -> NDArray[np.float64]:
+def _parallel_axis(mass: float, offset: Array) -> Array:
     return mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))

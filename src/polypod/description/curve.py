@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .drive import Drive
-
-Array = NDArray[np.float64]
 
 
 def curve_use(points: Array, speed: Array, force: Array) -> Array:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field, model_validator
 
+from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .drive import Bearing, Drive
 from .quantities import Data, Direction, HalfAngle, Number, Position, in_either, stated_of
@@ -130,7 +130,7 @@ class LegData(Data):
         """The rating of a joint's bearing, by the joint's name; none by default."""
         return Bearing()
 
-    def coordinate_rows(self, pose: Any) -> NDArray[np.float64]:
+    def coordinate_rows(self, pose: Any) -> Array:
         """dq/d(twist) (a, 6) of the leg's actuators at a pose (4, 4); leg kinds know, plain data do not."""
         return np.zeros((0, 6))
 

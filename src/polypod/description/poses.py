@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError
 
 
@@ -15,7 +16,7 @@ def pose(
     roll: ArrayLike = 0.0,
     pitch: ArrayLike = 0.0,
     yaw: ArrayLike = 0.0,
-) -> NDArray[np.float64]:
+) -> Array:
     """Poses (..., 4, 4) of the platform frame {P} in the base frame {B}, from numbers or arrays that broadcast.
 
     x, y, z [m] are the origin of {P}. roll, pitch, yaw [rad] are angles about x, y and z in the order ZYX,
@@ -46,7 +47,7 @@ def pose(
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
-def _finite(name: str, value: ArrayLike) -> NDArray[np.float64]:
+def _finite(name: str, value: ArrayLike) -> Array:
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError) as error:

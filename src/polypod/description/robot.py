@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_validator
 
+from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .body import Body, Payload, Payloads
 from .flexible import FlexiblePlatform, parse_platform
@@ -53,7 +53,7 @@ class Pose(Data):
         return Pose.model_validate({"position": self.position, "rotation": first @ second @ third})
 
     @property
-    def matrix(self) -> NDArray[np.float64]:
+    def matrix(self) -> Array:
         """Homogeneous matrix (4, 4)."""
         if self.angles is not None:
             raise InputError("angles: their order is the robot's 'euler'; use turned(order) or give rotation")
@@ -197,7 +197,7 @@ class Robot(Data):
     __str__ = __repr__
 
     @property
-    def attachments(self) -> NDArray[np.float64]:
+    def attachments(self) -> Array:
         """Attachment points of the legs (l, 3) [m], platform frame."""
         home = self.home
         return np.array([leg.attachment(home.position, home.rotation) for leg in self.legs], dtype=float).reshape(-1, 3)
@@ -227,7 +227,7 @@ class Robot(Data):
         largest = float(np.linalg.norm(self.attachments, axis=1).max(initial=0.0))
         return largest if largest > AT_ORIGIN else 1.0
 
-    def _around_home(self) -> list[NDArray[np.float64]]:
+    def _around_home(self) -> list[Array]:
         """Home and a few poses near it that the robot's freedoms lead to."""
         size, poses = self._size, [self.home.matrix]
         for step in np.random.default_rng(0).uniform(-0.05, 0.05, (3, 6)):
@@ -330,7 +330,7 @@ class Robot(Data):
         yield from _numeric_paths(self, "")
 
 
-def _rotation(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rotation(vector: Array) -> Array:
     """Rotation matrix of a rotation vector (Rodrigues)."""
     angle = float(np.linalg.norm(vector))
     if angle == 0.0:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..arrays import Array
 
 _NAMES = ("x", "y", "z", "about x", "about y", "about z")
 
 
-def undriven_motion(rows: NDArray[np.float64], basis: NDArray[np.float64], size: float) -> str:
+def undriven_motion(rows: Array, basis: Array, size: float) -> str:
     """A sentence on the velocity u that moves the coordinates least: the last right singular vector of J.
 
     ``rows`` are J (n, m) with qdot = J u, ``basis`` is S (6, m) with twist = S u, ``size`` the platform's [m].

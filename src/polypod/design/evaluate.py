@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..datasets import units
 from ..description import Robot
 from ..errors import AS_RIGID, InputError, UnknownNameError
@@ -32,7 +33,6 @@ from .ranges import Inside
 from .reduce import Reduction
 from .study import Study, Varied, in_unit, scaled
 
-Array = NDArray[np.float64]
 IN_CACHE = 4096
 """States of all designs of a call together: some hundred kilobytes of results, which stay in the second cache."""
 WORK = 2_000_000

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from ..analysis.workspace import quantities as workspace_quantities
+from ..arrays import Array
 from ..kernels import port
 from ..kernels.folded import Fold, Folded, Folds
 from ..model.designs import DesignFunctions
@@ -21,7 +21,6 @@ from ..model.kernels import FUNCTIONS
 from . import quantities, ranges
 from .quantities import SOURCES, Quantity
 
-Array = NDArray[np.float64]
 OWN_FUNCTIONS = {"ranges": ranges.ranges}
 """Functions of a state that studies have beside those of models."""
 _ABOUT: dict[str, Fold] = {"quality": "least", "converged": "least", "verdict": "most"}

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..analysis.workspace import Space
+from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..kernels import Kernel
 from ..model import Model
 from ..motion import Task
 from .study import Workspace, in_unit
 
-Array = NDArray[np.float64]
 MOST_POSES = 1_000_000
 """More poses of a workspace are a slip rather than a wish."""
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..model.changed_robots import with_numbers
@@ -19,7 +19,6 @@ from .results import share
 from .sensitivity import COUNTED, gradients
 from .study import MOST_DESIGNS, Study
 
-Array = NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
 """Called with the generation, how many there are, and how the best one stands."""
 _BAD = 1e30

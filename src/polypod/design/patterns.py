@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
-
-Array = NDArray[np.float64]
 
 
 class Pattern(NamedTuple):

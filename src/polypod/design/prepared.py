@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description.file_names import beside
 from ..errors import InputError, UnknownNameError
 from ..files import dumps, load
@@ -19,8 +19,6 @@ from ..model import Model
 from ..motion import Task, make_task
 from .evaluate import WORK, Evaluator
 from .study import Study, designs_of, load_study, study_fault
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

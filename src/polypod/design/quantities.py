@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
+
+from ..arrays import Array
 
 if TYPE_CHECKING:
     from ..mechanism import Mechanism
 
-Array = NDArray[np.float64]
 Outputs = Mapping[str, Array]
 
 

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from ..analysis.workspace.extent import extent
 from ..analysis.workspace.quantities import Quantities
 from ..analysis.workspace.space import Judge, Space
+from ..arrays import Array
 from ..kernels import Expression, Port, port
 from ..kernels.folded import Folded, Folds
 from ..lazy import lazy
@@ -20,7 +20,6 @@ from ..mechanism.closing import closed
 from ..mechanism.following import motion
 from ..model.designs import DesignFunctions
 
-Array = NDArray[np.float64]
 POINTS = {1: 2048, 2: 160, 3: 32}
 """Cells a coordinate of the grid, by displacements, on which a workspace is counted: a volume is right to about 1 %."""
 _ROOM = 1.25

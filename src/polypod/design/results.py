@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..files import dumps
 from .evaluate import REASONS, Evaluator
 from .quantities import QUANTITIES
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from .prepared import Prepared
-
-Array = NDArray[np.float64]
 
 
 def variable(name: str) -> str:

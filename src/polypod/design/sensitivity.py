@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
 from .evaluate import Evaluator
 from .quantities import QUANTITIES
 from .study import MOST_DESIGNS, scaled
 
-Array = NDArray[np.float64]
 _STEP = 1e-4
 """Step of central differences as a share of the range: truncation and rounding are about 1e-8 of the quantity."""
 EXACT = ("peak force", "rms force")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..arrays import Array
 from ..results.tables import Table, table
 from .evaluate import Evaluator
 from .quantities import QUANTITIES
@@ -14,9 +15,8 @@ from .sensitivity import Indices
 
 if TYPE_CHECKING:
     import xarray as xr
-    from numpy.typing import NDArray
 
-    Array = NDArray[np.float64]
+    Array = Array
 
 
 def design_table(result: xr.Dataset, evaluator: Evaluator) -> Table:

@@ -13,9 +13,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .linkage import BASE, Array, Linkage, changed, moved, seats_of
+from .linkage import BASE, Linkage, changed, moved, seats_of
 
 _STEP = 0.1
 _MOST_STEPS = 10_000

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from pydantic import ValidationError
 
+from ..arrays import Array
 from ..description import Body
 from ..description.leg import parse_leg
 from ..errors import InputError
@@ -20,7 +21,7 @@ from ..files.robot_files import written_out
 from ..legs import Chain
 from ..legs.chain import ChainJoint
 from .closing import Solver
-from .linkage import BASE, Array, Linkage
+from .linkage import BASE, Linkage
 from .of_robot import PLATFORM, chain_parts
 
 _STILL = 1e-7

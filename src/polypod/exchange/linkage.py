@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Body
 from ..legs.chain import ChainJoint
 
-Array = NDArray[np.float64]
 BASE = "base"
 
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..description import Body
 from ..errors import InputError
 from ..legs.chain import ChainJoint
 from .kept import Kept, digest, kept
-from .linkage import BASE, Array, Linkage, Mark, axes_about, body, pose_of
+from .linkage import BASE, Linkage, Mark, axes_about, body, pose_of
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
 PLATFORM_KEY = "polypod_platform"

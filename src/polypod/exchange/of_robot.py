@@ -7,13 +7,14 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from ..arrays import Array
 from ..description import Body, Robot
 from ..errors import AS_RIGID, InputError
 from ..legs import Chain
 from ..legs.chain import ChainJoint
 from ..legs.contract import Placement, field_at
 from ..symbols.vectors import Frame
-from .linkage import BASE, Array, Linkage, Mark, body, changed, moved, pose_of
+from .linkage import BASE, Linkage, Mark, body, changed, moved, pose_of
 
 PLATFORM = "platform"
 _LIMITS = ("max_force", "max_speed", "rms_force", "max_acceleration", "max_power", "force_speed", "max_stroke")

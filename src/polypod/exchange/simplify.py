@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..description import Body, Friction
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .linkage import BASE, Array, Linkage, body, changed, massless, together
+from .linkage import BASE, Linkage, body, changed, massless, together
 
 _SAME = 1e-6
 """Lengths over the linkage's size, cosines and sines up to which points meet and axes are parallel or square."""

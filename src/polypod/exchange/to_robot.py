@@ -8,13 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from pydantic import ValidationError
 
+from ..arrays import Array
 from ..description import Body, Drive, Robot
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..legs.chain import ChainJoint
 from ..mechanism.mobility import known_mobility, proposed_freedoms
 from .closing import close
 from .graph import hanging, legs_between, the_platform
-from .linkage import BASE, Array, Linkage, Mark, body, changed
+from .linkage import BASE, Linkage, Mark, body, changed
 from .simplify import simplified, unround
 
 _PARALLEL = 1e-5

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..description import Body
 from ..errors import InputError, RobotFileError
 from ..files import documents
 from ..legs.chain import ChainJoint
 from ..yaml12 import YamlTextError, read_yaml
 from .kept import Kept, digest, kept
-from .linkage import BASE, Array, Linkage, Mark, axes_about, body, moved, pose_of
+from .linkage import BASE, Linkage, Mark, axes_about, body, moved, pose_of
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _KNOWN = {

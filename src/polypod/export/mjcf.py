@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..description import Friction
 from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.left_out import left_out
-from ..exchange.linkage import BASE, Array, massless
+from ..exchange.linkage import BASE, massless
 from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, sealed
 from ..files import dumps
 from ..kernels.interpret import interpreted

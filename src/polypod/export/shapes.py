@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..exchange.linkage import Array
+from ..arrays import Array
 from .tree import Tree
 
 _THICK = 0.012

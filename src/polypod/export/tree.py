@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..description import Body, Friction
 from ..exchange.graph import distances
-from ..exchange.linkage import BASE, Array, Linkage, body, changed
+from ..exchange.linkage import BASE, Linkage, body, changed
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
 from ..legs.spanning import spanning

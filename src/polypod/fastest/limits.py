@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..description import Drive
 from ..description.curve import curve_use
 from ..errors import InputError
 
 if TYPE_CHECKING:
     from ..model import Model
-
-Array = NDArray[np.float64]
 
 
 class _Kind(NamedTuple):

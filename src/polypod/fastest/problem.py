@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .limits import curve_shares
 from .reach import Lines, lines
 from .reactions import FREE, Reactions, Rows
@@ -22,7 +22,6 @@ from .way import Way, joint_forces, needs, pushed
 if TYPE_CHECKING:
     from ..model import Model
 
-Array = NDArray[np.float64]
 _CREEP = 1e-8
 """Share of the largest x at which friction at rest is read: a robot that starts has the friction of one that moves."""
 _ROUND = 4

@@ -19,9 +19,9 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..kernels import Expression, Kernel, Port, port
 
-Array = NDArray[np.float64]
 _NONE = 1e200
 """Stands for a line that says nothing: no sum or product with it overflows."""
 _FLAT = 1e-10

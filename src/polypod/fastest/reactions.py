@@ -9,9 +9,9 @@ sides of x >= 0, and through the last answers, where the tangents must be exact.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
+
 Rows = tuple[Array, Array, Array]
 """Factors of u and x and bounds of constraints, (N, 2, k) each: a pair bounds one quantity above and below."""
 FREE = 1e100

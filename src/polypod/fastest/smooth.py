@@ -14,8 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
 from .limits import curve_shares
 from .way import Way, joint_forces, pushed
@@ -23,7 +23,6 @@ from .way import Way, joint_forces, pushed
 if TYPE_CHECKING:
     from ..model import Model
 
-Array = NDArray[np.float64]
 _WINDOWS = np.geomspace(0.01, 1.0, 13)
 """Widths of the window as shares of the duration of the shortest part."""
 _SAMPLES = 3000

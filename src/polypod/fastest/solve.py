@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import AS_RIGID, InputError
 from ..friction import has_friction
 from ..lazy import lazy
@@ -24,7 +24,6 @@ from .way import Way
 if TYPE_CHECKING:
     from ..model import Model
 
-Array = NDArray[np.float64]
 BROKEN = 1e-3
 """Share by which a limit may be broken, by the full model between the places too."""
 _ROUNDS, _CONVERGED = 40, 1e-4

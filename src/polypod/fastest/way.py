@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import StateError
 from ..motion import Motion, Places, Track, Trajectory, Wrench
 
 if TYPE_CHECKING:
     from ..model import Model
 
-Array = NDArray[np.float64]
 _LEAST, _FEW = 16, 2
 """Intervals of a smooth part at least, and where there are very many parts."""
 _TURN, _HALVINGS = 0.35, 12

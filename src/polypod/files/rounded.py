@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description.quantities import ROUNDING
 from .schema import Location
 
-Array = NDArray[np.float64]
 _EXACT = 1e-12
 """How far the length of a direction with all its digits may be from one; turns below are not worth a word."""
 _CORNER = 0.5 * np.sqrt(3.0)

@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
 from .naming import LinearNumber
 from .numbers import LinearModel, Motion
 
-Array = NDArray[np.float64]
 Sight = Literal["alone", "together", "not"]
 GAP = 1e-9
 """Singular values below this part of the largest count as zero: columns are scaled to one, rounding is 1e-14."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..model import Model
@@ -27,7 +28,6 @@ from .workspace import random_poses
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 _FAR = 10.0  # sizes of a robot from home, beyond which nothing of it is
 UNCERTAINTY = 0.02
 """Standard uncertainty [m, rad] of the file's geometry about which nothing is said: measurements decide."""

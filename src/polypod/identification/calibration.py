@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from .base import BaseParameters
 from .geometry import Geometry
@@ -16,8 +17,6 @@ from .rewritten import Change
 
 if TYPE_CHECKING:
     import xarray as xr
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

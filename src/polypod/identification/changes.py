@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..parameters.numbers import MOMENTS
 from ..parameters.paths import value_at
 from .numbers import LinearModel
 from .prior import Z95
 from .rewritten import Change, body_changes, file_value
-
-Array = NDArray[np.float64]
 
 
 def changes_of(linear: LinearModel, numbers: Array, covariance: Array) -> list[Change]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Body
 from ..files.beyond import densest_radius
 from ..parameters.numbers import MOMENTS
@@ -16,7 +17,6 @@ from .base import BaseParameters
 from .numbers import LinearModel
 from .spread import PAIRS
 
-Array = NDArray[np.float64]
 FLAT = 1e-9
 """A body is flat across a direction where its second moment is below this part of the largest, as files are checked."""
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve_banded, cholesky_banded
 
+from ..arrays import Array
 from .rows import Rows, Splines
 
-Array = NDArray[np.float64]
 FLOOR = 1e-14
 """Information about a direction below this part of the largest is rounding."""
 

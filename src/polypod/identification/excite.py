@@ -13,8 +13,8 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
@@ -27,8 +27,6 @@ from .search import SAMPLES, Criterion, Search
 
 if TYPE_CHECKING:
     import xarray as xr
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

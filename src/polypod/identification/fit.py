@@ -12,13 +12,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cho_solve_banded
 
+from ..arrays import Array
 from .eliminated import Weighted, weighted_rows
 from .rows import Rows
 
-Array = NDArray[np.float64]
 PROBES = 8
 """Random vectors that measure how many freedoms a channel has left."""
 SAME = 0.02

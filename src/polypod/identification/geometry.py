@@ -13,9 +13,9 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..description.quantities import unit_of
 from ..errors import AS_RIGID, InputError
 from ..kernels import Kernel
@@ -30,7 +30,6 @@ from .rewritten import body_fields
 from .spread import carried
 from .workspace import random_poses
 
-Array = NDArray[np.float64]
 _NEWTON = 30
 FRAMES = tuple(f"{frame} frame {axis}" for frame in ("base", "tool") for axis in ("x", "y", "z", "rx", "ry", "rz"))
 """Numbers of the frames of the measuring device and of its target."""

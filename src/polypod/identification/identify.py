@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
@@ -30,7 +31,6 @@ from .solution import solved
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 Source = "str | Path | xr.Dataset | Log"
 WORSE = 1.05
 """Errors of held-out forces that grow by this factor are no chance."""

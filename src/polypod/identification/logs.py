@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..model import Model
@@ -25,7 +26,6 @@ from .saturation import stands
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 SLOWEST = 1.0
 """Samples farther apart [s] show no motion of a robot."""
 GAP = 3.0

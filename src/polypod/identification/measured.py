@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
 from ..motion.tables import fits, read_columns
@@ -18,7 +19,6 @@ from ..motion.tables import fits, read_columns
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 Kind = Literal["pose", "position", "tilt", "distance"]
 COLUMNS: dict[Kind, tuple[tuple[str, str], ...]] = {
     "pose": tuple(zip(("x", "y", "z", "a1", "a2", "a3"), ("length",) * 3 + ("angle",) * 3, strict=True)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
 from ..legs.contract import MOTIONS
 from ..mechanism import Mechanism
@@ -14,7 +14,6 @@ from ..parameters.numbers import MOMENTS, Entry
 from ..parameters.paths import value_at
 from .spread import rod_moments, turned_moments
 
-Array = NDArray[np.float64]
 FRICTION = ("viscous", "coulomb", "drag")
 _WORDS = {
     "m": "mass",

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import AS_RIGID, InputError
 from ..formulations import derivatives as formulas
 from ..formulations.dry_friction import DryFriction, converged_loads, load_slopes
@@ -25,8 +26,6 @@ from ..model import Model
 from ..parameters.numbers import Entry
 from ..parameters.paths import value_at
 from .naming import Naming, is_friction, is_linear
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..model import Model
 
-Array = NDArray[np.float64]
 _STEPS = 20
 _PASSES = 12
 

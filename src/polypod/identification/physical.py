@@ -8,13 +8,12 @@ barrier mu going to zero: linear in p inside, so there is one minimum and no sol
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
 from .base import BaseParameters
 from .cones import Cone, inside
 
-Array = NDArray[np.float64]
 BARRIERS = (1.0, 1e-2, 1e-4, 1e-6)
 """mu, in units of the objective, which is a log-likelihood, or as a part of it where it is large: the last one changes
 nothing that data can see."""

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..model import Model
@@ -20,8 +20,6 @@ from .measured import COLUMNS, Kind
 from .prior import Z95
 from .sight import sight_rows
 from .workspace import random_poses
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

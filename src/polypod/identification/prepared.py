@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.interpolate import BSpline
 
+from ..arrays import Array
 from ..errors import InputError
 from ..friction import driven_dry
 from ..model import Model
@@ -19,7 +20,6 @@ from .saturation import flat_tops
 from .smoothing import Smooth, smoothed
 from .suspects import correlations, exchanged, motion_rows, other_clock, refuse_wrong_channels, swapped_coordinates
 
-Array = NDArray[np.float64]
 SLOW = 3.0
 """A joint that moves slower than this many times the noise of its rate has no known direction of friction."""
 _LOOKED_AT = 400

@@ -8,14 +8,13 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Body
 from ..errors import InputError
 from ..parameters.paths import value_at
 from .numbers import LinearModel
 
-Array = NDArray[np.float64]
 UNCERTAINTY = 0.5
 """Relative standard uncertainty of a number of the file about which nothing is said: data decide."""
 Z95 = 1.959963984540054

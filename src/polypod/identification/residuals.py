@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
+
 OUTLIER = 6.0
 """Residuals beyond this many times the channel's usual size (by its median) are outliers."""
 LAGS = 20

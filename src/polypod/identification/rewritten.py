@@ -6,14 +6,12 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Body, Robot
 from ..parameters.paths import value_at
 from .prior import Z95
 from .spread import parts_of
-
-Array = NDArray[np.float64]
 
 
 class Change(NamedTuple):

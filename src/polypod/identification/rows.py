@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..friction import has_dry_friction
 from .base import BaseParameters
 from .numbers import LinearModel, Motion
@@ -21,7 +22,6 @@ from .prepared import Prepared
 from .smoothing import Smooth
 from .suspects import motion_rows
 
-Array = NDArray[np.float64]
 Good = NDArray[np.bool_]
 PULL = 0.1
 """Noise of coordinates that shows in forces by a part s of their own noise in n samples pulls base parameters by up to

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
+
 BAND = 8.0
 """A top within so many times a channel's noise is looked at."""
 LONG = 16

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..motion import Coordinates, Euler, MotionFile, OwnCoordinates, Path, Rest, Sine, Sum
@@ -18,7 +18,6 @@ from .base import BaseParameters
 from .numbers import LinearModel, Motion
 from .prior import uncertainties
 
-Array = NDArray[np.float64]
 Criterion = Literal["determinant", "condition"]
 SAMPLES = 120
 """Instants of a period at which limits and information are looked at while searching."""

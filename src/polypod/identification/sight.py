@@ -7,15 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..model import Model
 from .base import BaseParameters, base_of_rows
 from .geometry import Geometry
 from .measured import COLUMNS, Kind, Measurements, measurements, seen
-
-Array = NDArray[np.float64]
 
 
 def identifiable(

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from scipy.interpolate import BSpline, make_lsq_spline
 from scipy.sparse import csr_array
 
+from ..arrays import Array
 from ..errors import InputError
 from .logs import Log
 
-Array = NDArray[np.float64]
 DEGREE = 5
 SPACINGS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 """Samples between two knots that are tried."""

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
 from .base import BaseParameters
 from .cones import cones, inside
@@ -18,7 +19,6 @@ from .residuals import Whiteness, outliers, whiteness
 from .rows import rows_of
 from .suspects import lag, motion_rows
 
-Array = NDArray[np.float64]
 ROUNDS = 8
 """At most so many rounds."""
 CONVERGED = 0.05

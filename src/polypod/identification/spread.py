@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..errors import InputError
 from ..mechanism import Mechanism
 from ..parameters.paths import value_at
 
-Array = NDArray[np.float64]
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _ALIKE = 1e-6
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from scipy.ndimage import median_filter
 from scipy.optimize import linear_sum_assignment
 
+from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
 from .numbers import Motion
 
-Array = NDArray[np.float64]
 UNITS = 20.0
 """Forces that differ from the file's by this factor are in other units."""
 FACTOR = 2.0

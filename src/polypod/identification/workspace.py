@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
-
-Array = NDArray[np.float64]
 
 
 def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Array:

@@ -10,11 +10,10 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..lazy import lazy
 
-Array = NDArray[np.float64]
 _DOUBLE = np.dtype(np.float64)
 
 

@@ -8,13 +8,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import StateError
 from .block import address_of, plain_address
 from .kernel import WORTH_A_THREAD, Bound, Kernel
 
-Array = NDArray[np.float64]
 _ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 
 

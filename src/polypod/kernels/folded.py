@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..lazy import lazy
 from ..symbols.expression import Expression, Iteration
 from ..symbols.graph import Graph
@@ -28,7 +28,6 @@ from .function import Source, values_of
 from .rows import Rows, States
 from .text import INTEGER, Module, Writer
 
-Array = NDArray[np.float64]
 Fold = Literal["most", "least", "total"]
 _STARTS = {"most": -np.inf, "least": np.inf, "total": 0.0}
 _PIECE = 32_768

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..symbols.expression import Expression, Iteration
-from .block import Array, Signature
+from .block import Signature
 
 
 def row_of(array: Array, signature: Signature, design: int, state: int) -> Array:

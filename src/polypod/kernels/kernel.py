@@ -11,9 +11,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..symbols.expression import Expression, Iteration
 from . import machine
-from .block import Array, Block, Signature, Strided, address_of, common_rows, strided
+from .block import Block, Signature, Strided, address_of, common_rows, strided
 from .builtin import without_arguments
 from .code import Code
 from .interpret import interpreted, row_of

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..lazy import lazy
 from ..symbols.divide import divided
 from ..symbols.expression import Port
@@ -27,7 +28,6 @@ from .function import add_function
 from .text import DOUBLE, INTEGER, Module, Writer, vector
 from .threads import PAUSE, cores, run_together
 
-Array = NDArray[np.float64]
 Bits = NDArray[np.uint8]
 
 
@@ -115,7 +115,7 @@ def _rows(table: Array, written: bool = False) -> tuple[int, int, int, int]:
     return strided(table, Signature("table", table.shape[1:]), None, written)
 
 
-def _address(part: NDArray[np.float64] | Bits) -> int:
+def _address(part: Array | Bits) -> int:
     return int(part.__array_interface__["data"][0])
 
 

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..symbols.vectors import Frame
 from .contract import SMALLEST_MARGIN, Joint, Placement
 
-Array = NDArray[np.float64]
 # Positions and directions of order one, a few roundings each.
 _SAME = 1e-9
 _KINDS = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 0}

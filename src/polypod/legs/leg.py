@@ -9,9 +9,9 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import model_validator
 
+from ..arrays import Array
 from ..description import Friction, LegData
 from ..description.units import wrong_motion
 from ..symbols.vectors import Frame
@@ -33,7 +33,7 @@ class Leg(LegData):
         """Names of the leg's actuators, in the order of its placement."""
         return tuple(actuator.name for actuator in self.place(Frame.symbols("tip")).actuators)
 
-    def coordinate_rows(self, pose: Any) -> NDArray[np.float64]:
+    def coordinate_rows(self, pose: Any) -> Array:
         """dq/d(twist) (a, 6) of the leg's actuators at home (4, 4): [q_p, r x q_p + sum e_k x q_ek]."""
         tip = Frame.symbols("tip")
         placement = self.place(tip)
@@ -98,7 +98,7 @@ class Leg(LegData):
                 raise ValueError(fault)
         return leg
 
-    def strut(self, q: NDArray[np.float64]) -> Strut | None:
+    def strut(self, q: Array) -> Strut | None:
         """What the leg is to its platform at actuated coordinates q (...,); None if it is no strut, or not known."""
         return None
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import casadi as ca
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import model_validator
 
+from ..arrays import Array
 from ..description import Body, Friction
 from ..description.quantities import Direction, Length, Position, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
@@ -53,7 +52,7 @@ class PRPaR(DrivenLeg, kind="PRPaR"):
     def _rail_by_its_ends(cls, value: Any) -> Any:
         return rail_by_its_ends(value)
 
-    def strut(self, q: NDArray[np.float64]) -> Strut:
+    def strut(self, q: Array) -> Strut:
         """The link from its slider, wherever that is."""
         return rail_strut(q, self.rail_start, self.rail_direction, self.length, self.platform)
 

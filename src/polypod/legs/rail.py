@@ -8,8 +8,8 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..symbols.vectors import cross, dot, unit, vector
 from .contract import Condition
 from .strut import Strut
@@ -78,7 +78,7 @@ def slide(tip: ca.SX, start: Any, direction: Any, length: Any, root: str) -> Sli
     return Slide(q, vector(start) + q * a, (off_rail - step * a) * (1 / length), condition)
 
 
-def rail_strut(q: NDArray[np.float64], start: Any, direction: Any, length: float, joint: Any) -> Strut:
+def rail_strut(q: Array, start: Any, direction: Any, length: float, joint: Any) -> Strut:
     """A link from a slider at coordinates q (...,) to a joint of the platform."""
     point = np.array(start) + q[..., None] * np.array(direction)
     return Strut(point, np.broadcast_to(np.float64(length), q.shape), np.array(joint))

@@ -6,8 +6,8 @@ Pedrammehr et al. (26)-(28); with ``cross_inertia`` and ``rotor_mass`` also the 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Moment, Position, Range
 from ..symbols.inertia import Inertia
@@ -49,7 +49,7 @@ class UPS(DrivenLeg, kind="UPS"):
     universal_stiffness: Stiffness = None
     spherical_stiffness: Stiffness = None
 
-    def strut(self, q: NDArray[np.float64]) -> Strut:
+    def strut(self, q: Array) -> Strut:
         """The leg itself, from its base joint; q is its length."""
         return Strut(np.broadcast_to(np.array(self.base), (*q.shape, 3)), q, np.array(self.platform))
 

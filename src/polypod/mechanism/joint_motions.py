@@ -7,13 +7,12 @@ from typing import Any
 import casadi as ca
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..legs import Joint
 from ..symbols.vectors import Frame
 
-Array = NDArray[np.float64]
 _SMALL = 1e-9
 """Relative size of a singular value that is rounding, lengths over the robot's size."""
 

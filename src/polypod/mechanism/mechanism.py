@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import casadi as ca
-import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..description.robot import AT_ORIGIN
 from ..errors import InputError
@@ -76,11 +75,11 @@ class Mechanism:
         return [(placed.leg.name, limit) for placed in self.placed for limit in placed.placement.limits]
 
     @lazy
-    def limit_ranges(self) -> NDArray[np.float64]:
+    def limit_ranges(self) -> Array:
         """Lowest and highest values (k, 2) of the limited quantities, for the robot's numbers; angles as cosines."""
         return self.limit_ranges_of(self.numbers.values[None])[0]
 
-    def limit_ranges_of(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    def limit_ranges_of(self, numbers: Array) -> Array:
         """Lowest and highest values (D, k, 2) of the limited quantities, for the numbers (D, p) of designs."""
         rows = ca.vertcat(*[ca.horzcat(limit.low, limit.high) for _, limit in self.limits], ca.SX(0, 2))
         return mapped([self.numbers.symbols], rows, numbers)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Freedom, Robot
 from ..description.undriven import undriven_motion
 from ..errors import Fault, RobotFileError
@@ -21,7 +21,6 @@ from .numeric import NumericLeg
 from .odd_axes import odd_axes
 from .walk import Walk
 
-Array = NDArray[np.float64]
 _RANK = 1e-8
 """Relative size of a singular value of the constraints, rotations scaled by the robot, below which it is rounding."""
 _NEARLY = 2e-3

@@ -9,10 +9,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..symbols.vectors import Frame
-
-Array = NDArray[np.float64]
 
 
 class NumericLeg:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..legs import Chain
 
-Array = NDArray[np.float64]
 _SAME = 1e-6
 """Sine of the angle between axes that count as parallel."""
 _NEARLY = np.sin(np.radians(5.0))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from .numeric import NumericLeg, way_home
 
-Array = NDArray[np.float64]
 _STEPS = 64
 """Poses on the way from home at which the leg is closed, one after the other."""
 _ROUNDS = 200

@@ -6,14 +6,13 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..platforms import Freedoms
 from .mechanism import Mechanism
 from .walk import walked
 
-Array = NDArray[np.float64]
 _WALKED: WeakKeyDictionary[Mechanism, dict[tuple[int, float, int], list[tuple[Array, Array]]]] = WeakKeyDictionary()
 """Poses that legs were followed to, which takes as long as deriving a function: each function asks for the same."""
 

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..platforms import Freedoms
 from .numeric import NumericLeg, regular
 
-Array = NDArray[np.float64]
 COMPONENTS = ("x", "y", "z", "roll (about x)", "pitch (about y)", "yaw (about z)")
 _SAME = 1e-9
 _REACH = 0.2

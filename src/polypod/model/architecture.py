@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 
-Array = NDArray[np.float64]
 _RANK = 1e-9
 """Relative size of a singular value that is zero but for the rounding of a file's numbers."""
 

@@ -8,11 +8,11 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError
 
-Array = NDArray[np.float64]
 PoseLike = Any
 _DOUBLE = np.dtype(np.float64)
 _OPTIONAL = frozenset({"wrench", "elastic", "elastic_rate", "elastic_acceleration", "weights", "preload"})

@@ -8,13 +8,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..assembly import Solved, equations
 from ..errors import AS_RIGID, InputError
 from ..lazy import lazy
 from .arguments import Argument, batch, first_not_finite
 from .assembly_designs import assembly_modes_of_designs
 from .assembly_results import AssemblyModes, Complete, Flags, Reach
-from .caller import Array, Caller, Parameters
+from .caller import Caller, Parameters
 from .results import Code, LimitReport
 
 _GUESSES = 400

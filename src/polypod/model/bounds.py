@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
-from .caller import Array, Caller, Parameters
+from .caller import Caller, Parameters
 from .results import ABOUT
 
 BOUNDED = (
@@ -94,6 +94,6 @@ class BoundCalls(Caller):
         )
 
 
-def _largest(values: Array) -> NDArray[np.float64]:
+def _largest(values: Array) -> Array:
     """Largest size (n,) of the components of rows (n, ...); reactions that are left open are none."""
     return np.asarray(np.nanmax(np.abs(values).reshape(len(values), -1), axis=1, initial=0.0))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ..description import Robot
 from ..errors import InputError, short_repr
@@ -19,7 +18,6 @@ from .diagnosis import Errors
 from .kernels import Kernels
 from .results import Distribution
 
-Array = NDArray[np.float64]
 Parameters = Mapping[str, ArrayLike]
 
 

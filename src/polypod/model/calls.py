@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
@@ -21,7 +22,6 @@ from .diagnosis import Errors, check_policy, reasons, report
 from .kernels import Kernels
 from .single import SingleStates, given_values
 
-Array = NDArray[np.float64]
 Answer = Callable[[list[Array]], Any]
 _HUGE = "numbers of the state are too large to count with"
 _ADRIFT = "the friction iteration did not converge: "

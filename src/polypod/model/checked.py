@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..platforms import Freedoms
@@ -16,8 +17,6 @@ from .arguments import Argument, Batch, batch, first_not_finite, is_given, prese
 from .checks import exact_poses
 from .freedoms import own_motion
 from .kernels import Kernels
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..kernels import Expression, Kernel, Port, port
@@ -18,7 +18,6 @@ from ..platforms.motion import frame_of, pose_of
 from ..symbols.vectors import Frame, orthonormalised
 from .arguments import Argument, batch
 
-Array = NDArray[np.float64]
 ROTATION_TOLERANCE = 1e-6
 """Largest entry of R^T R - 1 that is taken for rounding: matrices printed with seven digits pass, slips do not."""
 

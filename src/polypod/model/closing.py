@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import RobotFileError
 from ..legs.contract import SMALLEST_MARGIN
@@ -19,7 +19,6 @@ from .changed_robots import with_numbers
 from .design_calls import NOT_ALLOWED
 from .results import Closing, ClosingCode
 
-Array = NDArray[np.float64]
 _SINGULAR = 1e-9
 """Smallest over largest singular value of the scaled Jacobian at which the platform is singular."""
 

@@ -20,13 +20,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..formulations.at_rest import coupled_loads, load_groups
 from ..friction import loaded_joints
 from ..mechanism.closing import closed
 from .friction_cells import Count, Search
 from .row_kernels import Functions
 
-Array = NDArray[np.float64]
 Groups = list[tuple[int, bool]]
 _SURE = 1e-6
 """How far below 1 a contraction must be, far above the rounding of its computation."""

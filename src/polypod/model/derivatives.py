@@ -8,8 +8,9 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..formulations import derivatives as formulas
 from ..kernels import Kernel
@@ -24,7 +25,6 @@ from .calls import first
 from .diagnosis import Errors, check_policy
 from .interpreted_derivatives import InterpretedDerivatives, broadcast, needed
 
-Array = NDArray[np.float64]
 _STEPS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
 _WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / 60
 _SHORT = 4e-3

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..errors import InputError
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
@@ -22,7 +23,6 @@ from .freedoms import own_motion
 from .kernels import DesignKernels
 from .row_kernels import RowKernels
 
-Array = NDArray[np.float64]
 NOT_ALLOWED = "the design's legs do not allow this pose or motion"
 
 

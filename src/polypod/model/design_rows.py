@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..kernels import Kernel
 from .arguments import Batch
 from .diagnosis import Errors, report
 from .freedoms import OwnMotion
 from .row_kernels import RowKernels
 
-Array = NDArray[np.float64]
 Text = str | Callable[[int], str]
 """Why a state has no answer: the same words for all, or those of the state with this number."""
 Notes = list[tuple[NDArray[np.bool_], Text]]

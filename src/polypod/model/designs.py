@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError
 from ..formulations.derivatives import derivatives
 from ..kernels import Kernel
@@ -20,7 +20,6 @@ from .kernels import DesignKernels
 if TYPE_CHECKING:
     from .model import Model
 
-Array = NDArray[np.float64]
 __all__ = ["SMALLEST_MARGIN", "DesignFunctions", "Designs"]
 
 

@@ -9,11 +9,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError, StateError, StateWarning
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 
-Array = NDArray[np.float64]
 Errors = Literal["raise", "warn", "nan"]
 
 

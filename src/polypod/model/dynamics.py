@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..formulations import newton_euler
 from ..lazy import lazy
 from .arguments import Argument, PoseLike, batch
-from .caller import Array, Caller, Parameters
+from .caller import Caller, Parameters
 from .diagnosis import Errors
 from .reactions import Reactions
 from .results import DirectDynamics, Distribution, Energy, FlexibleEnergy, InverseDynamics

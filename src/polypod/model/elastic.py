@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..description.modes import Modes
 from ..errors import InputError, StateError
 from ..lazy import lazy
@@ -17,7 +18,6 @@ from .diagnosis import reasons
 from .results import Equilibrium
 from .row_kernels import Functions
 
-Array = NDArray[np.float64]
 _REST = np.zeros(6)
 _NO_SHAPE = "no shape of the platform"
 _TOO_SOFT = "the platform is too soft for its load there: it would bend by more than its own size, or buckles"

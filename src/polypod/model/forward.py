@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..errors import InputError, StateWarning
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
@@ -21,7 +22,6 @@ from .diagnosis import Errors, check_policy, report
 from .forward_search import Search
 from .results import Code, ForwardKinematics
 
-Array = NDArray[np.float64]
 _NAMES = {"pose": "guess"}
 
 

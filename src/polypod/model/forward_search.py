@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..kernels import Kernel
 from .caller import Caller
 
-Array = NDArray[np.float64]
 _STEP, _SMALLEST_STEP = 0.25, 2e-3
 """First step of the way and the one below which it counts as blocked, in parts of the way."""
 _FAR = 0.3

@@ -10,12 +10,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Freedoms
 from .row_kernels import Functions
 
-Array = NDArray[np.float64]
 _DIRECTIONS = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")
 # Motions come from computations with rounding; a real component is larger than this part of the largest.
 _TOLERANCE = 1e-9

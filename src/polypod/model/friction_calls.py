@@ -11,13 +11,14 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..errors import StateError
 from ..formulations.at_rest import resting_friction
 from ..friction import dry_joints, loaded_joints
 from ..mechanism.closing import closed
 from ..parameters.paths import Design
 from .arguments import Argument, Batch, PoseLike, batch
-from .caller import Array, Caller, Parameters
+from .caller import Caller, Parameters
 from .coupling import FrictionCode, FrictionSolutions, motion_solutions
 from .diagnosis import Errors, report
 from .holding import Holding, reach

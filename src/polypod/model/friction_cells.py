@@ -24,9 +24,9 @@ from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
+
 Groups = list[tuple[int, bool]]
 Cells = dict[int, Array]
 _EMPTY = 1e-10

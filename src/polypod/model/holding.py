@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
+
 _ROUNDS, _SMOOTH, _SMOOTHEST = 400, 0.8, 1e-9
 _GAP = 1e-7
 """Both bounds are this near each other, relative; what is given is the lower one, which is attained."""

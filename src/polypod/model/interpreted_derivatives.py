@@ -11,8 +11,8 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..formulations.dry_friction import converged_loads, next_loads
 from ..formulations.solution import refuse_open_legs
 from ..friction import Loads, has_dry_friction, loaded_joints
@@ -23,7 +23,6 @@ from ..symbols.mapped import Mapped
 from ..symbols.vectors import Frame, skew
 from .kernels import Kernels, function_of
 
-Array = NDArray[np.float64]
 _OUTPUTS = ("force", "acceleration", "elastic_acceleration")
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..mechanism.kinematics import body_names
 from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
-from .caller import Array, Caller, Parameters
+from .caller import Caller, Parameters
 from .closing import closing_of_designs, judged
 from .diagnosis import Errors, check_policy, report
 from .forward import forward_kinematics, forward_kinematics_of_designs

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import Fault, ImplausibleWarning, InputError, RobotFileError, UnknownNameError
 from ..files import load
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from .adapters.jax_function import JaxFunction
     from .adapters.torch_function import TorchFunction
 
-Array = NDArray[np.float64]
 Parameters = Mapping[str, ArrayLike]
 WORST_HOME = 1e3
 """Condition number of the Jacobian above which a home pose is hardly meant."""

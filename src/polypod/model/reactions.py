@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..mechanism import Mechanism
 
-Array = NDArray[np.float64]
 _NUMBERS = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
 
 

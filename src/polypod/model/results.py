@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..mechanism import Mechanism
 
-Array = NDArray[np.float64]
 ABOUT = ("quality", "converged", "verdict")
 """Outputs of a kernel that say something about its results and are not among them."""
 

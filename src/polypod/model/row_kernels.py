@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ..arrays import Array
 from ..kernels import Expression, Iteration, Kernel
 from ..mechanism import Mechanism
 from .kernels import DesignKernels, Options
-
-Array = NDArray[np.float64]
 
 
 class Functions(Protocol):

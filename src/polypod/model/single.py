@@ -13,13 +13,12 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..kernels import Kernel, SmallBatch
 from .arguments import is_given, preset
 from .results import ABOUT
 
-Array = NDArray[np.float64]
 _ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 
 

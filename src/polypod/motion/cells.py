@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import Fault, MotionFileError
 from ..files.documents import read
-from .checks import Array
 from .columns import QUANTITY_OF_UNIT, UNITS, Column
 
 _HEADER = re.compile(r"\s*(?P<name>[^\[\]]*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")

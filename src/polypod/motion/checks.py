@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError
-
-Array = NDArray[np.float64]
 
 ROUNDING = 1e-12
 """Relative slack for times and durations that were computed: ``np.arange(n)*dt`` may end a little late."""

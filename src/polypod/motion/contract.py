@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError
-from .checks import Array, inside
+from .checks import inside
 
 if TYPE_CHECKING:
     from ..model import Model

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import Array
+from ..arrays import Array
 
 _CELLS = 256
 """Cells of a piece: a rate is bounded to the change of it within half a cell."""

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
+from ..arrays import Array
 from ..description.quantities import Number
 from ..errors import InputError
-from .checks import ROUNDING, Array
+from .checks import ROUNDING
 from .contract import Coordinates
 from .fields import Duration
 from .kinds import Family, Kind, any_of

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
+from ..arrays import Array
 from ..description.file_names import FileName
 from ..description.quantities import Data, Number
 from ..errors import InputError
-from .checks import Array
 from .contract import Motion, Trajectory
 from .sampling import DEFAULT_RATE, sample_times
 from .trajectories.base import AnyTrajectory

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, PrivateAttr
 
+from ..arrays import Array
 from ..description.quantities import Number
 from ..errors import InputError, UnknownNameError
-from .checks import Array
 from .contract import Motion, Peak, Trajectory
 from .files import loads_motion
 from .motion_file import MotionFile

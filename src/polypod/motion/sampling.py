@@ -10,8 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError
-from .checks import ROUNDING, Array
+from .checks import ROUNDING
 from .contract import Trajectory
 
 DEFAULT_RATE = 200.0

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import Fault, FileError, InputError, MotionFileError
 from .cells import Cells, read_cells
-from .checks import ROUNDING, Array
+from .checks import ROUNDING
 from .columns import UNITS, Column
 from .contract import Timed
 

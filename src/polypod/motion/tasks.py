@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy
 
+from ..arrays import Array
 from ..errors import ImplausibleWarning, InputError, UnknownNameError
 from ..files.per_leg import alike
 from ..model.slips import unit_slips
-from .checks import Array
 from .contract import Trajectory
 from .files import load_motion
 from .motion_file import MotionFile, Task

@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError
-from .checks import Array
 from .contract import Motion, Trajectory
 
 _CELLS, _LEAST_CELLS = 1024, 4

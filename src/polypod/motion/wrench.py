@@ -9,10 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import PrivateAttr
 
+from ..arrays import Array
 from ..description.file_names import FileName
 from ..description.quantities import Position
 from ..errors import InputError
-from .checks import Array
 from .columns import Column
 from .contract import Motion
 from .fields import MaybeTimes, MaybeWrenches, Wrenches, check_written

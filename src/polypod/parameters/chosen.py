@@ -12,8 +12,8 @@ from math import prod
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Body, Robot
 from ..lazy import lazy
 from ..symbols.expression import Port
@@ -21,7 +21,6 @@ from ..symbols.vectors import skew
 from .numbers import MOMENTS, Entry, Numbers
 from .paths import BODY_FIELDS, is_direction, parameter_values, unit_at, value_at
 
-Array = NDArray[np.float64]
 ALL = "all"
 """The pattern of every number that is not zero."""
 _SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))

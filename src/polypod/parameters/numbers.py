@@ -14,14 +14,13 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Body, Robot
 from ..description.quantities import Data, stated_of
 from ..symbols.expression import Port
 from ..symbols.inertia import Inertia, moments
 
-Array = NDArray[np.float64]
 MOMENTS = ("m", "sx", "sy", "sz", "Sxx", "Syy", "Szz", "Sxy", "Sxz", "Syz")
 
 

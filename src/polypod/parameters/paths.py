@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..description import Body, Robot
 from ..description.quantities import LARGEST_NUMBER, SYMMETRIC, Data, stated_of, unit_of
 from ..errors import InputError, UnknownNameError, short_repr
 from .numbers import MOMENTS, Entry, Numbers
 
-Array = NDArray[np.float64]
 BODY_FIELDS = ("mass", "com", "inertia")
 _UNIT = 1e-3
 

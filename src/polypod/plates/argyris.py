@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Array
+
 Index = NDArray[np.int64]
 _POWERS = np.array([(i, j) for i in range(6) for j in range(6 - i)])
 _DERIVATIVES = ((0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description.modes.outline import interior_angles
 from ..errors import InputError, StateError
 from . import canonical
 from .eigen import Field, fem, solve
 from .mesh import triangulate
 
-Array = NDArray[np.float64]
 _REENTRANT = np.radians(200.0)  # shapes are singular at corners wider than pi, which asks for a graded mesh
 _SPARE = 6  # modes computed beyond those wanted, so that the last group of equal frequencies is whole
 _ZERO = 0.1  # a rigid root is zero if below this part of the tolerance, relative to the first elastic root

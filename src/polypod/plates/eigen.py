@@ -11,14 +11,13 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import eigh  # type: ignore[import-untyped, unused-ignore]
 from scipy.sparse import coo_array  # type: ignore[import-untyped, unused-ignore]
 from scipy.sparse.linalg import eigsh, splu  # type: ignore[import-untyped, unused-ignore]
 
+from ..arrays import Array
 from .argyris import Argyris
 
-Array = NDArray[np.float64]
 _SHIFT = -1.0  # any negative number of the order of the first roots keeps the factored matrix definite
 
 

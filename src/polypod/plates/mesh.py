@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import Delaunay  # type: ignore[import-untyped, unused-ignore]
 
+from ..arrays import Array
 from ..description.modes.outline import area, centroid, inside, interior_angles
 from ..errors import InputError
 
-Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 _LEAST_ANGLE = np.radians(20.0)  # the algorithm ends for any bound up to 20.7 degrees
 _SHARP = np.radians(60.0)

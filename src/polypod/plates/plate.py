@@ -12,14 +12,13 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..description.modes import Modes, Plate, outline
 from ..description.modes.checks import array
 from ..errors import InputError
 from .bending import unit_modes
-
-Array = NDArray[np.float64]
 
 
 def plate_modes(

@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description.modes import Integrals, Modes
 from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.vectors import axial, cross, dot, skew
 
-Array = NDArray[np.float64]
 # Integrals that are zero by symmetry come out of sums as rounding of this size relative to the largest possible.
 _ROUNDING = 1e-12
 

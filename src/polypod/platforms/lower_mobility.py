@@ -6,6 +6,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..errors import InputError
 from ..lazy import lazy
@@ -27,7 +28,7 @@ class Freedoms:
     def __init__(self, robot: Robot) -> None:
         self.names: tuple[str, ...] = tuple(f.name for f in robot.freedoms) or RigidPlatform.names
         self.full = not robot.freedoms
-        self.components: NDArray[np.float64] = np.eye(6)
+        self.components: Array = np.eye(6)
         if not self.full:
             self.components = np.zeros((6, len(robot.freedoms)))
             for column, freedom in enumerate(robot.freedoms):
@@ -38,10 +39,10 @@ class Freedoms:
         self.of_joints: NDArray[np.bool_] = np.array([bool(f.joint) for f in robot.freedoms] or [False] * 6)
         self.home = robot.home.matrix
         rotations = [np.array(f.axis) for f in robot.freedoms if f.motion == "rotation" and not f.joint]
-        self.axis: NDArray[np.float64] | None = rotations[0] if rotations else None
+        self.axis: Array | None = rotations[0] if rotations else None
 
     @property
-    def basis(self) -> NDArray[np.float64]:
+    def basis(self) -> Array:
         """S (6, m) of twist = S u along and about fixed axes; refused where a coordinate is a joint's."""
         if self.of_joints.any():
             names = ", ".join(name for name, one in zip(self.names, self.of_joints, strict=True) if one)
@@ -52,7 +53,7 @@ class Freedoms:
         return self.components
 
     @lazy
-    def inverse(self) -> NDArray[np.float64]:
+    def inverse(self) -> Array:
         """S^+ (m, 6)."""
         return np.asarray(np.round(np.linalg.pinv(self.basis), 15))
 

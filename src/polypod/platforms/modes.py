@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import FlexiblePlatform, PlateData, Robot
 from ..description.modes import Modes
 from ..errors import InputError
-
-Array = NDArray[np.float64]
 
 
 def modes_of(robot: Robot) -> Modes:

@@ -6,15 +6,14 @@ from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..datasets import robot_of
 from .read import reactions
 from .tables import Table, table
 from .time_means import power_mean
 from .travelled import SLIDES
 
-Array = NDArray[np.float64]
 REACTIONS = (
     "What a joint puts on its child (the body farther from the base; the opposite acts on its parent), in base axes. "
     "The row of an actuated joint contains the actuator's force along, or torque about, its axis. Axial and radial are "

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import PolypodError, StateError
 from ..model import Model
 from ..motion import Task
@@ -14,7 +14,6 @@ from ..motion import Task
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 _ROUGH = 0.01  # of a force: what half-way is above the largest by more is worth a word
 _LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Drive
 from ..description.curve import force_at
-
-Array = NDArray[np.float64]
 
 
 def envelope(drive: Drive, top: float, count: int = 200) -> tuple[Array, Array] | None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from .read import actuators, drives
 from .tables import Table, table
 from .time_means import rms
 
-Array = NDArray[np.float64]
 _RPM = 30 / np.pi
 
 

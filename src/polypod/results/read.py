@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..datasets import robot_of
 from ..description import Drive
 from ..model.results import LimitReport
@@ -14,8 +14,6 @@ from ..tables import called
 
 if TYPE_CHECKING:
     import xarray as xr
-
-Array = NDArray[np.float64]
 
 
 class Reaction(NamedTuple):

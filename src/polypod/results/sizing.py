@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .bearings import bearings as bearings
 from .read import actuators as names
 from .read import groups, limit_report, open_reactions
@@ -16,7 +16,6 @@ from .time_means import mean, rms
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 _ROUNDING = 1e-9  # of the largest power; less is noise
 _POSITIVE = {
     ("m",): "Forces are positive along the growing coordinate: a leg that pushes, a slider driven away from its start.",

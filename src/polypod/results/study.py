@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..datasets import dataset
 from ..description import Robot
 from ..errors import InputError, PolypodError, StateError, UnstableBendingError
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from ..simulation.follow import FlexiblePath
 
-Array = NDArray[np.float64]
 Progress = Callable[[str], None]
 PARTS = ("inertia", "Coriolis", "gravity", "friction", "external")
 """What actuator forces are for; the parts add up to the force."""

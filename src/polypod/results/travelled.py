@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ..arrays import Array
 from ..model import Model
 
-Array = NDArray[np.float64]
 SLIDES = ("prismatic", "cylindrical")
 
 

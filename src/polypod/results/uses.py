@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
 from ..description import Drive
 from ..description.curve import curve_use
@@ -20,7 +19,6 @@ from .bearings import lives, statics
 from .read import actuators, limit_report
 from .time_means import rms
 
-Array = NDArray[np.float64]
 OF_DRIVES = {
     "force": "max_force", "continuous force": "rms_force", "force at speed": "force_speed", "speed": "max_speed",
     "acceleration": "max_acceleration", "power": "max_power", "stroke": "max_stroke",

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..description import Drive
 from ..description.curve import force_at
 from ..errors import InputError
 from ..model.actuators import ActuatorInfo
 
-Array = NDArray[np.float64]
 # Times closer than this part of a period are the same.
 _SAME = 1e-9
 

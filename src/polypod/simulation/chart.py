@@ -12,12 +12,11 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..lazy import lazy
 from ..symbols.vectors import cayley, cross, dot, orthonormalised
 
-Array = NDArray[np.float64]
 WORKS = ("actuators", "external", "friction")
 MARGINS = ("margin", "limit_margin", "singularity_bound", "determinant")
 

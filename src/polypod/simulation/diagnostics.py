@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..control.contract import Controller, Measurement
 from ..datasets import QUANTITIES
 from ..model import Model
@@ -16,7 +16,6 @@ from .result import unaccounted
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 COMPLETE = "duration reached"
 LARGE_ERROR = 0.01
 """Part of the platform's size (mean distance of its joints from the origin) that it may be off without a remark."""

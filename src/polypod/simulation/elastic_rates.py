@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..arrays import Array
 from ..friction import has_dry_friction
 from ..model import Model
 from ..model.arguments import PoseLike, pose_matrix
 from ..motion import Motion
 
-Array = NDArray[np.float64]
 _STATES = 5
 _REST = np.zeros(6)
 

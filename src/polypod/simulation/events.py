@@ -7,15 +7,14 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..friction import driven_dry
 from .integrators import Step
 from .snapshot import Snapshot
 from .system import System
 
-Array = NDArray[np.float64]
 Action = Literal["stop", "log", "ignore"]
 ACTIONS = ("stop", "log", "ignore")
 FAR = 0.02

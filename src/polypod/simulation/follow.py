@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..errors import InputError, StateError, UnstableBendingError
 from ..kernels import Call, Iteration, Port, port
 from ..legs.contract import SMALLEST_MARGIN
@@ -25,7 +26,6 @@ from .dynamics import Dynamics
 from .elastic_rates import Rates, prescribed_motion_rates
 from .system import System
 
-Array = NDArray[np.float64]
 MOST_STEPS = 5_000_000
 # A shape error may grow by this factor (20) over the motion: what starts as rounding still is.
 _GROWTH = 3.0

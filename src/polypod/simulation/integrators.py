@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import InputError, StateError, UnknownNameError
 from ..symbols.integration import LEAST, RK4
 from .chart import rebased
@@ -23,7 +23,6 @@ from .signals import Inputs
 from .snapshot import Snapshot
 from .system import STICK, Stepper
 
-Array = NDArray[np.float64]
 FIXED = "RK4"
 METHODS = (FIXED, "RK45", "DOP853", "Radau", "BDF", "LSODA")
 SHORT, MANY_SHORT = 1e-2, 30

@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..control.contract import Measurement
 from .chart import Layout
 from .events import Event
 from .snapshot import Snapshot
-
-Array = NDArray[np.float64]
 
 
 class Sample(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..control.reference import Reference
 from ..datasets import dataset
 from .chart import poses
@@ -17,7 +17,6 @@ from .system import System
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 LOST_ENERGY = 1e-4
 """Part of the energy moved that may appear from nowhere without a warning."""
 LEAST_ENERGY = 1e-15

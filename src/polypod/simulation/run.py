@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .actuators import Actuators
 from .events import Event, EventDetector
@@ -15,8 +14,6 @@ from .record import Record
 from .signals import Constant, Inputs, Saturated, Signal
 from .snapshot import Snapshot
 from .system import Stepper
-
-Array = NDArray[np.float64]
 
 
 class StoppedError(Exception):

@@ -7,14 +7,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..control.contract import ControllerWithMemory, Measurement
 from ..errors import InputError, PolypodError
 from .actuators import Actuators
 from .errors import SimulationError
-
-Array = NDArray[np.float64]
 
 
 class Signal(ABC):

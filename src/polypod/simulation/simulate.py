@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ..arrays import Array
 from ..control.reference import Reference, reference_of
 from ..datasets import COMPONENTS
 from ..errors import InputError, StateError
@@ -32,7 +33,6 @@ from .system import Stepper, System
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 # More rows than these are a slip of a digit rather than a wish.
 MOST_SAMPLES = 20_000_000
 STEP = 1e-3

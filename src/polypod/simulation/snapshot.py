@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..control.contract import Measurement
 from .chart import Layout, poses
 
-Array = NDArray[np.float64]
 _CORNER = np.eye(4)
 
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..control.checked import nearest_loss, why_no_answer
 from ..errors import InputError
 from ..files import dumps
@@ -32,7 +32,6 @@ from .dynamics import Dynamics
 from .elastic_rates import spectral_radius
 from .snapshot import Snapshot
 
-Array = NDArray[np.float64]
 _STILL = np.zeros(6)
 STICK = 1e-4
 """Time [s] in which joints come to rest where steps vary: they are late by half its square times what stops them."""

@@ -12,12 +12,10 @@ from fractions import Fraction
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..lazy import lazy
 from .expression import Iteration, Port
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..platforms import Freedoms
 from ..platforms.motion import pose_of
@@ -107,7 +107,7 @@ def _found(freedoms: Freedoms, pose: ca.SX) -> ca.SX:
     move = ca.SX.zeros(6)
     move[:3] = pose[:3, 3] - ca.DM(freedoms.home[:3, 3])
     if freedoms.axis is not None:
-        axis: NDArray[np.float64] = freedoms.axis
+        axis: Array = freedoms.axis
         turned = pose[:3, :3] @ ca.DM(freedoms.home[:3, :3].T)
         twice = ca.vertcat(turned[2, 1] - turned[1, 2], turned[0, 2] - turned[2, 0], turned[1, 0] - turned[0, 1])
         # about the axis itself, whatever else the pose holds: k.(R - R^T)^v and tr R - k^T R k

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..lazy import lazy
 from ..legs.contract import Actuator, Joint, Limit
@@ -15,7 +15,6 @@ from ..mechanism import Mechanism
 from ..mechanism.samples import closed_around_home
 from ..symbols.inertia import Inertia
 
-Array = NDArray[np.float64]
 COUNT, REACH = 16, 0.05
 """Poses beside home, and how far they are from it in platform sizes and rad."""
 BASE, PLATFORM = 0, 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..description import Robot
 from ..description.body import Payload
 from ..legs.contract import SMALLEST_MARGIN
@@ -17,7 +17,6 @@ from .colours import COLOURS
 from .coordinates import Coordinates
 from .samples import BASE, PLATFORM, Samples
 
-Array = NDArray[np.float64]
 _FARTHEST = {"m": 0.6, "rad": np.pi / 3}
 """How far a slider goes from home, in sizes of the robot or rad, if the legs let it."""
 _STEPS = 120

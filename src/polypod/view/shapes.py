@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from .samples import BASE, PLATFORM, Samples
 
-Array = NDArray[np.float64]
 _FLAT = 0.05  # largest height of points that make a plate, of their spread
 _EXACT = 1e-8
 

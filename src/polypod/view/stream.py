@@ -9,14 +9,13 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..control.contract import Controller, Measurement
 from ..errors import InputError
 from ..simulation import Sample
 from ..simulation.signals import Signal
 
-Array = NDArray[np.float64]
 MOST_ROWS = 2000
 """Samples of a run that a page keeps; of longer runs every second one, every third one, and so on."""
 SPEEDS = (1e-3, 1e3)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError, StateError
 from ...model import Model
 from ...model.arguments import PoseLike
@@ -14,7 +14,6 @@ from ..tolerances import Tolerances
 from .closures import Solver
 from .sources import Source, closures_of, pose_batch, sources_of
 
-Array = NDArray[np.float64]
 _STRAIN = 1e-8
 """Part of an error that legs which hold the platform more than once must not take up."""
 

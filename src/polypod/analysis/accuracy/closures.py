@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError, StateError
 from ...kernels import Kernel
 from ...legs.contract import SMALLEST_MARGIN
@@ -25,7 +26,6 @@ from ...model.derivatives import port_slopes
 from ...parameters.paths import Design, value_at
 from ...symbols.expression import Expression, port
 
-Array = NDArray[np.float64]
 _NOTHING = 1e-8
 """Length of a row, of those of length about 1, below which it is rounding."""
 _SINGULAR = 1e-9

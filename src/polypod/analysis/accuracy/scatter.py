@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ...model.arguments import PoseLike
@@ -15,7 +15,6 @@ from ..tolerances import Tolerances
 from .closures import Solver
 from .sources import closures_of, pose_batch, sources_of
 
-Array = NDArray[np.float64]
 _STEPS = 6
 _FOUND = 1e-10
 _ROUNDING = 1e-15

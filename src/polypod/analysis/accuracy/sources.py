@@ -15,8 +15,8 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import AS_RIGID, InputError
 from ...model import Model
 from ...model.arguments import Argument, PoseLike, batch
@@ -24,7 +24,6 @@ from ...parameters.paths import matching_paths, value_at
 from ..tolerances import Tolerance, Tolerances
 from .closures import Closures
 
-Array = NDArray[np.float64]
 _GEOMETRY = ("axis", "axes", "rail_direction", "rotation")
 _KNOWN: WeakKeyDictionary[Model, dict[tuple[str, ...], Closures]] = WeakKeyDictionary()
 """Of each model as long as it is: a budget, robots drawn at random and bounds ask for the same."""

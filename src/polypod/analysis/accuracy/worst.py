@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError, StateError
 from ...mechanism import Mechanism
 from ...model import Model
@@ -22,7 +22,6 @@ from ..tolerances import Tolerances
 from .closures import Closures
 from .sources import Source, closures_of, pose_batch, sources_of
 
-Array = NDArray[np.float64]
 _SLACK = 1e-12
 """What sums of products may have lost."""
 _COMMAND = 1e-14

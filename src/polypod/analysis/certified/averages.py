@@ -31,12 +31,11 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from .columns import NUMBERS
 
-Array = NDArray[np.float64]
 _SLACK = 1e-12
 """What some hundred sums of numbers of about one size may have lost, relative to them."""
 _ROUNDS = 3

@@ -8,14 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ..workspace.extent import outside
 from ..workspace.space import Judge, Space
 from ..workspace.travel import travel
 from .implicit import AnyEnclosure, enclosure_of
-
-Array = NDArray[np.float64]
 
 
 class CertifiedBox(NamedTuple):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..workspace.space import Space
 from .boxes import Boxes
 from .implicit import enclosure_of
 from .legs import Chart, on_struts
 from .rows import Rows
 
-Array = NDArray[np.float64]
 _AT_ONCE = 2048
 _ALL_BUT = 0.99
 """Part of the distance asked for that is proven at most: at the distance itself there is a singular pose."""

@@ -21,15 +21,14 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
 from ..workspace.space import Space
 from .intervals import Interval, enclosed
 from .legs import LEG, WIDENED, intervals_of, leg_at, leg_numbers, on_struts, struts
 
-Array = NDArray[np.float64]
 NUMBERS = 13
 """Of a function: ends of its mean and f(m) for the volume's lower bound, the same three for the upper bound, slopes
 (5), and bounds of the rest and of its mean size."""

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...kernels import Expression, Kernel, Port, port
 from ...legs.contract import SMALLEST_MARGIN
@@ -26,7 +26,6 @@ from .matrices import middle_of, regular_sign
 from .rows import Rows
 from .verdict import Truth, Verdict, in_ranges
 
-Array = NDArray[np.float64]
 _FEW = 3
 """Freedoms up to which the Jacobian's numbers are also bounded by their slopes."""
 

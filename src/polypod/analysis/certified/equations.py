@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...legs import Unknowns
 from ...mechanism import LegAtState, Mechanism
@@ -26,8 +26,6 @@ from ...symbols.graph import Graph
 from .affine import Affine, modelled
 from .displaced import about, displaced, followed, with_twists
 from .legs import Chart
-
-Array = NDArray[np.float64]
 
 
 class Followed(NamedTuple):

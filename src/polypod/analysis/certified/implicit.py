@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import KDTree
 
+from ...arrays import Array
 from ...legs.contract import SMALLEST_MARGIN
 from ..workspace.space import Space
 from .enclosure import Enclosure
@@ -18,7 +19,6 @@ from .legs import Chart
 from .matrices import regular_sign
 from .verdict import Truth, Verdict, in_ranges
 
-Array = NDArray[np.float64]
 _SLACK = 1e-12
 """What sums of some dozens of products may have lost, relative to their terms."""
 _PIECES = (1, 4, 16)

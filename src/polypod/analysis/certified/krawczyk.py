@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..workspace.space import Space
 from .displaced import TURN
 from .equations import bounds_kernel, slopes_kernel, turning_rows, unknown_count
 from .legs import Chart
 from .verdict import Truth
 
-Array = NDArray[np.float64]
 _SLACK = 1e-12
 """What sums of some dozens of products may have lost, relative to their terms."""
 _POINT = 1e-9

@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...legs import UPS
 from ...platforms.motion import frame_of
 from ...symbols.vectors import cayley
@@ -15,7 +15,6 @@ from ..workspace.space import Space
 from .displaced import turned
 from .intervals import Interval
 
-Array = NDArray[np.float64]
 Chart = Literal["coordinates", "about"]
 LEG = 23
 """Numbers of a leg."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
+
 _SLACK = 1e-11
 """What the products of an interval matrix with an inverse may be off by rounding: 6 x 6 of numbers about 1."""
 

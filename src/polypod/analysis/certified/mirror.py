@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..workspace.space import Space
 from .legs import leg_numbers
 
-Array = NDArray[np.float64]
 _SAME = 1e-13
 """Differences, in sizes of the robot, below which joints and lengths count as mirrored.
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ...motion import Task, make_task
@@ -14,7 +15,6 @@ from ..workspace.space import Space
 from .boxes import certify_box
 from .implicit import enclosure_of
 
-Array = NDArray[np.float64]
 _CHUNK = 1 << 13
 
 

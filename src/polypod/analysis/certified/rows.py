@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
 from ..workspace.space import Space
@@ -18,7 +19,6 @@ from .intervals import Interval, enclosed
 from .legs import LEG, WIDENED, Chart, intervals_of, leg_at, leg_numbers
 from .matrices import middle_of, regular_sign
 
-Array = NDArray[np.float64]
 Truth = NDArray[np.bool_]
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ..workspace.extent import extent
@@ -22,7 +23,6 @@ from .implicit import enclosure_of
 from .mirror import mirrored
 from .rows import Rows
 
-Array = NDArray[np.float64]
 _CHUNK = 1 << 11
 _MOST_BOXES = 8_000_000
 _SUMS = 1e-10

@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...kernels import Expression, Iteration, Port, port
 from ...mechanism import Mechanism
@@ -19,7 +19,6 @@ from ...mechanism.closing import closed
 from ...model import Model
 from ..workspace.quantities import scaled_jacobian
 
-Array = NDArray[np.float64]
 Kind = Literal["actuation", "constraint", "leg"]
 
 

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
+from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ..certified.clear import clear_distance
 from ..workspace.compiled import margins
 from ..workspace.space import Space
 
-Array = NDArray[np.float64]
 _DIRECTIONS, _STEPS, _LOOKED_AT, _STARTS = 300, 80, 60, 12
 _ZERO = 1e-6
 """|det J| over that at the start which is zero after bisection."""

@@ -10,8 +10,8 @@ from weakref import WeakKeyDictionary
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...kernels import Expression, Iteration, Kernel, Port, port
 from ...kernels.sieve import Conditions, Sieve
 from ...legs.contract import SMALLEST_MARGIN
@@ -20,7 +20,6 @@ from ...mechanism.closing import closed
 from ...model import Model
 from .quantities import Quantities
 
-Array = NDArray[np.float64]
 _SIEVES: WeakKeyDictionary[Model, Sieve] = WeakKeyDictionary()
 
 

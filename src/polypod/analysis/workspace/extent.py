@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import generate_binary_structure, label
 
+from ...arrays import Array
 from ...errors import InputError
 from .space import Judge, Space
 
-Array = NDArray[np.float64]
 _COARSE = {1: 129, 2: 33, 3: 17, 4: 11, 5: 9, 6: 7}
 """Points a coordinate of the grids that are looked at first."""
 _ROUNDS = 24

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ..progress import tracked
@@ -20,7 +21,6 @@ from .space import Judge, Requirements, Space
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 DESIGNS, TILE = 512, 4096
 """Orientations and positions that compiled code gets at once: its inputs stay in the processor's cache."""

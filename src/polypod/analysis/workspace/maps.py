@@ -12,6 +12,7 @@ from scipy.ndimage import label
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from ...arrays import Array
 from ...datasets import CONVENTIONS
 from ...errors import InputError
 from ...files import dumps
@@ -23,7 +24,6 @@ from .space import Judge, Requirements, Space
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 Axes = Mapping[str, int | ArrayLike]
 BLOCK = 1 << 16
 """Poses that are decided at once."""

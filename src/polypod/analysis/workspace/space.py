@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from ...arrays import Array
 from ...description.curve import force_at
 from ...errors import ImplausibleWarning, InputError, UnknownNameError
 from ...model import Model
 from .compiled import limit_names, margins
 from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY
 
-Array = NDArray[np.float64]
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
 """Coordinates of a robot of six freedoms: displacement of the pivot, and turn Rz(yaw) Ry(pitch) Rx(roll) from home."""
 _TOGETHER = 1e-9

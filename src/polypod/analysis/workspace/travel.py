@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.transform import Rotation
 
+from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from .extent import extent, outside
@@ -20,7 +21,6 @@ from .space import RIGID, Judge, Judged, Requirements, Space
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 _STEPS = 200
 _HALVINGS = 30
 

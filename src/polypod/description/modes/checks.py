@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 
-Array = NDArray[np.float64]
 _AXES = "xyz"
 _LEAST = 1e-10  # below, the generalized mass cannot be inverted with digits to spare
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from .checks import array
-
-Array = NDArray[np.float64]
 
 
 def polygon(outline: Any) -> Array:

@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from . import outline
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from ...arrays import Array
 from ...errors import InputError
 from ...yaml12 import to_yaml
 from .modes import Modes
 
-Array = NDArray[np.float64]
 FORMAT: Literal["polypod-modes 1"] = "polypod-modes 1"
 Table = str | list[list[float]]
 Triple = tuple[float, float, float]

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
+from ...arrays import Array
 from ...description.leg import LegData
 from ...description.quantities import Angle, Data, Length, Mass, Moment, Position, Triple
 from ...errors import short_repr
 from ...legs.chain import Chain
 from ..schema import Location
-
-Array = NDArray[np.float64]
 
 
 def _not_zero(value: Triple) -> Triple:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...description.body import Body
 from ...description.leg import LegData
 from ...description.quantities import Data, unit_of
 from ...legs.chain import Chain, ChainJoint
 
-Array = NDArray[np.float64]
 _NEAT = np.array([0.0, 0.5, 1.0])
 _ROUNDING = 1e-15
 

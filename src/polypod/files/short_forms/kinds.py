@@ -12,17 +12,15 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field, ValidationError, model_validator
 
+from ...arrays import Array
 from ...description.leg import SHORT_KINDS, LegData
 from ...description.quantities import Data, Length, Position
 from ...description.robot import Pose
 from ...errors import UnknownNameError
 from ..schema import Location
 from .forms import AnyDirection, read_form
-
-Array = NDArray[np.float64]
 
 
 class ShortKind(Data):

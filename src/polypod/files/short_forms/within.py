@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import UnknownNameError, short_repr
 from ..schema import Location
 from .forms import Cylinder, Massive, Pair, Revolution, ShortFormError, read_form, read_point
 
-Array = NDArray[np.float64]
 _SHAPES = (
     "3 principal moments, 3 rows of 3 numbers, or a shape between the body's two joints needed: rod (slender), "
     "{cylinder: {radius: ...}} (solid) or {revolution: {along: ..., across: ...}} (moments of inertia)"

@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...friction import JointFriction, Loads
 from ...legs import Actuator, Joint
@@ -25,8 +26,6 @@ from ...mechanism.samples import closed_around_home
 from ...platforms import Inputs, PlatformState
 from ...symbols.linear import solve_general
 from ...symbols.vectors import absent, cross, dot
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import casadi as ca
 import numpy as np
 
+from ...arrays import Array
 from ...legs import Joint
 from ...mechanism import LegModel, Mechanism
 from ...symbols.vectors import cross, skew
@@ -19,7 +20,7 @@ from .chains import Chain
 from .elimination import Elimination
 from .links import hinge_passing
 from .recursions import Acceleration, Velocity, velocities
-from .samples import Array, Samples
+from .samples import Samples
 
 
 @dataclass(frozen=True)

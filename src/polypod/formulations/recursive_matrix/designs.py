@@ -7,11 +7,9 @@ is left out of the function only if it is zero for these designs too.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...parameters import Numbers
-
-Array = NDArray[np.float64]
 
 # Large against rounding in all that follows from the numbers, too small for a leg to lose its reach.
 _CHANGE = 1e-3

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from ...mechanism import LegModel, Mechanism
 from ...mechanism.samples import around_home
@@ -20,8 +20,6 @@ from ...platforms import Freedoms
 from ...symbols.mapped import mapped
 from ...symbols.vectors import Frame, skew
 from .designs import nearby_designs
-
-Array = NDArray[np.float64]
 
 # A constant repeats to rounding, 1e-15; what moves at all moves by over 1e-6 between poses 1e-2 apart.
 STILL = 1e-11

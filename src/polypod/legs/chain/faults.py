@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from .plan import Plan
 
-Array = NDArray[np.float64]
 # How far a spinning rod may be from a body of revolution, relative to its size and moments: numbers of four digits.
 _ROUND = 2e-4
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 from pydantic import PrivateAttr, model_serializer, model_validator
 
+from ...arrays import Array
 from ...description import Bearing, Drive
 from ...description.quantities import Position
 from ...errors import InputError, UnknownNameError
@@ -29,7 +29,6 @@ from .solved import SolvedChain
 from .strut import strut_of
 from .tails import tails
 
-Array = NDArray[np.float64]
 # Smallest over largest singular value of scaled equations below which unknowns are not determined at home.
 _RANK = 1e-9
 # How far a body may be from home there, in cosines and metres: roundings grow near the edge of a pattern's reach.

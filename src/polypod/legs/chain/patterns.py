@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from .alignment import Array, meet, on_line, parallel, square
+from ...arrays import Array
+from .alignment import meet, on_line, parallel, square
 from .parallelograms import parallelograms
 from .plan import Link, Plan
 

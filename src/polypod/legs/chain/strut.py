@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..strut import Strut
 from .data import ChainJoint
 from .plan import Plan
 
-Array = NDArray[np.float64]
 _BALLS = ("spherical", "universal")
 _CROSSED = 1e-9
 """Distance of two hinges as a part of theirs from the origin, and how far from 1 their directions' cosine is."""

@@ -11,16 +11,14 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...formulations.derivatives import derivatives
 from ...kernels import Kernel
 from ...mechanism import Mechanism
 from ...mechanism.closing import closed
 from ..interpreted_derivatives import InterpretedDerivatives, needed
 from ..kernels import Kernels
-
-Array = NDArray[np.float64]
 
 
 def without_sweep(mechanism: Mechanism, name: str, friction: bool) -> bool:

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError, UnknownNameError
 from ...formulations.adjoint import RESULTS, products
 from ...formulations.derivatives import BLOCKS, ELASTIC_BLOCKS
@@ -18,8 +19,6 @@ from ...parameters.paths import Design, matching_paths, value_at
 from ..derivatives import derivative_functions, slopes_of_designs
 from ..diagnosis import Errors, check_policy, report
 from .by_jacobian import JacobianProducts, without_sweep
-
-Array = NDArray[np.float64]
 
 
 class Differentiable:

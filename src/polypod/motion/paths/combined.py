@@ -9,8 +9,9 @@ from typing import Annotated, Literal, Self
 import numpy as np
 from pydantic import Field, PrivateAttr
 
+from ...arrays import Array
 from ...errors import InputError
-from ..checks import CLOSE, Array, same_duration
+from ..checks import CLOSE, same_duration
 from ..columns import Column
 from ..contract import Coordinates, Path, matched
 from ..tables import one_clock

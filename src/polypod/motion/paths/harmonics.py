@@ -8,9 +8,10 @@ from typing import Annotated, Literal, NamedTuple
 import numpy as np
 from pydantic import Field, PrivateAttr
 
+from ...arrays import Array
 from ...description.quantities import Number, Position
 from ...errors import InputError
-from ..checks import Array, scalar_or_vector, unit
+from ..checks import scalar_or_vector, unit
 from ..contract import INTERVALS, Coordinates
 from ..fields import Axis, Duration, Frequencies, Numbers, Phases
 from .base import PathKind

@@ -10,9 +10,10 @@ import scipy
 from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator, model_validator
 
+from ...arrays import Array
 from ...description.file_names import FileName
 from ...errors import InputError
-from ..checks import Array, knots, scalar_or_vector
+from ..checks import knots, scalar_or_vector
 from ..columns import Column
 from ..contract import Coordinates, even_pieces
 from ..fastest_rate import peak_of

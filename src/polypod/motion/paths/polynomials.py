@@ -10,8 +10,9 @@ import numpy as np
 import scipy
 from pydantic import PrivateAttr
 
+from ...arrays import Array
 from ...errors import InputError
-from ..checks import Array, finite, knots, scalar_or_vector
+from ..checks import finite, knots, scalar_or_vector
 from ..contract import Coordinates, even_pieces
 from ..fastest_rate import peak_of
 from ..fields import Accelerations, Coefficients, Duration, Numbers, Times, Velocities

@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 from pydantic import PrivateAttr
 
+from ...arrays import Array
 from ...description.quantities import Rotation
 from ...errors import InputError
-from ..checks import Array, same_duration, unit
+from ..checks import same_duration, unit
 from ..columns import Column
 from ..contract import Motion, Path, Peak, matched
 from ..fields import Axis

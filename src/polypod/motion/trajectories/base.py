@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import SerializeAsAny
 
+from ...arrays import Array
 from ...errors import InputError
-from ..checks import Array
 from ..columns import Column
 from ..contract import Motion, Peak, Trajectory
 from ..kinds import Family, Kind, any_of

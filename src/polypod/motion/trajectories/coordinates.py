@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import InputError
-from ..checks import Array
 from ..columns import Column
 from ..contract import Motion, Path, Peak, Trajectory, matched
 from ..paths.base import AnyPath

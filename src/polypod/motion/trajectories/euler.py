@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 from pydantic import PrivateAttr
 
+from ...arrays import Array
 from ...errors import InputError
-from ..checks import Array
 from ..contract import Motion, Path, Peak, matched
 from ..paths.base import AnyPath
 from .base import ANGLES, POSITION, Placed, assembled, checked_convention

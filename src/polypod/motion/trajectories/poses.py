@@ -12,11 +12,12 @@ import scipy
 from numpy.typing import ArrayLike
 from pydantic import Field, PrivateAttr, model_validator
 
+from ...arrays import Array
 from ...description.file_names import FileName
 from ...description.quantities import Angles, Data, Position, Triple
 from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
-from ..checks import Array, finite
+from ..checks import finite
 from ..columns import Column
 from ..contract import Motion, Peak
 from ..fields import Seconds

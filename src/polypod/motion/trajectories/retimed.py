@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
+from ...arrays import Array
 from ...description.quantities import Length
 from ...errors import InputError
 from ...lazy import lazy
-from ..checks import Array, finite, knots
+from ..checks import finite, knots
 from ..contract import Motion, Peak, Trajectory
 from ..fields import MaybeAccelerations, MaybeTimes, Numbers, Velocities
 from ..track import Places, Track

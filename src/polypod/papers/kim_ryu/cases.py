@@ -6,11 +6,12 @@ from functools import cache
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Friction, Robot
 from ...files import load
 from ...model import Model
 from ...motion import Motion, Published
-from ..shared.arrays import Array, peak
+from ..shared.arrays import peak
 from ..shared.platform import Platform
 from . import printed as eq
 from .data import KINDS, Parameters

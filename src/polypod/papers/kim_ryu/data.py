@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Friction as JointFriction
 from ...description import Robot
 from ...legs.pus import PUS
-from ..shared.arrays import Array, cross, unit
+from ..shared.arrays import cross, unit
 
 KINDS = ("slider", "universal", "spherical")
 

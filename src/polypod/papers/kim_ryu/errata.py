@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..shared.arrays import Array, cross, dot, norm, outer, peak, peak_ratio, skew
+from ...arrays import Array
+from ..shared.arrays import cross, dot, norm, outer, peak, peak_ratio, skew
 from ..shared.contract import Erratum, Measure, at_most, recorded, stated
 from ..shared.platform import Platform
 from . import cases

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
 
-from ..shared.arrays import Array, cross, dot, times
+from ...arrays import Array
+from ..shared.arrays import cross, dot, times
 from ..shared.platform import Platform
 from .data import Parameters
 from .printed import Legs, lines

@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...motion import Motion
-from ..shared.arrays import Array, cross, direction, dot, norm, times, turned, unit
+from ..shared.arrays import cross, direction, dot, norm, times, turned, unit
 from ..shared.platform import Platform
 from .data import Parameters
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.integrate import solve_ivp  # type: ignore[import-untyped, unused-ignore]
 
+from ...arrays import Array
 from ...description import Body, Integrals, Modes, Robot
 from ...errors import UnphysicalWarning
 from ...files import load
@@ -21,7 +22,7 @@ from ...model import Model
 from ...motion import Motion, Published
 from ...simulation import follow
 from ...symbols.integration import RK4
-from ..shared.arrays import Array, peak_ratio, skew, times
+from ..shared.arrays import peak_ratio, skew, times
 from . import printed as eq
 from .hexagon import TABLE_2_STIFFNESS, hexagon_modes
 

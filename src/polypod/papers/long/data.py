@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..shared.arrays import Array
+from ...arrays import Array
 
 JOINTS = np.array(
     [

@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Integrals
-from ..shared.arrays import Array, cross, norm, peak, peak_ratio, times
+from ..shared.arrays import cross, norm, peak, peak_ratio, times
 from ..shared.contract import Erratum, Measure, at_most, recorded
 from . import cases
 from . import printed as eq

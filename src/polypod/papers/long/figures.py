@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
 
+from ...arrays import Array
 from ...results.figures.style import COLOURS, INK, dress, figure, leg_line, legend
-from ..shared.arrays import Array
 from ..shared.contract import Drawing
 from ..shared.panels import TIME, all_legs
 from . import cases

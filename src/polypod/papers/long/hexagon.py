@@ -6,8 +6,8 @@ import warnings
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...description.modes import Modes, Plate
 from ...errors import InputError
 from ...plates.plate import plate_modes
@@ -21,7 +21,7 @@ TABLE_2_FREQUENCY: tuple[float, ...] = (
 _FIRST_ELASTIC = 7  # the table counts the six rigid modes
 
 
-def hexagon_points() -> NDArray[np.float64]:
+def hexagon_points() -> Array:
     """Attachment points p_1 to p_6, (6, 3) [m]: corners of the hexagon of circumradius 0.5 m, p_1 at -120 deg."""
     angles = np.radians(60.0 * np.arange(6) - 120.0)
     return np.column_stack([0.5 * np.cos(angles), 0.5 * np.sin(angles), np.zeros(6)])

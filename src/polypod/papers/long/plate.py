@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Integrals
-from ..shared.arrays import Array, norm, peak, peak_ratio
+from ..shared.arrays import norm, peak, peak_ratio
 from ..shared.contract import Claim, Measure, at_least, at_most, recorded, stated
 from . import cases
 from . import printed as eq

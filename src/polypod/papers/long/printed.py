@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Integrals, Modes
 from ...motion import Motion
-from ..shared.arrays import Array, cross, skew, times, turned
+from ..shared.arrays import cross, skew, times, turned
 from .data import BASE, GAMMA, GRAVITY, LINKS, ROTOR, Link
 
 NOTHING: frozenset[str] = frozenset()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+from ...arrays import Array
 from ...description import Body, Robot
 from ...files import load
 from ...model import Model
 from ...motion import Motion, Published
-from ..shared.arrays import Array, peak_ratio
+from ..shared.arrays import peak_ratio
 from . import printed as eq
 from .data import Parameters
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation  # type: ignore[import-untyped, unused-ignore]
 
+from ...arrays import Array
 from ...description import Robot
 from ...legs.pus import PUS
 from ...motion import Motion
-from ..shared.arrays import Array, times
+from ..shared.arrays import times
 
 Numbers = NDArray[Any]
 """Real arrays, or complex ones while a derivative is taken."""

@@ -7,8 +7,9 @@ from functools import cache
 
 import numpy as np
 
+from ...arrays import Array
 from ...motion import Motion
-from ..shared.arrays import Array, norm, peak, peak_ratio, times
+from ..shared.arrays import norm, peak, peak_ratio, times
 from ..shared.contract import Erratum, Measure, at_most, recorded, stated
 from . import cases
 from . import printed as eq

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...motion import Motion
-from ..shared.arrays import Array, cross, dot, times, turned
+from ..shared.arrays import cross, dot, times, turned
 from .data import Numbers, Parameters, Path, along, euler_map, matrix_of, rotation, solve
 
 Printed = frozenset[str]

@@ -8,12 +8,13 @@ from functools import cache
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Body, Robot
 from ...errors import UnphysicalWarning
 from ...files import load
 from ...model import Model
 from ...motion import Motion, Published
-from ..shared.arrays import Array, cross, peak_ratio, unit
+from ..shared.arrays import cross, peak_ratio, unit
 from ..shared.platform import Platform
 from . import printed as eq
 from .compact import compact_forces

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...arrays import Array
 from ...motion import Motion
-from ..shared.arrays import Array, cross, dot, outer, skew, times
+from ..shared.arrays import cross, dot, outer, skew, times
 from ..shared.platform import Platform
 from .data import Parameters
 from .printed import Pods, actuator_forces, pod_tensor, pods

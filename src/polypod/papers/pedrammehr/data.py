@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Robot
 from ...legs.ups import UPS
-from ..shared.arrays import Array
 
 
 @dataclass(frozen=True)

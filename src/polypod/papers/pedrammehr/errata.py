@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..shared.arrays import Array, dot, norm, peak_ratio, times, turned
+from ...arrays import Array
+from ..shared.arrays import dot, norm, peak_ratio, times, turned
 from ..shared.contract import Erratum, Measure, at_most, recorded, stated
 from ..shared.platform import Platform
 from . import cases

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arrays import Array
 from ...motion import Motion
-from ..shared.arrays import Array, cross, dot, norm, outer, times, turned, unit
+from ..shared.arrays import cross, dot, norm, outer, times, turned, unit
 from ..shared.platform import Platform
 from .data import Parameters
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
+from ...arrays import Array
 from ...results.figures.style import COLOURS, DASHES, INK, dress, figure, leg_line, legend
-from .arrays import Array
 
 TIME = "time [s]"
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arrays import Array
 from ...motion import Motion
-from .arrays import Array
 
 
 @dataclass(frozen=True)

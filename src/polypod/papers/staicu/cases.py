@@ -6,12 +6,13 @@ from functools import cache
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Robot
 from ...files import load
 from ...model import Model, PlatformMotion
 from ...model.reactions import Reactions
 from ...motion import PUBLISHED, Coordinates, OwnCoordinates, Path
-from ..shared.arrays import Array, peak
+from ..shared.arrays import peak
 from . import printed as eq
 from .data import Parameters
 

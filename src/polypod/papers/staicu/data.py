@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...arrays import Array
 from ...description import Body, Robot
 from ...legs.prpar import PRPaR
 from ...legs.pru import PRU
-from ..shared.arrays import Array, times
+from ..shared.arrays import times
 
 U1, U2, U3 = np.eye(3)
 TURN = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 0.0]])

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...motion import Coordinates
-from ..shared.arrays import Array, cross, skew, times
+from ..shared.arrays import cross, skew, times
 from .data import A1, A2, A3, TURN, U1, U2, U3, Geometry, Parameters, back, geometry
 
 Printed = frozenset[str]

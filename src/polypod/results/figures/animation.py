@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...datasets import robot_of
 from ...description import Robot
 from ...errors import InputError
@@ -23,7 +24,6 @@ from .wireframe import bent_skeleton
 if TYPE_CHECKING:
     import xarray as xr
 
-Array = NDArray[np.float64]
 Image = NDArray[np.uint8]
 MOST_FRAMES = 2000
 _DPI = 100

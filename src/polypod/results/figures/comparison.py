@@ -7,13 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...tables import called, practical_unit
 from ..read import groups
 from .style import INK, TIME, dress, figure, leg_line, legend
-
-Array = NDArray[np.float64]
 
 
 def comparison(results: Mapping[str, xr.Dataset]) -> Figure:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from .style import INK, leg_line
 
-Array = NDArray[np.float64]
 _EQUAL = 2e-3  # of the largest value; closer curves lie on each other
 NOISE = 1e-9  # of what a quantity could be; less is rounding
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...datasets import robot_of
 from ...description import Robot
 from .scene import draw, extent, frame, note
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 _WIDTH = 7.2
 _DIMENSION = "#7A1FA2"
 _ROUND = 0.02  # joints are on a circle if their radii differ by less, of the mean

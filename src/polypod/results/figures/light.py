@@ -13,12 +13,11 @@ from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from .light_frame import Frame, Mark
 from .svg import LETTER, arrow, colour, key, words
 
-Array = NDArray[np.float64]
 FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
 _POINTS = 72.0  # an inch
 _wanted: ContextVar[bool] = ContextVar("light", default=False)

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from .svg import dot, number, path, pen, thinned, ticks, words
-
-Array = NDArray[np.float64]
 
 
 class Mark:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...description import Robot
 from ...legs import Leg
 from ...model import AssemblyModes, Reach
@@ -18,7 +18,6 @@ from .view import best_view, points_down
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 _WIDTH, _HEIGHT, _HEAD, _FOOT = 2.6, 3.2, 0.36, 0.24  # inches, at most, of a panel; above it; below all
 _COLUMNS, MOST = 4, 16
 """Panels in a row, and in all: more cannot be read."""

@@ -6,8 +6,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...datasets import robot_of
 from .curves import NOISE
 from .style import COLOURS, DASHES, INK, TIME, dress, headline, last_with_time, panels, title
@@ -15,8 +15,6 @@ from .style import COLOURS, DASHES, INK, TIME, dress, headline, last_with_time, 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 
 def motion(result: xr.Dataset) -> Figure:

@@ -7,8 +7,8 @@ from textwrap import fill
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ..read import open_reactions
 from .curves import NOISE, draw_curves, richest
 from .style import INK, TIME, dress, headline, last_with_time, legend, panels, title
@@ -16,8 +16,6 @@ from .style import INK, TIME, dress, headline, last_with_time, legend, panels, t
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
-
-Array = NDArray[np.float64]
 
 
 def reactions(result: xr.Dataset) -> Figure:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...description import Robot
 from .skeleton import Skeleton, skeleton
 from .solids import Solids
@@ -16,7 +17,6 @@ from .view import View, best_view, points_down
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 PATH_STYLE: dict[str, Any] = {"color": "#B00020", "linewidth": 1.0}
 AXIS_COLOURS = ("#C0392B", "#2E7D32", "#1F5FA8")
 STEEL, PLATE, GROUND = "#5B6670", "#7FB2D9", "#A8A8A8"

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...description import Robot
 from .scene import draw, extent, frame
 from .skeleton import skeleton
@@ -22,7 +22,6 @@ from .workspace import SCALE, coordinate_label, nearest, place_text
 if TYPE_CHECKING:
     from ...analysis.singularity import SingularityReport
 
-Array = NDArray[np.float64]
 RED = "#B00020"
 
 

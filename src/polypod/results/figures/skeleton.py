@@ -8,13 +8,11 @@ from itertools import combinations
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...description import Robot
 from ...mechanism import LegModel, Mechanism
 from ...mechanism.numeric import NumericLeg
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

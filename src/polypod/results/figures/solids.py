@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from .view import View
 
-Array = NDArray[np.float64]
 # Strips of a round bar across its width, from one edge (-1) to the other (1), and how light each is (0 black, 1 its
 # colour, 2 white): light falls from the upper left.
 _STRIPS = ((-1.0, -0.55, 0.62), (-0.55, 0.0, 0.86), (0.0, 0.45, 1.18), (0.45, 0.75, 1.42), (0.75, 1.0, 1.0))

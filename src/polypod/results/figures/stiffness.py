@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ...analysis import resonances, stiffness
 from ...analysis.workspace import Space
+from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from .style import INK, dress, figure
 
-Array = NDArray[np.float64]
 _POINTS = 41
 _WIDTH = 2.0
 """Half the map's width in sizes of the platform, or"""

@@ -8,9 +8,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ...arrays import Array
+
 LETTER = 0.58
 """Mean width of a letter, of its height."""
 _MOST = 200  # pieces of a line that is drawn by the extremes in each

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ...model.results import LimitReport
 from ...tables import practical_unit
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
 STOP = "#D55E00"
 
 

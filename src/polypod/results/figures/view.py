@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...description import Robot
 from .skeleton import Skeleton
 
-Array = NDArray[np.float64]
 # In the order of preference: a later one must be that much clearer.
 _VIEWS = tuple((elevation, azimuth) for elevation in (20, 28) for azimuth in (-55, -65, -45, -75, -35, -25))
 _PREFERENCE = 0.01

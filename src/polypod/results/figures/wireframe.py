@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...description import Robot
 from .skeleton import Skeleton, skeleton
-
-Array = NDArray[np.float64]
 
 
 def bent_skeleton(robot: Robot, poses: Array, deflection: Array) -> Skeleton:

@@ -13,12 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-from numpy.typing import NDArray
 
+from ...arrays import Array
 from ...errors import InputError
 from .style import COLOURS, FAINT, INK, dress, figure
 
-Array = NDArray[np.float64]
 SCALE = {"m": (1e3, "mm"), "rad": (180.0 / np.pi, "deg")}
 _KINDS = ("full", "light", "dark", "grey")
 _LISTED = 12
