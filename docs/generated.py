@@ -17,9 +17,9 @@ from pydantic import BaseModel
 
 import polypod as pp
 from polypod import cli, papers
-from polypod.cli.catalogue import survey, words
 from polypod.cli.new import template, template_part
 from polypod.cli.schema import schema
+from polypod.control import CONTROLLERS
 from polypod.description import (
     Bearing,
     Body,
@@ -34,18 +34,25 @@ from polypod.description import (
     Pose,
     Robot,
 )
+from polypod.description.flexible import KINDS as PLATFORM_KINDS
 from polypod.description.quantities import Data, unit_of
 from polypod.description.units import UNITS as ALL_UNITS
 from polypod.errors import UnphysicalWarning
+from polypod.exchange import READERS
+from polypod.export import EXPORTS, ROBOT_EXPORTS
+from polypod.export.fmu import KINDS as FMU_KINDS
+from polypod.export.header import ABOUT
 from polypod.files import library, load
+from polypod.files.robot_files import written_out
 from polypod.files.short_forms.forms import Copies, Mirror, Pair
 from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
 from polypod.motion import AROUND_HOME, PUBLISHED, Law, MotionFile, PathKind, TrajectoryKind, Waypoint, Wrench
 from polypod.motion.contract import INTERVALS
 from polypod.motion.sampling import MOST_SAMPLES
 from polypod.motion.tables import UNITS
-from polypod.papers import Measure
+from polypod.papers import MODULES, Measure
 from polypod.papers.shared.page import shown
+from polypod.view.extras import EXTRAS
 
 CIRCLE = """name: circle
 rate: 200 # samples a second
@@ -439,6 +446,48 @@ def _plain(text: str) -> str:
             code = False
         lines.append(line if code else line.replace("|", "\\|").replace("<", "&lt;").replace("{", "&#123;"))
     return "\n".join([*lines, *(["```"] if code else [])])
+
+
+def survey() -> dict[str, Any]:
+    """The catalogue as the library's files and classes have it: what ``docs/generated.py`` writes to listed.py."""
+    robots = []
+    for name in library():
+        robot = written_out(name)  # robots of the library are right, and checking them all takes seconds
+        kinds = sorted({leg["kind"] for leg in robot["legs"]})
+        robots.append(
+            {"name": name, "title": robot.get("title", ""), "legs": len(robot["legs"]), "kinds": kinds,
+             "freedoms": len(robot.get("freedoms", ())) or 6, "reference": robot.get("reference", "")}
+        )  # fmt: skip
+    motions = [{"name": name, "robot": entry.robot, "title": entry.title} for name, entry in PUBLISHED.items()]
+    motions.append({"name": AROUND_HOME, "robot": "any", "title": "each freedom in turn, there and back about home"})
+    legs = [
+        {"kind": kind, "about": _about(leg)}
+        for kind, leg in LegData.registry.items()
+        if leg.__module__.startswith("polypod.")
+    ]
+    platforms = [
+        {"kind": kind, "about": _about(body)}
+        for kind, body in zip(PLATFORM_KINDS, (Body, FlexiblePlatform), strict=True)
+    ]
+    return {"robots": robots, "motions": motions, "leg_kinds": legs, "platform_kinds": platforms}
+
+
+def words() -> dict[str, dict[str, str]]:
+    """Words that options take, with what each is, by their registry: help and completion need not import it."""
+    return {
+        "controllers": dict.fromkeys(CONTROLLERS, ""),
+        "exports": {name: export.about for name, export in EXPORTS.items()},
+        "extras": dict.fromkeys(EXTRAS, ""),
+        "fmu": {name: kind.about for name, kind in FMU_KINDS.items()},
+        "formats": {name: reader.about for name, reader in READERS.items()},
+        "functions": dict(ABOUT),
+        "papers": dict.fromkeys(MODULES, ""),
+        "robot exports": {name: export.about for name, export in ROBOT_EXPORTS.items()},
+    }
+
+
+def _about(kind: type) -> str:
+    return (kind.__doc__ or "").splitlines()[0].replace("``", "")
 
 
 def listed() -> str:

@@ -1,18 +1,21 @@
-"""Matrices and energies of Lagrange's equation as numbers, for tests: the package computes forces from them only."""
+"""Matrices of Lagrange's equation as numbers, for tests: the package computes forces from them only."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import casadi as ca
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 import polypod as pp
 from polypod.errors import InputError
-from polypod.formulations.lagrange import body_names, energies, matrices
-from polypod.formulations.lagrange.coordinates import known_coordinates, motion_of
 from polypod.kernels import Expression, Kernel
+from polypod.mechanism import Mechanism
+from polypod.papers.lopes.matrices import State, known_coordinates, matrices
+from polypod.platforms.motion import pose_of
+from polypod.symbols.expression import port
 
 Array = NDArray[np.float64]
 
@@ -25,15 +28,16 @@ class Numbers(NamedTuple):
     gravity: Array
 
 
-class BodyEnergy(NamedTuple):
-    """Kinetic and potential energy (...) [J] of one body."""
-
-    kinetic: Array
-    potential: Array
+def motion_of(mechanism: Mechanism) -> Expression:
+    """Pose (4, 4) and twist (6) of the platform from Euler coordinates and their rates."""
+    state = State(mechanism, "euler")
+    motion = state.platform.motion
+    outputs = port("pose", pose_of(motion.frame), (4, 4)), port("twist", ca.vertcat(motion.v, motion.omega))
+    return Expression("motion_of", state.inputs, outputs, mechanism.port)
 
 
 class Lagrangian:
-    """Matrices and energies of a model as numbers; friction has no part in them.
+    """Matrices of a model as numbers; friction has no part in them.
 
     With ``coordinates="base"`` a state is a pose (..., 4, 4) and a twist (..., 6), and a lower-mobility robot's
     matrices are those of its m coordinates. With ``"euler"`` it is x = [p, angles] (..., 6), the angles in the
@@ -50,13 +54,6 @@ class Lagrangian:
         """I, V and G of a part (one of ``PARTS``) or of the whole robot; V depends on the rates, I and G do not."""
         kernel = self._kernel(f"matrices {part}", lambda: matrices(self._mechanism, part, self.coordinates))
         return Numbers(*self._call(kernel, place, rate))
-
-    def energies(self, place: Any, rate: ArrayLike) -> dict[str, BodyEnergy]:
-        """Kinetic and potential energy of every body, by ``leg.body``; potentials are zero at the base's origin."""
-        kernel = self._kernel("energies", lambda: energies(self._mechanism, self.coordinates))
-        kinetic, potential = self._call(kernel, place, rate)
-        names = body_names(self._mechanism)
-        return {name: BodyEnergy(kinetic[..., k], potential[..., k]) for k, name in enumerate(names)}
 
     def _kernel(self, name: str, build: Callable[[], Expression]) -> Kernel:
         if name not in self._kernels:

@@ -21,14 +21,14 @@ from scipy.spatial.transform import RigidTransform, Rotation
 import polypod as pp
 import states as sample
 from compare import assert_close
-from lagrangian import Lagrangian, Numbers
+from lagrangian import Lagrangian, Numbers, motion_of
 from oracle import with_random_bodies
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import lagrange, virtual_power
-from polypod.formulations.lagrange import PARTS
-from polypod.formulations.lagrange.coordinates import euler_axes, motion_of
+from polypod.formulations.lagrange import PARTS, euler_axes
 from polypod.legs import UPS, PlacedBody, Placement
 from polypod.mechanism import SIMPLIFICATIONS, Mechanism
+from polypod.papers.lopes.matrices import matrices
 from polypod.symbols.vectors import Frame
 from states import mostly_long, papers_robots
 
@@ -173,7 +173,7 @@ class TestForces:
         other = pp.Model(robot.model_copy(update={"platform": whole}))
         (got, _) = evaluate(mechanism, lagrange.inverse_dynamics(mechanism, False), *s[:4])
         assert_close(got, other.inverse_dynamics(*s[:4], friction=False), TOLERANCE)
-        inertia, coriolis, gravity = evaluate(mechanism, lagrange.matrices(mechanism), s.pose, s.twist)
+        inertia, coriolis, gravity = evaluate(mechanism, matrices(mechanism), s.pose, s.twist)
         assert_close(inertia, other.mass_matrix(s.pose), MATRICES)
         assert_close(apply(coriolis, s.twist) + gravity, other.bias(s.pose, s.twist, friction=False), MATRICES)
 
@@ -184,7 +184,7 @@ class TestMatrices:
     def test_make_the_equation_of_motion(self, name: str, bodies: str) -> None:
         model, s = case(name, bodies)
         mechanism = Mechanism(model.robot)
-        inertia, coriolis, gravity = evaluate(mechanism, lagrange.matrices(mechanism), s.pose, s.twist)
+        inertia, coriolis, gravity = evaluate(mechanism, matrices(mechanism), s.pose, s.twist)
         rate = s.twist @ np.linalg.pinv(sample.basis(model.robot)).T
         bias = virtual_power.bias(mechanism, False)
         weight, whole = (evaluate(mechanism, bias, s.pose, twist)[0] for twist in (0 * s.twist, s.twist))
@@ -203,7 +203,7 @@ class TestMatrices:
         along = ca.Function("along", [pose, change], [ca.jtimes(mass.outputs[0].symbols, pose, change)])
         moving = np.zeros_like(s.pose)
         moving[:, :3, :3], moving[:, :3, 3] = skew(s.twist[:, 3:]) @ s.pose[:, :3, :3], s.twist[:, :3]
-        coriolis = evaluate(mechanism, lagrange.matrices(mechanism), s.pose, s.twist)[1]
+        coriolis = evaluate(mechanism, matrices(mechanism), s.pose, s.twist)[1]
         change_rate = np.array(
             [
                 np.array(along(p.ravel(), d.ravel())).reshape(coriolis.shape[1:])
@@ -219,9 +219,7 @@ class TestMatrices:
     def test_parts_sum_to_the_whole(self, name: str) -> None:
         model, s = case(name, "random")
         mechanism = Mechanism(model.robot)
-        whole, *parts = (
-            evaluate(mechanism, lagrange.matrices(mechanism, part), s.pose, s.twist) for part in (None, *PARTS)
-        )
+        whole, *parts = (evaluate(mechanism, matrices(mechanism, part), s.pose, s.twist) for part in (None, *PARTS))
         for k in range(3):
             assert_close(sum(part[k] for part in parts), whole[k], MATRICES)
         assert all(np.abs(part[0]).max() > 0 for part in parts)
@@ -242,7 +240,7 @@ class TestMatrices:
             assert mass is None or moving == mass
             jacobian = model.jacobian(s.pose)
             mechanism = Mechanism(model.robot)
-            (got, *_) = evaluate(mechanism, lagrange.matrices(mechanism, "actuators"), s.pose, s.twist)
+            (got, *_) = evaluate(mechanism, matrices(mechanism, "actuators"), s.pose, s.twist)
             wanted = moving * jacobian.swapaxes(1, 2) @ jacobian
             assert_close(got, wanted, MATRICES, scale=np.abs(model.mass_matrix(s.pose)).max(axis=(1, 2)))
 
@@ -267,7 +265,7 @@ class TestEulerCoordinates:
         mass = virtual_power.mass(mechanism).fixed(mechanism.numbers.values).function.call([ca.vec(pose.T)])[0]
         inertia = carry.T @ ca.reshape(mass, 6, 6) @ carry
         function = ca.Function("slopes", [place], [inertia, ca.jacobian(ca.vec(inertia), place)])
-        got = Numbers(*evaluate(mechanism, lagrange.matrices(mechanism, None, "euler"), x, xdot))
+        got = Numbers(*evaluate(mechanism, matrices(mechanism, None, "euler"), x, xdot))
         for k in range(len(x)):
             matrix, slope = (np.array(value) for value in function(x[k]))
             slopes = slope.reshape(6, 6, 6).transpose(2, 0, 1)
@@ -461,23 +459,6 @@ class TestLopesByHand:
         assert_close(numbers.matrices(path.pose, path.twist, "translating links").inertia, links.translating, MATRICES)
         assert_close(numbers.matrices(path.pose, path.twist, "rotating links").inertia, links.rotating, MATRICES)
 
-    def test_energies(self) -> None:
-        """(22), (32), (47) + (61) by body and (67)-(69); potentials from z_B = 0."""
-        path, (model, _) = lopes_path(), case("lopes")
-        got = Lagrangian(model).energies(path.pose, path.twist)
-        q, rates = model.inverse_kinematics(path.pose), apply(path.jacobian_c, path.twist)
-        links = lopes_links(path)
-        assert set(got) == {"platform"} | {f"leg{i}.{b}" for i in range(1, 7) for b in ("slider", "link")}
-        assert_close(got["platform"].potential, 1.43 * 9.81 * path.x[:, 2], MATRICES)
-        for i in range(6):
-            assert_close(got[f"leg{i + 1}.slider"].kinetic, 0.0615 * rates[:, i] ** 2, MATRICES, scale=1.0)
-            assert_close(got[f"leg{i + 1}.slider"].potential, 0.123 * 9.81 * q[:, i], MATRICES)
-            height = q[:, i] + 0.919 / 1.837 * links.along[i][:, 2]
-            assert_close(got[f"leg{i + 1}.link"].potential, 0.389 * 9.81 * height, MATRICES)
-        kinetic = sum(got[f"leg{i}.link"].kinetic for i in range(1, 7))
-        matrix = links.translating + links.rotating
-        assert_close(kinetic, 0.5 * np.einsum("ni,nij,nj->n", path.twist, matrix, path.twist), MATRICES, scale=1.0)
-
     def test_golden_forces(self) -> None:
         """Forces computed elsewhere with 50 digits."""
         file = Path(__file__).parent / "data" / "golden" / "lopes.json"
@@ -485,19 +466,6 @@ class TestLopesByHand:
             motion = (np.array(state[key]) for key in ("pose", "twist", "acceleration", "wrench"))
             got = case("lopes").model.inverse_dynamics(*motion, formulation="lagrange")
             assert_close(got[None], np.array(state["force"])[None], 1e-13)
-
-
-@pytest.mark.parametrize("name", mostly_long(ROBOTS, KEPT))
-def test_energies_of_bodies_sum_to_the_models(name: str) -> None:
-    model, s = case(name, "random")
-    bodies = Lagrangian(model).energies(s.pose, s.twist)
-    energy = model.energy(s.pose, s.twist)
-    assert_close(sum(b.kinetic for b in bodies.values()), energy.kinetic, MATRICES)
-    scale = sum(np.abs(b.potential) for b in bodies.values())
-    assert_close(sum(b.potential for b in bodies.values()), energy.potential, MATRICES, scale=scale)
-    matrix = Lagrangian(model).matrices(s.pose, s.twist, "platform").inertia
-    rate = s.twist @ np.linalg.pinv(sample.basis(model.robot)).T
-    assert_close(bodies["platform"].kinetic, 0.5 * np.einsum("ni,nij,nj->n", rate, matrix, rate), MATRICES)
 
 
 class TestErrata:
@@ -582,7 +550,7 @@ class TestCost:
     def test_operations_beside_lopes_table_1(self) -> None:
         """62,706 operations for I and V in Table 1; leg by leg in three coordinates it is a sixteenth of that."""
         mechanism = Mechanism(case("lopes").model.robot)
-        assert lagrange.matrices(mechanism, coordinates="euler").graph.count < (57_765 + 4_941) / 15
+        assert matrices(mechanism, coordinates="euler").graph.count < (57_765 + 4_941) / 15
 
 
 class TestNumbers:
@@ -598,7 +566,6 @@ class TestNumbers:
         assert_close(one.coriolis[None], whole.coriolis[3][None], 1e-14)
         assert np.array_equal(numbers.matrices(s.pose[3], s.twist).coriolis[3], whole.coriolis[3])
         assert numbers.matrices(s.pose[:0], s.twist[:0]).gravity.shape == (0, 6)
-        assert numbers.energies(s.pose, s.twist)["leg2.link"].kinetic.shape == (16,)
         euler = Lagrangian(model, "euler")
         x, xdot = euler_states(s)
         assert euler.matrices(x.reshape(4, 4, 6), xdot[0]).inertia.shape == (4, 4, 6, 6)

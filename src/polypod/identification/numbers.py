@@ -51,7 +51,7 @@ class Motion:
 class LinearModel:
     """Forces of a robot as a linear function of its inertial and friction numbers.
 
-    All ten moments of every body with mass count, also those that are zero in the file (``zeros``); friction and other
+    All ten moments of every body with mass count, also those that are zero in the file; friction and other
     inertias count where the file states them, or where ``open_`` (a function of the path) says so. ``same_legs`` takes
     one number for all legs.
     """
@@ -60,7 +60,6 @@ class LinearModel:
         self,
         model: Model,
         *,
-        zeros: bool = True,
         same_legs: bool = False,
         friction: bool = True,
         open_: Callable[[str], bool] = lambda path: False,
@@ -75,7 +74,7 @@ class LinearModel:
 
         def opened(entry: Entry) -> bool:
             if isinstance(entry.index, str):
-                return zeros and value_at(self.robot, entry.path).mass > 0
+                return value_at(self.robot, entry.path).mass > 0
             return open_(entry.path)
 
         self.mechanism = Mechanism(self.robot, model.simplify, opened)

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import casadi as ca
-from pydantic import model_validator
 
-from ..arrays import Array
 from ..description import Body, Friction
-from ..description.quantities import Direction, Length, Position, Range
+from ..description.quantities import Direction, Length, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
-from .driven import DrivenLeg
 from .limits import range_limit
-from .rail import guide, rail_by_its_ends, rail_strut, slide
+from .rail import RailLeg, guide, slide
 from .springs import Stiffness, springs
-from .strut import Strut
 
 _MASSLESS = Body(mass=0.0)
 
 
-class PRPaR(DrivenLeg, kind="PRPaR"):
+class PRPaR(RailLeg, kind="PRPaR"):
     """A slider, a short bar hinged to it about ``axis``, two long bars of ``length``, a short bar on the platform.
 
     The short bars lie along ``axis`` (a base direction the platform keeps) and reach ``half_width`` to both sides;
@@ -30,9 +26,6 @@ class PRPaR(DrivenLeg, kind="PRPaR"):
     ``stiffness`` is that of the drive along the rail.
     """
 
-    rail_start: Position
-    rail_direction: Direction
-    length: Length
     axis: Direction
     half_width: Length
     slider: Body
@@ -46,15 +39,6 @@ class PRPaR(DrivenLeg, kind="PRPaR"):
     platform_friction: Friction = Friction()
     travel: Range | None = None
     stiffness: Stiffness = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _rail_by_its_ends(cls, value: Any) -> Any:
-        return rail_by_its_ends(value)
-
-    def strut(self, q: Array) -> Strut:
-        """The link from its slider, wherever that is."""
-        return rail_strut(q, self.rail_start, self.rail_direction, self.length, self.platform)
 
     def place(self, tip: Frame) -> Placement:
         """Both long bars are parallel to n from slider to platform joint, Staicu (6) for leg C."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import casadi as ca
-from pydantic import model_validator
 
+from ..arrays import Array
 from ..description import Body, Friction
-from ..description.quantities import Direction, Length, Position, Range
+from ..description.quantities import Direction, Range
 from ..symbols.vectors import Frame, columns, cross, vector
 from .contract import Actuator, Joint, PlacedBody, Placement
-from .driven import DrivenLeg
 from .limits import range_limit
-from .rail import guide, rail_by_its_ends, slide
+from .rail import RailLeg, guide, slide
 from .springs import Stiffness, springs
 
 
-class PRU(DrivenLeg, kind="PRU"):
+class PRU(RailLeg, kind="PRU"):
     """A slider as in PUS; the link turns about ``axis`` only, a base direction square to its plane of motion.
 
     The universal joint's first axis is ``axis``, carried by the link; its second is ``platform_axis`` in the
@@ -25,9 +24,6 @@ class PRU(DrivenLeg, kind="PRU"):
     drive along the rail.
     """
 
-    rail_start: Position
-    rail_direction: Direction
-    length: Length
     axis: Direction
     platform_axis: Direction
     slider: Body
@@ -39,10 +35,8 @@ class PRU(DrivenLeg, kind="PRU"):
     travel: Range | None = None
     stiffness: Stiffness = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _rail_by_its_ends(cls, value: Any) -> Any:
-        return rail_by_its_ends(value)
+    def strut(self, q: Array) -> None:
+        """None: its platform joint lets the platform turn about two axes only."""
 
     def place(self, tip: Frame) -> Placement:
         """Slider and link direction by Staicu (6), (7): lambda + L a20^T u1 ends at the platform joint."""

@@ -5,24 +5,20 @@ Kim and Ryu (6)-(13); Lopes (42), (53)-(57) with vertical rails.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import casadi as ca
-from pydantic import model_validator
 
-from ..arrays import Array
 from ..description import Body, ConeLimit, Friction
-from ..description.quantities import Direction, Length, Mass, Position, Range
+from ..description.quantities import Direction, Mass, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
 from .contract import Actuator, Condition, Joint, PlacedBody, Placement
-from .driven import DrivenLeg
 from .limits import cone_limit, range_limit
-from .rail import guide, rail_by_its_ends, rail_strut, slide
+from .rail import RailLeg, guide, slide
 from .springs import Stiffness, springs
-from .strut import Strut
 
 
-class PUS(DrivenLeg, kind="PUS"):
+class PUS(RailLeg, kind="PUS"):
     """A slider at ``rail_start`` + q ``rail_direction`` and a link of ``length`` from it to ``platform``.
 
     ``rail_end`` may be given for ``rail_direction``; it also limits the ``travel``. ``root`` picks the slider on
@@ -36,9 +32,6 @@ class PUS(DrivenLeg, kind="PUS"):
     ``platform_cone`` about an axis of the platform frame; n points from the slider to the platform joint for both.
     """
 
-    rail_start: Position
-    rail_direction: Direction
-    length: Length
     axis: Direction
     slider: Body
     link: Body
@@ -54,15 +47,6 @@ class PUS(DrivenLeg, kind="PUS"):
     link_stiffness: Stiffness = None
     universal_stiffness: Stiffness = None
     spherical_stiffness: Stiffness = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _rail_by_its_ends(cls, value: Any) -> Any:
-        return rail_by_its_ends(value)
-
-    def strut(self, q: Array) -> Strut:
-        """The link from its slider, wherever that is."""
-        return rail_strut(q, self.rail_start, self.rail_direction, self.length, self.platform)
 
     def place(self, tip: Frame) -> Placement:
         """Slider and link direction by (8); the link turns with its universal joint (13)."""

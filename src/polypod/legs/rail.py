@@ -8,10 +8,13 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from pydantic import model_validator
 
 from ..arrays import Array
+from ..description.quantities import Direction, Length, Position
 from ..symbols.vectors import cross, dot, unit, vector
 from .contract import Condition
+from .driven import DrivenLeg
 from .strut import Strut
 
 
@@ -25,27 +28,43 @@ class Slide:
     condition: Condition
 
 
-def rail_by_its_ends(value: Any) -> Any:
-    """Turn ``rail_end`` of a leg's mapping into ``rail_direction`` and a ``travel`` from 0 to the rail's length."""
-    if not isinstance(value, dict) or "rail_end" not in value:
-        return value
-    if "rail_direction" in value:
-        raise ValueError("rail_end: give rail_end or rail_direction, not both")
-    start: Any = value.get("rail_start")
-    end: Any = value["rail_end"]
-    try:
-        span = [float(b) - float(a) for a, b in zip(start, end, strict=True)]
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"rail_end: rail_start and rail_end are points of three numbers, got {start} and {end}"
-        ) from error
-    reach = sum(x * x for x in span) ** 0.5
-    if not math.isfinite(reach):
-        raise ValueError(f"rail_end: finite numbers are needed, got {start} and {end}")
-    if reach == 0.0:
-        raise ValueError(f"rail_end: rail_start and rail_end coincide at {start}")
-    rest = {key: item for key, item in value.items() if key != "rail_end"}
-    return {"travel": (0.0, reach), **rest, "rail_direction": tuple(x / reach for x in span)}
+class RailLeg(DrivenLeg):
+    """A leg of a slider at ``rail_start`` + q ``rail_direction`` and links of ``length`` from it.
+
+    ``rail_end`` may be given for ``rail_direction``; it also limits the ``travel``, from 0 to the rail's length.
+    """
+
+    rail_start: Position
+    rail_direction: Direction
+    length: Length
+
+    @model_validator(mode="before")
+    @classmethod
+    def _rail_by_its_ends(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or "rail_end" not in value:
+            return value
+        if "rail_direction" in value:
+            raise ValueError("rail_end: give rail_end or rail_direction, not both")
+        start: Any = value.get("rail_start")
+        end: Any = value["rail_end"]
+        try:
+            span = [float(b) - float(a) for a, b in zip(start, end, strict=True)]
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"rail_end: rail_start and rail_end are points of three numbers, got {start} and {end}"
+            ) from error
+        reach = sum(x * x for x in span) ** 0.5
+        if not math.isfinite(reach):
+            raise ValueError(f"rail_end: finite numbers are needed, got {start} and {end}")
+        if reach == 0.0:
+            raise ValueError(f"rail_end: rail_start and rail_end coincide at {start}")
+        rest = {key: item for key, item in value.items() if key != "rail_end"}
+        return {"travel": (0.0, reach), **rest, "rail_direction": tuple(x / reach for x in span)}
+
+    def strut(self, q: Array) -> Strut | None:
+        """The link from its slider, wherever that is."""
+        point = np.array(self.rail_start) + q[..., None] * np.array(self.rail_direction)
+        return Strut(point, np.broadcast_to(np.float64(self.length), q.shape), np.array(self.platform))
 
 
 def guide(rail: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -76,9 +95,3 @@ def slide(tip: ca.SX, start: Any, direction: Any, length: Any, root: str) -> Sli
         "m",
     )
     return Slide(q, vector(start) + q * a, (off_rail - step * a) * (1 / length), condition)
-
-
-def rail_strut(q: Array, start: Any, direction: Any, length: float, joint: Any) -> Strut:
-    """A link from a slider at coordinates q (...,) to a joint of the platform."""
-    point = np.array(start) + q[..., None] * np.array(direction)
-    return Strut(point, np.broadcast_to(np.float64(length), q.shape), np.array(joint))

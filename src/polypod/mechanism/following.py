@@ -208,15 +208,18 @@ def _quotients(square: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     near = square < 1
     s = ca.if_else(near, 1, square)
     p = ca.sqrt(s)
-    a = ca.if_else(near, _series(square, 1), ca.sin(p) / p)
-    b = ca.if_else(near, _series(square, 2), (1 - ca.cos(p)) / s)
-    c = ca.if_else(near, _series(square, 3), (p - ca.sin(p)) / (s * p))
+    a = ca.if_else(near, sine_series(square, 1), ca.sin(p) / p)
+    b = ca.if_else(near, sine_series(square, 2), (1 - ca.cos(p)) / s)
+    c = ca.if_else(near, sine_series(square, 3), (p - ca.sin(p)) / (s * p))
     return a, b, c
 
 
-def _series(square: ca.SX, first: int) -> ca.SX:
-    """sum_k (-p^2)^k / (2 k + first)!, to rounding for p^2 up to one."""
+def sine_series(square: ca.SX, first: int, terms: int = _TERMS) -> ca.SX:
+    """sum_k (-p^2)^k / (2 k + first)!: sin(p)/p for 1, (1 - cos(p))/p^2 for 2, (p - sin(p))/p^3 for 3.
+
+    Ten terms reach rounding for p^2 up to one.
+    """
     total = ca.SX(1)
-    for k in range(_TERMS, 0, -1):
+    for k in range(terms, 0, -1):
         total = 1 - square / ((2 * k + first) * (2 * k + first - 1)) * total
     return total / factorial(first)

@@ -39,11 +39,14 @@ class LegAtState:
 
         That step makes a nearly closed leg exact, and its derivatives are those of the closed one.
         """
+        return self._at_start(self.model.closing[0])
+
+    def _at_start(self, closing: ca.SX) -> ca.SX:
+        """A part of the model's closing, of this tip, with the unknowns at ``start``."""
         u = self.model.unknowns
         assert u is not None
         start = u.place if self.start is None else self.start
-        symbols = ca.vertcat(self.model.all_inputs, u.place)
-        return ca.substitute(self.model.closing[0], symbols, ca.vertcat(self._here, start))
+        return ca.substitute(closing, ca.vertcat(self.model.all_inputs, u.place), ca.vertcat(self._here, start))
 
     @property
     def _here(self) -> ca.SX:
@@ -126,11 +129,7 @@ class LegAtState:
     @lazy
     def before(self) -> ca.SX:
         """The equations of the leg's unknowns before the step of Newton that its place has taken."""
-        u = self.model.unknowns
-        assert u is not None
-        start = u.place if self.start is None else self.start
-        symbols = ca.vertcat(self.model.all_inputs, u.place)
-        return ca.substitute(self.model.closing[1], symbols, ca.vertcat(self._here, start))
+        return self._at_start(self.model.closing[1])
 
     @lazy
     def constraint_values(self) -> ca.SX:

@@ -60,7 +60,7 @@ class DesignCalls(Checked):
 
         def which() -> NDArray[np.int64]:
             """The design of every state; made when asked for: memory that is new takes as long as the mechanics."""
-            return _which(design, shape)
+            return designs_of_states(design, shape)
 
         inputs = [p.name for p in kernel.inputs]
         bound = kernel.at(values, rows=outer is None) if kernel.parameters else kernel
@@ -114,7 +114,7 @@ class DesignCalls(Checked):
         given = batch(arguments)
         states = self._rigid_and_finite(given, arguments)
         shape = _together(design, states.shape)
-        which = _which(design, shape)
+        which = designs_of_states(design, shape)
         rows = [np.ascontiguousarray(_rows(row, states.shape, shape)) for row in states.rows]
         kernels = RowKernels(of_design, values[which])
         own = own_motion(self._freedoms, self._size, kernels, self._homes(design)[which])
@@ -181,7 +181,7 @@ def _together(design: Design, states: tuple[int, ...]) -> tuple[int, ...]:
         ) from error
 
 
-def _which(design: Design, shape: tuple[int, ...]) -> NDArray[np.int64]:
+def designs_of_states(design: Design, shape: tuple[int, ...]) -> NDArray[np.int64]:
     """The number of the design of every state of a batch."""
     return np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
 

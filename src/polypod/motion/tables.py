@@ -91,9 +91,9 @@ def read_table(folder: Path, name: str, chosen: Collection[str] | None = None) -
         raise InputError(f"csv: {name}: {'; '.join(map(str, error.faults))}{where}") from error
 
 
-def read_columns(path: Path, chosen: Collection[str] | None = None) -> tuple[tuple[Column, ...], Array]:
+def read_columns(path: Path) -> tuple[tuple[Column, ...], Array]:
     """Columns and their values (n, k) in SI units of a CSV file whose rows have no time."""
-    cells = read_cells(path, chosen)
+    cells = read_cells(path)
     return cells.columns, cells.values
 
 

@@ -7,9 +7,9 @@ denominator become one reciprocal and products again.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import casadi as ca
 
@@ -20,6 +20,7 @@ _COMMUTATIVE = frozenset({ca.OP_ADD, ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX})
 # condition ? a : b, which CasADi writes as (c ? a : 0) + (!c ? b : 0).
 SELECT = -1
 _NOWHERE = (0, 0)
+Value = TypeVar("Value")
 
 
 class Operation(NamedTuple):
@@ -52,6 +53,26 @@ class Graph:
     def only(self, outputs: Iterable[int]) -> Graph:
         """The graph of some of the outputs."""
         return _pruned(self.inputs, list(self.operations), [list(self.outputs[k]) for k in outputs])
+
+    def evaluated(
+        self,
+        inputs: Sequence[Sequence[Value]],
+        constant: Callable[[float], Value],
+        rules: Mapping[int, Callable[..., Value]],
+        what: str,
+    ) -> list[list[Value]]:
+        """The outputs in any arithmetic, called ``what``, that has a rule for each operation: intervals, say."""
+        values: list[Value] = []
+        for step in self.operations:
+            if step.op == ca.OP_INPUT:
+                values.append(inputs[step.source[0]][step.source[1]])
+            elif step.op == ca.OP_CONST:
+                values.append(constant(step.constant))
+            elif step.op in rules:
+                values.append(rules[step.op](*(values[i] for i in step.arguments)))
+            else:
+                raise unsupported(step.op, what)
+        return [[values[i] for i in row] for row in self.outputs]
 
     @staticmethod
     def of(function: ca.Function) -> Graph:

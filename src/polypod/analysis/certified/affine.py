@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...symbols.graph import Graph, Operation, unsupported
+from ...symbols.graph import Graph
 
 _UNIT = 2.0**-51
 """Twice the distance from 1 to the next double: more than the rounding of an operation, relative to its result."""
@@ -44,22 +44,8 @@ class Affine:
 
 def modelled(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affine]]:
     """Models of the graph's outputs for models of its inputs, all over the same t."""
-    count = len(inputs[0][0].slopes)
-    values: list[Affine] = []
-    for step in graph.operations:
-        if step.op == ca.OP_INPUT:
-            values.append(inputs[step.source[0]][step.source[1]])
-        elif step.op == ca.OP_CONST:
-            values.append(Affine.exact(ca.SX(step.constant), (ca.SX(0),) * count))
-        else:
-            values.append(_apply(step, [values[i] for i in step.arguments]))
-    return [[values[i] for i in row] for row in graph.outputs]
-
-
-def _apply(step: Operation, x: list[Affine]) -> Affine:
-    if step.op not in _RULES:
-        raise unsupported(step.op, "first-order models")
-    return _RULES[step.op](*x)
+    still = (ca.SX(0),) * len(inputs[0][0].slopes)
+    return graph.evaluated(inputs, lambda x: Affine.exact(ca.SX(x), still), _RULES, "first-order models")
 
 
 def _sum(a: Affine, b: Affine) -> Affine:

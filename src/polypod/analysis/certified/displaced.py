@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from math import factorial
-
 import casadi as ca
 
 from ...mechanism import Mechanism
+from ...mechanism.following import sine_series
 from ...platforms import ConstrainedState
 from ...platforms.motion import frame_of, pose_of
 from ...symbols.vectors import Frame, cayley, dot, skew
@@ -52,7 +51,7 @@ def followed(mechanism: Mechanism, x: ca.SX, w: ca.SX, fixed: ca.SX) -> tuple[ca
     basis = ca.horzcat(state.chosen, state.others)
     xi = basis @ ca.vertcat(x, w)
     home, square, across = frame_of(fixed[:16]), dot(xi[3:], xi[3:]), skew(xi[3:])
-    a, b, c = (_series(square, first) for first in (1, 2, 3))
+    a, b, c = (sine_series(square, first, _TERMS) for first in (1, 2, 3))
     twice = across @ across
     turn = ca.SX.eye(3) + a * across + b * twice
     rates = ca.diagcat(ca.SX.eye(3), ca.SX.eye(3) + b * across + c * twice)
@@ -67,14 +66,6 @@ def with_twists(pose: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
         spin = moving.axes @ frame.axes.T
         columns.append(ca.vertcat(moving.origin, spin[2, 1], spin[0, 2], spin[1, 0]))
     return pose, ca.horzcat(*columns)
-
-
-def _series(square: ca.SX, first: int) -> ca.SX:
-    """sum_k (-p^2)^k / (2 k + first)!: sin(p)/p for 1, (1 - cos(p))/p^2 for 2, (p - sin(p))/p^3 for 3."""
-    total = ca.SX(1)
-    for k in range(_TERMS, 0, -1):
-        total = 1 - square / ((2 * k + first) * (2 * k + first - 1)) * total
-    return total / factorial(first)
 
 
 def turned(angles: ca.SX) -> ca.SX:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from ...symbols.graph import Graph, Operation, unsupported
+from ...symbols.graph import Graph
 
 _UNIT = 2.0**-51
 """Twice the distance from 1 to the next double: more than the rounding of an operation, or of a quotient written as a
@@ -44,17 +44,15 @@ def enclosed(
 
     The upper ends of what stands under roots are added to ``under_roots``: if one is negative, no point has a value.
     """
-    values: list[Interval] = []
-    for step in graph.operations:
-        if step.op == ca.OP_INPUT:
-            values.append(inputs[step.source[0]][step.source[1]])
-        elif step.op == ca.OP_CONST:
-            values.append(Interval(ca.SX(step.constant), ca.SX(step.constant)))
-        else:
-            if step.op == ca.OP_SQRT and under_roots is not None:
-                under_roots.append(values[step.arguments[0]].high)
-            values.append(_apply(step, [values[i] for i in step.arguments]))
-    return [[values[i] for i in row] for row in graph.outputs]
+    rules = _RULES
+    if under_roots is not None:
+
+        def root(a: Interval) -> Interval:
+            under_roots.append(a.high)
+            return _root(a)
+
+        rules = {**_RULES, ca.OP_SQRT: root}
+    return graph.evaluated(inputs, lambda x: Interval(ca.SX(x), ca.SX(x)), rules, "interval arithmetic")
 
 
 def outward(low: ca.SX, high: ca.SX, unit: float = _UNIT) -> Interval:
@@ -74,12 +72,6 @@ def mean_value(centre: Interval, slopes: list[Interval], ways: list[Interval]) -
 def within(a: Interval, b: Interval) -> Interval:
     """What two intervals of the same value leave; a without b where b is no number."""
     return Interval(ca.if_else(b.low > a.low, b.low, a.low), ca.if_else(b.high < a.high, b.high, a.high))
-
-
-def _apply(step: Operation, x: list[Interval]) -> Interval:
-    if step.op not in _RULES:
-        raise unsupported(step.op, "interval arithmetic")
-    return _RULES[step.op](*x)
 
 
 def _product(a: Interval, b: Interval) -> Interval:

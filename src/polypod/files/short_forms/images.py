@@ -42,15 +42,15 @@ class Image:
 
     def point(self, value: Any) -> list[float]:
         """Image of a point."""
-        return _listed(self.axes @ np.array(value) + self.shift)
+        return listed(self.axes @ np.array(value) + self.shift)
 
     def direction(self, value: Any) -> list[float]:
         """Image of a direction."""
-        return _listed(self.axes @ np.array(value))
+        return listed(self.axes @ np.array(value))
 
     def axis(self, value: Any) -> list[float]:
         """Image of an axis of rotation, whose sense is that of a screw."""
-        return _listed(self.sense * self.axes @ np.array(value))
+        return listed(self.sense * self.axes @ np.array(value))
 
     def after(self, first: Image) -> Image:
         """This image of a first one."""
@@ -140,6 +140,6 @@ def _neat(matrix: Array) -> Array:
     return np.where(size == 0.0, 0.0, sign * size)
 
 
-def _listed(value: Array) -> list[float]:
+def listed(value: Array) -> list[float]:
     """Numbers of a file; no minus zero."""
     return [float(x) + 0.0 for x in value]

@@ -10,6 +10,7 @@ from ...arrays import Array
 from ...errors import UnknownNameError, short_repr
 from ..schema import Location
 from .forms import Cylinder, Massive, Pair, Revolution, ShortFormError, read_form, read_point
+from .images import listed
 
 _SHAPES = (
     "3 principal moments, 3 rows of 3 numbers, or a shape between the body's two joints needed: rod (slender), "
@@ -80,14 +81,14 @@ class _Leg:
         if length < _APART:
             raise ShortFormError((*place, how), f"{name!r} is at the point of this joint; there is no way between them")
         if how == "to":
-            return _listed(way / length)
+            return listed(way / length)
         if first is None:
             raise ShortFormError(place, "across: is for the second axis of a universal joint; write {to: JOINT}")
         square = np.cross(_numbers(first, place), way / length)
         size = float(np.linalg.norm(square))
         if size < 1e-6:
             raise ShortFormError((*place, how), f"the way to {name!r} lies along the first axis; give 3 numbers")
-        return _listed(square / size)
+        return listed(square / size)
 
     def _named(self, name: Any, place: Location) -> int:
         names = [joint.get("name") for joint in self._joints]
@@ -147,7 +148,7 @@ class _Leg:
             along, across = 0.5 * mass * radius**2, mass * (3 * radius**2 + length**2) / 12
         line = np.outer(end - start, end - start) / length**2
         tensor = across * (np.eye(3) - line) + along * line
-        return {"com": _listed(0.5 * (start + end)), **body, "inertia": tensor.tolist()}
+        return {"com": listed(0.5 * (start + end)), **body, "inertia": tensor.tolist()}
 
     def _ends(self, name: str) -> tuple[Array, Array]:
         """The two points where a body has joints."""
@@ -187,7 +188,7 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
         plain = {key: value for key, value in body.items() if key != "pair"}
         com = read_point({"at": plain.get("com", [0.0, 0.0, 0.0])}, (*location, "bodies", name))
         for side, sign in ((1, 1.0), (2, -1.0)):
-            bodies[f"{name}{side}"] = {**plain, "com": _listed(com + sign * pairs[name])}
+            bodies[f"{name}{side}"] = {**plain, "com": listed(com + sign * pairs[name])}
             places["bodies", f"{name}{side}"] = ("bodies", name)
     joints: list[dict[str, Any]] = []
     for number, joint in enumerate(leg["joints"]):
@@ -209,7 +210,7 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
             places["joints", len(joints)] = ("joints", number)
             sides = [f"{name}{side}" if name in held else name for name in joint["between"]]
             own = {"name": f"{joint['name']}{side}"} if "name" in joint else {}
-            joints.append({**joint, **own, "between": sides, "at": _listed(at + sign * offsets[0])})
+            joints.append({**joint, **own, "between": sides, "at": listed(at + sign * offsets[0])})
     return {**leg, "bodies": bodies, "joints": joints}, places
 
 
@@ -225,7 +226,3 @@ def _numbers(value: Any, place: Location) -> Array:
         return np.array(value, dtype=float).reshape(3)
     except (TypeError, ValueError):
         raise ShortFormError(place, f"the first axis must be 3 numbers, got {short_repr(value)}") from None
-
-
-def _listed(value: Array) -> list[float]:
-    return [float(x) + 0.0 for x in value]

@@ -1,6 +1,7 @@
 """Lagrange: matrices and forces from the energies of the bodies (Lopes)."""
 
-from .dynamics import body_names, energies, inverse_dynamics, matrices
-from .parts import PARTS
+from .dynamics import inverse_dynamics, platform_part
+from .legs import LegEnergies
+from .parts import PARTS, Matrices, euler_axes
 
-__all__ = ["PARTS", "body_names", "energies", "inverse_dynamics", "matrices"]
+__all__ = ["PARTS", "LegEnergies", "Matrices", "euler_axes", "inverse_dynamics", "platform_part"]

@@ -2,22 +2,20 @@
 
 I du/dt + V u + G = J^T f + w_ext, each of I, V and G the sum of the parts ``platform``, ``actuators`` (what moves only
 along an actuated coordinate), ``translating links`` (every other leg body's mass at its centre) and ``rotating links``
-(its inertia about the centre), (73)-(75). u is the twist (``base``), or the rates of [p, Euler angles] (``euler``).
+(its inertia about the centre), (73)-(75). u is the twist.
 """
 
 from __future__ import annotations
 
 import casadi as ca
 
-from ...errors import InputError, UnknownNameError
+from ...errors import InputError
 from ...friction import JointFriction, Loads, actuator_friction
 from ...mechanism import Mechanism
 from ...platforms import Motion
 from ...symbols.expression import Expression, port
-from ...symbols.vectors import dot
 from ..solution import Distribution, actuator_forces, motion_inputs
-from .coordinates import State, tip_maps
-from .legs import LegEnergies, carriers
+from .legs import LegEnergies
 from .parts import PARTS, Matrices, platform_matrices
 
 
@@ -32,7 +30,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     platform, attached = mechanism.moving(x)
     motion = platform.motion
     twist, change = ca.vertcat(motion.v, motion.omega), ca.vertcat(motion.a, motion.alpha)
-    demand = _platform(mechanism, motion).force(twist, change) - x.wrench.symbols
+    demand = platform_part(mechanism, motion).force(twist, change) - x.wrench.symbols
     frictions = [JointFriction.of(leg, friction, loads) for leg in attached]
     rows = []
     for leg, joints in zip(attached, frictions, strict=True):
@@ -57,57 +55,8 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     )
 
 
-def matrices(mechanism: Mechanism, part: str | None = None, coordinates: str = "base") -> Expression:
-    """I (m, m), V (m, m) and G (m) of one part, or of the whole robot, without friction.
-
-    ``base``: inputs pose and twist. ``euler``: inputs x = [p, angles] in the robot's convention and xdot; the
-    matrices are T^T I T (28), T^T (V T + I Tdot) and T^T G, which is (76)-(79) of I_E.
-    """
-    if part is not None and part not in PARTS:
-        raise UnknownNameError("part", part, PARTS)
-    parts = PARTS if part is None else (part,)
-    state = State(mechanism, coordinates)
-    platform, motion = state.platform, state.platform.motion
-    result = Matrices(ca.SX.zeros(6, 6), ca.SX.zeros(6, 6), ca.SX.zeros(6))
-    if "platform" in parts:
-        result = result + _platform(mechanism, motion)
-    for leg in mechanism.attach(platform) if parts != ("platform",) else []:
-        energies = LegEnergies(leg, mechanism.gravity)
-        own = Matrices(*energies.matrices(parts)(*energies.series[:2]))
-        result = result + own.carried(*tip_maps(leg, motion.omega))
-    if not mechanism.platform.full:
-        basis = platform.reduced(ca.SX.eye(6)).T
-        result = result.carried(basis, ca.SX.zeros(*basis.shape))
-    if state.carry is not None:
-        result = result.carried(*state.carry)
-    outputs = (port("inertia", result.inertia), port("coriolis", result.coriolis), port("gravity", result.gravity))
-    return Expression("lagrange_matrices", state.inputs, outputs, mechanism.port)
-
-
-def energies(mechanism: Mechanism, coordinates: str = "base") -> Expression:
-    """Kinetic and potential energy (k,) [J] of every body in the order of :func:`body_names`, (15) and (66)."""
-    state = State(mechanism, coordinates)
-    motion = state.platform.motion
-    twist = ca.vertcat(motion.v, motion.omega)
-    body = mechanism.numbers.platform
-    centre = motion.frame.origin + motion.frame.axes @ body.com
-    kinetic = [0.5 * ca.dot(twist, _platform(mechanism, motion).inertia @ twist)]
-    potential = [-body.mass * dot(mechanism.gravity, centre)]
-    for leg in mechanism.attach(state.platform):
-        found = LegEnergies(leg, mechanism.gravity)
-        k, p = found.by_body()(*found.series[:2])
-        kinetic.append(k)
-        potential.append(p)
-    outputs = (port("kinetic", ca.vertcat(*kinetic)), port("potential", ca.vertcat(*potential)))
-    return Expression("lagrange_energies", state.inputs, outputs, mechanism.port)
-
-
-def body_names(mechanism: Mechanism) -> tuple[str, ...]:
-    """``platform``, then ``leg.body`` for every body and every mass that moves with a coordinate."""
-    return ("platform", *(f"{leg.name}.{body}" for leg in mechanism.legs for body in carriers(leg)))
-
-
-def _platform(mechanism: Mechanism, motion: Motion) -> Matrices:
+def platform_part(mechanism: Mechanism, motion: Motion) -> Matrices:
+    """I, V and G of the platform at a motion, with respect to its twist."""
     body, axes = mechanism.numbers.platform, motion.frame.axes
     tensor = axes @ body.central_tensor @ axes.T
     twist = ca.vertcat(motion.v, motion.omega)

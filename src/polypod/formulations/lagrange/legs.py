@@ -1,4 +1,4 @@
-"""Kinetic and potential energies of a leg's bodies, and its matrices in its own coordinates.
+"""Kinetic energies and weights of a leg's bodies, and its matrices in its own coordinates.
 
 Every energy is K = 1/2 zdot^T M zdot with constant M and zdot = B(t) tdot: the velocity of a centre of mass, the
 angular velocity of a body in its own axes, or the rate of an actuated coordinate. A leg's coordinates t are its tip's
@@ -17,8 +17,8 @@ import casadi as ca
 
 from ...lazy import lazy
 from ...legs import PlacedBody
-from ...mechanism import LegAtState, LegModel
-from ...symbols.vectors import Frame, absent, dot, skew, total
+from ...mechanism import LegAtState
+from ...symbols.vectors import Frame, absent, skew, total
 from .parts import christoffel, symmetric
 
 
@@ -29,37 +29,22 @@ class Term:
     ``coriolis`` is its V where that is not (76) of its inertia B^T M B.
     """
 
-    body: str
     part: str
     velocity: ca.SX
     weight: ca.SX
     coriolis: ca.SX | None = None
 
-    def kinetic(self, rate: ca.SX) -> ca.SX:
-        """The term's energy at the rates tdot."""
-        z = self.velocity @ rate
-        return 0.5 * ca.dot(z, self.weight @ z)
-
 
 @dataclass(frozen=True)
 class Weight:
-    """Potential energy of a body, -m g . c of the leg's coordinates, and what it takes to hold it, -m B^T g."""
+    """What it takes to hold a body against gravity, -m B^T g, and the part it belongs to."""
 
-    body: str
     part: str
-    potential: ca.SX
     force: ca.SX
 
 
-def carriers(leg: LegModel) -> tuple[str, ...]:
-    """Names of what carries energy in a leg: its bodies, and masses that move with a coordinate."""
-    placement = leg.placement
-    rotors = (actuator.name for actuator in placement.actuators if not absent(actuator.rotor))
-    return (*(body.name for body in placement.bodies), *(f"rotor of {name}" for name in rotors))
-
-
 class LegEnergies:
-    """Energies of a leg's bodies as functions of its coordinates ``t`` and rates ``rate``."""
+    """Energies of a leg's bodies by its coordinates ``t`` and rates ``rate``, and the matrices that follow."""
 
     def __init__(self, state: LegAtState, gravity: ca.SX) -> None:
         leg = state.model
@@ -86,11 +71,11 @@ class LegEnergies:
             terms = self._without_spin(body) if spinless else self._terms(body, part, centre)
             weight = -body.moments.mass * gravity
             self.terms += terms if body.has_inertia else []
-            self.weights.append(Weight(body.name, part, dot(weight, centre), terms[0].velocity.T @ weight))
+            self.weights.append(Weight(part, terms[0].velocity.T @ weight))
         for actuator in leg.placement.actuators:
             if not absent(actuator.rotor):
                 slope = ca.jacobian(self._closed(actuator.coordinate), self.t)
-                self.terms.append(Term(f"rotor of {actuator.name}", "actuators", slope, ca.SX(actuator.rotor)))
+                self.terms.append(Term("actuators", slope, ca.SX(actuator.rotor)))
 
     @property
     def series(self) -> tuple[ca.SX, ca.SX, ca.SX]:
@@ -130,9 +115,9 @@ class LegEnergies:
     def _terms(self, body: PlacedBody, part: str, centre: ca.SX) -> list[Term]:
         """Translation of the centre of mass, Lopes (42)-(48), and rotation about it, (51)-(62)."""
         tensor = body.moments.central_tensor
-        terms = [Term(body.name, part, ca.jacobian(centre, self.t), body.moments.mass * ca.SX.eye(3))]
+        terms = [Term(part, ca.jacobian(centre, self.t), body.moments.mass * ca.SX.eye(3))]
         if tensor.nnz() and ca.depends_on(body.frame.axes, self.t):
-            terms.append(Term(body.name, "rotating links", self._angular(body.frame.axes), tensor))
+            terms.append(Term("rotating links", self._angular(body.frame.axes), tensor))
         return terms
 
     def _angular(self, axes: ca.SX) -> ca.SX:
@@ -163,8 +148,8 @@ class LegEnergies:
         gyration = skew(0.5 * ca.trace(inertia) * omega - inertia @ omega) - inertia @ skew(omega)
         rotary = turn.T @ (inertia @ turn_change + gyration @ turn)
         return [
-            Term(body.name, "translating links", velocity, mass * ca.SX.eye(3), mass * (velocity.T @ change)),
-            Term(body.name, "rotating links", axes.T @ turn, tensor, rotary),
+            Term("translating links", velocity, mass * ca.SX.eye(3), mass * (velocity.T @ change)),
+            Term("rotating links", axes.T @ turn, tensor, rotary),
         ]
 
     def _along(self, matrix: ca.SX) -> ca.SX:
@@ -206,13 +191,6 @@ class LegEnergies:
         gravity = total([w.force for w in self.weights if w.part in parts], (size, 1))
         results = [inertia, coriolis + christoffel(slopes, self.rate), gravity]
         return self._function([ca.densify(r) for r in results])
-
-    def by_body(self) -> Callable[..., Any]:
-        """Kinetic and potential energies of the leg's bodies in the order of :func:`carriers`, of (t, tdot)."""
-        names = carriers(self.leg)
-        kinetic = [total([x.kinetic(self.rate) for x in self.terms if x.body == name], (1, 1)) for name in names]
-        potential = [total([x.potential for x in self.weights if x.body == name], (1, 1)) for name in names]
-        return self._function([ca.vertcat(*kinetic), ca.vertcat(*potential)])
 
     def coordinate_slopes(self) -> Callable[..., Any]:
         """dq/dt of the actuated coordinates, columns (t, a), of (t, tdot)."""

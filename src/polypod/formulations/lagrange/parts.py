@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import casadi as ca
 
 from ...symbols.vectors import skew, total
-from .coordinates import euler_axes
 
 PARTS = ("platform", "actuators", "translating links", "rotating links")
 
@@ -73,3 +72,27 @@ def symmetric(matrix: ca.SX) -> ca.SX:
     """A matrix known to be symmetric, its lower triangle the very expressions of its upper one."""
     upper = ca.triu(ca.densify(matrix))
     return upper + ca.triu(upper, False).T
+
+
+def euler_axes(convention: str, angles: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """R and J_A with omega = J_A d(angles)/dt, for an Euler convention as SciPy spells it.
+
+    Capitals turn about moving axes in the order given; ``ZYX`` is Lopes (4) and (9). Small letters turn about fixed
+    axes, the first angle first.
+    """
+    order = range(3) if convention.isupper() else range(2, -1, -1)
+    turned, columns = ca.SX.eye(3), [ca.SX.zeros(3)] * 3
+    for k in order:
+        number = "xyz".index(convention[k].lower())
+        columns[k] = turned[:, number]
+        turned = turned @ _turn(number, angles[k])
+    return turned, ca.horzcat(*columns)
+
+
+def _turn(number: int, angle: ca.SX) -> ca.SX:
+    """Rotation about a coordinate axis."""
+    c, s = ca.cos(angle), ca.sin(angle)
+    i, j = (number + 1) % 3, (number + 2) % 3
+    matrix = ca.SX.eye(3)
+    matrix[i, i], matrix[j, j], matrix[i, j], matrix[j, i] = c, c, -s, s
+    return matrix

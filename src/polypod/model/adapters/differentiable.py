@@ -17,6 +17,7 @@ from ...kernels import Kernel
 from ...mechanism.closing import closed
 from ...parameters.paths import Design, matching_paths, value_at
 from ..derivatives import derivative_functions, slopes_of_designs
+from ..design_calls import designs_of_states
 from ..diagnosis import Errors, check_policy, report
 from .by_jacobian import JacobianProducts, without_sweep
 
@@ -134,7 +135,7 @@ class Differentiable:
         design, lead = self._design(arrays)
         answer = self._answer(self._bound(self._function, (design, lead)), self._spread(arrays, lead))
         if design.reasons:
-            which = self._place(design, lead)
+            which = designs_of_states(design, lead)
             bad = np.isin(which, list(design.reasons))
             answer.reshape(-1, *self.core)[bad] = np.nan
             report(
@@ -164,7 +165,7 @@ class Differentiable:
                 for array, core in zip(arrays[len(self.state) :], cores, strict=True)
             ]
             numbers = dict(zip(self.parameters, values, strict=True))
-            found |= self._by_file(found.pop("parameters", None), numbers, self._place(design, lead))
+            found |= self._by_file(found.pop("parameters", None), numbers, designs_of_states(design, lead))
         unknown = np.full(size, np.nan)
         return [
             (found[name] if name in found else _spread_over(unknown, core)).reshape((*lead, *core))
@@ -201,7 +202,7 @@ class Differentiable:
         named = zip(self.state, arrays, self.cores, strict=False)
         rows = {name: _rows(array, core, lead) for name, array, core in named}
         values = design.rows(self._numbers) if self.parameters else self._numbers.values[None]
-        numbers = values[0] if len(values) == 1 else values[self._place(design, lead)]
+        numbers = values[0] if len(values) == 1 else values[designs_of_states(design, lead)]
         weight = np.broadcast_to(adjoint, (*lead, *self.core)).reshape(-1, *self.core)
         return product(rows, numbers, weight)
 
@@ -218,10 +219,6 @@ class Differentiable:
             listed = ", ".join(f"{name} {a.shape}" for name, a in zip(self.inputs, arrays, strict=True))
             raise InputError(f"batch axes do not fit together: {listed}") from error
 
-    def _place(self, design: Design, lead: tuple[int, ...]) -> NDArray[np.int64]:
-        """The number of the design of every state."""
-        return np.broadcast_to(np.arange(design.count).reshape(design.shape), lead).ravel()
-
     def _bound(self, kernel: Kernel, of: tuple[Design, tuple[int, ...]] | None) -> Kernel:
         """A kernel with the numbers of the robot or of designs."""
         if kernel.parameters is None:
@@ -232,7 +229,9 @@ class Differentiable:
             return self._fixed[kernel.name]
         design, lead = of
         values = design.rows(self._numbers)
-        return kernel.at(values[0]) if design.count == 1 else kernel.at(values[self._place(design, lead)], rows=True)
+        return (
+            kernel.at(values[0]) if design.count == 1 else kernel.at(values[designs_of_states(design, lead)], rows=True)
+        )
 
     def _spread(self, arrays: Sequence[Array], lead: tuple[int, ...]) -> list[Array]:
         """The arrays of a state, one of which has the axes of the whole batch."""

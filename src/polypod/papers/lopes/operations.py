@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from ...files import load
-from ...formulations.lagrange import matrices
-from ...formulations.lagrange.parts import PARTS
+from ...formulations.lagrange import PARTS
 from ...kernels import Expression
 from ...mechanism import Mechanism
 from ...results.tables import Table, table
 from . import cases
+from .matrices import matrices
 
 TABLE_1 = {
     "platform": ((310, 590, 0), (36, 90, 0)),

@@ -43,13 +43,13 @@ class Solids:
             strip = np.array([a + low * across, b + low * across, b + high * across, a + high * across])
             self._polygons.append((depth, strip, (*_tone(colour, light), 1.0), 0.0))
 
-    def ball(self, centre: Array, radius: float, colour: str, light: float = 1.0) -> None:
+    def ball(self, centre: Array, radius: float, colour: str) -> None:
         """A round joint, before what it joins."""
         disc = self.view.flat(centre) + radius * _BALL
         shine = self.view.flat(centre) + radius * np.array([-0.3, 0.35]) + 0.35 * radius * _BALL
         depth = float(self.view.depth(centre)) + radius
-        self._polygons.append((depth, disc, (*_tone(colour, 0.8 * light), 1.0), 0.4))
-        self._polygons.append((depth + 1e-9, shine, (*_tone(colour, 1.5 * light), 1.0), 0.0))
+        self._polygons.append((depth, disc, (*_tone(colour, 0.8), 1.0), 0.4))
+        self._polygons.append((depth + 1e-9, shine, (*_tone(colour, 1.5), 1.0), 0.0))
 
     def plate(self, ring: Array, thickness: float, colour: str, alpha: float) -> None:
         """A plate (m, 3), its corners in order, ``thickness`` to both sides of their plane."""

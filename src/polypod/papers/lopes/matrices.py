@@ -1,4 +1,4 @@
-"""Coordinates for Lagrange's equation: the platform's twist, or [p, Euler angles], and their maps to a leg's tip."""
+"""I, V and G of a robot and of its parts, in twists or in the paper's coordinates [p, Euler angles]."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import casadi as ca
 
 from ...description import Robot
 from ...errors import InputError, UnknownNameError
+from ...formulations.lagrange import PARTS, LegEnergies, Matrices, euler_axes, platform_part
 from ...mechanism import LegAtState, Mechanism
 from ...platforms.contract import tip_map
 from ...platforms.motion import pose_of
@@ -44,40 +45,35 @@ class State:
         self.platform = mechanism.platform.at(x, carry @ rate, still)
 
 
-def motion_of(mechanism: Mechanism) -> Expression:
-    """Pose (4, 4) and twist (6) of the platform from Euler coordinates and their rates."""
-    state = State(mechanism, "euler")
-    motion = state.platform.motion
-    outputs = port("pose", pose_of(motion.frame), (4, 4)), port("twist", ca.vertcat(motion.v, motion.omega))
-    return Expression("motion_of", state.inputs, outputs, mechanism.port)
+def matrices(mechanism: Mechanism, part: str | None = None, coordinates: str = "base") -> Expression:
+    """I (m, m), V (m, m) and G (m) of one part, or of the whole robot, without friction.
+
+    ``base``: inputs pose and twist. ``euler``: inputs x = [p, angles] in the robot's convention and xdot; the
+    matrices are T^T I T (28), T^T (V T + I Tdot) and T^T G, which is (76)-(79) of I_E.
+    """
+    if part is not None and part not in PARTS:
+        raise UnknownNameError("part", part, PARTS)
+    parts = PARTS if part is None else (part,)
+    state = State(mechanism, coordinates)
+    platform, motion = state.platform, state.platform.motion
+    result = Matrices(ca.SX.zeros(6, 6), ca.SX.zeros(6, 6), ca.SX.zeros(6))
+    if "platform" in parts:
+        result = result + platform_part(mechanism, motion)
+    for leg in mechanism.attach(platform) if parts != ("platform",) else []:
+        energies = LegEnergies(leg, mechanism.gravity)
+        own = Matrices(*energies.matrices(parts)(*energies.series[:2]))
+        result = result + own.carried(*_tip_maps(leg, motion.omega))
+    if not mechanism.platform.full:
+        basis = platform.reduced(ca.SX.eye(6)).T
+        result = result.carried(basis, ca.SX.zeros(*basis.shape))
+    if state.carry is not None:
+        result = result.carried(*state.carry)
+    outputs = (port("inertia", result.inertia), port("coriolis", result.coriolis), port("gravity", result.gravity))
+    return Expression("lagrange_matrices", state.inputs, outputs, mechanism.port)
 
 
-def tip_maps(leg: LegAtState, omega: ca.SX) -> tuple[ca.SX, ca.SX]:
+def _tip_maps(leg: LegAtState, omega: ca.SX) -> tuple[ca.SX, ca.SX]:
     """C with tdot = C u for the twist u, and its time derivative: C = [1, -r~], Cdot = [0, -(omega x r)~]."""
     moving = [leg.arm, *([leg.axes[:, k] for k in range(3)] if leg.model.uses_axes else [])]
     rates = [ca.horzcat(ca.SX.zeros(3, 3), -skew(skew(omega) @ r)) for r in moving]
     return tip_map(leg.tip)[: 3 * len(moving), :], ca.vertcat(*rates)
-
-
-def euler_axes(convention: str, angles: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """R and J_A with omega = J_A d(angles)/dt, for an Euler convention as SciPy spells it.
-
-    Capitals turn about moving axes in the order given; ``ZYX`` is Lopes (4) and (9). Small letters turn about fixed
-    axes, the first angle first.
-    """
-    order = range(3) if convention.isupper() else range(2, -1, -1)
-    turned, columns = ca.SX.eye(3), [ca.SX.zeros(3)] * 3
-    for k in order:
-        number = "xyz".index(convention[k].lower())
-        columns[k] = turned[:, number]
-        turned = turned @ _turn(number, angles[k])
-    return turned, ca.horzcat(*columns)
-
-
-def _turn(number: int, angle: ca.SX) -> ca.SX:
-    """Rotation about a coordinate axis."""
-    c, s = ca.cos(angle), ca.sin(angle)
-    i, j = (number + 1) % 3, (number + 2) % 3
-    matrix = ca.SX.eye(3)
-    matrix[i, i], matrix[j, j], matrix[i, j], matrix[j, i] = c, c, -s, s
-    return matrix
