@@ -129,7 +129,7 @@ def dataset(
     if "mode" in used:
         coordinates["mode"] = np.arange(1, model.modes.count + 1)
     attributes = {"robot": model.robot.name, "conventions": CONVENTIONS, **(about or {})}
-    attributes.setdefault("robot_file", _remembered(model.robot))
+    attributes["robot_file"] = _remembered(model.robot)
     attributes["polypod_version"] = _version()
     return xr.Dataset(variables, {**coordinates, **(labels or {})}, attributes)
 
@@ -163,8 +163,9 @@ def robot_of(result: xr.Dataset) -> Robot:
 
 
 def _remembered(robot: Robot) -> str:
-    """Text of a robot, which need not be read again to have the robot back."""
-    text = dumps(robot)
+    """Text of a robot, written once; it need not be read again to have the robot back."""
+    known = next((text for text, own in _robots.items() if own is robot), None)
+    text = dumps(robot) if known is None else known
     _keep(text, robot)
     return text
 

@@ -69,9 +69,10 @@ class Actuators:
             else:
                 changes.append((time, force))
         assert self._applied is not None
+        if not changes:
+            return [(start, end, self._applied)]
         steps = [(start, self._applied), *changes]
-        if changes:
-            self._applied = changes[-1][1]
+        self._applied = changes[-1][1]
         ends = [time for time, _ in steps] + [end]
         return [(a, b, force) for (a, b), (_, force) in zip(pairwise(ends), steps, strict=True)]
 

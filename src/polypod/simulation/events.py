@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -187,13 +188,13 @@ class EventDetector:
     def events(self, step: Step) -> list[tuple[Event, Action, Snapshot]]:
         """Events within a step."""
         count = self._parts(step) if self._watches else 1
+        if count == 1:
+            return self._between(step, step.start, step.end, step.snapshot)
+        times = [step.start, *(step.start + (step.end - step.start) * k / count for k in range(1, count)), step.end]
         found: list[tuple[Event, Action, Snapshot]] = []
-        low = step.start
-        for k in range(1, count + 1):
-            high = step.start + (step.end - step.start) * k / count if k < count else step.end
-            found += self._between(step, low, high, step.within(high) if k < count else step.snapshot)
-            low = high
-        return sorted(found, key=lambda event: event[0].time)
+        for low, high in pairwise(times):
+            found += self._between(step, low, high, step.within(high) if high < step.end else step.snapshot)
+        return found
 
     def _parts(self, step: Step) -> int:
         """In how many parts a step is looked at: the platform moves and turns by less than FAR in each."""
@@ -202,22 +203,21 @@ class EventDetector:
         return int(min(max(np.ceil(far), 1), MOST_PARTS)) if far > 1 else 1
 
     def _between(self, step: Step, low: float, high: float, snapshot: Snapshot) -> list[tuple[Event, Action, Snapshot]]:
-        """Events between two times of a step, with the state at the later one."""
-        found = []
+        """Events between two times of a step in order of time, with the state at the later one."""
+        found: list[tuple[Event, Action, Snapshot]] = []
         for number, watch in enumerate(self._watches):
             if watch.quiet(snapshot):
                 if watch.falling:
-                    self._signs[number] = list(self._positive[number])
+                    self._signs[number] = self._positive[number]
                 continue
-            signs = self._signs[number]
-            for k, value in enumerate(watch.values(snapshot).tolist()):
-                old = signs[k]
+            values, signs = watch.values(snapshot).tolist(), self._signs[number]
+            for k, (value, old) in enumerate(zip(values, signs, strict=True)):
                 if (old > 0 and not value > 0) if watch.falling else old * value < 0:
                     time, there = _located(watch, k, step, (low, high), snapshot)
                     found.append((Event(time, watch.kind, *watch.describe(k, there)), watch.action, there))
-                # a rate that starts from rest has no sign to change until it has moved
-                signs[k] = _sign(value) if value != 0.0 else old
-        return found
+            # a rate that starts from rest has no sign to change until it has moved
+            self._signs[number] = [_sign(v) if v != 0.0 else old for v, old in zip(values, signs, strict=True)]
+        return sorted(found, key=lambda event: event[0].time) if found else found
 
 
 def _sign(value: float) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -194,8 +195,8 @@ class Integrator:
             yield from self._fixed(stepper, inputs, start, end, x)
             return
         parts = -(-self._count(end - start) // AT_ONCE)
-        for k in range(parts):
-            now, then = (start + (end - start) * part / parts for part in (k, k + 1))
+        ends = [start + (end - start) * k / parts for k in range(1, parts)]
+        for now, then in pairwise((start, *ends, end)):
             try:
                 step = self._period(stepper, inputs, acting, now, then, x)
             except StateError:  # again in single steps, which say when, at which leg and why
@@ -205,7 +206,7 @@ class Integrator:
             x = step.snapshot
 
     def _count(self, span: float) -> int:
-        return max(1, int(np.ceil(span / self.step * (1 - 1e-9))))
+        return max(1, ceil(span / self.step * (1 - 1e-9)))
 
     def _period(
         self, stepper: Stepper, inputs: Inputs, acting: tuple[Array, Array], start: float, end: float, x: Snapshot

@@ -42,7 +42,7 @@ def recorded(
         values |= {
             name: np.array(column) for name, column in zip(_EVENT, zip(*record.events, strict=True), strict=True)
         }
-    return dataset(system.model, time, values, about={**about, "robot_file": system.compiled.robot_file})
+    return dataset(system.model, time, values, about=about)
 
 
 def _audit(system: System, record: Record, pose: Array, force: Any) -> dict[str, Array]:

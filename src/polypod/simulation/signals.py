@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,7 +70,7 @@ class Function(Signal):
             ) from error
         if array.shape != (count,):
             raise SimulationError(f"{name}: shape ({count},) is needed, got {array.shape} at t = {time:.6g} s", time)
-        if not np.isfinite(array).all():
+        if not all(map(isfinite, array.tolist())):  # of a few numbers faster than np.isfinite(...).all()
             bad = int(np.argmin(np.isfinite(array)))
             raise SimulationError(
                 f"{name}: got {array[bad]} for {self._labels[bad]} at t = {time:.6g} s; finite numbers are needed", time

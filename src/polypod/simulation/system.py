@@ -16,7 +16,6 @@ import numpy as np
 from ..arrays import Array
 from ..control.checked import nearest_loss, why_no_answer
 from ..errors import InputError
-from ..files import dumps
 from ..friction import INSTANT
 from ..kernels import COMPILING, CheckedCall, Expression, Iteration, Kernel
 from ..lazy import lazy
@@ -48,17 +47,12 @@ class Energies(NamedTuple):
 
 
 class CompiledDynamics:
-    """A robot's dynamics in symbols, functions compiled from them, safe in threads, and the robot as text."""
+    """A robot's dynamics in symbols, functions compiled from them, safe in threads."""
 
     def __init__(self, kernels: Kernels, friction: bool) -> None:
         self._own, self._friction = kernels, friction
         self._kernels: dict[Graph, Kernel] = {}
         self._derived: dict[Any, Any] = {}
-
-    @lazy
-    def robot_file(self) -> str:
-        """The robot as text, for results."""
-        return dumps(self._own.robot)
 
     @lazy
     def dynamics(self) -> Dynamics:
