@@ -112,6 +112,13 @@ def test_studies_and_simulations_are_labelled_alike(turning: xr.Dataset, simulat
         assert {"robot", "conventions", "robot_file", "polypod_version", "friction"} <= set(result.attrs)
 
 
+def test_a_robot_is_written_once_for_all_its_results(simulated: xr.Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = pp.Model(robot_of(simulated))
+    first = pp.simulate(model, duration=1e-3, rate=1000.0)
+    monkeypatch.setattr("polypod.datasets.dumps", None)  # whoever calls it fails
+    assert pp.simulate(model, duration=1e-3, rate=1000.0).attrs["robot_file"] == first.attrs["robot_file"]
+
+
 def test_results_come_back_from_files(turning: xr.Dataset, simulated: xr.Dataset, tmp_path: Path) -> None:
     for name, result in (("study.nc", turning), ("simulation.nc", simulated)):
         xr.testing.assert_identical(load_result(save_result(result, tmp_path / name)), result)

@@ -6,6 +6,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import casadi as ca
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from polypod.description import Friction
 from polypod.export import export_c
 from polypod.motion import Motion, Trajectory
 from polypod.simulation import EnergyWarning, SimulationError, simulate
+from polypod.simulation.dynamics import Moment
+from polypod.simulation.system import System
 from test_export_c import COMPILER, call, compiled
 
 Array = NDArray[np.float64]
@@ -53,6 +56,23 @@ def test_a_robot_held_by_friction_does_not_move(which: str, request: pytest.Fixt
     assert np.abs(result.pose.values - result.pose.values[0]).max() < 1e-12
     assert float(abs(result.energy_residual).max()) < 1e-12
     assert not [name for name in result if name == "event_time"]
+
+
+def test_loads_are_found_as_soon_as_rounds_leave_too_little(loaded: pp.Model) -> None:
+    """Changes that shrink by c/c_before leave c^2/(c_before - c); a change that is small by chance is no such end."""
+    dynamics = System(loaded, friction=True).compiled.dynamics
+
+    def found(before: float, change: float, rounds: int = 3) -> bool:
+        numbers = ca.SX.zeros(dynamics.friction)
+        numbers[-2] = before
+        old = ca.SX.ones(dynamics.loads)
+        return bool(dynamics._judged(old, old + change, Moment(numbers, ca.SX(1), ca.SX(rounds), ca.SX(1e-3)))[1])
+
+    assert found(6e-7, 3e-8)  # 1.6e-9 left
+    assert not found(6e-7, 3e-7)  # 3e-7
+    assert not found(6e-7, 3e-8, rounds=0)  # what changed at another stage says nothing
+    assert not found(1.0, 3e-6)  # by chance
+    assert found(0.0, 9e-9)
 
 
 @pytest.mark.parametrize("method", ["DOP853", "Radau"])

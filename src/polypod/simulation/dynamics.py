@@ -26,7 +26,7 @@ from ..mechanism.closing import Closing
 from ..platforms import ConstrainedState, Freedoms, Inputs
 from ..symbols.continuation import Newton
 from ..symbols.expression import Port
-from ..symbols.fixed_point import repeated
+from ..symbols.fixed_point import changes
 from ..symbols.linear import GeneralFactor, SymmetricFactor
 from .chart import pose_of, tightened
 
@@ -35,6 +35,9 @@ from .chart import pose_of, tightened
 SAME_LOADS = 1e-8
 # Integrators that judge their own error need a rate without noise.
 SAME_LOADS_EXACTLY = 1e-9
+# How many times as much loads may still change where rounds shrink their changes and what is left is less: a change
+# that is small by chance misleads by less than the pace of rounds (a twentieth for ordinary friction) times this.
+LAST_CHANGE = 100
 MANY_ROUNDS = 100
 
 
@@ -104,10 +107,10 @@ class Dynamics:
     """A robot in symbols, for the kernels of a simulation; poses are row-major columns of 16.
 
     Dry friction holds joints at rest: its numbers are a force or moment of every joint with dry friction, what the
-    joint does, the loads that friction depends on, and the rounds in vain: ``friction`` in all, ``loads`` of them
-    loads. They are found by iterating :meth:`rates`. ``explicit`` says that friction is that of loads without it.
-    Legs without a closed form have ``places`` numbers that say where their unknowns are: what is computed here depends
-    on the symbols ``mechanism.places`` for them.
+    joint does, the loads that friction depends on, their last change and the rounds in vain: ``friction`` in all,
+    ``loads`` of them loads. They are found by iterating :meth:`rates`. ``explicit`` says that friction is that of loads
+    without it. Legs without a closed form have ``places`` numbers that say where their unknowns are: what is computed
+    here depends on the symbols ``mechanism.places`` for them.
     """
 
     def __init__(self, mechanism: Mechanism, dry: DryFriction, friction: bool) -> None:
@@ -118,7 +121,7 @@ class Dynamics:
         self.loads = 0 if self._loads is None or self._loads.port is None else self._loads.port.length
         self._joints = dry_joints(mechanism) if friction else []
         self.components = sum(size for _, size in self._joints)
-        self.friction = self.components + len(self._joints) + self.loads + 1 if self._joints else 0
+        self.friction = self.components + len(self._joints) + self.loads + 2 if self._joints else 0
         self.places = mechanism.places.numel()
         falling = [leg.name for leg in mechanism.legs for pair in friction_pairs(leg) if pair.friction.falls]
         if friction and self.loads and self.explicit and falling:
@@ -169,16 +172,17 @@ class Dynamics:
             if self.loads:
                 shared = x.force.symbols
                 fresh = loads_in_motion(mechanism, x, given, acceleration, bending, shared=shared)
-            found, same = self._judged(old, fresh, moment)
+            found, same, change = self._judged(old, fresh, moment)
             # loads follow from friction that obeys its law, not from a guess of it
             # where loads do not repeat while a joint is about to break away, it does so at those with which it held
             breaks = ca.logic_and(held.starting, moment.rounds > MANY_ROUNDS)
-            found = ca.if_else(ca.logic_and(held.converged, ca.logic_not(breaks)), found, moment.friction[start:-1])
+            lawful = ca.logic_and(held.converged, ca.logic_not(breaks))
+            found, change = ca.if_else(lawful, found, old), ca.if_else(lawful, change, 0)
             over = ca.logic_and(held.converged, ca.logic_or(same, breaks))
             modes = ca.if_else(over, after(joints, held.modes), held.modes)
             converged = ca.logic_and(ca.logic_and(held.converged, same), held.final)
             longest = held.longest
-            numbers = ca.vertcat(held.forces, modes, found, held.tries)
+            numbers = ca.vertcat(held.forces, modes, found, change, held.tries)
         platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
         state = virtual_power.State.of(mechanism, platform, self._friction, given)
         qdot = _rates(state.legs)
@@ -234,16 +238,22 @@ class Dynamics:
             start += size
         return GivenForces(self._loads.law, None, values)
 
-    def _judged(self, old: ca.SX, fresh: ca.SX, moment: Moment) -> tuple[ca.SX, ca.SX]:
-        """Loads to go on with, and whether they are found."""
+    def _judged(self, old: ca.SX, fresh: ca.SX, moment: Moment) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """Loads to go on with, whether they are found, and how much they change.
+
+        Rounds that shrink changes c by a pace c/c_before leave c pace/(1 - pace) to come.
+        """
         if not self.loads:
-            return fresh, ca.SX(1)
+            return fresh, ca.SX(1), ca.SX(0)
         if self.explicit:
-            return ca.if_else(moment.rounds < 0.5, fresh, old), moment.rounds > 0.5
+            return ca.if_else(moment.rounds < 0.5, fresh, old), moment.rounds > 0.5, ca.SX(0)
         part = ca.if_else(moment.stage < -0.5, SAME_LOADS_EXACTLY, SAME_LOADS)
         # joints that are about to slide make loads swing about what they come to: the middle is nearer
         middle = ca.if_else(moment.rounds > MANY_ROUNDS, 0.5 * (old + fresh), fresh)
-        return middle, repeated(old, fresh, part)
+        largest, change = changes(old, fresh)
+        before = ca.if_else(moment.rounds < 0.5, 0, moment.friction[-2])
+        left = ca.logic_and(change <= LAST_CHANGE * part * largest, change**2 <= part * largest * (before - change))
+        return middle, ca.logic_or(change <= part * largest, left), change
 
     def elastic_rates(
         self,
