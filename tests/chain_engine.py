@@ -76,7 +76,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class Rub:
+class FrictionPair:
     """Viscous friction of a joint: along its axis for a slide, against the whole relative turning otherwise.
 
     What spins freely about a line is not braked in it.
@@ -113,7 +113,7 @@ class Engine:
         self.tensors = [turn @ _tensor(platform) @ turn.T]
         self.terms: list[Term] = []
         self.drives: list[Drive] = []
-        self.rubs: list[Rub] = []
+        self.frictions: list[FrictionPair] = []
         self.joints: dict[tuple[int, str], Held] = {}
         for number, leg in enumerate(robot["legs"]):
             self._add(number, leg)
@@ -181,7 +181,7 @@ class Engine:
         for line, given in ((None, both.get("rotation", turning)), (axis, both.get("translation", sliding))):
             numbers = [given.get(name, 0.0) for name in ("viscous", "coulomb")]
             if any(numbers):
-                self.rubs.append(Rub(first, second, at, line, *numbers, key))
+                self.frictions.append(FrictionPair(first, second, at, line, *numbers, key))
 
     # -- positions -----------------------------------------------------------------------------------------------------
 
@@ -454,9 +454,11 @@ class Engine:
 
     def friction(self, place: Place, velocity: Array) -> Array:
         """What overcomes viscous friction: (6 b)."""
-        return sum((f.viscous * self._resisted(place, velocity, f)[0] for f in self.rubs), np.zeros(6 * self.count))
+        return sum(
+            (f.viscous * self._resisted(place, velocity, f)[0] for f in self.frictions), np.zeros(6 * self.count)
+        )
 
-    def _resisted(self, place: Place, velocity: Array, f: Rub) -> tuple[Array, float]:
+    def _resisted(self, place: Place, velocity: Array, f: FrictionPair) -> tuple[Array, float]:
         """What overcomes a resistance of 1 times the rate of a joint, (6 b), and the size of that rate."""
         if f.axis is not None:
             row = np.zeros((self.count, 6))
@@ -480,15 +482,15 @@ class Engine:
         A joint that turns at w resists with k |F|, F its reaction; a slide with k |N|, N the part of F across it. Both
         are viscous friction k |F|/|w|: reactions and these are found by repeating.
         """
-        dry, loads = copy(self), np.zeros(len(self.rubs))
+        dry, loads = copy(self), np.zeros(len(self.frictions))
         for _ in range(200):
-            dry.rubs = [
+            dry.frictions = [
                 replace(f, viscous=f.viscous + f.coulomb * load / self._resisted(place, motion.velocity, f)[1])
-                for f, load in zip(self.rubs, loads, strict=True)
+                for f, load in zip(self.frictions, loads, strict=True)
             ]
             force = dry.inverse_dynamics(place, motion, wrench, friction=True)
             wrenches, fresh = dry.reactions(place, motion, wrench, force, friction=True), []
-            for f in self.rubs:
+            for f in self.frictions:
                 push = wrenches[f.joint][:3]
                 across = 0.0 if f.axis is None else self._turn(place, f.first) @ f.axis
                 fresh.append(np.linalg.norm(push - (push @ across) * across if f.axis is not None else push))
@@ -532,7 +534,7 @@ class Engine:
             push = slopes[joint.begin : joint.end].T @ multipliers[joint.begin : joint.end]
             if joint.drive is not None:
                 push = push + rows[joint.drive] * force[joint.drive]
-            for f in self.rubs if friction else ():
+            for f in self.frictions if friction else ():
                 if f.joint == key:
                     push = push - f.viscous * self._resisted(place, motion.velocity, f)[0]
             body = joint.second if joint.second >= 0 else joint.first

@@ -21,14 +21,14 @@ class Functions:
     def __init__(self, robot: pp.Robot, options: Options | None = None) -> None:
         self.kernels = Kernels(robot, options or Options())
         self.mechanism = self.kernels.mechanism
-        self._made: dict[Any, Any] = {}
+        self._expressions: dict[Any, Any] = {}
         self._functions: dict[int, tuple[Expression, ca.Function]] = {}
 
     def __call__(self, name: str, friction: bool = False, formulation: str = "virtual-power", **given: Any) -> Any:
         key = (name, friction, formulation)
-        if key not in self._made:
-            self._made[key] = self.kernels.expression(self.mechanism, *key)
-        return self.evaluate(self._made[key], **given)
+        if key not in self._expressions:
+            self._expressions[key] = self.kernels.expression(self.mechanism, *key)
+        return self.evaluate(self._expressions[key], **given)
 
     def evaluate(self, expression: Expression | Iteration, **given: Any) -> Any:
         """Outputs by name of an expression, its other inputs zero."""

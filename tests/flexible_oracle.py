@@ -168,12 +168,12 @@ class TreeRobot(ABC):
         spin = np.hstack([np.zeros((3, 3)), np.eye(3), s.pose[:3, :3] @ self.origin_turn])
         bias -= (self._row(self.origin) @ basis).T @ s.wrench[:3] + spin.T @ s.wrench[3:]
         if friction:
-            for rubbing in self._rubbing(s, basis):
-                bias += sum(c * rows.T @ (rows @ u) for c, rows in rubbing)
+            for resisted in self._friction_rows(s, basis):
+                bias += sum(c * rows.T @ (rows @ u) for c, rows in resisted)
         upper = np.triu(pin.crba(self.model, self.data, q))
         return Solved(basis.T @ (upper + np.triu(upper, 1).T) @ basis, basis[self.drives], bias, basis)
 
-    def _rubbing(self, s: FlexibleState, basis: Array) -> list[list[tuple[float, Array]]]:
+    def _friction_rows(self, s: FlexibleState, basis: Array) -> list[list[tuple[float, Array]]]:
         """For each leg its coefficients and the rates they resist (k, 6 + N): slide, base, platform.
 
         Dry friction is viscous at a rate: c + (k L + d)/|w|.
@@ -191,12 +191,18 @@ class TreeRobot(ABC):
             found.append([(data.viscous + k / w, rows) for (data, rows), k, w in zip(joints, dry, speeds, strict=True)])
         return found
 
-    def found_loads(self, s: FlexibleState, bent: Array, pushes: Array) -> Array:
+    def found_loads(self, s: FlexibleState, elastic_acceleration: Array, pushes: Array) -> Array:
         """Loads (n, 3) of slide, base and platform joints at a motion, the legs pushing the platform as given."""
         u = np.concatenate([s.twist, s.rate])
         q = self.coordinates(s.pose, s.elastic)
         v = self.basis(s.pose, q) @ u
-        pin.rnea(self.model, self.data, q, v, self.accelerations(s, q, v, np.concatenate([s.acceleration, bent])))
+        pin.rnea(
+            self.model,
+            self.data,
+            q,
+            v,
+            self.accelerations(s, q, v, np.concatenate([s.acceleration, elastic_acceleration])),
+        )
         loads = np.zeros((len(self.robot.legs), 3))
         for k, (leg, c) in enumerate(zip(self.robot.legs, self.chains, strict=True)):
             forces = [self.data.oMi[j].rotation @ self.data.f[j].linear + pushes[k] for j in c.joints]
@@ -228,7 +234,7 @@ class TreeRobot(ABC):
         mass, jacobian, bias, basis = self.solve(s, friction)
         unknown = np.hstack([jacobian.T, -mass[:, 6:]])
         answer = np.linalg.solve(unknown, mass[:, :6] @ s.acceleration + bias)
-        force, bent = answer[: len(self.drives)], answer[len(self.drives) :]
+        force, elastic_acceleration = answer[: len(self.drives)], answer[len(self.drives) :]
         u = np.concatenate([s.twist, s.rate])
         q = self.coordinates(s.pose, s.elastic)
         torque = pin.rnea(
@@ -236,21 +242,21 @@ class TreeRobot(ABC):
             self.data,
             q,
             basis @ u,
-            self.accelerations(s, q, basis @ u, np.concatenate([s.acceleration, bent])),
+            self.accelerations(s, q, basis @ u, np.concatenate([s.acceleration, elastic_acceleration])),
         )
         self._at(q)
         reactions = []
-        for k, (c, rubbing) in enumerate(zip(self.chains, self._rubbing(s, basis), strict=True)):
+        for k, (c, resisted) in enumerate(zip(self.chains, self._friction_rows(s, basis), strict=True)):
             places = [self.model.joints[j].idx_v for j in c.joints]
             load = torque[places] - np.where(np.array(places) == self.drives[k], force[k], 0.0)
             if friction:
-                (sliding, slide), (low, link), (high, apart) = rubbing
+                (sliding, slide), (low, link), (high, apart) = resisted
                 spin = np.array(pin.getJointJacobian(self.model, self.data, c.joints[-1], ALIGNED)[3:][:, places])
                 load += spin.T @ (low * link @ u - high * apart @ u)
                 load += np.where(np.array(places) == self.drives[k], sliding * slide @ u, 0.0)
             # Long (9): what the actuator gives and the leg does not need pushes the platform.
             reactions.append(-np.linalg.solve(self._row(self.tips[k])[:, places].T, load))
-        return force, bent, np.array(reactions)
+        return force, elastic_acceleration, np.array(reactions)
 
     def direct(self, s: FlexibleState, friction: bool = False) -> Array:
         """Accelerations (6 + N,)."""
@@ -355,10 +361,12 @@ class Differences:
         tips = p + (self.modes.attachments + self.modes.attachment_shapes @ elastic) @ turn.T
         return nodes, np.array([c.guess(tip) for c, tip in zip(self.chains, tips, strict=True)])
 
-    def demand(self, s: FlexibleState, bent: Array) -> Array:
-        """Generalized forces (6 + N,) that a motion with elastic acceleration ``bent`` asks of the actuators."""
+    def demand(self, s: FlexibleState, elastic_acceleration: Array) -> Array:
+        """Generalized forces (6 + N,) that a motion asks of the actuators."""
         h = self.time_step
-        moved = [self.positions(*_moved(s, s.twist, s.rate, k * h, s.acceleration, bent)) for k in _STEPS]
+        moved = [
+            self.positions(*_moved(s, s.twist, s.rate, k * h, s.acceleration, elastic_acceleration)) for k in _STEPS
+        ]
         nodes, joints = (np.array([m[k] for m in moved]) for k in range(2))
         pull = np.tensordot(_SECOND, nodes, 1) / h**2 - np.array(self.robot.gravity)
         rate, turn = np.tensordot(_FIRST, joints, 1) / h, np.tensordot(_SECOND, joints, 1) / h**2
@@ -396,11 +404,11 @@ class Differences:
 
 
 def _moved(
-    s: FlexibleState, twist: Array, rate: Array, t: float, acceleration: Any = 0.0, bent: Any = 0.0
+    s: FlexibleState, twist: Array, rate: Array, t: float, acceleration: Any = 0.0, elastic_acceleration: Any = 0.0
 ) -> tuple[Array, Array]:
     """Pose and elastic coordinates after t: R(t) = exp(w t + a t^2/2) R has omega(0) = w and omegadot(0) = a."""
     shift = twist * t + 0.5 * np.broadcast_to(acceleration, 6) * t**2
     pose = s.pose.copy()
     pose[:3, 3] += shift[:3]
     pose[:3, :3] = Rotation.from_rotvec(shift[3:]).as_matrix() @ pose[:3, :3]
-    return pose, s.elastic + rate * t + 0.5 * np.broadcast_to(bent, len(s.elastic)) * t**2
+    return pose, s.elastic + rate * t + 0.5 * np.broadcast_to(elastic_acceleration, len(s.elastic)) * t**2

@@ -360,8 +360,8 @@ def branched(seed: int) -> Data:
 def bent_leg(seed: int) -> Data:
     """Five telescopic legs and one of three driven hinges: eight drives."""
     data = hexapod(seed, "UPS", 1)
-    bent = hexapod(seed, "RRRS", (0, 1, 2))["legs"][0]
-    return {**data, "legs": [bent, *data["legs"][1:]], "name": "5-UPS+RRRS"}
+    different = hexapod(seed, "RRRS", (0, 1, 2))["legs"][0]
+    return {**data, "legs": [different, *data["legs"][1:]], "name": "5-UPS+RRRS"}
 
 
 MACHINES: dict[str, Callable[[int], Data]] = {

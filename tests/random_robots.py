@@ -113,17 +113,17 @@ class Interpreted:
     def __init__(self, robot: pp.Robot, simplify: Any = None) -> None:
         self.robot = robot
         self.mechanism = Mechanism(robot, simplify)
-        self._made: dict[Any, Any] = {}
+        self._functions: dict[Any, Any] = {}
 
     def call(self, key: Any, build: Callable[[], Any], *values: Any, **named: Any) -> dict[str, Array]:
         """Outputs by name of an expression at values in the order of its inputs, or by their names."""
-        if key not in self._made:
+        if key not in self._functions:
             built = build()
             ports = [*built.inputs, *([built.parameters] if built.parameters else [])]
             # Without merging equal parts (Expression.function), which takes longer than a few evaluations gain.
             function = ca.Function("f", [p.symbols for p in ports], [p.symbols for p in built.outputs])
-            self._made[key] = built, function
-        expression, function = self._made[key]
+            self._functions[key] = built, function
+        expression, function = self._functions[key]
         names = [p.name for p in expression.inputs]
         default = {p.name: np.ones(p.shape) if p.name == "weights" else np.zeros(p.shape) for p in expression.inputs}
         given = default | dict(zip(names, values, strict=False)) | named

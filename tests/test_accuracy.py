@@ -135,7 +135,7 @@ def test_no_robot_within_the_tolerances_exceeds_the_bound(model_of: ModelOf) -> 
     assert (worst > 0.8 * first).all()
 
 
-def test_what_cannot_be_answered_is_said(model_of: ModelOf) -> None:
+def test_what_cannot_be_answered_is_an_error_that_says_why(model_of: ModelOf) -> None:
     with pytest.raises(InputError, match="keeps to the freedoms"):
         budget(model_of("staicu"), Tolerances(numbers={"legs.*.length": uniform(1e-5)}))
     with pytest.raises(InputError, match="12 equations, more than once"):

@@ -41,7 +41,7 @@ def states(lopes: pp.Model) -> dict[str, Any]:
     return {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench, "force": force}
 
 
-def bent() -> tuple[pp.Model, tuple[int, ...]]:
+def flexible_platform() -> tuple[pp.Model, tuple[int, ...]]:
     """A flexible platform: elastic coordinates among the inputs, their accelerations among the results."""
     return flexible(), tuple(range(6))
 
@@ -60,7 +60,7 @@ def iterated() -> tuple[pp.Model, tuple[int, ...]]:
     return model, (0, 1, 5)
 
 
-def rubbing() -> tuple[pp.Model, tuple[int, ...]]:
+def with_dry_friction() -> tuple[pp.Model, tuple[int, ...]]:
     """Dry friction that depends on reactions, spread over some speed: it has slopes."""
     return pp.Model("kim-ryu", friction_width=0.3), tuple(range(6))
 
@@ -70,7 +70,7 @@ SIZES = {
     "elastic": 1e-5, "elastic_rate": 1e-3,
 }  # fmt: skip
 SLOW = "friction by reactions"
-OTHERS = {"flexible": bent, "redundant": redundant, "iterated": iterated, SLOW: rubbing}
+OTHERS = {"flexible": flexible_platform, "redundant": redundant, "iterated": iterated, SLOW: with_dry_friction}
 
 
 def slopes_by_force(model: pp.Model, states: dict[str, Any]) -> Any:

@@ -92,7 +92,7 @@ def test_a_hinge_that_cannot_be_is_refused(change: dict, words: str) -> None:
 
 
 def test_freedoms_the_joints_do_not_allow_are_refused() -> None:
-    """staicu's legs on a platform said to move along x too."""
+    """staicu's legs on a platform stated to move along x too."""
     data = pp.load("staicu").model_dump()
     sideways = {"name": "x", "motion": "translation", "axis": (1.0, 0.0, 0.0)}
     data["freedoms"] = [sideways, *data["freedoms"][1:]]

@@ -225,10 +225,14 @@ def test_spheres_that_touch_leave_doubt_and_those_apart_none() -> None:
     assert np.isnan(found.pose[0]).all()
 
 
+HIGH = np.sqrt(0.09**2 - 0.013**2)
+"""Height of the five-bar's elbows at home: cranks of 90 mm, 13 mm aside of their motors."""
+
+
 def test_a_five_bar_has_the_points_where_two_circles_meet(model_of: ModelOf) -> None:
     """Elbows at 90 mm from motors at +-59 mm, the tool 90 mm from both; a rod turns with it. No point is proven too."""
     model = model_of("five-bar")
-    up, rod_at_home = 0.08905616207866226, 0.072 + 1j * (0.14305616207866225 - 0.08905616207866226)
+    up, rod_at_home = HIGH, 0.072 + 1j * 0.054
     q = np.random.default_rng(2).uniform(-3, 3, size=(200, 2))
     modes = model.assembly_modes(q, reach=False)
     # coordinates are zero at home
@@ -265,9 +269,9 @@ def test_modes_of_designs_are_those_of_their_own_circles(model_of: ModelOf) -> N
     assert np.isnan(modes.pose[2]).all()
     np.testing.assert_array_equal(modes.pose[0], model.assembly_modes(q, reach=False).pose)
     assert (modes.complete[:2] == Complete.PROVEN).all()
-    motor, elbow = places[:2, 0] + 1j * places[:2, 1], 0.072 + 1j * 0.08905616207866226
+    motor, elbow = places[:2, 0] + 1j * places[:2, 1], 0.072 + 1j * HIGH
     right = motor[:, None] + (elbow - motor)[:, None] * np.exp(1j * q[:, 0])
-    left = -0.059 + (-0.013 + 1j * 0.08905616207866226) * np.exp(1j * q[:, 1])
+    left = -0.059 + (-0.013 + 1j * HIGH) * np.exp(1j * q[:, 1])
     tool = modes.pose[:2, ..., 0, 3] + 1j * modes.pose[:2, ..., 1, 3]
     np.testing.assert_allclose(np.abs(tool - right[..., None]), 0.09, rtol=1e-13)
     np.testing.assert_allclose(np.abs(tool - left[:, None]), 0.09, rtol=1e-13)

@@ -1,4 +1,4 @@
-"""States without an answer: which leg, what and by how much is told, and no other state is harmed."""
+"""States without an answer: which leg, what and by how much is reported, and no other state is harmed."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_result_too_large_for_a_number_is_not_called_singular(model_of: Any) -
         model.inverse_dynamics(model.robot.home.matrix, ZERO, np.full(6, 1e308))
 
 
-def test_coordinates_that_no_pose_has_are_told(model_of: Any) -> None:
+def test_coordinates_that_no_pose_has_are_reported(model_of: Any) -> None:
     """Of one state NaN was returned without a word."""
     model = model_of("3-rps")
     far = [1e300, 0.0, 0.0]
@@ -120,7 +120,7 @@ def test_coordinates_that_no_pose_has_are_told(model_of: Any) -> None:
 # -- singular poses --------------------------------------------------------------------------------------------------
 
 
-def test_a_singular_pose_is_told(model: pp.Model) -> None:
+def test_a_singular_pose_is_reported(model: pp.Model) -> None:
     """Found as a sign change of det J: forces are not determined there, while motion still is."""
     pose, way = sample.singular_pose(model)
     conditioning = model.conditioning(pose)
@@ -213,7 +213,7 @@ def test_policies(model: pp.Model) -> None:
     with pytest.warns(StateWarning, match="2 of 6"):
         loud = model.inverse_dynamics(poses, *s[1:4], errors="warn")
     assert np.array_equal(loud, quiet, equal_nan=True)
-    # One state raises, unless told otherwise.
+    # One state raises, unless asked otherwise.
     one = (poses[2], s.twist[2], s.acceleration[2])
     with pytest.raises(StateError, match="inverse_dynamics: no answer"):
         model.inverse_dynamics(*one)
@@ -243,7 +243,7 @@ def test_the_error_carries_what_the_call_would_return(robot: str, model_of: Any)
         assert repr(caught.value.result) == repr(quiet), method
 
 
-def test_many_bad_states_are_told_in_few_words(model_of: Any) -> None:
+def test_many_bad_states_are_reported_in_few_words(model_of: Any) -> None:
     model = model_of("lopes")
     far = np.tile(model.robot.home.matrix, (1000, 1, 1))
     far[:, 0, 3] = 5.0
@@ -267,7 +267,7 @@ def test_conditioning_of_a_pose_out_of_reach(model_of: Any) -> None:
 
 @pytest.mark.parametrize("robot", ["kim-ryu", "lopes", "staicu"])
 def test_forward_kinematics_codes(robot: str, model_of: Any) -> None:
-    """Converged, coordinates that no pose has, a guess where no leg closes; each told, none harming the others.
+    """Converged, coordinates that no pose has, a guess where no leg closes; each reported, none harming the others.
 
     Robots with links of fixed length: legs that extend close everywhere.
     """

@@ -56,7 +56,7 @@ def test_a_peer_that_is_not_installed_is_a_row(
     assert "not installed" in rows[0].note
 
 
-def test_a_build_is_told_in_seconds_a_state_in_microseconds() -> None:
+def test_a_build_is_printed_in_seconds_a_state_in_microseconds() -> None:
     from bench.command import _table
 
     build, state = _table(BUILDING, [Row(BUILDING, "a", 1.5)]), _table("g", [Row("g", "b", 1.5e-6, median=2e-6)])

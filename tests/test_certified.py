@@ -1,4 +1,4 @@
-"""What is said to be certain: intervals against exact fractions and samples, boxes against samples inside them."""
+"""What is certified: intervals against exact fractions and samples, boxes against samples inside them."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_the_volume_lies_between_its_bounds(model):
     assert whole.low <= sampled * 1.005
     assert whole.high >= sampled * 0.995
     assert whole.gap <= 0.08
-    little = certified_volume(model, seconds=0.05)  # the whole takes longer, and it is said
+    little = certified_volume(model, seconds=0.05)  # the whole takes longer, and the result says so
     assert little.low <= 0.00443 * 1.4**3 * np.radians(70) ** 3 <= little.high
     assert little.open > 0
     with pytest.raises(InputError, match="between 0 and 1"):

@@ -178,7 +178,7 @@ def test_formulations(name: str, formulation: str) -> None:
 
 @pytest.mark.parametrize("name", mostly_long(MACHINES, ("slider-crank",)))
 def test_every_formulation_that_applies(name: str) -> None:
-    """By the engine, with and without friction; where recursive matrices do not apply it is said why."""
+    """By the engine, with and without friction; where recursive matrices do not apply the error says why."""
     c, function = case(name), functions(name)
     for friction in (False, True):
         wanted = c.engine.inverse_dynamics(c.place, c.motion, c.given["wrench"], friction)

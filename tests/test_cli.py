@@ -1,4 +1,4 @@
-"""The command line as a new user meets it: what works, what is refused, and how it is said."""
+"""The command line as a new user meets it: what works, what is refused, and in which words."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ def test_slips_in_a_motion_file(slip, here):
     assert f"line {fault.line}: " in output.stderr
 
 
-def test_what_is_odd_is_said_beside_what_is_wrong(here):
+def test_warnings_are_printed_beside_errors(here):
     """A metre where a millimetre was meant leads to a singular pose; the number meant is in the same answer."""
     Path("lift.yaml").write_text(MOTION.replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, -50]"))
     output = polypod("check", "lift.yaml", "--robot", "my-hexapod.yaml")
@@ -231,7 +231,7 @@ def test_what_is_odd_is_said_beside_what_is_wrong(here):
     assert "write 50 mm or 0.05 if millimetres are meant" in output.stderr
 
 
-def test_a_field_in_the_wrong_place_is_told_where_it_belongs(here):
+def test_an_error_about_a_misplaced_field_names_its_right_place(here):
     Path("misplaced.yaml").write_text(ROBOT.replace("platform:\n  mass", "platform:\n  max_force: 2 kN\n  mass"))
     assert "platform.max_force: unknown field 'max_force'" in polypod("check", "misplaced.yaml").stderr
     assert "It is a field of legs." in polypod("check", "misplaced.yaml").stderr
@@ -315,7 +315,7 @@ def test_the_robot_that_a_motion_names_is_not_there(here):
 # -- faults found after reading --------------------------------------------------------------------------------------
 
 
-def test_a_singular_home_that_the_file_does_not_give_is_told_at_the_legs(here):
+def test_a_singular_home_that_the_file_does_not_give_is_reported_at_the_legs(here):
     text = ROBOT.replace("home:\n  position: [0.0, 0.0, 0.6]", "# home:")
     Path("robot.yaml").write_text(text)
     with pytest.raises(RobotFileError) as caught:

@@ -62,7 +62,7 @@ def test_forward_kinematics_inverts_inverse_kinematics(model: pp.Model) -> None:
         assert np.abs(np.swapaxes(turn, 1, 2) @ turn - np.eye(3)).max() < 1e-14
 
 
-def test_forward_kinematics_from_far_is_found_or_told(model: pp.Model) -> None:
+def test_forward_kinematics_from_far_is_found_or_reported(model: pp.Model) -> None:
     """From home, up to 2 rad away: what is called converged has the coordinates; near home nearly all are found."""
     for s, found_at_least in ((sample.easy(model, 200), 0.98), (sample.large_turns(model, 200), 0.2)):
         q = model.inverse_kinematics(s.pose)

@@ -213,10 +213,10 @@ def test_no_force_of_a_flexible_robot_names_the_leg() -> None:
     pose, leg = model.robot.home.matrix.copy(), model.robot.legs[2]
     at, axis, arm = (np.array(getattr(leg, name)) for name in ("base", "axis", "platform"))
     pose[:3, 3] = at + 0.8 * axis - pose[:3, :3] @ arm
-    still, bent = np.zeros(6), np.zeros(model.modes.count)
+    still, elastic = np.zeros(6), np.zeros(model.modes.count)
     law = ComputedTorque(model, Reference(Poses.through([pose, pose], [0.0, 1.0])))
     with pytest.raises(StateError, match=r"inverse_dynamics: no answer. leg3: "):
-        law(0.0, Measurement(NONE, NONE, pose, still, bent, bent))
+        law(0.0, Measurement(NONE, NONE, pose, still, elastic, elastic))
 
 
 def test_a_simulation_ends_with_time_and_leg_where_its_controller_has_no_force(model_of: ModelOf) -> None:

@@ -137,7 +137,7 @@ def test_torques_do_the_work(formulation: str, model: pp.Model) -> None:
     assert_close(model.inverse_dynamics(*s[:4], formulation=formulation), wanted, 1e-11)
 
 
-def test_the_motors_viscous_friction_is_theirs(model: pp.Model) -> None:
+def test_viscous_friction_of_motors_acts_at_the_motors(model: pp.Model) -> None:
     """An actuated hinge: the torque grows by C qdot in its own motor, nothing elsewhere."""
     s = sample.easy(model, 10)
     extra = model.inverse_dynamics(*s[:4]) - model.inverse_dynamics(*s[:4], friction=False)
@@ -150,11 +150,11 @@ def test_dry_friction_of_the_motors(model: pp.Model) -> None:
     """Drag and a part of the bearing's load, by two formulations and by the bearings' reactions."""
     dry = pp.description.Friction(viscous=0.01, coulomb=0.005, drag=0.02)
     legs = tuple(leg.model_copy(update={"motor_friction": dry}) for leg in model.robot.legs)
-    rubbing = pp.Model(model.robot.model_copy(update={"legs": legs}))
+    rough = pp.Model(model.robot.model_copy(update={"legs": legs}))
     s = sample.easy(model, 10)
-    torque = rubbing.inverse_dynamics(*s[:4])
-    assert_close(rubbing.inverse_dynamics(*s[:4], formulation="newton-euler"), torque, 1e-11)
-    rates, found = rubbing.rates(s.pose, s.twist), rubbing.reactions(*s[:4])
+    torque = rough.inverse_dynamics(*s[:4])
+    assert_close(rough.inverse_dynamics(*s[:4], formulation="newton-euler"), torque, 1e-11)
+    rates, found = rough.rates(s.pose, s.twist), rough.reactions(*s[:4])
     load = np.stack([np.linalg.norm(joints["motor"].force, axis=1) for joints in found.legs.values()], axis=1)
     own = 0.01 * rates + (0.02 + 0.005 * load) * np.sign(rates)
     without = model.inverse_dynamics(*s[:4], friction=False)
@@ -180,7 +180,7 @@ def test_reactions_hold_a_still_platform(model: pp.Model) -> None:
     np.testing.assert_allclose(ground, [0, 0, 9.81 * (1.0 + 6 * 0.7)], atol=1e-10)
 
 
-def test_a_pose_out_of_reach_is_told(example: ModuleType, model: pp.Model) -> None:
+def test_a_pose_out_of_reach_is_reported(example: ModuleType, model: pp.Model) -> None:
     """Straight down by 1 m: from crank's end to platform joint is the rod's length too far."""
     pose = model.robot.home.matrix.copy()
     pose[2, 3] = -1.0

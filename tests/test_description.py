@@ -485,7 +485,7 @@ def test_rail_ends_that_coincide():
     assert "rail_end" in text.splitlines()[41]
 
 
-def test_all_faults_are_told_at_once():
+def test_all_faults_are_reported_at_once():
     text = text_of("kim-ryu").replace("mass: 10.7673", "mass: -1").replace("axis: [1.0", "axis: [2.0")
     with pytest.raises(RobotFileError) as caught:
         pp.loads(text, "my robot")
@@ -548,7 +548,7 @@ def test_a_file_needs_no_suffix(tmp_path, monkeypatch):
         (("  mass: 10.7673", "     mass: 10.7673"), 1, "indented differently"),
     ],
 )
-def test_slips_of_syntax_are_told_in_plain_words(slip, line, words):
+def test_slips_of_syntax_are_explained_in_plain_words(slip, line, words):
     text = text_of("kim-ryu")
     assert slip[0] in text
     at = text[: text.index(slip[0])].count("\n") + 1
@@ -558,7 +558,7 @@ def test_slips_of_syntax_are_told_in_plain_words(slip, line, words):
     assert caught.value.faults[0].line in (at, at + 1, at + line)
 
 
-def test_an_angle_where_a_cone_is_meant_is_not_told_to_be_a_number():
+def test_an_angle_where_a_cone_is_meant_does_not_ask_for_a_number():
     with pytest.raises(RobotFileError) as caught:
         pp.loads(text_of("pedrammehr").replace(CONE[0], "  base_cone: 40 deg\n" + CONE[0], 1))
     assert "must be a mapping of axis, half_angle, got '40 deg'" in str(caught.value)

@@ -194,17 +194,17 @@ def test_bits_do_not_depend_on_blocks_and_threads(prepared, swept):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("vary:", "vary:\n  - {numbers: platform.mass, range: [1 kg, 2 kg], name: a}", "is varied by 'a' already"),
         ("minimise: [", "minimise: [stroke, stroke, ", "'stroke' is there twice"),
     ],
 )
-def test_nothing_is_varied_or_minimised_twice(old, new, said):
+def test_nothing_is_varied_or_minimised_twice(old, new, message):
     """Of two that vary one number the first was shown among the results and lost."""
     vary = "vary:\n  - {numbers: platform.mass, range: [0.1, 0.2], name: b}"
     base = f"name: a\nrobot: five-bar\n{vary}\nminimise: [stroke]\n"
-    with pytest.raises(PolypodError, match=said):
+    with pytest.raises(PolypodError, match=message):
         prepare(loads_study(base.replace(old, new)))
 
 

@@ -149,8 +149,8 @@ def test_header_explains_every_array_of_every_function():
     # dry friction puts one array into a header, whatever the function; the second and third robot where their arrays
     # or texts differ from those of the first
     models = model_of("lopes"), model_of("staicu"), flexible()
-    bent = ("bias", "jacobian", "mass_matrix", "accelerations", "steady_shape", "energy", "direct_dynamics")
-    shown = FUNCTIONS, ("bias", "energy", "stiffness"), bent
+    elastic = ("bias", "jacobian", "mass_matrix", "accelerations", "steady_shape", "energy", "direct_dynamics")
+    shown = FUNCTIONS, ("bias", "energy", "stiffness"), elastic
     cases = [
         (model, (function, False))
         for model, own in zip(models, shown, strict=True)

@@ -109,9 +109,9 @@ def test_the_example_prints_the_answer_at_home(tmp_path):
     _, _, after = source.partition(" * Example of a script, at home and at rest:\n *\n")
     lines = [line[7:] for line in after.partition("\n */")[0].splitlines()]
     assert lines[0] == f'import {{ {name} }} from "./{name}.js";'
-    printed = [line.replace("console.log(value)", "told.push(value)") for line in lines[1:]]
-    program = f"{without_words(source)}\nfunction main() {{ const told = [];\n" + "\n".join(printed)
-    got = np.array(json.loads(evaluated(f"{program}\nreturn JSON.stringify(told); }}", tmp_path)))
+    printed = [line.replace("console.log(value)", "printed_values.push(value)") for line in lines[1:]]
+    program = f"{without_words(source)}\nfunction main() {{ const printed_values = [];\n" + "\n".join(printed)
+    got = np.array(json.loads(evaluated(f"{program}\nreturn JSON.stringify(printed_values); }}", tmp_path)))
     expected = model.inverse_dynamics(model.robot.home.matrix, np.zeros(6), np.zeros(6))
     assert np.abs(got - expected).max() <= ROUNDING * np.abs(expected).max()
 

@@ -256,14 +256,14 @@ def test_every_format_says_which_limits_it_leaves_out() -> None:
     ]
     changed = pp.Model(pp.Robot.model_validate(data))
     for text in (export_mjcf(changed), export_urdf(changed)[0], export_sdf(changed)):
-        for said in (
+        for reason in (
             "continuous force (rms_force) of the drives of leg3",
             "largest power (max_power) of the drives of leg3",
             "force against speed (force_speed) of the drives of leg3",
             "ratings of the bearings of leg1 universal",
             "joint limits of leg1 (universal joint cone, spherical joint cone) and in the same way of 5 other legs",
         ):
-            assert f"left out: {said}" in text
+            assert f"left out: {reason}" in text
 
 
 @pytest.mark.filterwarnings("ignore::polypod.errors.UnphysicalWarning")

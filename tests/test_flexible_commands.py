@@ -50,8 +50,8 @@ def test_check_tells_modes_and_sag(robot: Path) -> None:
     report = check(robot)
     assert report.clean
     model = pp.Model(robot)
-    bent = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
-    sag = 1e3 * np.linalg.norm(bent, axis=-1).max()
+    deflection = model.deflection(model.static_equilibrium(model.robot.home.matrix).elastic)
+    sag = 1e3 * np.linalg.norm(deflection, axis=-1).max()
     low, high = model.modes.frequencies / (2 * np.pi)
     wanted = f"flexible platform: 2 modes of {low:.4g} to {high:.4g} Hz; at rest at home it bends by up to {sag:.4g} mm"
     assert report.remarks[-1] == wanted
@@ -154,7 +154,7 @@ def test_step_too_long_for_the_fastest_mode(robot: Path) -> None:
 
 
 @pytest.mark.long
-def test_run_of_a_frame_that_cannot_be_led_exactly(robot: Path, tmp_path: Path) -> None:
+def test_run_of_a_frame_that_cannot_be_prescribed_exactly(robot: Path, tmp_path: Path) -> None:
     """Platform joints 5 cm above the plate: run says that the platform is taken not to vibrate, and why."""
     document = yaml.safe_load(robot.read_text(encoding="utf-8"))
     document["leg_defaults"]["length"] = [0.3, 1.2]

@@ -72,7 +72,7 @@ def random_modes(robot: Robot, count: int = COUNT, seed: int = 0) -> Modes:
     )
 
 
-def rubbing(robot: Robot, seed: int = 4) -> Robot:
+def with_rough_joints(robot: Robot, seed: int = 4) -> Robot:
     """Viscous friction in every joint, worth a good part of the forces, and random bodies in the legs."""
     rng = np.random.default_rng(seed)
     legs = []
@@ -100,8 +100,8 @@ def stacked(states: list[FlexibleState]) -> FlexibleState:
 
 @cache
 def case(name: str) -> tuple[pp.Model, list[FlexibleState], FlexibleState]:
-    """A robot with rubbing joints and random leg bodies on a general flexible body; states one by one and at once."""
-    robot = rubbing(loaded(name))
+    """A robot with rough joints and random leg bodies on a general flexible body; states one by one and at once."""
+    robot = with_rough_joints(loaded(name))
     modes = random_modes(robot)
     states = random_states(robot, COUNT, 6)
     return pp.Model(robot.on_modes(modes)), states, stacked(states)
@@ -207,10 +207,10 @@ def everything(model: pp.Model, oracle: Any, states: list[FlexibleState], fricti
     assert_close(model.mass_matrix(at.pose, elastic=at.elastic), [s.mass for s in solved], ROUNDING)
     assert_close(model.bias(at.pose, at.twist, False, **shape), [s.bias for s in solved], ROUNDING)
     assert_close(model.jacobian(at.pose, elastic=at.elastic), [s.jacobian for s in solved], ROUNDING)
-    force, bent, reactions = zip(*(oracle.inverse(s, friction) for s in states), strict=True)
+    force, elastic_acceleration, reactions = zip(*(oracle.inverse(s, friction) for s in states), strict=True)
     answer = model.inverse_dynamics(*motion, **shape)
     assert_close(answer.force, force, ROUNDING)
-    assert_close(answer.elastic_acceleration, bent, ROUNDING)
+    assert_close(answer.elastic_acceleration, elastic_acceleration, ROUNDING)
     assert_close(model.reactions(*motion, **shape).on_platform, reactions, ROUNDING)
     direct = model.direct_dynamics(at.pose, at.twist, at.force, at.wrench, friction, **shape)
     both = np.concatenate(direct, axis=1)
@@ -238,11 +238,11 @@ def test_general_body_by_differences(name: str) -> None:
     by_differences = Differences(model.robot, model.modes)
     rng = np.random.default_rng(2)
     for s in states[:2]:
-        bent = 20 * rng.normal(size=COUNT)
+        elastic_acceleration = 20 * rng.normal(size=COUNT)
         mass = model.mass_matrix(s.pose, elastic=s.elastic)
-        demand = mass @ np.r_[s.acceleration, bent] + model.bias(s.pose, s.twist, False, **s.shape)
+        demand = mass @ np.r_[s.acceleration, elastic_acceleration] + model.bias(s.pose, s.twist, False, **s.shape)
         # eighth order: 1e-10 is reached
-        assert_close(by_differences.demand(s, bent)[None], demand[None], 2e-9)
+        assert_close(by_differences.demand(s, elastic_acceleration)[None], demand[None], 2e-9)
         assert_close(by_differences.drives(s)[None], model.jacobian(s.pose, elastic=s.elastic)[None], 1e-10)
 
 
@@ -283,10 +283,10 @@ def test_hinged_boxes_unfolded_are_exact() -> None:
         flat = s._replace(elastic=np.zeros(1), rate=np.zeros(1), wrench=np.zeros(6))
         got = np.concatenate(model.direct_dynamics(s.pose, s.twist, s.force, **flat.shape))
         assert_close(got[None], oracle.direct(flat)[None], ROUNDING)
-        force, bent, _ = oracle.inverse(flat)
+        force, elastic_acceleration, _ = oracle.inverse(flat)
         answer = model.inverse_dynamics(s.pose, s.twist, s.acceleration, **flat.shape)
         assert_close(answer.force[None], force[None], ROUNDING)
-        assert_close(answer.elastic_acceleration[None], bent[None], ROUNDING)
+        assert_close(answer.elastic_acceleration[None], elastic_acceleration[None], ROUNDING)
 
 
 # --- laws ----------------------------------------------------------------------------------------------------------
@@ -378,10 +378,10 @@ def falling(model: pp.Model, duration: float, tolerance: float) -> Array:
 
     def rate(t: float, y: Array) -> Array:
         pose, twist, elastic, speed = (np.ascontiguousarray(part) for part in unpack(y[None]))
-        acceleration, bent, _ = kernel(pose, twist, elastic, speed, force, wrench)
+        acceleration, elastic_acceleration, _ = kernel(pose, twist, elastic, speed, force, wrench)
         wx, wy, wz = twist[0, 3:]
         spin = np.array([[0, -wz, wy], [wz, 0, -wx], [-wy, wx, 0]]) @ pose[0, :3, :3]
-        return np.concatenate([twist[0, :3], spin.ravel(), acceleration[0], speed[0], bent[0]])
+        return np.concatenate([twist[0, :3], spin.ravel(), acceleration[0], speed[0], elastic_acceleration[0]])
 
     start = np.concatenate(
         [home[:3, 3], home[:3, :3].ravel(), np.zeros(6), model.static_equilibrium(home).elastic, np.zeros(n)]
@@ -643,7 +643,7 @@ def test_legs_that_turn_with_the_platform_are_refused() -> None:
 
 
 def test_friction_at_the_platform_needs_rotation_shapes() -> None:
-    robot = rubbing(loaded("pedrammehr"))
+    robot = with_rough_joints(loaded("pedrammehr"))
     modes = replace(random_modes(robot), attachment_rotations=None)
     s = random_states(robot, COUNT, 1)[0]
     model = pp.Model(robot.on_modes(modes))
@@ -652,10 +652,10 @@ def test_friction_at_the_platform_needs_rotation_shapes() -> None:
     model.inverse_dynamics(s.pose, s.twist, s.acceleration, friction=False, **s.shape)
     legs = [leg.model_copy(update={"spherical_friction": Friction()}) for leg in robot.legs]
     smooth = robot.model_copy(update={"legs": tuple(legs)})
-    force, bent, _ = LumpedRobot(smooth, modes).inverse(s, True)
+    force, elastic_acceleration, _ = LumpedRobot(smooth, modes).inverse(s, True)
     answer = pp.Model(smooth.on_modes(modes)).inverse_dynamics(s.pose, s.twist, s.acceleration, s.wrench, **s.shape)
     assert_close(answer.force[None], force[None], ROUNDING)
-    assert_close(answer.elastic_acceleration[None], bent[None], ROUNDING)
+    assert_close(answer.elastic_acceleration[None], elastic_acceleration[None], ROUNDING)
 
 
 def test_wrench_needs_shapes_at_the_origin() -> None:

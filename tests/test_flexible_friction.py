@@ -42,11 +42,11 @@ def test_dry_friction_as_point_masses(name: str) -> None:
     model = pp.Model(robot.on_modes(random_modes(robot)), friction_width=1e-6)
     oracle = LumpedRobot(robot, model.modes)
     for s in random_states(robot, COUNT, 4):
-        force, bent, pushes = oracle.dry_inverse(s)
+        force, elastic_acceleration, pushes = oracle.dry_inverse(s)
         motion = s.pose, s.twist, s.acceleration, s.wrench
         answer = model.inverse_dynamics(*motion, **s.shape)
         assert_close(answer.force[None], force[None], ROUNDING)
-        assert_close(answer.elastic_acceleration[None], bent[None], ROUNDING)
+        assert_close(answer.elastic_acceleration[None], elastic_acceleration[None], ROUNDING)
         found = model.reactions(*motion, **s.shape)
         assert_close(found.on_platform[None], pushes[None], ROUNDING)
         assert_close(found.force[None], force[None], ROUNDING)
@@ -83,11 +83,11 @@ def calm_shape(model: pp.Model, s: FlexibleState) -> Array:
     elastic = bent_by(model, s)
     for _ in range(10):
         mass, jacobian = model.mass_matrix(s.pose, elastic=elastic), model.jacobian(s.pose, elastic=elastic)
-        bent = model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=elastic).elastic_acceleration
+        answer = model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=elastic)
         # the actuators balance what bending takes of the frame's six equations
         held = np.linalg.solve(np.swapaxes(jacobian[..., :6], 1, 2), mass[..., :6, 6:])
         own = mass[..., 6:, 6:] - np.swapaxes(jacobian[..., 6:], 1, 2) @ held
-        elastic = elastic + (own @ bent[..., None])[..., 0] / model.modes.stiffness
+        elastic = elastic + (own @ answer.elastic_acceleration[..., None])[..., 0] / model.modes.stiffness
     return elastic
 
 

@@ -142,6 +142,7 @@ def test_narrow_strip_is_a_beam() -> None:
 
 
 def test_hexagon_against_kirchhoff_limits(hexagon: Modes) -> None:
+    # a mesh of Morley triangles, refined until five digits stood: another program
     limits = [189.29, 189.29, 316.44, 404.19, 477.12, 705.44, 705.44, 761.35, 761.35, 1197.31, 1197.31]
     np.testing.assert_allclose(hexagon.frequencies, limits, rtol=5e-5)  # 0.1 % is asked for; five digits are given
     for one, two in ((0, 1), (5, 6), (7, 8), (9, 10)):
@@ -446,7 +447,7 @@ def test_each_integral_is_its_sum_over_nodes() -> None:
 
 def test_golden_body(golden: Modes) -> None:
     integrals = Integrals.of(golden)
-    assert integrals.mass == pytest.approx(73.0709, abs=5e-5)  # the digits given
+    assert integrals.mass == pytest.approx(73.0709, abs=5e-5)  # the digits that the program of the golden file printed
     np.testing.assert_allclose(np.diag(integrals.inertia), [3.8692, 3.8692, 7.7384], atol=5e-5)
 
 

@@ -86,7 +86,7 @@ def test_modes_may_stand_in_the_robot_file_itself() -> None:
     assert pp.Model(robot).modes == modes
 
 
-def test_rigid_may_be_said() -> None:
+def test_the_kind_rigid_may_be_written() -> None:
     body = {"mass": 3.0, "inertia": [1.0, 1.0, 1.0]}
     assert read({"kind": "rigid", **body}) == read(body)
     assert not read(body).flexible
@@ -220,8 +220,8 @@ def test_faults_of_the_kind() -> None:
     assert "unknown platform kind 'flexibel'" in fault({"kind": "flexibel", "plate": HEXAGON}).lower()
     assert "Did you mean 'flexible'" in fault({"kind": "flexibel", "plate": HEXAGON})
     assert "either a plate or modes" in fault({"kind": "flexible"})
-    told = fault({"kind": "flexible", "plate": HEXAGON, "mass": 3.0})
-    assert "platform.mass: follows from the plate or the modes" in told
+    message = fault({"kind": "flexible", "plate": HEXAGON, "mass": 3.0})
+    assert "platform.mass: follows from the plate or the modes" in message
 
 
 def test_lower_mobility_robots_cannot_have_one() -> None:

@@ -22,6 +22,7 @@ PAPERS = ("pedrammehr", "long", "kim-ryu", "staicu", "lopes")
 FEWER = ("3-rps", "planar-4-rrr")
 LONGER = ("delta", "3-prs", "agile-eye", "five-bar", "planar-3-rrr", "tricept", "orthoglide", "linear-delta", "ankle")
 OTHER_ASSEMBLY = [0.8261108742, 0.7479203677, 0.7143931576, 0.7979173260, 0.6354267051, 0.6836287280]
+"""Found by chance: Newton from pedrammehr's home ends beyond a singularity, as the tests see by det J."""
 
 
 class Workspace(NamedTuple):

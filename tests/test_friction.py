@@ -46,7 +46,7 @@ def dissipation(model: pp.Model, state: object, reactions: object, qdot: np.ndar
     return lost
 
 
-def rubbing(name: str) -> pp.Robot:
+def with_rough_joints(name: str) -> pp.Robot:
     """A library robot with viscous, dry and constant friction in every joint.
 
     Arms of 1-2 mm: with 1-2 cm the iteration ends without an answer in a third of pedrammehr's states.
@@ -64,7 +64,7 @@ def rubbing(name: str) -> pp.Robot:
 @pytest.fixture(scope="module", params=mostly_long(("kim-ryu", "lopes", "pedrammehr"), ("kim-ryu",)))
 def rough(request: pytest.FixtureRequest) -> pp.Model:
     """Models with the exact sign."""
-    return pp.Model(rubbing(request.param), friction_width=0.0)
+    return pp.Model(with_rough_joints(request.param), friction_width=0.0)
 
 
 def test_power_balance_with_dry_friction(rough: pp.Model) -> None:

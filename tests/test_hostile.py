@@ -389,9 +389,9 @@ def test_what_the_machine_refuses_is_a_sentence(error, capsys):
 
     with pytest.raises(typer.Exit):
         command()
-    said = capsys.readouterr().err
-    assert "error: " in said
-    assert len(said) < 400
+    message = capsys.readouterr().err
+    assert "error: " in message
+    assert len(message) < 400
 
 
 URDF = """<robot name="r"><link name="base"/><link name="a"><inertial><mass value="1"/>
@@ -401,17 +401,17 @@ URDF = """<robot name="r"><link name="base"/><link name="a"><inertial><mass valu
 
 
 @pytest.mark.parametrize(
-    ("text", "options", "said"),
+    ("text", "options", "message"),
     [
         (URDF.replace('<link name="base"/>', '<link name="base"/><link name="a"/>'), {}, "link 'a' is there twice"),
         (URDF, {"at": {"j": 1e300}}, "j=1e[+]300 is too far to be followed"),
     ],
 )
-def test_imports_refuse_what_they_cannot_mean(text, options, said, tmp_path):
+def test_imports_refuse_what_they_cannot_mean(text, options, message, tmp_path):
     """Of two links of one name the last was taken; 1e300 rad were followed in steps of 0.1 rad."""
     path = tmp_path / "r.urdf"
     path.write_text(text)
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         import_robot(path, platform="a", actuated=("j",), **options)
 
 
@@ -419,15 +419,15 @@ LOG = {"time": np.arange(100) * 0.01, "q": np.cos(np.arange(200.0)).reshape(100,
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "message"),
     [
         ({"force": np.full((100, 2), 1e308)}, "forces are at most 1e[+]15 in SI units, got 1e[+]308"),
         ({"time": LOG["time"] * 1e9}, "samples are 1e[+]07 s apart, which shows no motion"),
     ],
 )
-def test_logs_beyond_any_machine_are_refused(changed, said):
+def test_logs_beyond_any_machine_are_refused(changed, message):
     """The one ended in a traceback of linear algebra, the other in a robot file of nothing."""
-    with pytest.raises(InputError, match=said):
+    with pytest.raises(InputError, match=message):
         checked(Log(**{**LOG, "force": np.ones((100, 2)), "name": "log.csv", **changed}))
 
 
@@ -444,7 +444,7 @@ def test_a_force_that_never_changes_is_no_force():
 @pytest.mark.parametrize("size", [1e200, 1e308])
 @pytest.mark.parametrize("which", [0, 1, 2])
 def test_states_beyond_counting_are_states_without_an_answer(which, size, model_of):
-    """Twist, acceleration or wrench: friction was said to have one solution, proven, or linear algebra raised."""
+    """Twist, acceleration or wrench: friction was claimed to have one solution, proven, or linear algebra raised."""
     model, state = model_of("kim-ryu"), [np.zeros(6), np.zeros(6), np.zeros(6)]
     state[which] = np.full(6, size)
     with pytest.raises(StateError, match="too large"):

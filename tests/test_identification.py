@@ -337,7 +337,7 @@ def test_flexible_platforms_are_refused() -> None:
 # -- logs that are wrong -----------------------------------------------------------------------------------------------
 
 
-def test_gaps_and_jumps_are_found_and_said() -> None:
+def test_gaps_and_jumps_are_found_and_reported() -> None:
     own = log(0)
     cut = np.r_[0:400, 700 : len(own.time)]
     gapped = checked(Log("gap", own.time[cut], own.q[cut], own.force[cut]))
@@ -387,7 +387,7 @@ def test_drives_at_their_limits_are_found_under_noise() -> None:
     assert not any("limits" in text for text in found().notes)
 
 
-def test_results_not_to_be_trusted_are_said() -> None:
+def test_results_not_to_be_trusted_are_reported() -> None:
     """Forces three times too large fit a robot three times as heavy; a log held back tells."""
     own = log(0)
     result = identify(five_bar(), [replace(own, force=3 * own.force)], [log(1)])
@@ -398,7 +398,7 @@ def test_results_not_to_be_trusted_are_said() -> None:
     assert "are not white" in " ".join(identify(five_bar(), [replace(own, force=own.force + slow)]).notes)
 
 
-def test_held_out_errors_are_told_from_noise_of_coordinates() -> None:
+def test_held_out_errors_are_distinguished_from_noise_of_coordinates() -> None:
     """Noise of coordinates shows in held-out forces: what is left at best is foretold."""
     rough = {"noise_q": 3e-5}
     result = identify(five_bar(), [log(0, **rough), log(2, **rough)], [log(1, **rough)])

@@ -37,6 +37,7 @@ home, zero = model.robot.home.matrix, np.zeros(6)
 print(model.inverse_dynamics(home, zero, zero).round(6).tolist())
 """
 WANTED = "[46.785368, 46.785368, 53.556528]"
+"""Of a program in 50 digits, as in ``test_recursive_matrix``."""
 
 
 def test_a_second_process_uses_the_cache(tmp_path: Path) -> None:

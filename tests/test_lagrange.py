@@ -471,7 +471,8 @@ class TestLopesByHand:
 class TestErrata:
     """Equations as printed, run here only: how far off they are along Lopes' example path.
 
-    Sizes are of the largest difference over the largest right value on the path, or root mean squares.
+    Sizes are of the largest difference over the largest right value on the path, or root mean squares. They are
+    recorded here: nobody else has printed them. They say how much an erratum matters, not what is right.
     """
 
     def test_13_moment_from_euler_to_base(self) -> None:

@@ -171,16 +171,16 @@ def test_the_printed_plate_buckles() -> None:
     elastic, force = model.static_equilibrium(home)
     bases = np.array([leg.base for leg in model.robot.legs])  # type: ignore[attr-defined]
 
-    def lengths(pose: Array, bent: Array) -> Array:
-        tips = (modes.attachments + modes.attachment_shapes @ bent) @ pose[:3, :3].T + pose[:3, 3]
+    def lengths(pose: Array, shape: Array) -> Array:
+        tips = (modes.attachments + modes.attachment_shapes @ shape) @ pose[:3, :3].T + pose[:3, 3]
         return np.linalg.norm(tips - bases, axis=1)
 
     rest, still = lengths(home, elastic), np.zeros(6)
 
     def energy(x: Array) -> float:
-        pose, bent = displaced(home, x[:6]), elastic + x[6:]
-        stretch = lengths(pose, bent) - rest
-        stored = model.energy(pose, still, elastic=bent)
+        pose, shape = displaced(home, x[:6]), elastic + x[6:]
+        stretch = lengths(pose, shape) - rest
+        stored = model.energy(pose, still, elastic=shape)
         return float(stored.potential + stored.elastic + (0.5 * stiffness * stretch**2 - force * stretch).sum())
 
     steps = h * np.eye(6 + count)

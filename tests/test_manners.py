@@ -45,7 +45,7 @@ def polypod(*args):
 # -- words for objects -------------------------------------------------------------------------------------------------
 
 
-def test_objects_are_told_in_a_line():
+def test_objects_are_printed_in_a_line():
     robot = pp.load("hexapod")
     assert repr(robot) == str(robot) == "Robot('hexapod': 6 UPS legs, 6 freedoms, platform 50 kg)"
     assert repr(pp.load("staicu")) == "Robot('staicu': 3 PRU/PRPaR legs, 3 freedoms, platform 8.157 kg)"
@@ -107,7 +107,7 @@ def test_leg_kinds_of_a_file_of_ones_own(tmp_path):
     assert "6 legs (MyUPS)" in done.stdout
 
 
-def test_a_file_that_is_no_module_is_told(tmp_path):
+def test_a_file_that_is_no_module_is_reported(tmp_path):
     missing = polypod("show", "kim-ryu", "--no-draw", "--with", tmp_path / "none.py")
     assert missing.exit_code == 2
     assert "a Python file (.py) is needed" in missing.stderr

@@ -309,7 +309,7 @@ def test_dimensions_are_those_of_the_file(model_of):
 
 
 @pytest.mark.long
-def test_a_bent_platform_in_the_prefix_of_simulations(tmp_path):
+def test_deflections_are_drawn_in_the_prefix_of_simulations(tmp_path):
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")
     model = pp.Model(path)

@@ -130,7 +130,7 @@ def test_where_the_base_frame_is_does_not_matter(seed: int, legs: tuple[str, ...
 @few
 @given(seeds, kinds)
 def test_where_the_platform_frame_is_does_not_matter(seed: int, legs: tuple[str, ...]) -> None:
-    """Another frame fixed to the platform: its joints, body, motion and wrench told in it, the forces the same."""
+    """Another frame fixed to the platform: its joints, body, motion and wrench written in it, the forces the same."""
     s, f = scene(seed, legs)
     rng = np.random.default_rng(seed + 3)
     turn, offset = Rotation.random(rng=rng).as_matrix(), 0.3 * rng.normal(size=3)
@@ -218,7 +218,7 @@ def test_the_order_of_legs_does_not_matter(seed: int, legs: tuple[str, ...]) -> 
 
 @settings(max_examples=4)
 @given(seeds)
-def test_a_body_may_be_told_as_two(seed: int) -> None:
+def test_a_body_may_be_described_as_two(seed: int) -> None:
     """A point mass at a platform joint is the platform's or the leg's, as one likes."""
     s, f = scene(seed, ("UPS",) * 6)
     extra, leg = 3.0, s.robot.legs[0]

@@ -337,14 +337,14 @@ def test_report_asks_nothing_of_the_network(folder):
 def test_report_in_a_browser(folder, tmp_path):
     """Chromium opens the page from disk; the page itself is asked what it shows."""
     script = """<script>addEventListener("load", () => {
-      const told = {
+      const shown_values = {
         images: [...document.images].map(i => i.naturalWidth),
         tables: [...document.querySelectorAll("table")].map(t => [t.id, t.tBodies[0].rows.length]),
         heading: document.querySelector("h1").innerText,
         fetched: performance.getEntriesByType("resource").map(e => e.name).filter(n => !n.startsWith("data:")),
         wide: document.documentElement.scrollWidth - innerWidth,
       };
-      document.body.innerHTML = "<pre id='told'>" + JSON.stringify(told) + "</pre>";
+      document.body.innerHTML = "<pre id='shown_values'>" + JSON.stringify(shown_values) + "</pre>";
     })</script></body>"""
     page = tmp_path / "page.html"
     page.write_text((folder / "report.html").read_text(encoding="utf-8").replace("</body>", script), encoding="utf-8")
@@ -354,7 +354,7 @@ def test_report_in_a_browser(folder, tmp_path):
         flags.append("--no-sandbox")  # Chromium refuses its sandbox to root, as in containers
     command = [BROWSER, *flags, page.as_uri()]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-    shown = json.loads(re.search(r"<pre id=\"told\">(.*?)</pre>", done.stdout, re.DOTALL)[1])
+    shown = json.loads(re.search(r"<pre id=\"shown_values\">(.*?)</pre>", done.stdout, re.DOTALL)[1])
     assert shown["heading"] == "kim-ryu: kim-ryu-circle"
     assert len(shown["images"]) == len(plots.FIGURES) - 1  # a rigid platform has no figure of its bending
     assert min(shown["images"]) > 500  # pixels

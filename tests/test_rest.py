@@ -90,7 +90,7 @@ def test_painleves_rod(friction: float, spin: float, code: FrictionCode, load: b
 
 
 def test_where_two_loads_have_no_solution_it_is_proven() -> None:
-    """Of 58 in 150 with strong friction nothing was said. The other proof is a fine grid over seven decades."""
+    """Of 58 in 150 with strong friction nothing was reported. The other proof is a fine grid over seven decades."""
     rng = np.random.default_rng(5)
     own, slopes = rng.normal(size=(40, 6)), rng.normal(size=(40, 6, 2)) * rng.uniform(0.5, 1.6, size=(40, 1, 1))
     found = solutions(own, slopes, [(3, False), (3, False)])

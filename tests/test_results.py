@@ -171,7 +171,7 @@ def test_study_of_a_robot_that_bends(bendy: pp.Model) -> None:
     balance = np.trapezoid(result.power.values.sum(axis=1) - damped, task.time) - (energy[-1] - energy[0])
     # trapezoids at 100 samples a second of powers that change within 0.5 s
     assert abs(balance) < 2e-3 * np.trapezoid(np.abs(result.power.values).sum(axis=1), task.time)
-    # q and the Jacobian are those of the bent robot
+    # q and the Jacobian are those of the robot with its deflections
     assert_close(result.q.values, bendy.inverse_kinematics(task.motion.pose, elastic=at["elastic"]), 1e-14)
     found = bendy.reactions(task.motion.pose, task.motion.twist, task.motion.acceleration, friction=False, **at)
     for (leg, joint), reaction in reactions(result).items():

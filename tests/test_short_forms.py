@@ -266,7 +266,7 @@ FAULTS = {
         "com: [0.2, 3 mm, -0.01], inertia: {cylinder: {radius: 20 mm}}", "inertia: [1.0e-3, 1.0e-3, 1.0e-3]", 12,
         "legs.0.bodies.arm", "com: where is its centre of mass at home"
     ),
-    # what is wrong with a part that stands twice is said once, where the user wrote it
+    # what is wrong with a part that stands twice is reported once, where the user wrote it
     "kind in a pair": ("elbow, kind: spherical", "elbow, kind: ball", 16, "legs.0.joints.1.kind", "must be 'revolute'"),
     "point in a pair": ("at: [0.04, 0, -0.41]", "at: [0.04, x, -0.41]", 17, "legs.0.joints.2.at.1", "number, got 'x'"),
     "no bodies of a pair": ("[arm, rod]", "7", 16, "legs.0.joints.1.between", "names of bodies are needed, got 7"),

@@ -148,7 +148,7 @@ def test_advice(good: Any) -> None:
 
 
 @pytest.mark.long
-def test_a_controller_that_shakes_a_flexible_platform_is_told(tmp_path: Path) -> None:
+def test_a_controller_that_shakes_a_flexible_platform_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")
     shaken = polypod(str(path), "--controller", "computed-torque")  # feedback of the pose, through what bends

@@ -459,7 +459,7 @@ def _bad_after(time: float, bad: object) -> Callable[[float, Measurement], objec
         ("much", r"force: numbers \(6,\) are needed, got 'much' at t = 0\.01 s"),
     ],
 )
-def test_a_bad_controller_is_told_with_its_time_and_the_result_is_kept(
+def test_a_bad_controller_is_reported_with_its_time_and_the_result_is_kept(
     model_of: ModelOf, bad: object, message: str
 ) -> None:
     with pytest.raises(SimulationError, match=message) as caught:

@@ -29,7 +29,7 @@ STILL = np.zeros(6)
 
 
 @pytest.fixture(scope="module")
-def bent() -> xr.Dataset:
+def flexible() -> xr.Dataset:
     """Long's robot with a flexible platform, swinging on springs."""
     modes = hexagon_modes(3, damping_ratio=0.02)
     model = pp.Model(pp.load("long").on_modes(modes.with_stiffness(4 * modes.stiffness)))
@@ -55,43 +55,43 @@ def swing() -> xr.Dataset:
     return simulate(model, hung, duration=0.05, twist=[0.1, 0.05, 0.1, 0, 0, 0.3], friction=False)
 
 
-def test_damping_of_modes_is_in_the_balance_of_energies(bent: xr.Dataset) -> None:
+def test_damping_of_modes_is_in_the_balance_of_energies(flexible: xr.Dataset) -> None:
     """What modes lose is counted as friction: without it the balance would be off by all of it."""
-    lost = float(bent.work_friction[-1])
+    lost = float(flexible.work_friction[-1])
     assert lost > 0.01
-    assert float(np.abs(bent.energy_residual).max()) < 1e-6 * lost  # the integrator's tolerance
+    assert float(np.abs(flexible.energy_residual).max()) < 1e-6 * lost  # the integrator's tolerance
 
 
 # -- the deflection --------------------------------------------------------------------------------------------------
 
 
-def test_deflection_explains_the_lengths_of_the_legs(bent: xr.Dataset) -> None:
+def test_deflection_explains_the_lengths_of_the_legs(flexible: xr.Dataset) -> None:
     """q = |p + R (a + d) - b|: actuated lengths come from the legs' own kinematics, not from the deflection."""
-    assert bent.deflection.dims == ("time", "leg", "axis")
-    assert bent.deflection.attrs["units"] == "m"
-    assert bent.axis.values.tolist() == ["x", "y", "z"]
-    robot = pp.loads(bent.attrs["robot_file"])
-    ends = np.array([leg.platform for leg in robot.legs]) + bent.deflection.values
-    pose = bent.pose.values
+    assert flexible.deflection.dims == ("time", "leg", "axis")
+    assert flexible.deflection.attrs["units"] == "m"
+    assert flexible.axis.values.tolist() == ["x", "y", "z"]
+    robot = pp.loads(flexible.attrs["robot_file"])
+    ends = np.array([leg.platform for leg in robot.legs]) + flexible.deflection.values
+    pose = flexible.pose.values
     tips = np.einsum("nij,nkj->nki", pose[:, :3, :3], ends) + pose[:, None, :3, 3]
     length = np.linalg.norm(tips - np.array([leg.base for leg in robot.legs]), axis=-1)
-    assert np.abs(length - bent.q.values).max() < 1e-12
-    assert np.abs(bent.deflection).max() > 1e-3
+    assert np.abs(length - flexible.q.values).max() < 1e-12
+    assert np.abs(flexible.deflection).max() > 1e-3
 
 
 def test_deflection_survives_a_file_and_a_rigid_robot_has_none(
-    bent: xr.Dataset, circle: xr.Dataset, tmp_path: Path
+    flexible: xr.Dataset, circle: xr.Dataset, tmp_path: Path
 ) -> None:
-    assert load_result(save_result(bent, tmp_path / "run.nc")).identical(bent)
+    assert load_result(save_result(flexible, tmp_path / "run.nc")).identical(flexible)
     assert "deflection" not in circle
     assert "axis" not in circle.dims
 
 
-def test_bending(bent: xr.Dataset, circle: xr.Dataset) -> None:
-    (axes,) = plots.bending(bent).axes
+def test_bending(flexible: xr.Dataset, circle: xr.Dataset) -> None:
+    (axes,) = plots.bending(flexible).axes
     assert axes.get_ylabel() == "deflection [mm]"
     assert len(distinct(lines_of(axes))) == 6
-    size = np.sqrt((bent.deflection.values**2).sum(axis=-1))
+    size = np.sqrt((flexible.deflection.values**2).sum(axis=-1))
     drawn = np.stack([line.get_ydata() for line in lines_of(axes)], axis=1)
     np.testing.assert_allclose(drawn, size, rtol=1e-14)
     # the numbers at the ticks are millimetres
@@ -212,12 +212,12 @@ def test_no_robot_is_drawn_as_in_a_mirror(
 
 
 def test_a_bending_platform_is_drawn_where_it_is(
-    bent: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    flexible: xr.Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from PIL import Image
 
-    robot = pp.loads(bent.attrs["robot_file"]).rigid
-    pose, moved = bent.pose.values, bent.deflection.values
+    robot = pp.loads(flexible.attrs["robot_file"]).rigid
+    pose, moved = flexible.pose.values, flexible.deflection.values
     plain, still = skeleton(robot, pose), bent_skeleton(robot, pose, 0 * moved)
     for bone, same in zip(plain.bones, still.bones, strict=True):
         assert bone.leg == same.leg
@@ -225,12 +225,12 @@ def test_a_bending_platform_is_drawn_where_it_is(
     for name in ("joints", "platform", "ground", "roots"):
         assert np.array_equal(getattr(plain, name), getattr(still, name)), name
     lines = bent_skeleton(robot, pose, moved)
-    assert np.abs(np.linalg.norm(lines.platform - lines.roots, axis=-1) - bent.q.values).max() < 1e-12
+    assert np.abs(np.linalg.norm(lines.platform - lines.roots, axis=-1) - flexible.q.values).max() < 1e-12
     for k, tips in enumerate(np.moveaxis(lines.platform, 1, 0)):
         ends = np.concatenate([bone.ends for bone in lines.bones if bone.leg == k], axis=1)
         # the leg's lines reach the point that the platform's outline goes through
         assert np.abs(ends - tips[:, None]).max(axis=-1).min(axis=1).max() < 1e-12
-    assert title(drawn(bent, tmp_path, monkeypatch)) == "t = 0.100 s"
+    assert title(drawn(flexible, tmp_path, monkeypatch)) == "t = 0.100 s"
     with Image.open(tmp_path / "run.gif") as picture:
         assert picture.n_frames == 3
 

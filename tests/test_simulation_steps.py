@@ -14,7 +14,7 @@ from polypod.symbols.integration import RK4, Method, Outcome, Slope, Stage, rung
 HALF = Fraction(1, 2)
 
 
-def test_a_wrong_method_is_refused_when_it_is_made() -> None:
+def test_a_wrong_method_is_refused_at_construction() -> None:
     third = (Fraction(1, 6), Fraction(1, 3), Fraction(1, 3), Fraction(1, 6))
     with pytest.raises(ValueError, match=r"not of order 4: a sum of order 1 is 7/6"):
         Method("slip", 4, RK4.nodes, RK4.reach, (Fraction(1, 3), *third[1:]))

@@ -114,7 +114,7 @@ def test_similar_hexagons_on_circles_are_singular_in_every_pose(tmp_path):
 
 
 @pytest.mark.long
-def test_kinds_of_other_robots_are_told_apart(model_of):
+def test_kinds_of_other_robots_are_distinguished(model_of):
     planar = model_of("planar-3-rrr")
     found = nearest_singularity(planar, boxes=2000)
     assert found.turning.angle > 0.1

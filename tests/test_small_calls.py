@@ -61,12 +61,12 @@ def test_the_verdict_names_every_number_that_is_not_finite(model: pp.Model) -> N
 
 def test_the_verdict_on_poses_that_are_none(model: pp.Model) -> None:
     home = model.robot.home.matrix
-    mirrored, scaled, lower, bent = (home.copy() for _ in range(4))
+    mirrored, scaled, lower, skewed = (home.copy() for _ in range(4))
     mirrored[:3, 0] *= -1
     scaled[:3, :3] *= 1 + 1e-11
     lower[3, 3] = 1 + 1e-9
-    bent[:3, :3] = bent[:3, :3] @ (np.eye(3) + 1e-9 * np.eye(3, k=1))
-    got = verdict(model, "inverse_kinematics", np.array([home, mirrored, scaled, lower, bent]))
+    skewed[:3, :3] = skewed[:3, :3] @ (np.eye(3) + 1e-9 * np.eye(3, k=1))
+    got = verdict(model, "inverse_kinematics", np.array([home, mirrored, scaled, lower, skewed]))
     assert got[0] == 0
     assert (got[1:] >= BAD_INPUT).all()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -409,8 +410,8 @@ def test_poses_at_constant_speed_are_scipys_slerp():
 
 MOTIONS = {
     "pedrammehr 1": ("pedrammehr-path-1", ()),
-    "pedrammehr 2": ("pedrammehr-path-2", (1.0, 5.0, 2.4644661, 3.5355339)),
-    "pedrammehr 3": ("pedrammehr-path-3", (0.1, 0.5, 0.24644661, 0.35355339)),
+    "pedrammehr 2": ("pedrammehr-path-2", (1.0, 5.0, 6 - 2.5 * 2**0.5, 2.5 * 2**0.5)),
+    "pedrammehr 3": ("pedrammehr-path-3", (0.1, 0.5, 0.6 - 0.25 * 2**0.5, 0.25 * 2**0.5)),
     "kim-ryu circle": ("kim-ryu-circle", ()),
     "kim-ryu acceleration": ("kim-ryu-acceleration", (1.5,)),
     "lopes": ("lopes-there-and-back", ()),
@@ -450,7 +451,7 @@ def test_pedrammehr_paths_2_and_3_have_ramps_of_2_4645_and_1_s(number, scale):
     around = np.array([0.9999, 1.0001, 2.4644, 2.4646]) * scale
     linear, angular = np.moveaxis(trajectory.at(around).acceleration[:, [0, 5]], 1, 0) * scale**2
     np.testing.assert_allclose(angular, [0.08, 0, 0, 0], rtol=0, atol=1e-15)
-    np.testing.assert_allclose(linear, [0.0229536704] * 3 + [0], rtol=0, atol=1e-10)
+    np.testing.assert_allclose(linear, [0.08 / 2**0.5 / (6 - 2.5 * 2**0.5)] * 3 + [0], rtol=0, atol=1e-14)
     cruise = trajectory.at(3.0 * scale)
     np.testing.assert_allclose(np.linalg.norm(cruise.twist[:3]) * scale, 0.08, rtol=1e-14)
     np.testing.assert_allclose(cruise.twist[5] * scale, 0.08, rtol=1e-14)
@@ -460,22 +461,31 @@ def test_pedrammehr_paths_2_and_3_have_ramps_of_2_4645_and_1_s(number, scale):
     np.testing.assert_allclose(yaw, [-0.2, 0.2], rtol=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("number", "t", "x", "cosine", "sine", "twist", "acceleration"),
-    [
-        (2, 0.5, 0.10286920880302948, 0.9820042351172703, -0.18885889497650057, (0.011476835212117932, 0.04),
-         (0.022953670424235864, 0.08)),
-        (3, 0.52, 0.29265482546424454, 0.9848308265304501, 0.17351727036623932, (0.1836293633938869, 0.64),
-         (-2.2953670424235866, -8.0)),
-    ],
-)  # fmt: skip
-def test_pedrammehr_states_computed_with_50_digits(number, t, x, cosine, sine, twist, acceleration):
-    motion = tr.Published(name=f"pedrammehr-path-{number}").at(t)
-    pose = [[cosine, -sine, 0, x], [sine, cosine, 0, 0], [0, 0, 1, x + 0.3], [0, 0, 0, 1]]
+@pytest.mark.parametrize(("number", "t", "side"), [(2, "0.5", 1), (3, "0.52", -1)])
+def test_pedrammehr_states_in_50_digits(number, t, side):
+    """In the first ramp of path 2, the last of path 3 (path 2 in a tenth of the time), from the start and to the end.
+
+    The line of 0.2 sqrt(2) m takes 6 s at a cruise of 0.08 m/s, the turn of 0.4 rad at 0.08 rad/s: ramps of
+    6 - 2.5 sqrt(2) s and of 1 s.
+    """
+    with mpmath.workdps(50):
+        pace = mpmath.mpf(1 if number == 2 else 10)
+        since = mpmath.mpf(t) if side == 1 else mpmath.mpf("0.6") - mpmath.mpf(t)
+        speed = mpmath.mpf("0.08")
+        line = speed / mpmath.sqrt(2) / (6 - mpmath.mpf("2.5") * mpmath.sqrt(2)) * pace**2
+        turn = speed * pace**2
+        x = mpmath.mpf("0.2") - side * (mpmath.mpf("0.1") - line * since**2 / 2)
+        yaw = -side * (mpmath.mpf("0.2") - turn * since**2 / 2)
+        cosine, sine = float(mpmath.cos(yaw)), float(mpmath.sin(yaw))
+        twist, acceleration = np.array([line, turn]) * since, side * np.array([line, turn])
+        pose = [[cosine, -sine, 0, x], [sine, cosine, 0, 0], [0, 0, 1, x + mpmath.mpf("0.3")], [0, 0, 0, 1]]
+    motion = tr.Published(name=f"pedrammehr-path-{number}").at(float(t))
     # a few roundings; the ramp of 2.46 s is a difference of numbers twice as large
-    np.testing.assert_allclose(motion.pose, pose, rtol=0, atol=4 * EPS)
-    np.testing.assert_allclose(motion.twist[[0, 2, 5]], [twist[0], *twist], rtol=1e-14)
-    np.testing.assert_allclose(motion.acceleration[[0, 2, 5]], [acceleration[0], *acceleration], rtol=1e-14)
+    np.testing.assert_allclose(motion.pose, np.array(pose, dtype=float), rtol=0, atol=4 * EPS)
+    np.testing.assert_allclose(motion.twist[[0, 2, 5]], np.array(twist[[0, 0, 1]], dtype=float), rtol=1e-14)
+    np.testing.assert_allclose(
+        motion.acceleration[[0, 2, 5]], np.array(acceleration[[0, 0, 1]], dtype=float), rtol=1e-14
+    )
 
 
 def hexaslide_sliders(pose):
@@ -545,9 +555,7 @@ def test_staicu_path():
     path = tr.PUBLISHED["staicu-path"].trajectory.path
     x, xdot, xddot = path.at([0.0, 0.25, 1.0])
     assert round(xdot[0, 2], 2) == 5.03
-    np.testing.assert_allclose(
-        xdot[:2], [[0, 0, 5.026548245743669], [0.03125, -0.1125, -5.026548245743669]], atol=1e-14
-    )
+    np.testing.assert_allclose(xdot[:2], [[0, 0, 1.6 * np.pi], [0.03125, -0.1125, -1.6 * np.pi]], atol=1e-14)
     np.testing.assert_allclose(x[1], [-0.00234375, -0.0140625, 0.0], rtol=0, atol=1e-15)
     # sin(pi) is 1e-16, times 0.4 (4 pi)^2
     np.testing.assert_allclose(xddot[:2], [[-0.6, -0.4, 0.0], [0.6, -0.4, 0.0]], rtol=0, atol=1e-14)
@@ -590,7 +598,7 @@ CIRCLE = {"centre": [0, 0, 0], "radius": 0.1, "normal": [0, 0, 1], "rpm": 1}
 
 
 def line(**fields):
-    """From 0 to 1, unless something else is said."""
+    """From 0 to 1, unless asked otherwise."""
     return tr.Line(**{"start": 0.0, "end": 1.0, **fields})
 
 

@@ -164,7 +164,7 @@ def test_home_by_angles_is_home_by_a_matrix(euler):
     assert pp.loads(pp.dumps(robot)) == robot
 
 
-def test_limits_in_millimetres_are_told_with_what_to_write(tmp_path):
+def test_limits_in_millimetres_are_reported_with_what_to_write(tmp_path):
     path = tmp_path / "mm.yaml"
     path.write_text(template("robot", "mm").replace("length: [0.45, 0.85]", "length: [450, 850]"), encoding="utf-8")
     report = check(path)

@@ -218,7 +218,7 @@ def test_keys_and_views(browser, pages):
 
 
 @needs_browser
-def test_out_of_reach_and_singular_are_said_in_words(browser, pages, models):
+def test_out_of_reach_and_singular_are_shown_in_words(browser, pages, models):
     """Kim-Ryu's links are too short for x = 2 m; the hexapod turned by a quarter is singular."""
     opened(browser, pages["kim-ryu"])
     browser.ask("polypod.setCoordinates([2, 0, 0.9, 0, 0, 0])")

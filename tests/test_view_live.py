@@ -167,18 +167,18 @@ def test_other_hosts_and_other_sites_are_refused(alone):
 
 
 @pytest.mark.parametrize(
-    "wish",
+    "posted",
     ["", "[]", "{}", "no json", '{"fly": 1}', '{"speed": 0}', '{"speed": "x"}', '{"push": [1, 2]}', '{"push": "x"}',
      '{"push": [1, 2, 3, 4, 5, NaN]}', " " * 5000, '{"speed": true}'],
 )  # fmt: skip
-def test_wishes_that_make_no_sense_are_refused(wish, alone):
+def test_requests_that_make_no_sense_are_refused(posted, alone):
     _, port = alone
-    status, text = ask(port, "POST", "/command", wish, Origin=f"http://127.0.0.1:{port}")
+    status, text = ask(port, "POST", "/command", posted, Origin=f"http://127.0.0.1:{port}")
     assert status == 400
     assert text
 
 
-def test_a_port_that_is_taken_is_said(alone):
+def test_a_port_that_is_taken_is_reported(alone):
     stream, port = alone
     with pytest.raises(InputError, match=f"port: {port} cannot be had"), serving("", stream, port):
         pass

@@ -251,7 +251,7 @@ def test_robots_of_fewer_freedoms_have_maps_of_their_own_coordinates(model_of, n
     assert float(counted.fraction) == pytest.approx(expected.mean(), abs=2 / len(x))  # ends may round either way
 
 
-def test_what_cannot_be_asked_is_said(model, model_of):
+def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_of):
     free = pp.Model(ref.robot(limits=False))
     with pytest.raises(InputError, match=r"no edge along x, y, z: no leg has a limit.*or give the span"):
         constant_orientation(free, points=5)

@@ -31,7 +31,7 @@ from .mutate import Mutant
 LONGEST = 20.0
 """Seconds of computing time after which a file counts as hanging."""
 LONGEST_MESSAGE = 4000
-"""Characters of what is said about a file."""
+"""Characters of messages about a file."""
 FAULT, FAULT_WITHOUT_LINE, LONG = "error", "error without a line", "error with a long message"
 RIGHT, UNCOMPARED, WARNED = "accepted, right", "accepted, not compared", "accepted with a warning"
 ABSURD, WRONG, TRACEBACK, HANG = "ABSURD, not warned about", "WRONG", "TRACEBACK", "HANG"
