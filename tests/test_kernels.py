@@ -370,15 +370,15 @@ def test_bound_call_reads_and_writes_its_arrays() -> None:
         assert np.array_equal(one, kernel(x, y)[1])
 
 
-BAD_ARRAYS: dict[str, Any] = {
-    "wrong shape": lambda x, y, nine, one: (x.reshape(5, 4), y, nine, one),
-    "single precision": lambda x, y, nine, one: (x.astype(np.float32), y, nine, one),
-    "not contiguous": lambda x, y, nine, one: (x, np.zeros((5, 6))[:, ::2], nine, one),
-    "too few rows in an input": lambda x, y, nine, one: (x[:3], y, nine, one),
-    "too few rows in an output": lambda x, y, nine, one: (x, y, nine, one[:2]),
-    "too few arrays": lambda x, y, nine, one: (x, y, nine),
-    "read-only output": lambda x, y, nine, one: (x, y, nine, np.broadcast_to(np.zeros(1), (5, 1))),
-    "frozen output": lambda x, y, nine, one: (x, y, nine, frozen(one)),
+BAD_ARRAYS: dict[str, tuple[Any, str]] = {
+    "wrong shape": (lambda x, y, nine, one: (x.reshape(5, 4), y, nine, one), r"needed, got \(5, 4\)"),
+    "single precision": (lambda x, y, nine, one: (x.astype(np.float32), y, nine, one), "float64 array is needed"),
+    "not contiguous": (lambda x, y, nine, one: (x, np.zeros((5, 6))[:, ::2], nine, one), "C-contiguous"),
+    "too few rows in an input": (lambda x, y, nine, one: (x[:3], y, nine, one), "5 rows.*needed, got 3"),
+    "too few rows in an output": (lambda x, y, nine, one: (x, y, nine, one[:2]), "5 rows.*needed, got 2"),
+    "too few arrays": (lambda x, y, nine, one: (x, y, nine), "2 outputs are needed.*got 1"),
+    "read-only output": (lambda x, y, nine, one: (x, y, nine, np.broadcast_to(np.zeros(1), (5, 1))), "C-contiguous"),
+    "frozen output": (lambda x, y, nine, one: (x, y, nine, frozen(one)), "it is read-only"),
 }
 
 
@@ -392,8 +392,9 @@ def test_bound_refuses_wrong_arrays(fault: str) -> None:
     kernel = kernel_of(spread, (2, 2), (3,))
     arrays = np.zeros((5, 2, 2)), np.zeros((5, 3)), np.zeros((5, 9)), np.zeros((5, 1))
     kernel.bind(*arrays[:2], out=arrays[2:])
-    bad = BAD_ARRAYS[fault](*arrays)
-    with pytest.raises(ValueError):
+    change, message = BAD_ARRAYS[fault]
+    bad = change(*arrays)
+    with pytest.raises(ValueError, match=message):
         kernel.bind(*bad[:2], out=bad[2:])
 
 

@@ -67,7 +67,7 @@ def test_golden_reactions_of_pods(model_of: Callable[[str], pp.Model]) -> None:
 def test_every_free_body_closes(model: pp.Model, friction: bool) -> None:
     """Forces and moments of all joints on a body are its m (a - g) and rate of angular momentum."""
     robot = model.robot
-    batch = easy(model, 3, seed=11)
+    batch, closed = easy(model, 3, seed=11), 0
     for k in range(3):
         state = batch.at(k)
         found = model.reactions(state.pose, state.twist, state.acceleration, state.wrench, friction=friction)
@@ -80,6 +80,7 @@ def test_every_free_body_closes(model: pp.Model, friction: bool) -> None:
                 at = [j for j in joints.items() if name in (j[1].parent, j[1].child)]
                 if name == "cross" or any((leg.name, j) in open_numbers for j, _ in at):
                     continue
+                closed += 1
                 force, moment = np.zeros(3), np.zeros(3)
                 for joint, reaction in at:
                     sign = 1.0 if reaction.child == name else -1.0
@@ -111,6 +112,8 @@ def test_every_free_body_closes(model: pp.Model, friction: bool) -> None:
             assert np.abs(platform_force - body.mass * a).max() <= ROUNDING * size
             turn = tensor @ alpha + np.cross(w, tensor @ w) + np.cross(com, body.mass * a)
             assert np.abs(platform_moment - turn).max() <= ROUNDING * size
+    # every body of staicu has a joint with numbers that statics leaves open: its reactions have tests of their own below
+    assert closed >= 3 * len(robot.legs) or robot.name == "staicu"
 
 
 def test_reaction_forces_are_the_inverse_dynamics(model: pp.Model) -> None:
