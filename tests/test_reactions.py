@@ -112,7 +112,7 @@ def test_every_free_body_closes(model: pp.Model, friction: bool) -> None:
             assert np.abs(platform_force - body.mass * a).max() <= ROUNDING * size
             turn = tensor @ alpha + np.cross(w, tensor @ w) + np.cross(com, body.mass * a)
             assert np.abs(platform_moment - turn).max() <= ROUNDING * size
-    # every body of staicu has a joint with numbers that statics leaves open: its reactions have tests of their own below
+    # every body of staicu has a joint with numbers that statics leaves open: its reactions have own tests below
     assert closed >= 3 * len(robot.legs) or robot.name == "staicu"
 
 
