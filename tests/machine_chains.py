@@ -357,7 +357,7 @@ def branched(seed: int) -> Data:
     return robot(rng, [shuffled(rng, leg)], {"position": [0.0, 0.0, 0.6]}, (), "cranks and shoes")
 
 
-def bent_leg(seed: int) -> Data:
+def different_leg(seed: int) -> Data:
     """Five telescopic legs and one of three driven hinges: eight drives."""
     data = hexapod(seed, "UPS", 1)
     different = hexapod(seed, "RRRS", (0, 1, 2))["legs"][0]
@@ -384,6 +384,6 @@ MACHINES: dict[str, Callable[[int], Data]] = {
     "hexaglide": shared_rails,
     "seven legs": seven_legs,
     "cranks and shoes": branched,
-    "5-UPS+RRRS": bent_leg,
+    "5-UPS+RRRS": different_leg,
 }
 """Robots by name, each a function of a seed."""

@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import polypod as pp
+from command_line import polypod
 from polypod.analysis import Growth, Tolerance, Tolerances, budget, load_tolerances, scatter, worst_case
 from polypod.analysis.accuracy.closures import Solver
 from polypod.analysis.accuracy.scatter import displacement, moved
 from polypod.analysis.accuracy.sources import closures_of, sources_of
-from polypod.cli import app
 from polypod.errors import InputError, ToleranceFileError, UnknownNameError
 
 ModelOf = Callable[[str], pp.Model]
@@ -213,9 +212,7 @@ def test_files_without_a_distribution_or_with_slips(text: str, words: str, tmp_p
 def test_the_command(tmp_path: Path) -> None:
     path = tmp_path / "tolerances.yaml"
     path.write_text(FILE, encoding="utf-8")
-    result = CliRunner().invoke(
-        app, ["accuracy", "hexapod", str(path), "--samples", "0", "--most", "3", "--at", "z=5mm"]
-    )
+    result = polypod("accuracy", "hexapod", path, "--samples", "0", "--most", "3", "--at", "z=5mm")
     assert result.exit_code == 0, result.output
     assert "platform at z=5mm" in result.output
     assert "bound, all orders" in result.output

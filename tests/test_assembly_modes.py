@@ -10,14 +10,13 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import polypod as pp
+from command_line import polypod
 from polypod.assembly import SixStruts
 from polypod.assembly.chart import Chart
 from polypod.assembly.extended import polished_closely
 from polypod.assembly.spheres import ThreeSpheres
-from polypod.cli import app
 from polypod.errors import InputError, StateWarning
 from polypod.legs.strut import Strut
 from polypod.model import Complete, Reach
@@ -332,17 +331,17 @@ def test_a_flexible_robot_is_sent_to_its_rigid_model() -> None:
 @pytest.mark.long
 def test_the_picture(tmp_path: Path) -> None:
     picture = tmp_path / "modes.png"
-    result = CliRunner().invoke(app, ["modes", "delta", "--picture", str(picture)])
+    result = polypod("modes", "delta", "--picture", picture)
     assert result.exit_code == 0, result.output
     assert picture.stat().st_size > 10_000
 
 
 def test_the_command() -> None:
-    result = CliRunner().invoke(app, ["modes", "delta", "--no-draw"])
+    result = polypod("modes", "delta", "--no-draw")
     assert result.exit_code == 0, result.output
     assert "2 modes; proven: there are no other modes" in result.output
     assert "another working mode" in result.output
-    wrong = CliRunner().invoke(app, ["modes", "delta", "--q", "1 2", "--no-draw"])
+    wrong = polypod("modes", "delta", "--q", "1 2", "--no-draw")
     assert wrong.exit_code == 2
 
 

@@ -14,10 +14,10 @@ import time
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import _FILES, COMMANDS, GROUPS, app, load_command
+from command_line import polypod
+from polypod.cli import _FILES, COMMANDS, GROUPS, load_command
 from polypod.cli.check import check
 from polypod.cli.new import template
 from polypod.cli.parameters import mobility, parameters
@@ -35,14 +35,6 @@ def here(tmp_path, monkeypatch):
     """An empty folder to work in."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def polypod(*arguments):
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    assert "Traceback" not in result.output
-    return result
 
 
 @pytest.mark.long

@@ -10,10 +10,9 @@ import warnings
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import app
+from command_line import polypod
 from polypod.cli.check import check
 from polypod.cli.new import template
 from polypod.cli.terminal import report_errors
@@ -35,13 +34,6 @@ def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("my-hexapod.yaml").write_text(ROBOT)
     return tmp_path
-
-
-def polypod(*arguments):
-    result = CliRunner().invoke(app, list(map(str, arguments)))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result
 
 
 def line_with(text, mark):

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import polypod as pp
+from command_line import polypod
 from polypod.analysis import resonances, stiffness
 from polypod.analysis.workspace import constant_orientation, travel
-from polypod.cli import app
 from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
 from polypod.design.optimise import optimise
 from polypod.design.page import page
@@ -363,7 +362,7 @@ def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     text = brief(RANGES)
     Path("study.yaml").write_text(text + "minimise: [stroke, dexterity]\n")
-    ran = CliRunner().invoke(app, ["optimise", "study.yaml", "--generations", "4", "--population", "12", "--json"])
+    ran = polypod("optimise", "study.yaml", "--generations", "4", "--population", "12", "--json")
     assert ran.exit_code == 0, ran.output
     best = json.loads(ran.output)["best"]
     pairs = np.array([[row["stroke"], -row["dexterity"]] for row in best])
@@ -409,7 +408,7 @@ def test_ranges_that_leave_the_physical_and_limits_that_nothing_keeps(tmp_path, 
     monkeypatch.chdir(tmp_path)
     text = "{name: a, robot: hexapod, rate: 5, report: peak force, limits: {peak force: 1 N}, minimise: peak force, "
     Path("study.yaml").write_text(text + "vary: [{numbers: platform.mass, range: [-5 kg, 20 kg], levels: 6}]}")
-    ran = CliRunner().invoke(app, ["sweep", "study.yaml"])
+    ran = polypod("sweep", "study.yaml")
     assert ran.exit_code == 0, ran.output
     assert "0 of 6 designs keep all limits" in ran.output
     assert "The nearest is design 1: peak force is" in ran.output  # a body without mass still has inertia

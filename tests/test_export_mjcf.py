@@ -10,11 +10,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import polypod as pp
+from command_line import polypod
 from every_field import rich_chain, rich_joints, rich_struts
-from polypod.cli import app
 from polypod.errors import InputError
 from polypod.exchange import import_robot, linkage_of
 from polypod.exchange.kept import kept
@@ -302,10 +301,10 @@ def test_bad_numbers() -> None:
 
 def test_the_commands(tmp_path: Path) -> None:
     for kind in ROBOT_EXPORTS:
-        result = CliRunner().invoke(app, ["export", kind, "five-bar", "--out", str(tmp_path)])
+        result = polypod("export", kind, "five-bar", "--out", tmp_path)
         assert result.exit_code == 0, result.output
         assert "Wrote" in result.stdout
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"five-bar.xml", "five-bar.urdf", "five-bar-loops.yaml", "five-bar.sdf"}
-    again = CliRunner().invoke(app, ["export", "mjcf", "five-bar", "--out", str(tmp_path)])
+    again = polypod("export", "mjcf", "five-bar", "--out", tmp_path)
     assert "exists; add --force" in again.stderr

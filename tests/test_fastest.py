@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import app
+from command_line import polypod
 from polypod.errors import InputError, MotionFileError, StateError
 from polypod.fastest import Limits, fastest, way
 from polypod.motion import (
@@ -434,16 +433,15 @@ def test_files_of_retimed_motions_are_checked():
 
 def test_the_command_writes_a_motion_that_run_takes(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = CliRunner()
     asked = ["fastest", "kim-ryu", "kim-ryu-circle", "--max-force", "0.085 kN", "--points", "100"]
-    ran_once = run.invoke(app, asked)
+    ran_once = polypod(*asked)
     assert ran_once.exit_code == 0, ran_once.output
     assert "1.5 s as given" in ran_once.output
-    assert run.invoke(app, asked).exit_code == 2  # never over a file unasked
-    data = json.loads(run.invoke(app, [*asked, "--force", "--json"]).output)
-    ran = run.invoke(app, ["run", "kim-ryu", data["motion_file"], "--no-files", "--no-certify", "--json"])
+    assert polypod(*asked).exit_code == 2  # never over a file unasked
+    data = json.loads(polypod(*asked, "--force", "--json").output)
+    ran = polypod("run", "kim-ryu", data["motion_file"], "--no-files", "--no-certify", "--json")
     peaks = [abs(row["peak_force"]) for row in json.loads(ran.output)["actuators"]]
     assert 85 * 0.98 < max(peaks) < 85 * 1.001
-    wrong = run.invoke(app, ["fastest", "kim-ryu", "--max-force", "2 mm"])
+    wrong = polypod("fastest", "kim-ryu", "--max-force", "2 mm")
     assert wrong.exit_code == 2
     assert "--max-force: a number in N is needed, or one with its unit (N, kN)" in wrong.output

@@ -13,11 +13,10 @@ import pytest
 import xarray as xr
 import yaml
 from scipy.linalg import eigh
-from typer.testing import CliRunner
 
 import polypod as pp
+from command_line import polypod
 from compare import assert_close
-from polypod.cli import app
 from polypod.cli.check import check
 from polypod.cli.new import new
 from polypod.cli.run import run
@@ -41,7 +40,7 @@ def robot(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def output(*arguments: str) -> str:
-    result = CliRunner().invoke(app, list(arguments))
+    result = polypod(*arguments)
     assert result.exit_code == 0, result.output
     return result.stdout
 
@@ -134,7 +133,7 @@ def test_simulate(robot: Path, tmp_path: Path, controller: str | None) -> None:
 def test_simulation_writes_how_the_platform_bends(robot: Path, tmp_path: Path) -> None:
     output("simulate", str(robot), "around-home", "--out", str(tmp_path / "out"))
     assert (tmp_path / "out" / "bending.png").stat().st_size > 10_000
-    result = CliRunner().invoke(app, ["simulate", "kim-ryu", "--controller", "elastic-computed-torque"])
+    result = polypod("simulate", "kim-ryu", "--controller", "elastic-computed-torque")
     assert result.exit_code == 2
     assert "elastic-computed-torque is for a flexible platform; 'kim-ryu' has a rigid one" in result.stderr
 
@@ -165,15 +164,13 @@ def test_run_of_a_frame_that_cannot_be_prescribed_exactly(robot: Path, tmp_path:
     stub.write_text(yaml.safe_dump(document), encoding="utf-8")
     assert "its frame cannot follow a motion exactly" in check(stub).remarks[-1]
     assert "follow a motion exactly" not in check(robot).remarks[-1]
-    result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files", "--no-certify"])
+    result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify")
     assert result.exit_code == 0, result.output
     assert "taken not to vibrate, since making the platform's frame follow this motion exactly" in result.stderr
-    result = CliRunner().invoke(app, ["run", str(stub), "--rate", "50", "--no-files", "--no-certify", "--vibration"])
+    result = polypod("run", stub, "--rate", "50", "--no-files", "--no-certify", "--vibration")
     assert result.exit_code == 2
     assert "a stiffer platform does not cure it" in result.stderr
-    result = CliRunner().invoke(
-        app, ["run", str(robot), "--rate", "50", "--no-files", "--no-certify", "--no-vibration"]
-    )
+    result = polypod("run", robot, "--rate", "50", "--no-files", "--no-certify", "--no-vibration")
     assert result.exit_code == 0, result.output
     assert "taken not to vibrate, as asked for" in result.stderr
 

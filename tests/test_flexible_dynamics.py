@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -23,7 +22,7 @@ from compare import assert_close, derivative
 from flexible_oracle import Differences, FlexibleState, HingedRobot, LumpedRobot, hinged_modes
 from oracle import with_random_bodies
 from polypod.description import Body, Friction, Integrals, Modes, Robot
-from polypod.errors import InputError, StateError, StateWarning, UnphysicalWarning
+from polypod.errors import InputError, StateError, StateWarning
 from polypod.kernels import machine
 from polypod.motion import Motion
 from polypod.papers.long import printed as long_printed
@@ -37,12 +36,6 @@ ROBOTS = ("long", "pedrammehr", "kim-ryu", "lopes")
 COUNT = 3
 # Both sides round in double precision; solves magnify it by the condition of J (below 200 here): 1e-14 is reached.
 ROUNDING = 1e-12
-
-
-def loaded(name: str) -> Robot:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnphysicalWarning)
-        return pp.load(name)
 
 
 def size_of(robot: Robot) -> float:
@@ -101,7 +94,7 @@ def stacked(states: list[FlexibleState]) -> FlexibleState:
 @cache
 def case(name: str) -> tuple[pp.Model, list[FlexibleState], FlexibleState]:
     """A robot with rough joints and random leg bodies on a general flexible body; states one by one and at once."""
-    robot = with_rough_joints(loaded(name))
+    robot = with_rough_joints(pp.load(name))
     modes = random_modes(robot)
     states = random_states(robot, COUNT, 6)
     return pp.Model(robot.on_modes(modes)), states, stacked(states)
@@ -109,7 +102,7 @@ def case(name: str) -> tuple[pp.Model, list[FlexibleState], FlexibleState]:
 
 @cache
 def hexagon(stiffness: str = "table-2") -> pp.Model:
-    return pp.Model(loaded("long").on_modes(hexagon_modes(10, stiffness)))  # type: ignore[arg-type]
+    return pp.Model(pp.load("long").on_modes(hexagon_modes(10, stiffness)))  # type: ignore[arg-type]
 
 
 @cache
@@ -125,7 +118,7 @@ def golden_model() -> pp.Model:
         origin_rotation=data["phi_r_center"],
         damping=data["D"],
     )
-    return pp.Model(loaded("long").on_modes(modes))
+    return pp.Model(pp.load("long").on_modes(modes))
 
 
 # --- golden states -------------------------------------------------------------------------------------------------
@@ -252,7 +245,7 @@ def test_hinged_boxes_small_angle() -> None:
     Without gravity and load the errors are of second order in the angle and the speeds: a tenth of them, a hundredth
     of the error. Under load linear shapes lack the load's own stiffness, which is of first order.
     """
-    robot = with_random_bodies(loaded("long"), 3).model_copy(update={"gravity": (0.0, 0.0, 0.0)})
+    robot = with_random_bodies(pp.load("long"), 3).model_copy(update={"gravity": (0.0, 0.0, 0.0)})
     modes = hinged_modes(robot, 4e4)
     model, oracle = pp.Model(robot.on_modes(modes)), HingedRobot(robot, modes)
     state = random_states(robot, 1, 1)[0]
@@ -276,7 +269,7 @@ def test_hinged_boxes_small_angle() -> None:
 
 def test_hinged_boxes_unfolded_are_exact() -> None:
     """At angle and rate zero the boxes' closed-form inertia, weight and Jacobian are those of the nodes."""
-    robot = with_random_bodies(loaded("long"), 3)
+    robot = with_random_bodies(pp.load("long"), 3)
     modes = hinged_modes(robot, 4e4)
     model, oracle = pp.Model(robot.on_modes(modes)), HingedRobot(robot, modes)
     for s in random_states(robot, 1, 3):
@@ -395,7 +388,7 @@ def falling(model: pp.Model, duration: float, tolerance: float) -> Array:
 @pytest.mark.parametrize("name", mostly_long(("long", "kim-ryu"), ("long",)))
 def test_energy_is_conserved(name: str) -> None:
     """No damping and no actuation: the robot falls, its platform springs back, the sum of energies stays."""
-    robot = loaded(name)
+    robot = pp.load(name)
     modes = hexagon_modes(10, damping_ratio=0.0) if name == "long" else replace(random_modes(robot), damping_ratio=None)
     model = pp.Model(robot.on_modes(modes))
     drifts = []
@@ -427,7 +420,7 @@ def stiffer(model: pp.Model, factor: float) -> pp.Model:
     return pp.Model(model.robot.on_modes(model.modes.with_stiffness(factor * model.modes.stiffness)))
 
 
-def bent_by(model: pp.Model, s: FlexibleState) -> Array:
+def steady_elastic(model: pp.Model, s: FlexibleState) -> Array:
     """Elastic coordinates that stay as they are (no rate, no acceleration) at a motion: K q = all the rest."""
     elastic = np.zeros_like(s.elastic)
     for _ in range(30):
@@ -453,7 +446,7 @@ def test_stiff_platform_is_the_rigid_one(name: str) -> None:
     errors = []
     for factor in (1e2, 1e4, 1e6):
         model = stiffer(start, factor)
-        motion, shape = (s.pose, s.twist, s.acceleration), bent_by(model, s)
+        motion, shape = (s.pose, s.twist, s.acceleration), steady_elastic(model, s)
         answer = model.inverse_dynamics(*motion, friction=False, elastic=shape)
         errors.append([np.abs(answer.force - forces).max() / np.abs(forces).max()])
         if name == "long":
@@ -593,7 +586,7 @@ def test_states_without_answer_are_named() -> None:
 
 
 def test_bad_robots_and_modes() -> None:
-    robot = loaded("long")
+    robot = pp.load("long")
     modes = random_modes(robot)
     with pytest.raises(InputError, match="modes: 6 attachment points are needed, one for each leg, got 5"):
         robot.on_modes(
@@ -615,14 +608,14 @@ def test_bad_robots_and_modes() -> None:
         replace(modes, masses=np.r_[1.0, 1.0, np.zeros(10)])
     with pytest.raises(InputError, match="off the mesh"):
         replace(modes, reach=1e-6)
-    staicu = loaded("staicu")
+    staicu = pp.load("staicu")
     with pytest.raises(InputError, match="'staicu' has 3 freedoms; a flexible platform needs six"):
         staicu.on_modes(modes)
 
 
 def test_legs_that_turn_with_the_platform_are_refused() -> None:
     """Their link's spin depends on the platform's axes, which bend: nothing that the modes' points tell."""
-    lopes = loaded("lopes")
+    lopes = pp.load("lopes")
     legs = [
         PSU(
             kind="PSU",
@@ -643,7 +636,7 @@ def test_legs_that_turn_with_the_platform_are_refused() -> None:
 
 
 def test_friction_at_the_platform_needs_rotation_shapes() -> None:
-    robot = with_rough_joints(loaded("pedrammehr"))
+    robot = with_rough_joints(pp.load("pedrammehr"))
     modes = replace(random_modes(robot), attachment_rotations=None)
     s = random_states(robot, COUNT, 1)[0]
     model = pp.Model(robot.on_modes(modes))
@@ -659,7 +652,7 @@ def test_friction_at_the_platform_needs_rotation_shapes() -> None:
 
 
 def test_wrench_needs_shapes_at_the_origin() -> None:
-    robot = loaded("long")
+    robot = pp.load("long")
     s = random_states(robot, COUNT, 1)[0]
     for field, part in (("origin_shape", slice(3)), ("origin_rotation", slice(3, 6))):
         model = pp.Model(robot.on_modes(replace(random_modes(robot), **{field: None})))

@@ -12,7 +12,7 @@ from flexible_oracle import FlexibleState, LumpedRobot
 from polypod.description import Friction, Robot
 from polypod.errors import StateError, StateWarning
 from states import mostly_long
-from test_flexible_dynamics import COUNT, bent_by, loaded, random_modes, random_states, rigid, stacked
+from test_flexible_dynamics import COUNT, steady_elastic, random_modes, random_states, rigid, stacked
 
 Array = NDArray[np.float64]
 ROBOTS = ("kim-ryu", "lopes", "pedrammehr")
@@ -22,7 +22,7 @@ ROUNDING = 1e-10
 
 def rough(name: str) -> Robot:
     """Viscous, dry and constant friction in every joint; kim-ryu as published."""
-    robot = loaded(name)
+    robot = pp.load(name)
     if name == "kim-ryu":
         return robot
     slide = "prismatic_friction" if robot.legs[0].kind == "UPS" else "slider_friction"
@@ -80,7 +80,7 @@ def test_joint_wrenches_as_on_the_tree(name: str) -> None:
 
 def calm_shape(model: pp.Model, s: FlexibleState) -> Array:
     """Elastic coordinates that friction, too, leaves as they are: K q takes up what would accelerate them."""
-    elastic = bent_by(model, s)
+    elastic = steady_elastic(model, s)
     for _ in range(10):
         mass, jacobian = model.mass_matrix(s.pose, elastic=elastic), model.jacobian(s.pose, elastic=elastic)
         answer = model.inverse_dynamics(s.pose, s.twist, s.acceleration, elastic=elastic)
@@ -143,7 +143,7 @@ def test_a_flexible_robot_is_held_by_friction() -> None:
 @pytest.mark.long
 def test_friction_too_strong_gives_no_force() -> None:
     """Arms of metres: loads grow without end, and no force is returned."""
-    robot = loaded("kim-ryu")
+    robot = pp.load("kim-ryu")
     jam = {"spherical_friction": Friction(coulomb=3.0), "universal_friction": Friction(coulomb=3.0)}
     robot = robot.model_copy(update={"legs": tuple(leg.model_copy(update=jam) for leg in robot.legs)})
     model = pp.Model(robot.on_modes(random_modes(robot)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -11,7 +9,7 @@ from scipy.integrate import solve_ivp
 import polypod as pp
 from compare import assert_close
 from polypod.description import Modes, Plate, Robot
-from polypod.errors import InputError, StateError, UnphysicalWarning, UnstableBendingError
+from polypod.errors import InputError, StateError, UnstableBendingError
 from polypod.motion import Motion, Poses, Task, Trajectory, make_task
 from polypod.papers.long.hexagon import hexagon_modes
 from polypod.plates import plate_modes
@@ -21,15 +19,9 @@ from states import displaced
 from test_flexible_friction import rough
 
 
-def loaded(name: str) -> Robot:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnphysicalWarning)
-        return pp.load(name)
-
-
 @pytest.fixture(scope="module")
 def model() -> pp.Model:
-    return pp.Model(loaded("long").on_modes(hexagon_modes(3, damping_ratio=0.02)))
+    return pp.Model(pp.load("long").on_modes(hexagon_modes(3, damping_ratio=0.02)))
 
 
 def there_and_back(robot: Robot, size: float = 0.05, duration: float = 0.5) -> Trajectory:
@@ -129,7 +121,7 @@ def test_actuator_rates_are_those_of_the_coordinates(model: pp.Model) -> None:
 def test_a_shape_that_runs_away_is_reported_with_its_time() -> None:
     """A plate a tenth as thick is too soft for the robot's weight."""
     start = hexagon_modes(3, damping_ratio=0.02)
-    soft = pp.Model(loaded("long").on_modes(start.with_stiffness(0.02 * start.stiffness)))
+    soft = pp.Model(pp.load("long").on_modes(start.with_stiffness(0.02 * start.stiffness)))
     trajectory = there_and_back(soft.robot, duration=2.0)
     with pytest.raises(StateError, match=r"no answer beyond t = .* s: the platform bends by .* too soft") as caught:
         follow(soft, trajectory, trajectory.even_times(101), friction=False, elastic=np.array([0.01, 0.0, 0.0]))
@@ -175,7 +167,7 @@ def test_steady_shape_with_friction_does_not_accelerate() -> None:
 @pytest.mark.long
 def test_a_frame_that_cannot_follow_exactly() -> None:
     """pedrammehr's heavy pods leave a mode little mass of its own, however stiff the plate."""
-    robot = loaded("pedrammehr")
+    robot = pp.load("pedrammehr")
     model = pp.Model(robot.on_modes(_plate(np.array([leg.platform for leg in robot.legs]))))
     trajectory = there_and_back(robot, 0.01)
     times = trajectory.even_times(21)
@@ -222,7 +214,7 @@ def test_without_vibration_as_asked(model: pp.Model) -> None:
 
 def test_a_mode_that_the_load_does_not_bend() -> None:
     """Without weight nothing bends: zero but for rounding is an answer."""
-    robot = loaded("lopes").model_copy(update={"gravity": (0.0, 0.0, 0.0)})
+    robot = pp.load("lopes").model_copy(update={"gravity": (0.0, 0.0, 0.0)})
     points = np.array([leg.platform for leg in robot.legs])
     model = pp.Model(robot.on_modes(_plate(points)))
     rest = model.static_equilibrium(robot.home.matrix)

@@ -30,15 +30,9 @@ HEXAGON = {
 }
 
 
-def loaded(name: str) -> Robot:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnphysicalWarning)
-        return pp.load(name)
-
-
 def text(platform: dict[str, Any]) -> str:
     """The robot file of ``long`` with another platform."""
-    document = yaml.safe_load(pp.dumps(loaded("long")))
+    document = yaml.safe_load(pp.dumps(pp.load("long")))
     document["platform"] = platform
     return yaml.safe_dump(document, sort_keys=False)
 
@@ -75,7 +69,7 @@ def test_mode_file_is_found_beside_the_robot_file(tmp_path: Path, suffix: str) -
     modes = hexagon_modes(3)
     save_modes(modes, tmp_path / f"plate{suffix}")
     (tmp_path / "robot.yaml").write_text(text({"kind": "flexible", "modes": f"plate{suffix}"}), encoding="utf-8")
-    robot = loaded(str(tmp_path / "robot.yaml"))
+    robot = pp.load(str(tmp_path / "robot.yaml"))
     assert robot.flexible
     assert pp.Model(robot).modes == modes
 
@@ -94,8 +88,8 @@ def test_the_kind_rigid_may_be_written() -> None:
 
 
 def test_example_file_is_the_papers_robot() -> None:
-    robot = loaded(str(Path(__file__).parents[1] / "examples" / "long-flexible.yaml"))
-    rigid = loaded("long")
+    robot = pp.load(str(Path(__file__).parents[1] / "examples" / "long-flexible.yaml"))
+    rigid = pp.load("long")
     assert robot.legs == rigid.legs
     assert robot.home == rigid.home
     assert robot.platform.mass == pytest.approx(rigid.platform.mass, rel=1e-12)
@@ -118,9 +112,9 @@ def test_written_and_read_again_is_the_same_robot(tmp_path: Path, source: str) -
         if source == "plate"
         else FlexiblePlatform(modes=hexagon_modes(3))
     )
-    robot = loaded("long").model_copy(update={"platform": platform})
+    robot = pp.load("long").model_copy(update={"platform": platform})
     pp.save(robot, tmp_path / "copy.yaml")
-    again = loaded(str(tmp_path / "copy.yaml"))
+    again = pp.load(str(tmp_path / "copy.yaml"))
     assert again == robot
     assert hash(again) == hash(robot)
     assert {f.name for f in tmp_path.iterdir()} == {"copy.yaml", *(["copy-modes.npz"] if source == "modes" else [])}
@@ -132,11 +126,11 @@ def test_written_and_read_again_is_the_same_robot(tmp_path: Path, source: str) -
 def test_modes_of_namesakes_stay_apart(tmp_path: Path) -> None:
     """a.yaml and a.yml are two robots with a mode file each."""
     platforms = [FlexiblePlatform(modes=hexagon_modes(n)) for n in (1, 3)]
-    one, two = (loaded("long").model_copy(update={"platform": platform}) for platform in platforms)
+    one, two = (pp.load("long").model_copy(update={"platform": platform}) for platform in platforms)
     pp.save(one, tmp_path / "a.yaml")
     pp.save(two, tmp_path / "a.yml")
-    assert loaded(str(tmp_path / "a.yaml")) == one
-    assert loaded(str(tmp_path / "a.yml")) == two
+    assert pp.load(str(tmp_path / "a.yaml")) == one
+    assert pp.load(str(tmp_path / "a.yml")) == two
 
 
 def test_models_go_to_other_processes() -> None:
@@ -171,7 +165,7 @@ def test_undeformed_hexagon_in_closed_form() -> None:
 
 def test_rigid_robot_is_the_stiff_limit() -> None:
     start = hexagon_modes(3)
-    stiff = pp.Model(loaded("long").on_modes(start.with_stiffness(1e8 * start.stiffness)))
+    stiff = pp.Model(pp.load("long").on_modes(start.with_stiffness(1e8 * start.stiffness)))
     home = stiff.robot.home.matrix
     rigid = stiff.rigid.inverse_dynamics(home, np.zeros(6), np.zeros(6))
     assert_close(stiff.static_equilibrium(home).force[None], rigid[None], 1e-8)
@@ -225,7 +219,7 @@ def test_faults_of_the_kind() -> None:
 
 
 def test_lower_mobility_robots_cannot_have_one() -> None:
-    document = yaml.safe_load(pp.dumps(loaded("staicu")))
+    document = yaml.safe_load(pp.dumps(pp.load("staicu")))
     document["platform"] = {"kind": "flexible", "plate": HEXAGON}
     with pytest.raises(RobotFileError, match=r"platform.kind: a flexible platform needs a robot of six freedoms"):
         pp.loads(yaml.safe_dump(document))

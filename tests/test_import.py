@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import app
+from command_line import polypod
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.exchange import READERS, import_robot
 from polypod.exchange.graph import hanging
@@ -250,20 +249,19 @@ def test_bodies_together() -> None:
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run = CliRunner().invoke
     four_bar(tmp_path, gap=0.004)
     asked = ["import", "r.urdf", "--platform", "coupler", "--name", "four"]
-    result = run(app, asked)
+    result = polypod(*asked)
     assert result.exit_code == 0, result.output
     assert "Wrote four.yaml" in result.stdout
     assert "note: loops were open by up to 4 mm" in result.stderr
     text = Path("four.yaml").read_text()
     assert text.startswith("# Imported from r.urdf with 'polypod import'.\n# - loops were open")
     assert pp.load("four.yaml") == pp.loads(text)
-    assert "exists; add --force" in run(app, asked).stderr
-    result = run(app, [*asked, "-o", "other.yaml", "--json"])
+    assert "exists; add --force" in polypod(*asked).stderr
+    result = polypod(*asked, "-o", "other.yaml", "--json")
     assert json.loads(result.stdout)["robot"] == "four"
-    assert "--at: JOINT=VALUE" in run(app, ["import", "r.urdf", "--at", "motor"]).stderr
+    assert "--at: JOINT=VALUE" in polypod("import", "r.urdf", "--at", "motor").stderr
 
 
 def test_what_moves_idly_is_drawn(tmp_path: Path) -> None:
@@ -275,7 +273,7 @@ def test_what_moves_idly_is_drawn(tmp_path: Path) -> None:
     assert len(found.motions) == 3
     assert all(np.array_equal(motion["base"], found.bodies["base"]) for motion in found.motions)
     assert not idle_motions("3-rps").motions, "drives hold it"
-    result = CliRunner().invoke(app, ["check", str(file), "--draw", str(picture)])
+    result = polypod("check", file, "--draw", picture)
     assert result.exit_code == 2
     assert "3 motions while all drives stand still" in result.stderr
     assert picture.read_bytes().startswith(b"\x89PNG")

@@ -12,9 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from polypod.cli import app
+from command_line import polypod
 
 PAGE = Path(__file__).parents[1] / "docs" / "interop.md"
 BLOCKS = [
@@ -52,7 +51,7 @@ def test_block(language: str, code: str, tmp_path: Path, monkeypatch: pytest.Mon
             pytest.skip(f"{tool} is not on this machine")
     commands = [line for line in code.splitlines() if line.startswith("polypod ")]
     for line in commands:  # here: an interpreter for each takes two seconds
-        result = CliRunner().invoke(app, shlex.split(line)[1:])
+        result = polypod(*shlex.split(line)[1:])
         assert result.exit_code == 0, result.output
     script = "".join(f"{line}\n" for line in code.splitlines() if line not in commands)
     done = subprocess.run(

@@ -13,9 +13,9 @@ from typing import get_args
 import jsonschema
 import pytest
 import typer
-from typer.testing import CliRunner
 
 import polypod as pp
+from command_line import polypod
 from polypod.cli import app
 from polypod.cli.complete import (
     COMPLETED,
@@ -36,10 +36,6 @@ from polypod.tables import table
 
 SOURCE = Path(pp.__file__).parent
 ROOT = Path(__file__).parent.parent
-
-
-def polypod(*args):
-    return CliRunner().invoke(app, [str(a) for a in args])
 
 
 # -- words for objects -------------------------------------------------------------------------------------------------

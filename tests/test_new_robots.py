@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import app
+from command_line import polypod
 from polypod.cli.check import check
 from polypod.cli.new import new
 from polypod.cli.sizes import DEFAULTS, robot_text
@@ -17,10 +16,6 @@ from polypod.errors import InputError, UnknownNameError
 from states import mostly_long
 
 FREEDOMS = {"hexapod": 6, "delta": 3, "servo-hexapod": 6, "tripod": 3}
-
-
-def polypod(*arguments: object) -> object:
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.mark.parametrize("kind", mostly_long(DEFAULTS, ("tripod", "hexapod")))

@@ -11,10 +11,9 @@ from functools import cache
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from command_line import polypod
 from polypod import papers
-from polypod.cli import app
 from polypod.errors import InputError, UnknownNameError
 from polypod.papers import Claim, Drawing, Erratum, Measure, PaperStudy, Verdict
 from polypod.papers.shared.contract import at_least, at_most, recorded, stated
@@ -325,18 +324,17 @@ def test_a_study_that_fails_leaves_nothing(small, tmp_path, monkeypatch):
 
 
 def test_the_command(small, tmp_path):
-    runner = CliRunner()
-    result = runner.invoke(app, ["papers", "--out", str(tmp_path / "out")])
+    result = polypod("papers", "--out", tmp_path / "out")
     assert result.exit_code == 0
     assert "small" in result.stdout
     assert "report.html" in result.stdout
-    again = runner.invoke(app, ["papers", "--out", str(tmp_path / "out")])
+    again = polypod("papers", "--out", tmp_path / "out")
     assert again.exit_code == 2
     assert "exists; add --force" in again.stderr
 
 
 def test_the_command_knows_its_papers(tmp_path):
-    result = CliRunner().invoke(app, ["papers", "kim-ruy", "--out", str(tmp_path / "out")])
+    result = polypod("papers", "kim-ruy", "--out", tmp_path / "out")
     assert result.exit_code == 2
     assert "Did you mean 'kim-ryu'?" in result.stderr
     assert not (tmp_path / "out").exists()

@@ -10,11 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
 
 import polypod as pp
+from command_line import polypod
 from compare import assert_close
-from polypod.cli import app
 from polypod.cli.new import template
 from polypod.datasets import COMPONENTS, QUANTITIES
 from polypod.motion import Task, make_task
@@ -136,13 +135,13 @@ def test_figures_are_drawn_from_a_file(turning: xr.Dataset, simulated: xr.Datase
 def test_commands_print_the_units_of_motors(tmp_path: Path) -> None:
     file = tmp_path / "hexa.yaml"
     pp.save(hexa(), file)
-    shown = CliRunner().invoke(app, ["run", str(file), "--rate", "20", "--no-files", "--no-certify"])
+    shown = polypod("run", file, "--rate", "20", "--no-files", "--no-certify")
     assert shown.exit_code == 0, shown.output
     assert "N m" in shown.stdout
     assert "deg/s" in shown.stdout
-    data = json.loads(CliRunner().invoke(app, ["show", str(file), "--no-draw", "--json"]).stdout)
+    data = json.loads(polypod("show", file, "--no-draw", "--json").stdout)
     assert [actuator["unit"] for actuator in data["actuators"]] == ["rad"] * 6
-    printed = CliRunner().invoke(app, ["show", str(file), "--no-draw"]).stdout
+    printed = polypod("show", file, "--no-draw").stdout
     assert "rad, condition number" in printed
 
 

@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import COMMANDS, GROUPS, app, load_command
+from command_line import polypod
+from polypod.cli import COMMANDS, GROUPS, load_command
 from polypod.cli.compare import compare
 from polypod.design import sweep
 from polypod.errors import InputError, RobotFileError, UnknownNameError
@@ -131,16 +131,15 @@ def test_robots_of_one_make_up_share_their_functions(two):
 
 
 def test_compare_command(two, tmp_path):
-    runner = CliRunner()
     picture = tmp_path / "both.png"
     args = ["compare", two[0], "around-home", "--rate", "20", "--set", "platform.mass=16"]
-    done = runner.invoke(app, [*args, "--out", str(picture)])
+    done = polypod(*args, "--out", picture)
     assert done.exit_code == 0, done.output
     assert "light with platform.mass=16" in done.output
     assert picture.read_bytes().startswith(b"\x89PNG")
     assert "+100.0 %" in done.output
     assert "does not fit" in done.output
-    assert "exists; add --force" in runner.invoke(app, [*args, "--out", str(picture)]).output
+    assert "exists; add --force" in polypod(*args, "--out", picture).output
     for wrong, message in (
         (["compare", two[0]], "name two robots or more, or one with --set"),
         (["compare", two[0], two[0]], "is named twice"),
@@ -148,7 +147,7 @@ def test_compare_command(two, tmp_path):
         (["compare", two[0], "arond-home"], "unknown file, robot or motion 'arond-home'. Did you mean 'around-home'?"),
         ([*args, "--rate", "-1"], "rate: must be greater than 0"),
     ):
-        failed = runner.invoke(app, wrong)
+        failed = polypod(*wrong)
         assert failed.exit_code == 2
         assert message in " ".join(failed.output.split())
 

@@ -9,10 +9,9 @@ import re
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import polypod as pp
-from polypod.cli import app
+from command_line import polypod
 from polypod.cli.new import template
 from polypod.cli.parameters import parameters
 from polypod.cli.show_format import euler, quantity
@@ -20,7 +19,7 @@ from polypod.files import dumps
 
 
 def shown(*arguments: str) -> str:
-    result = CliRunner().invoke(app, ["show", *arguments, "--no-draw"])
+    result = polypod("show", *arguments, "--no-draw")
     assert result.exit_code == 0, result.output
     return result.stdout
 

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from scipy.integrate import trapezoid
-from typer.testing import CliRunner, Result
 
 import polypod as pp
-from polypod.cli import app
+from command_line import polypod
 from polypod.cli.new import template
 from polypod.cli.simulate import simulate, write
 from polypod.cli.simulate_format import summary
 from polypod.simulation import load_result
 from polypod.simulation.diagnostics import LARGE_ERROR, LARGE_FORCE, remarks
-
-
-def polypod(*arguments: str) -> Result:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pp.errors.UnphysicalWarning)
-        return CliRunner().invoke(app, ["simulate", *arguments])
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +44,7 @@ def motion(folder: Path, height: float, wrench: str = "", time: float = 0.5) -> 
 
 def test_a_limit_ends_it_with_an_error_and_the_results_are_kept(robot: Path, tmp_path: Path) -> None:
     up = str(motion(tmp_path, 0.3))
-    done = polypod(str(robot), up, "--out", str(tmp_path / "out"))
+    done = polypod("simulate", robot, up, "--out", tmp_path / "out")
     assert done.exit_code == 2
     first, second = done.stdout.splitlines()[:2]
     assert first == "hexapod on rise: computed-torque at 1000 samples/s, with friction"
@@ -73,14 +65,14 @@ def test_a_limit_ends_it_with_an_error_and_the_results_are_kept(robot: Path, tmp
 
 @pytest.mark.long
 def test_json_says_what_was_simulated(robot: Path, tmp_path: Path) -> None:
-    short = polypod(str(robot), str(motion(tmp_path, 0.3)), "--json", "--no-friction", "--controller", "joint-pd")
+    short = polypod("simulate", robot, motion(tmp_path, 0.3), "--json", "--no-friction", "--controller", "joint-pd")
     assert short.exit_code == 2
     facts = json.loads(short.stdout)
     assert (facts["robot"], facts["motion"], facts["controller"]) == ("hexapod", "rise", "joint-pd")
     assert (facts["rate"], facts["duration_s"], facts["completed"]) == (1000.0, 1.0, False)
     assert facts["friction"] is False
     assert 0 < facts["simulated_s"] < 0.5
-    whole = polypod(str(robot), str(motion(tmp_path, 0.02)), "--json", "--rate", "500")
+    whole = polypod("simulate", robot, motion(tmp_path, 0.02), "--json", "--rate", "500")
     assert whole.exit_code == 0
     facts = json.loads(whole.stdout)
     assert (facts["completed"], facts["simulated_s"], facts["rate"]) == (True, 1.0, 500.0)
@@ -93,10 +85,10 @@ def test_json_says_what_was_simulated(robot: Path, tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_events_are_counted_by_kind() -> None:
-    done = polypod("kim-ryu", "kim-ryu-circle")
+    done = polypod("simulate", "kim-ryu", "kim-ryu-circle")
     assert done.exit_code == 0
     lines = [line for line in done.stderr.splitlines() if "reversal" in line]
-    facts = json.loads(polypod("kim-ryu", "kim-ryu-circle", "--json").stdout)
+    facts = json.loads(polypod("simulate", "kim-ryu", "kim-ryu-circle", "--json").stdout)
     times = [event["time"] for event in facts["events"] if event["kind"] == "reversal"]
     assert len(times) > 1
     assert lines == [
@@ -151,10 +143,10 @@ def test_advice(good: Any) -> None:
 def test_a_controller_that_shakes_a_flexible_platform_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")
-    shaken = polypod(str(path), "--controller", "computed-torque")  # feedback of the pose, through what bends
+    shaken = polypod("simulate", path, "--controller", "computed-torque")  # feedback of the pose, through what bends
     assert "The controller shakes the robot" in shaken.stderr
     assert "Try --controller joint-computed-torque, or a --rate other than 1000" in shaken.stderr
-    calm = polypod(str(path))
+    calm = polypod("simulate", path)
     assert calm.exit_code == 0
     assert "note" not in calm.stderr
 

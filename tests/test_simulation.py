@@ -18,6 +18,7 @@ from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from command_line import polypod
 from polypod.control import ComputedTorque, Measurement, Springs, scaled_masses
 from polypod.description import Drive
 from polypod.errors import InputError, UnknownNameError
@@ -406,14 +407,7 @@ def test_figures_and_animation(tracked: xr.Dataset, tmp_path: Path) -> None:
 def test_command_line(tmp_path: Path) -> None:
     import json
 
-    import typer
-    from typer.testing import CliRunner
-
-    from polypod.cli import simulate as command
-
-    app = typer.Typer()
-    app.command()(command.command)
-    run = CliRunner().invoke(app, ["lopes", "--mass", "1.1", "--out", str(tmp_path / "run"), "--json"])
+    run = polypod("simulate", "lopes", "--mass", "1.1", "--out", tmp_path / "run", "--json")
     assert run.exit_code == 0, run.output
     facts = json.loads(run.stdout)
     assert facts["ended"] == "duration reached"
@@ -422,9 +416,9 @@ def test_command_line(tmp_path: Path) -> None:
         "checksums.txt", "energies.png", "forces.png", "manifest.json", "simulation.nc", "tracking.png",
     ]  # fmt: skip
     assert load_result(tmp_path / "run" / "simulation.nc").attrs["robot"] == "lopes"
-    table = CliRunner().invoke(app, ["lopes", "--controller", "joint-pd"])
+    table = polypod("simulate", "lopes", "--controller", "joint-pd")
     assert "Largest error" in table.stdout
-    assert CliRunner().invoke(app, ["lopes", "--controller", "magic"]).exit_code == 2
+    assert polypod("simulate", "lopes", "--controller", "magic").exit_code == 2
 
 
 def test_robots_with_cranks_have_angles() -> None:

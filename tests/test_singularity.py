@@ -7,13 +7,12 @@ import json
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import polypod as pp
 import reference_hexapod as ref
+from command_line import polypod
 from polypod.analysis import architecture, nearest_singularity, singularity
 from polypod.analysis.singularity import screw_of
-from polypod.cli import app
 from polypod.errors import InputError, RobotFileError
 
 
@@ -108,7 +107,7 @@ def test_similar_hexagons_on_circles_are_singular_in_every_pose(tmp_path):
         pp.Model(alike)
     path = tmp_path / "alike.yaml"
     pp.save(alike, path)
-    done = CliRunner().invoke(app, ["singularity", str(path)])
+    done = polypod("singularity", path)
     assert done.exit_code == 2
     assert "singular in every pose (architecturally), proven" in " ".join(done.output.split())
 
@@ -142,7 +141,7 @@ def test_kinds_of_other_robots_are_distinguished(model_of):
 @pytest.mark.long
 def test_the_command_says_how_far_and_draws_the_screw(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["singularity", "planar-3-rrr", "--out", "s", "--json"])
+    result = polypod("singularity", "planar-3-rrr", "--out", "s", "--json")
     assert result.exit_code == 0, result.output
     assert {"loci.nc", "loci.png", "screw.png"} <= {p.name for p in (tmp_path / "s").iterdir()}
     turning = json.loads(result.stdout)["nearest"]["turning alone"]

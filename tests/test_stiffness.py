@@ -12,11 +12,10 @@ import pytest
 import scipy
 import yaml
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import polypod as pp
+from command_line import polypod
 from polypod.analysis import deflection, natural_modes, resonances, stiffness
-from polypod.cli import app
 from polypod.design.quantities import SOURCES
 from polypod.errors import InputError
 
@@ -375,7 +374,7 @@ def test_errors_teach(model: pp.Model) -> None:
 def test_the_command(tmp_path: Path) -> None:
     file = tmp_path / "stewart.yaml"
     file.write_text(yaml.safe_dump(json.loads(json.dumps(stewart(0.05)))), encoding="utf-8")
-    result = CliRunner().invoke(app, ["stiffness", str(file), "--wrench", "0 0 10 0 0 0", "--no-preload", "--json"])
+    result = polypod("stiffness", file, "--wrench", "0 0 10 0 0 0", "--no-preload", "--json")
     assert result.exit_code == 0, result.output
     data = json.loads(result.stdout)
     assert np.allclose(data["frequencies_Hz"], MODES_HZ, atol=2e-3)

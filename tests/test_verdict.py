@@ -7,9 +7,8 @@ from functools import cache
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from polypod.cli import app
+from command_line import polypod
 from polypod.datasets import load_result, save_result
 from polypod.description.drive import Bearing
 from polypod.files import save
@@ -261,17 +260,16 @@ def test_equal_actuators_are_one_curve_of_torque_against_speed(model_of):
 def test_strict_runs_end_with_two(tmp_path):
     path = tmp_path / "slide.yaml"
     save(slide(max_speed=0.05), path)
-    runner = CliRunner()
     args = ["run", str(path), "around-home", "--no-files", "--no-certify", "--rate", "20"]
-    kept = runner.invoke(app, [*args, "--strict", "--set", "legs.drive.joints.lift.max_speed=50 m/s"])
+    kept = polypod(*args, "--strict", "--set", "legs.drive.joints.lift.max_speed=50 m/s")
     assert kept.exit_code == 0
     assert "Fits: all 1 limits are kept" in kept.output
     assert "no motor inertia" in kept.output
-    broken = runner.invoke(app, [*args, "--strict", "--json", "--set", "legs.drive.joints.lift.max_speed=1e-6"])
+    broken = polypod(*args, "--strict", "--json", "--set", "legs.drive.joints.lift.max_speed=1e-6")
     assert broken.exit_code == 2
     assert "--strict: Does not fit: speed" in broken.output
     assert '"verdict"' in broken.output
-    wrong = runner.invoke(app, [*args, "--set", "legs.drive.joints.lift.max_speed=1 lb"])
+    wrong = polypod(*args, "--set", "legs.drive.joints.lift.max_speed=1 lb")
     assert wrong.exit_code == 2
     assert "write a number in m/s, mm/s, rad/s, deg/s or rpm" in wrong.output
 

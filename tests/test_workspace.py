@@ -7,10 +7,10 @@ import json
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-from typer.testing import CliRunner
 
 import polypod as pp
 import reference_hexapod as ref
+from command_line import polypod
 from polypod.analysis import (
     Requirements,
     constant_orientation,
@@ -24,7 +24,6 @@ from polypod.analysis import (
 )
 from polypod.analysis.workspace import Judge, Space
 from polypod.analysis.workspace.maps import _connected, cell_sizes
-from polypod.cli import app
 from polypod.datasets import load_result, save_result
 from polypod.errors import ImplausibleWarning, InputError, UnknownNameError
 from polypod.results.figures import WORKSPACE_FIGURES, figures
@@ -279,14 +278,14 @@ def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_o
 
 def test_the_command_prints_travel_and_writes_figures(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = CliRunner().invoke(app, ["workspace", "3-rps", "--points", "5", "--at", "z=2mm", "--out", "w"])
+    result = polypod("workspace", "3-rps", "--points", "5", "--at", "z=2mm", "--out", "w")
     assert result.exit_code == 0, result.output
     for words in ("Travel from home", "+- with all", "What binds"):
         assert words in result.stdout
     assert sorted(p.name for p in (tmp_path / "w" / "figures").iterdir()) == ["orientations.png", "surface.png"]
     kept = load_result(tmp_path / "w" / "orientations.nc")
     assert kept.attrs["robot"] == "3-rps"
-    refused = CliRunner().invoke(app, ["workspace", "3-rps", "--at", "z=2kg"])
+    refused = polypod("workspace", "3-rps", "--at", "z=2kg")
     assert refused.exit_code == 2
     assert "--at: z: a number in m is needed, or one with its unit" in refused.output
 
@@ -295,7 +294,7 @@ def test_the_command_gives_numbers_to_programs(tmp_path):
     path = tmp_path / "reference.yaml"
     pp.save(ref.robot(), path)
     given = ["workspace", str(path), "--points", "3", "--pivot", "0", "0", "0.05", "--json"]
-    data = json.loads(CliRunner().invoke(app, given).stdout)
+    data = json.loads(polypod(*given).stdout)
     assert [row["coordinate"] for row in data["travel"]] == ["x", "y", "z", "roll", "pitch", "yaw"]
     assert data["positions"]["unit"] == "m^3"
     assert max(data["tilt"]["tilt_rad"]) > 0.1
