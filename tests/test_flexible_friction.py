@@ -12,7 +12,7 @@ from flexible_oracle import FlexibleState, LumpedRobot
 from polypod.description import Friction, Robot
 from polypod.errors import StateError, StateWarning
 from states import mostly_long
-from test_flexible_dynamics import COUNT, steady_elastic, random_modes, random_states, rigid, stacked
+from test_flexible_dynamics import COUNT, random_modes, random_states, rigid, stacked, steady_elastic
 
 Array = NDArray[np.float64]
 ROBOTS = ("kim-ryu", "lopes", "pedrammehr")
