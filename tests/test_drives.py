@@ -47,7 +47,7 @@ def test_actuators_show_their_drives(model_of):
 
 
 def test_limits_change_no_function(model_of):
-    """No function depends on ratings: robots that differ in them have one make-up, and they are no parameters."""
+    """No function depends on ratings: robots that differ in them have one topology, and they are no parameters."""
     plain = model_of("hexapod")
     rated = pp.Model(load("hexapod", {"legs.*.max_power": 100, "legs.*.rms_force": "1 kN"}))
     assert rated.kernels.mechanism.numbers.structure == plain.kernels.mechanism.numbers.structure

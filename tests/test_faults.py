@@ -58,7 +58,7 @@ def test_twenty_thousand_kernels_in_one_process(tmp_path: Path, monkeypatch: pyt
 
 @pytest.mark.long
 def test_five_hundred_robots_in_one_process() -> None:
-    """Robots of one make-up share functions: later ones compile nothing, and none stays."""
+    """Robots of one topology share functions: later ones compile nothing, and none stays."""
     text = template("robot", "mine")
     for k in range(500):
         robot = pp.loads(text.replace("mass: 30.0", f"mass: {30 + k / 100}"))

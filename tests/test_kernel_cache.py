@@ -131,8 +131,8 @@ def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: p
     assert not list(tmp_path.iterdir())
 
 
-def test_the_cache_knows_a_robot_by_its_make_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Another mass or title shares the kernels; a body whose moments vanish where others' do not is another make-up."""
+def test_the_cache_knows_a_robot_by_its_topology(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another mass or title shares the kernels; a body whose moments vanish where others' do not is another one."""
     monkeypatch.setenv("POLYPOD_CACHE", str(tmp_path))
     robot = pp.load("staicu")
 

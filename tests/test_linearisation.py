@@ -275,7 +275,7 @@ def test_no_linear_model_where_there_is_no_answer(model_of: ModelOf) -> None:
 def test_no_linear_model_of_friction_that_does_not_converge(model_of: ModelOf) -> None:
     data = model_of("kim-ryu").robot.model_dump()
     for leg in data["legs"]:
-        leg["spherical_friction"]["coulomb"] = leg["universal_friction"]["coulomb"] = 3.0  # no other make-up
+        leg["spherical_friction"]["coulomb"] = leg["universal_friction"]["coulomb"] = 3.0  # no other topology
     rough = pp.Model(pp.Robot.model_validate(data))
     with pytest.raises(StateError, match=r"linearise: no answer\. the friction iteration did not converge"):
         linearise(rough, twist=[0.1, 0.2, 0.1, 0.3, 0.2, 0.1])

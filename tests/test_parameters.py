@@ -252,7 +252,7 @@ def test_platform_and_gravity_in_every_formulation(formulation: str, model: pp.M
     assert_close(got, wanted, SOLVED)
 
 
-def test_zeros_of_the_make_up_may_be_opened(model: pp.Model, states: States) -> None:
+def test_zeros_of_the_topology_may_be_opened(model: pp.Model, states: States) -> None:
     """A zero is a constant of the functions; a design that changes it has its own, equal to the robot's."""
     base = np.array(model.robot.legs[0].rail_start)
     assert base[2] == 0.0
@@ -467,7 +467,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> list[str]:
 
 @pytest.mark.filterwarnings("error::polypod.errors.StateWarning")
 @pytest.mark.parametrize("make", [lopes, user.stage_robot], ids=["library legs", "a user's legs"])
-def test_a_second_robot_of_the_same_make_up_compiles_nothing(
+def test_a_second_robot_of_the_same_topology_compiles_nothing(
     make: Callable[[], pp.Robot], compilations: list[str]
 ) -> None:
     robot = make()

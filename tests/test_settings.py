@@ -124,7 +124,7 @@ def test_joints_go_by_their_names(two):
     assert robot.legs[1].joints[0].max_speed is None
 
 
-def test_robots_of_one_make_up_share_their_functions(two):
+def test_robots_of_one_topology_share_their_functions(two):
     models = [pp.Model(path) for path in two]
     kernels = [model.kernel("inverse_dynamics") for model in models]
     assert kernels[0].__dict__.get("_code") is kernels[1].__dict__.get("_code") is not None

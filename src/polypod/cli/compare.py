@@ -35,7 +35,7 @@ def compare(
     """Study robots along a motion, each along its own if none is named; returns the comparison and the studies.
 
     ``settings`` are other values of the robots' numbers. One robot is compared with itself as its file has it. Robots
-    of one make-up share their compiled functions.
+    of one topology share their compiled functions.
     """
     from ..model import Model
     from ..motion import make_task, with_motion_lines

@@ -32,12 +32,14 @@ def modes_table(modes: AssemblyModes) -> Table:
     """A row for each mode."""
     from scipy.spatial.transform import Rotation
 
-    from ..results.figures.modes import words
+    from ..results.figures.modes import mode_labels
 
     rows = []
     for k, pose in enumerate(modes.pose):
         angles = np.degrees(Rotation.from_matrix(pose[:3, :3]).as_rotvec())
-        rows.append((str(k + 1), *map(float, np.round(pose[:3, 3], 12) + 0.0), *map(float, angles), *words(modes, k)))
+        rows.append(
+            (str(k + 1), *map(float, np.round(pose[:3, 3], 12) + 0.0), *map(float, angles), *mode_labels(modes, k))
+        )
     columns = [
         ("mode", ""),
         ("x", "m"),

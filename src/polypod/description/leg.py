@@ -110,8 +110,8 @@ class LegData(Data):
         return False
 
     @property
-    def make_up(self) -> str:
-        """What a leg decided by its numbers beyond their zeros, for the robot's make-up."""
+    def topology(self) -> str:
+        """What a leg decided by its numbers beyond their zeros, for the robot's topology."""
         return ""
 
     def actuator_names(self) -> tuple[str, ...]:

@@ -125,7 +125,7 @@ def needs(model: Model, places: Places, wrench: Array | None, reactions: bool) -
     twist = np.concatenate([still, still, places.tangent])
     acceleration = np.concatenate([still, places.tangent, places.curvature])
     wrench = None if wrench is None else np.tile(wrench, (3, 1))
-    with located(places):
+    with with_time(places):
         force = model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise").reshape(3, count, -1)
     parts = None
     if reactions:
@@ -154,7 +154,7 @@ def joint_forces(
 
 
 @contextmanager
-def located(places: Places) -> Iterator[None]:
+def with_time(places: Places) -> Iterator[None]:
     """A state without an answer is named by the motion's own time."""
     try:
         yield

@@ -43,7 +43,9 @@ def products(
     adjoint = Port("adjoint", ca.SX.sym("adjoint", result[0]), result)
     state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols), friction, loads)
     multiplier = ca.SX.sym("multiplier", mechanism.platform.count)
-    residual = state.demand - state.external(x.wrench.symbols) - state.jacobian.T @ _applied(state, x, friction)
+    residual = (
+        state.required_wrench - state.external(x.wrench.symbols) - state.jacobian.T @ _applied(state, x, friction)
+    )
     blocks = {
         "pose": x.pose.symbols, "twist": x.twist.symbols, "acceleration": x.acceleration.symbols,
         "force": x.force.symbols, "wrench": x.wrench.symbols, "parameters": numbers,

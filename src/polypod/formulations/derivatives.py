@@ -134,7 +134,7 @@ class _Residual:
         directions = {"pose": move, "twist": twist, "acceleration": change}
         wanted = [b for b in blocks if b in directions]
         u = ca.vertcat(*[directions[b] for b in wanted])
-        total = _jacobian(platform.demand - platform.external(x.wrench.symbols), u)
+        total = _jacobian(platform.required_wrench - platform.external(x.wrench.symbols), u)
         for slopes, leg in zip(self.legs, legs, strict=True):
             y = ca.SX.sym("y", slopes.y.numel())
             put = slopes.residual(leg, y)
@@ -153,7 +153,7 @@ class _Residual:
 
     def _by_numbers(self, platform: PlatformState, symbols: list[ca.SX], here: list[ca.SX]) -> ca.SX:
         """dr/d(numbers): the platform's own, those of the attachment points, and the legs'."""
-        total = _jacobian(platform.demand - platform.external(self.x.wrench.symbols), self.numbers)
+        total = _jacobian(platform.required_wrench - platform.external(self.x.wrench.symbols), self.numbers)
         for slopes, leg in zip(self.legs, self.mechanism.attach(platform), strict=True):
             y = ca.SX.sym("y", slopes.y.numel())
             put = slopes.residual(leg, y)
@@ -196,7 +196,7 @@ def derivatives(
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     state = State.of(mechanism, platform, friction, loads)
     factor = GeneralFactor(state.jacobian.T)
-    need = state.demand - state.external(x.wrench.symbols)
+    need = state.required_wrench - state.external(x.wrench.symbols)
     force = factor.solve(need) + (state.driven_friction if friction else 0)
     residual = _Residual(mechanism, x, x.acceleration.symbols, force, friction, loads, numbers)
     outputs = _solved(factor, wrt, residual.slopes(wrt), 1.0)
@@ -256,7 +256,7 @@ def regressor(mechanism: Mechanism, columns: ca.SX, loads: Loads | None = None) 
     residual = _Residual(mechanism, x, x.acceleration.symbols, zero, True, loads, columns)
     # A number acts through a wrench of few components: those are multiplied, not every column solved for.
     inverse, determined = _forces_of_wrenches(state.jacobian)
-    matrix = inverse @ platform.reduced(_jacobian(platform.demand, columns))
+    matrix = inverse @ platform.reduced(_jacobian(platform.required_wrench, columns))
     for slopes in residual.legs:
         y = ca.SX.sym("y", slopes.y.numel())
         put = platform.reduced(_jacobian(slopes.residual(slopes.leg, y), y))

@@ -26,7 +26,7 @@ def steady_shape(mechanism: Mechanism, friction: bool, dry: DryFriction, steps: 
     loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
     held = loads.port.symbols if loads is not None and loads.port is not None else ca.SX(0, 1)
     state = virtual_power.State.of(mechanism, platform.at(x, x.twist.symbols, x.acceleration.symbols), friction, loads)
-    need, rows = state.demand - state.external(x.wrench.symbols), state.jacobian
+    need, rows = state.required_wrench - state.external(x.wrench.symbols), state.jacobian
     force = solve_general(rows[:, :m].T, need[:m]).x
     residual = need[m:] - rows[:, m:].T @ force
     n, actuators, k = platform.elastic, len(mechanism.actuators), held.numel()

@@ -48,9 +48,9 @@ class State:
         return model.pull_back(leg.values, forces)
 
     @lazy
-    def demand(self) -> ca.SX:
+    def required_wrench(self) -> ca.SX:
         """w (m + N) of J^T f = w for this motion, without wrench, elastic accelerations and driven friction."""
-        total = self.platform.demand
+        total = self.platform.required_wrench
         for number, leg in enumerate(self.legs):
             total = total + leg.force(self.tip_force(number))
             if self.frictions[number].by_joint:
@@ -99,7 +99,7 @@ def inverse_solution(state: State, wrench: ca.SX, distribution: Distribution | N
 
     With elastic coordinates: e'' = M_ee^-1 (J_e^T f - w_e), (J_r^T - M_re M_ee^-1 J_e^T) f = w_r - M_re M_ee^-1 w_e.
     """
-    need, m = state.demand - state.external(wrench), state.mechanism.platform.count
+    need, m = state.required_wrench - state.external(wrench), state.mechanism.platform.count
     if not state.mechanism.platform.elastic:
         solution = actuator_forces(state.jacobian, need, distribution, state.driven_friction)
         return InverseSolution(solution.x, ca.SX(0, 1), solution.quality)
@@ -140,8 +140,8 @@ def bias(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Ex
     """Generalized force of Coriolis, centripetal, gravity and friction terms: M udot + bias = J^T f + S^T w_ext."""
     x = mechanism.inputs()
     state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x)), friction, loads)
-    demand = state.demand + state.jacobian.T @ state.driven_friction if friction else state.demand
-    outputs = port("bias", state.platform.to_base(demand)), port("quality", mechanism.quality(state.legs), ())
+    required = state.required_wrench + state.jacobian.T @ state.driven_friction if friction else state.required_wrench
+    outputs = port("bias", state.platform.to_base(required)), port("quality", mechanism.quality(state.legs), ())
     return Expression("bias", x.state, outputs, mechanism.port)
 
 
@@ -159,7 +159,7 @@ def direct_solution(mechanism: Mechanism, x: Inputs, friction: bool, loads: Load
     coasting = mechanism.coasting(x)
     state = State.of(mechanism, mechanism.platform.at(x, x.twist.symbols, coasting), friction, loads)
     force = x.force.symbols - state.driven_friction if friction else x.force.symbols
-    push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.demand
+    push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.required_wrench
     m, size = mechanism.platform.count, push.numel()
     # elastic coordinates first: their matrix is nearly diagonal and is eliminated at little cost
     order = [*range(m, size), *range(m)]

@@ -82,7 +82,7 @@ class Coefficients:
 
     @property
     def none(self) -> bool:
-        """Whether the joint has no friction by the robot's make-up."""
+        """Whether the joint has no friction by the robot's topology."""
         return absent(self.viscous) and not self.dry
 
     @property
@@ -92,7 +92,7 @@ class Coefficients:
 
     @property
     def falls(self) -> bool:
-        """Whether dry friction is less in motion than at rest, by the robot's make-up."""
+        """Whether dry friction is less in motion than at rest, by the robot's topology."""
         return self.dry and not absent(self.static - 1)
 
     def limit(self, load: ca.SX) -> ca.SX:

@@ -27,7 +27,7 @@ from ..platforms.rigid import RigidPlatform
 from .closure import closure
 from .naming import LinearNumber
 from .rewritten import body_fields
-from .spread import carried
+from .spread import moments_between_moved_joints
 from .workspace import random_poses
 
 _NEWTON = 30
@@ -167,7 +167,7 @@ class Geometry:
     def following(self, values: dict[str, Array]) -> dict[str, Array]:
         """What follows from new values of the file's numbers: bodies that spin between joints stay on their line."""
         found: dict[str, Array] = {}
-        for path, moments in carried(self.mechanism, values).items():
+        for path, moments in moments_between_moved_joints(self.mechanism, values).items():
             fields = body_fields(value_at(self.robot, path), moments)
             found |= {f"{path}.{name}": fields[name] for name in ("com", "inertia")}
         return found

@@ -10,7 +10,7 @@ from ..arrays import Array
 BAND = 8.0
 """A top within so many times a channel's noise is looked at."""
 LONG = 16
-"""Samples that a top lasts at least, to be told from a peak."""
+"""Samples that a top lasts at least, to count as one and not as a peak."""
 
 
 def stands(force: Array) -> NDArray[np.bool_]:

@@ -91,7 +91,7 @@ def rod_moments(mechanism: Mechanism) -> dict[str, Array]:
     return found
 
 
-def carried(mechanism: Mechanism, joints: dict[str, Array]) -> dict[str, Array]:
+def moments_between_moved_joints(mechanism: Mechanism, joints: dict[str, Array]) -> dict[str, Array]:
     """Moments (10,) by path of bodies that spin between joints which have moved: they stay on the line of these.
 
     ``joints`` are the new places by path, ``legs.0.joints.2.at``. A body turns with the line between its joints, and

@@ -158,7 +158,7 @@ class _Drives:
             if not size > _STILL:
                 found.append(f"joint {joint.name!r} of actuator {actuator.name!r} does not move when the platform does")
                 continue
-            if joint.kind == "revolute":  # an angle by atan2 may leap by a turn
+            if joint.kind == "revolute":  # an angle by atan2 may jump by a turn
                 turn = 2 * np.pi * ratio
                 change = change - turn * np.round((change - ratio * moved[:, k]) / turn)
             if np.abs(change - ratio * moved[:, k]).max() <= _SAME * max(abs(ratio) * size, np.abs(q[:, k]).max()):

@@ -25,7 +25,7 @@ class Leg(LegData):
 
     Numeric fields read in ``place`` are symbols when functions are derived (every number is an input), so use only
     arithmetic, ``casadi`` functions and :mod:`polypod.symbols.vectors` on them, and ask ``absent(x)`` whether a number
-    is zero by the robot's make-up. Vectors are columns, a :class:`~polypod.description.Body` is an
+    is zero by the robot's topology. Vectors are columns, a :class:`~polypod.description.Body` is an
     :class:`~polypod.symbols.inertia.Inertia`. Texts and integers are data always: decide by them.
     """
 

@@ -1,4 +1,4 @@
-"""Legs without a closed form, closed inside a function: Newton from home, by continuation where one leap is too far.
+"""Legs without a closed form, closed inside a function: Newton from home, by continuation where one step is too far.
 
 The platform goes from home to its pose, first in one step, then in ever smaller ones if Newton's iteration does not
 settle or leaves the drawn working mode (the sign of a leg's closing determinant changes). What a function returns is

@@ -56,7 +56,7 @@ def _slender(inertia: Inertia, along: int) -> Inertia:
     tensor = ca.densify(keep @ inertia.central_tensor @ keep)
     other = [k for k in range(3) if k != along]
     moments = {k: tensor[k, k] for k in range(3)}
-    # C = tr(I)/2 1 - I, entry by entry so that what is zero by the robot's make-up stays so
+    # C = tr(I)/2 1 - I, entry by entry so that what is zero by the robot's topology stays so
     central = ca.SX(3, 3)
     for k in range(3):
         a, b = (moments[j] for j in range(3) if j != k)

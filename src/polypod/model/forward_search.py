@@ -51,7 +51,7 @@ class Search:
         self.outputs["steps"][self.found] = self._steps[self.found]
 
     def _follow(self) -> None:
-        """Along the straight way of the coordinates, in steps that keep to one side and do not leap."""
+        """Along the straight way of the coordinates, in steps that keep to one side and do not jump."""
         guess, goal = self._rows["pose"], self._rows["q"]
         start = self._asked("inverse_kinematics", np.arange(len(goal)), guess)[0]
         at, part, step = guess.copy(), np.zeros(len(goal)), np.full(len(goal), _STEP)

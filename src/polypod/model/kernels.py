@@ -1,4 +1,4 @@
-"""The functions of a model by name, built and compiled when first used, shared by all robots of one make-up."""
+"""The functions of a model by name, built and compiled when first used, shared by all robots of one topology."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Kernels:
         return _Key(name, bool(friction) and name in _WITH_FRICTION, formulation, verdict)
 
     def _shared(self, mechanism: Mechanism, key: _Key) -> Kernel:
-        """The compiled function, from this process if another robot of the same make-up has it."""
+        """The compiled function, from this process if another robot of the same topology has it."""
         if key.friction and not has_friction(mechanism):
             key = key._replace(friction=False)  # the same function
         return self.shared(partial(self._expression, mechanism, key), self._recipe(mechanism, key))
@@ -185,7 +185,7 @@ class Kernels:
         """All that determines a function's graph; None if that is known from the graph itself only.
 
         Code outside the package cannot be fingerprinted with certainty (it may call anything), and functions that
-        choose by the robot's numbers which equations they solve differ between robots of one make-up.
+        choose by the robot's numbers which equations they solve differ between robots of one topology.
         """
         own = any(type(leg).__module__.partition(".")[0] != _PACKAGE for leg in self.robot.legs)
         if own or self.options.specialise or self._chooses(mechanism, key):

@@ -70,7 +70,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
 
     ``parameters`` gives other values to numbers of the robot, by path as :meth:`parameters` names them: arrays
     (..., *shape) whose leading axes are a batch of designs, broadcast against the states. Functions are compiled for
-    a make-up of robots, not for its numbers: other numbers compile nothing. ``specialise`` builds the numbers in.
+    a robot's topology, not for its numbers: other numbers compile nothing. ``specialise`` builds the numbers in.
 
     ``simplify`` names what a simplified model neglects (:mod:`polypod.mechanism.simplify`). ``friction_width`` is the
     rate [m/s, rad/s] over which dry friction changes sign smoothly; 0 takes the exact sign. ``friction_coupling``

@@ -1,6 +1,6 @@
 """Numbers of a robot that a function takes as a person states them: mass, centre and tensor of a body, not its moments.
 
-The parameter port of the functions has ten moments a body and leaves out zeros of the robot's make-up. Here are the
+The parameter port of the functions has ten moments a body and leaves out zeros of the robot's topology. Here are the
 numbers at chosen paths as symbols, zeros included, and the port as expressions of them.
 """
 
@@ -64,7 +64,7 @@ class ChosenNumbers:
         return np.concatenate([c.value.ravel() for c in self.choices]) if self.choices else np.zeros(0)
 
     def opened(self, entry: Entry) -> bool:
-        """Whether a number that the robot's make-up would keep is an input."""
+        """Whether a number that the robot's topology would keep is an input."""
         return self._source(entry) is not None
 
     def expressions(self, numbers: Numbers) -> ca.SX:

@@ -1,6 +1,6 @@
-"""Every number of a robot as a symbol: one set of functions for all robots of one make-up.
+"""Every number of a robot as a symbol: one set of functions for all robots of one topology.
 
-The make-up (topology) of a robot is all that is not a number (kinds, texts, which fields are given) and which numbers
+The topology of a robot is all that is not a number (kinds, texts, which fields are given) and which numbers
 are exactly zero, or one among directions: such numbers stay constants, so that vertical rails and plane joints stay
 cheap. All other numbers are symbols of one column, the parameter port of every function. A body counts as its ten
 moments (:class:`~polypod.symbols.inertia.Inertia`), in which dynamics is linear.
@@ -60,7 +60,7 @@ class Numbers:
             self._note(f"{type(leg).__module__}.{type(leg).__qualname__}")
             twin = self._data(f"legs.{number}", leg)
             self.legs.append(twin.at_home(self.home_position, ca.densify(self.home_rotation), like=leg))
-            self._note(leg.make_up)
+            self._note(leg.topology)
         self._note(repr([(f.motion, f.axis, bool(f.joint)) for f in robot.freedoms]))
 
     @property
@@ -93,7 +93,7 @@ class Numbers:
     # -- from data to symbols ------------------------------------------------------------------------------------------
 
     def scalar(self, path: str, value: float, index: tuple[int, ...] | str = (), ones: bool = False) -> ca.SX:
-        """One number: a constant if it is zero (or one, if ``ones``) by the robot's make-up, else a symbol."""
+        """One number: a constant if it is zero (or one, if ``ones``) by the robot's topology, else a symbol."""
         entry = Entry(path, index, float(value))
         plain = value == 0.0 or (ones and abs(value) == 1.0)
         if self._specialise or (plain and not self._opened(entry)):
@@ -106,7 +106,7 @@ class Numbers:
         return self._symbols[-1]
 
     def array(self, path: str, values: Array, ones: bool = False) -> ca.SX:
-        """Numbers (rows, columns) as a matrix, or (n,) as a column; zeros by make-up are left out of a matrix."""
+        """Numbers (rows, columns) as a matrix, or (n,) as a column; zeros by topology are left out of a matrix."""
         if values.ndim == 1:
             return ca.densify(ca.vertcat(*[self.scalar(path, v, (i,), ones) for i, v in enumerate(values.tolist())]))
         result = ca.SX(*values.shape)

@@ -223,7 +223,7 @@ class Design:
         return self.flat(pair)[:, int(number)] if pair in self.values else None
 
     def opened(self, entry: Entry) -> bool:
-        """Whether a zero or one of the robot's make-up takes another value in some design."""
+        """Whether a zero or one of the robot's topology takes another value in some design."""
         value = self.value_of(entry)
         return value is not None and bool(np.any(value != entry.value))
 

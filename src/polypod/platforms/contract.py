@@ -62,7 +62,7 @@ class PlatformState(ABC):
 
     @property
     @abstractmethod
-    def demand(self) -> ca.SX:
+    def required_wrench(self) -> ca.SX:
         """Generalized force (6 + N) that the platform's motion takes without elastic acceleration, gravity included."""
 
     @property

@@ -73,7 +73,7 @@ class FlexibleState(PlatformState):
         return ca.densify(ca.vertcat(ca.horzcat(rigid, coupling), ca.horzcat(coupling.T, elastic)))
 
     @lazy
-    def demand(self) -> ca.SX:
+    def required_wrench(self) -> ca.SX:
         """M_.r A + bias of the platform, (34)."""
         inside = self.axes.T
         motion = BodyMotion(

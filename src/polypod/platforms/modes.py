@@ -38,7 +38,7 @@ def large_deflection(robot: Robot, deflection: Array, size: float) -> list[str]:
     """A sentence if deflections (..., n, 3) [m] are larger than linear shapes hold for; none if they are small.
 
     A plate stiffens from about its thickness on, since its middle plane must stretch; any body is another one when
-    bent by a tenth of its size.
+    deflected by a tenth of its size.
     """
     most = float(np.linalg.norm(deflection, axis=-1).max())
     plate = robot.platform.plate if isinstance(robot.platform, FlexiblePlatform) else None

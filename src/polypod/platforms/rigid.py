@@ -48,7 +48,7 @@ class RigidState(PlatformState):
         return ca.vertcat(ca.horzcat(inertia, across.T), ca.horzcat(across, turn))
 
     @lazy
-    def demand(self) -> ca.SX:
+    def required_wrench(self) -> ca.SX:
         """Inertia and weight of the platform as a wrench at its origin."""
         return self.body.force(self.motion.frame, self.motion.half_turning, self.motion.a - self.gravity)
 

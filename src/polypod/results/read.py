@@ -75,7 +75,7 @@ def groups(result: xr.Dataset) -> dict[tuple[str, str], list[int]]:
     return found
 
 
-def pushes(result: xr.Dataset, one: bool = False) -> str:
+def forces_or_torques(result: xr.Dataset, one: bool = False) -> str:
     """What the actuators exert: forces, torques, or both; ``one`` of them."""
     kinds = dict.fromkeys(called("force" if one else "forces", push) for _, push in groups(result))
     return " and ".join(kinds)

@@ -216,7 +216,7 @@ class Dynamics:
         platform = mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))
         state = virtual_power.State.of(mechanism, platform, True, None)
         force = x.force.symbols - state.driven_friction
-        push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.demand
+        push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.required_wrench
         joints = sliding_joints(state.legs)
         forces = moment.friction[: self.components]
         modes = moment.friction[self.components : self.components + len(joints)]

@@ -20,7 +20,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..model import Model
 from ..model.checks import check_wrench
 from ..motion import Motion, Trajectory
-from ..symbols.fixed_point import repeated
+from ..symbols.fixed_point import converged
 from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, Slope, Stage, runge_kutta
 from .dynamics import Dynamics
 from .elastic_rates import Rates, prescribed_motion_rates
@@ -169,7 +169,7 @@ def path_step(dynamics: Dynamics) -> Iteration:
         change, quality, loads = dynamics.elastic_rates(
             pose, twist, acceleration, wrench, stage.y[:n], stage.y[n:], old
         )
-        found = stage.rounds > 0.5 if dynamics.explicit else repeated(old, loads)
+        found = stage.rounds > 0.5 if dynamics.explicit else converged(old, loads)
         return Slope(ca.vertcat(stage.y[n:], change), quality, loads, found)
 
     inputs = [Port(name, ca.vec(rows[name]), (3, *shape)) for name, shape in _ROWS]

@@ -104,7 +104,7 @@ class _Pace:
         self._method, self._end = method, end
         self.before = start
         self._count, self._mark, self._short = 0, start, 0
-        self._span, self._leapt = STICK, -np.inf
+        self._span, self._reached = STICK, -np.inf
 
     def short(self, now: float) -> bool:
         """Whether many steps in a row were far shorter than joints take to come to rest."""
@@ -114,11 +114,11 @@ class _Pace:
             self.before = now
         return not long
 
-    def leap(self, now: float) -> float:
+    def stride(self, now: float) -> float:
         """How far [s] to go from here in fixed steps: twice as far each time that steps have come no farther since."""
-        far = now - self._leapt > self._span
+        far = now - self._reached > self._span
         self._span = STICK if far else 2 * self._span
-        self._leapt, self.before, self._short = now + self._span, now + self._span, 0
+        self._reached, self.before, self._short = now + self._span, now + self._span, 0
         return self._span
 
     def check(self, now: float) -> None:
@@ -137,7 +137,7 @@ class _Pace:
             )
 
 
-def _leap(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Step | None:
+def _stride(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Step | None:
     """Steps past an instant at which joints are about to stick or slide and no rate is found; None if there are none.
 
     Within a step each joint holds or slides, and the law of friction has an answer where it has none in an instant.
@@ -258,7 +258,7 @@ class Integrator:
             snapshot = x
             base, y = rebased(x.state)
             if stepper.dry and not np.isfinite(trial_rate(stepper, inputs, start, base, y)).all():
-                step = _leap(stepper, inputs, start, min(start + pace.leap(start), end), x)
+                step = _stride(stepper, inputs, start, min(start + pace.stride(start), end), x)
                 if step is None:
                     rate(stepper, inputs, start, base, y)  # says why
                     raise SimulationError(f"{self.method} failed at t = {start:.6g} s: no acceleration there", start)
@@ -272,7 +272,7 @@ class Integrator:
                 stuck = pace.short(now) if solver.status != "failed" else True
                 if stuck and stepper.dry:
                     begin = pace.before if solver.status != "failed" else now
-                    step = _leap(stepper, inputs, begin, min(begin + pace.leap(begin), end), snapshot)
+                    step = _stride(stepper, inputs, begin, min(begin + pace.stride(begin), end), snapshot)
                     if step is not None:
                         yield step
                         now, snapshot = step.end, step.snapshot

@@ -55,7 +55,7 @@ def fixed_point(
     return Iteration(target.name, inputs, tuple(outputs), state, start, step, target.parameters)
 
 
-def repeated(old: ca.SX, new: ca.SX, part: ca.SX | float = REPEATED) -> ca.SX:
+def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = REPEATED) -> ca.SX:
     """Whether no value changes by more than a part of the largest."""
     largest, change = changes(old, new)
     return change <= part * largest

@@ -53,7 +53,7 @@ class Loop:
             return self
         size, shared = self.step.inputs
         late = set(turning)
-        # the state in two arrays, so that they may be told apart
+        # the state in two arrays, so that they can be distinguished
         operations = tuple(
             Operation(step.op, source=(2, step.source[1]))
             if step.op == ca.OP_INPUT and step.source[0] == 0 and step.source[1] in late

@@ -16,7 +16,7 @@ def vector(value: Any) -> ca.SX:
 
 
 def absent(value: Any) -> bool:
-    """Whether a number is zero by the robot's make-up; a symbol is not, whatever its value may be."""
+    """Whether a number is zero by the robot's topology; a symbol is not, whatever its value may be."""
     return bool(value.is_zero()) if isinstance(value, ca.SX) else value == 0
 
 

@@ -31,7 +31,7 @@ _PRINTERS = ("export/code.py", "export/js.py", "view/functions.py")
 def javascript(model: Model, own: Coordinates, friction: bool) -> tuple[str, dict[str, Any]]:
     """A script that defines ``model``, an object of functions, and their ports: ``[name, numbers]`` in order.
 
-    The robot's numbers are an input ``parameters``, so robots of one make-up have one text, which is kept on disk
+    The robot's numbers are an input ``parameters``, so robots of one topology have one text, which is kept on disk
     beside their compiled functions.
     """
     text, ports = _functions(model, friction)
@@ -42,7 +42,7 @@ def javascript(model: Model, own: Coordinates, friction: bool) -> tuple[str, dic
 
 
 def _functions(model: Model, friction: bool) -> tuple[str, dict[str, Any]]:
-    """Text and ports of the robot's functions, from disk if a robot of the same make-up had them before."""
+    """Text and ports of the robot's functions, from disk if a robot of the same topology had them before."""
     kernels = model.kernels
     recipe = kernels.recipe(f"live page {'with' if friction else 'without'} friction")
     key = "" if recipe is None else hashlib.sha256(recipe + _printed_by()).hexdigest()

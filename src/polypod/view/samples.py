@@ -22,7 +22,7 @@ BASE, PLATFORM = 0, 1
 
 
 @dataclass(frozen=True)
-class Place:
+class Mark:
     """A point or direction fixed in a body: the body's number and its numbers (3) there."""
 
     body: int
@@ -97,11 +97,11 @@ class Samples:
         return self.body(leg, found.parent), self.body(leg, found.child)
 
     @lazy
-    def places(self) -> list[Place]:
+    def places(self) -> list[Mark]:
         """Every joint's point, in the body in which it stays: the child, or the parent of a slide stated there."""
         return [self._fixed(self.points[:, k], self.pair(k)[::-1]) for k in range(len(self.joints))]
 
-    def directions(self, joint: int) -> list[Place]:
+    def directions(self, joint: int) -> list[Mark]:
         """The free directions of a joint, each in the body in which it stays: the parent's first."""
         count = min(len(self.joints[joint][1].axes), 2)
         return [self._fixed(self.axes[:, joint, k], self.pair(joint), direction=True) for k in range(count)]
@@ -110,10 +110,10 @@ class Samples:
         """Whether a joint's point stays in a body."""
         return self._spread(self.points[:, joint], body, False)[1] <= 1e-7 * self.scale
 
-    def _fixed(self, vectors: Array, bodies: tuple[int, int], direction: bool = False) -> Place:
+    def _fixed(self, vectors: Array, bodies: tuple[int, int], direction: bool = False) -> Mark:
         found = [(*self._spread(vectors, body, direction), body) for body in bodies]
         local, _, body = min(found, key=lambda f: f[1] if f[1] > 1e-7 * self.scale else 0.0)
-        return Place(body, local)
+        return Mark(body, local)
 
     def _spread(self, vectors: Array, body: int, direction: bool) -> tuple[Array, float]:
         """A point or direction (n, 3) seen from a body: at home, and how far it moves there."""

@@ -30,7 +30,7 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     platform, attached = mechanism.moving(x)
     motion = platform.motion
     twist, change = ca.vertcat(motion.v, motion.omega), ca.vertcat(motion.a, motion.alpha)
-    demand = platform_part(mechanism, motion).force(twist, change) - x.wrench.symbols
+    required = platform_part(mechanism, motion).force(twist, change) - x.wrench.symbols
     frictions = [JointFriction.of(leg, friction, loads) for leg in attached]
     rows = []
     for leg, joints in zip(attached, frictions, strict=True):
@@ -40,12 +40,12 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         if joints.by_joint:
             extra, on_platform = joints.overcoming()
             force = force + leg.model.pull_back(leg.values, extra)
-            demand = demand + on_platform
-        demand = demand + leg.force(force)
+            required = required + on_platform
+        required = required + leg.force(force)
         slopes = energies.coordinate_slopes()(place, rate)
         rows += [platform.reduced(leg.force(slopes[:, k])) for k in range(len(leg.model.actuators))]
     driven = actuator_friction(frictions)
-    solution = actuator_forces(ca.horzcat(*rows).T, platform.reduced(demand), distribution, driven)
+    solution = actuator_forces(ca.horzcat(*rows).T, platform.reduced(required), distribution, driven)
     result = solution.x + driven if friction else solution.x
     return Expression(
         "inverse_dynamics",

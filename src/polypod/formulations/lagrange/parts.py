@@ -27,11 +27,11 @@ class Matrices:
         """Generalized force of a motion, Lopes (70)-(72)."""
         return self.inertia @ change + self.coriolis @ rate + self.gravity
 
-    def carried(self, carry: ca.SX, change: ca.SX) -> Matrices:
+    def transformed(self, carry: ca.SX, change: ca.SX) -> Matrices:
         """The same for other rates w with rate = C w: C^T I C (28), C^T (V C + I Cdot), C^T G.
 
-        Where both rates are derivatives of coordinates, V so carried is (76) of the new inertia matrix; where one is
-        a twist, it is what Lagrange's equations in quasi-velocities have. Idot - 2 V stays skew-symmetric in either.
+        Where both rates are derivatives of coordinates, this V is (76) of the new inertia matrix; where one is a twist,
+        it is that of Lagrange's equations in quasi-velocities. Idot - 2 V stays skew-symmetric in either.
         """
         coriolis = self.coriolis @ carry + self.inertia @ change
         return Matrices(carry.T @ self.inertia @ carry, carry.T @ coriolis, carry.T @ self.gravity)

@@ -73,7 +73,7 @@ def balance(
     """Solve the free bodies of a whole robot at a motion."""
     attached = mechanism.attach(platform)
     legs = [_leg_balance(mechanism, leg, JointFriction.of(leg, friction, loads)) for leg in attached]
-    need = platform.demand - wrench
+    need = platform.required_wrench - wrench
     lines = []
     for leg in legs:
         need = need - leg.leg.force(leg.fixed) - platform.moment(leg.leg.number, leg.friction.on_platform.moment)

@@ -152,7 +152,7 @@ class _LegUnknowns:
                 force, moment = force + wrench.force, moment + wrench.moment + cross(arm, wrench.force)
         return Wrench(force, moment)
 
-    def carried(self) -> ca.SX:
+    def fixed_to_platform(self) -> ca.SX:
         """What the motion of bodies fixed to the platform takes (6), moment about the origin of {P}."""
         origin = self.leg.series[0][:3] - self.leg.arm
         need = self.bodies.required_wrench(self.tree.on_platform, origin)
@@ -180,10 +180,10 @@ def balance(
     legs = [_LegUnknowns(leg, mechanism.gravity, JointFriction.of(leg, friction, loads)) for leg in attached]
     unknowns = ca.vertcat(*[part for leg in legs for part in leg.x])
     rows = [row for leg in legs for row in leg.conditions()]
-    rest = platform.demand - platform.external(x.wrench.symbols)
+    rest = platform.required_wrench - platform.external(x.wrench.symbols)
     for leg in legs:
         pull = leg.on_platform()
-        rest = rest + leg.carried() - ca.vertcat(pull.force, pull.moment)
+        rest = rest + leg.fixed_to_platform() - ca.vertcat(pull.force, pull.moment)
     forces = ca.vertcat(*[force for leg in legs for force in leg.actuator_forces()])
     if shared is not None:
         rows.append(forces - shared)

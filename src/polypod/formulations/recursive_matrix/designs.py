@@ -1,4 +1,4 @@
-"""Robots near a robot: its numbers changed a little, to tell what holds by its make-up from what holds by its numbers.
+"""Robots near a robot: its numbers changed a little, to tell what holds by its topology from what holds by its numbers.
 
 An entry that is zero for the robot at hand may be something else for another design that the same function serves. It
 is left out of the function only if it is zero for these designs too.

@@ -55,16 +55,16 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
     x, distribution = mechanism.inputs(), Distribution.of(mechanism)
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     attached = mechanism.attach(platform)
-    rows, demand, at_actuators = [], ca.SX.zeros(6), []
+    rows, required, at_actuators = [], ca.SX.zeros(6), []
     for leg in attached:
         last = leg is attached[-1]
         carried = platform_load(mechanism, platform, leg, x.wrench.symbols) if last else None
         forces = _LegForces.at(mechanism, leg, platform, carried, friction, loads)
-        demand = demand + _at_origin(leg, forces.force, forces.moment)
+        required = required + _at_origin(leg, forces.force, forces.moment)
         rows += [_at_origin(leg, *row) for row in forces.rows]
         at_actuators.append(forces.driven_friction)
     jacobian, driven = platform.reduced(ca.horzcat(*rows)).T, ca.vertcat(*at_actuators)
-    solution = actuator_forces(jacobian, platform.reduced(demand), distribution, driven)
+    solution = actuator_forces(jacobian, platform.reduced(required), distribution, driven)
     quality = mechanism.quality(attached, solution.quality)
     if mechanism.port is not None:
         quality = ca.fmin(quality, _quality_at_home(mechanism))

@@ -2,7 +2,7 @@
 
 An axis seen from the body it is fixed to is constant, but its symbols do not say so. A few poses near home tell. What
 stays the same in all of them is taken at home, where it depends on the robot's numbers alone and is computed once a
-design; zeros and ones by the robot's make-up become numbers, and their products vanish from the graph.
+design; zeros and ones by the robot's topology become numbers, and their products vanish from the graph.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Samples:
         return result
 
     def snapped(self, expression: ca.SX, nothing: float = NOTHING, ones: bool = True) -> ca.SX:
-        """The expression at home with its zeros (and ones) by the robot's make-up as numbers.
+        """The expression at home with its zeros (and ones) by the robot's topology as numbers.
 
         Less than ``nothing`` counts as zero.
         """

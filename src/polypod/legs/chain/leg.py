@@ -196,8 +196,8 @@ class Chain(Leg, kind="chain"):
         return self._choices.solving is not None
 
     @property
-    def make_up(self) -> str:
-        """All that was decided by numbers, for the robot's make-up."""
+    def topology(self) -> str:
+        """All that was decided by numbers, for the robot's topology."""
         return repr((self._plan, self._choices, self._recipes, self._followed))
 
     def _middle(self) -> ca.SX:

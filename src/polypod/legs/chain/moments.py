@@ -8,7 +8,7 @@ from ...symbols.inertia import Inertia
 from ...symbols.vectors import Frame, dot
 
 
-def carried(inertia: Inertia, frame: Frame) -> Inertia:
+def in_frame(inertia: Inertia, frame: Frame) -> Inertia:
     """Moments about the base's origin in base axes as those about a frame's origin in its axes.
 
     m, s' = E^T (s - m o), Sigma' = E^T (Sigma - o s^T - s o^T + m o o^T) E.

@@ -14,7 +14,7 @@ from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody
 from ..rail import guide
 from .coordinates import Coordinates
 from .data import FREEDOMS, JointKind
-from .moments import carried, without_spin
+from .moments import in_frame, without_spin
 from .plan import Link, Plan
 
 
@@ -249,7 +249,7 @@ class Chain:
         for name, body in self.leg.bodies.items():
             holder = self.plan.group[name]
             moving = self.moving[holder]
-            inertia = carried(Inertia.of(body), moving.start)
+            inertia = in_frame(Inertia.of(body), moving.start)
             if holder in self.spinning:
                 inertia = without_spin(inertia, moving.start.axes.T @ self.spinning[holder])
             on = holder if holder != name else ""

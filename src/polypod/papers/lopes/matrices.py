@@ -62,12 +62,12 @@ def matrices(mechanism: Mechanism, part: str | None = None, coordinates: str = "
     for leg in mechanism.attach(platform) if parts != ("platform",) else []:
         energies = LegEnergies(leg, mechanism.gravity)
         own = Matrices(*energies.matrices(parts)(*energies.series[:2]))
-        result = result + own.carried(*_tip_maps(leg, motion.omega))
+        result = result + own.transformed(*_tip_maps(leg, motion.omega))
     if not mechanism.platform.full:
         basis = platform.reduced(ca.SX.eye(6)).T
-        result = result.carried(basis, ca.SX.zeros(*basis.shape))
+        result = result.transformed(basis, ca.SX.zeros(*basis.shape))
     if state.carry is not None:
-        result = result.carried(*state.carry)
+        result = result.transformed(*state.carry)
     outputs = (port("inertia", result.inertia), port("coriolis", result.coriolis), port("gravity", result.gravity))
     return Expression("lagrange_matrices", state.inputs, outputs, mechanism.port)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...tables import called, practical_unit
 from ..envelope import envelope
-from ..read import actuators, drives, groups, pushes
+from ..read import actuators, drives, forces_or_torques, groups
 from ..time_means import rms
 from .curves import merged
 from .style import INK, add_polygons, dress, figure, headline, leg_line, legend, title
@@ -32,7 +32,7 @@ def force_speed(result: xr.Dataset) -> Figure:
         factor, shown = practical_unit(f"{unit}/s")
         _panel(axes, result, numbers, factor, push)
         dress(axes, f"actuator speed [{shown}]", f"actuator {called('force', push)} [{push}]")
-    headline(fig, title(result, f"{pushes(result, one=True)} against speed"))
+    headline(fig, title(result, f"{forces_or_torques(result, one=True)} against speed"))
     legend(fig, fig.axes[0])
     return fig
 

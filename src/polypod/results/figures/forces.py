@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...tables import called
-from ..read import actuators, groups, pushes
+from ..read import actuators, forces_or_torques, groups
 from ..time_means import rms
 from .curves import draw_curves, richest, three
 from .style import FAINT, INK, TIME, dress, headline, legend, panels, title
@@ -35,6 +35,6 @@ def forces(result: xr.Dataset) -> Figure:
         means.append(f"{three(float(effective[most]))} {unit} in {own[most]}")
         dress(axes, "", f"actuator {called('force', unit)} [{unit}]")
     grid[-1][0].set_xlabel(TIME, fontsize=9)
-    headline(fig, title(result, f"actuator {pushes(result)}; grey: largest rms, {' and '.join(means)}"))
+    headline(fig, title(result, f"actuator {forces_or_torques(result)}; grey: largest rms, {' and '.join(means)}"))
     legend(fig, richest([axes for row in grid for axes in row]))
     return fig

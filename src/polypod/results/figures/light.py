@@ -16,7 +16,7 @@ import numpy as np
 
 from ...arrays import Array
 from .light_frame import Frame, Mark
-from .svg import LETTER, arrow, colour, key, words
+from .svg import LETTER, arrow, colour, key, svg_text
 
 FONT = "DejaVu Sans, Verdana, Arial, sans-serif"
 _POINTS = 72.0  # an inch
@@ -61,7 +61,7 @@ class LightFigure:
 
     def text(self, x: float, y: float, text: str, **style: Any) -> None:
         """Words at shares of the sheet."""
-        self._words.append(words(x * self.width, (1 - y) * self.height, text, **style))
+        self._words.append(svg_text(x * self.width, (1 - y) * self.height, text, **style))
 
     def legend(self, handles: Sequence[Mark], labels: Sequence[str], ncols: int = 1, fontsize: float = 8.0,
                bbox_to_anchor: tuple[float, float] = (0.5, 0.0), **style: Any) -> None:  # fmt: skip
@@ -136,7 +136,7 @@ class LightAxes(Frame):
 
         def svg(axes: LightAxes) -> str:
             left, top = axes._point((x, y), where)
-            return words(left, top, text, **style)
+            return svg_text(left, top, text, **style)
 
         self.marks.append(Mark(svg, zorder))
 
@@ -149,7 +149,7 @@ class LightAxes(Frame):
             x, y = axes._point(xy, where)
             if arrowprops is not None:
                 return arrow(axes._point(xytext, where), (x, y), arrowprops)
-            return words(x + xytext[0], y - xytext[1], text, **style)
+            return svg_text(x + xytext[0], y - xytext[1], text, **style)
 
         self.marks.append(Mark(svg, zorder))
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
-from .svg import dot, number, path, pen, thinned, ticks, words
+from .svg import dot, number, path, pen, svg_text, thinned, ticks
 
 
 class Mark:
@@ -106,19 +106,19 @@ class Frame:
         for value, x in zip(levels, self.place(levels, np.full(len(levels), y0))[:, 0].tolist(), strict=True):
             grid.append(f"M{x:.1f} {self.top:.1f}V{bottom:.1f}")
             if self._numbers:
-                numbers.append(words(x, bottom + 4, number(value), fontsize=8, ha="center", va="top"))
+                numbers.append(svg_text(x, bottom + 4, number(value), fontsize=8, ha="center", va="top"))
         heights = ticks(y0, y1, max(min(int(self.tall / 22), self._ticks), 2))
         for value, y in zip(heights, self.place(np.full(len(heights), x0), heights)[:, 1].tolist(), strict=True):
             grid.append(f"M{self.left:.1f} {y:.1f}H{right:.1f}")
-            numbers.append(words(self.left - 4, y, number(value), fontsize=8, ha="right", va="center"))
+            numbers.append(svg_text(self.left - 4, y, number(value), fontsize=8, ha="right", va="center"))
         label = 17.0 if self._numbers else 3.0
         edges = f"M{self.left:.1f} {self.top:.1f}V{bottom:.1f}H{right:.1f}"
         return [
             f'<path d="{"".join(grid)}" fill="none" stroke="#E4E4E4" stroke-width="0.6"/>',
             f'<path d="{edges}" fill="none" {pen({"linewidth": 0.8})}/>',
             *numbers,
-            words(0.5 * (self.left + right), bottom + label, self._names["x"], fontsize=9, ha="center", va="top"),
-            words(self.left - 38, self.top + 0.5 * self.tall, self._names["y"], fontsize=9, ha="center", va="center",
+            svg_text(0.5 * (self.left + right), bottom + label, self._names["x"], fontsize=9, ha="center", va="top"),
+            svg_text(self.left - 38, self.top + 0.5 * self.tall, self._names["y"], fontsize=9, ha="center", va="center",
                   rotation=90),
-            words(self.left, self.top - 4, self._names["title"], fontsize=10, ha="left", va="bottom"),
+            svg_text(self.left, self.top - 4, self._names["title"], fontsize=10, ha="left", va="bottom"),
         ]  # fmt: skip

@@ -55,7 +55,7 @@ def modes_picture(robot: Robot, q: Array, modes: AssemblyModes) -> Figure:
     return fig
 
 
-def words(modes: AssemblyModes, k: int) -> list[str]:
+def mode_labels(modes: AssemblyModes, k: int) -> list[str]:
     """What is known of a mode of one state, in words."""
     reach = {Reach.YES: "reachable", Reach.NO: "beyond a singularity", Reach.UNKNOWN: "reachable: unknown"}
     if not modes.own_branch[k]:
@@ -66,7 +66,7 @@ def words(modes: AssemblyModes, k: int) -> list[str]:
 
 
 def _title(modes: AssemblyModes, k: int) -> str:
-    proven, limits, reach = words(modes, k)
+    proven, limits, reach = mode_labels(modes, k)
     return f"mode {k + 1}, {proven}\n{limits}, {reach}"
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...tables import called
-from ..read import actuators, pushes
+from ..read import actuators, forces_or_torques
 from .axes import PREFIXES, power_of
 from .curves import merged
 from .style import COLOURS, DASHES, INK, TIME, dress, headline, legend, panels, title
@@ -48,7 +48,7 @@ def shares(result: xr.Dataset) -> Figure:
     for axes in every_panel[len(alike) :]:
         axes.set_visible(False)
     _one_scale(result, alike, every_panel)
-    headline(fig, f"{title(result, f'what the {pushes(result)} are for')}{note}")
+    headline(fig, f"{title(result, f'what the {forces_or_torques(result)} are for')}{note}")
     legend(fig, every_panel[0])
     return fig
 

@@ -16,7 +16,7 @@ LETTER = 0.58
 _MOST = 200  # pieces of a line that is drawn by the extremes in each
 
 
-def words(x: float, y: float, text: str, fontsize: float = 8.0, color: str = "#222", ha: str = "left",
+def svg_text(x: float, y: float, text: str, fontsize: float = 8.0, color: str = "#222", ha: str = "left",
           va: str = "baseline", rotation: float = 0.0, bbox: Any = None, halo: bool = False,
           **_: Any) -> str:  # fmt: skip
     """Lines of text at a place [point], as Matplotlib aligns them."""
@@ -53,7 +53,7 @@ def key(handles: Sequence[Any], labels: Sequence[str], x: float, y: float, ncols
                 parts.append(dot((left + 1.4 * fontsize, at), mark.style))
             else:
                 parts.append(f'<path d="M{left:.1f} {at:.1f}h{2.8 * fontsize:.1f}" fill="none" {pen(mark.style)}/>')
-            parts.append(words(left + 3.3 * fontsize, at, label, fontsize=fontsize, va="center"))
+            parts.append(svg_text(left + 3.3 * fontsize, at, label, fontsize=fontsize, va="center"))
         left += width
     return parts
 
