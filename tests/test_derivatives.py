@@ -13,6 +13,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
+from polypod.identification.numbers import LinearModel, Motion
 from polypod.model.changed_robots import with_numbers
 from polypod.papers.long.hexagon import hexagon_modes
 from states import mostly_long
@@ -198,6 +199,15 @@ def test_casadi_functions_are_the_model(name: str) -> None:
     assert np.abs(got.acceleration - numbers).max() <= 1e-11 * np.abs(numbers).max()
 
 
+def iterated_with_friction() -> tuple[pp.Model, tuple[Any, ...]]:
+    """Delta with one leg that closes by iterating and whose motor has Coulomb friction, and two motions."""
+    data = pp.load("delta").model_dump(exclude_unset=True, mode="json")
+    data["legs"][0] |= {"closing": "newton"}
+    data["legs"][0]["joints"][0] |= {"friction": {"coulomb": 0.02}}
+    m = pp.Model(pp.Robot.model_validate(data), friction_width=0.3)
+    return m, m.motion(*0.05 * np.random.default_rng(3).normal(size=(3, 2, 3)))
+
+
 class TestInterpreted:
     """Robots without compiled derivatives, against differences."""
 
@@ -224,6 +234,24 @@ class TestInterpreted:
         # a force that changes with the acceleration it makes
         close(direct.force @ got.acceleration, np.broadcast_to(np.eye(6), (2, 6, 6)))
         close(direct.pose, -direct.force @ got.pose, 1e-8)
+
+    def test_friction_of_a_leg_that_closes_by_iterating(self) -> None:
+        """Neither the closing nor the loads of friction are differentiated through their iterations."""
+        m, (pose, twist, acceleration) = iterated_with_friction()
+        assert m.kernels.mechanism.open_legs == [0]
+        got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrt=("pose", "twist"))
+        basis, f = m.mobility.basis, m.inverse_dynamics
+        close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, acceleration), 3))
+        close(got.twist @ basis, slopes(lambda u: f(pose, twist + basis @ u, acceleration), 3))
+
+    @pytest.mark.long
+    def test_slopes_by_friction_are_those_of_identification(self) -> None:
+        """Which has equations of its own for them."""
+        m, motion = iterated_with_friction()
+        path, linear = "legs.0.joints.0.friction.coulomb", LinearModel(m)
+        which = tuple(k for k, number in enumerate(linear.numbers) if number.path == path)
+        found = linear.slopes(Motion(*motion), linear.values, which)
+        close(m.derivatives("inverse_dynamics", *motion, wrt=(), parameters=(path,)).parameters, found, 1e-12)
 
     def test_more_actuators_than_freedoms(self) -> None:
         """Least-norm forces: d(force) has a part along what holds the platform still."""

@@ -25,7 +25,7 @@ from ..symbols.fixed_point import fixed_point
 from ..symbols.vectors import dot, norm
 from . import newton_euler, virtual_power
 from .newton_euler.overconstrained import GeneralBalance
-from .solution import Distribution
+from .solution import Distribution, motion_inputs
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,8 @@ def converged_loads(mechanism: Mechanism, dry: DryFriction, direct: bool = False
         assert loads.port is not None
         _, legs = mechanism.resting(x)
         outputs = port("converged_loads", loads.port.symbols), port("quality", mechanism.quality(legs), ())
-        inputs = (*x.state, x.force if direct else x.acceleration, x.wrench, loads.port)
+        distribution = None if direct else Distribution.of(mechanism)
+        inputs = (*x.state, x.force, x.wrench, loads.port) if direct else motion_inputs(x, distribution, loads.ports)
         return Expression("converged_loads", inputs, outputs, mechanism.port)
 
     return with_loads(mechanism, dry, found, direct)

@@ -22,6 +22,7 @@ from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..lazy import lazy
 from ..mechanism import Mechanism
+from ..mechanism.closing import closed
 from ..model import Model
 from ..parameters.numbers import Entry
 from ..parameters.paths import value_at
@@ -126,18 +127,14 @@ class LinearModel:
         dry = has_dry_friction(mechanism)
 
         def build() -> Any:
-            return formulas.regressor(mechanism, columns, Loads.symbols(mechanism, self._dry.law) if dry else None)
+            loads = Loads.symbols(mechanism, self._dry.law) if dry else None
+            return closed(mechanism, formulas.regressor(mechanism, columns, loads))
 
         kernel = self.model.kernels.shared(build, self.model.kernels.recipe(f"regressor {chosen}", mechanism))
         return kernel.at(mechanism.numbers.values)
 
     def columns(self, motion: Motion, loads: Array, which: tuple[int, ...]) -> Array:
-        """Columns ``which`` of Y T (N, n, c), by a function of these alone; NaN where there is no answer.
-
-        Of legs that close by iterating the columns are differences of forces, exact since forces are linear.
-        """
-        if self.mechanism.open_legs:
-            return self._differences(motion, which)
+        """Columns ``which`` of Y T (N, n, c), by a function of these alone; NaN where there is no answer."""
         needed, part = self._needed(which)
         key = tuple(self.chosen[k] for k in needed)
         if key not in self._some:
@@ -150,20 +147,11 @@ class LinearModel:
             matrix[bad] = np.nan
         return np.asarray(matrix)
 
-    def _differences(self, motion: Motion, which: tuple[int, ...]) -> Array:
-        own = self.values
-        size = np.array([abs(n.value) for n in self.numbers])
-        step = np.maximum(size, 0.1 * size.max())[list(which)]
-        moved = np.tile(own, (len(which), 1))
-        moved[np.arange(len(which)), list(which)] += step
-        change = self.forces(motion, moved) - self.forces(motion, own)
-        return np.ascontiguousarray(np.moveaxis(change / step[:, None, None], 0, -1))
-
     @lazy
     def _loads_kernel(self) -> Kernel:
         mechanism = self.mechanism
         recipe = self.model.kernels.recipe("converged_loads", mechanism)
-        return self.model.kernels.shared(lambda: converged_loads(mechanism, self._dry), recipe)
+        return self.model.kernels.shared(lambda: closed(mechanism, converged_loads(mechanism, self._dry)), recipe)
 
     def loads(self, motion: Motion, p: Array) -> Array:
         """Reactions (N, l) that friction of joints depends on, for numbers p; (N, 0) if none does."""
@@ -175,7 +163,7 @@ class LinearModel:
     def _slopes_kernel(self, chosen: list[int]) -> Kernel:
         mechanism, columns = self.mechanism, self.mechanism.numbers.symbols[chosen]
         recipe = self.model.kernels.recipe(f"load_slopes {chosen}", mechanism)
-        return self.model.kernels.shared(lambda: load_slopes(mechanism, columns, self._dry), recipe)
+        return self.model.kernels.shared(lambda: closed(mechanism, load_slopes(mechanism, columns, self._dry)), recipe)
 
     def slopes(self, motion: Motion, p: Array, which: tuple[int, ...] | None = None) -> Array:
         """d(force)/dp (N, n, c) at numbers p, of those in ``which``: reactions that friction depends on move along.

@@ -13,7 +13,7 @@ import casadi as ca
 
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.continuation import Newton, continuation
-from ..symbols.expression import Expression, Iteration, Port
+from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.vectors import Frame, axial, cayley
 from .leg import LegModel
 from .mechanism import Mechanism
@@ -51,6 +51,15 @@ def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port |
     )
     start = ca.vertcat(loop.start[:-1], 0, ca.SX.zeros(inner.numel() - 1), 0)
     return replace(function, state=ca.vertcat(old, ready, inner[:-1], done), start=start, step=step)
+
+
+def closed_places(mechanism: Mechanism) -> Expression | Iteration:
+    """Where the unknowns of all legs that need closing are, to rounding, at a pose (and elastic coordinates)."""
+    x = mechanism.inputs()
+    _, legs = mechanism.resting(x)
+    places = port("places", ca.vertcat(*[legs[number].place for number in mechanism.open_legs]))
+    inputs = tuple(p for p in x.state if p.name in ("pose", "elastic"))
+    return closed(mechanism, Expression("places", inputs, (places,), mechanism.port))
 
 
 class Closing:

@@ -1,7 +1,8 @@
 """Derivatives of robots without compiled ones: flexible platforms, more actuators than freedoms, friction by reactions.
 
 The whole graph of a function is differentiated and interpreted by CasADi, all states in one call: some tenths of a
-millisecond a state. Loads L = g(x, L) of dry friction follow: f_x + f_L (1 - g_L)^-1 g_x.
+millisecond a state. Loads L = g(x, L) of dry friction follow: f_x + f_L (1 - g_L)^-1 g_x. Legs that close by iterating
+are closed first; the graph takes one step of Newton from there, whose slopes are those of the closed leg.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ import numpy as np
 
 from ..arrays import Array
 from ..formulations.dry_friction import converged_loads, next_loads
-from ..formulations.solution import refuse_open_legs
+from ..formulations.solution import Distribution
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..kernels import Kernel
 from ..mechanism import Mechanism
+from ..mechanism.closing import closed, closed_places
 from ..platforms.motion import frame_of, pose_of
 from ..symbols.mapped import Mapped
 from ..symbols.vectors import Frame, skew
@@ -47,10 +49,6 @@ class InterpretedDerivatives:
         places: list[int],
         friction: bool,
     ) -> None:
-        instead = (
-            "pass friction=False" if not (mechanism.platform.elastic or mechanism.redundant) else "take differences"
-        )
-        refuse_open_legs(mechanism, "derivatives", instead)
         dry, self._values = kernels.options.dry, mechanism.numbers.values
         loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
         self._given = 0 if loads is None or loads.port is None else loads.port.length
@@ -62,8 +60,11 @@ class InterpretedDerivatives:
         frame = frame_of(symbols["pose"])
         turned = pose_of(Frame(frame.origin + move[:3], frame.axes + skew(move[3:]) @ frame.axes))
         moved = symbols | {"pose": turned, "loads": given}
-        port = [numbers] if target.parameters is not None else []
-        found = target.function.call([*(moved[p.name] for p in target.inputs), *port])
+        found = ca.substitute(
+            [p.symbols for p in target.outputs],
+            [p.symbols for p in target.inputs],
+            [moved[p.name] for p in target.inputs],
+        )
         named = {p.name: value for p, value in zip(target.outputs, found, strict=True)}
         result = ca.vertcat(*[named[key] for key in _OUTPUTS if key in named])
         by = {**symbols, "pose": move, "parameters": numbers[places]}
@@ -72,17 +73,20 @@ class InterpretedDerivatives:
         if self._given:
             x, direct = mechanism.inputs(), name == "direct_dynamics"
             assert loads is not None and loads.port is not None  # noqa: PT018
-            known = [x.by_name[p.name] for p in self.inputs if p.name in x.by_name]
+            distribution = None if direct else Distribution.of(mechanism)
+            ports = x.by_name | {p.name: p for p in (distribution.ports if distribution else ())}
+            known = [ports[p.name] for p in self.inputs if p.name in ports]
             fresh = ca.substitute(
-                ca.densify(next_loads(mechanism, x, loads, direct)),
+                ca.densify(next_loads(mechanism, x, loads, direct, distribution=distribution)),
                 ca.vertcat(*(p.symbols for p in known), loads.port.symbols),
                 ca.vertcat(*(moved[p.name] for p in known), given),
             )
             slopes += [ca.jacobian(result, given), ca.jacobian(fresh, given)]
             slopes += [ca.jacobian(fresh, by[block]) for block in blocks]
-            self._loads = Kernel(lambda: converged_loads(mechanism, dry, direct))
+            self._loads = Kernel(lambda: closed(mechanism, converged_loads(mechanism, dry, direct)))
+        self._places = Kernel(lambda: closed_places(mechanism)) if mechanism.open_legs else None
         at_rest = [ca.substitute(ca.densify(slope), move, ca.SX.zeros(6)) for slope in slopes]
-        self._slopes = Mapped([*symbols.values(), given, numbers], at_rest)
+        self._slopes = Mapped([*symbols.values(), mechanism.places, given, numbers], at_rest)
         self.blocks, self._count = tuple(blocks), len(blocks)
 
     def __call__(self, rows: Mapping[str, Array], numbers: Array | None = None) -> list[Array]:
@@ -93,12 +97,16 @@ class InterpretedDerivatives:
         states = [rows[p.name].reshape(len(rows[p.name]), p.length) for p in self.inputs]
         n = len(states[0])
         own = np.repeat(self._values[None], n, axis=0) if numbers is None else numbers
+
+        def at(kernel: Kernel) -> Any:
+            if kernel.parameters is not None:
+                kernel = kernel.at(self._values) if numbers is None else kernel.at(numbers, rows=True)
+            return kernel(*(np.ascontiguousarray(rows[p.name]) for p in kernel.inputs))
+
+        states.append(np.zeros((n, 0)) if self._places is None else at(self._places))
         if self._loads is None:
             return self._at(states, np.zeros((n, 0)), own)
-        settle = self._loads
-        if settle.parameters is not None:
-            settle = settle.at(self._values) if numbers is None else settle.at(numbers, rows=True)
-        loads = np.asarray(settle(*(np.ascontiguousarray(rows[p.name]) for p in settle.inputs))[0])
+        loads, *_ = at(self._loads)
         found = self._at(states, loads, own)
         direct, (f_l, g_l), follow = (
             found[: self._count],
