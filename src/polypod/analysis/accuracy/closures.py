@@ -16,6 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from ...arrays import Array
+from ...description import Robot
 from ...errors import InputError, StateError
 from ...kernels import Kernel
 from ...legs.contract import SMALLEST_MARGIN
@@ -36,25 +37,32 @@ _ROUNDING = 1e-14
 
 
 class Held(NamedTuple):
-    """F (k, N) and F_x (k, N, 6) at k poses, ``good`` (k) where the legs reach them."""
+    """F (k, N) and F_x (k, N, 6) at k poses, ``good`` (k) where the legs reach them.
+
+    ``places`` (k, p) are those of the unknowns of legs that are closed by iterating.
+    """
 
     values: Array
     rows: Array
     good: NDArray[np.bool_]
+    places: Array
 
 
 class Closures:
-    """The equations of one robot; numbers of ``paths`` may change. The model itself is not kept."""
+    """The equations of one robot; numbers of ``paths`` may change. The model itself is not kept.
 
-    def __init__(self, model: Model, paths: Sequence[str]) -> None:
+    ``robot`` is the model's with its legs closed in another way, if given.
+    """
+
+    def __init__(self, model: Model, paths: Sequence[str], robot: Robot | None = None) -> None:
         if len(model.actuators) != model.mobility.count:
             raise InputError(
                 f"accuracy: {model.robot.name!r} has more actuators than freedoms: they work against each other"
             )
-        self.robot, self.paths = model.robot, tuple(paths)
-        self._chain, self._entries = port_slopes(model.robot, list(paths))
+        self.robot, self.paths = robot or model.robot, tuple(paths)
+        self._chain, self._entries = port_slopes(self.robot, list(paths))
         self._mechanism = Mechanism(
-            model.robot, model.simplify, lambda entry: (entry.path, entry.index) in self._entries, free=True
+            self.robot, model.simplify, lambda entry: (entry.path, entry.index) in self._entries, free=True
         )
         self._kernels: dict[bool, Kernel] = {}
         self._axes = np.zeros((0, 6))
@@ -73,12 +81,13 @@ class Closures:
         numbers, rows = self._mechanism.numbers, bool(designs)
         values = Design(self.robot, designs).rows(numbers) if designs else numbers.values
         kernel = self._kernel(slopes=False)
-        found, by_pose, quality = (kernel.at(values, rows=rows) if kernel.parameters else kernel)(poses)
+        found, by_pose, quality, places = (kernel.at(values, rows=rows) if kernel.parameters else kernel)(poses)
         k, more = len(poses), len(self._axes)
         return Held(
             np.concatenate([found, np.zeros((k, more))], axis=1),
             np.concatenate([by_pose, np.broadcast_to(self._axes, (k, more, 6))], axis=1),
             np.asarray(quality > SMALLEST_MARGIN),
+            places,
         )
 
     def slopes(self, poses: Array) -> dict[str, Array]:
@@ -119,7 +128,8 @@ class Closures:
             return Expression("closure_slopes", x.place, both, mechanism.port)
         rows = [*[row for leg in legs for row in leg.rows], *[row for leg in legs for row in leg.constraints]]
         by_pose = ca.horzcat(*rows).T
-        outputs = port("values", values), port("rows", by_pose, by_pose.shape), quality
+        places = ca.vertcat(*[legs[k].place for k in mechanism.open_legs], ca.SX(0, 1))
+        outputs = port("values", values), port("rows", by_pose, by_pose.shape), quality, port("places", places)
         return Expression("closures", x.place, outputs, mechanism.port)
 
 

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import casadi as ca
 import numpy as np
 
 from ...arrays import Array
+from ...description import Robot
 from ...errors import InputError, StateError
+from ...legs import Chain
 from ...mechanism import Mechanism
 from ...model import Model
 from ...model.arguments import PoseLike
 from ...model.derivatives import port_slopes
 from ...parameters.paths import value_at
-from ...symbols.expression import port
-from ...symbols.graph import Graph
-from ..certified.intervals import Interval, enclosed
 from ..certified.matrices import middle_of
 from ..tolerances import Tolerances
 from .closures import Closures
+from .enclosed import Equations, kept_equations
 from .sources import Source, closures_of, pose_batch, sources_of
 
 _SLACK = 1e-12
@@ -37,9 +36,10 @@ class Worst(NamedTuple):
 def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Worst:
     """Bounds of the displacement for all errors within the tolerances, second order and beyond counted.
 
-    For legs in closed form; of geometry, for those that hold the platform once. With u a displacement in all six
-    components and F the coordinates and what the legs constrain (:mod:`.closures`), the platform is where
-    F(u, p + dp) = [q + dq; 0]. Over a box |u| <= r and all dp, intervals of the slopes J = dF/du and P = dF/dp give
+    Of geometry, for legs that hold the platform once. With u a displacement in all six components and F the coordinates
+    and what the legs constrain (:mod:`.closures`), the platform is where F(u, p + dp) = [q + dq; 0]. Legs that are
+    closed by iterating add their unknowns to u and the equations that close them to F. Over a box |u| <= r and all dp,
+    intervals of the slopes J = dF/du and P = dF/dp give
 
         b + G r <= r,   b = sum over causes |C ([dq; 0] - P dp)|,   G = |1 - C J|,   C near J^-1
 
@@ -51,7 +51,10 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
     if shape:
         raise InputError(f"worst_case: one pose is needed, got a batch of shape {shape}")
     slopes = _Slopes(model, poses[0], sources_of(model, tolerances, poses), closures_of(model, tolerances))
-    solved = np.linalg.inv(slopes.rows)
+    try:
+        solved = np.asarray(np.linalg.inv(slopes.rows), dtype=np.float64)
+    except np.linalg.LinAlgError as error:
+        raise StateError("worst_case: no bound: the pose is singular") from error
     box = 1.01 * slopes.needed(solved, np.full(len(solved[0]), 1e-9)) + 1e-15
     for _ in range(30):
         needed = slopes.needed(solved, box)
@@ -61,7 +64,7 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
             # the box is sent into the one that is needed, which therefore holds the displacement as well
             for _ in range(2):
                 needed = np.minimum(needed, slopes.needed(solved, needed))
-            return Worst(np.abs(slopes.basis) @ needed * (1 + _SLACK))
+            return Worst(np.abs(slopes.basis) @ needed[: slopes.basis.shape[1]] * (1 + _SLACK))
         # components that fit stay: larger ones would ask for more in those that are of second order in them
         box = np.where(needed <= box, box, 1.05 * needed)
     raise StateError("worst_case: no bound was found: the errors are too large for this pose, which may be singular")
@@ -70,16 +73,12 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
 class _Slopes:
     """Slopes of what holds the platform by displacements and by numbers, as intervals over boxes of both.
 
-    ``rows`` (m, m) are those by displacements, in numbers; a displacement is ``basis`` (6, m) times u.
+    ``rows`` (m + z, m + z) are those by displacements, in numbers; a displacement of the platform is ``basis`` (6, m)
+    times the first m of them, the others are those of the legs' unknowns.
     """
 
     def __init__(self, model: Model, pose: Array, sources: list[Source], closures: Closures) -> None:
         whole = model.kernels.mechanism
-        if whole.open_legs:
-            raise InputError(
-                f"worst_case: the legs of {model.robot.name!r} close by iterating; bounds of all orders are for legs "
-                "in closed form. A budget's bound is of first order"
-            )
         n, geometry = len(model.actuators), any(source.scales for source in sources)
         free = whole.platform.follows_legs or geometry
         if geometry and closures.count != 6:
@@ -89,19 +88,22 @@ class _Slopes:
                 "depends on how stiff each is. Errors of actuators have bounds of all orders; for geometry take the "
                 "bound of a budget, of first order, where all parts are equally stiff"
             )
-        held, kept = closures.at(pose[None]), _kept(whole) if free else list(range(n))
+        robot = _by_equations(model.robot) if geometry else model.robot
+        held = (closures if robot is model.robot else Closures(model, (), robot)).at(pose[None])
+        if not held.good.all():
+            raise StateError("worst_case: no answer: the pose is out of reach")
         self.basis = np.eye(6) if free else model.mobility.basis
-        self.rows = held.rows[0][kept] if free else np.asarray(model.jacobian(pose, errors="raise"))
-        self._command = np.full(len(self.rows), _COMMAND * max(model.robot.farthest, model.size, 1.0))
-        self._command[n:] += np.abs(held.values[0, kept[n:]])  # constraints are zero but for rounding
         sizes = {path: np.size(value_at(model.robot, path)) for source in sources for path in source.scales}
-        chain, entries = port_slopes(model.robot, list(sizes))
-        mechanism = Mechanism(
-            model.robot, model.simplify, lambda entry: (entry.path, entry.index) in entries, free=free
-        )
+        chain, entries = port_slopes(robot, list(sizes))
+        mechanism = Mechanism(robot, model.simplify, lambda entry: (entry.path, entry.index) in entries, free=free)
+        kept = kept_equations(mechanism) if free else list(range(n))
         rows = {k: entries.get((e.path, e.index)) for k, e in enumerate(mechanism.numbers.entries)}
         chosen = [k for k, row in rows.items() if row is not None]
         own = chain[[row for row in rows.values() if row is not None]]
+        equations = Equations(mechanism, pose, held.places[0], chosen, kept)
+        self._ends, self.rows = equations.ends, equations.rows
+        size = max(model.robot.farthest, model.size, 1.0)
+        self._command = equations.off(n, _COMMAND * size)
         # what each cause moves coordinates and numbers by, a column for each of its errors, times their bound
         self._moves = [
             (
@@ -114,7 +116,6 @@ class _Slopes:
         radius[chosen] = sum((np.abs(moved).sum(axis=1) for _, moved in self._moves), np.zeros(len(chosen)))
         radius *= 1 + _SLACK
         self._numbers = values - radius, values + radius
-        self._ends = _ends(mechanism, pose, chosen, kept)
 
     def needed(self, solved: Array, box: Array) -> Array:
         """b + G r (m) for a box r (m), with an approximate inverse C (m, n) of J."""
@@ -131,35 +132,20 @@ class _Slopes:
         return np.asarray(total * (1 + _SLACK) + 1e-300)
 
 
+def _by_equations(robot: Robot) -> Robot:
+    """The robot with all legs drawn at home closed by their equations, of which intervals lose less than of roots.
+
+    Bounds of a Delta's rotations are a tenth above first order then, and eight times as large by its closed forms.
+    """
+    home = robot.home.position, robot.home.rotation
+    legs = [
+        leg.model_copy(update={"closing": "newton"}).at_home(*home) if isinstance(leg, Chain) else leg
+        for leg in robot.legs
+    ]
+    return robot.model_copy(update={"legs": tuple(legs)})
+
+
 def _stacked(source: Source, sizes: dict[str, int]) -> Array:
     """What the numbers of all paths, one after the other, move by for each of a cause's errors."""
     parts = [source.scales.get(path, np.zeros((size, source.columns.shape[2]))) for path, size in sizes.items()]
     return np.concatenate([np.zeros((0, source.columns.shape[2])), *parts])
-
-
-def _kept(mechanism: Mechanism) -> list[int]:
-    """Numbers, among coordinates and all legs' constraints after them, of coordinates and independent constraints."""
-    counts = [len(leg.placement.constraints) for leg in mechanism.placed]
-    first = len(mechanism.actuators) + np.cumsum([0, *counts])
-    used = mechanism.mobility.used if mechanism.mobility is not None else ()
-    return [*range(len(mechanism.actuators)), *sorted(int(first[leg]) + k for leg, k in used)]
-
-
-def _ends(mechanism: Mechanism, pose: Array, chosen: list[int], kept: list[int]) -> ca.Function:
-    """(low and high u, low and high numbers) -> ends of dF/d[u, chosen numbers], evaluated as it is, not compiled."""
-    u, at, numbers = ca.SX.sym("u", mechanism.platform.count), ca.SX.sym("pose", 16), mechanism.numbers.symbols
-    x = mechanism.inputs()
-    x.pose = port("pose", mechanism.platform.displaced(at, u), (4, 4))
-    legs = mechanism.resting(x)[1]
-    values = mechanism.coordinates(legs)
-    if mechanism.platform.count == 6:
-        values = ca.vertcat(values, *[leg.constraint_values for leg in legs])[kept]
-    slopes = ca.densify(ca.jacobian(values, ca.vertcat(u, numbers[chosen])))
-    graph = Graph.of(ca.Function("slopes", [u, at, numbers], ca.cse([ca.vec(slopes)])))
-    pairs = [[ca.SX.sym(name, part.numel()) for name in ("low", "high")] for part in (u, numbers)]
-    boxes = [[Interval(low[k], high[k]) for k in range(low.numel())] for low, high in pairs]
-    # the pose is exact: it is the one asked about
-    exact = [Interval(ca.SX(value), ca.SX(value)) for value in pose.ravel().tolist()]
-    (found,) = enclosed(graph, [boxes[0], exact, boxes[1]])
-    ends = [ca.reshape(ca.vertcat(*end), *slopes.shape) for end in zip(*found, strict=True)]
-    return ca.Function("ends", [*pairs[0], *pairs[1]], ends)

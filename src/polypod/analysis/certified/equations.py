@@ -18,7 +18,7 @@ import numpy as np
 from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...legs import Unknowns
-from ...mechanism import LegAtState, Mechanism
+from ...mechanism import LegAtState, LegModel, Mechanism
 from ...model import Model
 from ...platforms import ConstrainedState
 from ...platforms.contract import tip_map
@@ -103,6 +103,46 @@ def _symbols(mechanism: Mechanism, chart: Chart) -> _Symbols:
     return _Symbols(x, y, pose, fixed, mechanism.numbers.symbols, found, slopes)
 
 
+class Stated(NamedTuple):
+    """What a leg states of its ``tip`` and of displacements ``z`` of its unknowns, none of legs in closed form.
+
+    ``parts`` are the equations that close it, actuated coordinates, limited values, margins of its own conditions, and
+    constraints on the platform.
+    """
+
+    tip: ca.SX
+    z: ca.SX
+    parts: list[ca.SX]
+
+    def at(self, leg: LegAtState, z: ca.SX, what: list[ca.SX]) -> list[ca.SX]:
+        """Expressions of tip and z at the tip of a leg and other symbols z."""
+        here = ca.vertcat(leg.tip.series[0], ca.vec(leg.tip.axes))
+        column = ca.vertcat(*[z[k] for k in range(z.numel())], ca.SX(0, 1))  # a slice of no symbols is a row
+        return list(ca.substitute(what, [self.tip, self.z], [here, column]))
+
+
+def stated(leg: LegModel, start: ca.SX | None = None) -> Stated:
+    """A leg with its unknowns, if it has any, displaced by z from ``start``, home if not given."""
+    placement, u = leg.placement, leg.unknowns
+    parts = [
+        ca.SX(0, 1) if u is None else u.equations,
+        *(
+            ca.vertcat(*of, ca.SX(0, 1))
+            for of in (
+                [a.coordinate for a in placement.actuators],
+                [limit.value for limit in placement.limits],
+                [c.margin for c in placement.conditions if c.in_quality],
+                [c.value for c in placement.constraints],
+            )
+        ),
+    ]
+    z = ca.SX.sym("z", 0 if u is None else u.move.numel())
+    if u is not None:
+        place = ca.substitute(u.moved, ca.vertcat(u.place, u.move), ca.vertcat(u.home if start is None else start, z))
+        parts = ca.substitute(parts, [u.place, u.move], [place, ca.SX.zeros(z.numel())])
+    return Stated(leg.all_inputs, z, parts)
+
+
 def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: ca.SX) -> tuple[Followed, ca.SX]:
     """Everything at the legs' tips, with legs' unknowns displaced from home; the slopes of E and q by [x, y].
 
@@ -112,30 +152,16 @@ def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: c
     slopes: list[list[ca.SX]] = [[] for _ in range(5)]
     at = 0
     for leg in legs:
-        placement, u = leg.model.placement, leg.model.unknowns
-        stated = [
-            ca.SX(0, 1) if u is None else u.equations,
-            ca.vertcat(*[a.coordinate for a in placement.actuators], ca.SX(0, 1)),
-            ca.vertcat(*[limit.value for limit in placement.limits], ca.SX(0, 1)),
-            ca.vertcat(*[c.margin for c in placement.conditions if c.in_quality], ca.SX(0, 1)),
-            ca.vertcat(*[c.value for c in placement.constraints], ca.SX(0, 1)),
-        ]
-        count = 0 if u is None else u.move.numel()
-        z = ca.SX.sym("z", count)
-        if u is not None:
-            place = ca.substitute(u.moved, ca.vertcat(u.place, u.move), ca.vertcat(u.home, z))
-            stated = ca.substitute(stated, [u.place, u.move], [place, ca.SX.zeros(count)])
-        tip, here = leg.model.all_inputs, ca.vertcat(leg.tip.series[0], ca.vec(leg.tip.axes))
-        by_tip, by_z = ([ca.jacobian(part, of) for part in stated] for of in (tip, z))
-        own = ca.substitute(
-            [*stated, *by_tip, *by_z], [tip, z], [here, ca.vertcat(*[moves[at + k] for k in range(count)], ca.SX(0, 1))]
-        )
+        own = stated(leg.model)
+        count = own.z.numel()
+        by_tip, by_z = ([ca.jacobian(part, of) for part in own.parts] for of in (own.tip, own.z))
+        found = own.at(leg, moves[at : at + count], [*own.parts, *by_tip, *by_z])
         ways = tip_map(leg.tip) @ twists
         for k in range(5):
-            across = ca.SX(own[k].numel(), moves.numel())
-            across[:, at : at + count] = own[10 + k]
-            parts[k].append(own[k])
-            slopes[k].append(ca.horzcat(own[5 + k] @ ways, across))
+            across = ca.SX(found[k].numel(), moves.numel())
+            across[:, at : at + count] = found[10 + k]
+            parts[k].append(found[k])
+            slopes[k].append(ca.horzcat(found[5 + k] @ ways, across))
         at += count
     equations, leaning = parts[0], slopes[0]
     if mechanism.platform.follows_legs:
@@ -143,10 +169,10 @@ def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: c
         used = mechanism.mobility.used
         equations = [*(parts[4][leg][k] for leg, k in used), *equations]
         leaning = [*(slopes[4][leg][k, :] for leg, k in used), *leaning]
-    found = Followed(
+    followed = Followed(
         *(ca.vertcat(*part, ca.SX(0, 1)) for part in (equations, parts[1], parts[2], [ca.SX(1), *parts[3]]))
     )
-    return found, ca.vertcat(*leaning, *slopes[1])
+    return followed, ca.vertcat(*leaning, *slopes[1])
 
 
 def _ports(s: _Symbols, chart: Chart, first: tuple[tuple[str, ca.SX], ...]) -> tuple[Port, ...]:

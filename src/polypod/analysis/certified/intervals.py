@@ -170,6 +170,7 @@ _RULES: dict[int, Callable[..., Interval]] = {
     ca.OP_SIN: _sine,
     ca.OP_COS: _cosine,
     ca.OP_FABS: _size,
+    ca.OP_SIGN: lambda a: Interval(ca.sign(a.low), ca.sign(a.high)),
     ca.OP_ATAN2: _angle,
     ca.OP_ATAN: _monotone(ca.atan),
     ca.OP_ASIN: _monotone(lambda a: ca.asin(ca.fmax(ca.fmin(a, 1), -1))),
