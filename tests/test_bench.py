@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import shutil
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 import polypod as pp
 from bench import dynamics, functions
+from bench.compiled import library
 from bench.rows import BUILDING, Row, as_json, setting
 from bench.timing import take_turns
 
@@ -109,3 +111,9 @@ def test_other_functions_are_compared_with_others() -> None:
     assert all(
         "of its kernel" in row.note for row in functions.checked("3-rps", 0.05) if row.name.startswith("checked")
     )
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc links the start in question")
+def test_fast_rivals_leave_the_arithmetic_of_the_process_as_it_is() -> None:
+    library("gcc", "void batch(void) {}", ("-ffast-math",))
+    assert np.float64(5e-324) * np.float64(1.0) > 0  # subnormal numbers are still numbers
