@@ -59,7 +59,7 @@ def command(
     """Geometry of a robot from measured poses, as a new robot file; or where to measure."""
     from ..files import dumps
     from ..files.safe_names import file_name
-    from ..files.whole import write_whole
+    from ..files.whole import check_target, write_whole
     from ..identification import calibrate, plan
     from ..identification.calibrate import check_uncertainty
     from ..model import Model
@@ -70,10 +70,12 @@ def command(
     check_uncertainty(model, uncertainty)
     points: dict[str, Any] = {"tool": _point(tool, "tool"), "anchor": _point(anchor, "anchor")}
     options: dict[str, Any] = {"numbers": sought, "offsets": offsets, "frames": frames}
+    name = f"{file_name(model.robot.name)}-{'calibrated.yaml' if plan_count is None else 'poses.csv'}"
+    target = out_file or Path(name)
+    check_target(target, force)
     if plan_count is not None:
         given = {k: v for k, v in points.items() if v is not None}
         chosen = plan(model, plan_count, kind, **options, **given)  # type: ignore[arg-type]
-        target = out_file or Path(f"{file_name(model.robot.name)}-poses.csv")
         write_whole(target, poses_table(model, chosen).csv().encode(), force)
         if json_:
             show_json({"poses": str(target), "identifiable": chosen.base.count, "numbers": len(chosen.base.numbers),
@@ -87,7 +89,6 @@ def command(
     assert poses is not None
     with working("calibrating"):
         found = calibrate(model, poses, **(options | points), uncertainty=uncertainty, robust=robust)
-    target = out_file or Path(f"{file_name(model.robot.name)}-calibrated.yaml")
     write_whole(target, dumps(found.robot).encode(), force)
     if json_:
         show_json(report_data(found, target))

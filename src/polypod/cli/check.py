@@ -29,6 +29,7 @@ from ..errors import (
 from ..tables import Table
 from .overrides import Settings, with_overrides
 from .parameters import parameters
+from .pictures import check_picture, write_picture
 from .terminal import err, fail, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
@@ -311,8 +312,9 @@ def _draw(file: str, picture: Path) -> None:
     from ..exchange.idle import idle_motions
     from ..results.figures.idle import idle
 
+    check_picture(picture)
     found = idle_motions(file)
-    idle(found).savefig(picture)
+    write_picture(picture, idle, found)
     err().print(f"drawn: {escape(str(picture))}, {len(found.motions)} motions while all drives stand still")
 
 

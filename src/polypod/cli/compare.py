@@ -13,6 +13,7 @@ from ..errors import InputError
 from .check import kind_of
 from .options import measured
 from .overrides import Settings, with_overrides
+from .pictures import check_picture, write_picture
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
@@ -86,12 +87,10 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
-    from ..files.whole import write_whole
-
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
-    if picture is not None and picture.exists() and not force:
-        write_whole(picture, b"", force=False)  # says so before the work is done
+    if picture is not None:
+        check_picture(picture, force)
     if motion is None and kind_of(robots[-1]) == "motion":
         *robots, motion = robots
     with working("comparing") as progress:
@@ -111,11 +110,6 @@ def command(
 
 
 def _draw(studies: dict[str, xr.Dataset], picture: Path, force: bool) -> None:
-    import io
-
-    from ..files.whole import write_whole
     from ..results.figures.comparison import comparison
 
-    buffer = io.BytesIO()
-    comparison(studies).savefig(buffer, format="png")
-    write_whole(picture, buffer.getvalue(), force)
+    write_picture(picture, comparison, studies, force=force)

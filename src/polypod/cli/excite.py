@@ -41,7 +41,8 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """A motion within all limits of a robot that makes its inertias and friction visible."""
-    from ..files.whole import write_whole
+    from ..files.safe_names import file_name
+    from ..files.whole import check_target, write_whole
     from ..identification import excite
     from ..identification.base import listed
     from ..model import Model
@@ -49,11 +50,12 @@ def command(
 
     with working("searching") as progress:
         model = Model(with_overrides(robot, settings))
+        target = out_file or Path(f"{file_name(model.robot.name)}-excitation.yaml")
+        check_target(target, force)
         found = excite(
             model, duration=duration, harmonics=harmonics, noise=noise, rate=rate, criterion=criterion,  # type: ignore[arg-type]
             max_acceleration=max_acceleration, reach=reach, same_legs=same_legs, budget=budget, progress=progress,
         )  # fmt: skip
-    target = out_file or Path(f"{found.motion.robot}-excitation.yaml")
     write_whole(target, dumps_motion(found.motion).encode(), force)
     if json_:
         show_json(report_data(found, target))

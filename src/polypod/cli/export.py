@@ -77,12 +77,11 @@ def export_robot(
 
 
 def _write(texts: dict[str, str], folder: str | Path, force: bool) -> list[Path]:
-    from ..files.whole import write_whole
+    from ..files.whole import check_target, write_whole
 
     paths = [Path(folder) / name for name in texts]
     for path in paths:
-        if path.exists() and not force:
-            write_whole(path, b"", force=False)  # says so before any file is written
+        check_target(path, force)
     for path, text in zip(paths, texts.values(), strict=True):
         write_whole(path, text.encode(), force)
     return paths

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from ..errors import InputError
 from ..tables import table
 from .options import number
 from .overrides import Settings, with_overrides
@@ -56,7 +55,7 @@ def command(
     from ..fastest import Limits, fastest, way
     from ..fastest.limits import long_strokes
     from ..files.safe_names import file_name
-    from ..files.whole import write_whole
+    from ..files.whole import check_target, write_whole
     from ..model import Model
     from ..motion import dumps_motion, find_motion, with_motion_lines
 
@@ -73,8 +72,7 @@ def command(
         with with_motion_lines(motion):
             file = find_motion(model, motion)
             target = Path(f"{file_name(file.name)}-fastest.yaml") if out_file is None else out_file
-            if target.exists() and not replace:
-                raise InputError(f"{target}: exists; add --force to replace it, or name another")
+            check_target(target, replace)
             progress("speeds along the path")
             found = fastest(model, way(model, file, points), limits, friction=friction)
         text = dumps_motion(_beside(found.motion_file(target.stem, name), motion, target))

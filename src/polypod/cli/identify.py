@@ -61,18 +61,22 @@ def command(
     """Inertias and friction of a robot from logs of its motion, as a new robot file and a report."""
     from ..files import dumps
     from ..files.safe_names import file_name
-    from ..files.whole import write_whole
+    from ..files.whole import check_target, write_whole
     from ..identification import identify
+    from ..model import Model
 
+    model = Model(with_overrides(robot, settings))
+    target = out_file or Path(f"{file_name(model.robot.name)}-identified.yaml")
+    paper = report or target.parent / f"{target.stem}.html"
+    for file in (target, paper):
+        check_target(file, force)
     with working("identifying") as progress:
         progress("reading logs")
         found = identify(
-            with_overrides(robot, settings), list(logs), list(validate),
+            model, list(logs), list(validate),
             uncertainty=parts(uncertainty, "uncertainty") or None,
             same_legs=same_legs, friction=friction, constants=constant or None, delay=delay, check=check,
         )  # fmt: skip
-        target = out_file or Path(f"{file_name(found.robot.name)}-identified.yaml")
-        paper = report or target.parent / f"{target.stem}.html"
         progress("writing the report")
         from .. import __version__
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,6 +12,7 @@ from rich.markup import escape
 from ..tables import Table, table
 from .options import numbers
 from .overrides import Settings, rigid_model
+from .pictures import check_picture, write_picture
 from .terminal import out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
@@ -77,23 +77,22 @@ def command(
 ) -> None:
     """All poses with the same actuated coordinates: proven or not, within limits, reachable from home."""
     from ..files.safe_names import file_name
-    from ..files.whole import write_whole
     from ..model import Complete
 
     with working("finding modes") as progress:
         progress("compiling the robot")
         model = rigid_model(robot, settings)
         at = coordinates(model, q)
+        target = picture or Path("polypod-results") / f"{file_name(model.robot.name)}-modes.png"
+        if draw:
+            check_picture(target)
         progress("solving")
         modes = model.assembly_modes(at)
-        target = picture or Path("polypod-results") / f"{file_name(model.robot.name)}-modes.png"
         if draw and len(modes.pose):
             progress("drawing")
             from ..results.figures import modes_picture
 
-            buffer = io.BytesIO()
-            modes_picture(model.robot, np.asarray(at), modes).savefig(buffer, format="png")
-            write_whole(target, buffer.getvalue())
+            write_picture(target, modes_picture, model.robot, np.asarray(at), modes)
     drawn = str(target) if draw and len(modes.pose) else None
     if json_:
         rows = modes_table(modes).records()

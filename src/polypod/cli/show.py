@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,10 +9,10 @@ import numpy as np
 import typer
 from rich.markup import escape
 
-from ..errors import InputError
 from ..tables import table
 from .overrides import Settings, with_overrides
 from .parameters import mobility, parameters
+from .pictures import write_picture
 from .show_format import euler, place, quantity, source
 from .terminal import out, report_errors, show_json, show_table, working
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from ..model.actuators import ActuatorInfo
 
 EXAMPLE = "Example: polypod show kim-ryu --picture kim-ryu.png"
-_WRITER = "polypod show"
 
 
 def describe(robot: Robot) -> dict[str, Any]:
@@ -96,30 +94,11 @@ def _moving_mass(model: Model) -> float:
 def picture(robot: Robot, path: Path, force: bool = False) -> None:
     """Write a picture of the robot at home (PNG, SVG or PDF by the name's ending).
 
-    An existing file is replaced with ``force``, or if it is a picture that this function wrote.
+    An existing file is replaced with ``force``, or if it is a picture that polypod wrote.
     """
-    from ..files.whole import write_whole
-    from ..results.figures import literally, robot_picture
+    from ..results.figures import robot_picture
 
-    if path.exists() and not force and not _ours(path):
-        raise InputError(
-            f"{path}: exists and is no picture that polypod wrote; add --force to replace it, or name another"
-        )
-    buffer = io.BytesIO()
-    kind = path.suffix.lower().lstrip(".") or "png"
-    kind = kind if kind in ("png", "svg", "pdf") else "png"
-    literally(robot_picture, robot).savefig(
-        buffer, format=kind, metadata={"Creator" if kind != "png" else "Software": _WRITER}
-    )
-    write_whole(path, buffer.getvalue())
-
-
-def _ours(path: Path) -> bool:
-    """Whether a file is a picture with the name of its writer in it, as :func:`picture` leaves it."""
-    if not path.is_file() or path.is_symlink():
-        return False
-    with path.open("rb") as file:
-        return _WRITER.encode() in file.read(1 << 20)
+    write_picture(path, robot_picture, robot, force=force)
 
 
 @report_errors

@@ -119,6 +119,7 @@ def _write(
 ) -> None:
     from ..analysis.singularity import singularity
     from ..datasets import save_result
+    from ..results.figures import literally
     from ..results.figures import singularity as figures
     from ..results.report.folder import whole_folder
 
@@ -126,8 +127,9 @@ def _write(
         progress("sections")
         result = section(model, here)
         save_result(result, target / "loci.nc")
-        figures.loci(result).savefig(target / "loci.png")
+        literally(figures.loci, result).savefig(target / "loci.png")
         if reached:
             progress("screw")
             way = min(reached.values(), key=lambda w: w.distance + model.size * w.angle)
-            figures.screw(model.robot, way.pose, singularity(model, way.pose)).savefig(target / "screw.png")
+            drawn = literally(figures.screw, model.robot, way.pose, singularity(model, way.pose))
+            drawn.savefig(target / "screw.png")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from rich.markup import escape
 from ..tables import Table, table
 from .options import measured, numbers
 from .overrides import Settings, rigid_model
+from .pictures import check_picture, write_picture
 from .terminal import out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ def command(
     """Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot."""
     from ..analysis import deflection, resonances, stiffness
 
+    if map_ is not None:
+        check_picture(map_)
     with working("stiffness") as progress:
         progress("compiling the robot")
         model = rigid_model(robot, settings)
@@ -103,11 +107,6 @@ def command(
 
 def _map(model: Model, path: Path, given: dict[str, Any]) -> None:
     """Draw the map and write it."""
-    import io
-
-    from ..files.whole import write_whole
     from ..results.figures.stiffness import stiffness_map
 
-    buffer = io.BytesIO()
-    stiffness_map(model, **given).savefig(buffer, format="png")
-    write_whole(path, buffer.getvalue(), force=True)
+    write_picture(path, partial(stiffness_map, model, **given))

@@ -61,13 +61,12 @@ def view(
 def _target(stem: str, out: str | Path | None, force: bool) -> Path:
     """The file to write, checked before the work is done."""
     from ..files.safe_names import file_name
-    from ..files.whole import write_whole
+    from ..files.whole import check_target
 
     target = Path(f"{file_name(stem)}.html") if out is None else Path(out)
     if target.is_dir():
         raise InputError(f"{target}: is a folder; name a file, such as {target / 'robot.html'}")
-    if target.exists() and not force:
-        write_whole(target, b"", force=False)  # raises
+    check_target(target, force)
     return target
 
 

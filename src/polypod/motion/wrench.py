@@ -130,7 +130,7 @@ class WrenchTable(Wrench):
 
 def _rows(name: str, value: Any) -> Array:
     """Rows (n, 6) of forces and moments."""
-    check_written(name, tuple(value), COLUMNS)
+    check_written(name, value, COLUMNS)
     rows = _array(name, value)
     if rows.ndim != 2 or rows.shape[1] != 6:
         got = f"{rows.shape[1]} columns" if rows.ndim == 2 else f"an array of shape {rows.shape}"
