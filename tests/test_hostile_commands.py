@@ -158,6 +158,16 @@ def test_wrenches_that_are_no_rows_are_faults(values: str) -> None:
         loads_motion(f"{text}\nwrench: {{kind: table, times: [0, 1], values: {values}}}\n")
 
 
+def test_two_faults_of_which_one_hides_what_is_meant_are_two_faults() -> None:
+    """A field misspelt was looked for in a wrench without values too, which raised while the fault was written."""
+    text = template("motion", "mine").split("\nwrench")[0].replace("time: ", "tie: ", 1)
+    with pytest.raises(MotionFileError) as error:
+        loads_motion(f"{text}\nwrench: {{times: [0, 1]}}\n")
+    said = [str(fault) for fault in error.value.faults]
+    assert any("tie" in text for text in said)
+    assert any("one of value, values or csv is needed" in text for text in said)
+
+
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "txt", "yaml", ""])
 def test_no_picture_replaces_what_polypod_did_not_draw(ending: str, tmp_path: Path) -> None:
     """Pictures of assembly modes, stiffness and idle motions replaced anything."""
@@ -178,7 +188,6 @@ def test_no_picture_replaces_what_polypod_did_not_draw(ending: str, tmp_path: Pa
         ("modes", "hexapod", "--picture", "victim.png"),
         ("stiffness", "hexapod", "--drive", "20 N/um", "--map", "victim.png"),
         ("check", "delta", "--draw", "victim.png"),
-        ("compare", "hexapod", "lopes", "--out", "victim.png"),
     ],
     ids=lambda words: str(words[0]),
 )

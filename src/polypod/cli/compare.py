@@ -13,7 +13,7 @@ from ..errors import InputError
 from .check import kind_of
 from .options import measured
 from .overrides import Settings, with_overrides
-from .pictures import check_picture, write_picture
+from .pictures import write_picture
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
 if TYPE_CHECKING:
@@ -87,10 +87,12 @@ def command(
     json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
+    from ..files.whole import check_target
+
     if rate is not None and not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate:g}")
     if picture is not None:
-        check_picture(picture, force)
+        check_target(picture, force)
     if motion is None and kind_of(robots[-1]) == "motion":
         *robots, motion = robots
     with working("comparing") as progress:

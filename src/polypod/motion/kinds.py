@@ -145,7 +145,10 @@ def _class_of(annotations: Iterable[Any], value: dict[str, Any]) -> type[Data] |
     """The data class that one of several annotations, or of what they are made of, gives a mapping."""
     for part in annotations:
         if isinstance(part, Family):
-            return part.base.registry.get(str(part.read(value).get("kind")))
+            try:
+                return part.base.registry.get(str(part.read(value).get("kind")))
+            except ValueError:  # no short form of any: what all have in common
+                return part.base
         if isinstance(part, type) and issubclass(part, Data):
             return part
         found = _class_of((*getattr(part, "__metadata__", ()), *get_args(part)), value)
