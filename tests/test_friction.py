@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
@@ -10,8 +12,9 @@ import pytest
 
 import polypod as pp
 from classical import leg_state
-from polypod.errors import InputError, StateError, StateWarning
+from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
 from polypod.formulations import FORMULATIONS
+from polypod.friction import LAWS, Law
 from polypod.friction.laws.exact import Exact
 from polypod.friction.laws.smooth import Smooth
 from states import easy, mostly_long
@@ -120,6 +123,32 @@ def test_directions_by_hand() -> None:
         direction = ca.Function("direction", [rate], [law.direction(rate)])
         assert np.abs(direction([0.3, 0.0, 0.4]).full().ravel() - size * np.array([0.6, 0.0, 0.8])).max() < 1e-15
         assert not direction([0.0, 0.0, 0.0]).full().any()
+
+
+def test_a_law_of_its_own_is_one_line_and_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """tanh(|w|/width) instead of the smooth sign, by its name; a pickled model keeps it."""
+
+    @dataclass(frozen=True)
+    class Tanh(Law):
+        width: float
+
+        def direction(self, rate: ca.SX) -> ca.SX:
+            size = ca.fmax(ca.sqrt(ca.dot(rate, rate)), 1e-150)
+            return ca.tanh(size / self.width) * rate / size
+
+    monkeypatch.setitem(LAWS, "tanh", Tanh)
+    exact, model = (
+        pp.Model("kim-ryu", friction_law="exact"),
+        pp.Model("kim-ryu", friction_width=1.0, friction_law="tanh"),
+    )
+    pose, zero = exact.robot.home.matrix, np.zeros(6)
+    twist = np.array([0.0, 0.0, 0.3, 0.0, 0.0, 0.0])
+    plain = exact.inverse_dynamics(pose, twist, zero, friction=False)
+    full, got = (m.inverse_dynamics(pose, twist, zero) for m in (exact, model))
+    assert (np.abs(got - plain) < 0.5 * np.abs(full - plain)).all()  # all joints are slower than half the width
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).inverse_dynamics(pose, twist, zero), got)
+    with pytest.raises(UnknownNameError, match=r"friction_law 'tan'.*tanh"):
+        pp.Model("kim-ryu", friction_law="tan")
 
 
 def test_smooth_law_is_as_far_from_exact_as_it_says() -> None:

@@ -15,6 +15,8 @@ from command_line import polypod
 from polypod.cli.new import template
 from polypod.cli.simulate import simulate, write
 from polypod.cli.simulate_format import summary
+from polypod.control import CONTROLLERS
+from polypod.control.registry import Kind
 from polypod.simulation import load_result
 from polypod.simulation.diagnostics import LARGE_ERROR, LARGE_FORCE, remarks
 
@@ -61,6 +63,19 @@ def test_a_limit_ends_it_with_an_error_and_the_results_are_kept(robot: Path, tmp
     assert f"error: the simulation stopped after {end:.3g} of 1 s" in done.stderr
     assert "Largest error" in done.stdout
     assert "deg until then" in done.stdout
+
+
+def test_a_controller_needs_only_its_steps(robot: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that knows no motion, and only holds the robot at home, is as far off as the motion goes."""
+    home = pp.load(robot).home.matrix
+
+    def follow(model: pp.Model, *_: Any) -> Any:
+        hold = model.inverse_dynamics(home, np.zeros(6), np.zeros(6), friction=False)
+        return lambda time, measurement: hold
+
+    monkeypatch.setitem(CONTROLLERS, "hold", Kind(follow))
+    facts = summary(simulate(robot, motion(tmp_path, 0.02, time=0.05), "hold", friction=False))
+    assert facts["largest_position_error_m"] == pytest.approx(0.02, rel=0.2)
 
 
 @pytest.mark.long

@@ -83,11 +83,13 @@ def simulate(
 
     if stream is not None:
         stream.begin(wrench)
+    steps = controller_of(law, believed, trajectory, rate, compensation)
     try:
         result = run(
             model,
-            controller_of(law, believed, trajectory, rate, compensation),
+            steps,
             duration=trajectory.duration,
+            reference=getattr(steps, "reference", trajectory),
             wrench=wrench if stream is None else stream.push,
             rate=rate,
             delay=delay,

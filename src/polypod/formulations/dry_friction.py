@@ -16,7 +16,7 @@ from typing import Any, Literal
 import casadi as ca
 
 from ..errors import InputError
-from ..friction import Law, Loads, Smooth, law_of_width, loaded_pairs
+from ..friction import Law, Loads, Smooth, law_of, loaded_pairs
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.free_bodies import Wrench
 from ..platforms import Inputs
@@ -36,13 +36,13 @@ class DryFriction:
     coupling: Literal["implicit", "explicit"] = "implicit"
 
     @staticmethod
-    def of(width: float, coupling: str) -> DryFriction:
-        """From a model's options ``friction_width`` and ``friction_coupling``, checked."""
+    def of(width: float, coupling: str, law: str | None = None) -> DryFriction:
+        """From a model's options ``friction_width``, ``friction_coupling`` and ``friction_law``, checked."""
         if not (isinstance(width, (int, float)) and math.isfinite(width) and width >= 0):
             raise InputError(f"friction_width: a rate of at least 0 is needed (0 is the exact sign), got {width}")
         if coupling not in ("implicit", "explicit"):
             raise InputError(f"friction_coupling: 'implicit' or 'explicit', got {coupling!r}")
-        return DryFriction(law_of_width(float(width)), coupling)  # type: ignore[arg-type]
+        return DryFriction(law_of(law, float(width)), coupling)  # type: ignore[arg-type]
 
 
 Wrenches = list[tuple[str, str, Wrench]]

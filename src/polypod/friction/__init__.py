@@ -14,7 +14,7 @@ from .joints import (
     loaded_joints,
     loaded_pairs,
 )
-from .laws import LAWS, Law, Smooth, law_of_width
+from .laws import LAWS, Law, Smooth, law_of
 from .sliding import SlidingJoint, dry_joints, sliding_joints
 from .stick import INSTANT, REST, Held, after, hold
 
@@ -39,7 +39,7 @@ __all__ = [
     "has_dry_friction",
     "has_friction",
     "hold",
-    "law_of_width",
+    "law_of",
     "loaded_joints",
     "loaded_pairs",
     "sliding_joints",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -73,8 +74,9 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
     a robot's topology, not for its numbers: other numbers compile nothing. ``specialise`` builds the numbers in.
 
     ``simplify`` names what a simplified model neglects (:mod:`polypod.mechanism.simplify`). ``friction_width`` is the
-    rate [m/s, rad/s] over which dry friction changes sign smoothly; 0 takes the exact sign. ``friction_coupling``
-    ``implicit`` solves for friction and reactions together, ``explicit`` takes the reactions without dry friction.
+    rate [m/s, rad/s] over which dry friction changes sign smoothly; 0 takes the exact sign. ``friction_law`` names
+    another law of that change (:data:`polypod.friction.LAWS`). ``friction_coupling`` ``implicit`` solves for friction
+    and reactions together, ``explicit`` takes the reactions without dry friction.
     """
 
     def __init__(
@@ -83,14 +85,21 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         *,
         simplify: Simplification | None = None,
         friction_width: float | None = None,
+        friction_law: str | None = None,
         friction_coupling: Literal["implicit", "explicit"] = "implicit",
         specialise: bool = False,
     ) -> None:
         self.robot = robot if isinstance(robot, Robot) else load(robot)
         if friction_width is None:
             friction_width = FLEXIBLE_WIDTH if self.robot.flexible else RIGID_WIDTH
-        options = _options(simplify, friction_width, friction_coupling, specialise)
+        if simplify is not None and simplify not in SIMPLIFICATIONS:
+            raise UnknownNameError("simplification", simplify, SIMPLIFICATIONS)
+        options = Options(simplify, DryFriction.of(friction_width, friction_coupling, friction_law), specialise)
         self.simplify = simplify
+        self._choices = {
+            "simplify": simplify, "friction_width": friction_width, "friction_law": friction_law,
+            "friction_coupling": friction_coupling, "specialise": specialise,
+        }  # fmt: skip
         self.legs: tuple[str, ...] = tuple(leg.name for leg in self.robot.legs)
         self._freedoms = Freedoms(self.robot)
         self.freedoms: tuple[str, ...] = self._freedoms.names
@@ -159,11 +168,11 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         """A model of the same robot on a platform that does not bend; itself if it does not anyway."""
         if not self.robot.flexible:
             return self
-        return _rebuilt(self.robot.rigid, self._kernels.options)
+        return Model(self.robot.rigid, **self._choices)  # type: ignore[arg-type]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A model is its robot and its choices; another process builds it from its cache of kernels."""
-        return _rebuilt, (self.robot, self._kernels.options)
+        return partial(Model, **self._choices), (self.robot,)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
         modes = f", modes={self.modes.count}" if self.robot.flexible else ""
@@ -268,20 +277,3 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
         it converged.
         """
         return self._kernels.get(name, friction, formulation)
-
-
-def _options(simplify: str | None, width: float, coupling: str, specialise: bool) -> Options:
-    if simplify is not None and simplify not in SIMPLIFICATIONS:
-        raise UnknownNameError("simplification", simplify, SIMPLIFICATIONS)
-    return Options(simplify, DryFriction.of(width, coupling), specialise)  # type: ignore[arg-type]
-
-
-def _rebuilt(robot: Robot, options: Options) -> Model:
-    dry = options.dry
-    return Model(
-        robot,
-        simplify=options.simplify,
-        friction_width=dry.law.width,
-        friction_coupling=dry.coupling,
-        specialise=options.specialise,
-    )

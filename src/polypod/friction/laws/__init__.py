@@ -1,14 +1,23 @@
 """Laws of dry friction, one file each: how the direction of a rate is taken. A law is a class and a line in LAWS."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ...errors import UnknownNameError
 from .contract import Law
 from .exact import Exact
 from .smooth import Smooth
 
-LAWS: dict[str, type[Law]] = {"smooth": Smooth, "exact": Exact}
+LAWS: dict[str, Callable[[float], Law]] = {"smooth": Smooth, "exact": lambda width: Exact()}
+"""A law for a width, by the name that ``friction_law`` of a model takes."""
 
-__all__ = ["LAWS", "Exact", "Law", "Smooth", "law_of_width"]
+__all__ = ["LAWS", "Exact", "Law", "Smooth", "law_of"]
 
 
-def law_of_width(width: float) -> Law:
-    """The law that a model's ``friction_width`` names: smooth over a width, exact for zero."""
-    return Smooth(width) if width > 0 else Exact()
+def law_of(name: str | None, width: float) -> Law:
+    """A law by name; without a name smooth over the width, or exact if it is zero."""
+    name = name or ("smooth" if width > 0 else "exact")
+    if name not in LAWS:
+        raise UnknownNameError("friction_law", name, tuple(LAWS))
+    return LAWS[name](width)
