@@ -28,7 +28,8 @@ class Equations:
     """F at a pose in symbols, with ``places`` (p) of the legs' unknowns, and its slopes as intervals.
 
     ``ends`` is (low and high u, low and high numbers) -> ends of dF/d[u, chosen numbers], evaluated as it is, not
-    compiled; ``rows`` are the slopes by u in the pose itself.
+    compiled; ``rows`` are the slopes by u in the pose itself. First come, as many as u, the coordinates and constraints
+    ``kept`` and what closes legs, after them constraints that should follow.
     """
 
     def __init__(self, mechanism: Mechanism, pose: Array, places: Array, chosen: list[int], kept: list[int]) -> None:
@@ -54,17 +55,18 @@ class Equations:
         low, high = (np.array(end).ravel() for end in ca.Function("values", [*pairs[0], *pairs[1]], ends)(*here))
         self._left = np.maximum(np.abs(low), np.abs(high))
         low, high = (np.array(end)[:, : u.numel()] for end in self.ends(*here))
-        self.rows: Array = 0.5 * (low + high)
+        self.rows: Array = 0.5 * (low + high)[: u.numel()]
 
     def off(self, n: int, command: float) -> Array:
-        """What F may be off by in the pose itself: constraints and closing are zero but for rounding.
+        """What all of F may be off by in the pose itself: constraints and closing are zero but for rounding.
 
         Coordinates are commanded for the legs' exact unknowns, to which a step of Newton leads from the places found.
         """
         off = np.concatenate([np.full(n, command), command + self._left[n:]])
         k = self._closing
         if k:
-            step = np.abs(np.linalg.inv(self.rows[-k:, -k:])) @ self._left[-k:]
+            m = len(self.rows)
+            step = np.abs(np.linalg.inv(self.rows[-k:, -k:])) @ self._left[m - k : m]
             off[:n] += 2 * np.abs(self.rows[:n, -k:]) @ step
         return off
 
@@ -76,7 +78,7 @@ def _unknowns(mechanism: Mechanism) -> list[tuple[int, int]]:
 
 
 def _values(mechanism: Mechanism, u: ca.SX, pose: ca.SX, start: ca.SX, kept: list[int]) -> tuple[ca.SX, int]:
-    """F, and how many equations that close legs are last in it."""
+    """F with constraints that are not kept last, and how many equations close legs."""
     m = mechanism.platform.count
     x = mechanism.inputs()
     x.pose = port("pose", mechanism.platform.displaced(pose, u[:m]), (4, 4))
@@ -89,5 +91,6 @@ def _values(mechanism: Mechanism, u: ca.SX, pose: ca.SX, start: ca.SX, kept: lis
         for part, more in zip(parts, (coordinates, constraints, closing), strict=True):
             part.append(more)
     closing = ca.vertcat(*parts[2])
-    held = ca.vertcat(*parts[0], *(parts[1] if m == 6 else []))[kept]
-    return ca.vertcat(held, closing), closing.numel()
+    held = ca.vertcat(*parts[0], *parts[1])
+    left = [k for k in range(held.numel()) if k not in kept]
+    return ca.vertcat(held[kept], closing, held[left]), closing.numel()

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ...arrays import Array
+from ...description import Robot
 from ...errors import AS_RIGID, InputError
 from ...model import Model
 from ...model.arguments import Argument, PoseLike, batch
@@ -79,8 +80,9 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
     sources: list[Source] = []
     for pattern, tolerance in tolerances.numbers.items():
         for path in matching_paths(model.robot, pattern):
-            c = slopes[path].shape[2]
-            sources.append(Source(path, tolerance, -slopes[path], {path: np.eye(c)}, np.zeros((n, c))))
+            scale = _felt(model.robot, path, slopes[path].shape[2])
+            zero = np.zeros((n, scale.shape[1]))
+            sources.append(Source(path, tolerance, -slopes[path] @ scale, {path: scale}, zero))
     single = {"actuators": tolerances.actuators}
     single |= {name: _uniform(getattr(tolerances, name) / 2) for name in ("encoder_step", "backlash")}
     for name, own in single.items():
@@ -101,6 +103,15 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
     if not sources:
         raise InputError("tolerances: nothing is off: give numbers, actuators, encoder_step, backlash or growth")
     return sources
+
+
+def _felt(robot: Robot, path: str, size: int) -> Array:
+    """What errors (size) of a number do to it, (size, size): the place of a hinge along its own axis means nothing."""
+    *of, name = path.split(".")
+    joint = robot.legs[int(of[1])].joints[int(of[3])] if len(of) == 4 and of[2] == "joints" and name == "at" else None
+    if joint is None or joint.kind not in ("revolute", "cylindrical"):
+        return np.eye(size)
+    return np.eye(size) - np.outer(joint.axis, joint.axis)
 
 
 def _uniform(bound: float) -> Tolerance:

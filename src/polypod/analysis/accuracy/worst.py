@@ -25,6 +25,12 @@ _SLACK = 1e-12
 """What sums of products may have lost."""
 _COMMAND = 1e-14
 """What a commanded coordinate may be off by the rounding of its own computation, relative to the robot's size."""
+_FITS = 1e-12
+"""What constraints that follow from others may be off by, relative to the robot's size: rounding, not strain."""
+
+
+class _StrainError(InputError):
+    """Legs that may fit by strain only."""
 
 
 class Worst(NamedTuple):
@@ -36,21 +42,30 @@ class Worst(NamedTuple):
 def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = None) -> Worst:
     """Bounds of the displacement for all errors within the tolerances, second order and beyond counted.
 
-    Of geometry, for legs that hold the platform once. With u a displacement in all six components and F the coordinates
-    and what the legs constrain (:mod:`.closures`), the platform is where F(u, p + dp) = [q + dq; 0]. Legs that are
-    closed by iterating add their unknowns to u and the equations that close them to F. Over a box |u| <= r and all dp,
-    intervals of the slopes J = dF/du and P = dF/dp give
+    With u a displacement in all six components and F the coordinates and what the legs constrain (:mod:`.closures`),
+    the platform is where F(u, p + dp) = [q + dq; 0]. Legs that are closed by iterating add their unknowns to u and the
+    equations that close them to F. Over a box |u| <= r and all dp, intervals of the slopes J = dF/du and P = dF/dp give
 
         b + G r <= r,   b = sum over causes |C ([dq; 0] - P dp)|,   G = |1 - C J|,   C near J^-1
 
     and then exactly one such u is in the box, and it is within b + G r (Krawczyk). Every rounding is counted. Where
-    only actuators are off, platforms that exact legs keep to their freedoms have u in those, and F is q; of legs that
-    hold a platform more than once, F has the constraints that the others follow from.
+    only actuators are off, platforms that exact legs keep to their freedoms have u in those, and F is q. Legs that hold
+    a platform more than once fit without strain only if constraints that should follow from F, or from u in its
+    freedoms, are zero over the whole box but for rounding: where geometry is off that is proven, or it is refused.
     """
     poses, shape = pose_batch(model, pose)
     if shape:
         raise InputError(f"worst_case: one pose is needed, got a batch of shape {shape}")
-    slopes = _Slopes(model, poses[0], sources_of(model, tolerances, poses), closures_of(model, tolerances))
+    sources, closures = sources_of(model, tolerances, poses), closures_of(model, tolerances)
+    if any(source.scales for source in sources):
+        try:
+            return _bounded(_Slopes(model, _by_equations(model.robot), poses[0], sources, closures))
+        except _StrainError:
+            pass  # closed forms of legs that hold a platform more than once may show what their equations do not
+    return _bounded(_Slopes(model, model.robot, poses[0], sources, closures))
+
+
+def _bounded(slopes: _Slopes) -> Worst:
     try:
         solved = np.asarray(np.linalg.inv(slopes.rows), dtype=np.float64)
     except np.linalg.LinAlgError as error:
@@ -64,6 +79,8 @@ def worst_case(model: Model, tolerances: Tolerances, pose: PoseLike | None = Non
             # the box is sent into the one that is needed, which therefore holds the displacement as well
             for _ in range(2):
                 needed = np.minimum(needed, slopes.needed(solved, needed))
+            if slopes.geometry:
+                slopes.refuse_strain(needed)
             return Worst(np.abs(slopes.basis) @ needed[: slopes.basis.shape[1]] * (1 + _SLACK))
         # components that fit stay: larger ones would ask for more in those that are of second order in them
         box = np.where(needed <= box, box, 1.05 * needed)
@@ -77,18 +94,11 @@ class _Slopes:
     times the first m of them, the others are those of the legs' unknowns.
     """
 
-    def __init__(self, model: Model, pose: Array, sources: list[Source], closures: Closures) -> None:
+    def __init__(self, model: Model, robot: Robot, pose: Array, sources: list[Source], closures: Closures) -> None:
         whole = model.kernels.mechanism
         n, geometry = len(model.actuators), any(source.scales for source in sources)
-        free = whole.platform.follows_legs or geometry
-        if geometry and closures.count != 6:
-            raise InputError(
-                f"worst_case: the legs of {model.robot.name!r} hold its platform by {closures.count} equations, more "
-                "than once: parts that are not exact then fit by strain or play only, and where the platform goes "
-                "depends on how stiff each is. Errors of actuators have bounds of all orders; for geometry take the "
-                "bound of a budget, of first order, where all parts are equally stiff"
-            )
-        robot = _by_equations(model.robot) if geometry else model.robot
+        self.geometry = geometry
+        free = whole.platform.follows_legs or (geometry and closures.count == 6)
         held = (closures if robot is model.robot else Closures(model, (), robot)).at(pose[None])
         if not held.good.all():
             raise StateError("worst_case: no answer: the pose is out of reach")
@@ -102,12 +112,12 @@ class _Slopes:
         own = chain[[row for row in rows.values() if row is not None]]
         equations = Equations(mechanism, pose, held.places[0], chosen, kept)
         self._ends, self.rows = equations.ends, equations.rows
-        size = max(model.robot.farthest, model.size, 1.0)
-        self._command = equations.off(n, _COMMAND * size)
+        self._name, self._size = model.robot.name, max(model.robot.farthest, model.size, 1.0)
+        self._command = equations.off(n, _COMMAND * self._size)
         # what each cause moves coordinates and numbers by, a column for each of its errors, times their bound
         self._moves = [
             (
-                np.eye(len(self.rows), n) @ source.at_actuators * source.tolerance.bound,
+                np.eye(len(self._command), n) @ source.at_actuators * source.tolerance.bound,
                 own @ _stacked(source, sizes) * source.tolerance.bound,
             )
             for source in sources
@@ -118,18 +128,39 @@ class _Slopes:
         self._numbers = values - radius, values + radius
 
     def needed(self, solved: Array, box: Array) -> Array:
-        """b + G r (m) for a box r (m), with an approximate inverse C (m, n) of J."""
+        """b + G r (m) for a box r (m), with an approximate inverse C (m, m) of J."""
         m = len(box)
-        low, high = (np.array(end) for end in self._ends(-box, box, *self._numbers))
-        jacobian, by_numbers = (middle_of(low[:, part], high[:, part]) for part in (slice(0, m), slice(m, None)))
+        jacobian, by_numbers = self._over(box, slice(0, m))
         size = np.abs(solved)
         rest = np.abs(np.eye(m) - solved @ jacobian[0]) + size @ (jacobian[1] + _SLACK * np.abs(jacobian[0]))
-        total = size @ self._command + rest @ box
+        total = size @ self._command[:m] + rest @ box
         for commanded, moved in self._moves:
+            own = commanded[:m]
             vague = by_numbers[1] @ np.abs(moved) + _SLACK * np.abs(by_numbers[0]) @ np.abs(moved)
-            vague += _SLACK * np.abs(commanded)
-            total += (np.abs(solved @ (commanded - by_numbers[0] @ moved)) + size @ vague).sum(axis=1)
+            vague += _SLACK * np.abs(own)
+            total += (np.abs(solved @ (own - by_numbers[0] @ moved)) + size @ vague).sum(axis=1)
         return np.asarray(total * (1 + _SLACK) + 1e-300)
+
+    def refuse_strain(self, box: Array) -> None:
+        """Raise if constraints that should follow from the others may be off in a box of displacements (m)."""
+        m = len(box)
+        jacobian, by_numbers = self._over(box, slice(m, None))
+        off = self._command[m:] + (np.abs(jacobian[0]) + jacobian[1]) @ box
+        for _, moved in self._moves:
+            off += (np.abs(by_numbers[0] @ moved) + by_numbers[1] @ np.abs(moved)).sum(axis=1)
+        if off.max(initial=0.0) > _FITS * self._size:
+            raise _StrainError(
+                f"worst_case: the legs of {self._name!r} hold its platform more than once, and it was not proven that "
+                f"with these errors they still fit without strain: they may be off by {off.max():.2g} m or rad, and "
+                "where the platform goes then depends on how stiff each part is. Give errors that keep axes parallel "
+                "or in one point, as the robot needs them; errors of actuators have bounds of all orders"
+            )
+
+    def _over(self, box: Array, rows: slice) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+        """Middles and radii of the slopes of some rows of F by displacements and by numbers."""
+        m = len(box)
+        low, high = (np.array(end)[rows] for end in self._ends(-box, box, *self._numbers))
+        return middle_of(low[:, :m], high[:, :m]), middle_of(low[:, m:], high[:, m:])
 
 
 def _by_equations(robot: Robot) -> Robot:
