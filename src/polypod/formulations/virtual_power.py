@@ -24,6 +24,14 @@ from ..symbols.vectors import dot
 from .solution import Distribution, actuator_forces, motion_inputs
 
 
+def tip_force(leg: LegAtState, friction: JointFriction, gravity: ca.SX) -> ca.SX:
+    """Force on a leg's inputs that its inertia, weight and friction ask for, base axes: H_x of Long (40)."""
+    forces = leg.model.inertia_forces(leg.vectors[2], gravity)
+    if friction.by_joint:
+        forces = forces + friction.overcoming()[0]
+    return leg.model.pull_back(leg.values, forces)
+
+
 @dataclass(frozen=True)
 class State:
     """A robot at one state: platform, legs, friction."""
@@ -40,12 +48,8 @@ class State:
         return State(mechanism, platform, legs, [JointFriction.of(leg, friction, loads) for leg in legs])
 
     def tip_force(self, number: int) -> ca.SX:
-        """Force on a leg's inputs that its inertia, weight and friction ask for, base axes: H_x of Long (40)."""
-        leg, model = self.legs[number], self.legs[number].model
-        forces = model.inertia_forces(leg.vectors[2], self.mechanism.gravity)
-        if self.frictions[number].by_joint:
-            forces = forces + self.frictions[number].overcoming()[0]
-        return model.pull_back(leg.values, forces)
+        """Force on the inputs of one leg."""
+        return tip_force(self.legs[number], self.frictions[number], self.mechanism.gravity)
 
     @lazy
     def required_wrench(self) -> ca.SX:

@@ -195,6 +195,20 @@ class Spring:
 
 
 @dataclass(frozen=True)
+class OwnAxes:
+    """A leg seen from ``axes`` (3x3, columns in base axes) that turn with it, as functions of its tip.
+
+    There few of its numbers move and many are zero, so that slopes of its forces are short. ``tip`` (3) and
+    ``fields``, the leg's numbers of the base frame, are what is seen: lengths from a point that stands still, in these
+    axes. What is zero in every pose is stated as zero, and what is never negative as a root.
+    """
+
+    axes: ca.SX
+    tip: ca.SX
+    fields: dict[str, ca.SX]
+
+
+@dataclass(frozen=True)
 class Placement:
     """Where everything of one leg is, as functions of its tip (and of unknowns): all that a leg kind states.
 

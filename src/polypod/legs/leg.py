@@ -16,7 +16,7 @@ from ..description import Friction, LegData
 from ..description.units import wrong_motion
 from ..symbols.vectors import Frame
 from .assembly import Assembly
-from .contract import SMALLEST_MARGIN, Placement
+from .contract import SMALLEST_MARGIN, OwnAxes, Placement
 from .strut import Strut
 
 
@@ -100,6 +100,10 @@ class Leg(LegData):
 
     def strut(self, q: Array) -> Strut | None:
         """What the leg is to its platform at actuated coordinates q (...,); None if it is no strut, or not known."""
+        return None
+
+    def own_axes(self, tip: Frame) -> OwnAxes | None:
+        """The leg seen from axes that turn with it; None where that makes nothing shorter."""
         return None
 
     @abstractmethod

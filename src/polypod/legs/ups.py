@@ -5,6 +5,7 @@ Pedrammehr et al. (26)-(28); with ``cross_inertia`` and ``rotor_mass`` also the 
 
 from __future__ import annotations
 
+import casadi as ca
 import numpy as np
 
 from ..arrays import Array
@@ -12,7 +13,7 @@ from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Moment, Position, Range
 from ..symbols.inertia import Inertia
 from ..symbols.vectors import Frame, absent, columns, cross, dot, norm, vector
-from .contract import Actuator, Condition, Joint, PlacedBody, Placement
+from .contract import Actuator, Condition, Joint, OwnAxes, PlacedBody, Placement
 from .driven import DrivenLeg
 from .limits import cone_limit, range_limit
 from .springs import Stiffness, springs
@@ -53,19 +54,29 @@ class UPS(DrivenLeg, kind="UPS"):
         """The leg itself, from its base joint; q is its length."""
         return Strut(np.broadcast_to(np.array(self.base), (*q.shape, 3)), q, np.array(self.platform))
 
-    def place(self, tip: Frame) -> Placement:
-        """l = |p - b|, n = (p - b)/l; the pod turns with its universal joint (12), (28)."""
-        u = vector(self.axis)
+    def _pod(self, tip: Frame) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:
+        """l, |u x n|, and the pod's axes n, v, c'."""
         along = tip.origin - vector(self.base)
         length = norm(along)
         n = along * (1 / length)
-        # joints are where they are to the rounding of their distances from the origins; the difference keeps it
-        scale = norm(vector(self.base)) + norm(vector(self.platform))
-        across = cross(u, n)
+        across = cross(vector(self.axis), n)
         alignment = norm(across)
         v = across * (1 / alignment)
-        side = cross(n, v)
+        return length, alignment, n, v, cross(n, v)
+
+    def own_axes(self, tip: Frame) -> OwnAxes:
+        """The pod's axes, from the base joint: the tip at (l, 0, 0), u = (u.n, 0, |u x n|)."""
+        length, alignment, n, v, side = self._pod(tip)
+        axis = ca.vertcat(dot(vector(self.axis), n), 0, alignment)
+        return OwnAxes(columns(n, v, side), ca.vertcat(length, 0, 0), {"base": ca.SX.zeros(3), "axis": axis})
+
+    def place(self, tip: Frame) -> Placement:
+        """l = |p - b|, n = (p - b)/l; the pod turns with its universal joint (12), (28)."""
+        u = vector(self.axis)
+        length, alignment, n, v, side = self._pod(tip)
         pod = columns(n, v, side)
+        # joints are where they are to the rounding of their distances from the origins; the difference keeps it
+        scale = norm(vector(self.base)) + norm(vector(self.platform))
         bodies = [
             PlacedBody("lower", Frame(vector(self.base), pod), self.lower, along=0),
             PlacedBody("upper", Frame(tip.origin, pod), self.upper, along=0),

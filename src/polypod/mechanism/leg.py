@@ -53,12 +53,15 @@ class PlacedLeg:
 class LegModel:
     """The derived mechanics of one leg; its inputs are the tip's position, and the platform's axes if it uses them.
 
-    ``leg`` has symbols for its numbers; ``fixed`` are these symbols (k).
+    ``leg`` has symbols for its numbers; ``fixed`` are these symbols (k), ``seen`` those that are the leg's own.
     """
 
-    def __init__(self, placed: PlacedLeg, numbers: Numbers, simplify: Simplification | None = None) -> None:
+    def __init__(
+        self, placed: PlacedLeg, numbers: Numbers, simplify: Simplification | None = None, seen: ca.SX | None = None
+    ) -> None:
         leg, tip = placed.leg, placed.tip
-        self.leg, self.name, self.fixed = leg, leg.name, numbers.symbols
+        self.leg, self.name = leg, leg.name
+        self.fixed = numbers.symbols if seen is None else ca.vertcat(numbers.symbols, seen)
         self.arm = ca.SX(leg.attachment(numbers.home_position, ca.densify(numbers.home_rotation)))
         self.all_inputs = ca.vertcat(tip.origin, ca.vec(tip.axes))
         self.placement: Placement = simplified(leg, placed.placement, simplify, numbers)

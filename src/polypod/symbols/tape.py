@@ -236,9 +236,8 @@ def _series(op: int, arguments: Sequence[Series]) -> Series:
         return z, z1, (a[2] - z * b[2] - z1 * b[1]) * inverse
     if op == ca.OP_SQRT:
         z = ca.sqrt(a[0])
-        half = 0.5 / z
-        z1 = a[1] * half
-        return z, z1, (a[2] - z1 * z1) * half
+        z1 = a[1] / (2 * z)
+        return z, z1, (a[2] - z1 * z1) / (2 * z)
     value, first, second = _general(op, len(arguments))(*[series[0] for series in arguments])
     z1, z2 = _ZERO, _ZERO
     for i, x in enumerate(arguments):
@@ -270,7 +269,7 @@ def _derivatives(op: int, arguments: Sequence[Scalar], value: Scalar) -> list[Sc
         inverse = 1 / arguments[1]
         return [inverse, -(value * inverse)]
     if op == ca.OP_SQRT:
-        return [0.5 / value]
+        return [1 / (2 * value)]
     first = _general(op, len(arguments))(*arguments)[1]
     return [first[i] for i in range(len(arguments))]
 

@@ -1,0 +1,66 @@
+"""A leg seen from axes that turn with it: few numbers move there and many are zero.
+
+The leg's laws know no direction of the base but those its numbers and gravity state. Turned together with all of them
+it needs the turned forces: y = E Y(q, E^T z, E^T g) with its own axes E(x) and the numbers q(x) that it has there. So
+with E moving by phi = Omega dx and q by Q dx, both in these axes,
+
+    dy = E (Y_q Q + Y_z z~ Omega + Y_g g~ Omega - y~ Omega) E^T dx + E Y_z E^T dz.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import casadi as ca
+
+from ..legs.contract import OwnAxes
+from ..symbols.vectors import Frame
+from .leg import LegModel, PlacedLeg
+from .mechanism import Mechanism
+
+
+@dataclass(frozen=True)
+class OwnView:
+    """A leg as it is seen from its own axes: ``model`` and ``tip`` (3) are functions of the numbers ``q`` (k).
+
+    ``turn`` (3, 3) is Omega and ``slopes`` (k, 3) is Q, functions of q.
+    """
+
+    model: LegModel
+    q: ca.SX
+    tip: ca.SX
+    turn: ca.SX
+    slopes: ca.SX
+
+    @staticmethod
+    def of(mechanism: Mechanism, leg: LegModel) -> OwnView | None:
+        """Of a leg that states its own axes."""
+        here = Frame.symbols("tip")
+        own = leg.leg.own_axes(here)
+        if own is None:
+            return None
+        parts = [own.tip, *own.fields.values()]
+        moving = _moving(own)
+        q = ca.SX.sym("q", len(moving))
+        seen = iter([ca.sqrt(q[k]) if root else q[k] for k, (_, root) in enumerate(moving)])
+        tip, *fields = (ca.vertcat(*[x if x.is_constant() else next(seen) for x in ca.vertsplit(p)]) for p in parts)
+        twin = leg.leg.model_copy(update=dict(zip(own.fields, fields, strict=True)))
+        again = twin.own_axes(here)
+        axes = again.axes
+        tilt = ca.vertcat(axes[2, 1], axes[0, 2], axes[1, 0])
+        slopes = ca.jacobian(ca.vertcat(tilt, *[value for value, _ in _moving(again)]), here.origin)
+        slopes = ca.substitute(slopes, here.origin, tip)
+        model = LegModel(PlacedLeg.of(twin), mechanism.numbers, mechanism.simplify, seen=q)
+        return OwnView(model, q, tip, slopes[:3, :], slopes[3:, :])
+
+    @staticmethod
+    def at(leg: LegModel, point: ca.SX) -> tuple[ca.SX, ca.SX]:
+        """The axes (3x3) and the numbers q of a leg whose tip is at a point."""
+        own = leg.leg.own_axes(Frame(point, ca.SX.eye(3)))
+        return own.axes, ca.vertcat(*[value for value, _ in _moving(own)])
+
+
+def _moving(own: OwnAxes) -> list[tuple[ca.SX, bool]]:
+    """The numbers that are not constant, and whether they stand for their roots."""
+    every = ca.vertsplit(ca.vertcat(own.tip, *own.fields.values()))
+    return [(x.dep(0), True) if x.is_op(ca.OP_SQRT) else (x, False) for x in every if not x.is_constant()]
