@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,9 +17,13 @@ import polypod as pp
 import states as sample
 from compare import assert_close, derivative
 from polypod.description.leg import LegData
-from polypod.errors import RobotFileError, StateError
+from polypod.errors import InputError, RobotFileError, StateError
 from polypod.formulations import FORMULATIONS
+from polypod.legs import UPS, OwnAxes
+from polypod.mechanism import Mechanism
 from polypod.mechanism.joint_motions import left_by_joints
+from polypod.mechanism.own_axes import OwnView
+from polypod.symbols.vectors import Frame
 from states import SmoothMotion, displaced, mostly_long
 from user_legs import EXAMPLE, custom_leg
 
@@ -197,3 +202,17 @@ def test_a_pose_out_of_reach_is_reported(example: ModuleType, model: pp.Model) -
     data["home"]["position"] = (0.0, 0.0, -1.0)
     with pytest.raises(ValueError, match="leg1 does not close at the home pose: the platform joint is out of reach"):
         pp.Robot.model_validate(data)
+
+
+def test_own_axes_that_are_not_those_of_the_leg_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An axis of the base frame that is not turned with the rest: derivatives would be wrong."""
+    right = UPS.own_axes
+
+    def wrong(self: UPS, tip: Frame) -> OwnAxes:
+        own = right(self, tip)
+        return replace(own, fields={"base": own.fields["base"]})
+
+    monkeypatch.setattr(UPS, "own_axes", wrong)
+    mechanism = Mechanism(pp.load("pedrammehr"))
+    with pytest.raises(InputError, match=r"leg1: own_axes\(\) of UPS .* moves otherwise; state every number"):
+        OwnView.of(mechanism, mechanism.legs[0])

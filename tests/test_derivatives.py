@@ -12,10 +12,15 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
+from polypod.formulations.derivatives import MOTION
 from polypod.identification.numbers import LinearModel, Motion
 from polypod.model.changed_robots import with_numbers
+from polypod.model.derivatives import derivative_functions
 from polypod.papers.long.hexagon import hexagon_modes
+from polypod.platforms.motion import frame_of, pose_of
+from polypod.symbols.vectors import Frame, skew
 from states import mostly_long
 
 ROBOTS = ("pedrammehr", "lopes", "staicu")
@@ -180,6 +185,31 @@ def test_slopes_of_a_lone_platform_are_pinocchios() -> None:
         assert np.abs(got.twist[k] - wanted).max() <= 1e-11 * np.abs(wanted).max()
         wanted = np.linalg.solve(jacobian[k].T, turn @ by_a @ turn.T)
         assert np.abs(got.acceleration[k] - wanted).max() <= 1e-11 * np.abs(wanted).max()
+
+
+def test_legs_differentiated_in_their_own_axes() -> None:
+    """Pods with a cross, a rotor and dry friction: CasADi differentiates the whole function in base axes."""
+    friction = Friction(viscous=0.3, drag=2.0)
+    named = dict.fromkeys(("universal_friction", "prismatic_friction", "spherical_friction"), friction)
+    robot = pp.load("pedrammehr")
+    legs = tuple(leg.model_copy(update={"cross_inertia": 0.05, "rotor_mass": 3.0, **named}) for leg in robot.legs)
+    m, (pose, twist, acceleration, wrench) = pp.Model(robot.model_copy(update={"legs": legs})), states("pedrammehr", 1)
+    got = m.derivatives("inverse_dynamics", pose[0], twist[0], acceleration[0], wrench[0])
+    by = [ca.SX.sym(name, 6) for name in ("move", "twist", "acceleration")]
+    frame = frame_of(ca.SX(pose[0].ravel()))
+    moved = pose_of(Frame(frame.origin + by[0][:3], frame.axes + skew(by[0][3:]) @ frame.axes))
+    force = m.casadi("inverse_dynamics")(moved, by[1], by[2], wrench[0])[0]
+    wanted = ca.Function("slopes", by, [ca.jacobian(force, one) for one in by])(np.zeros(6), twist[0], acceleration[0])
+    for block, slope in zip((got.pose, got.twist, got.acceleration), wanted, strict=True):
+        close(block, np.array(slope), 1e-13)
+
+
+def test_operations_of_derivatives() -> None:
+    """108 slopes take at most 4.5 times the operations of six forces; friction too. Times are the benchmark's."""
+    m = model("pedrammehr")
+    for friction in (False, True):
+        kernel = derivative_functions(m)._kernel("inverse_dynamics", MOTION, (), friction)[1]
+        assert kernel.operations <= 4.5 * m.kernel("inverse_dynamics", friction).operations
 
 
 @pytest.mark.parametrize("name", mostly_long(ROBOTS, ("staicu",)))

@@ -40,7 +40,7 @@ class LegSlopes:
         return leg.force(y[:size]) - on_platform
 
     def put(self, columns: ca.SX) -> ca.SX:
-        """Changes (k, m) of y as generalized forces (6, m) on a rigid platform: C^T on the inputs, a moment as it is."""
+        """Changes (k, m) of y as forces (6, m) on a rigid platform: C^T on the inputs, a moment as it is."""
         size = self.y.numel() - 6
         on_inputs = columns[:size, :]
         on_inputs[:3, :] = on_inputs[:3, :] - columns[size : size + 3, :]
@@ -89,7 +89,12 @@ class LegShare:
         own = {x.element_hash() for x in ca.symvar(ca.vertcat(z, self._applied))}
         rest = ca.vertcat(*[x for x in ca.symvar(ca.veccat(*results)) if x.element_hash() not in own], ca.SX(0, 1))
         function = ca.Function("leg", [z, self._applied, rest], results)
-        return lambda force: tuple(function.call([values, force, rest]))
+
+        def at(force: ca.SX) -> tuple[ca.SX, ca.SX]:
+            own, slopes = function.call([values, force, rest])
+            return own, slopes
+
+        return at
 
     def _in_base(self, numbers: ca.SX) -> Callable[[ca.SX], LegSlopes]:
         leg = self._leg
@@ -114,9 +119,7 @@ class LegShare:
         return slopes
 
     def _in_own_axes(self, view: OwnView) -> Callable[[ca.SX], LegSlopes]:
-        """By the equation of :mod:`polypod.mechanism.own_axes`, z the tip's rate, half its acceleration and its spin.
-
-        """
+        """By the equation of :mod:`polypod.mechanism.own_axes`; z are rate, half acceleration and spin of the tip."""
         leg = self._leg
         axes, q = OwnView.at(leg.model, leg.tip.series[0])
         k = q.numel()

@@ -12,7 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import casadi as ca
+import numpy as np
 
+from ..errors import InputError
 from ..legs.contract import OwnAxes
 from ..symbols.vectors import Frame
 from .leg import LegModel, PlacedLeg
@@ -51,7 +53,25 @@ class OwnView:
         slopes = ca.jacobian(ca.vertcat(tilt, *[value for value, _ in _moving(again)]), here.origin)
         slopes = ca.substitute(slopes, here.origin, tip)
         model = LegModel(PlacedLeg.of(twin), mechanism.numbers, mechanism.simplify, seen=q)
-        return OwnView(model, q, tip, slopes[:3, :], slopes[3:, :])
+        view = OwnView(model, q, tip, slopes[:3, :], slopes[3:, :])
+        view._check(mechanism, leg)
+        return view
+
+    def _check(self, mechanism: Mechanism, leg: LegModel) -> None:
+        """Raise if near home the leg's vectors and coordinates do not move as seen from its own axes."""
+        home = mechanism.home
+        point = home.origin + home.axes @ leg.arm + 0.01 * ca.DM([1, 2, 3]) * ca.norm_2(leg.arm)
+        axes, q = OwnView.at(leg, point)
+        seen = ca.substitute(self.model.at(self.tip).jacobian(), self.q, q) @ axes.T
+        turning = {ref for body in leg.vectors.bodies.values() for ref in body.refs if isinstance(ref, int)}
+        blocks = [axes if k in turning else ca.SX.eye(3) for k in range(len(leg.columns))]
+        turned = ca.diagcat(*blocks, ca.SX.eye(seen.size1() - 3 * len(blocks)))
+        own, there = (mechanism.numbers.evaluate(part) for part in (leg.at(point).jacobian(), turned @ seen))
+        if not np.abs(own - there).max() <= 1e-9 * np.abs(own).max():
+            raise InputError(
+                f"{leg.name}: own_axes() of {type(leg.leg).__name__} does not state the leg that place() does: turned "
+                "into these axes it moves otherwise; state every number of the base frame as seen from them"
+            )
 
     @staticmethod
     def at(leg: LegModel, point: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -149,7 +149,7 @@ def _selections(operations: list[Operation]) -> list[Operation]:
 
 
 def _shared_reciprocals(operations: list[Operation], outputs: list[list[int]]) -> list[Operation]:
-    """a/b, c/b -> r = 1/b, a r, c r; renumbers ``outputs`` in place."""
+    """a/b, c/b -> r = 1/b, a r, c r, and 1/(2 b) -> r/2 or 0.5/b; renumbers ``outputs`` in place."""
     uses = Counter(step.arguments[1] for step in operations if step.op == ca.OP_DIV)
     uses.update(step.arguments[0] for step in operations if step.op == ca.OP_INV)
     result: list[Operation] = []
@@ -162,7 +162,13 @@ def _shared_reciprocals(operations: list[Operation], outputs: list[list[int]]) -
 
     def inverse(denominator: int) -> int:
         if denominator not in reciprocal:
-            reciprocal[denominator] = add(Operation(ca.OP_INV, (denominator,)))
+            op, inner = result[denominator][:2]
+            if op == ca.OP_TWICE:
+                half, known = add(Operation(ca.OP_CONST, constant=0.5)), reciprocal.get(inner[0])
+                halved = (ca.OP_DIV, (half, inner[0])) if known is None else (ca.OP_MUL, (half, known))
+                reciprocal[denominator] = add(Operation(*halved))
+            else:
+                reciprocal[denominator] = add(Operation(ca.OP_INV, (denominator,)))
         return reciprocal[denominator]
 
     division, inversion = ca.OP_DIV, ca.OP_INV
