@@ -10,7 +10,7 @@ import typer
 
 from ..errors import InputError, StateError
 from ..tables import Table, table
-from .options import At
+from .options import At, Json, RobotName
 from .overrides import Settings, rigid_model
 from .terminal import note, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
@@ -39,13 +39,13 @@ def causes_table(found: Any, most: int) -> Table:
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     tolerances: Annotated[Path, typer.Argument(help="File of tolerances.")],
     at: At = None,
     samples: Annotated[int, typer.Option(help="Robots drawn at random; 0 for none.")] = 1000,
     most: Annotated[int, typer.Option(help="Causes that are listed.")] = 20,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """Errors of the platform from tolerances of numbers, encoders, backlash and heat: by cause, ranked."""
     from ..analysis import budget, load_tolerances, scatter, worst_case

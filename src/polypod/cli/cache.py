@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from .options import Json
 from .terminal import report_errors, show_json
 
 EXAMPLE = "Example: polypod cache --clear"
@@ -16,7 +17,7 @@ def command(
     clear: Annotated[
         bool, typer.Option("--clear", help="Remove all of them; they are compiled again when used.")
     ] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a sentence.")] = False,
+    json_: Json = False,
 ) -> None:
     """The compiled functions that are kept between runs: where, how many, how large."""
     from ..kernels import store

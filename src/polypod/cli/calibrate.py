@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..tables import Table, table
-from .options import measured, numbers
+from .options import Json, Replace, RobotName, measured, numbers
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
@@ -28,7 +28,7 @@ def _point(text: str | None, what: str) -> list[float] | None:
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     poses: Annotated[
         Path | None, typer.Argument(help="CSV: NAME.q of every actuator, and x,y,z,a1,a2,a3, tilts or distances.")
     ] = None,
@@ -52,9 +52,9 @@ def command(
         float, typer.Option(help="Standard uncertainty of the file's geometry.", **measured("m", "rad"))
     ] = 0.02,
     robust: Annotated[bool, typer.Option(help="Leave out measurements that stand out.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """Geometry of a robot from measured poses, as a new robot file; or where to measure."""
     from ..files import dumps

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from ..tables import table
+from .options import Json
 from .terminal import report_errors, show_json, show_table
 
 EXAMPLE = "Example: polypod list --json"
@@ -20,7 +19,7 @@ def catalogue() -> dict[str, Any]:
 
 
 @report_errors
-def command(json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False) -> None:
+def command(json_: Json = False) -> None:
     """Robots that come with polypod, published motions, kinds of legs and platforms."""
     data = catalogue()
     if json_:

@@ -27,6 +27,7 @@ from ..errors import (
     UnphysicalWarning,
 )
 from ..tables import Table
+from .options import Json
 from .overrides import Settings, with_overrides
 from .parameters import parameters
 from .pictures import check_picture, write_picture
@@ -288,7 +289,7 @@ def command(
         Path | None,
         typer.Option(metavar="PICTURE", help="Draw what of a robot moves while its drives stand still, right or not."),
     ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    json_: Json = False,
 ) -> None:
     """Check a robot or motion, a file or one of the library; every fault with its line."""
     with working("checking"):

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .check import kind_of
-from .options import measured
+from .options import Json, Replace, WithFriction, measured
 from .overrides import Settings, with_overrides
 from .pictures import write_picture
 from .terminal import Step, out, report_errors, show_json, show_table, working
@@ -80,11 +80,11 @@ def command(
         str | None, typer.Option("--motion", "-m", help="Motion of all; each robot's own if not given.")
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples a second.", **measured("Hz"))] = None,
-    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    friction: WithFriction = True,
     picture: Annotated[Path | None, typer.Option("--out", "-o", help="PNG file for overlaid figures.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """Robots side by side along a motion: forces, power, reactions, strokes, conditioning, what is better."""
     from ..files.whole import check_target

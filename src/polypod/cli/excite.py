@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import Table, table
-from .options import measured
+from .options import Json, Replace, RobotName, SameLegs, measured
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
@@ -23,7 +23,7 @@ EXAMPLE = "Example: polypod excite kim-ryu --noise 0.5 --out kim-ryu-excitation.
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     out_file: Annotated[Path | None, typer.Option("--out", "-o", help="Motion file; ROBOT-excitation.yaml.")] = None,
     duration: Annotated[float, typer.Option(help="Period.", **measured("s"))] = 10.0,
     harmonics: Annotated[int, typer.Option(help="Harmonics of each coordinate.")] = 8,
@@ -34,11 +34,11 @@ def command(
         float | None, typer.Option(help="Of the actuators.", **measured("m/s^2", "rad/s^2"))
     ] = None,
     reach: Annotated[float, typer.Option(help="Part of the robot's size, and radians, around home.")] = 0.25,
-    same_legs: Annotated[bool, typer.Option("--same-legs", help="One number for all legs.")] = False,
+    same_legs: SameLegs = False,
     budget: Annotated[float, typer.Option(help="Time to search.", **measured("s"))] = 20.0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """A motion within all limits of a robot that makes its inertias and friction visible."""
     from ..files.safe_names import file_name

@@ -15,7 +15,7 @@ from rich.markup import escape
 from ..errors import InputError, UnknownNameError
 from . import export_fmu
 from .listed import WORDS
-from .options import Parameters, split_paths
+from .options import Parameters, Replace, RobotName, WithFriction, split_paths
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
 
@@ -96,12 +96,12 @@ def _register(kind: str) -> None:
     @app.command(kind, epilog=EXAMPLE.format(kind), **_about(WORDS["exports"][kind]))
     @report_errors
     def command(
-        robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+        robot: RobotName,
         function: Annotated[str, typer.Argument(help="Model function, such as inverse_dynamics.")] = "inverse_dynamics",
         folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
-        friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+        friction: WithFriction = True,
         parameters: Parameters = None,
-        force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+        force: Replace = False,
         settings: Settings = None,
     ) -> None:
         from ..export import EXPORTS
@@ -115,9 +115,9 @@ def _register_robot(kind: str) -> None:
     @app.command(kind, epilog=_ROBOT_EXAMPLE.format(kind), **_about(WORDS["robot exports"][kind]))
     @report_errors
     def command(
-        robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+        robot: RobotName,
         folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the files.")] = Path("."),
-        force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+        force: Replace = False,
         settings: Settings = None,
     ) -> None:
         from ..export import ROBOT_EXPORTS

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from .listed import WORDS
-from .options import Parameters, split_paths
+from .options import Parameters, Replace, RobotName, WithFriction, split_paths
 from .overrides import Settings, with_overrides
 from .terminal import out, report_errors, working
 
@@ -51,15 +51,15 @@ def write_fmu(
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     kind: Annotated[str, typer.Argument(help=f"What it does: {', '.join(WORDS['fmu'])}.")] = "plant",
     fmi: Annotated[int, typer.Option("--fmi", help="Version of FMI: 2 or 3.")] = 2,
     folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the file.")] = Path("."),
     parameters: Parameters = None,
-    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    friction: WithFriction = True,
     compiler: Annotated[str | None, typer.Option("--compiler", help="C compiler; CC, cc, gcc or clang.")] = None,
     sources_only: Annotated[bool, typer.Option("--sources", help="Sources only, nothing compiled.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Replace = False,
     settings: Settings = None,
 ) -> None:
     """Write the FMU and say what is in it."""

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import table
-from .options import number
+from .options import Json, Replace, RobotName, WithFriction, number
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import out, report_errors, show_json, show_table, working
@@ -25,7 +25,7 @@ EXAMPLE = "Example: polypod fastest kim-ryu kim-ryu-circle --max-force '85 N' --
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     path: Annotated[
         str | None, typer.Argument(help="Published motion or motion file: where it goes; its times do not matter.")
     ] = None,
@@ -42,14 +42,14 @@ def command(
         str | None, typer.Option("--max-jerk", help="Largest actuator jerk, m/s^3 or rad/s^3; unbounded if not given.")
     ] = None,
     reaction: Annotated[str | None, typer.Option("--max-reaction", help="Largest force in any joint.")] = None,
-    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    friction: WithFriction = True,
     points: Annotated[int, typer.Option(help="Places along the path at which limits are kept.")] = 1000,
     out_file: Annotated[
         Path | None, typer.Option("--out", "-o", help="Motion file; MOTION-fastest.yaml if not given.")
     ] = None,
-    replace: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    replace: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json_: Json = False,
 ) -> None:
     """The fastest motion along a path within limits of force, speed, power and reactions, as a motion file."""
     from ..fastest import Limits, fastest, way

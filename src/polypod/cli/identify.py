@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .identify_report import base_table, changes_table, force_errors, headline, moved_table, page, whiteness_table
-from .options import measured
+from .options import Json, Replace, RobotName, SameLegs, measured
 from .overrides import Settings, with_overrides
 from .terminal import note, out, report_errors, show_json, show_table, working
 
@@ -34,14 +34,14 @@ def parts(texts: list[str], what: str) -> dict[str, float]:
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     logs: Annotated[list[Path], typer.Argument(help="CSV logs: time, NAME.q and NAME.force (or .current) with units.")],
     validate: Annotated[list[Path], typer.Option(help="A log held back to judge the result by; may be repeated.")] = [],  # noqa: B006
     out_file: Annotated[
         Path | None, typer.Option("--out", "-o", help="Robot file with the new numbers; ROBOT-identified.yaml.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="HTML report; beside the robot file if not given.")] = None,
-    same_legs: Annotated[bool, typer.Option("--same-legs", help="One number for all legs.")] = False,
+    same_legs: SameLegs = False,
     friction: Annotated[list[str], typer.Option(help="Friction that is zero in the file, to be found (a path).")] = [],  # noqa: B006
     uncertainty: Annotated[
         list[str], typer.Option(help="Relative standard uncertainty of the file's numbers: 0.5, or PATH=0.01.")
@@ -54,9 +54,9 @@ def command(
         float, typer.Option(help="Time by which forces come later than coordinates.", **measured("s"))
     ] = 0.0,
     check: Annotated[bool, typer.Option(help="Refuse logs whose channels or units cannot be right.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """Inertias and friction of a robot from logs of its motion, as a new robot file and a report."""
     from ..files import dumps

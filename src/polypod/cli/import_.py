@@ -12,7 +12,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .listed import WORDS
-from .options import number
+from .options import Json, Replace, number
 from .terminal import note, out, report_errors, show_json, working
 
 if TYPE_CHECKING:
@@ -57,8 +57,8 @@ def command(
     format_: Annotated[
         str | None, typer.Option("--format", help=f"{', '.join(WORDS['formats'])}; by the file's end.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    force: Replace = False,
+    json_: Json = False,
 ) -> None:
     """Make a robot file of another program's (MJCF, URDF with loops), and say what is odd about it."""
     from ..exchange import import_robot

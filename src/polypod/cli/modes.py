@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import Table, table
-from .options import numbers
+from .options import Json, RobotName, numbers
 from .overrides import Settings, rigid_model
 from .pictures import check_picture, write_picture
 from .terminal import out, report_errors, show_json, show_table, working
@@ -63,7 +63,7 @@ def _known(modes: AssemblyModes) -> str:
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     q: Annotated[
         str | None, typer.Option("--q", help="Actuated coordinates [m, rad] or with units; those of home if not given.")
     ] = None,
@@ -73,7 +73,7 @@ def command(
     ] = None,
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Make the picture.")] = True,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """All poses with the same actuated coordinates: proven or not, within limits, reachable from home."""
     from ..files.safe_names import file_name

@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from ..errors import InputError, UnknownNameError
-from .options import measured
+from .options import Replace, measured
 from .sizes import DEFAULTS, robot_text
 from .templates import template_part
 from .terminal import out, report_errors
@@ -113,7 +113,7 @@ def command(
     mass: Annotated[float | None, typer.Option(help="Mass of the platform with its load, kg.", **_MASS)] = None,
     leg_mass: Annotated[float | None, typer.Option(help="Mass of one leg, kg.", **_MASS)] = None,
     out_file: Annotated[Path | None, typer.Option("--out", "-o", help="File; NAME.yaml if not given.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Replace = False,
 ) -> None:
     """Write a commented robot file (a valid hexapod, or another kind from sizes) or motion file to start from."""
     flags = {"hexapod": hexapod, "delta": delta, "servo-hexapod": servo_hexapod, "tripod": tripod}

@@ -9,6 +9,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import table
+from .options import Json, Replace
 from .overrides import Settings, overrides
 from .terminal import out, report_errors, show_json, show_table, working
 
@@ -26,9 +27,9 @@ def command(
     population: Annotated[int | None, typer.Option(min=8, help="Designs of a generation.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Start of the random numbers; the same gives the same.")] = 0,
     polish: Annotated[bool, typer.Option(help="End one quantity's search with its gradient.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing results folder.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json_: Json = False,
 ) -> None:
     """The best design of a study within its limits, or the best compromises between several quantities."""
     from ..design.optimise import optimise

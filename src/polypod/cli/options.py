@@ -11,6 +11,13 @@ import typer
 
 from ..errors import InputError
 
+RobotName = Annotated[str, typer.Argument(help="Library robot or robot file.")]
+RobotOrDefault = Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")]
+MotionName = Annotated[str | None, typer.Argument(help="Published motion or motion file.")]
+WithFriction = Annotated[bool, typer.Option(help="Include friction.")]
+SameLegs = Annotated[bool, typer.Option("--same-legs", help="One number for all legs.")]
+Replace = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Parameters = Annotated[
     list[str] | None,
     typer.Option(

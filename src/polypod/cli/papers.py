@@ -13,6 +13,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import table
+from .options import Json, Replace
 from .terminal import Step, err, out, report_errors, show_json, show_table
 
 if TYPE_CHECKING:
@@ -37,8 +38,8 @@ def command(
         list[str] | None, typer.Argument(metavar="[NAME]...", help="Papers by name; all without one.")
     ] = None,
     out_folder: Annotated[Path, typer.Option("--out", "-o", help="Report folder.")] = DEFAULT,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing report folder.")] = False,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    force: Replace = False,
+    json_: Json = False,
 ) -> None:
     """Figures, claims and errata of the papers the library is built from, with the number that decides each."""
     with _bar(chosen or []) as progress:

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import Fault, InputError, MotionFileError, RobotFileError
 from ..tables import short
-from .options import measured
+from .options import Json, MotionName, RobotOrDefault, WithFriction, measured
 from .overrides import Settings, with_overrides
 from .terminal import Step, fail, note, out, report_errors, show_json, show_table, show_verdict, working
 
@@ -124,13 +124,13 @@ def _folder(robot: str, motion: str, settings: Sequence[str] = ()) -> Path:
 
 @report_errors
 def command(
-    robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
-    motion: Annotated[str | None, typer.Argument(help="Published motion or motion file.")] = None,
+    robot: RobotOrDefault = None,
+    motion: MotionName = None,
     out_folder: Annotated[
         Path | None, typer.Option("--out", "-o", help="Results folder; polypod-results/ROBOT/MOTION if not given.")
     ] = None,
     rate: Annotated[float | None, typer.Option(help="Samples a second.", **measured("Hz"))] = None,
-    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
+    friction: WithFriction = True,
     force: Annotated[
         bool, typer.Option("--force", help="Replace results of other inputs; those of the same are replaced unasked.")
     ] = False,
@@ -144,7 +144,7 @@ def command(
     ] = True,
     strict: Annotated[bool, typer.Option("--strict", help="End with 2 if a limit is broken.")] = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """Actuator forces, powers, reactions, limits and conditioning of a robot along a motion."""
     from ..results import verdict

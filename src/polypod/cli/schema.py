@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
+from .options import Replace
 from .terminal import out, report_errors
 
 EXAMPLE = "Example: polypod schema robot --out robot.schema.json"
@@ -131,7 +132,7 @@ def _about(key: str, value: Any) -> bool:
 def command(
     kind: Annotated[Kind, typer.Argument(help="robot or motion.")],
     file: Annotated[Path | None, typer.Option("--out", "-o", help="File to write; printed if not given.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    force: Replace = False,
 ) -> None:
     """JSON schema of robot or motion files: an editor then offers their fields and marks faults."""
     from ..files.whole import write_whole

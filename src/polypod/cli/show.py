@@ -10,6 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import table
+from .options import Json, RobotName
 from .overrides import Settings, with_overrides
 from .parameters import mobility, parameters
 from .pictures import write_picture
@@ -103,7 +104,7 @@ def picture(robot: Robot, path: Path, force: bool = False) -> None:
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     picture_file: Annotated[
         Path | None,
         typer.Option("--picture", "-p", help="Where the picture goes; polypod-results/ROBOT.png if not given."),
@@ -111,7 +112,7 @@ def command(
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Make the 3-D picture.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that polypod did not write.")] = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """Parameters with their sources, mobility and a 3-D picture of a robot."""
     from ..description import Robot

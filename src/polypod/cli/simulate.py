@@ -11,7 +11,7 @@ import typer
 
 from ..errors import InputError, PolypodError, UnphysicalWarning
 from .listed import WORDS
-from .options import measured, number
+from .options import Json, MotionName, Replace, RobotOrDefault, measured, number
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .simulate_format import extent, show, summary
@@ -114,8 +114,8 @@ def largest(saturation: str | None) -> float | str | None:
 
 @report_errors
 def command(
-    robot: Annotated[str | None, typer.Argument(help="Library robot or robot file; 'polypod list' names them.")] = None,
-    motion: Annotated[str | None, typer.Argument(help="Published motion or motion file.")] = None,
+    robot: RobotOrDefault = None,
+    motion: MotionName = None,
     controller: Annotated[
         str | None,
         typer.Option(
@@ -135,9 +135,9 @@ def command(
     out_folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
     animation: Annotated[bool, typer.Option("--animation", help="Also write a moving picture, motion.gif.")] = False,
     mp4: Annotated[bool, typer.Option("--mp4", help="Write it as motion.mp4, which needs ffmpeg.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    json_: Json = False,
 ) -> None:
     """A robot under a controller that follows a motion: tracking error, forces, energies, events."""
     from ..results.report.folder import check_target

@@ -10,7 +10,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import table
-from .options import At
+from .options import At, Json, Replace, RobotName
 from .overrides import Settings, rigid_model
 from .terminal import Step, out, report_errors, show_json, show_table, working
 from .workspace import parse_at
@@ -41,12 +41,12 @@ def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     at: At = None,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for data and figures.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """How far a robot is from being singular, of which kind, and what its platform does there."""
     from ..analysis.singularity import nearest_singularity, singularity

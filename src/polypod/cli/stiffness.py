@@ -11,7 +11,7 @@ import typer
 from rich.markup import escape
 
 from ..tables import Table, table
-from .options import measured, numbers
+from .options import Json, RobotName, measured, numbers
 from .overrides import Settings, rigid_model
 from .pictures import check_picture, write_picture
 from .terminal import out, report_errors, show_json, show_table, working
@@ -50,7 +50,7 @@ def parts_table(found: Any) -> Table:
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     wrench: Annotated[
         str | None,
         typer.Option(help="Force [N] and moment [N m] on the platform, six numbers such as '0 0 -2 kN 0 0 0'."),
@@ -64,7 +64,7 @@ def command(
         Path | None, typer.Option("--map", help="Picture of the lowest frequency over the first two coordinates.")
     ] = None,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """Stiffness matrix, deflection under a wrench by component, and natural frequencies of a robot."""
     from ..analysis import deflection, resonances, stiffness

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 from rich.markup import escape
 
+from .options import Json, Replace
 from .overrides import Settings, overrides
 from .terminal import Step, note, out, report_errors, show_json, show_table, working
 
@@ -35,9 +36,9 @@ def command(
     indices: Annotated[
         int | None, typer.Option("--sobol", help="Sobol indices from so many samples, a power of two such as 1024.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing results folder.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds."""
     from ..datasets import save_result

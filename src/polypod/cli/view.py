@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from .listed import WORDS
-from .options import measured
+from .options import Replace, WithFriction, measured
 from .overrides import Settings, with_overrides
 from .run import resolve
 from .terminal import Step, out, report_errors, working
@@ -105,8 +105,8 @@ def command(
         float | None,
         typer.Option(help="Samples a second of the motion; with --live of the controller.", **measured("Hz")),
     ] = None,
-    friction: Annotated[bool, typer.Option(help="Include friction.")] = True,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    friction: WithFriction = True,
+    force: Replace = False,
     show: Annotated[
         list[str] | None, typer.Option(help=f"Also show {' or '.join(WORDS['extras'])}; may be repeated.")
     ] = None,

@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from ..errors import InputError
 from ..tables import Table, table
-from .options import At, measured, number
+from .options import At, Json, Replace, RobotName, measured, number
 from .overrides import Settings, with_overrides
 from .terminal import Step, out, report_errors, show_json, show_table, working
 
@@ -161,7 +161,7 @@ def write(results: dict[str, xr.Dataset], target: Path, force: bool, progress: S
 
 @report_errors
 def command(
-    robot: Annotated[str, typer.Argument(help="Library robot or robot file.")],
+    robot: RobotName,
     at: At = None,
     pivot: Annotated[
         tuple[float, float, float] | None,
@@ -188,9 +188,9 @@ def command(
         bool, typer.Option("--drives", help="Forces at rest within max_force and force_speed of the drives.")
     ] = False,
     folder: Annotated[Path | None, typer.Option("--out", "-o", help="Folder for results and figures.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing folder.")] = False,
+    force: Replace = False,
     settings: Settings = None,
-    json_: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    json_: Json = False,
 ) -> None:
     """How far a robot moves within its limits, what stops it, and maps of its workspace."""
     from ..analysis.workspace import Judge, Requirements, Space
