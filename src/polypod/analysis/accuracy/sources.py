@@ -19,6 +19,7 @@ import numpy as np
 from ...arrays import Array
 from ...description import Robot
 from ...errors import AS_RIGID, InputError
+from ...legs import Chain
 from ...model import Model
 from ...model.arguments import Argument, PoseLike, batch
 from ...parameters.paths import matching_paths, value_at
@@ -108,9 +109,11 @@ def sources_of(model: Model, tolerances: Tolerances, poses: Array) -> list[Sourc
 def _felt(robot: Robot, path: str, size: int) -> Array:
     """What errors (size) of a number do to it, (size, size): the place of a hinge along its own axis means nothing."""
     *of, name = path.split(".")
-    joint = robot.legs[int(of[1])].joints[int(of[3])] if len(of) == 4 and of[2] == "joints" and name == "at" else None
+    leg = robot.legs[int(of[1])] if len(of) == 4 and name == "at" else None
+    joint = leg.joints[int(of[3])] if isinstance(leg, Chain) else None
     if joint is None or joint.kind not in ("revolute", "cylindrical"):
         return np.eye(size)
+    assert joint.axis is not None
     return np.eye(size) - np.outer(joint.axis, joint.axis)
 
 
