@@ -114,19 +114,22 @@ class TestBlocks:
         m, state = pp.Model(model(name).robot.model_copy(update={"platform": free})), states(name)
         paths = ("platform.mass", "platform.com", "platform.inertia", "legs.0.platform", "gravity")
         got = m.derivatives("inverse_dynamics", *state, wrt=(), parameters=paths).parameters
-        column = 0
+        start = 0
         for path, value in m.parameters(*paths).items():
+            columns = start + np.arange(value.size).reshape(value.shape)
             for place in np.ndindex(value.shape):
+                both = {place, place[::-1]}  # a tensor stays symmetric
 
-                def changed(step: Any, path: str = path, value: Any = value, place: Any = place) -> Any:
+                def changed(step: Any, path: str = path, value: Any = value, both: Any = both) -> Any:
                     other = value.copy()
-                    other[place] += step[0]
+                    for one in both:
+                        other[one] += step[0]
                     return m.inverse_dynamics(*state, parameters={path: other})
 
-                wanted = slopes(changed, 1)[..., 0]
-                assert np.abs(got[..., column] - wanted).max() <= 1e-8 * max(np.abs(wanted).max(), 1.0), (path, place)
-                column += 1
-        assert got.shape[-1] == column
+                wanted, found = slopes(changed, 1)[..., 0], sum(got[..., columns[one]] for one in both)
+                assert np.abs(found - wanted).max() <= 1e-8 * max(np.abs(wanted).max(), 1.0), (path, place)
+            start += value.size
+        assert got.shape[-1] == start
 
 
 @pytest.mark.parametrize("name", mostly_long((*ROBOTS, "planar-4-rrr"), ("staicu", "planar-4-rrr")))
