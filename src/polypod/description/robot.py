@@ -270,6 +270,12 @@ class Robot(Data):
         return isinstance(self.platform, FlexiblePlatform)
 
     @property
+    def plate_edge(self) -> Array | None:
+        """Corners (k, 3) [m] of a platform that is a plate, platform frame; None if it is none."""
+        plate = getattr(self.platform, "plate", None)  # only a flexible platform may have one
+        return None if plate is None else np.pad(np.array(plate.outline, dtype=np.float64), ((0, 0), (0, 1)))
+
+    @property
     def rigid(self) -> Robot:
         """The same robot on a platform that does not bend; itself if it does not anyway."""
         if not self.flexible:

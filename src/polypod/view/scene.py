@@ -56,7 +56,7 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
         "bars": shapes.bars(samples),
         "blocks": shapes.blocks(samples),
         "rails": shapes.rails(samples),
-        "plates": [shapes.plate(samples, BASE), shapes.plate(samples, PLATFORM, _outline(robot))],
+        "plates": [shapes.plate(samples, BASE), shapes.plate(samples, PLATFORM, robot.plate_edge)],
         "cones": shapes.cones(samples),
         "limits": _limits(model),
         "conditions": [
@@ -158,12 +158,3 @@ def _poses(model: Model, own: Coordinates, x: Array) -> Array:
     if own.place is None:
         return model.motion(x, errors="nan").pose
     return np.array(own.place.function.map(len(x))(x.T)).T.reshape(-1, 4, 4)
-
-
-def _outline(robot: Robot) -> Array | None:
-    """Edge (m, 3) of a platform that is a plate, platform frame."""
-    plate = getattr(robot.platform, "plate", None)  # only a flexible platform may have one
-    if plate is None:
-        return None
-    flat = np.array(plate.outline, dtype=np.float64)
-    return np.column_stack([flat, np.zeros(len(flat))])

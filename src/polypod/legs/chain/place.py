@@ -117,9 +117,12 @@ class Chain:
         return ca.horzcat(axis, p, n), (a_now, p_now, n if parent.still else cross(a_now, p_now))
 
     def _slide(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX) -> None:
-        shift = self.unknowns.length(self.leg.joints[link.joint].name)
+        self._shift(link, parent, at, parent.vector(axis), self.unknowns.length(self.leg.joints[link.joint].name))
+
+    def _shift(self, link: Link, parent: Moving, at: ca.SX, along: ca.SX, shift: ca.SX) -> None:
+        """Place the child of a slide, which moves by ``shift`` along its axis and does not turn."""
         self.displacement[link.joint, "translation"] = shift
-        origin = parent.point(at) + shift * parent.vector(axis)
+        origin = parent.point(at) + shift * along
         if parent.still:
             self.moving[link.child] = Moving(Frame(at, ca.SX.eye(3)), Frame(origin, ca.SX.eye(3)))
         else:

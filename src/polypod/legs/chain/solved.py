@@ -162,12 +162,7 @@ class SolvedChain(Chain):
                 rod = rod - dot(rod, hinge) * hinge
             slope2 = ca.SX(1) if recipe.way == "reach" else dot(along, along)
             shift = self._moved(link, recipe, slope2, -dot(along, goal), dot(goal, goal) - dot(rod, rod), dot(rod, rod))
-        self.displacement[link.joint, "translation"] = shift
-        origin = parent.point(at) + shift * a
-        if parent.still:
-            self.moving[link.child] = Moving(Frame(at, ca.SX.eye(3)), Frame(origin, ca.SX.eye(3)))
-        else:
-            self._set(link, at, parent.start.axes, origin, parent.now.axes)
+        self._shift(link, parent, at, a, shift)
 
     # -- universal joints ----------------------------------------------------------------------------------------------
 

@@ -120,11 +120,9 @@ def _placed(robot: Robot, number: int, leg: LegModel, outputs: list[ca.SX], tips
 
 def _outline(robot: Robot, poses: Array) -> Array | None:
     """Edge (n, m, 3) of a platform that is a plate."""
-    plate = getattr(robot.platform, "plate", None)  # only a flexible platform may have one
-    if plate is None:
+    edge = robot.plate_edge
+    if edge is None:
         return None
-    flat = np.array(plate.outline, dtype=np.float64)
-    edge = np.column_stack([flat, np.zeros(len(flat))])
     moved: Array = np.einsum("nij,kj->nki", poses[:, :3, :3], edge) + poses[:, None, :3, 3]
     return moved
 
