@@ -65,8 +65,10 @@ def _targets(node: ast.AST, package: str) -> list[tuple[str, str]]:
     if isinstance(node, ast.ImportFrom):
         base = _absolute("." * node.level + (node.module or ""), package)
         return [(base, alias.name) for alias in node.names]
-    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in ("import_module", "__import__"):
-        return [(_absolute(_text(node.args[0]), package), "")]
+    if isinstance(node, ast.Call):
+        called = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if called in ("import_module", "__import__"):
+            return [(_absolute(_text(node.args[0]), package), "")]
     return []
 
 

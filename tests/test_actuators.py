@@ -112,10 +112,13 @@ BALANCED = [
     for friction in (False, True)
     if friction or name in user.ROBOTS
 ]
+# Every robot by one formulation, every formulation on legs with loops or passive joints; all of them in long runs.
+KEPT_ROBOTS = dict.fromkeys(FORMULATIONS, SOME[1:])
+KEPT_ROBOTS |= {"virtual-power": USUAL, "newton-euler": SOME}
 KEPT = [
     (formulation, name, friction)
     for formulation, name, friction in BALANCED
-    if friction and name in (USUAL if formulation == "virtual-power" else SOME)
+    if friction and name in KEPT_ROBOTS[formulation]
 ]
 
 

@@ -45,8 +45,6 @@ TOLERANCE = 1e-10
 DEFAULT = (
     "6-CRS",
     "straight shuffled UPS",
-    "geared RUS",
-    "tricept",
     "planar 4-RRR",
     "five-bar",
     "agile eye",
@@ -58,7 +56,6 @@ DEFAULT = (
     "all driven",
     "3-PRPaR",
     "four-bar",
-    "2-UPS+PP",
     "double wishbone",
     "slider-crank",
 )
@@ -229,7 +226,7 @@ def test_legs_closed_by_iterating_have_derivatives_and_a_lagrangian() -> None:
     found = []
     for function in (iterated, known):
         mechanism, blocks = function.mechanism, ("pose", "twist", "acceleration", "parameters")
-        some = mechanism.numbers.symbols[:40]
+        some = mechanism.numbers.symbols[:12]
         rows = derivatives(mechanism, "inverse_dynamics", blocks, some, True, DryFriction())
         found.append(function.evaluate(closed(mechanism, rows), **given))
     for block in ("by_pose", "by_twist", "by_acceleration", "by_parameters"):

@@ -161,6 +161,10 @@ def test_reference_table_is_exact_and_rests_after_its_end() -> None:
     times = np.array([0.0, 0.1234567, 0.6, 0.7])
     for k, part in enumerate(reference.sampled(times)[1:]):
         assert np.array_equal(part, [reference.at(t)[k] for t in times.tolist()])
+    # 0.29 s at 100/s are 28.999999999999996 samples: the end is in the table all the same
+    shorter = Reference(Published(name="pedrammehr-path-3", pace=0.6 / 0.29), 100.0)
+    assert shorter.trajectory.duration * 100.0 < 29
+    assert shorter.times[-1] == shorter.trajectory.duration
 
 
 # -- no nonsense -----------------------------------------------------------------------------------------------------

@@ -114,8 +114,8 @@ class TestBlocks:
         m, state = pp.Model(model(name).robot.model_copy(update={"platform": free})), states(name)
         paths = ("platform.mass", "platform.com", "platform.inertia", "legs.0.platform", "gravity")
         got = m.derivatives("inverse_dynamics", *state, wrt=(), parameters=paths).parameters
-        start = 0
-        for path, value in m.parameters(*paths).items():
+        start, numbers = 0, m.parameters(*paths)
+        for path, value in numbers.items():
             columns = start + np.arange(value.size).reshape(value.shape)
             for place in np.ndindex(value.shape):
                 both = {place, place[::-1]}  # a tensor stays symmetric
@@ -124,7 +124,7 @@ class TestBlocks:
                     other = value.copy()
                     for one in both:
                         other[one] += step[0]
-                    return m.inverse_dynamics(*state, parameters={path: other})
+                    return m.inverse_dynamics(*state, parameters={**numbers, path: other})  # one function for all
 
                 wanted, found = slopes(changed, 1)[..., 0], sum(got[..., columns[one]] for one in both)
                 assert np.abs(found - wanted).max() <= 1e-8 * max(np.abs(wanted).max(), 1.0), (path, place)

@@ -77,12 +77,13 @@ def test_loads_are_found_as_soon_as_rounds_leave_too_little(loaded: pp.Model) ->
 
 @pytest.mark.parametrize("method", ["DOP853", "Radau"])
 def test_it_is_held_with_variable_steps_too(dragging: pp.Model, method: str) -> None:
-    result = simulate(dragging, duration=1.0, method=method)
+    result = simulate(dragging, duration=0.3, method=method)
     assert np.abs(result.pose.values[-1] - result.pose.values[0]).max() < 1e-12
-    assert len(result.time) < 5000
+    assert len(result.time) < 1500
 
 
-def test_a_joint_that_cannot_hold_by_its_static_friction_slides_with_its_kinetic(loaded: pp.Model) -> None:
+@pytest.mark.long
+def test_a_joint_that_cannot_hold_by_its_static_friction_slides_with_its_kinetic() -> None:
     """The same joints, static friction 1.1 times kinetic: the robot falls as the exact law of sliding has it."""
     model = kim_ryu({"coulomb": 0.9, "static": 1.1, "viscous": 0.001}, {"coulomb": 0.004, "static": 1.1})
     result = simulate(model, duration=0.01, rate=1000)
