@@ -15,6 +15,7 @@ from polypod.exchange import READERS, import_robot
 from polypod.exchange.graph import hanging
 from polypod.exchange.idle import idle_motions
 from polypod.exchange.linkage import body, massless, together
+from polypod.exchange.simplify import _meeting
 from polypod.legs.chain import ChainJoint
 
 MODELS = Path(__file__).parent / "data" / "models"
@@ -125,6 +126,20 @@ def test_impossible_inertias_are_reported_and_kept() -> None:
     assert text.startswith("inertia of thigh breaks the triangle inequality (principal moments 0, 0, 4.5389e-05 kg m^2")
     assert imported.robot.legs[0].bodies["thigh"].check == "none"
     assert [freedom.name for freedom in imported.robot.freedoms] == ["y", "yaw"]
+
+
+def test_axes_of_two_hinges_meet_where_neither_is_placed() -> None:
+    """x = 1 with z = 0.5, and y = 2 with z = 0.5: at (1, 2, 0.5), wherever on its axis a hinge is drawn."""
+
+    def hinge(at: list[float], axis: list[float]) -> ChainJoint:
+        return ChainJoint.model_validate(
+            {"name": "h", "kind": "revolute", "between": ["a", "b"], "at": at, "axis": axis}
+        )
+
+    one, two = hinge([1.0, -3.0, 0.5], [0.0, 1.0, 0.0]), hinge([4.0, 2.0, 0.5], [1.0, 0.0, 0.0])
+    np.testing.assert_allclose(_meeting(one, two, 1.0), [1.0, 2.0, 0.5], rtol=1e-15)
+    assert _meeting(one, hinge([4.0, 2.0, 0.51], [1.0, 0.0, 0.0]), 1.0) is None  # they pass by
+    assert _meeting(one, hinge([4.0, 2.0, 0.5], [0.0, 1.0, 0.0]), 1.0) is None  # they are parallel
 
 
 def test_urdf_plus() -> None:

@@ -26,7 +26,7 @@ from polypod.results import PARTS, load_result, open_reactions, reactions, robot
 from polypod.results import figures as plots
 from polypod.results.figures import light
 from polypod.results.figures.svg import thinned
-from polypod.results.report import FILES, source, whole_folder, write_results, write_whole
+from polypod.results.report import FILES, notes, source, whole_folder, write_results, write_whole
 from polypod.results.report.output import draw_figures
 from polypod.results.tables import table
 
@@ -55,6 +55,12 @@ def folder(result, tmp_path_factory):
     target = tmp_path_factory.mktemp("out") / "results"
     write_results(result, target)
     return target
+
+
+def test_a_path_near_a_singularity_is_noted(result):
+    near = result.assign(condition=result.condition.copy(data=np.linspace(2.0, 123.4, len(result.time))))
+    added = set(notes(near)) - set(notes(result))
+    assert added == {"The path comes near a singularity: condition number up to 123."}
 
 
 def test_parts_add_up(result):
