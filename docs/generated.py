@@ -204,9 +204,9 @@ def motion_files() -> str:
             f"it are among them, and a curve has at least {INTERVALS} intervals between samples ({INTERVALS} a period "
             "if it is a sine or a circle; fewer between points that are many). Where the rate gives fewer, samples are "
             f"added there alone. A motion that would need more than {MOST_SAMPLES:,} samples is refused.\n",
-            "`polypod check` also proves what it can between the samples: that legs close, keep their limits and stay "
-            "off singular poses, for a motion that is nowhere more than a tenth faster than at its fastest sample. "
-            "Where it cannot, it says when.\n",
+            "`polypod check` and `polypod run` also prove what they can between the samples, forces and the drives' "
+            "limits included; where they cannot, they say what and when "
+            "([how](reliability.md#motions-between-their-samples)).\n",
             "## Published motions\n",
             "| name | robot | what it is |\n|---|---|---|",
             *(f"| `{name}` | `{entry.robot}` | {entry.title} |" for name, entry in PUBLISHED.items()),

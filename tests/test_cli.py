@@ -42,7 +42,8 @@ def test_run_needs_no_argument(here):
     result = polypod("run", "--rate", 20)
     assert result.exit_code == 0
     assert "hexapod on hexapod-tour (4 s, 81 samples)" in result.stdout
-    assert result.stdout.splitlines()[1].startswith("Fits: all 30 limits are kept; most used is speed 84 % in leg4")
+    fits = "Fits: all 30 limits are kept at every instant (proven); most used is speed 84 % in leg4"
+    assert result.stdout.splitlines()[1].startswith(fits)
     for text in ("peak force", "rms force", "peak power", "stroke", "Condition number", "Verdict", "Motors", "leg6"):
         assert text in result.stdout
     assert "Forces are positive along the growing coordinate" in result.stdout

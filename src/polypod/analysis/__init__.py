@@ -1,7 +1,16 @@
 """What a model says beyond one state: linear models, workspaces, singularities, stiffness, accuracy."""
 
 from .accuracy import Budget, Scatter, Worst, budget, scatter, worst_case
-from .certified import CertifiedBox, CertifiedMotion, CertifiedVolume, certified_box, certified_volume, certify_motion
+from .certified import (
+    CertifiedBox,
+    CertifiedMotion,
+    CertifiedVolume,
+    MotionBounds,
+    bound_motion,
+    certified_box,
+    certified_volume,
+    certify_motion,
+)
 from .linear import LinearModel, NaturalModes, linearise, natural_modes
 from .singularity import architecture, nearest_singularity, singularity
 from .stiffness import Deflection, Stiffness, deflection, resonances, stiffness
@@ -27,6 +36,7 @@ __all__ = [
     "Deflection",
     "Growth",
     "LinearModel",
+    "MotionBounds",
     "NaturalModes",
     "Requirements",
     "Scatter",
@@ -35,6 +45,7 @@ __all__ = [
     "Tolerances",
     "Worst",
     "architecture",
+    "bound_motion",
     "budget",
     "certified_box",
     "certified_volume",

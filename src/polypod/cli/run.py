@@ -80,11 +80,11 @@ def run(
     ``robot`` and ``motion`` are names or files; without them the library's hexapod runs. ``rate`` in samples a
     second overrides the motion's own. ``vibration`` is about a flexible platform, see :func:`polypod.results.study`.
     ``settings`` are other values of the robot's numbers, ``PATH=VALUE``. With ``certify`` the motion is judged between
-    its samples too, see :func:`polypod.results.between`.
+    its samples too, see :func:`polypod.results.study`.
     """
     from ..model import Model
     from ..motion import make_task, with_motion_lines
-    from ..results import judged_between, study
+    from ..results import study
     from ..results.report import FILES, check_target, source, write_results
 
     name, task_name = resolve(robot, motion)
@@ -102,10 +102,7 @@ def run(
     if files:
         check_target(target, force, FILES, inputs)
     with with_motion_lines(task_name):
-        result = study(model, task, friction, progress, vibration)
-    if certify:
-        progress("between the samples")
-        result = judged_between(result, model, task, friction)
+        result = study(model, task, friction, progress, vibration, certify)
     if files:
         write_results(result, target, force, progress, inputs, model)
     return result, target if files else None

@@ -124,7 +124,8 @@ def loads_in_motion(
         force = x.force.symbols - state.driven_friction
         wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, elastic, force, True, loads)
     elif newton_euler.closed_form(mechanism):
-        wrenches = newton_euler.joint_wrenches(newton_euler.balance(mechanism, platform, x.wrench.symbols, True, loads))
+        solved = newton_euler.balance(mechanism, platform, x.wrench.symbols, True, loads)
+        wrenches = newton_euler.joint_wrenches(solved.legs, solved.mu)
     elif mechanism.redundant and shared is None:
         raise InputError(
             f"friction: {mechanism.robot.name!r} has more actuators than freedoms, and how they share decides the "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
@@ -13,8 +14,14 @@ from ..errors import InputError
 from .checks import inside
 
 if TYPE_CHECKING:
+    import casadi as ca
+
     from ..model import Model
+    from ..symbols.vectors import Frame
     from .columns import Column
+
+Beyond = tuple[Array, Array]
+"""A third derivative (n, k) at n times, and bounds (n, k) of the fourth within a distance of each."""
 
 INTERVALS = 16
 """Least number of intervals between samples of a path that is all one curve, and of each period of a harmonic one.
@@ -55,6 +62,19 @@ class Peak(NamedTuple):
     own: Array | None = None
 
 
+class Course(NamedTuple):
+    """A motion over intervals t +- h (n,), in a form of which bounds can be computed.
+
+    ``expansion`` (5, n, k): coordinates c, their rates, second and third derivatives at t, and bounds of the fourth
+    within h. ``pose`` is the platform's frame in symbols, of the coordinates (k) and of ``numbers`` (n, p) that stay
+    within an interval; None for a robot's own coordinates, of which it knows the pose.
+    """
+
+    expansion: Array
+    numbers: Array
+    pose: Callable[[ca.SX, ca.SX], Frame] | None
+
+
 Value_co = TypeVar("Value_co", bound=tuple[Array, ...], covariant=True)
 
 
@@ -89,7 +109,8 @@ class Timed(ABC, Generic[Value_co]):
         """Rows (m, 3) of start [s], end [s] and the least number of intervals that shows the shape in between.
 
         Samples of a task include the ends of all pieces (the points of a motion through points), and where they would
-        be fewer than this they are made finer. Pieces may overlap.
+        be fewer than this they are made finer. Pieces may overlap. Between all their ends the motion is smooth; one
+        that needs 0 intervals is there for its end alone, where no sample is needed.
         """
         return np.array([[0.0, self.duration, INTERVALS]])
 
@@ -118,6 +139,20 @@ class Path(Timed[Coordinates]):
         """Bounds (k,) of |xdot| of every coordinate at every instant; None where they are not known."""
         return None
 
+    def beyond(self, t: Array, half: Array) -> Beyond | None:
+        """The third derivative (n, k) at times t (n,), and bounds of the fourth within t +- half; None: not known.
+
+        No interval reaches beyond a piece.
+        """
+        return None
+
+    def expansion(self, t: Array, half: Array) -> Array | None:
+        """x, xdot, xddot, the third derivative, and bounds of the fourth (5, n, k) of all coordinates."""
+        beyond = self.beyond(t, half)
+        if beyond is None:
+            return None
+        return np.stack([np.reshape(part, (len(t), self.count)) for part in (*self.evaluate(t), *beyond)])
+
     def matched(self, columns: tuple[Column, ...]) -> Self:
         """The path with the named columns of its tables in this order; one that does not fit is an InputError.
 
@@ -136,6 +171,10 @@ class Trajectory(Timed[Motion]):
     @property
     def peak(self) -> Peak | None:
         """Bounds of the speeds at every instant; None where they are not known."""
+        return None
+
+    def course(self, t: Array, half: Array) -> Course | None:
+        """The motion within t +- half (n,), no interval reaching beyond a piece; None where no bound is known."""
         return None
 
 

@@ -1,12 +1,14 @@
-"""How fast piecewise polynomials are at most, at every instant."""
+"""Bounds of piecewise polynomials: how fast they are at most, and their derivatives near a time."""
 
 from __future__ import annotations
 
+from math import factorial
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
+from .contract import Beyond
 
 _CELLS = 256
 """Cells of a piece: a rate is bounded to the change of it within half a cell."""
@@ -26,3 +28,12 @@ def peak_of(curve: Any, breaks: Array, degree: int) -> Array:
         values = np.abs(curve(middles, order)).reshape(len(span), _CELLS, -1).max(axis=1)
         bound = values + reach * bound
     return np.asarray(bound.max(axis=0))
+
+
+def beyond_of(curve: Any, degree: int, t: Array, half: Array) -> Beyond:
+    """The third derivative at times t (n,), and bounds of the fourth within t +- half: sum |x^(4+j)| h^j/j!."""
+    third = np.asarray(curve(t, 3))
+    shape = (-1,) + (1,) * (third.ndim - 1)
+    orders = range(4, degree + 1)
+    parts = [np.abs(curve(t, order)) * (half ** (order - 4) / factorial(order - 4)).reshape(shape) for order in orders]
+    return third, np.asarray(sum(parts, np.zeros_like(third)))

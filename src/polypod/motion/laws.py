@@ -16,7 +16,7 @@ from ..arrays import Array
 from ..description.quantities import Number
 from ..errors import InputError
 from .checks import ROUNDING
-from .contract import Coordinates
+from .contract import Beyond, Coordinates
 from .fields import Duration
 from .kinds import Family, Kind, any_of
 
@@ -40,6 +40,17 @@ class Law(Kind):
         """The largest sdot [1/s] of moves that last ``duration`` (...) [s], at any instant; None: not known."""
         return None
 
+    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond | None:
+        """The third derivative (n,) of s at times t (n,), and bounds of the fourth within t +- half; None: not known.
+
+        No interval reaches beyond a corner.
+        """
+        return None
+
+    def corners(self, duration: float) -> tuple[float, ...]:
+        """Times within a move at which sddot jumps [s]."""
+        return ()
+
     def time_for(self, distance: float) -> float | None:
         """How long the law takes over a distance [m or rad] by itself [s]; None if a duration must be given."""
         return None
@@ -61,6 +72,9 @@ class ConstantSpeed(Law):
     def evaluate(self, t: Array, duration: Array) -> Coordinates:
         return Coordinates(t / duration, 1 / duration, np.zeros_like(t))
 
+    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+        return np.zeros_like(t), np.zeros_like(t)
+
     def peak(self, duration: Array) -> Array:
         return 1 / duration
 
@@ -78,6 +92,11 @@ class Quintic(Law):
         s = np.where(u > 0.5, 1 - part, part)
         return Coordinates(s, 30 * (u * (1 - u)) ** 2 / duration, 60 * u * (1 - u) * (1 - 2 * u) / duration**2)
 
+    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+        u = t / duration
+        third, fourth = 60 * (1 - 6 * u * (1 - u)), 360 * np.abs(2 * u - 1) + 720 * half / duration
+        return third / duration**3, fourth / duration**4
+
     def peak(self, duration: Array) -> Array:
         return 1.875 / duration
 
@@ -90,6 +109,10 @@ class Cosine(Law):
     def evaluate(self, t: Array, duration: Array) -> Coordinates:
         w = np.pi / duration
         return Coordinates(np.sin(w * t / 2) ** 2, w * np.sin(w * t) / 2, w * w * np.cos(w * t) / 2)
+
+    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+        w = np.pi / duration
+        return -(w**3) * np.sin(w * t) / 2, w**4 / 2
 
     def peak(self, duration: Array) -> Array:
         return np.pi / (2 * duration)
@@ -125,6 +148,13 @@ class Trapezoid(Law):
             raise InputError("law.ramp: missing: a speed alone gives a ramp only over a distance, as of a line")
         rise = np.minimum(self.ramp, duration / 2)
         return np.where(duration - 2 * rise <= ROUNDING * duration, duration / 2, rise)
+
+    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+        return np.zeros_like(t), np.zeros_like(t)
+
+    def corners(self, duration: float) -> tuple[float, ...]:
+        rise = float(self._rise(np.array(duration)))
+        return (rise, duration - rise) if 2 * rise < duration * (1 - ROUNDING) else (duration / 2,)
 
     def peak(self, duration: Array) -> Array:
         return 1 / (duration - self._rise(duration))

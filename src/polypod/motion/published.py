@@ -8,12 +8,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
 from pydantic import Field, PrivateAttr
 
 from ..arrays import Array
 from ..description.quantities import Number
 from ..errors import InputError, UnknownNameError
-from .contract import Motion, Peak, Trajectory
+from .contract import Course, Motion, Peak, Trajectory
 from .files import loads_motion
 from .motion_file import MotionFile
 from .trajectories.base import TrajectoryKind
@@ -100,6 +101,12 @@ class Paced(Trajectory):
             return None
         velocity, turning, own = peak
         return Peak(self.pace * velocity, self.pace * turning, None if own is None else self.pace * own)
+
+    def course(self, t: Array, half: Array) -> Course | None:
+        found = self.original.course(self.pace * t, self.pace * half)
+        if found is None:
+            return None
+        return found._replace(expansion=found.expansion * (self.pace ** np.arange(5.0))[:, None, None])
 
     def evaluate(self, t: Array) -> Motion:
         motion = self.original.at(self.pace * t)

@@ -26,6 +26,7 @@ def sample_times(trajectory: Trajectory, rate: float = DEFAULT_RATE, also: Array
     ``also`` are times that must be among them, as far as they lie within the motion.
     """
     duration, pieces = trajectory.duration, trajectory.pieces
+    pieces = pieces[pieces[:, 2] > 0]
     if not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate}")
     if duration * rate + 1 > MOST_SAMPLES:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 from pathlib import Path as FilePath
 from typing import Annotated, Any, ClassVar, Literal
 
+import casadi as ca
 import numpy as np
 from pydantic import PrivateAttr
 
@@ -13,6 +14,7 @@ from ..arrays import Array
 from ..description.file_names import FileName
 from ..description.quantities import Position
 from ..errors import InputError
+from ..symbols.vectors import cross
 from .columns import Column
 from .contract import Motion
 from .fields import MaybeTimes, MaybeWrenches, Wrenches, check_written
@@ -35,6 +37,9 @@ class Wrench(Kind):
     what: ClassVar[str] = "wrench"
     frame: Literal["base", "platform"] = "base"
     point: Position = (0.0, 0.0, 0.0)
+
+    straight: ClassVar[bool] = False
+    """Whether components change evenly between the breaks."""
 
     @abstractmethod
     def components(self, time: Array) -> Array:
@@ -59,6 +64,13 @@ class Wrench(Kind):
         moment = local[..., 3:] + np.cross(arm, local[..., :3])
         return np.concatenate([local[..., :3], moment], axis=-1)
 
+    def in_symbols(self, components: ca.SX, axes: ca.SX) -> ca.SX:
+        """The same in symbols: of components (6) and the platform's axes (3, 3)."""
+        f, m = components[:3], components[3:]
+        if self.frame == "platform":
+            f, m = axes @ f, axes @ m
+        return ca.vertcat(f, m + cross(axes @ ca.DM(self.point), f))
+
 
 class ConstantWrench(Wrench):
     """The same ``value`` all the time. A wrench that is a list of six numbers is one.
@@ -66,6 +78,7 @@ class ConstantWrench(Wrench):
     The force acts at ``point`` of the platform frame; components are along the axes of ``frame``.
     """
 
+    straight: ClassVar[bool] = True
     kind: Literal["constant"] = "constant"
     value: Wrenches
 
@@ -83,6 +96,7 @@ class WrenchTable(Wrench):
     components are along the axes of ``frame``.
     """
 
+    straight: ClassVar[bool] = True
     kind: Literal["table"] = "table"
     times: MaybeTimes = None
     values: MaybeWrenches = None

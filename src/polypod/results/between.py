@@ -1,4 +1,4 @@
-"""A motion between its samples: what is proven of it there, and the forces half-way."""
+"""A motion between its samples: what is proven of it there, at every instant, and what is only looked at."""
 
 from __future__ import annotations
 
@@ -8,14 +8,19 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import PolypodError, StateError
-from ..model import Model
+from ..model import ActuatorInfo, Model
 from ..motion import Task
+from ..tables import called, short
+from .uses import OF_DRIVES, REACHED
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_ROUGH = 0.01  # of a force: what half-way is above the largest by more is worth a word
+    from ..analysis import MotionBounds
+
+_ROUGH = 0.01  # of a force: what it is above the largest at samples by more is worth a word
 _LOOKED_AT = 100_000  # samples at most between which a motion is judged more closely than at its own
+_UNITS = {"speed": "{}/s", "acceleration": "{}/s^2", "stroke": "{}"}
 
 
 class Between(NamedTuple):
@@ -23,55 +28,141 @@ class Between(NamedTuple):
 
     ``certified``: whether it is proven that legs close, keep their limits and stay off singular poses; None if that
     could not be tried. ``broken``: limits that it breaks there. ``text`` says so, ``warnings`` what to think of.
+    ``bounds`` is what drives are asked at most, at every instant; None where that is not proven, for the ``reason``.
     """
 
     certified: bool | None
     text: str
     broken: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    bounds: MotionBounds | None = None
+    reason: str = ""
 
 
-def between(model: Model, task: Task) -> Between:
-    """What is certain of a motion between its samples, which it makes; looked at more closely while that may help."""
-    from ..analysis import certify_motion  # much to import, which results to read have no use for
+def between(model: Model, task: Task, friction: bool = True) -> Between:
+    """What is certain of a motion between its samples, which it makes; looked at more closely while that may help.
+
+    By bounds along the motion (:func:`polypod.analysis.bound_motion`), forces and the drives' limits included; of a
+    motion or a robot that has none by boxes around the samples (:func:`polypod.analysis.certify_motion`), which say
+    nothing of forces.
+    """
+    from ..analysis import bound_motion  # much to import, which results to read have no use for
+
+    if task.trajectory is None:
+        text = "bare arrays have nothing between them"
+        return Between(None, f"can make it at its samples; {text}", reason=text)
+    try:
+        bounds = bound_motion(model, task, friction)
+    except PolypodError as error:
+        return _by_boxes(model, task)._replace(reason=str(error))
+    bends = "the platform bends" if model.robot.flexible else ""
+    found = _kinematics(model, task, bounds.certain, bounds.open, ", the platform unbent" if bends else "")
+    if bends:
+        return found._replace(reason=bends)
+    broken, open_ = _drives(model, bounds)
+    if broken and not found.broken:
+        found = found._replace(text=f"breaks limits between its samples: {'; '.join(broken)}")
+    return found._replace(broken=(*found.broken, *broken), warnings=(*found.warnings, *open_), bounds=bounds)
+
+
+def _by_boxes(model: Model, task: Task) -> Between:
+    from ..analysis import certify_motion
 
     count, duration = len(task.time), float(task.time[-1])
     try:
-        if task.trajectory is None:
-            return Between(None, "can make it at its samples; bare arrays have nothing between them")
         for finer in (1, 4, 16, 64):
             found = certify_motion(model, task.trajectory, (count - 1) * finer / duration, most=1)
             if found.ok or 4 * len(found.time) > _LOOKED_AT:
                 break
     except PolypodError as error:
         return Between(None, f"can make it at its samples; nothing is proven between them: {error}")
-    if found.ok:
-        unbent = ", the platform unbent" if model.robot.flexible else ""
-        speeds = f"{found.speed:.3g} m/s and {found.turning:.3g} rad/s"
-        taken = "" if found.proven else f", taking for granted that it is nowhere faster than {speeds}"
-        return Between(True, f"can make it, between the samples too (proven of its kinematics{unbent}{taken})")
-    kept = model.limits(task.trajectory.at(found.open).pose)
+    unbent = ", the platform unbent" if model.robot.flexible else ""
+    speeds = f"{found.speed:.3g} m/s and {found.turning:.3g} rad/s"
+    taken = "" if found.proven else f", taking for granted that it is nowhere faster than {speeds}"
+    return _kinematics(model, task, found.ok, found.open, f"{unbent}{taken}")
+
+
+def _kinematics(model: Model, task: Task, ok: bool, open_: Array, but: str) -> Between:
+    """Whether legs close, keep their limits and stay off singular poses; ``open_`` are times where it is not proven."""
+    if ok:
+        return Between(True, f"can make it, between the samples too (proven of its kinematics{but})")
+    assert task.trajectory is not None
+    kept = model.limits(task.trajectory.at(open_).pose)
     if not kept.ok:
         broken = tuple(kept.violations())
-        return Between(False, f"keeps its limits at its samples and breaks them between: {'; '.join(broken)}", broken)
-    open_ = f"near t = {found.open[0]:.4g} s" + (f" to {found.open[-1]:.4g} s" if len(found.open) > 1 else "")
+        return Between(False, f"breaks limits between its samples: {'; '.join(broken)}", broken)
+    when = f"near t = {open_[0]:.4g} s" + (f" to {open_[-1]:.4g} s" if len(open_) > 1 else "")
     warning = (
-        f"{open_} it is not proven between samples that legs close, keep their limits and stay off singular poses: the "
+        f"{when} it is not proven between samples that legs close, keep their limits and stay off singular poses: the "
         "motion comes too near to where they do not; keep a larger distance"
     )
     return Between(False, "can make it at its samples", (), (warning,))
 
 
+def _drives(model: Model, bounds: MotionBounds) -> tuple[list[str], list[str]]:
+    """Limits of drives that are broken somewhere, and those of which it is not proven that they are kept."""
+    broken, open_ = [], []
+    for name, field in OF_DRIVES.items():
+        for k, actuator in enumerate(model.actuators):
+            given = getattr(actuator.drive, field)
+            allowed = 1.0 if name == "force at speed" else given
+            most = float(bounds.most[name][k])
+            if given is None or most <= allowed * (1 + REACHED):
+                continue
+            what = f"{called(name, actuator.force_unit)} of {actuator.name}"
+            seen, unit = float(bounds.seen[name][k]) if name in bounds.seen else 0.0, _unit(name, actuator)
+            limit = f"{short(allowed, 6)} {unit}".rstrip()
+            if seen > allowed * (1 + 1e-12):
+                when = f"at t = {bounds.time[name][k]:.6g} s"
+                broken.append(f"{what} is {short(seen, 6)} {unit} {when}, {limit} are allowed")
+            else:
+                open_.append(
+                    f"it is not proven that {what} keeps its limit between samples: it is at most {short(most, 6)} "
+                    f"{unit}, {limit} are allowed"
+                )
+    return broken, open_
+
+
+def _unit(name: str, actuator: ActuatorInfo) -> str:
+    if name == "force at speed":
+        return "of its curve"
+    if name == "power":
+        return "W"
+    return _UNITS[name].format(actuator.unit) if name in _UNITS else actuator.force_unit
+
+
 def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool) -> xr.Dataset:
     """A study with what is known of its motion between samples, in words: ``between_samples`` among its attributes.
 
-    Forces are looked at half-way too; nothing is proven of them.
+    ``most`` is what drives are asked at every instant at most, where that is proven; else forces are looked at half-way
+    between samples too.
     """
-    found = between(model, task)
-    forces = _half_way(result.force.values, model, task, friction)
+    found = between(model, task, friction)
+    if found.bounds is None:
+        forces: tuple[str, ...] = _half_way(result.force.values, model, task, friction)
+        forces = (f"Forces are judged at samples and half-way only: {found.reason}", *forces)
+    else:
+        forces = _bounded(result.force.values, model, found.bounds)
+        rows = np.stack([found.bounds.most[name] for name in OF_DRIVES])
+        text = {"long_name": "what the actuator is asked at most at every instant, proven", "units": "SI"}
+        result = result.assign_coords(drive_limit=list(OF_DRIVES))
+        result["most"] = (("drive_limit", "actuator"), rows, text)
     texts = (f"The robot {found.text}", *found.warnings, *forces)
     attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}
     return result.assign_attrs(certified={True: "yes", False: "no", None: "not tried"}[found.certified], **attributes)
+
+
+def _bounded(force: Array, model: Model, bounds: MotionBounds) -> tuple[str, ...]:
+    """A sentence on the proven bounds of forces, beside the largest of samples (n, a)."""
+    largest = np.abs(force).max(axis=0)
+    above, seen = (of["force"] / np.where(largest > 0, largest, np.inf) - 1 for of in (bounds.most, bounds.seen))
+    k = int(np.argmax(above))
+    if not np.isfinite(above[k]):
+        return ()
+    name = model.actuators[k].name
+    text = f"At no instant is a force more than {100 * above[k]:.2g} % above its largest at samples (proven; {name})"
+    rough = f"Between samples that of {name} is {100 * seen[k]:.2g} % above: samples are too few, give a higher --rate"
+    return (text, rough) if seen[k] > _ROUGH else (text,)
 
 
 def _half_way(force: Array, model: Model, task: Task, friction: bool) -> tuple[str, ...]:

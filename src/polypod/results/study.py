@@ -18,6 +18,7 @@ from ..model import Model
 from ..model.reactions import Reactions
 from ..motion import Task, make_task, with_motion_lines
 from ..symbols.vectors import absent
+from .between import judged_between
 from .travelled import travelled
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ def study(
     friction: bool = True,
     progress: Progress = lambda step: None,
     vibration: bool | None = None,
+    certify: bool = True,
 ) -> xr.Dataset:
     """Inverse dynamics of a robot along a task: an :class:`xarray.Dataset`, see :mod:`polypod.datasets`.
 
@@ -47,6 +49,9 @@ def study(
 
     A motion that leaves the workspace is a :class:`~polypod.errors.StateError` that names leg, amount and time; so is
     one that crosses a singular pose, between samples too. ``progress`` is called with what is done next.
+
+    With ``certify`` the motion is judged between its samples too, by proof where there is one
+    (:func:`polypod.results.between`); without, the result and its verdict are those of the samples, and say so.
 
     The frame of a flexible platform follows the task exactly while the platform bends (Long, section 6): all results
     are those of the deformed robot. It vibrates, unless ``vibration`` says that it does not or its frame cannot follow
@@ -63,10 +68,14 @@ def study(
     if not isinstance(model, (Model, Robot, str, Path)):
         raise InputError(f"model: a polypod.Model, a robot, its name or its file is needed, got {type(model).__name__}")
     known = model if isinstance(model, Model) else Model(model)
-    if isinstance(task, Task):
-        return _study(known, task, friction, progress, vibration)
-    with with_motion_lines(task):
-        return _study(known, make_task(known, task), friction, progress, vibration)
+    meant, file = (task, None) if isinstance(task, Task) else (None, task)
+    with with_motion_lines(file):
+        chosen = meant or make_task(known, file)
+        result = _study(known, chosen, friction, progress, vibration)
+    if not certify:
+        return result
+    progress("between the samples")
+    return judged_between(result, known, chosen, friction)
 
 
 def _study(model: Model, task: Task, friction: bool, progress: Progress, vibration: bool | None) -> xr.Dataset:

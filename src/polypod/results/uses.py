@@ -7,7 +7,7 @@ the range; in a cone it is the angle by the half angle.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -25,14 +25,16 @@ OF_DRIVES = {
 }  # fmt: skip
 """What drives are judged by, in the order of the verdict, and the field of a robot file that limits it."""
 _ROUNDING = 1e-12
+REACHED = 1e-9
+"""Relative rounding with which a limit that is proven to be reached at most counts as kept."""
 
 
 @dataclass(frozen=True)
 class Use:
     """One limit at its worst: what is asked where and when (None: over the whole motion), and what is allowed.
 
-    ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds; ``least`` that it is
-    the low end of a range. SI units.
+    ``use`` is a share of what is allowed, 1 at the limit; ``kept`` says whether the limit holds at the samples;
+    ``least`` that it is the low end of a range; ``proven`` that it holds at every instant. SI units.
     """
 
     quantity: str
@@ -44,6 +46,7 @@ class Use:
     use: float
     kept: bool
     least: bool = False
+    proven: bool = False
 
 
 def of_drives(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
@@ -51,8 +54,20 @@ def of_drives(result: xr.Dataset, given: list[Drive], name: str) -> list[Use]:
     found = []
     for k, (where, drive) in enumerate(zip(actuators(result), given, strict=True)):
         if getattr(drive, OF_DRIVES[name]) is not None:
-            found.append(_of_drive(result, k, where, drive, name))
+            use = _of_drive(result, k, where, drive, name)
+            found.append(replace(use, proven=use.kept and _at_most(result, k, name) <= _bound(drive, name)))
     return found
+
+
+def _at_most(result: xr.Dataset, k: int, name: str) -> float:
+    """What is asked of an actuator at every instant at most, as far as it is proven."""
+    return float(result.most.sel(drive_limit=name)[k]) if "most" in result else math.inf
+
+
+def _bound(drive: Drive, name: str) -> float:
+    """What it may be proven to be at most: of a curve it is its use."""
+    allowed = 1.0 if name == "force at speed" else getattr(drive, OF_DRIVES[name])
+    return float(allowed * (1 + REACHED))
 
 
 def _of_drive(result: xr.Dataset, k: int, where: str, drive: Drive, name: str) -> Use:
@@ -91,6 +106,7 @@ def _holds(share: float) -> bool:
 def of_limits(result: xr.Dataset) -> list[Use]:
     """Uses of lengths, coordinates and cones that the robot file limits."""
     report, time = limit_report(result), result.time.values
+    proven = result.attrs.get("certified") == "yes"
     middle, half = 0.5 * (report.low + report.high), 0.5 * (report.high - report.low)
     cones = np.array([name.endswith("cone") for _, name in report.names], dtype=bool)
     share = np.where(cones, report.value / report.high, np.abs(report.value - middle) / half)
@@ -102,7 +118,8 @@ def of_limits(result: xr.Dataset) -> list[Use]:
         allowed = float(report.low[k] if low else report.high[k])
         kept, label = bool(report.inside[:, k].all()), name if cones[k] else f"{name} range"
         use = float(share[at, k])
-        found.append(Use(label, leg, value, allowed, report.units[k], float(time[at]), use, kept, bool(low)))
+        unit = report.units[k]
+        found.append(Use(label, leg, value, allowed, unit, float(time[at]), use, kept, bool(low), kept and proven))
     return found
 
 

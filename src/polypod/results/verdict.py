@@ -44,6 +44,11 @@ class Verdict:
         return all(one.kept for one in self.uses) and not self.between
 
     @property
+    def proven(self) -> bool:
+        """Whether it is proven that every limit is kept at every instant, not at the samples only."""
+        return self.ok and all(one.proven for one in self.uses)
+
+    @property
     def worst(self) -> Use | None:
         """The limit that is used most; None where there is none."""
         return max(self.uses, key=lambda one: (not one.kept, one.use), default=None)
@@ -61,7 +66,8 @@ class Verdict:
             return f"Does not fit: {', '.join(broken)} beyond the limit; worst is {most}."
         if self.between:
             return f"Does not fit: limits are broken between samples: {self.between}."
-        return f"Fits: all {len(self.uses)} limits are kept; most used is {most}."
+        when = "at every instant (proven)" if self.proven else "at the samples"
+        return f"Fits: all {len(self.uses)} limits are kept {when}; most used is {most}."
 
     @property
     def table(self) -> Table:
@@ -80,10 +86,10 @@ class Verdict:
     def details(self) -> Table:
         """Every limit of every drive, joint and bearing, in SI units."""
         columns = [("limit", ""), ("of", ""), ("at", "s"), ("asked", ""), ("allowed", ""), ("unit", ""),
-                   ("use", "1"), ("kept", "")]  # fmt: skip
+                   ("use", "1"), ("kept", ""), ("proven", "")]  # fmt: skip
         rows = [
             (one.quantity, one.where, math.nan if one.time is None else one.time, one.value, one.allowed, one.unit,
-             one.use, "yes" if one.kept else "no")
+             one.use, "yes" if one.kept else "no", "yes" if one.proven else "no")
             for one in self.uses
         ]  # fmt: skip
         return table("Use of limits", columns, rows)
@@ -103,6 +109,7 @@ class Verdict:
         """As JSON data."""
         return {
             "ok": self.ok,
+            "proven": self.proven,
             "judged": len(self.uses),
             "headline": self.headline,
             "unjudged": list(self.unjudged),

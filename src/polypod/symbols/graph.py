@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import casadi as ca
 
@@ -62,14 +62,19 @@ class Graph:
         what: str,
     ) -> list[list[Value]]:
         """The outputs in any arithmetic, called ``what``, that has a rule for each operation: intervals, say."""
-        values: list[Value] = []
-        for step in self.operations:
+        values: list[Any] = []
+        last = {i: number for number, step in enumerate(self.operations) for i in step.arguments}
+        last |= dict.fromkeys((i for row in self.outputs for i in row), -1)
+        for number, step in enumerate(self.operations):
             if step.op == ca.OP_INPUT:
                 values.append(inputs[step.source[0]][step.source[1]])
             elif step.op == ca.OP_CONST:
                 values.append(constant(step.constant))
             elif step.op in rules:
                 values.append(rules[step.op](*(values[i] for i in step.arguments)))
+                for i in step.arguments:
+                    if last[i] == number:
+                        values[i] = None  # where values are arrays, thousands of them fill the memory
             else:
                 raise unsupported(step.op, what)
         return [[values[i] for i in row] for row in self.outputs]

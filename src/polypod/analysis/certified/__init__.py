@@ -1,5 +1,6 @@
 """What holds for certain: bounds by interval arithmetic over boxes of poses, rounding included."""
 
+from .bounds import MotionBounds, bound_motion
 from .boxes import CertifiedBox, certified_box
 from .enclosure import Enclosure
 from .implicit import ImplicitEnclosure, enclosure_of
@@ -13,7 +14,9 @@ __all__ = [
     "CertifiedVolume",
     "Enclosure",
     "ImplicitEnclosure",
+    "MotionBounds",
     "Verdict",
+    "bound_motion",
     "certified_box",
     "certified_volume",
     "certify_motion",

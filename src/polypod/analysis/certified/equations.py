@@ -74,7 +74,7 @@ def _unknowns(mechanism: Mechanism) -> list[Unknowns]:
     return [u for leg in mechanism.placed if (u := leg.placement.unknowns) is not None]
 
 
-class _Symbols(NamedTuple):
+class Symbols(NamedTuple):
     x: ca.SX
     y: ca.SX
     pose: ca.SX
@@ -84,7 +84,7 @@ class _Symbols(NamedTuple):
     slopes: ca.SX
 
 
-def _symbols(mechanism: Mechanism, chart: Chart) -> _Symbols:
+def symbols_of(mechanism: Mechanism, chart: Chart) -> Symbols:
     """Symbols of x and y, what is found there, and the slopes of E and q by [x, y]."""
     m = 6 if mechanism.platform.full else len(mechanism.robot.freedoms)
     x, y = ca.SX.sym("x", m), ca.SX.sym("y", unknown_count(mechanism))
@@ -100,7 +100,7 @@ def _symbols(mechanism: Mechanism, chart: Chart) -> _Symbols:
     inputs.pose = port("pose", moved, (4, 4))
     legs = mechanism.resting(inputs)[1]
     found, slopes = _found(mechanism, legs, y[first:], twists)
-    return _Symbols(x, y, pose, fixed, mechanism.numbers.symbols, found, slopes)
+    return Symbols(x, y, pose, fixed, mechanism.numbers.symbols, found, slopes)
 
 
 class Stated(NamedTuple):
@@ -175,13 +175,13 @@ def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: c
     return followed, ca.vertcat(*leaning, *slopes[1])
 
 
-def _ports(s: _Symbols, chart: Chart, first: tuple[tuple[str, ca.SX], ...]) -> tuple[Port, ...]:
+def _ports(s: Symbols, chart: Chart, first: tuple[tuple[str, ca.SX], ...]) -> tuple[Port, ...]:
     named = [*first, *([("pose", s.pose)] if chart == "about" else []), ("fixed", s.fixed), ("numbers", s.numbers)]
     return tuple(Port(name, of, (4, 4) if name == "pose" else (of.numel(),)) for name, of in named)
 
 
 def _slopes(mechanism: Mechanism, chart: Chart) -> Expression:
-    s = _symbols(mechanism, chart)
+    s = symbols_of(mechanism, chart)
     k, m = s.y.numel(), s.x.numel()
     outputs = (
         port("equations", s.found.equations),
@@ -192,7 +192,7 @@ def _slopes(mechanism: Mechanism, chart: Chart) -> Expression:
 
 
 def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
-    s = _symbols(mechanism, chart)
+    s = symbols_of(mechanism, chart)
     m, k = s.x.numel(), s.y.numel()
     over = ca.vertcat(s.found.values, s.found.margins, ca.vec(s.slopes.T))
     parts = ca.cse([ca.densify(part) for part in (s.found.equations, over)])
@@ -207,7 +207,7 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
     (equations,) = modelled(graph.only([0]), [[*own, *line], *rest])
     (found,) = modelled(graph.only([1]), [[*own, *wide], *rest])
     models = [*equations, *found]
-    slopes = ca.vertcat(*[ca.horzcat(*model.slopes) for model in models])
+    slopes = ca.SX(ca.vertcat(*[ca.horzcat(*model.slopes) for model in models]))
     outputs = (
         port("middle", ca.vertcat(*[model.middle for model in models])),
         port("slopes", ca.densify(slopes), (len(models), m)),

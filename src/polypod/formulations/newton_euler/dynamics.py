@@ -71,6 +71,17 @@ def balance(
     mechanism: Mechanism, platform: PlatformState, wrench: ca.SX, friction: bool, loads: Loads | None = None
 ) -> Balance:
     """Solve the free bodies of a whole robot at a motion."""
+    legs, lines, need = platform_balance(mechanism, platform, wrench, friction, loads)
+    solution = solve_general(lines, need)
+    forces = [_actuator_force(leg, solution.x[i]) for i, leg in enumerate(legs)]
+    quality = mechanism.quality([leg.leg for leg in legs], solution.quality)
+    return Balance(legs, solution.x, ca.vertcat(*forces), quality)
+
+
+def platform_balance(
+    mechanism: Mechanism, platform: PlatformState, wrench: ca.SX, friction: bool, loads: Loads | None
+) -> tuple[list[LegBalance], ca.SX, ca.SX]:
+    """The legs, and A (6, 6) and b (6) of the platform's balance A mu = b, mu the legs' forces along their lines."""
     attached = mechanism.attach(platform)
     legs = [_leg_balance(mechanism, leg, JointFriction.of(leg, friction, loads)) for leg in attached]
     need = platform.required_wrench - wrench
@@ -78,9 +89,7 @@ def balance(
     for leg in legs:
         need = need - leg.leg.force(leg.fixed) - platform.moment(leg.leg.number, leg.friction.on_platform.moment)
         lines.append(ca.vertcat(leg.n, cross(leg.leg.arm, leg.n)))
-    solution = solve_general(ca.horzcat(*lines), need)
-    forces = [_actuator_force(leg, solution.x[i]) for i, leg in enumerate(legs)]
-    return Balance(legs, solution.x, ca.vertcat(*forces), mechanism.quality(attached, solution.quality))
+    return legs, ca.horzcat(*lines), need
 
 
 def _leg_balance(mechanism: Mechanism, leg: LegAtState, friction: JointFriction) -> LegBalance:
@@ -211,7 +220,7 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
         elastic = (port("elastic_acceleration", solved.elastic),)
     elif closed_form(mechanism):
         rigid = balance(mechanism, platform, x.wrench.symbols, friction, loads)
-        named, force, quality = joint_wrenches(rigid), rigid.force, rigid.quality
+        named, force, quality = joint_wrenches(rigid.legs, rigid.mu), rigid.force, rigid.quality
         open_numbers = np.zeros((len(named), 6), dtype=bool)
     else:
         shared = None
@@ -284,11 +293,11 @@ def flexible_wrenches(
     return result
 
 
-def joint_wrenches(solved: Balance) -> list[tuple[str, str, Wrench]]:
+def joint_wrenches(legs: list[LegBalance], mu: ca.SX) -> list[tuple[str, str, Wrench]]:
     """(leg, joint, wrench on its child at its point) for every joint, in the order of the legs' joints."""
     result = []
-    for number, leg in enumerate(solved.legs):
-        result += leg_wrenches(leg.bodies, leg.tip_force(solved.mu[number]), leg.friction)
+    for number, leg in enumerate(legs):
+        result += leg_wrenches(leg.bodies, leg.tip_force(mu[number]), leg.friction)
     return result
 
 

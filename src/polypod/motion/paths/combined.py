@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path as FilePath
 from typing import Annotated, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr
 
 from ...arrays import Array
 from ...errors import InputError
 from ..checks import CLOSE, same_duration
 from ..columns import Column
-from ..contract import Coordinates, Path, matched
+from ..contract import Beyond, Coordinates, Path, matched
 from ..tables import one_clock
 from .base import AnyPath, PathKind
 
@@ -54,6 +56,17 @@ class CombinedPath(PathKind):
         parts = tuple(matched(f"parts.{number}", part, own) for number, (part, own) in pairs)
         return self.model_copy(update={"parts": parts})
 
+    def beyond(self, t: Array, half: Array) -> Beyond | None:
+        found = [beyond for part in self.parts if (beyond := part.beyond(t, half)) is not None]
+        if len(found) < len(self.parts):
+            return None
+        third, fourth = (self._at_once([of[k] for of in found], t) for k in range(2))
+        return third, fourth
+
+    def _at_once(self, parts: list[Array], t: Array) -> Array:
+        """Values of all parts as those of the whole: their sum."""
+        return np.asarray(np.sum(parts, axis=0))
+
     @property
     def peak(self) -> Array | None:
         peaks = [peak for part in self.parts if (peak := part.peak) is not None]
@@ -78,9 +91,14 @@ class Stack(CombinedPath):
         return (sum(part.count for part in self.parts),)
 
     def evaluate(self, t: Array) -> Coordinates:
-        values = [(part.shape or (1,), part.evaluate(t)) for part in self.parts]
-        columns = ([np.reshape(value[order], t.shape + shape) for shape, value in values] for order in range(3))
-        return Coordinates(*(np.concatenate(column, axis=-1) for column in columns))
+        values = [part.evaluate(t) for part in self.parts]
+        return Coordinates(*(self._at_once([value[order] for value in values], t) for order in range(3)))
+
+    def _at_once(self, parts: list[Array], t: Array) -> Array:
+        shaped = [
+            np.reshape(value, t.shape + (part.shape or (1,))) for part, value in zip(self.parts, parts, strict=True)
+        ]
+        return np.concatenate(shaped, axis=-1)
 
     def _joined(self, peaks: list[Array]) -> Array:
         return np.concatenate(peaks)
@@ -101,8 +119,8 @@ class Sum(CombinedPath):
         one_clock("parts", *self.parts)
 
     def evaluate(self, t: Array) -> Coordinates:
-        values = zip(*(part.evaluate(t) for part in self.parts), strict=True)
-        return Coordinates(*(np.sum(derivative, axis=0) for derivative in values))
+        values = [part.evaluate(t) for part in self.parts]
+        return Coordinates(*(self._at_once([value[order] for value in values], t) for order in range(3)))
 
     def _joined(self, peaks: list[Array]) -> Array:
         return np.asarray(np.sum(peaks, axis=0))
@@ -140,14 +158,28 @@ class Piecewise(CombinedPath):
 
     def evaluate(self, t: Array) -> Coordinates:
         flat = t.reshape(-1)
-        index = np.searchsorted(self._breaks[1:-1], flat, side="right")
         result = Coordinates(*(np.empty(flat.shape + self.shape) for _ in range(3)))
-        for i in np.unique(index):
-            rows = np.flatnonzero(index == i)
-            local = np.clip(flat[rows] - self._breaks[i], 0.0, self.parts[i].duration)
-            for whole, piece in zip(result, self.parts[i].evaluate(local), strict=True):
+        for part, rows, local in self._turns(flat):
+            for whole, piece in zip(result, part.evaluate(local), strict=True):
                 whole[rows] = piece
         return Coordinates(*(whole.reshape(t.shape + self.shape) for whole in result))
+
+    def beyond(self, t: Array, half: Array) -> Beyond | None:
+        result = np.empty(t.shape + self.shape), np.empty(t.shape + self.shape)
+        for part, rows, local in self._turns(t):
+            found = part.beyond(local, half[rows])
+            if found is None:
+                return None
+            for whole, piece in zip(result, found, strict=True):
+                whole[rows] = piece
+        return result
+
+    def _turns(self, t: Array) -> Iterator[tuple[Path, NDArray[np.intp], Array]]:
+        """The parts that times (n,) fall in, which times those are, and the same counted from where the part starts."""
+        index = np.searchsorted(self._breaks[1:-1], t, side="right")
+        for i in np.unique(index):
+            rows = np.flatnonzero(index == i)
+            yield self.parts[i], rows, np.clip(t[rows] - self._breaks[i], 0.0, self.parts[i].duration)
 
 
 def _check_joint(number: int, before: Path, after: Path, continuity: int) -> None:

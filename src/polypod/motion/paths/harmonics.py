@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...description.quantities import Number, Position
 from ...errors import InputError
 from ..checks import scalar_or_vector, unit
-from ..contract import INTERVALS, Coordinates
+from ..contract import INTERVALS, Beyond, Coordinates
 from ..fields import Axis, Duration, Frequencies, Numbers, Phases
 from .base import PathKind
 
@@ -46,6 +46,12 @@ class HarmonicPath(PathKind):
         c, s = np.cos(angle), np.sin(angle)
         swing = cosine * c + sine * s
         return Coordinates(offset + swing, w * (sine * c - cosine * s), -w * w * swing)
+
+    def beyond(self, t: Array, half: Array) -> Beyond:
+        _, cosine, sine, w = self._wave
+        angle = np.multiply.outer(t, w)
+        third = w**3 * (cosine * np.sin(angle) - sine * np.cos(angle))
+        return third, np.broadcast_to(w**4 * np.hypot(cosine, sine), third.shape)
 
     @property
     def peak(self) -> Array:

@@ -15,8 +15,8 @@ from ...description.file_names import FileName
 from ...errors import InputError
 from ..checks import knots, scalar_or_vector
 from ..columns import Column
-from ..contract import Coordinates, even_pieces
-from ..fastest_rate import peak_of
+from ..contract import Beyond, Coordinates, even_pieces
+from ..fastest_rate import beyond_of, peak_of
 from ..fields import Accelerations, Duration, MaybeNumbers, MaybeTimes, Numbers, Velocities
 from ..laws import QUINTIC, AnyLaw, Law
 from ..tables import Table, read_table
@@ -71,9 +71,26 @@ class Line(PathKind):
         return Coordinates(self._start + s, sdot, sddot)
 
     @property
+    def pieces(self) -> Array:
+        return np.concatenate([super().pieces, corner_pieces(np.array([0.0, self.duration]), self._law)])
+
+    def beyond(self, t: Array, half: Array) -> Beyond | None:
+        found = self._law.beyond(t, np.full_like(t, self.duration), half)
+        if found is None:
+            return None
+        third, fourth = found
+        return np.multiply.outer(third, self._step), np.multiply.outer(fourth, np.abs(self._step))
+
+    @property
     def peak(self) -> Array | None:
         top = self._law.peak(np.array(self.duration))
         return None if top is None else np.atleast_1d(np.abs(self._step) * top)
+
+
+def corner_pieces(times: Array, law: Law) -> Array:
+    """Pieces that end where the acceleration of a law from each of ``times`` (n,) to the next jumps."""
+    spans = zip(times[:-1], np.diff(times), strict=True)
+    return np.array([[start, start + c, 0.0] for start, span in spans for c in law.corners(float(span))]).reshape(-1, 3)
 
 
 def _distance(start: Any, end: Any) -> float:
@@ -164,6 +181,23 @@ class Through(PointPath):
         return Coordinates(self._points[i] + s * step, sdot * step, sddot * step)
 
     @property
+    def pieces(self) -> Array:
+        return np.concatenate([super().pieces, corner_pieces(self._times, self.law)])
+
+    def progress_beyond(self, t: Array, half: Array) -> Beyond | None:
+        """Third derivative (n,) of the progress, and bounds of the fourth within t +- half."""
+        i = np.searchsorted(self._times[1:-1], t, side="right")
+        return self.law.beyond(t - self._times[i], np.diff(self._times)[i], half)
+
+    def beyond(self, t: Array, half: Array) -> Beyond | None:
+        found = self.progress_beyond(t, half)
+        if found is None:
+            return None
+        step = np.diff(self._points, axis=0)[np.searchsorted(self._times[1:-1], t, side="right")]
+        third, fourth = (np.reshape(part, t.shape + (1,) * len(self.shape)) for part in found)
+        return third * step, fourth * np.abs(step)
+
+    @property
     def peaks(self) -> Array | None:
         """Largest sdot [1/s] on every line; None where the law does not say."""
         return self.law.peak(np.diff(self._times))
@@ -200,6 +234,9 @@ class Spline(PointPath):
 
     def evaluate(self, t: Array) -> Coordinates:
         return Coordinates(*(self._curve(t, nu) for nu in range(3)))
+
+    def beyond(self, t: Array, half: Array) -> Beyond:
+        return beyond_of(self._curve, 5, t, half)
 
     @property
     def peak(self) -> Array:

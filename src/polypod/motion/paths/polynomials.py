@@ -13,8 +13,8 @@ from pydantic import PrivateAttr
 from ...arrays import Array
 from ...errors import InputError
 from ..checks import finite, knots, scalar_or_vector
-from ..contract import Coordinates, even_pieces
-from ..fastest_rate import peak_of
+from ..contract import Beyond, Coordinates, even_pieces
+from ..fastest_rate import beyond_of, peak_of
 from ..fields import Accelerations, Coefficients, Duration, Numbers, Times, Velocities
 from .base import PathKind
 
@@ -43,6 +43,9 @@ class PolynomialPath(PathKind):
 
     def evaluate(self, t: Array) -> Coordinates:
         return Coordinates(*(self._curve(t, nu) for nu in range(3)))
+
+    def beyond(self, t: Array, half: Array) -> Beyond:
+        return beyond_of(self._curve, len(self._curve.c) - 1, t, half)
 
     @property
     def peak(self) -> Array:
@@ -84,6 +87,10 @@ class Rest(PathKind):
     def evaluate(self, t: Array) -> Coordinates:
         still = np.zeros(t.shape + self.shape)
         return Coordinates(still + self._point, still, still.copy())
+
+    def beyond(self, t: Array, half: Array) -> Beyond:
+        still = np.zeros(t.shape + self.shape)
+        return still, still
 
     @property
     def peak(self) -> Array:

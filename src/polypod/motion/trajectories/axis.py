@@ -13,11 +13,11 @@ from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import same_duration, unit
 from ..columns import Column
-from ..contract import Motion, Path, Peak, matched
+from ..contract import Course, Motion, Path, Peak, matched
 from ..fields import Axis
 from ..paths.base import AnyPath
 from ..tables import one_clock
-from .base import POSITION, Placed, assembled, turn
+from .base import POSITION, Placed, assembled, turn, turned_about
 
 
 class AxisTurn(Placed):
@@ -64,6 +64,13 @@ class AxisTurn(Placed):
     def peak(self) -> Peak | None:
         velocity, turning = self._position.peak, self._angle.peak
         return None if velocity is None or turning is None else Peak(velocity, float(turning[0]))
+
+    def placed_course(self, t: Array, half: Array) -> Course | None:
+        position, angle = self._position.expansion(t, half), self._angle.expansion(t, half)
+        if position is None or angle is None:
+            return None
+        numbers = np.concatenate([self._axis, self._rotation.ravel()])
+        return Course(np.concatenate([position, angle], axis=-1), np.tile(numbers, (len(t), 1)), turned_about)
 
     def placed(self, t: Array) -> Motion:
         angle, rate, acc = (derivative.reshape(t.shape) for derivative in self._angle.evaluate(t))

@@ -6,13 +6,15 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
+import casadi as ca
 import numpy as np
 from pydantic import SerializeAsAny
 
 from ...arrays import Array
 from ...errors import InputError
+from ...symbols.vectors import Frame, skew
 from ..columns import Column
-from ..contract import Motion, Peak, Trajectory
+from ..contract import Course, Motion, Peak, Trajectory
 from ..kinds import Family, Kind, any_of
 from ..paths.base import PathKind
 
@@ -50,6 +52,13 @@ class Placed(TrajectoryKind):
         """The motion with angles in this order, unless it states its own."""
         return self
 
+    def course(self, t: Array, half: Array) -> Course | None:
+        return None if self.relative_to == "home" else self.placed_course(t, half)
+
+    def placed_course(self, t: Array, half: Array) -> Course | None:
+        """The same of :meth:`course`."""
+        return None
+
     def evaluate(self, t: Array) -> Motion:
         if self.relative_to == "home":
             raise InputError("relative_to: counts from a robot's home; trajectory.for_model(model) puts it there")
@@ -81,12 +90,31 @@ class FromHome(Trajectory):
     def peak(self) -> Peak | None:
         return self.inner.peak
 
+    def course(self, t: Array, half: Array) -> Course | None:
+        inner = self.inner.course(t, half)
+        if inner is None or inner.pose is None:
+            return None
+        base = inner.pose
+
+        def pose(c: ca.SX, numbers: ca.SX) -> Frame:
+            frame = base(c, numbers)
+            return Frame(frame.origin + ca.DM(self.home[:3, 3]), frame.axes @ ca.DM(self.home[:3, :3]))
+
+        return inner._replace(pose=pose)
+
     def evaluate(self, t: Array) -> Motion:
         motion = self.inner.evaluate(t)
         pose = motion.pose.copy()
         pose[..., :3, 3] += self.home[:3, 3]
         pose[..., :3, :3] = pose[..., :3, :3] @ self.home[:3, :3]
         return motion._replace(pose=pose)
+
+
+def turned_about(c: ca.SX, numbers: ca.SX) -> Frame:
+    """The frame at c[:3], turned by c[3] about an axis from a rotation: ``numbers`` (12) are axis and rotation."""
+    tilde = skew(numbers[:3])
+    turn = ca.SX.eye(3) + ca.sin(c[3]) * tilde + (1 - ca.cos(c[3])) * (tilde @ tilde)
+    return Frame(c[:3], turn @ ca.reshape(numbers[3:], 3, 3).T)
 
 
 def checked_convention(convention: str | None) -> str | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path as FilePath
 from typing import Literal
 
+import casadi as ca
 import numpy as np
 from pydantic import PrivateAttr
 
 from ...arrays import Array
 from ...errors import InputError
-from ..contract import Motion, Path, Peak, matched
+from ...symbols.vectors import Frame, skew
+from ..contract import Course, Motion, Path, Peak, matched
 from ..paths.base import AnyPath
 from .base import ANGLES, POSITION, Placed, assembled, checked_convention
 
@@ -65,6 +67,17 @@ class Euler(Placed):
         # the first and the third axis may coincide, the second is square to both
         return Peak(peak[:3], float(np.hypot(peak[3] + peak[5], peak[4])))
 
+    def placed_course(self, t: Array, half: Array) -> Course | None:
+        expansion = self._path.expansion(t, half)
+        return None if expansion is None else Course(expansion, np.zeros((len(t), 0)), self._pose)
+
+    def _pose(self, c: ca.SX, numbers: ca.SX) -> Frame:
+        """The platform's frame in symbols."""
+        assert self.convention is not None
+        turns = [_turn("xyz".index(name), c[3 + k]) for k, name in enumerate(self.convention.lower())]
+        first, second, third = turns if self.convention.isupper() else turns[::-1]
+        return Frame(c[:3], first @ second @ third)
+
     def placed(self, t: Array) -> Motion:
         if self.convention is None:
             raise InputError("convention: missing: the order of the angles, such as 'ZYX'; for_model takes the robot's")
@@ -89,6 +102,12 @@ class Euler(Placed):
         return assembled(
             t, np.moveaxis(rotation, (0, 1), (-2, -1)), position, np.moveaxis(omega, 0, -1), np.moveaxis(alpha, 0, -1)
         )
+
+
+def _turn(axis: int, angle: ca.SX) -> ca.SX:
+    """Rotation about one of the axes."""
+    tilde = skew(ca.SX.eye(3)[:, axis])
+    return ca.SX.eye(3) + ca.sin(angle) * tilde + (1 - ca.cos(angle)) * (tilde @ tilde)
 
 
 def _cross(a: Array, b: Array) -> Array:

@@ -19,12 +19,12 @@ from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
 from ..checks import finite
 from ..columns import Column
-from ..contract import Motion, Peak
+from ..contract import Course, Motion, Peak
 from ..fields import Seconds
 from ..laws import QUINTIC, AnyLaw, Law
 from ..paths.points import Through
 from ..tables import Table, read_table
-from .base import ANGLES, POSITION, Placed, assembled, checked_convention, turn
+from .base import ANGLES, POSITION, Placed, assembled, checked_convention, turn, turned_about
 
 ROLL_PITCH_YAW = tuple(Column(name, "angle") for name in ("yaw", "pitch", "roll"))
 """Names of the angles of R = Rz(yaw) Ry(pitch) Rx(roll), in the order ZYX."""
@@ -189,6 +189,15 @@ class Poses(Placed):
     def peak(self) -> Peak | None:
         velocity, progress = self._position.peak, self._position.peaks
         return None if velocity is None or progress is None else Peak(velocity, float((self._angles * progress).max()))
+
+    def placed_course(self, t: Array, half: Array) -> Course | None:
+        position, beyond = self._position.expansion(t, half), self._position.progress_beyond(t, half)
+        if position is None or beyond is None:
+            return None
+        i, progress = self._position.progress(t)
+        angle = np.stack([*progress, *beyond])[..., None] * self._angles[i][:, None]
+        numbers = np.concatenate([self._axes[i], self._rotations[i].reshape(-1, 9)], axis=-1)
+        return Course(np.concatenate([position, angle], axis=-1), numbers, turned_about)
 
     def placed(self, t: Array) -> Motion:
         if self.convention is None and self._needs_order:
