@@ -19,7 +19,8 @@ from polypod.design.sensitivity import sobol
 from polypod.design.store import Store
 from polypod.errors import InputError, MotionFileError
 from polypod.identification.calibrate import calibrate, check_uncertainty
-from polypod.identification.logs import Log
+from polypod.identification.excite import excite
+from polypod.identification.logs import Log, checked
 from polypod.identification.measured import Measurements
 from polypod.identification.prepared import prepared
 from polypod.identification.suspects import other_clock
@@ -69,11 +70,38 @@ def test_places_far_from_a_robot_are_in_other_units(kind: Any, model_of: Any) ->
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(-1e-3, "above 0 m"), (0.0, "above 0 m"), (np.nan, "above 0 m"), (5.0, "write 0.005 if 5 mm")]
+    ("value", "said"),
+    [
+        *((wrong, "at least 1e-09 m is needed") for wrong in (-1e-3, 0.0, np.nan, 1e-300)),
+        (5.0, "write 0.005 if 5 mm are meant"),
+    ],
 )
 def test_an_uncertainty_is_a_length_within_the_robot(value: float, said: str, model_of: Any) -> None:
     with pytest.raises(InputError, match=said):
         check_uncertainty(model_of("hexapod"), value)
+
+
+def test_a_log_in_which_no_force_changes_measures_nothing() -> None:
+    """It ended in a traceback of linear algebra."""
+    rng = np.random.default_rng(0)
+    log = Log("log.csv", np.arange(200) * 0.01, rng.normal(size=(200, 6)), np.zeros((200, 6)))
+    with pytest.raises(InputError, match=r"log\.csv: no force changes in the whole log"):
+        checked(log)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--anchor", "1e300 0 0"), ("--tool", "0 0 -1e16"), ("--uncertainty", "1e300")]
+)
+def test_numbers_of_options_are_as_large_as_those_of_files(option: str, value: str) -> None:
+    """A ball at 1e300 m was a traceback."""
+    code, said = run("calibrate", "hexapod", "--plan", "2", option, value)
+    assert code == 2
+    assert "at most 1e+15 is allowed, as in files" in " ".join(said.split())
+
+
+def test_excitations_have_rates_that_files_have(model_of: Any) -> None:
+    with pytest.raises(InputError, match=r"rate: a number above 0 and at most 1e.15 is needed, got 1e.300"):
+        excite(model_of("hexapod"), rate=1e300)
 
 
 @pytest.mark.parametrize("command", ["identify", "calibrate", "excite"])

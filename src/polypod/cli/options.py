@@ -42,6 +42,7 @@ def split_paths(texts: Sequence[str] | None) -> tuple[str, ...]:
 
 def number(option: str, text: str, *units: str) -> float:
     """A finite number of an option in the first of some units, or written with any unit of their kinds: ``350 mm``."""
+    from ..description.quantities import LARGEST_NUMBER
     from ..description.units import UNITS, in_si
 
     value: float | str = text
@@ -60,6 +61,8 @@ def number(option: str, text: str, *units: str) -> float:
         known = ", ".join(name for name, (_, kind) in UNITS.items() if kind in kinds)
         with_unit = f", or one with its unit ({known})" if known else ""
         raise InputError(f"{option}: a number in {' or '.join(units)} is needed{with_unit}, got {text!r}")
+    if abs(value) > LARGEST_NUMBER:
+        raise InputError(f"{option}: at most {LARGEST_NUMBER:g} is allowed, as in files, got {text!r}")
     return value
 
 

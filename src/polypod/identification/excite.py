@@ -16,6 +16,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Robot
+from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..kernels.threads import one_blas_thread
 from ..model import Model
@@ -85,8 +86,8 @@ def excite(
     if not isinstance(model, Model):
         model = Model(model)
     for name, value in (("duration", duration), ("noise", noise), ("rate", rate), ("budget", budget), ("reach", reach)):
-        if not (np.isfinite(value) and value > 0):
-            raise InputError(f"{name}: a number above 0 is needed, got {value}")
+        if not 0 < value <= LARGEST_NUMBER:
+            raise InputError(f"{name}: a number above 0 and at most {LARGEST_NUMBER:g} is needed, got {value}")
     if tries is not None and not tries > 0:
         raise InputError(f"tries: a number above 0 is needed, got {tries}")
     if harmonics < 3:

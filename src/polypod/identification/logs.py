@@ -219,7 +219,9 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
     if not good.all():
         notes.append(f"{int((~good).sum())} missing values of forces: not used")
     dead = np.array([own.any() and np.ptp(row[own]) == 0.0 for row, own in zip(log.force.T, good.T, strict=True)])
-    if dead.any() and not dead.all():
+    if dead.all():
+        raise InputError(f"log: {log.name}: no force changes in the whole log: is anything connected?")
+    if dead.any():
         listed = ", ".join(_named(names, int(k)) for k in np.flatnonzero(dead))
         notes.append(f"forces of {listed} are one number in the whole log: not used; is the channel connected?")
         good = good & ~dead
