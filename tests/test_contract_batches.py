@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -119,7 +120,7 @@ def test_leading_axes_are_broadcast(model: pp.Model) -> None:
 
 
 def test_arrays_of_any_layout_and_rigid_transforms(model: pp.Model) -> None:
-    """Lists, transposed, strided, single precision and read-only arrays are taken; inputs are left as they were."""
+    """Lists, transposed, strided, pickled, single precision, read-only arrays are taken; inputs are left as they were."""
     s = sample.easy(model, 6)
     wanted = model.inverse_dynamics(*s[:4])
     before = [a.copy() for a in s]
@@ -132,6 +133,9 @@ def test_arrays_of_any_layout_and_rigid_transforms(model: pp.Model) -> None:
     assert np.array_equal(got, wanted)
     assert np.array_equal(model.inverse_kinematics(RigidTransform.from_matrix(s.pose)).shape, (6, len(model.actuators)))
     assert_close(model.inverse_kinematics(RigidTransform.from_matrix(s.pose)), model.inverse_kinematics(s.pose), 1e-13)
+    pickled = [pickle.loads(pickle.dumps(a)) for a in s[:4]]  # whose types equal NumPy's float64 and are not it
+    assert np.array_equal(model.inverse_dynamics(*pickled), wanted)
+    assert np.array_equal(model.inverse_dynamics(*(a[0] for a in pickled)), wanted[0])
     single = model.inverse_dynamics(s.pose, s.twist.astype(np.float32), s.acceleration, s.wrench)
     rounded = model.inverse_dynamics(s.pose, s.twist.astype(np.float32).astype(float), s.acceleration, s.wrench)
     assert np.array_equal(single, rounded)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from polypod.analysis.workspace import full_workspace
 from polypod.cli import app
 from polypod.cli.new import new, template
 from polypod.cli.pictures import write_picture
@@ -154,6 +155,13 @@ def test_designs_beyond_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(optimising, "prepare", lambda *given: (SimpleNamespace(study=study), None))
     with pytest.raises(InputError, match=r"population: at most .* designs, got 1000000000000"):
         optimise("study.yaml", population=10**12)
+
+
+@pytest.mark.parametrize("points", [1000, 200])
+def test_grids_beyond_memory_and_days_are_refused(points: int, model_of: Any) -> None:
+    """A thousand points of six coordinates took all of the machine's memory."""
+    with pytest.raises(InputError, match="points: .* poses are too many"):
+        full_workspace(model_of("hexapod"), points, dict.fromkeys(("x", "y", "z", "roll", "pitch", "yaw"), (-0.1, 0.1)))
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

@@ -41,7 +41,9 @@ def strided(array: Any, signature: Signature, designs: int | None, written: bool
     ``written`` arrays have results for every design and can be written to. The answer is right as long as ``array``
     lives.
     """
-    if not isinstance(array, np.ndarray) or array.dtype is not _DOUBLE or not array.flags.c_contiguous:
+    plain = isinstance(array, np.ndarray) and array.flags.c_contiguous
+    # of arrays that were pickled the type is another object, and equal; the same object is seen sooner
+    if not plain or (array.dtype is not _DOUBLE and array.dtype != _DOUBLE):
         raise ValueError(f"{signature.name}: a C-contiguous float64 array is needed, got {_description(array)}")
     shape = array.shape
     lead = len(shape) - len(signature.shape)

@@ -15,7 +15,7 @@ from ...model import Model
 from ..progress import tracked
 from .compiled import sieve, sieve_designs
 from .extent import extent
-from .maps import BLOCK, POINTS, labelled, volume_unit
+from .maps import BLOCK, MOST, POINTS, labelled, volume_unit
 from .space import Judge, Requirements, Space
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 Index = NDArray[np.int64]
 DESIGNS, TILE = 512, 4096
 """Orientations and positions that compiled code gets at once: its inputs stay in the processor's cache."""
+MOST_POSES = 1e13
+"""Poses that are counted: some hours of a hexapod's."""
 KEPT = 20_000_000
 """Poses inside that are kept to see which hang together with home; of more only the number is known."""
 _LANES = [np.flatnonzero([byte >> k & 1 for k in range(8)]) for byte in range(256)]
@@ -54,7 +56,7 @@ def full_workspace(
     """The workspace over all coordinates of a robot: six, or its own m freedoms; ends of each span included.
 
     ``points`` are those of each coordinate, ``span`` its lowest and highest value [m, rad] (where it is not given, that
-    of the workspace around home). Poses are decided in blocks and not kept: grids of any fineness work, and a bar tells
+    of the workspace around home). Poses are decided in blocks and not kept: grids far finer than memory work, and a bar tells
     the time left. Results over positions (coordinates that are displacements): ``orientation_share``, the part of all
     orientations of the grid that are possible there, ``reachable`` (any is) and ``dexterous`` (all are); over
     orientations: ``position_volume``; for the whole: ``fraction`` of the grid inside, ``volume``, ``fraction_limits``
@@ -67,9 +69,14 @@ def full_workspace(
     turning = [name for name, turns in zip(space.names, space.turns, strict=True) if turns]
     moving = [name for name in space.names if name not in turning]
     shapes = tuple(len(values[name]) for name in turning), tuple(len(values[name]) for name in moving)
+    total, kept = prod(shapes[0]) * prod(shapes[1]), max(map(prod, shapes))
+    if total > MOST_POSES or kept > MOST:
+        raise InputError(
+            f"points: {total:.3g} poses are too many: {MOST_POSES:g} are counted at most, over {MOST:.3g} positions and "
+            f"as many orientations, got {kept:.3g}; take fewer points"
+        )
     compiled = judge.asked.plain and _closed_form(space)
     found = (_sieved if compiled else _judged)(judge, values, turning, moving, connected, progress)
-    total = prod(shapes[0]) * prod(shapes[1])
     data: dict[str, Any] = {
         "fraction": ((), found.inside / total, {"units": "1"}),
         "fraction_limits": ((), found.limits / total, {"units": "1"}),
