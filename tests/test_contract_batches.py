@@ -120,7 +120,7 @@ def test_leading_axes_are_broadcast(model: pp.Model) -> None:
 
 
 def test_arrays_of_any_layout_and_rigid_transforms(model: pp.Model) -> None:
-    """Lists, transposed, strided, pickled, single precision, read-only arrays are taken; inputs are left as they were."""
+    """Lists, transposed, strided, pickled, single and read-only arrays are taken; inputs are left as they were."""
     s = sample.easy(model, 6)
     wanted = model.inverse_dynamics(*s[:4])
     before = [a.copy() for a in s]

@@ -55,13 +55,13 @@ def full_workspace(
 ) -> xr.Dataset:
     """The workspace over all coordinates of a robot: six, or its own m freedoms; ends of each span included.
 
-    ``points`` are those of each coordinate, ``span`` its lowest and highest value [m, rad] (where it is not given, that
-    of the workspace around home). Poses are decided in blocks and not kept: grids far finer than memory work, and a bar tells
-    the time left. Results over positions (coordinates that are displacements): ``orientation_share``, the part of all
-    orientations of the grid that are possible there, ``reachable`` (any is) and ``dexterous`` (all are); over
-    orientations: ``position_volume``; for the whole: ``fraction`` of the grid inside, ``volume``, ``fraction_limits``
-    without the condition on det J, ``fraction_connected``, the part that hangs together with home (NaN if not asked
-    for, or of more than 20 million poses).
+    ``points`` are those of each coordinate, ``span`` its lowest and highest value [m, rad] (where it is not given,
+    that of the workspace around home). Poses are decided in blocks and not kept: grids may have far more than memory
+    holds, and a bar tells the time left. Results over positions (coordinates that are displacements):
+    ``orientation_share``, the part of all orientations of the grid that are possible there, ``reachable`` (any is)
+    and ``dexterous`` (all are); over orientations: ``position_volume``; for the whole: ``fraction`` of the grid
+    inside, ``volume``, ``fraction_limits`` without the condition on det J, ``fraction_connected``, the part that
+    hangs together with home (NaN if not asked for, or of more than 20 million poses).
     """
     space = Space(model, pivot)
     judge = Judge(space, requirements)
@@ -72,8 +72,8 @@ def full_workspace(
     total, kept = prod(shapes[0]) * prod(shapes[1]), max(map(prod, shapes))
     if total > MOST_POSES or kept > MOST:
         raise InputError(
-            f"points: {total:.3g} poses are too many: {MOST_POSES:g} are counted at most, over {MOST:.3g} positions and "
-            f"as many orientations, got {kept:.3g}; take fewer points"
+            f"points: {total:.3g} poses over {kept:.3g} positions (or orientations) are too many: {MOST_POSES:g} are "
+            f"counted at most, over {MOST:.3g}; take fewer points"
         )
     compiled = judge.asked.plain and _closed_form(space)
     found = (_sieved if compiled else _judged)(judge, values, turning, moving, connected, progress)
