@@ -366,13 +366,16 @@ def test_a_long_text_is_not_quoted_whole():
     assert len(str(caught.value)) < 1000
 
 
-@pytest.mark.parametrize("ending", ["import sys; sys.exit(0)", "raise BaseException('no')", "raise ValueError('no')"])
+@pytest.mark.parametrize(
+    "ending", ["import sys; sys.exit(0)", "raise BaseException('no')", "raise ValueError('no' * 9999)"]
+)
 def test_a_module_that_ends_is_an_error_with_its_line(ending, tmp_path):
     """sys.exit(0) in a file of --with ended the command without a word, and well."""
     path = tmp_path / "mine.py"
     path.write_text(f"# mine\n{ending}\n")
-    with pytest.raises(InputError, match=r"mine.py: line 2: \w+: "):
+    with pytest.raises(InputError, match=r"mine.py: line 2: \w+: ") as caught:
         load_module(path)
+    assert len(str(caught.value)) < 400
 
 
 def test_numbers_have_no_marks_within():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from polypod.analysis.workspace import full_workspace
+from polypod.analysis.workspace import dexterous, full_workspace
 from polypod.cli import app
 from polypod.cli.new import new, template
 from polypod.cli.pictures import write_picture
@@ -162,6 +162,12 @@ def test_grids_beyond_memory_and_days_are_refused(points: int, model_of: Any) ->
     """A thousand points of six coordinates took all of the machine's memory."""
     with pytest.raises(InputError, match=r"points: .* poses over .* are too many"):
         full_workspace(model_of("hexapod"), points, dict.fromkeys(("x", "y", "z", "roll", "pitch", "yaw"), (-0.1, 0.1)))
+
+
+def test_counts_and_angles_of_workspaces_are_named_as_they_were_given() -> None:
+    assert "--full: at least 2 are needed, got 0" in run("workspace", "hexapod", "--full", "0")[1]
+    with pytest.raises(InputError, match="at most pi rad is needed, got -0.0872665"):
+        dexterous(NOBODY, np.radians(-5.0))
 
 
 # -- files ------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from ..errors import InputError
+from .terminal import shortened
 
 
 def load_module(path: Path) -> None:
@@ -30,7 +31,7 @@ def load_module(path: Path) -> None:
     except BaseException as error:  # sys.exit() too: a command that ends without a word has not done what was asked
         del sys.modules[name]
         where = getattr(error, "lineno", None) or _line(error, path)
-        raise InputError(f"--with {path}: line {where}: {type(error).__name__}: {error}") from error
+        raise InputError(shortened(f"--with {path}: line {where}: {type(error).__name__}: {error}")) from error
     finally:
         sys.path.remove(str(path.resolve().parent))
 

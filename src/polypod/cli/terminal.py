@@ -78,7 +78,7 @@ def report_errors(command: Callable[Arguments, None]) -> Callable[Arguments, Non
                 sys.stderr.close()
                 raise typer.Exit(0) from None
             except OSError as error:  # a disk that is full, a name too long, a place nobody may write
-                fail(_shortened(f"{error.strerror}: {error.filename}" if error.filename else str(error)))
+                fail(shortened(f"{error.strerror}: {error.filename}" if error.filename else str(error)))
             except KeyboardInterrupt:
                 err().print("interrupted; nothing was left half-written")
                 raise typer.Exit(INTERRUPTED) from None
@@ -86,7 +86,7 @@ def report_errors(command: Callable[Arguments, None]) -> Callable[Arguments, Non
     return wrapped
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
     """A message without the rest of a very long name."""
     return text if len(text) <= 300 else f"{text[:300]}..."
 

@@ -198,8 +198,9 @@ def command(
     from ..model import Model
     from ..results.report.folder import check_target
 
-    if points < 2 or (full is not None and full < 2):
-        raise InputError(f"--points: at least 2 are needed, got {points if points < 2 else full}")
+    for option, count in (("points", points), ("full", full)):
+        if count is not None and count < 2:
+            raise InputError(f"--{option}: at least 2 are needed, got {count}")
     if folder is not None:
         check_target(folder, force, FILES)
     mass = None if payload is None else (payload, (0.0, 0.0, 0.0))

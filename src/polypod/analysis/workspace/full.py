@@ -116,7 +116,7 @@ def dexterous(
     ``dexterous`` and ``dexterous_volume`` of the result; see :func:`full_workspace`.
     """
     if not 0 < angle <= np.pi:
-        raise InputError(f"angle: more than 0 and at most pi rad is needed, got {angle!r}")
+        raise InputError(f"angle: more than 0 and at most pi rad is needed, got {angle:g}")
     yaw = angle if turn is None else turn
     names = Space(model).names
     asked = {"roll": (-angle, angle), "pitch": (-angle, angle), "yaw": (-yaw, yaw)}
