@@ -166,7 +166,7 @@ def test_grids_beyond_memory_and_days_are_refused(points: int, model_of: Any) ->
 
 def test_counts_and_angles_of_workspaces_are_named_as_they_were_given() -> None:
     assert "--full: at least 2 are needed, got 0" in run("workspace", "hexapod", "--full", "0")[1]
-    with pytest.raises(InputError, match="at most pi rad is needed, got -0.0872665"):
+    with pytest.raises(InputError, match=r"at most pi rad is needed, got -0\.0872665"):
         dexterous(NOBODY, np.radians(-5.0))
 
 
