@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache, partial
 from time import monotonic
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ...arrays import Array
 from ...errors import InputError
+from ...kernels.threads import cores
 from ...model import Model
 from ..workspace.extent import extent
 from ..workspace.space import Judge, Space
@@ -19,7 +21,7 @@ from .averages import averages
 from .boxes import Boxes
 from .columns import Columns, telescopic
 from .enclosure import Enclosure
-from .implicit import enclosure_of
+from .implicit import ImplicitEnclosure, enclosure_of
 from .mirror import mirrored
 from .rows import Rows
 
@@ -124,6 +126,8 @@ class _Bounds:
     def __init__(self, space: Space, start: Array, places: list[int]) -> None:
         self.start, self.places = start, places
         self.enclosure = enclosure_of(space)
+        # of poses that follow the last places are remembered, one call after the other
+        self.threads = 1 if isinstance(self.enclosure, ImplicitEnclosure) else cores()
         self.scale = np.where(space.turns, space.model.size, 1.0)[places]
 
     def __call__(self, boxes: Boxes) -> _Bounded:
@@ -248,20 +252,27 @@ class _Work:
         count = int(np.searchsorted(np.cumsum(width[order]), _SHARE * width.sum())) + 1
         parts: list[_Bounded] = []
         done, low, high = 0, self.low, self.high
-        for first in range(0, count, _CHUNK):
-            own = order[first : min(first + _CHUNK, count)]
-            part = self.bounds(self.bounds.split(self.boxes.only(own)))
-            done = first + len(own)
-            low += float(part.least.sum() - self.least[own].sum())
-            high += float(part.most.sum() - self.most[own].sum())
-            self.taken += len(part.least)
-            near = part.most - part.least <= _NEAR * gap * part.least + _NOTHING * part.boxes.volumes
-            self.decided[0] += float(part.least[near].sum())
-            self.decided[1] += float(part.most[near].sum())
-            parts.append(_Bounded(part.boxes.only(~near), part.least[~near], part.most[~near]))
-            if monotonic() > until or high - low <= gap * high:
-                break
+        chunks = [order[first : min(first + _CHUNK, count)] for first in range(0, count, _CHUNK)]
+        # what NumPy does between compiled calls is done for several chunks at once
+        with ThreadPoolExecutor(self.bounds.threads) as pool:
+            for first in range(0, len(chunks), self.bounds.threads):
+                together = chunks[first : first + self.bounds.threads]
+                for own, part in zip(together, pool.map(self._halves, together), strict=True):
+                    done += len(own)
+                    low += float(part.least.sum() - self.least[own].sum())
+                    high += float(part.most.sum() - self.most[own].sum())
+                    self.taken += len(part.least)
+                    near = part.most - part.least <= _NEAR * gap * part.least + _NOTHING * part.boxes.volumes
+                    self.decided[0] += float(part.least[near].sum())
+                    self.decided[1] += float(part.most[near].sum())
+                    parts.append(_Bounded(part.boxes.only(~near), part.least[~near], part.most[~near]))
+                if monotonic() > until or high - low <= gap * high:
+                    break
         kept = order[done:]
         parts.append(_Bounded(self.boxes.only(kept), self.least[kept], self.most[kept]))
         self.boxes = Boxes.joined([one.boxes for one in parts])
         self.least, self.most = (np.concatenate([one[k] for one in parts]) for k in (1, 2))
+
+    def _halves(self, own: NDArray[np.int64]) -> _Bounded:
+        """Bounds of the halves of some boxes."""
+        return self.bounds(self.bounds.split(self.boxes.only(own)))
