@@ -17,6 +17,7 @@ from polypod.description import Body
 from polypod.description.quantities import Direction, Rotation
 from polypod.errors import RobotFileError, UnknownNameError, UnphysicalWarning
 from polypod.files import dumps
+from polypod.files.schema import robot_model_at
 from polypod.papers.shared import operations
 from states import papers_robots
 
@@ -563,3 +564,10 @@ def test_an_angle_where_a_cone_is_meant_does_not_ask_for_a_number():
         pp.loads(text_of("pedrammehr").replace(CONE[0], "  base_cone: 40 deg\n" + CONE[0], 1))
     assert "must be a mapping of axis, half_angle, got '40 deg'" in str(caught.value)
     assert "plain number" not in str(caught.value)
+
+
+def test_a_place_that_no_file_has_is_of_no_class():
+    document = {"platform": {"engine": {}}, "legs": [{"kind": "chain", "bodies": {"crank": {}}}]}
+    assert robot_model_at(("legs", 0, "bodies", "crank"), document) is Body
+    with pytest.raises(KeyError, match="engine"):
+        robot_model_at(("platform", "engine"), document)
