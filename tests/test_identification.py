@@ -489,7 +489,7 @@ def test_columns_of_files_are_checked(tmp_path: Any) -> None:
 
 def test_excitation_keeps_limits_and_says_what_it_shows() -> None:
     model = five_bar()
-    best = excite(model, duration=1.0, harmonics=4, reach=1.0, tries=600, noise=0.01)
+    best = excite(model, duration=1.0, harmonics=4, reach=1.0, tries=150, noise=0.01)
     trajectory = best.motion.trajectory.for_model(model)
     ends = trajectory.at([0.0, 1.0])
     assert np.abs(ends.twist).max() < 1e-12
