@@ -295,7 +295,7 @@ def test_bad_measurements_are_refused(tmp_path: Any) -> None:
     with pytest.raises(pp.errors.MotionFileError, match=r"9 columns are needed as in the header, got 8"):
         read_measurements(model, table)
     table.write_text(f"{header},x [mm],y [mm],z [mm]\n" + ",".join(["700"] * 9) + "\n")
-    assert read_measurements(model, table).values == pytest.approx(np.full((1, 3), 0.7))
+    assert read_measurements(model, table).values == pytest.approx(np.full((1, 3), 0.7), rel=1e-12)
     table.write_text(f"{header},x [deg],y [mm],z [mm]\n" + ",".join(["700"] * 9) + "\n")
     with pytest.raises(InputError, match=r"'x' is a length and takes \[m\] or \[mm\] or \[um\], got a unit of angle"):
         read_measurements(model, table)

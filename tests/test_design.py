@@ -81,7 +81,7 @@ def test_patterns_set_rings_as_they_are_built(turn):
         assert PATTERNS[name].read(got[1]) == pytest.approx(new[1], rel=1e-14)
     np.testing.assert_allclose(PATTERNS["turn"].apply(points, new), [ring(turn=turn + v) for v in new], atol=1e-15)
     np.testing.assert_array_equal(PATTERNS["z"].apply(points, new)[:, :, 2], np.repeat(new[:, None], 6, 1))
-    np.testing.assert_allclose(PATTERNS["factor"].apply(points, new), points * new[:, None, None])
+    np.testing.assert_allclose(PATTERNS["factor"].apply(points, new), points * new[:, None, None], rtol=1e-14)
     with pytest.raises(InputError, match="in pairs, got 5"):
         PATTERNS["angle"].apply(points[:, :5], new)
 

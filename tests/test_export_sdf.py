@@ -87,7 +87,7 @@ def test_numbers_are_the_robots() -> None:
         if wanted.kind == "prismatic":
             np.testing.assert_allclose(read(joint.find("axis/xyz")), wanted.axis, atol=1e-15)
             limits = [float(joint.find(f"axis/limit/{which}").text) for which in ("lower", "upper")]
-            assert limits == pytest.approx(wanted.displacement_range)
+            assert limits == pytest.approx(wanted.displacement_range, rel=1e-12)
     for link in root.findall("model/link"):
         body = linkage.bodies[link.get("name")]
         assert float(link.find("inertial/mass").text) == body.mass

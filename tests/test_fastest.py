@@ -214,8 +214,8 @@ def test_a_way_serves_again_until_its_motion_changes(hexaslide, tmp_path):
     for reach in (0.02, 0.03):
         file.write_text(circle % reach)
         rows.write_text(f"time,x,y,z\n0,0,0,0.9\n1,{reach},0,0.9\n")
-        assert reached(file) == pytest.approx(2 * reach)
-        assert reached(table) == pytest.approx(reach)
+        assert reached(file) == pytest.approx(2 * reach, rel=1e-12)
+        assert reached(table) == pytest.approx(reach, rel=1e-12)
 
     class Up(pp.motion.Trajectory):
         duration, reach = 1.0, 0.02
@@ -226,7 +226,7 @@ def test_a_way_serves_again_until_its_motion_changes(hexaslide, tmp_path):
 
     own = Up()
     for own.reach in (0.02, 0.03):
-        assert reached(own) == pytest.approx(own.reach)
+        assert reached(own) == pytest.approx(own.reach, rel=1e-12)
 
 
 def test_a_wrench_pushes_at_the_places_it_was_given_for(hexaslide):

@@ -166,4 +166,4 @@ def test_moments_move_with_their_points() -> None:
     assert moved(turn, shift) @ moments(points) == pytest.approx(moments(points @ turn.T + shift), rel=1e-13)
     mass, first, _ = parts_of(moments(points))
     assert mass == masses.sum()
-    assert first == pytest.approx(masses @ points)
+    assert first == pytest.approx(masses @ points, rel=1e-12)

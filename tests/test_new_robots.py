@@ -47,10 +47,10 @@ def test_sizes_are_in_the_robot():
     assert [leg.length[1] - leg.length[0] for leg in robot.legs] == pytest.approx([0.3] * 6, rel=1e-8)
     assert [sum(leg.length) / 2 for leg in robot.legs] == pytest.approx(lengths, rel=1e-8)
     assert robot.platform.mass == 12.0
-    assert robot.legs[0].lower.mass + robot.legs[0].upper.mass == pytest.approx(3.0)
+    assert robot.legs[0].lower.mass + robot.legs[0].upper.mass == pytest.approx(3.0, rel=1e-12)
     delta = pp.loads(robot_text("delta", "d", {"arm": 0.25, "height": 0.5})).legs[0].joints
     assert math.dist(delta[0].at, [0.15, 0, 0]) == 0.0
-    assert delta[1].at[0] == pytest.approx(0.15 + 0.25)
+    assert delta[1].at[0] == pytest.approx(0.15 + 0.25, rel=1e-12)
     assert delta[3].at[2] == -0.5
     servo = pp.loads(robot_text("servo-hexapod", "s", {"arm": 0.05})).legs
     assert [math.dist(leg.joints[0].at, leg.joints[1].at) for leg in servo] == pytest.approx([0.05] * 6, rel=1e-8)

@@ -297,7 +297,7 @@ def test_drives_give_what_their_file_says_at_a_speed() -> None:
     ):
         for sign in (-1, 1):
             given = actuators.saturated(sign * np.full(3, 9.0), np.array(rate, dtype=float))
-            np.testing.assert_allclose(given, sign * np.array(most, dtype=float))
+            np.testing.assert_allclose(given, sign * np.array(most, dtype=float), rtol=1e-14)
     with pytest.raises(InputError, match="'drives' for those of the robot file"):
         Actuators(named, "motors", 0.0)
     with pytest.raises(InputError, match="no drive of the robot states max_force"):
