@@ -63,6 +63,14 @@ def test_a_four_bar_by_hand(tmp_path: Path) -> None:
     assert model.inverse_dynamics(robot.home.matrix, still, still) == pytest.approx([9.81], rel=1e-12)
 
 
+@pytest.mark.parametrize("instead", ["", "<parent/>"])
+def test_a_joint_without_a_link_is_named(instead: str, tmp_path: Path) -> None:
+    path = four_bar(tmp_path)
+    path.write_text(path.read_text().replace('<parent link="crank"/>', instead))
+    with pytest.raises(InputError, match="joint elbow: its parent needs link="):
+        import_robot(path, "coupler")
+
+
 def test_gaps_are_reported_and_closed(tmp_path: Path) -> None:
     imported = import_robot(four_bar(tmp_path, gap=0.004), "coupler")
     text = next(remark for remark in imported.remarks if "open" in remark)
