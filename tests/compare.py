@@ -21,6 +21,13 @@ def derivative(function: Callable[[float], Any], step: float) -> Any:
     )
 
 
+def close(got: Any, wanted: Any, tolerance: float, least: float = 0.0) -> None:
+    """Largest difference over the largest wanted value of the whole block, or over ``least`` if all are smaller."""
+    a, b = np.asarray(got, dtype=float), np.asarray(wanted, dtype=float)
+    size = max(np.abs(b).max(), least)
+    assert np.abs(a - b).max() <= tolerance * size, f"off by {np.abs(a - b).max() / size:.3g} of the largest"
+
+
 def assert_close(got: Any, wanted: Any, tolerance: float | Array, scale: Any = None) -> None:
     """Largest difference in each state (leading axis) over that state's largest wanted value, or over ``scale``."""
     got, wanted = np.asarray(got, dtype=float), np.asarray(wanted, dtype=float)

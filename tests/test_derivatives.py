@@ -11,6 +11,7 @@ import pinocchio as pin
 import pytest
 from scipy.spatial.transform import Rotation
 
+import compare
 import polypod as pp
 from polypod.description import Friction
 from polypod.errors import InputError, StateError, StateWarning, UnknownNameError
@@ -66,8 +67,7 @@ def slopes(function: Callable[[Any], Any], count: int, step: float = 1e-3) -> An
 
 
 def close(got: Any, wanted: Any, tolerance: float = DIFFERENCE) -> None:
-    """Equal relative to the largest entry of the block."""
-    assert np.abs(got - wanted).max() <= tolerance * max(np.abs(wanted).max(), 1e-9)
+    compare.close(got, wanted, tolerance, least=1e-9)
 
 
 @pytest.mark.parametrize("name", mostly_long(ROBOTS, ("staicu",)))

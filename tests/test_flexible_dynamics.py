@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from scipy.optimize import root
 import polypod as pp
 from compare import assert_close, derivative
 from flexible_oracle import Differences, FlexibleState, HingedRobot, LumpedRobot, hinged_modes
+from golden_plate import GOLDEN, golden_modes
 from oracle import with_random_bodies
 from polypod.description import Body, Friction, Integrals, Modes, Robot
 from polypod.errors import InputError, StateError, StateWarning
@@ -31,7 +31,6 @@ from states import displaced, mostly_long
 from user_legs import PSU
 
 Array = NDArray[np.float64]
-GOLDEN = json.loads((Path(__file__).parent / "data" / "golden" / "long-flexible.json").read_text(encoding="utf-8"))
 ROBOTS = ("long", "pedrammehr", "kim-ryu", "lopes")
 COUNT = 3
 # Both sides round in double precision; solves magnify it by the condition of J (below 200 here): 1e-14 is reached.
@@ -107,18 +106,7 @@ def hexagon(stiffness: str = "table-2") -> pp.Model:
 
 @cache
 def golden_model() -> pp.Model:
-    data = GOLDEN["system"]
-    modes = Modes.at_nodes(
-        data["nodes"],
-        data["mass"],
-        data["phi"],
-        data["K"],
-        data["att_node_index"],
-        origin=data["center_node_index"],
-        origin_rotation=data["phi_r_center"],
-        damping=data["D"],
-    )
-    return pp.Model(pp.load("long").on_modes(modes))
+    return pp.Model(pp.load("long").on_modes(golden_modes()))
 
 
 # --- golden states -------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from scipy.sparse import csc_array
 from scipy.special import iv, ivp, jv, jvp
 
 import polypod.plates.eigen as eigen
+from golden_plate import GOLDEN, golden_modes
 from polypod.description import Integrals, Modes, Plate, load_modes, save_modes
 from polypod.description.modes.outline import interior_angles, polygon
 from polypod.errors import InputError
@@ -23,7 +23,6 @@ from polypod.papers.long.hexagon import compare_table_2, hexagon_modes, hexagon_
 from polypod.plates import plate_modes
 from polypod.plates.mesh import triangulate
 
-GOLDEN = Path(__file__).parent / "data" / "golden" / "long-flexible.json"
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]) - 0.5
 ELL = np.array([[0.0, 0.0], [2.0, 0.0], [2.0, 1.0], [1.0, 1.0], [1.0, 2.0], [0.0, 2.0]])
 NU = 0.3
@@ -46,18 +45,7 @@ def hexagon() -> Modes:
 
 @pytest.fixture(scope="module")
 def golden() -> Modes:
-    """127 nodes of another element (DKT) with lumped masses."""
-    data = json.loads(GOLDEN.read_text())["system"]
-    return Modes.at_nodes(
-        data["nodes"],
-        data["mass"],
-        data["phi"],
-        data["K"],
-        data["att_node_index"],
-        origin=data["center_node_index"],
-        origin_rotation=data["phi_r_center"],
-        damping=data["D"],
-    )
+    return golden_modes()
 
 
 def random_body(count: int = 4, nodes: int = 9, seed: int = 0) -> Modes:
@@ -474,7 +462,7 @@ def test_golden_mass_matrices(golden: Modes) -> None:
         answer = np.linalg.lstsq(matrix, rest, rcond=1e-13)[0]
         return float(np.abs(matrix @ answer - rest).max())
 
-    for state in json.loads(GOLDEN.read_text())["states"]:
+    for state in GOLDEN["states"]:
         right = integrals.mass_matrix(state["q_e"])
         assert unexplained(state, right) < 1e-10  # rounding of entries up to 1e2
         for entry in ((2, 2), (6, 6), (6, 7)):

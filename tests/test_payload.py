@@ -11,6 +11,7 @@ import pytest
 
 import polypod as pp
 from bench.peers.pinocchio.tree import inertia
+from compare import close
 from oracle import Oracle, State, states
 from polypod.control import scaled_masses
 from polypod.errors import InputError, RobotFileError
@@ -53,22 +54,18 @@ def models():
     return pp.Model(loaded), pp.Model(by_hand(loaded, (TOOL, PART)))
 
 
-def close(got, wanted):
-    np.testing.assert_allclose(got, wanted, rtol=0, atol=TIGHT * np.abs(wanted).max())
-
-
 def test_payload_is_part_of_every_dynamic_result():
     loaded, one = models()
     at = easy(one, 6)
     state = at.pose, at.twist, at.acceleration
     wanted = one.inverse_dynamics(*state)
-    close(loaded.inverse_dynamics(*state), wanted)
-    close(loaded.direct_dynamics(*state[:2], wanted), one.direct_dynamics(*state[:2], wanted))
-    close(loaded.mass_matrix(at.pose), one.mass_matrix(at.pose))
+    close(loaded.inverse_dynamics(*state), wanted, TIGHT)
+    close(loaded.direct_dynamics(*state[:2], wanted), one.direct_dynamics(*state[:2], wanted), TIGHT)
+    close(loaded.mass_matrix(at.pose), one.mass_matrix(at.pose), TIGHT)
     for got, right in zip(loaded.energy(*state[:2]), one.energy(*state[:2]), strict=True):
-        close(got, right)
+        close(got, right, TIGHT)
     reactions, right = loaded.reactions(*state), one.reactions(*state)
-    close(reactions.on_platform, right.on_platform)
+    close(reactions.on_platform, right.on_platform, TIGHT)
     assert np.abs(wanted - pp.Model(load("hexapod")).inverse_dynamics(*state)).max() > 10.0  # it matters
 
 
@@ -78,7 +75,7 @@ def test_payload_by_every_formulation(formulation):
     loaded, one = models()
     at = easy(one, 6)
     state = at.pose, at.twist, at.acceleration
-    close(loaded.inverse_dynamics(*state, formulation=formulation), one.inverse_dynamics(*state))
+    close(loaded.inverse_dynamics(*state, formulation=formulation), one.inverse_dynamics(*state), TIGHT)
 
 
 def test_payload_against_pinocchio():
@@ -90,7 +87,7 @@ def test_payload_against_pinocchio():
     sampled = states(robot, oracle, 3, seed=5)
     batch = State(*map(np.array, zip(*sampled, strict=True)))
     got = models()[0].inverse_dynamics(*batch[:3], friction=False)
-    close(got, np.array([oracle.inverse_dynamics(*state[:3]) for state in sampled]))
+    close(got, np.array([oracle.inverse_dynamics(*state[:3]) for state in sampled]), TIGHT)
 
 
 @pytest.mark.long
@@ -103,9 +100,9 @@ def test_numbers_of_a_payload_are_parameters():
     got = loaded.inverse_dynamics(*state, parameters={"payload.mass": masses})
     for row, mass in zip(got, masses.ravel(), strict=True):
         body = {"mass": mass, "com": [0.05, -0.02, 0.2], "inertia": [0.0, 0.0, 0.0]}
-        close(row, pp.Model(by_hand(load("hexapod"), (body,))).inverse_dynamics(*state))
+        close(row, pp.Model(by_hand(load("hexapod"), (body,))).inverse_dynamics(*state), TIGHT)
     slopes = loaded.derivatives("inverse_dynamics", *state, wrt=(), parameters=("payload.mass",)).parameters
-    close(slopes[..., 0], (got[1] - got[0]) / 20.0)  # forces are linear in the mass
+    close(slopes[..., 0], (got[1] - got[0]) / 20.0, TIGHT)  # forces are linear in the mass
     unknown = models()[0].parameters("payload.1.mass")
     assert unknown["payload.1.mass"] == 5.0
 
@@ -114,8 +111,8 @@ def test_exports_see_the_platform_with_its_payload():
     loaded, wanted = models()[0].robot, models()[1].robot.platform
     body = loaded.loaded_platform
     assert body.mass == wanted.mass == 67.0
-    close(np.array(body.com), np.array(wanted.com))
-    close(np.array(body.central_inertia), np.array(wanted.central_inertia))
+    close(np.array(body.com), np.array(wanted.com), TIGHT)
+    close(np.array(body.central_inertia), np.array(wanted.central_inertia), TIGHT)
     assert linkage_of(loaded).bodies["platform"].mass == 67.0
 
 
