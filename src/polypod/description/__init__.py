@@ -6,7 +6,8 @@ from .flexible import FlexiblePlatform, PlateData
 from .freedom import Freedom
 from .leg import ConeLimit, Friction, LegData
 from .modes import Integrals, Modes, Plate, load_modes, save_modes
-from .robot import Pose, Robot
+from .poses import Pose
+from .robot import Robot
 
 __all__ = [
     "Bearing",

@@ -1,12 +1,51 @@
-"""Poses from numbers: position and roll, pitch, yaw."""
+"""Poses and rotations in numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
+from pydantic import model_validator
 
 from ..arrays import Array
 from ..errors import InputError
+from .quantities import Angles, Data, Position, Rotation
+
+
+class Pose(Data):
+    """Position and rotation of the platform frame {P} in the base frame {B}.
+
+    ``rotation`` has the axes of {P} as columns. ``angles`` may be given instead, in the order of the robot's ``euler``;
+    the robot turns them into ``rotation``.
+    """
+
+    position: Position = (0.0, 0.0, 0.0)
+    rotation: Rotation = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+    angles: Angles | None = None
+
+    @model_validator(mode="after")
+    def _onerotation(self) -> Pose:
+        if self.angles is None:
+            return self
+        if "rotation" in self.model_fields_set:
+            raise ValueError("angles: give rotation or angles, not both")
+        return self
+
+    def turned(self, convention: str) -> Pose:
+        """The same pose with ``rotation`` for ``angles`` in an order such as ``ZYX`` (capitals: about moving axes)."""
+        if self.angles is None:
+            return self
+        turns = [rotation(a * np.eye(3)["xyz".index(k)]) for k, a in zip(convention.lower(), self.angles, strict=True)]
+        first, second, third = turns if convention.isupper() else turns[::-1]
+        return Pose.model_validate({"position": self.position, "rotation": first @ second @ third})
+
+    @property
+    def matrix(self) -> Array:
+        """Homogeneous matrix (4, 4)."""
+        if self.angles is not None:
+            raise InputError("angles: their order is the robot's 'euler'; use turned(order) or give rotation")
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
+        return matrix
 
 
 def pose(
@@ -55,3 +94,23 @@ def _finite(name: str, value: ArrayLike) -> Array:
     if not np.isfinite(array).all():
         raise InputError(f"{name}: must be finite, got {value!r}")
     return array
+
+
+def skew(v: Array) -> Array:
+    """Matrices (..., 3, 3) v~ with v~ b = v x b, of vectors (..., 3)."""
+    result = np.zeros((*v.shape[:-1], 3, 3))
+    result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
+    return result - np.swapaxes(result, -1, -2)
+
+
+def turn(axis: Array, angle: ArrayLike) -> Array:
+    """Rotation matrices exp(angle axis~) (..., 3, 3); unit ``axis`` (..., 3), ``angle`` (...)."""
+    cross, angle = skew(axis), np.asarray(angle)[..., None, None]
+    result: Array = np.eye(3) + np.sin(angle) * cross + 2 * np.sin(angle / 2) ** 2 * (cross @ cross)
+    return result
+
+
+def rotation(vector: Array) -> Array:
+    """Rotation matrix (3, 3) of a rotation vector (3,)."""
+    angle = float(np.linalg.norm(vector))
+    return np.eye(3) if angle == 0.0 else turn(vector / angle, angle)

@@ -17,49 +17,13 @@ from .flexible import FlexiblePlatform, parse_platform
 from .freedom import Freedom, check_freedoms, leg_and_joint
 from .leg import LegData, parse_leg
 from .modes import Modes
-from .quantities import Acceleration, Angles, Data, Frozen, Number, Position, Rotation, list_of
+from .poses import Pose, rotation
+from .quantities import Acceleration, Data, Frozen, Number, list_of
 from .undriven import undriven_motion
 
 AT_ORIGIN = 1e-9
 """Distance [m] up to which a point is the origin: the middle of a leg's joints has roundings."""
 EULER_CONVENTION = re.compile(r"[xyz]{3}|[XYZ]{3}")
-
-
-class Pose(Data):
-    """Position and rotation of the platform frame {P} in the base frame {B}.
-
-    ``rotation`` has the axes of {P} as columns. ``angles`` may be given instead, in the order of the robot's ``euler``;
-    the robot turns them into ``rotation``.
-    """
-
-    position: Position = (0.0, 0.0, 0.0)
-    rotation: Rotation = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    angles: Angles | None = None
-
-    @model_validator(mode="after")
-    def _one_rotation(self) -> Pose:
-        if self.angles is None:
-            return self
-        if "rotation" in self.model_fields_set:
-            raise ValueError("angles: give rotation or angles, not both")
-        return self
-
-    def turned(self, convention: str) -> Pose:
-        """The same pose with ``rotation`` for ``angles`` in an order such as ``ZYX`` (capitals: about moving axes)."""
-        if self.angles is None:
-            return self
-        turns = [_rotation(a * np.eye(3)["xyz".index(k)]) for k, a in zip(convention.lower(), self.angles, strict=True)]
-        first, second, third = turns if convention.isupper() else turns[::-1]
-        return Pose.model_validate({"position": self.position, "rotation": first @ second @ third})
-
-    @property
-    def matrix(self) -> Array:
-        """Homogeneous matrix (4, 4)."""
-        if self.angles is not None:
-            raise InputError("angles: their order is the robot's 'euler'; use turned(order) or give rotation")
-        matrix = np.eye(4)
-        matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
-        return matrix
 
 
 Positive = Annotated[Number, Field(gt=0)]
@@ -239,7 +203,7 @@ class Robot(Data):
                 turn = sum((step[5] * np.array(f.direction) for f in hinges), np.zeros(3))
             pose = self.home.matrix
             pose[:3, 3] += size * move
-            pose[:3, :3] = _rotation(turn) @ pose[:3, :3]
+            pose[:3, :3] = rotation(turn) @ pose[:3, :3]
             poses.append(pose)
         return poses
 
@@ -334,16 +298,6 @@ class Robot(Data):
     def numbers(self) -> Iterator[str]:
         """Dotted paths of all numeric fields, vectors and tensors counting as one."""
         yield from _numeric_paths(self, "")
-
-
-def _rotation(vector: Array) -> Array:
-    """Rotation matrix of a rotation vector (Rodrigues)."""
-    angle = float(np.linalg.norm(vector))
-    if angle == 0.0:
-        return np.eye(3)
-    x, y, z = vector / angle
-    tilde = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
-    return np.asarray(np.eye(3) + np.sin(angle) * tilde + (1 - np.cos(angle)) * tilde @ tilde)
 
 
 def _numeric_paths(value: Any, path: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
+from ..description.poses import skew
 from ..errors import InputError
 from ..model import Model
 from ..motion.tables import fits, read_columns
@@ -75,11 +76,11 @@ def seen(data: Measurements, pose: Array, base: Array, tool: Array) -> tuple[Arr
     # slopes of place and turn of what is seen, by displacement and turn of the platform
     by_pose = np.zeros((len(pose), 6, 6))
     by_pose[:, :3, :3] = left
-    by_pose[:, :3, 3:] = -left @ _skew(arm)
+    by_pose[:, :3, 3:] = -left @ skew(arm)
     by_pose[:, 3:, 3:] = left
     by_base = np.zeros((len(pose), 6, 6))
     by_base[:, :3, :3] = by_base[:, 3:, 3:] = np.eye(3)
-    by_base[:, :3, 3:] = -_skew(place)
+    by_base[:, :3, 3:] = -skew(place)
     by_tool = np.zeros((len(pose), 6, 6))
     by_tool[:, :3, :3] = by_tool[:, 3:, 3:] = left @ turn
     values, rows = _values(data, place, axes)
@@ -110,12 +111,6 @@ def _values(data: Measurements, place: Array, axes: Array) -> tuple[Array, Array
     rows = np.zeros((n, 1, 6))
     rows[:, 0, :3] = apart / length[:, None]
     return length[:, None], rows
-
-
-def _skew(v: Array) -> Array:
-    result = np.zeros((*v.shape[:-1], 3, 3))
-    result[..., 0, 1], result[..., 0, 2], result[..., 1, 2] = -v[..., 2], v[..., 1], -v[..., 0]
-    return result - np.swapaxes(result, -1, -2)
 
 
 def read_measurements(model: Model, source: str | Path | xr.Dataset, **options: Any) -> Measurements:

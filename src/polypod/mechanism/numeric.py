@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..description import Robot
+from ..description.poses import skew
 from ..symbols.vectors import Frame
 
 
@@ -70,9 +71,9 @@ class NumericLeg:
                 break
         rest, by_move, by_tip = (np.array(v) for v in self._value(x, place))
         carry = np.zeros((12, 6))
-        carry[:3, :3], carry[:3, 3:] = np.eye(3), -_skew(arm)
+        carry[:3, :3], carry[:3, 3:] = np.eye(3), -skew(arm)
         for k in range(3):
-            carry[3 + 3 * k : 6 + 3 * k, 3:] = -_skew(axes[:, k])
+            carry[3 + 3 * k : 6 + 3 * k, 3:] = -skew(axes[:, k])
         slopes = by_tip @ carry
         rows = slopes[n:] - by_move[n:] @ np.linalg.solve(by_move[:n], slopes[:n]) if n else slopes
         k = len(self.constraints)
@@ -92,7 +93,3 @@ def way_home(robot: Robot, pose: Array, part: float) -> Array:
 def regular(matrix: Array) -> bool:
     """Whether a matrix can be solved with."""
     return bool(np.isfinite(matrix).all() and np.linalg.cond(matrix) < 1e14)
-
-
-def _skew(a: Array) -> Array:
-    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])

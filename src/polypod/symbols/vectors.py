@@ -42,6 +42,15 @@ def skew(a: ca.SX) -> ca.SX:
     return ca.vertcat(*[ca.horzcat(*row) for row in rows])
 
 
+def coordinate_turn(number: int, angle: ca.SX) -> ca.SX:
+    """Rotation about a coordinate axis."""
+    c, s = ca.cos(angle), ca.sin(angle)
+    i, j = (number + 1) % 3, (number + 2) % 3
+    matrix = ca.SX.eye(3)
+    matrix[i, i], matrix[j, j], matrix[i, j], matrix[j, i] = c, c, -s, s
+    return matrix
+
+
 def axial(matrix: ca.SX) -> ca.SX:
     """sum x_k x y_k for a matrix sum y_k x_k^T: the moment of a field y over positions x."""
     return ca.vertcat(matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1])

@@ -8,7 +8,7 @@ from ...mechanism import Mechanism
 from ...mechanism.following import sine_series
 from ...platforms import ConstrainedState
 from ...platforms.motion import frame_of, pose_of
-from ...symbols.vectors import Frame, cayley, dot, skew
+from ...symbols.vectors import Frame, cayley, coordinate_turn, dot, skew
 
 TURN = 3.2
 """Largest angle [rad] of rotation vectors here."""
@@ -70,12 +70,4 @@ def with_twists(pose: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 def turned(angles: ca.SX) -> ca.SX:
     """Rotation matrix of roll, pitch and yaw: Rz(yaw) Ry(pitch) Rx(roll)."""
-    return _turn(2, angles[2]) @ _turn(1, angles[1]) @ _turn(0, angles[0])
-
-
-def _turn(axis: int, angle: ca.SX) -> ca.SX:
-    c, s = ca.cos(angle), ca.sin(angle)
-    rows: list[list[ca.SX]] = [[ca.SX(1), ca.SX(0), ca.SX(0)], [ca.SX(0), c, -s], [ca.SX(0), s, c]]
-    order = [(k - axis) % 3 for k in range(3)]
-    turned: ca.SX = ca.vertcat(*[ca.horzcat(*[rows[i][j] for j in order]) for i in order])
-    return turned
+    return coordinate_turn(2, angles[2]) @ coordinate_turn(1, angles[1]) @ coordinate_turn(0, angles[0])

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from ...description.leg import parse_leg
-from ...description.robot import Pose
+from ...description.poses import Pose
 from ..schema import Location
 from .forms import Copies, Mirror, ShortFormError, read_form
 from .images import Image, image_of, reflection, turn

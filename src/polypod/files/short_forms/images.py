@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Array
+from ...description import poses
 from ...description.body import Body
 from ...description.leg import LegData
 from ...description.quantities import Data, unit_of
@@ -58,10 +59,8 @@ class Image:
 
 
 def turn(about: Sequence[float], angle: float, through: Sequence[float]) -> Image:
-    """Turned by an angle about an axis of any length through a point (Rodrigues)."""
-    n = np.array(about) / np.linalg.norm(about)
-    tilde = np.array([[0, -n[2], n[1]], [n[2], 0, -n[0]], [-n[1], n[0], 0]])
-    return _about(_neat(np.eye(3) + np.sin(angle) * tilde + (1 - np.cos(angle)) * tilde @ tilde), through)
+    """Turned by an angle about an axis of any length through a point."""
+    return _about(_neat(poses.turn(np.array(about) / np.linalg.norm(about), angle)), through)
 
 
 def reflection(plane: Sequence[float], through: Sequence[float]) -> Image:

@@ -16,8 +16,8 @@ from pydantic import Field, ValidationError, model_validator
 
 from ...arrays import Array
 from ...description.leg import SHORT_KINDS, LegData
+from ...description.poses import Pose
 from ...description.quantities import Data, Length, Position
-from ...description.robot import Pose
 from ...errors import UnknownNameError
 from ..schema import Location
 from .forms import AnyDirection, read_form

@@ -18,8 +18,8 @@ import casadi as ca
 from ...lazy import lazy
 from ...legs import PlacedBody
 from ...mechanism import LegAtState
-from ...symbols.vectors import Frame, absent, skew, total
-from .parts import christoffel, symmetric
+from ...symbols.vectors import Frame, absent, skew, symmetric, total
+from .parts import christoffel
 
 
 @dataclass(frozen=True)
@@ -183,11 +183,11 @@ class LegEnergies:
         slopes = [ca.SX.zeros(size, size) for _ in range(size)]
         for velocity, weight, holonomic in merged.values():
             momentum = weight @ velocity
-            inertia = inertia + symmetric(velocity.T @ momentum)
+            inertia = inertia + symmetric(ca.densify(velocity.T @ momentum))
             change = ca.jacobian(ca.vec(velocity), self.t)
             for k in range(size) if holonomic else ():
                 half = ca.reshape(change[:, k], *velocity.shape).T @ momentum
-                slopes[k] = slopes[k] + symmetric(half + half.T)
+                slopes[k] = slopes[k] + symmetric(ca.densify(half + half.T))
         gravity = total([w.force for w in self.weights if w.part in parts], (size, 1))
         results = [inertia, coriolis + christoffel(slopes, self.rate), gravity]
         return self._function([ca.densify(r) for r in results])

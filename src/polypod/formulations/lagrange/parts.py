@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...symbols.vectors import skew, total
+from ...symbols.vectors import coordinate_turn, skew, symmetric, total
 
 PARTS = ("platform", "actuators", "translating links", "rotating links")
 
@@ -60,18 +60,12 @@ def platform_matrices(mass: ca.SX, arm: ca.SX, tensor: ca.SX, gravity: ca.SX, tw
     across = mass * skew(turned @ arm)
     turning = turned @ tensor @ turned.T - across @ skew(turned @ arm)
     base = ca.vertcat(ca.horzcat(mass * ca.SX.eye(3), -across), ca.horzcat(across, turning))
-    slope = ca.jacobian(ca.vec(symmetric(carry.T @ base @ carry)), angles)
+    slope = ca.jacobian(ca.vec(symmetric(ca.densify(carry.T @ base @ carry))), angles)
     slopes = [ca.SX.zeros(6, 6) for _ in range(3)] + [ca.reshape(slope[:, k], 6, 6) for k in range(3)]
     quasi = christoffel(slopes, twist) - base @ ca.jtimes(carry, angles, twist[3:])
     inertia, coriolis = ca.substitute([base, quasi], [angles], [ca.SX.zeros(3)])
     weight = -mass * gravity
     return Matrices(inertia, coriolis, ca.vertcat(weight, skew(arm) @ weight))
-
-
-def symmetric(matrix: ca.SX) -> ca.SX:
-    """A matrix known to be symmetric, its lower triangle the very expressions of its upper one."""
-    upper = ca.triu(ca.densify(matrix))
-    return upper + ca.triu(upper, False).T
 
 
 def euler_axes(convention: str, angles: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -85,14 +79,5 @@ def euler_axes(convention: str, angles: ca.SX) -> tuple[ca.SX, ca.SX]:
     for k in order:
         number = "xyz".index(convention[k].lower())
         columns[k] = turned[:, number]
-        turned = turned @ _turn(number, angles[k])
+        turned = turned @ coordinate_turn(number, angles[k])
     return turned, ca.horzcat(*columns)
-
-
-def _turn(number: int, angle: ca.SX) -> ca.SX:
-    """Rotation about a coordinate axis."""
-    c, s = ca.cos(angle), ca.sin(angle)
-    i, j = (number + 1) % 3, (number + 2) % 3
-    matrix = ca.SX.eye(3)
-    matrix[i, i], matrix[j, j], matrix[i, j], matrix[j, i] = c, c, -s, s
-    return matrix

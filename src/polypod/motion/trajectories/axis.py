@@ -9,6 +9,7 @@ import numpy as np
 from pydantic import PrivateAttr
 
 from ...arrays import Array
+from ...description.poses import turn
 from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import same_duration, unit
@@ -17,7 +18,7 @@ from ..contract import Course, Motion, Path, Peak, matched
 from ..fields import Axis
 from ..paths.base import AnyPath
 from ..tables import one_clock
-from .base import POSITION, Placed, assembled, turn, turned_about
+from .base import POSITION, Placed, assembled, turned_about
 
 
 class AxisTurn(Placed):

@@ -124,14 +124,6 @@ def checked_convention(convention: str | None) -> str | None:
     return convention
 
 
-def turn(axis: Array, angle: Array) -> Array:
-    """Rotation matrices exp(angle [axis]x) (..., 3, 3); unit ``axis`` (..., 3), ``angle`` (...)."""
-    cross = -np.cross(axis[..., None, :], np.eye(3))
-    sine, versine = np.sin(angle)[..., None, None], (2 * np.sin(angle / 2) ** 2)[..., None, None]
-    result: Array = np.eye(3) + sine * cross + versine * (cross @ cross)
-    return result
-
-
 def assembled(t: Array, rotation: Array, position: tuple[Array, ...], omega: Array, alpha: Array) -> Motion:
     """The motion of rotations (..., 3, 3), a position with its derivatives, and angular velocity and acceleration."""
     pose = np.zeros((*t.shape, 4, 4))

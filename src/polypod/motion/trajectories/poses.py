@@ -14,6 +14,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from ...arrays import Array
 from ...description.file_names import FileName
+from ...description.poses import turn
 from ...description.quantities import Angles, Data, Position, Triple
 from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
@@ -24,7 +25,7 @@ from ..fields import Seconds
 from ..laws import QUINTIC, AnyLaw, Law
 from ..paths.points import Through
 from ..tables import Table, read_table
-from .base import ANGLES, POSITION, Placed, assembled, checked_convention, turn, turned_about
+from .base import ANGLES, POSITION, Placed, assembled, checked_convention, turned_about
 
 ROLL_PITCH_YAW = tuple(Column(name, "angle") for name in ("yaw", "pitch", "roll"))
 """Names of the angles of R = Rz(yaw) Ry(pitch) Rx(roll), in the order ZYX."""
