@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,13 +45,27 @@ def imports(source: Path = SOURCE) -> list[Import]:
     found = []
     for importer, path in known.items():
         package = importer if path.name == "__init__.py" else importer.rpartition(".")[0]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in _nodes(path.read_text(encoding="utf-8")):
             for base, name in _targets(node, package):
                 whole = f"{base}.{name}" if name else base
                 module, rest = (whole, "") if whole in known or whole.endswith("*") else (base, name)
                 if module.split(".")[0] in (source.name, "*"):
                     found.append(Import(importer, module, rest, node.lineno))
     return found
+
+
+def _nodes(text: str) -> Iterator[ast.AST]:
+    """What may import: the statements of a module, and where it imports by name all that is in them."""
+    tree = ast.parse(text)
+    if "import_module" in text or "__import__" in text:
+        yield from ast.walk(tree)
+        return
+    open_: list[ast.AST] = [tree]
+    while open_:
+        node = open_.pop()
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            open_ += getattr(node, field, ())
 
 
 def package_of(module: str) -> str:
