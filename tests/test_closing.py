@@ -44,6 +44,15 @@ def by_hand(robot: pp.Robot, pose: Any) -> tuple[int, float]:
     return -1, 0.0
 
 
+def test_rows_of_coordinates_at_home_are_those_of_closed_forms(models: tuple[pp.Model, pp.Model]) -> None:
+    """dq/d(twist) of a leg closed by iterating: what its unknowns follow is part of the slope."""
+    home = models[0].robot.home.matrix
+    for known, iterated in zip(*(model.robot.legs for model in models), strict=True):
+        np.testing.assert_allclose(iterated.coordinate_rows(home), known.coordinate_rows(home), rtol=0, atol=1e-13)
+    rows = np.concatenate([leg.coordinate_rows(home) for leg in models[1].robot.legs])
+    np.testing.assert_allclose(rows[:, [0, 1, 5]], models[0].jacobian(home), rtol=0, atol=1e-13)
+
+
 def test_out_of_reach_names_the_leg_and_the_length(models: tuple[pp.Model, pp.Model]) -> None:
     """The rod is too short by the distance beyond crank and rod; with a gap left at a joint it is the same length."""
     robot, rng = models[0].robot, np.random.default_rng(0)

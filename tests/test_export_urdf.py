@@ -17,6 +17,7 @@ from polypod.description import Friction
 from polypod.exchange import import_robot
 from polypod.export import export_urdf, urdf_files
 from same_robot import assert_same
+from states import mostly_long
 
 # Loops by points, by a hinge, and by universal joints with friction; the second has a body fixed to the platform.
 ROBOTS = ("hexapod", "five-bar", pytest.param("3-prs", marks=pytest.mark.long))
@@ -42,7 +43,7 @@ def test_pinocchio_reads_the_tree_and_finds_the_same_forces(name: str, tmp_path:
         assert np.abs(got - wanted).max() < TOLERANCE * np.abs(wanted).max()
 
 
-@pytest.mark.parametrize("name", ["hexapod", "five-bar"])
+@pytest.mark.parametrize("name", mostly_long(("hexapod", "five-bar"), ("five-bar",)))
 def test_export_then_import_is_the_identity(name: str, tmp_path: Path) -> None:
     model = pp.Model(name)
     for file, text in urdf_files(model).items():

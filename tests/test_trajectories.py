@@ -14,6 +14,7 @@ from scipy.spatial.transform import RigidTransform, Rotation, Slerp
 
 from polypod import motion as tr
 from polypod.errors import InputError
+from polypod.motion.track import _quartic
 
 EPS = np.finfo(float).eps
 
@@ -750,3 +751,12 @@ def test_what_a_path_is_made_from_cannot_be_changed_later():
     path = tr.Through(points=points, times=[0.0, 1.0])
     points[:] = 9.0
     np.testing.assert_array_equal(path.at(0.0).x, [0.0, 1.0])
+
+
+def test_the_integral_of_a_quartic_from_its_values_and_slopes():
+    """c0 + c1 z + ... + c4 z^4, known at 0, 1/2 and 1 with the slopes at both ends: the integral has c_k/(k + 1)."""
+    c = np.random.default_rng(4).normal(size=(5, 7))
+    z = np.array([0.0, 0.5, 1.0])
+    start, middle, end = (c * z[:, None, None] ** np.arange(5)[:, None]).sum(axis=1)
+    found = _quartic(start, middle, end, c[1], c[1] + 2 * c[2] + 3 * c[3] + 4 * c[4])
+    np.testing.assert_allclose(found, c / np.arange(1, 6)[:, None], rtol=0, atol=1e-13)
