@@ -39,6 +39,17 @@ def run(*words: str) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
+# -- robots -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("up", "hangs"), [(-9.81, False), (9.81, True)])
+def test_gravity_that_points_from_base_to_platform_is_said(up: float, hangs: bool) -> None:
+    """A sign that is wrong cannot be told from a robot at the ceiling: whoever reads it knows."""
+    code, said = run("check", "hexapod", "--set", f"gravity=[0, 0, {up}]")
+    assert code == 0
+    assert ("hangs below its base" in said) is hangs
+
+
 # -- logs and calibrations --------------------------------------------------------------------------------------------
 
 

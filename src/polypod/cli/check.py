@@ -142,7 +142,11 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
             report.warnings = list(dict.fromkeys(text for message in odd for text in _sentences(message)))
     kinds = ", ".join(sorted({leg.kind for leg in robot.legs}))
     condition = float(model.conditioning(robot.home.matrix).condition)
-    report.remarks = [f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home"]
+    # gravity that points the wrong way is no fault: robots hang from ceilings
+    hangs = ", hangs below its base" if np.dot(robot.gravity, robot.home.position) > 0 else ""
+    report.remarks = [
+        f"{robot.name}: {len(robot.legs)} legs ({kinds}), condition number {condition:.4g} at home{hangs}"
+    ]
     report.remarks += _mobility(model)
     at_home = model.limits(robot.home.matrix)
     report.within_limits = at_home.ok

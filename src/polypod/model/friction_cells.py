@@ -13,10 +13,7 @@ are linear in L; equality holds on the rays, so that the bounds close as cones b
   about the middle ones differ by balls of radius r, and 1 - (N B) is regular if the largest singular value of
   D B (1 - N_0 B)^-1 r D^-1 is below 1, D > 0 any scales of joints (a small gain).
 
-  The hull is that of the cell and of a known solution, so that cells beside it, which are never empty enough to be
-  proven so, are done as well.
-
-Cells are halved until each is empty or has no solution but the known one, or two are known.
+Cells are halved until each is empty or its only solution is known, or two are known.
 """
 
 from __future__ import annotations
@@ -81,7 +78,7 @@ class Search:
                 self._near(loads / scale)
             if len(self.found) > 1:
                 return Count.SEVERAL
-            if self.found and self._spread(cell, self.found[0]) < 1 - _SURE:
+            if self.found and self._inside(self.found[0], cell) and self._spread(cell) < 1 - _SURE:
                 continue
             halves = self._halves(cell, loads, scale)
             if not halves:
@@ -145,15 +142,24 @@ class Search:
         if new is not None and all(np.abs(new - old).max() > 1e-6 * np.abs(old).max() for old in self.found):
             self.found.append(new)
 
-    def _spread(self, cell: Cells, known: Array) -> float:
-        """Below 1: the cell has no solution but the ``known`` one, which need not be in it."""
-        act, parts = self.acting, self._parts(known)
+    def _inside(self, loads: Array, cell: Cells) -> bool:
+        parts = self._parts(loads)
+        for j, cone in cell.items():
+            part = parts[self.parts[j]]
+            shares = cone * part if self.groups[j][1] else np.linalg.solve(cone.T, part)
+            if shares.min() < -1e-9 * np.abs(part).max():
+                return False
+        return True
+
+    def _spread(self, cell: Cells) -> float:
+        """Below 1: no two solutions are in the cell."""
+        act = self.acting
         middle, radius, weight = np.zeros((len(act), len(act))), np.ones(len(act)), np.ones(len(act))
         for i, j in enumerate(act):
             n, summed = self.groups[j]
             weight[i] = np.sqrt(n) if summed else 1.0
             if j in cell:
-                centre, radius[i] = (_signs if summed else _ball)(cell[j], parts[self.parts[j]])
+                centre, radius[i] = (cell[j], 0.0) if summed else _ball(cell[j])
                 middle[i] = centre @ self.slopes[self.parts[j]][:, act]
         matrix = np.eye(len(act)) - middle
         if np.linalg.cond(matrix) > 1e9:
@@ -194,18 +200,11 @@ def _cones(cone: Array | None, n: int, summed: bool) -> list[Array]:
     return halves
 
 
-def _signs(signs: Array, part: Array) -> tuple[Array, float]:
-    """Centre of a cell's signs and those of a part, and how far both are from it, of the way from zero to signs."""
-    between = 0.5 * (signs + np.sign(part))
-    return between, float(np.linalg.norm(signs - between) / np.sqrt(len(signs)))
-
-
-def _ball(cone: Array, part: Array) -> tuple[Array, float]:
-    """Centre and radius of a ball that holds all unit vectors of a cone and of a part, and what lies between them."""
-    rays = np.vstack([cone, part / np.maximum(np.linalg.norm(part), 1e-300)])
-    middle = rays.sum(axis=0)
-    middle /= np.maximum(np.linalg.norm(middle), 1e-300)
-    least = float((rays @ middle).min())
+def _ball(cone: Array) -> tuple[Array, float]:
+    """Centre and radius of a ball that holds all unit vectors of a cone and what lies between them."""
+    middle = cone.sum(axis=0)
+    middle /= np.linalg.norm(middle)
+    least = float((cone @ middle).min())
     return least * middle, float(np.sqrt(max(1.0 - least**2, (1.0 - least) ** 2)))
 
 
