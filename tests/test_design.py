@@ -388,6 +388,7 @@ def test_best_compromises_are_a_page_of_robots(tmp_path, monkeypatch):
         ("pattern: radius", "pattern: radios", "line 6: .* Did you mean 'radius'"),
         ("[20, 40 kg]", "[20, 40 mm]", r"line 8: vary\.2\.values: .* one of the units kg, g, t is needed, got '40 mm'"),
         ("[0.28, 340 mm]", "[340 mm, 0.28]", r"vary\.0\.range: goes from small to large"),
+        ("[0.28, 340 mm]", "[-0.28, 340 mm]", r"vary\.0\.range: a radius is a distance, greater than 0 m"),
         ("legs.*.base, pattern: radius", "platform.mass, pattern: radius", r"vary\.0\.pattern: radius is of points"),
         ("peak force: 150", "peek force: 150", "line 11: .*unknown quantity 'peek force'. Did you mean 'peak force'"),
         ("peak force: 150 N", "peak force: 150 mm", r"line 11: limits\.peak force: a finite number in N"),

@@ -75,6 +75,8 @@ class Varied(Data):
         result = [in_unit(value, unit, field) for value in given]
         if field == "range" and not result[0] < result[1]:
             raise InputError(f"range: goes from small to large, got {list(given)}")
+        if self.pattern == "radius" and not min(result) > 0:
+            raise InputError(f"{field}: a radius is a distance, greater than 0 m, got {list(given)}")
         return result
 
 
