@@ -52,7 +52,7 @@ class _Task(NamedTuple):
     base: Array | None
 
     def at(self, states: NDArray[np.int64] | slice) -> _Task:
-        """Some of the states."""
+        """The task of some of the states."""
         return _Task(self.squares[states], None if self.base is None else self.base[states])
 
 

@@ -42,7 +42,7 @@ class Quadrics(NamedTuple):
     size: Array
 
     def at(self, state: NDArray[np.int64]) -> Quadrics:
-        """Those of some states."""
+        """The quadrics of some of the states."""
         return Quadrics(*(part[state] for part in self))
 
     def slopes(self, x: Complexes) -> Complexes:

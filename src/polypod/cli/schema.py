@@ -22,7 +22,7 @@ _FAMILIES = {"trajectory": "TrajectoryKind", "path": "PathKind", "time law": "La
 
 
 class Kind(StrEnum):
-    """What a file describes."""
+    """Which kind of file a schema is for."""
 
     robot = "robot"
     motion = "motion"

@@ -84,7 +84,7 @@ def _is_loss(error: BaseException | None) -> bool:
 
 
 def _block(package: bytes, start: int, stop: int) -> Results:
-    """What a worker does."""
+    """The results of designs ``start`` to ``stop`` on a worker."""
     evaluator, designs = _unpacked(package)
     return evaluator.evaluate(designs, start, stop)
 

@@ -52,7 +52,7 @@ SOURCES = {
         ("stiffness", "mass_matrix"), of=lambda o: _frequencies(o["stiffness.stiffness"], o["mass_matrix.mass_matrix"])
     ),
 }
-"""Where numbers come from."""
+"""Numbers of each state that quantities reduce: the kernels they need, and how they follow from these."""
 
 
 def _sizes(wrench: Array) -> Array:

@@ -51,7 +51,7 @@ class Reduction:
             self._low = low if self._low is None else np.minimum(self._low, low)
 
     def finish(self) -> Array:
-        """The result (D, k)."""
+        """The reduced values (D, k) of D designs and k columns."""
         if self.kind == "rms":
             assert self._high is not None
             return np.sqrt(self._high)

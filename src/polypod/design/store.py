@@ -100,7 +100,7 @@ class Store:
             raise self._unreadable(error) from error
 
     def read(self) -> xr.Dataset:
-        """All results."""
+        """The results of all blocks that are done, as a dataset."""
         with self._open() as opened:
             try:
                 return opened.drop_vars("done").load()

@@ -65,7 +65,7 @@ class Varied(Data):
 
     @property
     def label(self) -> str:
-        """What results call it."""
+        """The name of this number in results."""
         return self.name or (self.numbers if self.pattern == "value" else f"{self.numbers} {self.pattern}")
 
     def numbers_of(self, unit: str) -> list[float]:

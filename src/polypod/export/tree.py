@@ -35,7 +35,7 @@ class Node:
 
     @property
     def parent(self) -> str:
-        """The body it hangs on."""
+        """The body that its joint connects it to."""
         return self.joint.between[0]
 
 

@@ -24,7 +24,7 @@ from .dry_friction import DryFriction
 from .virtual_power import State
 
 RESULTS = {"inverse_dynamics": "force", "direct_dynamics": "acceleration"}
-"""What a function gives."""
+"""Name of the result of each function that has vector-Jacobian products."""
 
 
 def products(

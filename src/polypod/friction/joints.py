@@ -63,7 +63,7 @@ class GivenForces(Loads):
     """Dry friction of every joint as a force or moment that is known: ``values`` are what overcomes it."""
 
     def dry(self, key: Key, coefficients: Coefficients, rate: ca.SX) -> ca.SX:
-        """The given force."""
+        """The force that is given, whatever the rate."""
         return self.values[key]
 
 

@@ -85,7 +85,7 @@ class Geometry:
 
     @property
     def count(self) -> int:
-        """How many numbers."""
+        """How many numbers are sought."""
         return len(self.numbers)
 
     def _paths(self, patterns: tuple[str, ...]) -> list[str]:

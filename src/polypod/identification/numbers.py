@@ -95,7 +95,7 @@ class LinearModel:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The numbers in words."""
+        """Names of the numbers for people."""
         return tuple(n.name for n in self.numbers)
 
     @property

@@ -24,7 +24,7 @@ SAMPLES = 120
 CHECKED = 2000
 """Instants at which limits of the final motion are looked at."""
 FAMILY = 8
-"""Series tried at once."""
+"""Fourier series that are evaluated in one call."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ from .rows import rows_of
 from .suspects import lag, motion_rows
 
 ROUNDS = 8
-"""At most so many rounds."""
+"""Most rounds of Gauss-Newton."""
 CONVERGED = 0.05
 """Base parameters that move by this part of their standard uncertainty have converged, or would with the next step,
 which is about as much smaller as this one is than the last."""

@@ -50,7 +50,7 @@ class Code:
 
     @lazy
     def few(self) -> Callable[[int], None]:
-        """Up to ``narrow`` states."""
+        """The function for batches of up to ``narrow`` states."""
         return self._function("few") if self.narrow else self.batch
 
     @lazy

@@ -48,7 +48,7 @@ _LIBRARY = {
 }
 _OTHERS = {ca.OP_NEG, ca.OP_INV, ca.OP_ASSIGN, ca.OP_NOT, SELECT, ca.OP_IF_ELSE_ZERO, ca.OP_SIGN}
 OPERATIONS = frozenset({*_ARITHMETIC, *_TWICE, *_COMPARE, *_LOGIC, *_INTRINSIC, *_LIBRARY, *_OTHERS})
-"""What has machine code."""
+"""Operations of a graph for which machine code can be written."""
 
 
 def check(graph: Graph) -> None:

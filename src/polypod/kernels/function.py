@@ -84,7 +84,7 @@ class Room:
         return self._emitter.writer.offset(self._start, k * self._emitter.width)
 
     def load(self, k: int) -> str:
-        """The k-th vector."""
+        """Load the k-th vector of the state."""
         return self._emitter.writer.value(f"load {self._emitter.type}, ptr {self._place(k)}, {self._align}")
 
     def store(self, bits: str, values: Sequence[str]) -> None:

@@ -50,7 +50,7 @@ class States:
         return self._loaded[rows, chunk][element - chunk * width]
 
     def store(self, rows: Rows, values: Sequence[str]) -> None:
-        """Each state's row."""
+        """Write the values of all lanes, each to the row of its state."""
         width = self._emitter.width
         for first in range(0, rows.length, width):
             part = list(values[first : first + width])

@@ -74,7 +74,7 @@ class Writer:
         self.line(f"call void {declared}({_listed(arguments)})")
 
     def labels(self, *names: str) -> list[str]:
-        """New names for blocks."""
+        """Names of blocks that are used nowhere else in the function."""
         self._labels += 1
         return [f"{name}{self._labels}" for name in names]
 

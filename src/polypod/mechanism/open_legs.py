@@ -28,7 +28,7 @@ class Opening(NamedTuple):
 
     @property
     def closed(self) -> bool:
-        """Whether the leg reaches."""
+        """Whether the leg reaches the platform: its gap is rounding."""
         return self.gap < _CLOSED
 
 

@@ -25,7 +25,7 @@ _SAME = 1e-6
 _SAMPLES, _FINEST = 64, 1024
 """Poses on a way from home to a mode, at first and at most."""
 _WAYS = 32
-"""Ways that are tried."""
+"""Paths from home to a mode that are tried before it counts as unknown."""
 
 
 class AssemblyCalls(Caller):

@@ -27,7 +27,7 @@ NOT_ALLOWED = "the design's legs do not allow this pose or motion"
 
 
 class DesignCalls(Checked):
-    """Functions of designs."""
+    """Calls with ``parameters=``: one function for many designs, each with its states."""
 
     def of_designs(
         self,

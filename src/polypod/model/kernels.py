@@ -117,7 +117,7 @@ class Kernels:
     def expression(
         self, mechanism: Mechanism, name: str, friction: bool = False, formulation: str = "virtual-power"
     ) -> Expression | Iteration:
-        """A function in symbols."""
+        """A function of the robot in symbols, not compiled."""
         return self._expression(mechanism, self._key(name, friction, formulation, False))
 
     def together(

@@ -63,7 +63,7 @@ class SingleState:
         return None if self._verdict[0] else self._first.copy()
 
     def all(self, *values: Any) -> list[Array] | None:
-        """All results."""
+        """All outputs for one state, or a few; None where the checked call must look at them."""
         found = self._several(values)
         if found is not None or self.first(*values) is None:
             return found

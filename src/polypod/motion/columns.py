@@ -15,7 +15,7 @@ UNITS: dict[str, dict[str, float]] = {
 }
 """Units a column's header may state in brackets, by what they measure, as factors to SI; without one it is in SI."""
 QUANTITY_OF_UNIT = {unit: quantity for quantity, units in UNITS.items() for unit in units}
-"""What a unit measures."""
+"""The quantity that each unit measures."""
 
 
 class Column(NamedTuple):

@@ -36,7 +36,7 @@ class Choice:
 
     @property
     def length(self) -> int:
-        """How many numbers it has."""
+        """How many numbers the path stands for."""
         return prod(self.value.shape)
 
 

@@ -58,7 +58,7 @@ class RigidState(PlatformState):
         return self.body.matrix(self.motion.frame.axes)
 
     def external(self, wrench: ca.SX) -> ca.SX:
-        """The wrench itself."""
+        """The generalized force of a wrench: of a rigid platform the wrench itself."""
         return wrench
 
     def energies(self) -> tuple[ca.SX, ca.SX, ca.SX]:

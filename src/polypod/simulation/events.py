@@ -69,7 +69,7 @@ class LimitWatch(Watch):
         self._low, self._high = system.mechanism.limit_ranges.T
 
     def quiet(self, snapshot: Snapshot) -> bool:
-        """No limit is reached."""
+        """Whether no limit is reached."""
         return bool(snapshot.limit_margin > 0)
 
     def values(self, snapshot: Snapshot) -> Array:

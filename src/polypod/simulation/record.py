@@ -20,7 +20,7 @@ class Sample(NamedTuple):
     time: float
     """[s]"""
     measurement: Measurement
-    """What sensors see there."""
+    """What the sensors measure at that time."""
     command: Array
     """Forces (n,) that were asked for."""
     force: Array
@@ -51,7 +51,7 @@ class Record:
         return self._count
 
     def add(self, time: float, snapshot: Snapshot, command: Array, force: Array, wrench: Array) -> None:
-        """One more row."""
+        """Append a row."""
         if self._count == len(self._rows):
             self._rows = np.concatenate([self._rows, np.empty_like(self._rows)])
         row = self._rows[self._count]

@@ -32,7 +32,7 @@ SignalLike = ArrayLike | Callable[[float, Measurement], ArrayLike] | ControllerW
 
 
 class Constant(Signal):
-    """The same numbers always."""
+    """A signal that does not change."""
 
     def __init__(self, value: Array) -> None:
         self.constant: Array = value

@@ -26,7 +26,7 @@ class Port:
 
     @property
     def length(self) -> int:
-        """Numbers in a row."""
+        """How many numbers one state has in this port."""
         return prod(self.shape)
 
 

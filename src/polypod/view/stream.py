@@ -133,7 +133,7 @@ class Stream:
             self._changed.wait_for(lambda: self._again)
 
     def close(self) -> None:
-        """No more samples ever."""
+        """Tell all pages that the simulation has ended."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -57,7 +57,7 @@ class LightFigure:
         return float(self.size[1])
 
     def get_layout_engine(self) -> None:
-        """Places are fixed."""
+        """Nothing: places of axes are fixed."""
 
     def text(self, x: float, y: float, text: str, **style: Any) -> None:
         """Words at shares of the sheet."""
@@ -131,7 +131,7 @@ class LightAxes(Frame):
         self.marks.append(Mark(svg, zorder))
 
     def text(self, x: float, y: float, text: str, transform: str = "", zorder: float = 3.0, **style: Any) -> None:
-        """Words at a point."""
+        """Write a text at a point."""
         where = ("axes fraction",) * 2 if transform == "axes" else ("data",) * 2
 
         def svg(axes: LightAxes) -> str:
