@@ -121,6 +121,29 @@ def test_compiled_c_equals_the_kernel(robot, function, tmp_path):
 
 
 @needs_compiler
+def test_c_of_more_actuators_than_freedoms_shares_their_work(tmp_path):
+    """As the model does: by least norm where weights are ones and preloads zeros, else as these say."""
+    model = model_of("planar-4-rrr")
+    c_function = compiled(tmp_path, *export_c(model, "inverse_dynamics"))
+    draw = np.random.default_rng(2)
+    motion, wrench = model.motion(*0.01 * draw.normal(size=(3, 3))), draw.normal(size=6)
+    weights, preload = draw.uniform(0.5, 3.0, 4), draw.normal(size=4)
+    stated = pp.model.Distribution(weights=weights, preload=preload)
+    alike = [np.ones(4), np.zeros(4)]
+    for given, share in ((alike, None), ([weights, preload], stated)):
+        arrays = [np.ascontiguousarray(a) for a in (*motion, wrench, *given)]
+        force, _ = call(c_function, arrays, [(4,), ()])
+        wanted = model.inverse_dynamics(*motion, wrench, distribution=share)
+        assert np.abs(force - wanted).max() <= ROUNDING * np.abs(wanted).max()
+
+
+@needs_compiler
+def test_a_function_with_an_empty_output_compiles_without_warnings(tmp_path):
+    """Stiffness of a robot that states no compliances of legs and joints."""
+    compiled(tmp_path, *export_c(model_of("planar-4-rrr"), "stiffness"))
+
+
+@needs_compiler
 def test_a_bad_state_is_no_number_in_c_either(tmp_path):
     model = model_of("kim-ryu")
     name, header, source = export_c(model, "inverse_kinematics")

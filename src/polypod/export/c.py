@@ -162,7 +162,7 @@ def definition(
     """The text of a C function; its parameters are an array, or members of a struct."""
     prototype = _prototype(name, expression, number_of(dialect), struct)
     code = body(expression, dialect) if struct is None else body(expression, dialect, struct.access)
-    for label, _ in ports(expression)[0]:
+    for label, _ in (pair for side in ports(expression) for pair in side):
         if not re.search(rf"\b{label}\b", code):
             code = f"    (void){label};\n{code}"
     return f"{'static ' if static else ''}{prototype}\n{{\n{code}}}\n"
