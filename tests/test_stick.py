@@ -64,9 +64,10 @@ def test_loads_are_found_as_soon_as_rounds_leave_too_little(loaded: pp.Model) ->
 
     def found(before: float, change: float, rounds: int = 3) -> bool:
         numbers = ca.SX.zeros(dynamics.friction)
-        numbers[-2] = before
+        numbers[-2 - dynamics.loads : -2] = before
         old = ca.SX.ones(dynamics.loads)
-        return bool(dynamics._judged(old, old + change, Moment(numbers, ca.SX(1), ca.SX(rounds), ca.SX(1e-3)))[1])
+        moment = Moment(numbers, ca.SX(1), ca.SX(rounds), ca.SX(1e-3))
+        return bool(dynamics._judged(old, old + change, moment).found)
 
     assert found(6e-7, 3e-8)  # 1.6e-9 left
     assert not found(6e-7, 3e-7)  # 3e-7

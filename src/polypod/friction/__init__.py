@@ -16,7 +16,7 @@ from .joints import (
 )
 from .laws import LAWS, Law, Smooth, law_of
 from .sliding import SlidingJoint, dry_joints, sliding_joints
-from .stick import INSTANT, REST, Held, after, hold
+from .stick import INSTANT, REST, Held, after, hold, restarted
 
 __all__ = [
     "INSTANT",
@@ -42,5 +42,6 @@ __all__ = [
     "law_of",
     "loaded_joints",
     "loaded_pairs",
+    "restarted",
     "sliding_joints",
 ]

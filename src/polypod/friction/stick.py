@@ -20,6 +20,7 @@ with what they do in motion, which may break others away.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import casadi as ca
@@ -32,13 +33,17 @@ from .sliding import SlidingJoint
 STIFFNESS = 1e6
 # How much softer the direction of a joint that starts to slide is found.
 TURN = 1e3
-# Rounds without success after which the law is rounded off, and how much less each round.
-GUESSES, SHARPER = 6, 0.1
-# Where it was so solved, at other loads it starts as after so many rounds.
-AGAIN = GUESSES + 6
+# Rounds without success, and in all of a stage, after which the law is rounded off, and how much less each round.
+GUESSES, LONG, SHARPER = 6, 40, 0.1
 # What is left of the rounding, so that joints which together hold a motion share it in one way (less is drowned by
 # roundings), and the part that the law is off by at most, where a joint is about to slide: SHARP^(2/3).
 SHARP, NEARLY = 1e-9, 1e-6
+# After so many rounds of a stage more is left: loads may hang on what a joint does about an axis that it hardly turns
+# about (a ball of a 3-RPS at home), which a sharper law decides anew in every round.
+ENDLESS, DULL = 150, 1e-7
+# Later stages of a step keep what holds at its first, but not with so many times its limit: joints that hold nearly the
+# same motion would press against each other without end.
+EXCESS = 2.0
 # Rates that hold or slide are exact to this part of what friction can do.
 EXACT = 1e-9
 # A joint is at rest below the rate that its friction stops within this part of a step.
@@ -90,9 +95,12 @@ def hold(
     """One round: from forces (r) and modes (j) to better ones, at a mass matrix and a push (m + N) without friction.
 
     At stage 0 of a step of length tau the modes are found; later stages keep them, so that a step sees smooth forces.
-    ``tries`` counts the rounds since the law last held (``AGAIN`` where it was rounded off then).
+    ``tries`` counts the rounds since the law last held, and goes on where it was rounded off then.
     """
     tries = ca.if_else(rounds < 0.5, 0, tries)
+    # guesses may fit at every load and yet never come to rest: joints that hold a motion in common share it anew
+    tries = ca.if_else(rounds > LONG - 0.5, ca.fmax(tries, GUESSES), tries)
+    sharp = ca.if_else(rounds > ENDLESS - 0.5, DULL, SHARP)
     when = _When(
         instant=stage < -0.5,
         first=ca.logic_and(stage > -0.5, stage < 0.5),
@@ -101,7 +109,7 @@ def hold(
         law_held=ca.logic_and(rounds > 0.5, tries < 0.5),
         tau=tau,
         rounded=ca.logic_and(stage < 0.5, tries > GUESSES - 0.5),
-        blunt=_blunt(tries),
+        blunt=_blunt(tries, sharp),
     )
     # elastic coordinates first: their matrix is nearly diagonal
     order = [*range(6, mass.size1()), *range(min(6, mass.size1()))]
@@ -128,23 +136,34 @@ def hold(
     change = solved(matrix, right)
     udot = free + change
     converged, longest, waiting, starting = ca.SX(1), ca.SX(1e300), ca.SX(0), ca.SX(0)
+    modes_found = [piece.mode for piece in pieces]
     found = [p.projected + p.stiffness @ (j.rows @ change) for j, p in zip(joints, pieces, strict=True)]
     # all forces as one number in N/sqrt(kg), which those of slides and of joints that turn have in common
     strength = sum((length(v) * ca.sqrt(p.ease) for v, p in zip(found, pieces, strict=True)), ca.SX(0))
-    for joint, piece, value in zip(joints, pieces, found, strict=True):
+    for number, (joint, piece, value) in enumerate(zip(joints, pieces, found, strict=True)):
         wdot = joint.rows @ udot + joint.drift
-        converged = ca.logic_and(converged, ca.logic_or(when.later, piece.fits(value, wdot, strength)))
+        fits = piece.fits(value, wdot, strength)
+        too_much = ca.logic_and(when.later, piece.exceeds(value))
+        found[number] = ca.if_else(too_much, piece.clipped, value)
+        modes_found[number] = ca.if_else(too_much, STARTING, piece.mode)
+        converged = ca.logic_and(converged, ca.if_else(when.later, ca.logic_not(too_much), fits))
         if joint.friction.falls:
             waiting = ca.logic_or(waiting, piece.waits(value))
             starting = ca.logic_or(starting, piece.mode == STARTING)
         closing = -ca.dot(joint.rate, wdot)
         time = ca.dot(joint.rate, joint.rate) / ca.fmax(closing, 1e-300)
         longest = ca.if_else(ca.logic_and(piece.moving, closing > 0), ca.fmin(longest, time), longest)
-    converged = ca.logic_and(converged, ca.logic_or(ca.logic_not(when.rounded), when.blunt <= SHARP))
-    tries = ca.if_else(converged, ca.if_else(when.rounded, AGAIN, 0), tries + 1)
+    converged = ca.logic_and(converged, ca.logic_or(ca.logic_not(when.rounded), when.blunt <= sharp))
+    tries = ca.if_else(converged, ca.if_else(when.rounded, tries, 0), tries + 1)
     final = ca.logic_not(ca.logic_and(when.first, waiting))
-    modes = ca.vertcat(*[p.mode for p in pieces])
+    modes = ca.vertcat(*modes_found)
     return Held(ca.vertcat(*found), modes, udot, converged, final, ca.logic_and(when.first, starting), longest, tries)
+
+
+def restarted(tries: ca.SX, change: ca.SX) -> ca.SX:
+    """Rounds in vain from which to go on at loads that change by a part: as many as round the law off by that part."""
+    sharp = GUESSES + ca.log(ca.fmin(ca.fmax(change, SHARP), 1)) / math.log(SHARPER)
+    return ca.if_else(tries > GUESSES - 0.5, ca.fmin(tries, sharp), tries)
 
 
 def after(joints: list[SlidingJoint], modes: ca.SX) -> ca.SX:
@@ -190,6 +209,7 @@ class _Piece:
     share: ca.SX
     rounded: ca.SX
     old: ca.SX
+    clipped: ca.SX
 
     @staticmethod
     def of(
@@ -252,7 +272,7 @@ class _Piece:
         found = ca.if_else(moving, MOVING, ca.if_else(stuck, HELD, STARTING))
         if joint.friction.falls:
             found = ca.if_else(whatever, TRIED, ca.if_else(ca.logic_and(broken, found == STARTING), BROKEN, found))
-        return _Piece(projected, stiffness, found, moving, limit, ease, pull, share, rounded, old)
+        return _Piece(projected, stiffness, found, moving, limit, ease, pull, share, rounded, old, clipped)
 
     def fits(self, value: ca.SX, wdot: ca.SX, strength: ca.SX) -> ca.SX:
         """Whether a force obeys the law at an acceleration: at rest it stays so, or it slides with the whole limit.
@@ -275,6 +295,10 @@ class _Piece:
         over = ca.logic_and(self.mode == TRIED, ca.logic_not(self._within(value)))
         return ca.logic_or(over, self.mode == STARTING)
 
+    def exceeds(self, value: ca.SX) -> ca.SX:
+        """Whether a joint that is held takes far more than it can."""
+        return ca.logic_and(self.mode == HELD, length(value) > EXCESS * self.limit)
+
     def _within(self, value: ca.SX) -> ca.SX:
         return length(value) <= self.limit * (1 + EXACT)
 
@@ -292,9 +316,9 @@ def _fallen(joint: SlidingJoint, when: _When, reach: ca.SX) -> ca.SX:
     return ca.if_else(when.instant, spread, own)
 
 
-def _blunt(tries: ca.SX) -> ca.SX:
-    """Over which part of the acceleration that friction brings about the law is rounded off."""
-    return ca.fmax(SHARPER ** (tries - GUESSES), SHARP)
+def _blunt(tries: ca.SX, sharp: ca.SX) -> ca.SX:
+    """Over which part of the acceleration that friction brings about the law is rounded off, at least ``sharp``."""
+    return ca.fmax(SHARPER ** (tries - GUESSES), sharp)
 
 
 def length(vector: ca.SX) -> ca.SX:

@@ -19,6 +19,7 @@ from ..friction import (
     friction_pairs,
     has_dry_friction,
     hold,
+    restarted,
     sliding_joints,
 )
 from ..mechanism import LegAtState, Mechanism
@@ -26,7 +27,7 @@ from ..mechanism.closing import Closing
 from ..platforms import ConstrainedState, Freedoms, Inputs
 from ..symbols.continuation import Newton
 from ..symbols.expression import Port
-from ..symbols.fixed_point import changes
+from ..symbols.fixed_point import changes, next_pace
 from ..symbols.linear import GeneralFactor, SymmetricFactor
 from .chart import pose_of, tightened
 
@@ -38,7 +39,8 @@ SAME_LOADS_EXACTLY = 1e-9
 # How many times as much loads may still change where rounds shrink their changes and what is left is less: a change
 # that is small by chance misleads by less than the pace of rounds (a twentieth for ordinary friction) times this.
 LAST_CHANGE = 100
-MANY_ROUNDS = 100
+# After so many rounds loads go on at Aitken's pace, and what is about to break away does so.
+SLOW, MANY_ROUNDS = 30, 100
 
 
 @dataclass(frozen=True)
@@ -83,6 +85,18 @@ class Moment:
 
 
 @dataclass(frozen=True)
+class _Loads:
+    """Loads (k) to go on with, how much they change by themselves (k) and at which pace they are changed, the largest
+    change as a part of the largest load, and whether they are found."""
+
+    loads: ca.SX
+    changes: ca.SX
+    pace: ca.SX
+    part: ca.SX
+    found: ca.SX
+
+
+@dataclass(frozen=True)
 class Sensed:
     """Actuated coordinates q and rates (n), limited quantities, J (n, m), and four numbers that warn of trouble.
 
@@ -107,10 +121,10 @@ class Dynamics:
     """A robot in symbols, for the kernels of a simulation; poses are row-major columns of 16.
 
     Dry friction holds joints at rest: its numbers are a force or moment of every joint with dry friction, what the
-    joint does, the loads that friction depends on, their last change and the rounds in vain: ``friction`` in all,
-    ``loads`` of them loads. They are found by iterating :meth:`rates`. ``explicit`` says that friction is that of loads
-    without it. Legs without a closed form have ``places`` numbers that say where their unknowns are: what is computed
-    here depends on the symbols ``mechanism.places`` for them.
+    joint does, the loads that friction depends on, their last changes and the pace of these, and the rounds in vain:
+    ``friction`` in all, ``loads`` of them loads. They are found by iterating :meth:`rates`. ``explicit`` says that
+    friction is that of loads without it. Legs without a closed form have ``places`` numbers that say where their
+    unknowns are: what is computed here depends on the symbols ``mechanism.places`` for them.
     """
 
     def __init__(self, mechanism: Mechanism, dry: DryFriction, friction: bool) -> None:
@@ -121,7 +135,7 @@ class Dynamics:
         self.loads = 0 if self._loads is None or self._loads.port is None else self._loads.port.length
         self._joints = dry_joints(mechanism) if friction else []
         self.components = sum(size for _, size in self._joints)
-        self.friction = self.components + len(self._joints) + self.loads + 2 if self._joints else 0
+        self.friction = self.components + len(self._joints) + 2 * self.loads + 2 if self._joints else 0
         self.places = mechanism.places.numel()
         falling = [leg.name for leg in mechanism.legs for pair in friction_pairs(leg) if pair.friction.falls]
         if friction and self.loads and self.explicit and falling:
@@ -172,17 +186,20 @@ class Dynamics:
             if self.loads:
                 shared = x.force.symbols
                 fresh = loads_in_motion(mechanism, x, given, acceleration, bending, shared=shared)
-            found, same, change = self._judged(old, fresh, moment)
+            following = self._judged(old, fresh, moment)
             # loads follow from friction that obeys its law, not from a guess of it
             # where loads do not repeat while a joint is about to break away, it does so at those with which it held
             breaks = ca.logic_and(held.starting, moment.rounds > MANY_ROUNDS)
             lawful = ca.logic_and(held.converged, ca.logic_not(breaks))
-            found, change = ca.if_else(lawful, found, old), ca.if_else(lawful, change, 0)
-            over = ca.logic_and(held.converged, ca.logic_or(same, breaks))
+            found = ca.if_else(
+                lawful, ca.vertcat(following.loads, following.changes, following.pace), moment.friction[start:-1]
+            )
+            over = ca.logic_and(held.converged, ca.logic_or(following.found, breaks))
+            tries = ca.if_else(lawful, restarted(held.tries, following.part), held.tries)
             modes = ca.if_else(over, after(joints, held.modes), held.modes)
-            converged = ca.logic_and(ca.logic_and(held.converged, same), held.final)
+            converged = ca.logic_and(ca.logic_and(held.converged, following.found), held.final)
             longest = held.longest
-            numbers = ca.vertcat(held.forces, modes, found, change, held.tries)
+            numbers = ca.vertcat(held.forces, modes, found, tries)
         platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
         state = virtual_power.State.of(mechanism, platform, self._friction, given)
         qdot = _rates(state.legs)
@@ -238,22 +255,24 @@ class Dynamics:
             start += size
         return GivenForces(self._loads.law, None, values)
 
-    def _judged(self, old: ca.SX, fresh: ca.SX, moment: Moment) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Loads to go on with, whether they are found, and how much they change.
+    def _judged(self, old: ca.SX, fresh: ca.SX, moment: Moment) -> _Loads:
+        """Loads to go on with.
 
         Rounds that shrink changes c by a pace c/c_before leave c pace/(1 - pace) to come.
         """
-        if not self.loads:
-            return fresh, ca.SX(1), ca.SX(0)
-        if self.explicit:
-            return ca.if_else(moment.rounds < 0.5, fresh, old), moment.rounds > 0.5, ca.SX(0)
+        if not self.loads or self.explicit:
+            found = moment.rounds > 0.5 if self.loads else ca.SX(1)
+            return _Loads(ca.if_else(found, old, fresh), ca.SX.zeros(self.loads), ca.SX(1), ca.SX(0), found)
         part = ca.if_else(moment.stage < -0.5, SAME_LOADS_EXACTLY, SAME_LOADS)
-        # joints that are about to slide make loads swing about what they come to: the middle is nearer
-        middle = ca.if_else(moment.rounds > MANY_ROUNDS, 0.5 * (old + fresh), fresh)
+        begins = moment.rounds < 0.5
+        before, pace = ca.if_else(begins, 0, moment.friction[-2 - self.loads : -2]), moment.friction[-2]
         largest, change = changes(old, fresh)
-        before = ca.if_else(moment.rounds < 0.5, 0, moment.friction[-2])
-        left = ca.logic_and(change <= LAST_CHANGE * part * largest, change**2 <= part * largest * (before - change))
-        return middle, ca.logic_or(change <= part * largest, left), change
+        last = changes(before, ca.SX.zeros(self.loads))[1]
+        left = ca.logic_and(change <= LAST_CHANGE * part * largest, change**2 <= part * largest * (last - change))
+        slow = ca.logic_and(moment.rounds > SLOW, last > 0)
+        pace = ca.if_else(slow, next_pace(fresh - old, before, pace), 1)
+        found = ca.logic_or(change <= part * largest, ca.logic_and(left, ca.logic_not(slow)))
+        return _Loads(old + pace * (fresh - old), fresh - old, pace, change / ca.fmax(largest, 1e-300), found)
 
     def elastic_rates(
         self,

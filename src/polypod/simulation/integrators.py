@@ -222,7 +222,7 @@ class Integrator:
                 return x
             try:
                 return reached(time)
-            except StateError:
+            except StateError:  # single steps say when, at which leg and why
                 *_, last = self._fixed(stepper, inputs, start, time, x)
                 return last.snapshot
 

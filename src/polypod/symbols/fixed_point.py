@@ -9,8 +9,8 @@ from .expression import Expression, Iteration, Port, port
 MAX_ROUNDS = 100
 # Rounds end when no value changes by more than this part of the largest: a few roundings of the function.
 REPEATED = 1e-13
-# Largest step of the accelerated iteration, in plain steps.
-_PACE = 20.0
+# Largest and smallest step of the accelerated iteration, in plain steps: one of none would be its last.
+_PACE, _LEAST = 20.0, 0.05
 
 
 def changes(old: ca.SX, new: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -20,6 +20,13 @@ def changes(old: ca.SX, new: ca.SX) -> tuple[ca.SX, ca.SX]:
         largest = ca.fmax(largest, ca.fabs(new[i]))
         change = ca.fmax(change, ca.fabs(new[i] - old[i]))
     return largest, change
+
+
+def next_pace(residual: ca.SX, previous: ca.SX, pace: ca.SX) -> ca.SX:
+    """Aitken's pace: the one that would have cancelled the last change of the residual."""
+    turn = residual - previous
+    faster = -pace * ca.dot(previous, turn) / ca.fmax(ca.dot(turn, turn), 1e-300)
+    return ca.if_else(faster < 0, ca.fmax(-_PACE, ca.fmin(-_LEAST, faster)), ca.fmin(_PACE, ca.fmax(_LEAST, faster)))
 
 
 def fixed_point(
@@ -40,10 +47,8 @@ def fixed_point(
     # What is not a finite number is never equal to itself: such a state must not pass, nor keep its neighbours waiting.
     lost = ca.logic_not(change <= 1e300)
     converged = ca.SX(1) if once else ca.logic_and(change <= REPEATED * largest, ca.logic_not(lost))
-    # Aitken: the pace that would have cancelled the last change of the residual; the first rounds go plainly.
-    turn = residual - previous
-    faster = -pace * ca.dot(previous, turn) / ca.fmax(ca.dot(turn, turn), 1e-300)
-    pace = ca.if_else(count < 1, 1, ca.fmax(-_PACE, ca.fmin(_PACE, faster)))
+    # the first rounds go plainly
+    pace = ca.if_else(count < 1, 1, next_pace(residual, previous, pace))
     following = ca.if_else(converged, new, old + pace * residual)
     done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
     step = ca.vertcat(following, residual, pace, count + 1, converged, done)
