@@ -190,6 +190,15 @@ def test_slopes_of_a_lone_platform_are_pinocchios() -> None:
         assert np.abs(got.acceleration[k] - wanted).max() <= 1e-11 * np.abs(wanted).max()
 
 
+def test_numbers_of_direct_dynamics() -> None:
+    """Accelerations follow from the numbers themselves: what is differentiated is the residual at given ones."""
+    m, (pose, twist, acceleration, wrench) = model("staicu"), states("staicu")
+    force, mass = m.inverse_dynamics(pose, twist, acceleration, wrench), m.robot.platform.mass
+    state = pose, twist, force, wrench
+    got = m.derivatives("direct_dynamics", *state, wrt=(), parameters=("platform.mass",)).parameters
+    close(got, slopes(lambda u: m.direct_dynamics(*state, parameters={"platform.mass": mass + u[0]}), 1))
+
+
 def test_legs_differentiated_in_their_own_axes() -> None:
     """Pods with a cross, a rotor and dry friction: CasADi differentiates the whole function in base axes."""
     friction = Friction(viscous=0.3, drag=2.0)

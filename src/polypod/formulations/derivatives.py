@@ -15,7 +15,7 @@ import casadi as ca
 from ..errors import InputError
 from ..friction import Loads, has_dry_friction, loaded_joints
 from ..mechanism import Mechanism
-from ..platforms import Inputs
+from ..platforms import Inputs, PlatformState
 from ..platforms.contract import tip_map
 from ..platforms.motion import Motion, frame_of, pose_of
 from ..symbols.expression import Expression, Port, port
@@ -75,18 +75,23 @@ class _Residual:
             w = ca.SX.sym("w", 6)
             found["wrench"] = -self.platform.reduced(_jacobian(self.platform.external(w), w))
         if "parameters" in blocks:
-            found["parameters"] = self._by_numbers(legs)
+            found["parameters"] = self._by_numbers(legs, platform, symbols, here)
         return [ca.densify(found[b]) for b in blocks]
 
-    def _by_numbers(self, legs: list[LegSlopes]) -> ca.SX:
-        """dr/d(numbers): the platform's own, those of the attachment points, and the legs'."""
-        total = _jacobian(self.platform.required_wrench, self.numbers)
-        for slopes in legs:
+    def _by_numbers(
+        self, legs: list[LegSlopes], platform: PlatformState, symbols: list[ca.SX], here: list[ca.SX]
+    ) -> ca.SX:
+        """dr/d(numbers): the platform's own, those of the attachment points, and the legs'.
+
+        ``platform`` is at symbols of a motion: that of :attr:`platform` may follow from the numbers.
+        """
+        total = _jacobian(platform.required_wrench, self.numbers)
+        for slopes, leg in zip(legs, self.mechanism.attach(platform), strict=True):
             y = ca.SX.sym("y", slopes.y.numel())
-            put = slopes.residual(slopes.leg, y)
-            inner = slopes.by_numbers + slopes.by_tip @ _jacobian(tip_numbers(slopes.leg), self.numbers)
+            put = slopes.residual(leg, y)
+            inner = slopes.by_numbers + slopes.by_tip @ _jacobian(tip_numbers(leg), self.numbers)
             total = total + ca.substitute(_jacobian(put, self.numbers), y, slopes.y) + _jacobian(put, y) @ inner
-        return self.platform.reduced(total)
+        return self.platform.reduced(ca.substitute([total], symbols, here)[0])
 
 
 def _of_legs(legs: Sequence[LegSlopes], motion: Motion) -> tuple[ca.SX, ca.SX, ca.SX]:
