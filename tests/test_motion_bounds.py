@@ -52,6 +52,21 @@ def test_no_instant_asks_for_more_than_the_bounds(name, model_of):
     held(model, make_task(model), 100_001)
 
 
+FALLING = {"drag": 2.0, "static": 1.5, "stribeck_speed": 0.05}
+STRIBECK = [f"legs.*.slider_friction.{name}={value}" for name, value in FALLING.items()]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [({"friction_width": 0.0}, []), ({"friction_coupling": "explicit"}, []), ({}, STRIBECK)],
+    ids=["exact-sign", "explicit", "stribeck"],
+)
+def test_friction_of_every_kind_is_bounded(options, settings):
+    model = pp.Model(with_overrides("kim-ryu", settings), **options)
+    held(model, make_task(model), 100_001)
+
+
 def test_bounds_of_few_samples_are_those_of_many(model_of):
     """Intervals are cut where the samples leave them too long."""
     model = model_of("lopes")

@@ -54,6 +54,7 @@ QUANTITIES = {
     "power": Quantity(_ACTUATOR, "actuator power, positive where it drives", "W"),
     "command": Quantity(_ACTUATOR, "force asked of the actuator", "{f}"),
     "needed_force": Quantity(("actuator",), "largest force that the motion needs of the actuator", "{f}"),
+    "most": Quantity(("drive_limit", "actuator"), "what the actuator is asked at most at every instant, proven", "SI"),
     "force_part": Quantity(("part", *_ACTUATOR), "share of the actuator force", "{f}"),
     "condition": Quantity(("time",), "condition number of the scaled Jacobian", "1"),
     "distance": Quantity(("time",), "its smallest singular value: distance to singularity", "1"),

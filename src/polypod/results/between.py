@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..datasets import QUANTITIES
 from ..errors import PolypodError, StateError
 from ..model import ActuatorInfo, Model
 from ..motion import Task
@@ -144,9 +145,9 @@ def judged_between(result: xr.Dataset, model: Model, task: Task, friction: bool)
     else:
         forces = _bounded(result.force.values, model, found.bounds)
         rows = np.stack([found.bounds.most[name] for name in OF_DRIVES])
-        text = {"long_name": "what the actuator is asked at most at every instant, proven", "units": "SI"}
+        known = QUANTITIES["most"]
         result = result.assign_coords(drive_limit=list(OF_DRIVES))
-        result["most"] = (("drive_limit", "actuator"), rows, text)
+        result["most"] = (known.dims, rows, {"long_name": known.text, "units": known.unit})
     texts = (f"The robot {found.text}", *found.warnings, *forces)
     attributes = {"between_samples": ". ".join(texts) + ".", "broken_between_samples": "; ".join(found.broken)}
     return result.assign_attrs(certified={True: "yes", False: "no", None: "not tried"}[found.certified], **attributes)

@@ -94,8 +94,9 @@ def _scaled(a: Affine, by: float) -> Affine:
 
 def _product(a: Affine, b: Affine) -> Affine:
     slopes = tuple(a.middle * q + b.middle * p for p, q in zip(a.slopes, b.slopes, strict=True))
-    rest = abs(a.middle) * b.rest + abs(b.middle) * a.rest + a.spread * b.spread
-    return Affine.of(a.middle * b.middle, slopes, rest)
+    # slopes are sums, whose rounding is relative to their terms
+    p, q = a.rest + _UNIT * a.spread, b.rest + _UNIT * b.spread
+    return Affine.of(a.middle * b.middle, slopes, abs(a.middle) * q + abs(b.middle) * p + a.spread * b.spread)
 
 
 def _square(a: Affine) -> Affine:
@@ -173,7 +174,8 @@ def _angle(y: Affine, x: Affine) -> Affine:
     least = on.sqrt(square) * (1 - _LIBRARY) - on.sqrt(off)
     p, q = x.middle / square, y.middle / square
     slopes = tuple(p * b - q * a for a, b in zip(x.slopes, y.slopes, strict=True))
-    rest = abs(p) * y.rest + abs(q) * x.rest + 0.5 * off / (least * least)
+    rest = abs(p) * (y.rest + _LIBRARY * y.spread) + abs(q) * (x.rest + _LIBRARY * x.spread)
+    rest = rest + 0.5 * off / (least * least)
     # a box that meets the negative x axis has angles of both ends
     apart = on.logic_or(x.middle > x.spread, abs(y.middle) > y.spread)
     sure = on.logic_and(least > 0, apart)

@@ -16,7 +16,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import InputError
 from ...formulations.virtual_power import State
-from ...friction import Coefficients, Loads, has_dry_friction, has_friction
+from ...friction import Loads, has_dry_friction, has_friction
 from ...friction.laws import Exact, Smooth
 from ...model import Model
 from ...motion.contract import Course
@@ -45,14 +45,11 @@ class SignedLoads(Loads):
 
     directions: dict[tuple[str, str], tuple[ca.SX, ca.SX]] = field(default_factory=dict)
 
-    def dry(self, key: tuple[str, str], coefficients: Coefficients, rate: ca.SX) -> ca.SX:
-        """(k L + d) u with u the joint's direction."""
+    def direction(self, key: tuple[str, str], rate: ca.SX) -> ca.SX:
+        """The joint's symbols."""
         if key not in self.directions:
             self.directions[key] = ca.SX.sym("direction", rate.numel()), rate
-        (direction, _), limit = self.directions[key], coefficients.limit(self.values.get(key, ca.SX(0)))
-        if coefficients.falls:
-            limit = limit * coefficients.curve(rate, coefficients.stribeck**2)
-        return limit * direction
+        return self.directions[key][0]
 
 
 class Bounds(NamedTuple):

@@ -77,7 +77,8 @@ class Lines:
         slope = self.middle * other.slope + self.slope * other.middle
         off = (np.abs(self.slope) + self.rest) * (np.abs(other.slope) + other.rest)
         rest = np.abs(self.middle) * other.rest + np.abs(other.middle) * self.rest + off
-        return Lines(middle, slope, rest * (1 + _SUM) + _SUM * (np.abs(middle) + np.abs(slope)))
+        size = np.abs(middle) + np.abs(self.middle * other.slope) + np.abs(self.slope * other.middle)
+        return Lines(middle, slope, rest * (1 + _SUM) + _SUM * size)
 
     def __matmul__(self, other: Lines) -> Lines:
         """Products of matrices (n, i, j) and (n, j, k)."""
