@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 
 import polypod as pp
 from chain_functions import Functions
@@ -249,6 +250,16 @@ def test_axes_that_are_nearly_parallel_are_taken_as_they_are() -> None:
         first, second = one["joints"][:2]
         second["axis"] = numbers(unit(np.array(first["axis"]) + 1e-6 * square_to(rng, np.array(first["axis"]))))
     compare(Functions(pp.Robot.model_validate(data)), moving(data, 3))
+
+
+def test_hinges_along_the_one_before_are_known_with_their_sense() -> None:
+    """They turn in one plane: a rotation by the sum of two angles takes fewer operations than two rotations."""
+    robot = pp.load("planar-3-rrr")
+    data = yaml.safe_load(pp.dumps(robot))
+    for one in data["legs"]:
+        one["joints"][1]["axis"] = [0.0, 0.0, -1.0]
+    for legs, sense in ((robot.legs, 1), (pp.loads(yaml.safe_dump(data)).legs, -1)):
+        assert [leg._parallels() for leg in legs] == [{1: sense}] * 3
 
 
 def test_unphysical_bodies_of_chains_are_listed() -> None:

@@ -24,7 +24,7 @@ from polypod.formulations import FORMULATIONS
 from polypod.kernels import machine
 from polypod.model.derivatives import derivative_functions
 from polypod.parameters import Numbers
-from polypod.parameters.paths import Design, value_at
+from polypod.parameters.paths import Design, unit_at, value_at
 from polypod.symbols.expression import Expression
 from random_chains import ROBOTS
 from states import States, easy, mostly_long, papers_robots
@@ -527,3 +527,10 @@ def test_designs_keep_to_what_files_are_asked(path, value, reason):
         force = model.inverse_dynamics(model.robot.home.matrix, still, still, parameters={path: [1.0, value]})
     assert np.isfinite(force[0]).all()
     assert np.isnan(force[1]).all()
+
+
+def test_units_of_numbers_by_their_paths() -> None:
+    """Of the field itself, of a component of it, and of a body that a leg names."""
+    robot = pp.load("five-bar")
+    units = {"platform.mass": "kg", "platform.com.0": "m", "gravity": "m/s^2", "legs.0.bodies.crank.mass": "kg"}
+    assert {path: unit_at(robot, path) for path in units} == units
