@@ -317,7 +317,10 @@ def test_elastic_mass_of_the_hexagon() -> None:
 
 @pytest.mark.parametrize(
     ("name", "friction"),
-    [("long", False), *(pytest.param(n, True, marks=pytest.mark.long if n != "kim-ryu" else ()) for n in ROBOTS)],
+    [
+        pytest.param("long", False, marks=pytest.mark.long),
+        *(pytest.param(n, True, marks=pytest.mark.long if n != "kim-ryu" else ()) for n in ROBOTS),
+    ],
 )
 def test_power_balance(name: str, friction: bool) -> None:
     """d/dt (T + V + U) = f.qdot + w.V_t - D qdot_e^2 - friction, the derivative by differences of eighth order."""
