@@ -17,6 +17,7 @@ from polypod.analysis.certified import Enclosure
 from polypod.analysis.certified.averages import _Difference, averages
 from polypod.analysis.certified.columns import Columns
 from polypod.analysis.certified.intervals import Interval, enclosed
+from polypod.analysis.certified.legs import LEG, leg_at, leg_numbers
 from polypod.analysis.certified.matrices import middle_of, regular_sign
 from polypod.analysis.certified.mirror import mirrored
 from polypod.analysis.workspace import Space
@@ -71,6 +72,17 @@ def test_values_of_points_lie_within_the_interval(name):
             assert max(values) <= high
             known += np.isfinite([low, high]).all()
     assert known > 5
+
+
+def test_legs_of_boxes_are_those_of_the_poses_about_a_pivot(model):
+    """From base joint to platform joint by the pose's own matrix: p + R b - a."""
+    space, x = Space(model, [0.05, -0.1, 0.2]), 0.2 * np.random.default_rng(3).normal(size=(4, 6))
+    home, symbols, numbers = model.robot.home.matrix, ca.SX.sym("x", 6), ca.SX.sym("leg", LEG)
+    way = ca.Function("way", [symbols, numbers], [leg_at(symbols, numbers, ca.SX(ca.DM(home.ravel())))[1]])
+    for at, pose in zip(x, space.poses(x), strict=True):
+        for leg, row in zip(model.robot.legs, leg_numbers(space), strict=True):
+            wanted = pose[:3, 3] + pose[:3, :3] @ leg.platform - leg.base
+            np.testing.assert_allclose(np.array(way(at, row)).ravel(), wanted, rtol=0, atol=1e-15)
 
 
 @pytest.mark.parametrize("name", ["sum", "difference", "product"])

@@ -415,7 +415,7 @@ def test_held_out_errors_are_distinguished_from_noise_of_coordinates() -> None:
         (lambda own: replace(own, q=own.q * [1, -1]), "left.q seems to have the wrong sign"),
         (lambda own: replace(own, force=1000 * own.force), "other units"),
         (lambda own: replace(own, time=1000 * own.time), r"samples are 2 s apart.*such as 'time \[ms\]'"),
-        (lambda own: replace(own, time=own.time[::-1]), "time must increase"),
+        (lambda own: replace(own, time=own.time[::-1]), r"time must increase, got .* \(sample 1\)"),
         (lambda own: replace(own, q=own.q + 40.0), "cannot take"),
         (lambda own: replace(own, q=np.where(own.q > own.q.mean(), np.nan, own.q)), "finite"),
         (lambda own: Log("short", own.time[:9], own.q[:9], own.force[:9]), "too few"),
