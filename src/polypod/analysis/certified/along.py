@@ -73,7 +73,7 @@ class Along:
         mechanism = self.mechanism
         if mechanism.open_legs:
             names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
-            raise InputError(f"{names} of {mechanism.robot.name!r} close by iterating, of which there are no bounds")
+            raise InputError(f"legs that close by iterating have no bounds ({names} of {mechanism.robot.name!r})")
         if mechanism.redundant and mechanism.platform.follows_legs:
             raise InputError("there are no bounds of forces that more actuators than freedoms share in such legs")
         self._fixed = np.concatenate([model.robot.home.matrix.ravel(), np.zeros(3)])
