@@ -284,6 +284,15 @@ def test_delay_and_saturation() -> None:
     ]  # fmt: skip
 
 
+def test_a_delay_within_a_period_is_seen_after_days_too() -> None:
+    """What is taken for the same instant is a part of the period, not of the time since the start."""
+    actuators, start = Actuators(("a",), [5.0], 0.0002), 1e6
+    actuators.hold(np.zeros(1))
+    actuators.command(start, np.ones(1), np.zeros(1))
+    ends = [(round(a - start, 6), round(b - start, 6)) for a, b, _ in actuators.pieces(start, start + 1e-3)]
+    assert ends == [(0, 0.0002), (0.0002, 0.001)]
+
+
 def test_drives_give_what_their_file_says_at_a_speed() -> None:
     """Within force, curve and power, either sign; nothing beyond the last speed of the curve."""
     drives = Drive(max_force=5.0, max_power=8.0), Drive(force_speed=((0, 6), (1, 4), (2, 4))), Drive()
