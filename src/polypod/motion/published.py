@@ -151,6 +151,7 @@ class Published(TrajectoryKind):
         return self._motion.for_model(model)
 
 
+@cache
 def default_motion(robot: str) -> str | None:
     """Name of the first published motion of a library robot; None if it has none."""
     # files that do not even mention the robot need not be read as motions
