@@ -482,6 +482,12 @@ def test_weights_are_positive(weight: float, redundant: pp.Model) -> None:
         redundant.inverse_dynamics(home, still, still, distribution=Distribution(weights=[1, 1, 1, 1, 1, 1, weight]))
 
 
+def test_a_distribution_is_one(redundant: pp.Model) -> None:
+    home, still, given = redundant.robot.home.matrix, np.zeros(6), {"weights": np.ones(7)}
+    with pytest.raises(InputError, match=r"distribution: got .*; give polypod\.model\.Distribution\(weights="):
+        redundant.inverse_dynamics(home, still, still, distribution=given)  # type: ignore[arg-type]
+
+
 def test_a_distribution_needs_something_to_share() -> None:
     model = model_of_robot("a passive leg")
     with pytest.raises(InputError, match="as many actuators as freedoms"):

@@ -59,6 +59,11 @@ class Caller:
             raise InputError(
                 f"distribution: {self.robot.name!r} has as many actuators as freedoms: its forces are determined"
             )
+        if not isinstance(distribution, Distribution):
+            raise InputError(
+                f"distribution: got {short_repr(distribution)}; give "
+                "polypod.model.Distribution(weights=..., preload=...)"
+            )
         weights = distribution.weights
         if weights is not None and (batch([Argument("weights", weights, (len(self.actuators),))]).rows[0] <= 0).any():
             raise InputError(
