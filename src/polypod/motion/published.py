@@ -72,6 +72,7 @@ def _file(name: str) -> MotionFile:
     return loads_motion(_text(name), f"{name}.yaml")
 
 
+@cache
 def _text(name: str) -> str:
     return (files(__package__) / "library" / f"{name}.yaml").read_text(encoding="utf-8")
 
@@ -151,7 +152,6 @@ class Published(TrajectoryKind):
         return self._motion.for_model(model)
 
 
-@cache
 def default_motion(robot: str) -> str | None:
     """Name of the first published motion of a library robot; None if it has none."""
     # files that do not even mention the robot need not be read as motions
