@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -161,6 +162,24 @@ for file in (pathlib.Path(sys.argv[1]) / "symbols").glob("*.py"):
     importlib.import_module(f"polypod.symbols.{file.stem}")
 print(sorted(name for name in sys.modules if name.startswith("polypod.")))
 """
+
+
+def test_a_module_gives_a_name_once() -> None:
+    """A second constant, function or class of the same name would take the place of the first without a word."""
+    twice = []
+    for module, path in modules().items():
+        names = [name for node in ast.parse(path.read_text(encoding="utf-8")).body for name in _given(node)]
+        twice += [f"{module}.{name}" for name in dict.fromkeys(names) if names.count(name) > 1]
+    assert not twice, twice
+
+
+def _given(node: ast.stmt) -> list[str]:
+    """Names that a statement of a module gives."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        overload = isinstance(node, ast.FunctionDef) and bool(node.decorator_list)
+        return [] if overload else [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]
 
 
 def test_symbols_need_casadi_and_numpy_only() -> None:

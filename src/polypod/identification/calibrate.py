@@ -77,14 +77,14 @@ def calibrate(
     return solver.result(*solver.run())
 
 
-LEAST = 1e-9
+FINEST = 1e-9
 """Least uncertainty [m, rad] of a file's geometry: no robot is built more exactly."""
 
 
 def check_uncertainty(model: Model, uncertainty: float) -> None:
     """An error for what is no uncertainty [m, rad] of a robot's geometry."""
-    if not uncertainty >= LEAST:
-        raise InputError(f"uncertainty: at least {LEAST:g} m is needed, got {uncertainty:g}; below, nothing would move")
+    if not uncertainty >= FINEST:
+        raise InputError(f"uncertainty: at least {FINEST:g} m is needed, got {uncertainty:g}; below, none moves")
     if uncertainty > model.robot.farthest:
         raise InputError(
             f"uncertainty: {uncertainty:g} m is more than the robot's size, {model.robot.farthest:.3g} m; write "

@@ -132,7 +132,7 @@ class Along:
             motion = self._motion(course, wrench, t, half, poses)
             directions = self._directions(motion)
             loads = self._loaded(motion, directions)
-            return self._bounds([*motion, loads, directions, self._numbers])
+            return self._bounds(len(t), [*motion, loads, directions, self._numbers])
 
     def sign(self, pose: Array) -> float:
         """The sign of det J at a pose (4, 4)."""
@@ -141,7 +141,7 @@ class Along:
         loads = [still[0]] * (0 if self._loads is None else self._loads.count)
         directions = [still[0]] * len(self._alone)
         with np.errstate(all="ignore"):
-            return float(self._bounds([at, still, still, still, loads, directions, self._numbers]).sign[0])
+            return float(self._bounds(1, [at, still, still, still, loads, directions, self._numbers]).sign[0])
 
     def _motion(self, course: Course, wrench: Wrench | None, t: Array, half: Array, poses: Array) -> list[list[Affine]]:
         """Pose, twist, acceleration and wrench."""
@@ -199,15 +199,15 @@ class Along:
             return []
         return self._loads.found(modelled(self._reactions, [*motion, [], directions, self._numbers]))
 
-    def _bounds(self, given: list[list[Affine]]) -> Bounds:
+    def _bounds(self, count: int, given: list[list[Affine]]) -> Bounds:
         parts = [Lines.stacked(part) for part in modelled(self._rest, given)]
-        matrix, need, driven, q, qdot, qddot, values, margins = (part.repeated(len(parts[0].middle)) for part in parts)
+        # what no pose changes, such as the J of a gantry, is one row for all intervals
+        matrix, need, driven, q, qdot, qddot, values, margins = (part.repeated(count) for part in parts)
         n, m = self._shape
         jacobian = matrix.reshape(n, m)
         if n == m:
             solution, sign = solved(jacobian.transposed(), need)
-            count = len(self.mechanism.actuators)
-            force = solution[:, :count] + driven
+            force = solution[:, : len(self.mechanism.actuators)] + driven
         else:
             # of least norm: f + friction = J y with (J^T J) y = w + J^T friction
             across = jacobian.transposed()
