@@ -20,7 +20,7 @@ from fuzz.judge import BAD, RIGHT, WARNED, judged
 from fuzz.mutate import mutated
 
 FIXED, FRESH = range(200), 20
-COMPARED = 5
+COMPARED = 2
 
 
 def judged_many(seeds: range, folder: Path) -> list[str]:
@@ -34,7 +34,7 @@ def judged_many(seeds: range, folder: Path) -> list[str]:
     return words
 
 
-@pytest.mark.parametrize("part", sample.mostly_long(range(4), (0,)))
+@pytest.mark.parametrize("part", range(4))
 def test_mutated_files_are_refused_or_answered_right(part: int, tmp_path: Path) -> None:
     words = judged_many(FIXED[part::4], tmp_path)
     assert words.count(RIGHT) >= 1

@@ -225,7 +225,7 @@ def test_a_closed_terminal_leaves_nothing(tmp_path):
 def saved(tmp_path_factory) -> Path:
     model = pp.Model("lopes")
     path = tmp_path_factory.mktemp("results") / "results.nc"
-    return save_result(study(model, make_task(model, rate=20.0)), path)
+    return save_result(study(model, make_task(model, rate=20.0), certify=False), path)
 
 
 def test_a_result_comes_back_as_it_was(saved):

@@ -103,7 +103,7 @@ def studied(model, rows=None):
     if rows is not None:
         m = task.motion
         task = Task(task.name, Motion(m.time[rows], m.pose[rows], m.twist[rows], m.acceleration[rows]))
-    return study(model, task)
+    return study(model, task, certify=False)
 
 
 def test_a_closed_path_does_not_show_its_start_twice(model_of):
@@ -237,7 +237,7 @@ def coned():
     for document in (both, text):
         model = pp.Model(pp.loads(document))
         motion = template("motion", "up").replace("[0.05, 0.0, 0.02]", "[0.05, 0.0, 0.2]")
-        pictures.append(study(model, loads_motion(motion).task(model, 100.0)))
+        pictures.append(study(model, loads_motion(motion).task(model, 100.0), certify=False))
     return pictures
 
 
@@ -313,7 +313,7 @@ def test_deflections_are_drawn_in_the_prefix_of_simulations(tmp_path):
     path = tmp_path / "bendy.yaml"
     path.write_text(template("robot", "bendy", "flexible"), encoding="utf-8")
     model = pp.Model(path)
-    result = study(model, make_task(model, rate=50.0))
+    result = study(model, make_task(model, rate=50.0), certify=False)
     figure = plots.bending(result)
     above, below = figure.axes
     assert above.get_ylabel() == "attachment points [µm]"

@@ -30,7 +30,7 @@ def cranks() -> pp.Model:
 
 @pytest.fixture(scope="module")
 def turning(cranks: pp.Model) -> xr.Dataset:
-    return study(cranks, make_task(cranks, rate=20.0))
+    return study(cranks, make_task(cranks, rate=20.0), certify=False)
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +64,7 @@ def test_power_is_force_times_rate_in_any_unit(cranks: pp.Model) -> None:
     """Without friction the motors' work is the change of energy."""
     model = cranks
     task = make_task(model, rate=400.0)
-    result = study(model, task, friction=False)
+    result = study(model, task, friction=False, certify=False)
     energy = sum(model.energy(result.pose.values, result.twist.values))
     work = np.trapezoid(result.power.values.sum(axis=1), result.time.values)
     middle = len(result.time) // 2
@@ -78,7 +78,7 @@ def test_power_is_force_times_rate_in_any_unit(cranks: pp.Model) -> None:
 @pytest.mark.long
 def test_a_robot_of_both_kinds_names_the_units_of_each() -> None:
     model = pp.Model(mixed())
-    result = study(model, make_task(model, rate=20.0))
+    result = study(model, make_task(model, rate=20.0), certify=False)
     assert result.actuator_unit.values.tolist() == ["rad"] * 5 + ["m"]
     assert result.force_unit.values.tolist() == ["N m"] * 5 + ["N"]
     assert result.force.attrs["units"] == "N m or N"
@@ -157,7 +157,7 @@ def bendy() -> pp.Model:
 def test_study_of_a_robot_that_bends(bendy: pp.Model) -> None:
     """Parts add up, power is that of the deformed robot, the reactions carry its weight."""
     task = make_task(bendy, rate=100.0)
-    result = study(bendy, task, friction=False)
+    result = study(bendy, task, friction=False, certify=False)
     assert result.part.values.tolist()[-1] == "bending"
     assert_close(result.force_part.values.sum(axis=0)[None], result.force.values[None], 1e-12)
     assert robot_of(result).flexible
@@ -179,7 +179,7 @@ def test_study_of_a_robot_that_bends(bendy: pp.Model) -> None:
 
 @pytest.mark.long
 def test_a_platform_taken_not_to_vibrate_says_so(bendy: pp.Model) -> None:
-    result = study(bendy, make_task(bendy, rate=20.0), vibration=False)
+    result = study(bendy, make_task(bendy, rate=20.0), vibration=False, certify=False)
     assert result.attrs["vibration"] == "no, as asked for"
     assert result.attrs["step"] == 0.0
     assert_close(result.force_part.values.sum(axis=0)[None], result.force.values[None], 1e-12)
