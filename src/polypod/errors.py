@@ -58,18 +58,22 @@ class UnknownNameError(PolypodError, KeyError):
 
     Attributes
     ----------
+    what : the kind of thing that was asked for
     name : what was asked for
     known : the names there are
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
-        self.name, self.known = name, tuple(known)
+        self.what, self.name, self.known = what, name, tuple(known)
         near = near_names(str(name), known)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {', '.join(known) or 'none'}.")
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.name, self.known)  # else pickle makes it anew from its message alone
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,9 @@ class FileError(PolypodError, ValueError):
     def __init__(self, origin: str, faults: Sequence[Fault]) -> None:
         self.origin, self.faults = origin, tuple(faults)
         super().__init__("\n".join([f"{origin} is not a valid {self.what}:", *(f"  {f}" for f in faults)]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.origin, self.faults)
 
 
 class RobotFileError(FileError):

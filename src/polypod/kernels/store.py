@@ -117,7 +117,8 @@ def load(key: str) -> bytes | None:
         rest = content[start:]
         if not hmac.compare_digest(_signature(rest), content[len(_MAGIC) : start]):
             return None
-        os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))  # used now: the last to go
+        with suppress(OSError):  # a file system that is read-only
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))  # used now: the last to go
         return rest
     except OSError:
         return None

@@ -13,6 +13,8 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
+from ..errors import InputError
+
 PAUSE = 200_000_000
 """Operations after which a call looks whether it is interrupted: some hundredths of a second."""
 _Result = TypeVar("_Result")
@@ -89,8 +91,10 @@ def one_blas_thread(function: _Function) -> _Function:
 
 def cores() -> int:
     """Threads to use at most: ``POLYPOD_THREADS`` or the cores this process may run on."""
-    chosen = os.environ.get("POLYPOD_THREADS", "")
-    if chosen.isdigit() and int(chosen) > 0:
+    chosen = os.environ.get("POLYPOD_THREADS")
+    if chosen:
+        if not (chosen.isdecimal() and int(chosen) > 0):
+            raise InputError(f"POLYPOD_THREADS: a whole number from 1 on is needed, got {chosen!r}")
         return int(chosen)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 
