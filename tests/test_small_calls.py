@@ -17,7 +17,7 @@ from polypod.kernels import Iteration, Kernel, Port, port
 from polypod.mechanism.verdict import BAD_INPUT, NO_ANSWER
 from polypod.model import Code
 from polypod.model.calls import Calls
-from polypod.symbols.singular_values import MAX_ROUNDS, extreme_values
+from polypod.symbols.singular_values import MAX_ROUNDS, extreme_singular_values
 from states import SmoothMotion
 
 # -- the verdict -----------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def extremes(matrices: Any) -> tuple[Any, Any, Any]:
     """Smallest and largest singular values of matrices (k, n, m), and the rounds they took."""
     _, n, m = matrices.shape
     a = ca.SX.sym("a", n * m)
-    values = extreme_values(ca.reshape(a, m, n).T)
+    values = extreme_singular_values(ca.reshape(a, m, n).T)
     outputs = port("s", values.smallest, ()), port("l", values.largest, ()), port("r", values.state[2], ())
     iteration = Iteration("extremes", (Port("a", a, (n, m)),), outputs, values.state, values.start, values.step)
     return Kernel(lambda: iteration)(np.ascontiguousarray(matrices))  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.linear import Solution, solve_general, solve_least_squares
-from ..symbols.singular_values import extreme_values
+from ..symbols.singular_values import extreme_singular_values
 from ..symbols.vectors import Frame, orthonormalised
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
@@ -53,7 +53,7 @@ def conditioning(mechanism: Mechanism) -> Iteration:
     turns = Freedoms(mechanism.robot).turns
     scale = ca.horzcat(*[1 / mechanism.size if turns[k] else 1 for k in range(m)])
     matrix = state.to_base(mechanism.jacobian(legs).T).T[:, :m]
-    values = extreme_values(matrix * ca.repmat(scale, matrix.size1(), 1))
+    values = extreme_singular_values(matrix * ca.repmat(scale, matrix.size1(), 1))
     smallest, largest, quality = values.smallest, values.largest, mechanism.quality(legs)
     good = ca.logic_and(quality > SMALLEST_MARGIN, values.scale <= 1e300)
     outputs = (

@@ -20,7 +20,7 @@ _ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
-class ExtremeValues:
+class ExtremeSingularValues:
     """An iteration for the squares of the smallest and largest singular value, relative to ``scale``^2.
 
     ``start`` and ``step`` are columns [smallest, largest, rounds, done] of the iteration; ``scale`` is the matrix's
@@ -43,8 +43,8 @@ class ExtremeValues:
         return self.scale * ca.sqrt(self.state[1])
 
 
-def extreme_values(matrix: ca.SX) -> ExtremeValues:
-    """Singular values of a matrix (n, m), n >= m >= 1; accurate to a few roundings of the largest."""
+def extreme_singular_values(matrix: ca.SX) -> ExtremeSingularValues:
+    """The smallest and largest of a matrix (n, m), n >= m >= 1; accurate to a few roundings of the largest."""
     scale = ca.norm_fro(ca.densify(matrix))
     squares = [b * b for b in _bidiagonal(matrix / ca.fmax(scale, _TINY))]
     state = ca.SX.sym("state", 4)
@@ -60,7 +60,7 @@ def extreme_values(matrix: ca.SX) -> ExtremeValues:
     going_on = ca.logic_and(up + down <= 2, rounds + 1 < MAX_ROUNDS)
     done = ca.logic_or(converged, ca.logic_not(going_on))
     step = ca.vertcat(next_low, next_high, rounds + 1, done)
-    return ExtremeValues(state, ca.SX([0.0, 1.0, 0.0, 0.0]), step, scale)
+    return ExtremeSingularValues(state, ca.SX([0.0, 1.0, 0.0, 0.0]), step, scale)
 
 
 def _bidiagonal(matrix: ca.SX) -> list[ca.SX]:
@@ -70,26 +70,26 @@ def _bidiagonal(matrix: ca.SX) -> list[ca.SX]:
     numbers = []
     for k in range(m):
         if n - k > 1:
-            mirror = _Mirror([rows[i][k] for i in range(k, n)])
-            numbers.append(mirror.length)
+            reflect = _Reflection([rows[i][k] for i in range(k, n)])
+            numbers.append(reflect.length)
             for j in range(k + 1, m):
-                for i, value in zip(range(k, n), mirror([rows[i][j] for i in range(k, n)]), strict=True):
+                for i, value in zip(range(k, n), reflect([rows[i][j] for i in range(k, n)]), strict=True):
                     rows[i][j] = value
         else:
             numbers.append(rows[k][k])
         if k == m - 1:
             break
         if m - k > 2:
-            mirror = _Mirror(rows[k][k + 1 :])
-            numbers.append(mirror.length)
+            reflect = _Reflection(rows[k][k + 1 :])
+            numbers.append(reflect.length)
             for i in range(k + 1, n):
-                rows[i][k + 1 :] = mirror(rows[i][k + 1 :])
+                rows[i][k + 1 :] = reflect(rows[i][k + 1 :])
         else:
             numbers.append(rows[k][k + 1])
     return numbers
 
 
-class _Mirror:
+class _Reflection:
     """Householder's reflection that takes a vector to its length times the first axis, but for the sign."""
 
     def __init__(self, vector: list[ca.SX]) -> None:
@@ -120,7 +120,7 @@ def _step(squares: list[ca.SX], root: ca.SX) -> ca.SX:
             odd[0] + root * odd[1] - d * even[1],
             2 * odd[1] + root * odd[2] - d * even[2],
         )
-    p, slope, bend = even
-    under = ca.fmax((n - 1) * ((n - 1) * slope * slope - n * p * bend), 0)
-    long_way = slope + ca.if_else(slope < 0, -ca.sqrt(under), ca.sqrt(under))
-    return ca.if_else(ca.logic_or(p == 0, long_way == 0), 0, -n * p / long_way)
+    p, first, second = even
+    radicand = ca.fmax((n - 1) * ((n - 1) * first * first - n * p * second), 0)
+    denominator = first + ca.if_else(first < 0, -ca.sqrt(radicand), ca.sqrt(radicand))
+    return ca.if_else(ca.logic_or(p == 0, denominator == 0), 0, -n * p / denominator)
