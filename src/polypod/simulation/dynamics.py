@@ -25,7 +25,7 @@ from ..friction import (
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.closing import Closing
 from ..platforms import ConstrainedState, Freedoms, Inputs
-from ..symbols.continuation import Newton
+from ..symbols.continuation import NewtonStep
 from ..symbols.expression import Port
 from ..symbols.fixed_point import aitken_relaxation, changes
 from ..symbols.linear import GeneralFactor, SymmetricFactor
@@ -316,7 +316,7 @@ class Dynamics:
         pose = self.mechanism.platform.displaced(pose_of(x), back)
         return ca.vertcat(pose[:12], state.basis @ (self.mechanism.own_rates(legs) @ x[12:18]), x[18:])
 
-    def closing(self, pose: ca.SX, elastic: ca.SX) -> Newton:
+    def closing(self, pose: ca.SX, elastic: ca.SX) -> NewtonStep:
         """A step of Newton for the legs without a closed form at a pose, from ``mechanism.places``."""
         x = self._at(pose, ca.SX.zeros(6), elastic, ca.SX.zeros(elastic.numel()))
         return Closing(self.mechanism, {"pose": x.pose, "elastic": x.elastic}).newton(ca.SX(1), self.mechanism.places)
