@@ -19,16 +19,16 @@ from .motion import Motion, Series
 
 @dataclass(frozen=True)
 class Tip:
-    """Where a leg is attached: its arm from {P}'s origin and the platform's axes in the base, the series of both.
+    """The point where a leg is attached, in the base: its arm (3) from {P}'s origin, and the platform's axes (3, 3).
 
-    ``spin`` is the platform's angular velocity there, base axes. ``series`` are Taylor coefficients in time of the
-    point (3), ``turning`` those of the axes (9).
+    ``series`` are Taylor coefficients in time, to order two, of the point (3), ``axes_series`` those of the axes (9).
+    ``spin`` is the platform's angular velocity there, base axes.
     """
 
     arm: ca.SX
     axes: ca.SX
     series: Series
-    turning: Series
+    axes_series: Series
     spin: ca.SX
 
 

@@ -50,7 +50,7 @@ class RigidState(PlatformState):
     @lazy
     def required_wrench(self) -> ca.SX:
         """Inertia and weight of the platform as a wrench at its origin."""
-        return self.body.force(self.motion.frame, self.motion.half_turning, self.motion.a - self.gravity)
+        return self.body.force(self.motion.frame, self.motion.half_acceleration_matrix, self.motion.a - self.gravity)
 
     @lazy
     def inertia(self) -> ca.SX:

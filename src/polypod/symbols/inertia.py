@@ -81,15 +81,17 @@ class Inertia:
                 second[i, j] = second[j, i] = dot(weighted[i, :], axes[j, :])
         return axes @ self.first, second
 
-    def force(self, frame: Frame, half_turning: ca.SX, lift: ca.SX) -> ca.SX:
+    def force(self, frame: Frame, half_acceleration_matrix: ca.SX, a_minus_g: ca.SX) -> ca.SX:
         """Wrench [f; m] at the origin, base axes: f = m (a - g) + B s, m = s x (a - g) + axial(B Sigma).
 
-        ``half_turning`` is B/2 with B = alpha~ + omega~ omega~, ``lift`` is a - g.
+        ``half_acceleration_matrix`` is B/2 with B = alpha~ + omega~ omega~.
         """
-        # Twice the moments for half the turning, so that B itself is never formed.
+        # Twice the moments for half of B, so that B itself is never formed.
         s, sigma = Inertia(self.mass, 2 * self.first, 2 * self.second).in_base(frame.axes)
-        product = half_turning @ sigma
-        return ca.vertcat(self.mass * lift + half_turning @ s, cross(s, 0.5 * lift) + axial(product))
+        product = half_acceleration_matrix @ sigma
+        return ca.vertcat(
+            self.mass * a_minus_g + half_acceleration_matrix @ s, cross(s, 0.5 * a_minus_g) + axial(product)
+        )
 
     def matrix(self, axes: ca.SX) -> ca.SX:
         """Inertia matrix (6, 6) with respect to the twist: [m 1, -s~; s~, tr(Sigma) 1 - Sigma]."""
