@@ -225,7 +225,7 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     state = ca.vertcat(frame, delta, places, t, error2, quality, guessed, count, done)
     step = ca.vertcat(*chosen, sides, count + 1, ended)
 
-    guess = platform.nearest(x.pose.symbols)[:12]
+    guess = platform.projected(x.pose.symbols)[:12]
     start = ca.vertcat(guess, ca.SX.zeros(m), mechanism.places, 0, 1e300, 0, ca.SX.zeros(guessed.numel()), 0, 0)
     # in a singularity the last step would go anywhere
     regular = ca.fabs(quality) > SMALLEST_MARGIN

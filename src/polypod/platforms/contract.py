@@ -1,4 +1,4 @@
-"""The contract of a platform kind: its velocity, the motion of every leg's tip, and what its own inertia asks for.
+"""The contract of a platform kind: its velocity, the motion of every leg's tip, and the forces of its own inertia.
 
 Generalized forces and velocities are columns of 6 + N numbers: a wrench (twist) of the platform's frame in axes of the
 kind's own choice, then N elastic ones. ``reduced`` takes them to the robot's own m + N.
@@ -50,7 +50,7 @@ class PlatformState(ABC):
 
     @abstractmethod
     def force(self, leg: int, tip: Tip, force: ca.SX) -> ca.SX:
-        """Generalized force (6 + N) of a force on a leg's tip: base axes (3), or (12) with those on the axes there."""
+        """Generalized force (6 + N) of a force (3) on a leg's tip, base axes; (12): with forces on the axes' ends."""
 
     @abstractmethod
     def moment(self, leg: int, moment: ca.SX) -> ca.SX:
@@ -115,7 +115,16 @@ class PlatformState(ABC):
 
 
 class Platform(ABC):
-    """A platform kind: ``names`` of the m coordinates that a motion gives, ``elastic`` the number N of modes."""
+    """A platform kind.
+
+    Attributes
+    ----------
+    names : of the m coordinates that a motion gives
+    elastic : number N of elastic coordinates
+    full : it has six freedoms, so that any pose, twist and acceleration is one of its own
+    follows_legs : its twists S(x) u follow from the legs' constraints and change from pose to pose
+    knows_rotations : how it turns where legs are attached is known; mode files may leave that out
+    """
 
     names: tuple[str, ...] = ("vx", "vy", "vz", "wx", "wy", "wz")
     elastic: int = 0
@@ -152,5 +161,5 @@ class Platform(ABC):
         """A row-major pose (16) moved by a small displacement (m) of the robot's own coordinates."""
 
     @abstractmethod
-    def nearest(self, pose: ca.SX) -> ca.SX:
-        """A row-major pose (16) with only what the robot can do left in it."""
+    def projected(self, pose: ca.SX) -> ca.SX:
+        """A row-major pose (16) projected onto those of the robot: what its freedoms do not reach is that of home."""

@@ -22,6 +22,11 @@ class Motion:
     a: ca.SX
     alpha: ca.SX
 
+    @staticmethod
+    def of(frame: Frame, twist: ca.SX, acceleration: ca.SX) -> Motion:
+        """From a twist [v; omega] and an acceleration [a; alpha]."""
+        return Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
+
     @lazy
     def half_acceleration_matrix(self) -> ca.SX:
         """B/2 with B = alpha~ + omega~ omega~: a point at r from the origin accelerates by a + B r."""
