@@ -6,7 +6,7 @@ stand for its number.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import pairwise
 from typing import Any
@@ -18,10 +18,12 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..description.quantities import LARGEST_NUMBER, SYMMETRIC, Data, stated_of, unit_of
 from ..errors import InputError, UnknownNameError, short_repr
+from ..symbols.inertia import SECOND_MOMENTS
 from .numbers import MOMENTS, Entry, Numbers
 
 BODY_FIELDS = ("mass", "com", "inertia")
-_UNIT = 1e-3
+_UNIT_TOLERANCE = 1e-3
+"""How far the length of a direction may be from 1: digits of a file."""
 
 
 def value_at(robot: Robot, path: str) -> Any:
@@ -49,7 +51,7 @@ def unit_at(robot: Robot, path: str) -> str:
     return unit
 
 
-_ASKED: dict[str, tuple[str, Callable[[Array, float], NDArray[np.bool_]]]] = {
+_COMPARISONS: dict[str, tuple[str, Callable[[Array, float], NDArray[np.bool_]]]] = {
     "ge": ("at least", np.greater_equal),
     "gt": ("more than", np.greater),
     "le": ("at most", np.less_equal),
@@ -58,24 +60,24 @@ _ASKED: dict[str, tuple[str, Callable[[Array, float], NDArray[np.bool_]]]] = {
 
 
 def _limits_at(robot: Robot, path: str) -> list[tuple[str, float]]:
-    """What the schema of files asks of a number: names of comparisons and what is compared with."""
+    """Limits of a number by the schema of files: names of comparisons and what is compared with."""
     owner, _, name = path.rpartition(".")
     kind = type(value_at(robot, owner)) if owner else type(robot)
     asked = kind.model_fields[name].metadata if issubclass(kind, Data) else []
-    return [(how, getattr(limit, how)) for limit in asked for how in _ASKED if hasattr(limit, how)]
+    return [(how, getattr(limit, how)) for limit in asked for how in _COMPARISONS if hasattr(limit, how)]
 
 
-_LAST: list[tuple[Robot, tuple[str, ...]]] = []
+_last: list[tuple[Robot, tuple[str, ...]]] = []
 """The last robot and its paths: programs ask again and again for those of one, and to hash a robot takes as long."""
 
 
 def known_paths(robot: Robot) -> tuple[str, ...]:
     """Paths of the numbers that functions depend on directly."""
-    for other, known in tuple(_LAST):
+    for other, known in tuple(_last):
         if other is robot:
             return known
     known = tuple(path for path in _all_paths(robot) if not _in_modes(robot, path))
-    _LAST[:] = [(robot, known)]
+    _last[:] = [(robot, known)]
     return known
 
 
@@ -90,8 +92,11 @@ def _all_paths(robot: Robot) -> list[str]:
 
 
 def _is_input(robot: Robot, path: str) -> bool:
-    """Whether a number is an input: points and frames of a body only say how its tensor is written, integers decide,
-    and results are compared with ratings."""
+    """Whether functions depend on a number directly, as an input.
+
+    Not on points and frames of a body, which only say how its tensor is written; not on integers, which belong to the
+    topology; not on ratings, with which results are compared.
+    """
     parts = path.split(".")
     if parts[0] not in ("gravity", "platform", "payload", "legs") and path != "home.position":
         return False
@@ -126,6 +131,22 @@ def matching_paths(robot: Robot, pattern: str) -> list[str]:
     raise UnknownNameError("number", pattern, known)
 
 
+def bodies_of(robot: Robot, paths: Iterable[str]) -> list[str]:
+    """Paths of the bodies of which a number is at one of ``paths``."""
+    owners = dict.fromkeys(path.rpartition(".")[0] for path in paths if "." in path)
+    return [path for path in owners if isinstance(value_at(robot, path), Body)]
+
+
+def source_of(entry: Entry, paths: Container[str], bodies: Container[str]) -> str | None:
+    """Which of ``paths`` (of ``bodies`` for a moment) a number of the port is from; None if from none of them."""
+    if isinstance(entry.index, str):
+        return entry.path if entry.path in bodies else None
+    if entry.path in paths:
+        return entry.path
+    pair = entry.path.rpartition(".")[0]  # of two numbers, such as a range: one path, two numbers of the port
+    return pair if pair in paths else None
+
+
 def parameter_values(robot: Robot, patterns: Sequence[str]) -> dict[str, Array]:
     """Names and values of the numbers that patterns name, or of all numbers."""
     paths = [p for pattern in patterns for p in matching_paths(robot, pattern)] if patterns else known_paths(robot)
@@ -155,13 +176,8 @@ class Design:
             raise InputError(f"parameters: batch axes of designs do not fit together: {listed}") from error
         self.count = int(np.prod(self.shape, dtype=int))
         self.reasons: dict[int, str] = {}
-        self._moments = {body: self._body(body) for body in self._bodies()}
+        self._moments = {body: self._body(body) for body in bodies_of(robot, self.values)}
         self._check_numbers()
-
-    def _bodies(self) -> list[str]:
-        """Paths of the bodies of which a number is given."""
-        owners = dict.fromkeys(path.rpartition(".")[0] for path in self.values if "." in path)
-        return [path for path in owners if isinstance(value_at(self.robot, path), Body)]
 
     def flat(self, path: str) -> Array:
         """Values at a path (D, ...), or the robot's own (1, ...)."""
@@ -197,7 +213,7 @@ class Design:
             for k in np.flatnonzero(bad).tolist():
                 self.reasons.setdefault(k, f"{path}: finite numbers of at most {LARGEST_NUMBER:g} are needed")
             for how, limit in _limits_at(self.robot, path):
-                words, holds = _ASKED[how]
+                words, holds = _COMPARISONS[how]
                 for k in np.flatnonzero(~holds(rows, limit)).tolist():
                     self.reasons.setdefault(k, f"{path}: {words} {limit:g} is needed, got {rows[k]:.6g}")
             if rows.shape[1:] == (2,):  # a pair of numbers is what a coordinate or length goes from and to
@@ -205,21 +221,19 @@ class Design:
                     self.reasons.setdefault(k, f"{path}: limits go from small to large, got {rows[k].tolist()}")
             if is_direction(self.robot, path):
                 length = np.linalg.norm(rows, axis=1)
-                for k in np.flatnonzero(np.abs(length - 1) > _UNIT).tolist():
+                for k in np.flatnonzero(np.abs(length - 1) > _UNIT_TOLERANCE).tolist():
                     self.reasons.setdefault(k, f"{path}: a direction must have length 1, got {length[k]:.6g}")
                 self.values[path] = (rows / length[:, None]).reshape(*self.shape, 3)
 
     def value_of(self, entry: Entry) -> Array | None:
         """Values (D,) of one number of the port; None if the design leaves it as it is."""
+        source = source_of(entry, self.values, self._moments)
+        if source is None:
+            return None
         if isinstance(entry.index, str):
-            moments = self._moments.get(entry.path)
-            return None if moments is None else moments[:, MOMENTS.index(entry.index)]
-        if entry.path in self.values:
-            place: Any = (slice(None), *entry.index)
-            return np.asarray(self.flat(entry.path)[place])
-        # a pair of numbers is one path and several numbers of the port
-        pair, _, number = entry.path.rpartition(".")
-        return self.flat(pair)[:, int(number)] if pair in self.values else None
+            return self._moments[source][:, MOMENTS.index(entry.index)]
+        index: Any = entry.index if source == entry.path else (int(entry.path.rpartition(".")[2]),)
+        return np.asarray(self.flat(source)[(slice(None), *index)])
 
     def opened(self, entry: Entry) -> bool:
         """Whether a zero or one of the robot's topology takes another value in some design."""
@@ -251,7 +265,7 @@ def moments_of(body: Body, mass: Array, com: Array, tensor: Array) -> Array:
     size = np.abs(second).max(axis=(1, 2), keepdims=True)
     second = np.where(np.abs(second) < 1e-15 * size, 0.0, second)
     first = mass[:, None] * com
-    entries = [second[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    entries = [second[:, i, j] for i, j in SECOND_MOMENTS]
     return np.column_stack(np.broadcast_arrays(mass, *first.T, *entries))
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from .vectors import Frame, axial, cross, dot, skew
 
-_PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+SECOND_MOMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+"""Rows and columns of Sigma whose entries are, in this order, the last six of a body's ten moments."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Inertia:
     def from_moments(numbers: list[ca.SX]) -> Inertia:
         """From ten numbers or symbols: m, s, and xx, yy, zz, xy, xz, yz of Sigma."""
         second = ca.SX(3, 3)
-        for (i, j), value in zip(_PAIRS, numbers[4:], strict=True):
+        for (i, j), value in zip(SECOND_MOMENTS, numbers[4:], strict=True):
             if not value.is_zero():
                 second[i, j] = second[j, i] = value
         return Inertia(numbers[0], ca.densify(ca.vertcat(*numbers[1:4])), ca.densify(second))
@@ -64,9 +65,9 @@ class Inertia:
     def central_tensor(self) -> ca.SX:
         """Inertia tensor about the centre of mass (3, 3): tr(C) 1 - C with C = Sigma - s s^T/m; zeros left out."""
         com = self.com
-        c = {(i, j): self.second[i, j] - com[i] * self.first[j] for i, j in _PAIRS}
+        c = {(i, j): self.second[i, j] - com[i] * self.first[j] for i, j in SECOND_MOMENTS}
         tensor = ca.SX(3, 3)
-        for i, j in _PAIRS:
+        for i, j in SECOND_MOMENTS:
             value = -c[i, j] if i != j else c[(i + 1) % 3, (i + 1) % 3] + c[(i + 2) % 3, (i + 2) % 3]
             if not value.is_zero():
                 tensor[i, j] = tensor[j, i] = value
@@ -107,4 +108,4 @@ def moments(body: Any) -> list[float]:
     """
     second = np.array(body.second_moment)
     second[np.abs(second) < 1e-15 * np.abs(second).max(initial=1e-300)] = 0.0
-    return [float(body.mass), *(float(x) for x in body.first_moment), *(float(second[i, j]) for i, j in _PAIRS)]
+    return [float(body.mass), *(float(x) for x in body.first_moment), *(float(second[i, j]) for i, j in SECOND_MOMENTS)]
