@@ -18,10 +18,10 @@ from .block import Block, Signature, Strided, address_of, common_rows, strided
 from .builtin import without_arguments
 from .code import Code
 from .interpret import interpreted, row_of
-from .threads import PAUSE, cores, run_together
+from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
 
-# A thread costs about 20 us to wake; below this much arithmetic for each it does not pay.
-WORTH_A_THREAD = 2_000_000
+# A thread takes about 20 us to wake; with fewer operations for each it does not pay.
+OPERATIONS_PER_THREAD = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -119,16 +119,16 @@ class Kernel:
         states = block.designs * block.n
         if states:
             if threads is None:
-                worth = states * self.cost // WORTH_A_THREAD
+                worth = states * self.cost // OPERATIONS_PER_THREAD
                 threads = min(cores(), worth) if worth > 1 else 1
             function = self.function(block.n)
-            pieces = max(threads, states * self.cost // PAUSE)
+            pieces = max(threads, states * self.cost // OPERATIONS_PER_BLOCK)
             if pieces == 1:
                 words = block.words()  # named: it must outlive the call, which lets other threads run
                 function(words.buffer_info()[0])
             else:
                 parts = [part.words() for part in block.parts(pieces, machine.vector_width())]
-                run_together(function, parts, threads, (self, arrays, results))
+                run_in_threads(function, parts, threads, (self, arrays, results))
         return results if len(results) > 1 else results[0]
 
     def along(self, *arrays: Array, carry: tuple[str, str]) -> tuple[Array, ...]:
@@ -210,8 +210,8 @@ class Kernel:
         return tuple(out), Block(1 if designs is None else designs, n, (*given, *written))
 
     @property
-    def own_words(self) -> list[int]:
-        """What stands in a block for the numbers of one design, which all states share."""
+    def design_words(self) -> list[int]:
+        """Address and strides, as in a block, of the derived numbers of one design, which all states share."""
         return [] if self._design is None else list(self._derived(self._design)[:3])
 
     def _derived(self, design: _Design) -> Strided:

@@ -1,4 +1,4 @@
-"""Arrays in LLVM code: rows of doubles, one row a state, turned into vectors over the states and back."""
+"""Arrays in LLVM code: rows of doubles, one row a state, transposed into vectors over the states and back."""
 
 from __future__ import annotations
 
@@ -6,10 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .emit import Emitter
-from .text import INTEGER, POINTER, vector
+from .text import INTEGER, POINTER, Writer, vector
 
 _WITHOUT_MASKS = 4
 """Widest vectors whose part is stored by dozens of instructions where stores under a mask come without AVX-512."""
+
+
+def block_words(writer: Writer, count: int) -> list[str]:
+    """The first words of the block that a function is called with."""
+    result = []
+    for k in range(count):
+        place = writer.value(f"getelementptr inbounds {INTEGER}, ptr %block, {INTEGER} {k}")
+        result.append(writer.value(f"load {INTEGER}, ptr {place}"))
+    return result
+
+
+def pointer(writer: Writer, address: str) -> str:
+    """A word that is an address, as a pointer."""
+    return writer.value(f"inttoptr {INTEGER} {address} to ptr")
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import InputError
 
-PAUSE = 200_000_000
-"""Operations after which a call looks whether it is interrupted: some hundredths of a second."""
+OPERATIONS_PER_BLOCK = 200_000_000
+"""At most in one call of machine code, which takes some hundredths of a second: an interrupt comes between calls."""
 _Result = TypeVar("_Result")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def run_together(function: Callable[[int], None], blocks: Iterable[array[int]], threads: int, kept: object) -> None:
+def run_in_threads(function: Callable[[int], None], blocks: Iterable[array[int]], threads: int, kept: object) -> None:
     """Call a function with the address of every block, in this thread and ``threads`` - 1 others.
 
     An interrupt comes between blocks. What the blocks point into (``kept``) then lives until every thread is done.
