@@ -54,7 +54,7 @@ class InputError(PolypodError, ValueError):
 
 
 class UnknownNameError(PolypodError, KeyError):
-    """A name that is not registered, with what is and what comes near.
+    """A name that is not known, with those that are and those that are near.
 
     Attributes
     ----------
@@ -159,9 +159,9 @@ class UnphysicalWarning(UserWarning):
 
     Attributes
     ----------
-    what : what is the matter
+    what : the fault in one sentence
     head : the same, with the command that lists the bodies
-    bodies : which bodies, and what of each cannot be
+    bodies : each body, and which of its numbers are impossible
     """
 
     def __init__(self, what: str, head: str = "", bodies: Sequence[str] = ()) -> None:
@@ -173,11 +173,11 @@ class UnphysicalWarning(UserWarning):
 
 
 class ImplausibleWarning(UserWarning):
-    """A number that is allowed but hardly meant, such as a robot of a kilometre, or a nearly singular home."""
+    """A number that is allowed but hardly intended, such as a robot of a kilometre, or a nearly singular home."""
 
 
 class RoundedWarning(UserWarning):
-    """Axes that are parallel or square to the digits of a file were made exactly so.
+    """Axes that are parallel or perpendicular to within the digits of a file were made exactly so.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ class RoundedWarning(UserWarning):
     def __str__(self) -> str:
         more = f" and {len(self.axes) - 3} more" if len(self.axes) > 3 else ""
         return (
-            f"axes that are parallel or square to the digits of the file were turned to be exactly so: "
+            f"axes that are parallel or perpendicular to within the digits of the file were turned to be exactly so: "
             f"{'; '.join(self.axes[:3])}{more}"
         )
 

@@ -68,8 +68,8 @@ class States:
         width = self._emitter.width
         for first in range(0, rows.length, width):
             part = list(values[first : first + width])
-            # Numbers that all states share need no turning; LLVM 22 aborts where it turns four of them without
-            # optimisation ("Node is not in map").
+            # Numbers that all states share need no transposing; LLVM 22 aborts where it transposes four of them
+            # without optimisation ("Node is not in map").
             shared = self._emitter.gathered(part)
             filler = ["undef"] * (width - len(part))
             lanes = self._transposed(part + filler) if shared is None else [shared] * width
@@ -87,7 +87,7 @@ class States:
         return self._starts[rows]
 
     def _transposed(self, rows: list[str]) -> list[str]:
-        """A square block turned over its diagonal, by exchanging halves of pairs of vectors."""
+        """A square block transposed, by swapping halves of pairs of vectors."""
         emitter, width = self._emitter, self._emitter.width
         rows, step = list(rows), 1
         while step < width:

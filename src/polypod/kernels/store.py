@@ -73,7 +73,7 @@ def _ensure_folder(folder: Path) -> Path:
 
 
 def _read(path: Path) -> bytes:
-    """A regular file of this user's own; what is none is refused without waiting for it."""
+    """The content of a regular file of this user's own; anything else (a link, a pipe) is refused, without waiting."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)

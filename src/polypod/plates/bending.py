@@ -15,7 +15,7 @@ from . import canonical
 from .eigen import MeshModes, fem, solve
 from .mesh import triangulate
 
-_REENTRANT = np.radians(200.0)  # shapes are singular at corners wider than pi, which asks for a graded mesh
+_REENTRANT = np.radians(200.0)  # shapes are singular at corners wider than pi: there the mesh is graded
 _EXTRA_MODES = 6  # modes computed beyond those wanted, so that the last group of equal frequencies is whole
 _RIGID_TOLERANCE = 0.1  # rigid eigenvalues are below this part of the tolerance times the first elastic one
 

@@ -29,7 +29,7 @@ class Solution:
 
 
 class GeneralFactor:
-    """A square matrix, factored once by Gaussian elimination with row pivoting, for any number of right sides.
+    """A square matrix, factored once by Gaussian elimination with row pivoting, for any number of right-hand sides.
 
     Rows are swapped by selection, without branches. ``quality`` is the smallest pivot over the largest.
     """
