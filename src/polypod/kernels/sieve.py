@@ -2,7 +2,7 @@
 
 A batch is a grid: every design (numbers that change rarely, such as an orientation) at every state (positions). Values
 that a design determines are computed once for it; a vector of states in which none passes a stage is left at once.
-Nothing but one bit a state is written, so a thousand million states need neither memory nor time for their results.
+Nothing but one bit a state is written, so a billion states need neither memory nor time for their results.
 """
 
 from __future__ import annotations
