@@ -58,7 +58,7 @@ class PlatformState(ABC):
 
     @abstractmethod
     def inertia_of(self, leg: int, tip: Tip, inertia: ca.SX) -> ca.SX:
-        """An inertia matrix of a leg's tip (3, 3) or (12, 12), base axes, with respect to the velocity (6+N, 6+N)."""
+        """Inertia matrix (6 + N, 6 + N), with respect to the velocity, of one (3, 3) of a leg's tip, base axes."""
 
     @property
     @abstractmethod

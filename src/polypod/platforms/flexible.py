@@ -46,7 +46,7 @@ class FlexibleState(PlatformState):
         return Tip(turned, self.axes, (zero, first + drift, half), self.motion.axes_series(), spin)
 
     def force(self, leg: int, tip: Tip, force: ca.SX) -> ca.SX:
-        """[f; r x f; Phi^T f] in platform axes, (26)."""
+        """[f; r x f; Phi^T f] in platform axes, (26); no leg of a flexible platform uses its axes."""
         f = self.axes.T @ force[:3]
         return ca.vertcat(f, cross(self._local(leg), f), self.body.shapes[leg].T @ f)
 
