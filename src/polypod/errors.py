@@ -73,7 +73,7 @@ class UnknownNameError(PolypodError, KeyError):
         return str(self.args[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.name, self.known)  # else pickle makes it anew from its message alone
+        return type(self), (self.what, self.name, self.known), vars(self)  # pickle would call it with its message alone
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class FileError(PolypodError, ValueError):
         super().__init__("\n".join([f"{origin} is not a valid {self.what}:", *(f"  {f}" for f in faults)]))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.origin, self.faults)
+        return type(self), (self.origin, self.faults), vars(self)
 
 
 class RobotFileError(FileError):
