@@ -49,8 +49,9 @@ class Design:
             raise InputError(f"parameters: batch axes of designs do not fit together: {listed}") from error
         self.count = int(np.prod(self.shape, dtype=int))
         self.reasons: dict[int, str] = {}
-        self._moments = {body: self._body(body) for body in bodies_of(robot, self.values)}
-        self._check_numbers()
+        with np.errstate(invalid="ignore", over="ignore"):  # numbers that are refused may be anything
+            self._moments = {body: self._body(body) for body in bodies_of(robot, self.values)}
+            self._check_numbers()
 
     def flat(self, path: str) -> Array:
         """Values at a path (D, ...), or the robot's own (1, ...)."""
@@ -65,7 +66,9 @@ class Design:
         body = value_at(self.robot, path)
         mass, com, tensor = (self.flat(f"{path}.{field}") for field in BODY_FIELDS)
         rows = moments_of(body, mass, com, tensor)
-        moments = np.broadcast_to(np.linalg.eigvalsh(central_tensors(body, mass, com, tensor)), (len(rows), 3))
+        central = central_tensors(body, mass, com, tensor)
+        central = np.where(np.isfinite(central).all(axis=(1, 2), keepdims=True), central, 0.0)  # as LAPACK needs it
+        moments = np.broadcast_to(np.linalg.eigvalsh(central), (len(rows), 3))
         slack = 1e-9 * np.abs(moments).max(axis=1)
         broken = (moments[:, 0] < -slack) | (moments[:, 2] > moments[:, 0] + moments[:, 1] + slack)
         # which half of an uneven tensor is meant nobody knows, whatever a body may be
