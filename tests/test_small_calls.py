@@ -274,7 +274,7 @@ def test_singular_values_are_those_of_lapack(shape: tuple[int, int]) -> None:
         smallest, largest, rounds = extremes(matrices)
         assert (np.abs(smallest - wanted[:, -1]) <= 2e-15 * wanted[:, 0]).all()
         assert (np.abs(largest - wanted[:, 0]) <= 2e-15 * wanted[:, 0]).all()
-        assert rounds.max() <= MAX_ROUNDS
+        assert rounds.max() < MAX_ROUNDS  # all have converged
     assert extremes(left * s[:, None, :] @ right)[2].mean() < 6
 
 

@@ -15,6 +15,8 @@ import casadi as ca
 _TINY = 1e-300
 # Laguerre's steps shrink by a factor of 3 or more a round even at a pair of equal roots: enough for 16 digits.
 MAX_ROUNDS = 40
+# Single roots are found before this round. From it on the smallest only grows and the largest only shrinks.
+_MONOTONIC_FROM = 12
 # A step this small, relative to the root, is rounding.
 _ROUNDING = 1e-15
 
@@ -52,8 +54,10 @@ def extreme_singular_values(matrix: ca.SX) -> ExtremeSingularValues:
     # The squares add up to 1, so that the smallest is at most their mean and the largest at least: rounding at equal
     # roots, where both slopes vanish, leads no farther.
     mean = 1 / matrix.size2()
-    next_low = ca.fmax(0, ca.fmin(mean, low + _step(squares, low)))
-    next_high = ca.fmax(mean, high + _step(squares, high))
+    # A step back is rounding too, and at six equal roots as long as the next one forth: they would not end.
+    slow = rounds >= _MONOTONIC_FROM
+    next_low = ca.fmax(ca.if_else(slow, low, 0), ca.fmin(mean, low + _step(squares, low)))
+    next_high = ca.fmax(mean, ca.fmin(ca.if_else(slow, high, 2), high + _step(squares, high)))
     up, down = ca.fabs(next_low - low), ca.fabs(next_high - high)
     converged = ca.logic_and(up <= _ROUNDING * low, down <= _ROUNDING * high)
     # What is not a number settles nowhere and must not keep its neighbours waiting.
