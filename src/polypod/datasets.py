@@ -151,23 +151,25 @@ _MAX_ROBOTS = 32
 def robot_of(result: xr.Dataset) -> Robot:
     """The robot of a result, as its attributes describe it."""
     text = result.attrs.get("robot_file", "")
-    if text not in _robots:
+    robot = _robots.get(text)
+    if robot is None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # whoever computed the result was warned
-                _remember(text, loads(text))
+                robot = loads(text)
         except RobotFileError as error:
             writer = result.attrs.get("polypod_version", "another version")
             raise InputError(
                 f"result: polypod {writer} wrote it, and polypod {_version()} cannot read its robot (a leg kind of "
                 f"your own needs its module, --with FILE); otherwise make it again. {error.faults[0]}"
             ) from error
-    return _robots[text]
+        _remember(text, robot)
+    return robot
 
 
 def _robot_text(robot: Robot) -> str:
     """The file of a robot as text, written once and remembered: :func:`robot_of` need not read it."""
-    known = next((text for text, own in _robots.items() if own is robot), None)
+    known = next((text for text, own in tuple(_robots.items()) if own is robot), None)
     text = dumps(robot) if known is None else known
     _remember(text, robot)
     return text
@@ -175,8 +177,8 @@ def _robot_text(robot: Robot) -> str:
 
 def _remember(text: str, robot: Robot) -> None:
     _robots[text] = robot
-    while len(_robots) > _MAX_ROBOTS:
-        del _robots[next(iter(_robots))]
+    for oldest in tuple(_robots)[:-_MAX_ROBOTS]:  # of a copy: other threads may change it
+        _robots.pop(oldest, None)
 
 
 def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
