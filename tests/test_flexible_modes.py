@@ -202,7 +202,7 @@ def test_element_against_that_of_scikit_fem() -> None:
         return u * v
 
     other = eigh(stiffness.assemble(basis).toarray(), mass.assemble(basis).toarray(), eigvals_only=True)[:20]
-    own = eigen.solve(mesh, NU, 20).roots
+    own = eigen.solve(mesh, NU, 20).eigenvalues
     np.testing.assert_allclose(own, other, rtol=1e-8, atol=1e-8)  # conditioning of the global powers
 
 
@@ -268,7 +268,7 @@ def test_cut_pair_is_warned_of() -> None:
 
 
 def test_dense_solver_takes_over_when_a_root_is_missed(hexagon: Modes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(eigen, "_roots_below", lambda matrix: -1)
+    monkeypatch.setattr(eigen, "_negative_eigenvalues", lambda matrix: -1)
     dense = hexagon_modes(11)
     np.testing.assert_allclose(dense.frequencies, hexagon.frequencies, rtol=1e-9)
     np.testing.assert_allclose(dense.attachment_shapes, hexagon.attachment_shapes, atol=1e-6)
@@ -277,7 +277,7 @@ def test_dense_solver_takes_over_when_a_root_is_missed(hexagon: Modes, monkeypat
 def test_sturm_count_spares_the_dense_solver(hexagon: Modes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(eigen, "eigh")
     assert hexagon_modes(11) == hexagon
-    assert eigen._roots_below(csc_array(np.diag([-1.0, 2.0, -3.0]))) == 2
+    assert eigen._negative_eigenvalues(csc_array(np.diag([-1.0, 2.0, -3.0]))) == 2
 
 
 @pytest.mark.parametrize(

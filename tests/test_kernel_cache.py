@@ -125,6 +125,18 @@ def test_a_folder_that_cannot_be_written_warns_and_works(tmp_path: Path, monkeyp
         twice(blocked / "deeper", monkeypatch)
 
 
+def test_a_folder_that_is_read_only_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time of use cannot be noted there; the code is good all the same."""
+
+    def read_only(*_: Any, **__: Any) -> None:
+        raise OSError("read-only file system")
+
+    wanted = twice(tmp_path, monkeypatch)
+    monkeypatch.setattr(store.os, "utime", read_only)
+    monkeypatch.setattr(machine, "compile_module", lambda module: pytest.fail("compiled again"))
+    assert np.array_equal(twice(tmp_path, monkeypatch), wanted)
+
+
 def test_a_write_that_fails_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: Any) -> None:
         raise OSError("no space left on device")

@@ -120,6 +120,8 @@ def test_a_design_in_each_row(kind: str, n: int) -> None:
     ]
     for threads in (1, 2):
         assert_equal(kernel.at(designs, rows=True)(*arrays, threads=threads), wanted, ROUNDING)
+    alone = kernel.at(designs[:1], rows=True)
+    assert_equal(alone(*arrays), alone.interpreted(*arrays), ROUNDING)
     # one state for all designs
     first = [np.ascontiguousarray(a[:1]) for a in arrays]
     many = kernel.at(designs)(*first)
@@ -198,6 +200,10 @@ def test_rounds_do_not_repeat_what_stays_the_same() -> None:
     assert program.loop.start.count == 0
 
 
+def log(kernel: Kernel, x: Any, y: Any) -> Any:
+    return kernel.along(x[None], y, carry=("y", "one"))
+
+
 BAD_CALLS: dict[str, tuple[Any, str]] = {
     "without a design": (lambda k, d, x, y: k(x, y), r"pendulum: this kernel has 5 parameters; call kernel\.at"),
     "too few numbers": (lambda k, d, x, y: k.at(d[0, :4]), r"p: an array \(5,\) or \(D, 5\) is needed, got \(4,\)"),
@@ -209,6 +215,9 @@ BAD_CALLS: dict[str, tuple[Any, str]] = {
     "results without designs": (
         lambda k, d, x, y: k.at(d)(x, y, out=(np.empty((4, 9)), np.empty(4))), r"nine: \(3, n, 9\) is needed",
     ),
+    "a log without a design": (lambda k, d, x, y: log(k, x, y), r"pendulum: this kernel has 5 parameters; call"),
+    "a log of designs": (lambda k, d, x, y: log(k.at(d), x, y), r"needs numbers of one design, got \(3, 5\)"),
+    "a log of a design a row": (lambda k, d, x, y: log(k.at(d[:1], rows=True), x, y), "needs numbers of one design"),
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from little_kernels import SIZES, WIDTH, kernel_of, run, spread, wanted_spread
 from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
 from polypod.kernels import Iteration, Kernel, Port, machine, port
+from polypod.kernels.threads import cores
 from polypod.model.kernels import FUNCTIONS
 
 pytestmark = pytest.mark.usefixtures("as_shipped")
@@ -282,6 +283,16 @@ def test_one_row_serves_all_states(n: int) -> None:
         for threads in (1, 2):
             got = kernel(a, b, threads=threads)
             assert all(np.array_equal(p, q) for p, q in zip(got, kernel(*full), strict=True))
+
+
+@pytest.mark.parametrize("setting", ["0", "-2", "two", "1.5"])
+def test_threads_of_the_environment_are_a_number(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for good in ("", "3"):
+        monkeypatch.setenv("POLYPOD_THREADS", good)
+        assert cores() == 3 if good else cores() >= 1
+    monkeypatch.setenv("POLYPOD_THREADS", setting)
+    with pytest.raises(InputError, match=f"POLYPOD_THREADS: a whole number from 1 on is needed, got '{setting}'"):
+        cores()
 
 
 def test_empty_batch() -> None:

@@ -24,7 +24,8 @@ from polypod.formulations import FORMULATIONS
 from polypod.kernels import machine
 from polypod.model.derivatives import derivative_functions
 from polypod.parameters import Numbers
-from polypod.parameters.paths import Design, unit_at, value_at
+from polypod.parameters.design import Design
+from polypod.parameters.paths import unit_at, value_at
 from polypod.symbols.expression import Expression
 from random_chains import ROBOTS
 from states import States, easy, mostly_long, papers_robots
@@ -351,10 +352,20 @@ def test_a_design_that_no_robot_can_have_is_named(model: pp.Model, states: State
     assert np.array_equal(caught.value.result[0], model.inverse_kinematics(states.pose))
     for value, words in (
         ([[0.0, 0.0, 0.5]], "a direction must have length 1, got 0.5"),
+        ([[0.0, 0.0, 0.0]], "a direction must have length 1, got 0"),
         ([[0.0, np.nan, 1.0]], r"finite numbers of at most 1e\+15 are needed"),
     ):
         with pytest.raises(StateError, match=f"design 0: legs.2.rail_direction: {words}"):
             model.inverse_kinematics(states.pose[0], parameters={"legs.2.rail_direction": value}, errors="raise")
+    for bad in (np.nan, np.inf):
+        broken = np.stack([inertia[0], np.full((3, 3), bad)])[:, None]
+        with pytest.warns(
+            StateWarning, match=r"state 5: design 1: platform\.inertia: finite numbers of at most"
+        ) as seen:
+            got = model.inverse_dynamics(*states[:4], parameters={"platform.inertia": broken})
+        assert [warning.category for warning in seen] == [StateWarning]
+        assert np.isnan(got[1]).all()
+        assert np.array_equal(got[0], good[0])
     uneven = np.diag([0.2, 0.2, 0.4]) + 0.01 * np.eye(3, k=1)
     with pytest.raises(StateError, match=r"design 0: platform\.inertia: an inertia tensor must be symmetric"):
         model.inverse_dynamics(*states.at(0)[:4], parameters={"platform.inertia": uneven})

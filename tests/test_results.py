@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import sys
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 import xarray as xr
 
 import polypod as pp
+import polypod.datasets as datasets
 from command_line import polypod
 from compare import assert_close
 from polypod.cli.new import template
@@ -116,6 +119,23 @@ def test_a_robot_is_written_once_for_all_its_results(simulated: xr.Dataset, monk
     first = pp.simulate(model, duration=1e-3, rate=1000.0)
     monkeypatch.setattr("polypod.datasets.dumps", None)  # whoever calls it fails
     assert pp.simulate(model, duration=1e-3, rate=1000.0).attrs["robot_file"] == first.attrs["robot_file"]
+
+
+def test_results_are_made_in_several_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Robots are remembered for all of them; one thread changed the list while another read it."""
+    monkeypatch.setattr(datasets, "_robots", {})
+    monkeypatch.setattr(datasets, "dumps", lambda robot: str(id(robot)))
+    monkeypatch.setattr(datasets, "_MAX_ROBOTS", 500)  # long to read
+    robots = [pp.Robot.model_construct() for _ in range(2000)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            parts = list(pool.map(lambda k: [datasets._robot_text(robot) for robot in robots[k::4]], range(4)))
+    finally:
+        sys.setswitchinterval(before)
+    assert parts == [[str(id(robot)) for robot in robots[k::4]] for k in range(4)]
+    assert len(datasets._robots) == 500
 
 
 def test_results_come_back_from_files(turning: xr.Dataset, simulated: xr.Dataset, tmp_path: Path) -> None:

@@ -106,10 +106,10 @@ def test_compiling_is_done_aside(monkeypatch, tmp_path):
 
 
 def test_an_interrupt_comes_between_the_parts_of_a_long_call(monkeypatch):
-    monkeypatch.setattr(kernel, "PAUSE", 100)
-    parts, together = [], kernel.run_together
+    monkeypatch.setattr(kernel, "OPERATIONS_PER_BLOCK", 100)
+    parts, together = [], kernel.run_in_threads
     count = lambda function, blocks, *rest: parts.append(len(blocks)) or together(function, blocks, *rest)  # noqa: E731
-    monkeypatch.setattr(kernel, "run_together", count)
+    monkeypatch.setattr(kernel, "run_in_threads", count)
     doubled = kernel_of(lambda x: ca.sin(x) + x, (1,))
     x = np.linspace(0.0, 1.0, 1000)[:, None]
     assert np.array_equal(doubled(x, threads=1), doubled(x, threads=3))
@@ -133,7 +133,7 @@ def test_what_other_threads_still_use_outlives_an_interrupt(monkeypatch):
         go.wait(10.0)
 
     with pytest.raises(KeyboardInterrupt):
-        threads.run_together(work, [array("q", [k]) for k in range(20)], 2, kept)
+        threads.run_in_threads(work, [array("q", [k]) for k in range(20)], 2, kept)
     del kept
     assert alive() is not None
     assert len(calls) == 2  # the rest is not begun

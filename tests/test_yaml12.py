@@ -96,6 +96,7 @@ LAUGHS = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n" + "".join(
     f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]\n" for k in range(1, 25)
 )
 MERGES = "a0: &a0 {x: 1}\n" + "".join(f"a{k}: &a{k} {{<<: [{', '.join([f'*a{k - 1}'] * 10)}]}}\n" for k in range(1, 25))
+NESTED_ALIASES = "a0: &a0 [1]\n" + "".join(f"a{k}: &a{k} [*a{k - 1}]\n" for k in range(1, 700))
 HOSTILE = {
     "integer of many digits": (f"a: 1\nb: {'7' * (MAX_DIGITS + 1)}\n", 2, "number of 301 characters"),
     "integer beyond Python's limit": (f"b: {'7' * 5000}\n", 1, "number of 5000 characters"),
@@ -109,6 +110,11 @@ HOSTILE = {
     "open brackets": ("[" * 100_000, 1, "nested deeper"),
     "braces": ("{a: " * 3000, 1, "nested deeper"),
     "blocks": ("".join(" " * k + "a:\n" for k in range(900)), MAX_DEPTH + 1, "nested deeper"),
+    "aliases of aliases": (
+        NESTED_ALIASES,
+        MAX_DEPTH + 1,
+        f"nested deeper than {MAX_DEPTH} levels, aliases written out",
+    ),
     "self-referring list": ("a: 1\nb: &b [1, *b]\n", 2, "contains its own alias"),
     "self-referring mapping": ("a: &a\n  b: {c: *a}\n", 1, "contains its own alias"),
     "self-referring merge": ("a: &a\n  <<: *a\n", 1, "contains its own alias"),

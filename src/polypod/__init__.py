@@ -42,9 +42,9 @@ if TYPE_CHECKING:
     from .simulation.simulate import simulate
     from .view import live
 
-# What is public, and the module it comes from; empty for a module itself. Each is loaded when it is asked for.
+# Public names, and the module that each comes from; empty for a module itself. Each is loaded when it is asked for.
 _PLOTS = "results.figures"
-_HOME = {
+_MODULE_OF = {
     "Body": "description",
     "Model": "model",
     "Robot": "description",
@@ -81,11 +81,11 @@ _HOME = {
 
 def __getattr__(name: str) -> object:
     """A public name, loaded on first use."""
-    if name not in _HOME:
+    if name not in _MODULE_OF:
         raise AttributeError(f"module 'polypod' has no attribute {name!r}")
-    home = _HOME[name]
-    if home:
-        value: object = getattr(import_module(f".{home}", __name__), name)
+    module = _MODULE_OF[name]
+    if module:
+        value: object = getattr(import_module(f".{module}", __name__), name)
     else:
         value = import_module(f".{_PLOTS if name == 'plots' else name}", __name__)
     globals()[name] = value
@@ -114,7 +114,7 @@ def _show_in_notebooks() -> None:
 
 
 def __dir__() -> list[str]:
-    return sorted({*_HOME, *(name for name in globals() if name.startswith("__"))})  # for completion: no helpers
+    return sorted({*_MODULE_OF, *(name for name in globals() if name.startswith("__"))})  # for completion: no helpers
 
 
 # CasADi, LLVM and SciPy take half a second to load: 'polypod --version' need not wait for them, but a program that

@@ -54,20 +54,22 @@ QUANTITIES = {
     "power": Quantity(_ACTUATOR, "actuator power, positive where it drives", "W"),
     "command": Quantity(_ACTUATOR, "force asked of the actuator", "{f}"),
     "needed_force": Quantity(("actuator",), "largest force that the motion needs of the actuator", "{f}"),
-    "most": Quantity(("drive_limit", "actuator"), "what the actuator is asked at most at every instant, proven", "SI"),
+    "most": Quantity(("drive_limit", "actuator"), "proven bound of what is asked of the actuator at any instant", "SI"),
     "force_part": Quantity(("part", *_ACTUATOR), "share of the actuator force", "{f}"),
     "condition": Quantity(("time",), "condition number of the scaled Jacobian", "1"),
-    "distance": Quantity(("time",), "its smallest singular value: distance to singularity", "1"),
+    "distance": Quantity(("time",), "smallest singular value of the scaled Jacobian: distance to singularity", "1"),
     "limited": Quantity(("time", "limit"), "limited quantity, in its limit_unit", "{limit}"),
-    "limit_low": Quantity(("limit",), "its least value", "{limit}"),
-    "limit_high": Quantity(("limit",), "its greatest value", "{limit}"),
+    "limit_low": Quantity(("limit",), "least value allowed of a limited quantity", "{limit}"),
+    "limit_high": Quantity(("limit",), "greatest value allowed of a limited quantity", "{limit}"),
     "reaction_force": Quantity(_JOINT, "reaction on the joint's child, base axes", "N"),
-    "reaction_moment": Quantity(_JOINT, "its moment about the joint's centre", "N m"),
-    "joint_axes": Quantity(("time", "joint", "pivot", "axis"), "its free directions, base axes; NaN for fewer", "1"),
-    "joint_way": Quantity(("time", "joint"), "way that the joint has gone, back and forth added up", "rad or m"),
+    "reaction_moment": Quantity(_JOINT, "moment of the reaction about the joint's centre, base axes", "N m"),
+    "joint_axes": Quantity(
+        ("time", "joint", "pivot", "axis"), "free directions of the joint, base axes; NaN where it has fewer", "1"
+    ),
+    "joint_way": Quantity(("time", "joint"), "distance travelled by the joint, back and forth added up", "rad or m"),
     "elastic": Quantity(("time", "mode"), "elastic coordinate", "generalized"),
-    "elastic_rate": Quantity(("time", "mode"), "its rate", "generalized, 1/s"),
-    "frequency": Quantity(("mode",), "free frequency of the platform's mode", "rad/s"),
+    "elastic_rate": Quantity(("time", "mode"), "rate of the elastic coordinate", "generalized, 1/s"),
+    "frequency": Quantity(("mode",), "natural frequency of the free platform's mode", "rad/s"),
     "deflection": Quantity(
         ("time", "leg", "axis"), "displacement of a leg's attachment point on the platform, platform axes", "m"
     ),
@@ -80,14 +82,14 @@ QUANTITIES = {
     "energy_potential": Quantity(("time",), "potential energy of gravity", "J"),
     "energy_elastic": Quantity(("time",), "elastic energy of the platform", "J"),
     "energy_springs": Quantity(("time",), "energy of springs in place of actuators", "J"),
-    "energy_residual": Quantity(("time",), "energy that appears from nowhere", "J"),
+    "energy_residual": Quantity(("time",), "energy not accounted for by work and losses", "J"),
     "work_actuators": Quantity(("time",), "work of the actuators", "J"),
     "work_external": Quantity(("time",), "work of the external wrench", "J"),
     "work_friction": Quantity(("time",), "energy lost in friction and damping", "J"),
-    "event_time": Quantity(("event",), "when it happened", "s"),
-    "event_kind": Quantity(("event",), "what happened", ""),
-    "event_leg": Quantity(("event",), "in which leg or actuator", ""),
-    "event_text": Quantity(("event",), "in words", ""),
+    "event_time": Quantity(("event",), "time of the event", "s"),
+    "event_kind": Quantity(("event",), "kind of the event", ""),
+    "event_leg": Quantity(("event",), "leg or actuator of the event", ""),
+    "event_text": Quantity(("event",), "the event in words", ""),
 }
 """Every variable that a result can have; new ones are a line here."""
 
@@ -130,7 +132,7 @@ def dataset(
     if "mode" in used:
         coordinates["mode"] = np.arange(1, model.modes.count + 1)
     attributes = {"robot": model.robot.name, "conventions": CONVENTIONS, **(about or {})}
-    attributes["robot_file"] = _remembered(model.robot)
+    attributes["robot_file"] = _robot_text(model.robot)
     attributes["polypod_version"] = _version()
     return xr.Dataset(variables, {**coordinates, **(labels or {})}, attributes)
 
@@ -143,38 +145,40 @@ def units(model: Model) -> tuple[str, str]:
 
 
 _robots: dict[str, Robot] = {}
-_MOST_ROBOTS = 32
+_MAX_ROBOTS = 32
 
 
 def robot_of(result: xr.Dataset) -> Robot:
     """The robot of a result, as its attributes describe it."""
     text = result.attrs.get("robot_file", "")
-    if text not in _robots:
+    robot = _robots.get(text)
+    if robot is None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # whoever computed the result was warned
-                _keep(text, loads(text))
+                robot = loads(text)
         except RobotFileError as error:
             writer = result.attrs.get("polypod_version", "another version")
             raise InputError(
                 f"result: polypod {writer} wrote it, and polypod {_version()} cannot read its robot (a leg kind of "
                 f"your own needs its module, --with FILE); otherwise make it again. {error.faults[0]}"
             ) from error
-    return _robots[text]
+        _remember(text, robot)
+    return robot
 
 
-def _remembered(robot: Robot) -> str:
-    """Text of a robot, written once; it need not be read again to have the robot back."""
-    known = next((text for text, own in _robots.items() if own is robot), None)
+def _robot_text(robot: Robot) -> str:
+    """The file of a robot as text, written once and remembered: :func:`robot_of` need not read it."""
+    known = next((text for text, own in tuple(_robots.items()) if own is robot), None)
     text = dumps(robot) if known is None else known
-    _keep(text, robot)
+    _remember(text, robot)
     return text
 
 
-def _keep(text: str, robot: Robot) -> None:
+def _remember(text: str, robot: Robot) -> None:
     _robots[text] = robot
-    while len(_robots) > _MOST_ROBOTS:
-        del _robots[next(iter(_robots))]
+    for oldest in tuple(_robots)[:-_MAX_ROBOTS]:  # of a copy: other threads may change it
+        _robots.pop(oldest, None)
 
 
 def save_result(result: xr.Dataset, path: str | Path, force: bool = False) -> Path:
@@ -226,13 +230,13 @@ def digest(result: xr.Dataset) -> str:
             total.update(np.ascontiguousarray(values, dtype="<f8").tobytes())
         else:
             total.update("\0".join(map(str, values.ravel().tolist())).encode())
-        total.update(_notes(variable.attrs))
-    total.update(_notes(result.attrs))
+        total.update(_attribute_bytes(variable.attrs))
+    total.update(_attribute_bytes(result.attrs))
     return total.hexdigest()
 
 
-def _notes(attributes: Mapping[Any, Any]) -> bytes:
-    """Attributes in order, numbers as doubles."""
+def _attribute_bytes(attributes: Mapping[Any, Any]) -> bytes:
+    """Attributes in the order of their names, numbers as doubles, without the digest itself."""
     lines = []
     for key in sorted(map(str, attributes)):
         if key != _DIGEST:

@@ -54,22 +54,26 @@ class InputError(PolypodError, ValueError):
 
 
 class UnknownNameError(PolypodError, KeyError):
-    """A name that is not registered, with what is and what comes near.
+    """A name that is not known, with those that are and those that are near.
 
     Attributes
     ----------
+    what : the kind of thing that was asked for
     name : what was asked for
     known : the names there are
     """
 
     def __init__(self, what: str, name: str, known: Sequence[str]) -> None:
-        self.name, self.known = name, tuple(known)
+        self.what, self.name, self.known = what, name, tuple(known)
         near = near_names(str(name), known)
         hint = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
         super().__init__(f"unknown {what} {short_repr(name)}.{hint} Known: {', '.join(known) or 'none'}.")
 
     def __str__(self) -> str:
         return str(self.args[0])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.name, self.known), vars(self)  # pickle would call it with its message alone
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,9 @@ class FileError(PolypodError, ValueError):
     def __init__(self, origin: str, faults: Sequence[Fault]) -> None:
         self.origin, self.faults = origin, tuple(faults)
         super().__init__("\n".join([f"{origin} is not a valid {self.what}:", *(f"  {f}" for f in faults)]))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.origin, self.faults), vars(self)
 
 
 class RobotFileError(FileError):
@@ -152,9 +159,9 @@ class UnphysicalWarning(UserWarning):
 
     Attributes
     ----------
-    what : what is the matter
+    what : the fault in one sentence
     head : the same, with the command that lists the bodies
-    bodies : which bodies, and what of each cannot be
+    bodies : each body, and which of its numbers are impossible
     """
 
     def __init__(self, what: str, head: str = "", bodies: Sequence[str] = ()) -> None:
@@ -166,11 +173,11 @@ class UnphysicalWarning(UserWarning):
 
 
 class ImplausibleWarning(UserWarning):
-    """A number that is allowed but hardly meant, such as a robot of a kilometre, or a nearly singular home."""
+    """A number that is allowed but hardly intended, such as a robot of a kilometre, or a nearly singular home."""
 
 
 class RoundedWarning(UserWarning):
-    """Axes that are parallel or square to the digits of a file were made exactly so.
+    """Axes that are parallel or perpendicular to within the digits of a file were made exactly so.
 
     Attributes
     ----------
@@ -184,7 +191,7 @@ class RoundedWarning(UserWarning):
     def __str__(self) -> str:
         more = f" and {len(self.axes) - 3} more" if len(self.axes) > 3 else ""
         return (
-            f"axes that are parallel or square to the digits of the file were turned to be exactly so: "
+            f"axes that are parallel or perpendicular to within the digits of the file were turned to be exactly so: "
             f"{'; '.join(self.axes[:3])}{more}"
         )
 

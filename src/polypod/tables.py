@@ -12,7 +12,7 @@ from html import escape
 from typing import Any
 
 SQUARED = "\N{SUPERSCRIPT TWO}"
-_NOISE = 1e-9  # of the largest number of a kind; less is rounding
+_NOISE = 1e-9  # of the largest number of a unit; less is rounding
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Table:
         return replace(self, columns=tuple(self.columns[k] for k in shown), rows=rows)
 
     def csv(self) -> str:
-        """As CSV text; numbers in full precision, an open number as an empty cell."""
+        """As CSV text; numbers in full precision, NaN as an empty cell."""
         from .files.safe_names import cell  # robot files come with it, which a table to read does not need
 
         out = io.StringIO()
@@ -61,13 +61,13 @@ class Table:
         return out.getvalue()
 
     def records(self) -> list[dict[str, Any]]:
-        """As JSON data, one mapping a row; SI units; an open number is null."""
+        """As JSON data, one mapping a row; SI units; NaN is null."""
         keys = [column.key for column in self.columns]
-        rows = ([None if _open(value) else value for value in row] for row in self.rows)
+        rows = ([None if _missing(value) else value for value in row] for row in self.rows)
         return [dict(zip(keys, row, strict=True)) for row in rows]
 
     def texts(self, digits: int = 4) -> list[list[str]]:
-        """Rows as short texts for reading; what is rounding, beside the largest number of its kind, is 0."""
+        """Rows as short texts for reading; a number that is rounding beside the largest of its unit is 0."""
         largest: dict[str, float] = {}
         for row in self.rows:
             for column, value in zip(self.columns, row, strict=True):
@@ -143,7 +143,7 @@ class Table:
             [self.title],
             heading,
             [line for row in body for line in laid_out(row)],
-            [self.caption][: len(self.caption)],
+            [self.caption] if self.caption else [],
         ]
 
     def __str__(self) -> str:
@@ -175,12 +175,12 @@ class Table:
         return f"<h4>{escape(self.title)}</h4>{self.html()}{caption}"
 
 
-def _open(value: Any) -> bool:
+def _missing(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
 def _full(value: Any) -> Any:
-    return "" if _open(value) else repr(value) if isinstance(value, float) else value
+    return "" if _missing(value) else repr(value) if isinstance(value, float) else value
 
 
 def _family(unit: str) -> str:
@@ -209,8 +209,8 @@ def practical_unit(unit: str) -> tuple[float, str]:
 
 
 def short(value: Any, digits: int = 4) -> str:
-    """A number with some digits that count (``-`` for one that is open), anything else as it is."""
-    if _open(value):
+    """A number with some significant digits (``-`` for NaN), anything else as it is."""
+    if _missing(value):
         return "-"
     if isinstance(value, float):
         return f"{value:.0f}" if 10.0 ** (digits - 1) <= abs(value) < 1e6 else f"{value:.{digits}g}"

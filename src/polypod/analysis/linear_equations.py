@@ -26,7 +26,7 @@ from ..simulation.chart import pose_of, turn_rate
 from ..simulation.dynamics import Dynamics
 from ..simulation.system import System
 from ..symbols.expression import Expression, Port, port
-from ..symbols.fixed_point import MAX_ROUNDS, REPEATED
+from ..symbols.fixed_point import CHANGE_TOLERANCE, MAX_ROUNDS
 from ..symbols.mapped import Mapped
 from ..symbols.vectors import cayley
 
@@ -189,7 +189,7 @@ class _Equations:
         for _ in range(1 if self.explicit else MAX_ROUNDS):
             new = self.find_loads(*self.inputs(states, loads))[0][..., 0]
             change, largest = (np.abs(v).max(axis=1, initial=0.0) for v in (new - loads, new))
-            loads, open_states = new, ~(change <= REPEATED * largest)
+            loads, open_states = new, ~(change <= CHANGE_TOLERANCE * largest)
             if not open_states.any():
                 break
         return loads, np.zeros_like(open_states) if self.explicit else open_states

@@ -104,7 +104,7 @@ def _of_legs(legs: Sequence[LegSlopes], motion: Motion) -> tuple[ca.SX, ca.SX, c
     away from the sums.
     """
     by_pose, by_twist, by_acceleration = (ca.SX.zeros(6, 6) for _ in range(3))
-    omega, half = skew(motion.omega), motion.half_turning
+    omega, half = skew(motion.omega), motion.half_acceleration_matrix
     for leg in legs:
         size = leg.y.numel() - 6
         map_ = tip_map(leg.leg.tip)[:size, :]

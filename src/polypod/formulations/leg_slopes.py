@@ -100,7 +100,7 @@ class LegShare:
         leg = self._leg
         turned = 9 if leg.model.uses_axes else 0
         points = [ca.SX.sym(f"x{k}", 3) for k in range(3)]
-        turns = [ca.SX.sym(f"e{k}", turned) if turned else ca.SX(leg.tip.turning[k]) for k in range(3)]
+        turns = [ca.SX.sym(f"e{k}", turned) if turned else ca.SX(leg.tip.axes_series[k]) for k in range(3)]
         spin = ca.SX.sym("spin", 3)
         axes = ca.reshape(turns[0], 3, 3)
         tip = Tip(leg.tip.arm, axes, (points[0], points[1], points[2]), (turns[0], turns[1], turns[2]), spin)
@@ -124,7 +124,7 @@ class LegShare:
         axes, q = OwnView.at(leg.model, leg.tip.series[0])
         k = q.numel()
         rates, gravity = [ca.SX.sym(name, 3) for name in ("rate", "half", "spin")], ca.SX.sym("gravity", 3)
-        tip = Tip(leg.tip.arm, leg.tip.axes, (view.tip, rates[0], rates[1]), leg.tip.turning, rates[2])
+        tip = Tip(leg.tip.arm, leg.tip.axes, (view.tip, rates[0], rates[1]), leg.tip.axes_series, rates[2])
         seen = [axes.T @ x for x in (*leg.tip.series[1:], leg.tip.spin, self._mechanism.gravity)]
         y = self._y(view.model, tip, gravity)
         at = self._differentiated(y, ca.vertcat(view.q, *rates, gravity), ca.vertcat(q, *seen))
@@ -152,5 +152,5 @@ class LegShare:
 
 def tip_numbers(leg: LegAtState) -> ca.SX:
     """The tip's series z as one column."""
-    turning = leg.tip.turning if leg.model.uses_axes else ()
+    turning = leg.tip.axes_series if leg.model.uses_axes else ()
     return ca.vertcat(*leg.tip.series, *turning, leg.tip.spin)

@@ -90,7 +90,7 @@ class _Passive:
             place, going = ca.vertcat(still[0], leg.place), ca.vertcat(model.move_tape.taylor(*leg.series)[1], still[1])
         self._vectors, self._rates = ca.SX.sym("vectors", 3, count), ca.SX.sym("rates", 3, count)
         self._omega = ca.SX.sym("omega", 3)
-        zero, first, half = (ca.vertcat(s, t) for s, t in zip(tip.series, tip.turning, strict=True))
+        zero, first, half = (ca.vertcat(s, t) for s, t in zip(tip.series, tip.axes_series, strict=True))
         vectors, rates, bends = model.series(leg.series)
         # the platform's own elastic turning is carried round by its frame
         spin_drift = cross(leg.platform.motion.omega, tip.spin) + leg.platform.motion.alpha

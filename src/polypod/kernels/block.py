@@ -10,8 +10,8 @@ from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..arrays import Array
 from ..lazy import lazy
 
 _DOUBLE = np.dtype(np.float64)
@@ -60,12 +60,12 @@ def strided(array: Any, signature: Signature, designs: int | None, written: bool
     return address_of(array), length if written or rows != 1 else 0, rows * length if own else 0, rows
 
 
-def plain_address(array: Array) -> int:
+def plain_address(array: NDArray[Any]) -> int:
     """Where the numbers of an array are that is contiguous and can be written to; a TypeError or ValueError if not."""
     return addressof(c_char.from_buffer(array))  # type: ignore[arg-type]
 
 
-def address_of(array: Array) -> int:
+def address_of(array: NDArray[Any]) -> int:
     """Where a contiguous array's numbers are; the first way is several times faster than the second."""
     try:
         return plain_address(array)

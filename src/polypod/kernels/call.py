@@ -12,7 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import StateError
 from .block import address_of, plain_address
-from .kernel import WORTH_A_THREAD, Bound, Kernel
+from .kernel import OPERATIONS_PER_THREAD, Bound, Kernel
 
 _ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 
@@ -49,13 +49,13 @@ class SmallBatch:
         self._kernel, self._rest = kernel, rest  # which live as long as their addresses are used
         self._inputs = [(p.shape, p.length) for p in kernel.inputs[: len(kernel.inputs) - len(rest)]]
         self._outputs = [(p.shape, p.length) for p in kernel.outputs]
-        self._shared = [word for row in rest for word in (address_of(row), 0, 0)] + kernel.own_words
-        self._most = 2 * WORTH_A_THREAD // max(kernel.cost, 1)
+        self._shared = [word for row in rest for word in (address_of(row), 0, 0)] + kernel.design_words
+        self._max_states = 2 * OPERATIONS_PER_THREAD // max(kernel.cost, 1)
 
     def __call__(self, *arrays: Any) -> list[Array] | None:
         """Outputs (n, *shape); None if the arrays are not plain rows (n, *shape), few enough for one thread."""
         n, words = len(arrays[0]), [1, len(arrays[0])]
-        if not 0 < n <= self._most:
+        if not 0 < n <= self._max_states:
             return None
         try:
             for array, (shape, length) in zip(arrays, self._inputs, strict=True):

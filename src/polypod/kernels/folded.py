@@ -25,11 +25,11 @@ from . import machine
 from .block import Signature, address_of
 from .emit import Emitter, check
 from .function import Source, values_of
-from .rows import Rows, States
+from .rows import Rows, States, block_words, pointer
 from .text import INTEGER, Module, Writer
 
 Fold = Literal["most", "least", "total"]
-_STARTS = {"most": -np.inf, "least": np.inf, "total": 0.0}
+_INITIAL = {"most": -np.inf, "least": np.inf, "total": 0.0}
 _PIECE = 32_768
 """Numbers of states that a piece may have: a quarter of a megabyte, which stays in the second cache."""
 
@@ -94,7 +94,7 @@ class Folded:
         lengths = self._lengths
         common, own = np.empty((designs, lengths["common"])), np.empty((designs, lengths["own"]))
         folds = np.empty((designs, len(self._kinds), width))
-        folds[...] = np.array([_STARTS[kind] for kind in self._kinds])[:, None]
+        folds[...] = np.array([_INITIAL[kind] for kind in self._kinds])[:, None]
         if designs and n:
             _called(self._prepare, [designs, *_strided(numbers), *_strided(common), *_strided(own)])
             piece = max(1, _PIECE // (width * max(lengths["state"], 1))) * width
@@ -159,26 +159,13 @@ def _compiled(built: Folds, varied: Sequence[int], width: int) -> machine.Compil
     return machine.Compiled(about, machine.compile_module(module))
 
 
-def _words(writer: Writer, count: int) -> list[str]:
-    """The words of a block."""
-    result = []
-    for k in range(count):
-        place = writer.value(f"getelementptr inbounds {INTEGER}, ptr %block, {INTEGER} {k}")
-        result.append(writer.value(f"load {INTEGER}, ptr {place}"))
-    return result
-
-
-def _pointer(writer: Writer, address: str) -> str:
-    return writer.value(f"inttoptr {INTEGER} {address} to ptr")
-
-
 def _add_prepare(module: Module, graph: Graph, width: int) -> None:
     """``void prepare(block)``: designs; then address and stride of numbers, common and own numbers."""
     writer = Writer(module, "prepare", "nounwind")
-    words = _words(writer, 7)
+    words = block_words(writer, 7)
     lengths = (graph.inputs[0], *map(len, graph.outputs))
     given, *written = (
-        Rows(_pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(lengths)
+        Rows(pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(lengths)
     )
     emitter = Emitter(writer, width)
     with writer.counting(words[0], width) as first:
@@ -195,11 +182,9 @@ def _add_states(module: Module, graph: Graph, width: int) -> None:
     The table has (vectors, numbers, lanes): one vector of states after the other.
     """
     writer = Writer(module, "states", "nounwind")
-    words = _words(writer, 2 + 2 * len(graph.inputs))
-    given = [
-        Rows(_pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(graph.inputs)
-    ]
-    table = _pointer(writer, words[-1])
+    words = block_words(writer, 2 + 2 * len(graph.inputs))
+    given = [Rows(pointer(writer, words[1 + 2 * k]), words[2 + 2 * k], length) for k, length in enumerate(graph.inputs)]
+    table = pointer(writer, words[-1])
     emitter = Emitter(writer, width)
     with writer.counting(words[0], width) as first:
         states = States(emitter, first, words[0])
@@ -214,8 +199,8 @@ def _add_fold(module: Module, parts: Shared, kinds: Sequence[Fold], width: int) 
     """``void fold(block)``: designs, states; addresses of the table, the weights, own numbers of designs and folds."""
     aligned = " alignstack(64)" if width == 8 else ""
     writer = Writer(module, "fold", f"nounwind{aligned}")
-    designs, n, *addresses = _words(writer, 6)
-    table, weights, numbers, folds = (_pointer(writer, address) for address in addresses)
+    designs, n, *addresses = block_words(writer, 6)
+    table, weights, numbers, folds = (pointer(writer, address) for address in addresses)
     emitter = Emitter(writer, width)
     own, row = parts.body.inputs
     with writer.counting(designs, 1) as design:

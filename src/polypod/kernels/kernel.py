@@ -18,10 +18,10 @@ from .block import Block, Signature, Strided, address_of, common_rows, strided
 from .builtin import without_arguments
 from .code import Code
 from .interpret import interpreted, row_of
-from .threads import PAUSE, cores, run_together
+from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
 
-# A thread costs about 20 us to wake; below this much arithmetic for each it does not pay.
-WORTH_A_THREAD = 2_000_000
+# A thread takes about 20 us to wake; with fewer operations for each it does not pay.
+OPERATIONS_PER_THREAD = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -119,24 +119,29 @@ class Kernel:
         states = block.designs * block.n
         if states:
             if threads is None:
-                worth = states * self.cost // WORTH_A_THREAD
+                worth = states * self.cost // OPERATIONS_PER_THREAD
                 threads = min(cores(), worth) if worth > 1 else 1
             function = self.function(block.n)
-            pieces = max(threads, states * self.cost // PAUSE)
+            pieces = max(threads, states * self.cost // OPERATIONS_PER_BLOCK)
             if pieces == 1:
                 words = block.words()  # named: it must outlive the call, which lets other threads run
                 function(words.buffer_info()[0])
             else:
                 parts = [part.words() for part in block.parts(pieces, machine.vector_width())]
-                run_together(function, parts, threads, (self, arrays, results))
+                run_in_threads(function, parts, threads, (self, arrays, results))
         return results if len(results) > 1 else results[0]
 
     def along(self, *arrays: Array, carry: tuple[str, str]) -> tuple[Array, ...]:
-        """Outputs (T, n, *shape) row after row of a log, for a kernel without a batch of designs.
+        """Outputs (T, n, *shape) row after row of a log, for a kernel of one design or without parameters.
 
         ``carry`` names an input and an output: the output of a row is the input of the next. That input's array is its
         start (n, *shape), the others are (T, n, *shape). The n states of a row are evaluated side by side.
         """
+        design = self._design
+        if design is None and self.parameters is not None:
+            raise self._without_design()
+        if design is not None and design.values.ndim != 1:
+            raise ValueError(f"{self.name}: a log needs numbers of one design, got {design.values.shape}")
         source, target = (
             [s.name for s in part].index(name) for name, part in zip(carry, (self.inputs, self.outputs), strict=True)
         )
@@ -150,8 +155,8 @@ class Kernel:
             for k, (a, s) in enumerate(zip(arrays, self.inputs, strict=True))
         ]
         n = common_rows(given, self.inputs, n)
-        if self._design is not None:
-            given.append((address_of(self._design.derived), 0, 0, 1))
+        if design is not None:
+            given.append((address_of(design.derived), 0, 0, 1))
         out = [carried[1:] if k == target else np.empty((rows, n, *s.shape)) for k, s in enumerate(self.outputs)]
         written = [strided(a, s, rows, written=True) for a, s in zip(out, self.outputs, strict=True)]
         if rows and n:
@@ -170,13 +175,17 @@ class Kernel:
             return self._code.few
         return self._code.rows if own and n > 1 else self._code.batch
 
+    def _without_design(self) -> ValueError:
+        """What to say of a call without numbers for the parameters: the code would read them from anywhere."""
+        assert self.parameters is not None
+        count = self.parameters.shape[0]
+        return ValueError(f"{self.name}: this kernel has {count} parameters; call kernel.at(values) first")
+
     def _layout(self, arrays: Sequence[Array], out: Sequence[Array] | None) -> tuple[tuple[Array, ...], Block]:
         """Results (new unless ``out`` is given) and the block of a call, checked."""
         design = self._design
         if design is None and self.parameters is not None:
-            raise ValueError(
-                f"{self.name}: this kernel has {self.parameters.shape[0]} parameters; call kernel.at(values) first"
-            )
+            raise self._without_design()
         _check_count("inputs", arrays, self.inputs)
         designs = None if design is None else design.count
         given = [strided(a, s, designs) for a, s in zip(arrays, self.inputs, strict=True)]
@@ -201,8 +210,8 @@ class Kernel:
         return tuple(out), Block(1 if designs is None else designs, n, (*given, *written))
 
     @property
-    def own_words(self) -> list[int]:
-        """What stands in a block for the numbers of one design, which all states share."""
+    def design_words(self) -> list[int]:
+        """Address and strides, as in a block, of the derived numbers of one design, which all states share."""
         return [] if self._design is None else list(self._derived(self._design)[:3])
 
     def _derived(self, design: _Design) -> Strided:
@@ -224,7 +233,8 @@ class Kernel:
             values = [row_of(a, s, *place) for a, s in zip(arrays, self.inputs, strict=True)]
             parameters = []
             if design is not None:
-                parameters = [design.values.reshape(-1, design.values.shape[-1])[place[1 if design.rows else 0]]]
+                table = design.values.reshape(-1, design.values.shape[-1])
+                parameters = [table[0 if len(table) == 1 else place[1 if design.rows else 0]]]
             for result, value in zip(results, interpreted(self.expression, values, parameters), strict=True):
                 result.reshape(block.designs, block.n, -1)[place] = np.array(value).ravel()
         return results

@@ -1,4 +1,4 @@
-"""Arrays in LLVM code: rows of doubles, one row a state, turned into vectors over the states and back."""
+"""Arrays in LLVM code: rows of doubles, one row a state, transposed into vectors over the states and back."""
 
 from __future__ import annotations
 
@@ -6,10 +6,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .emit import Emitter
-from .text import INTEGER, POINTER, vector
+from .text import INTEGER, POINTER, Writer, vector
 
 _WITHOUT_MASKS = 4
 """Widest vectors whose part is stored by dozens of instructions where stores under a mask come without AVX-512."""
+
+
+def block_words(writer: Writer, count: int) -> list[str]:
+    """The first words of the block that a function is called with."""
+    result = []
+    for k in range(count):
+        place = writer.value(f"getelementptr inbounds {INTEGER}, ptr %block, {INTEGER} {k}")
+        result.append(writer.value(f"load {INTEGER}, ptr {place}"))
+    return result
+
+
+def pointer(writer: Writer, address: str) -> str:
+    """A word that is an address, as a pointer."""
+    return writer.value(f"inttoptr {INTEGER} {address} to ptr")
 
 
 @dataclass(frozen=True)
@@ -54,8 +68,8 @@ class States:
         width = self._emitter.width
         for first in range(0, rows.length, width):
             part = list(values[first : first + width])
-            # Numbers that all states share need no turning; LLVM 22 aborts where it turns four of them without
-            # optimisation ("Node is not in map").
+            # Numbers that all states share need no transposing; LLVM 22 aborts where it transposes four of them
+            # without optimisation ("Node is not in map").
             shared = self._emitter.gathered(part)
             filler = ["undef"] * (width - len(part))
             lanes = self._transposed(part + filler) if shared is None else [shared] * width
@@ -73,7 +87,7 @@ class States:
         return self._starts[rows]
 
     def _transposed(self, rows: list[str]) -> list[str]:
-        """A square block turned over its diagonal, by exchanging halves of pairs of vectors."""
+        """A square block transposed, by swapping halves of pairs of vectors."""
         emitter, width = self._emitter, self._emitter.width
         rows, step = list(rows), 1
         while step < width:

@@ -2,7 +2,7 @@
 
 A batch is a grid: every design (numbers that change rarely, such as an orientation) at every state (positions). Values
 that a design determines are computed once for it; a vector of states in which none passes a stage is left at once.
-Nothing but one bit a state is written, so a thousand million states need neither memory nor time for their results.
+Nothing but one bit a state is written, so a billion states need neither memory nor time for their results.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from . import machine
 from .block import Block, Signature, address_of, strided
 from .emit import Emitter, check
 from .function import add_function
+from .rows import block_words, pointer
 from .text import DOUBLE, INTEGER, Module, Writer, vector
-from .threads import PAUSE, cores, run_together
+from .threads import OPERATIONS_PER_BLOCK, cores, run_in_threads
 
 Bits = NDArray[np.uint8]
 
@@ -94,41 +95,31 @@ class Sieve:
         bits = np.zeros((designs, len(self.conditions.reported), vectors), dtype=np.uint8)
         if not designs or not n:
             return bits
-        self._run(Block(1, designs, (_rows(numbers), _rows(derived, written=True))).words())
+        block = Block(1, designs, (_rows(numbers), _rows(derived, written=True))).words()
+        self._prepare(block.buffer_info()[0])
         threads = cores() if threads is None else threads
-        share = max(1, min(-(-designs // threads), PAUSE // (n * self.operations)))
+        share = max(1, min(-(-designs // threads), OPERATIONS_PER_BLOCK // (n * self.operations)))
         parts = []
         for start in range(0, designs, share):
             own = derived[start : start + share], bits[start : start + share]
-            words = [len(own[0]), vectors * self.width, address_of(given), *map(_address, own)]
+            words = [len(own[0]), vectors * self.width, address_of(given), *map(address_of, own)]
             parts.append(words_of("q", words))
-        run_together(self._sieve, parts, threads, (self, given, derived, bits))
+        run_in_threads(self._sieve, parts, threads, (self, given, derived, bits))
         if n % self.width:
             bits[..., -1] &= (1 << n % self.width) - 1
         return bits
-
-    def _run(self, words: words_of[int]) -> None:
-        self._prepare(words.buffer_info()[0])
 
 
 def _rows(table: Array, written: bool = False) -> tuple[int, int, int, int]:
     return strided(table, Signature("table", table.shape[1:]), None, written)
 
 
-def _address(part: Array | Bits) -> int:
-    return int(part.__array_interface__["data"][0])
-
-
 def _add_sieve(module: Module, body: Graph, reported: tuple[int, ...], width: int) -> None:
     """``void sieve(int64 *block)``: designs, states (whole vectors), addresses of columns, derived numbers, bits."""
     writer = Writer(module, "sieve", "nounwind")
     emitter = Emitter(writer, width)
-    words = []
-    for k in range(5):
-        place = writer.value(f"getelementptr inbounds {INTEGER}, ptr %block, {INTEGER} {k}")
-        words.append(writer.value(f"load {INTEGER}, ptr {place}"))
-    designs, n, *addresses = words
-    columns, table, bits = (writer.value(f"inttoptr {INTEGER} {address} to ptr") for address in addresses)
+    designs, n, *addresses = block_words(writer, 5)
+    columns, table, bits = (pointer(writer, address) for address in addresses)
     vectors = writer.value(f"udiv {INTEGER} {n}, {width}")
     each = writer.value(f"mul {INTEGER} {vectors}, {len(reported)}")
     stages = _staged(body)

@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -24,8 +25,8 @@ from pathlib import Path
 import platformdirs
 
 _MAGIC = b"polypod-kernel-5\n"
-_OURS = sys.platform != "win32"
-LARGEST = 1 << 30
+_HAS_OWNERS = sys.platform != "win32"  # files have an owner and modes
+MAX_SIZE = 1 << 30
 """Bytes that the folder may hold; beyond, the files used longest ago go."""
 _DAY = 86_400.0
 _PRUNE_EVERY = 64
@@ -41,42 +42,42 @@ def store_folder() -> Path:
     return Path(chosen) if chosen else _own_folder(platformdirs.user_cache_path)
 
 
-def _own_folder(place: object) -> Path:
+def _own_folder(place: Callable[..., Path]) -> Path:
     """polypod's folder among the user's caches or data; without a home, one in the temporary folder."""
     with suppress(RuntimeError):  # platformdirs knows no home
-        folder: Path = place("polypod", appauthor=False)  # type: ignore[operator]
+        folder = place("polypod", appauthor=False)
         if folder.is_absolute():
             return folder
-    if not _OURS:
+    if not _HAS_OWNERS:
         raise OSError("the user has no cache folder; set POLYPOD_CACHE to one")
     return Path(tempfile.gettempdir()) / f"polypod-{os.getuid()}"
 
 
-def _checked(status: os.stat_result, what: str, is_kind: bool) -> None:
+def _check_owner(status: os.stat_result, what: str, is_kind: bool) -> None:
     """Raise unless a file or folder is this user's alone."""
     if not is_kind:
         raise PermissionError(f"{what} is a link, a device or a pipe; remove it or set POLYPOD_CACHE to a folder")
-    if _OURS and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+    if _HAS_OWNERS and (status.st_uid != os.getuid() or status.st_mode & 0o022):
         raise PermissionError(
             f"{what} belongs to another user or may be written by others than user {os.getuid()}; "
             "set POLYPOD_CACHE to a folder of your own"
         )
 
 
-def _created(folder: Path) -> Path:
+def _ensure_folder(folder: Path) -> Path:
     """A folder of this user's own, made if it is not there."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     status = folder.lstat()
-    _checked(status, str(folder), stat.S_ISDIR(status.st_mode))
+    _check_owner(status, str(folder), stat.S_ISDIR(status.st_mode))
     return folder
 
 
 def _read(path: Path) -> bytes:
-    """A regular file of this user's own; what is none is refused without waiting for it."""
+    """The content of a regular file of this user's own; anything else (a link, a pipe) is refused, without waiting."""
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(handle)
-        _checked(status, str(path), stat.S_ISREG(status.st_mode))
+        _check_owner(status, str(path), stat.S_ISREG(status.st_mode))
         return file.read()
 
 
@@ -95,7 +96,7 @@ def _write(path: Path, content: bytes) -> None:
 @cache
 def _secret() -> bytes:
     """This user's secret, made when first needed and kept beside the user's data, not in the cache."""
-    path = _created(_own_folder(platformdirs.user_data_path)) / "kernel-secret"
+    path = _ensure_folder(_own_folder(platformdirs.user_data_path)) / "kernel-secret"
     with suppress(FileNotFoundError):
         return _read(path)
     _write(path, secrets.token_bytes(32))
@@ -109,7 +110,7 @@ def _signature(content: bytes) -> bytes:
 def load(key: str) -> bytes | None:
     """What was kept under a key; None if it is absent, damaged or not this user's (then it is made anew)."""
     try:
-        path = _created(store_folder()) / f"{key}.kernel"
+        path = _ensure_folder(store_folder()) / f"{key}.kernel"
         content = _read(path)
         start = len(_MAGIC) + 32
         if content[: len(_MAGIC)] != _MAGIC:
@@ -117,24 +118,25 @@ def load(key: str) -> bytes | None:
         rest = content[start:]
         if not hmac.compare_digest(_signature(rest), content[len(_MAGIC) : start]):
             return None
-        os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))  # used now: the last to go
+        with suppress(OSError):  # a file system that is read-only
+            os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))  # used now: the last to go
         return rest
     except OSError:
         return None
 
 
-_kept = 0
+_writes = 0
 
 
 def keep(key: str, content: bytes) -> None:
     """Keep something under a key; a warning if it cannot be."""
-    global _kept
+    global _writes
     try:
-        folder = _created(store_folder())
+        folder = _ensure_folder(store_folder())
         _write(folder / f"{key}.kernel", _MAGIC + _signature(content) + content)
-        if _kept % _PRUNE_EVERY == 0:
+        if _writes % _PRUNE_EVERY == 0:
             prune(folder)
-        _kept += 1
+        _writes += 1
     except OSError as error:
         warnings.warn(f"kernels are not kept between runs: {error}", stacklevel=2)
 
@@ -172,14 +174,13 @@ def clear() -> Contents:
     return gone
 
 
-def prune(folder: Path, largest: int | None = None) -> None:
-    """Remove what was used longest ago beyond the allowed size, and left-overs of writes that were cut off."""
-    allowed = LARGEST if largest is None else largest
+def prune(folder: Path, max_size: int = MAX_SIZE) -> None:
+    """Remove what was used longest ago beyond ``max_size`` bytes, and left-overs of writes that were cut off."""
     files = sorted(_files(folder, ".kernel"), key=lambda item: item[1].st_atime, reverse=True)
     total = 0
     for path, status in files:
         total += status.st_size
-        if total > allowed:
+        if total > max_size:
             path.unlink(missing_ok=True)
     for path, status in _files(folder, ".partial"):
         if status.st_mtime < time.time() - _DAY:

@@ -13,13 +13,15 @@ from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
 
-PAUSE = 200_000_000
-"""Operations after which a call looks whether it is interrupted: some hundredths of a second."""
+from ..errors import InputError
+
+OPERATIONS_PER_BLOCK = 200_000_000
+"""At most in one call of machine code, which takes some hundredths of a second: an interrupt comes between calls."""
 _Result = TypeVar("_Result")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def run_together(function: Callable[[int], None], blocks: Iterable[array[int]], threads: int, kept: object) -> None:
+def run_in_threads(function: Callable[[int], None], blocks: Iterable[array[int]], threads: int, kept: object) -> None:
     """Call a function with the address of every block, in this thread and ``threads`` - 1 others.
 
     An interrupt comes between blocks. What the blocks point into (``kept``) then lives until every thread is done.
@@ -89,8 +91,10 @@ def one_blas_thread(function: _Function) -> _Function:
 
 def cores() -> int:
     """Threads to use at most: ``POLYPOD_THREADS`` or the cores this process may run on."""
-    chosen = os.environ.get("POLYPOD_THREADS", "")
-    if chosen.isdigit() and int(chosen) > 0:
+    chosen = os.environ.get("POLYPOD_THREADS")
+    if chosen:
+        if not (chosen.isdecimal() and int(chosen) > 0):
+            raise InputError(f"POLYPOD_THREADS: a whole number from 1 on is needed, got {chosen!r}")
         return int(chosen)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else (os.cpu_count() or 1)
 

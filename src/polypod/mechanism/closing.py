@@ -12,7 +12,7 @@ from dataclasses import replace
 import casadi as ca
 
 from ..platforms.motion import frame_of, pose_of
-from ..symbols.continuation import Newton, continuation
+from ..symbols.continuation import NewtonStep, continuation
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.vectors import Frame, axial, cayley
 from .leg import LegModel
@@ -72,13 +72,13 @@ class Closing:
         self._mechanism, self._inputs = mechanism, inputs
         self._drawn = self._step(ca.SX(0), mechanism.home_places)[2]
 
-    def newton(self, t: ca.SX, places: ca.SX) -> Newton:
+    def newton(self, t: ca.SX, places: ca.SX) -> NewtonStep:
         """A step at a part t of the way."""
         moved, gap2, determinants = self._step(t, places)
         same = ca.SX(1)
         for now, then in zip(determinants, self._drawn, strict=True):
             same = ca.logic_and(same, now * then > 0)
-        return Newton(moved, gap2, same)
+        return NewtonStep(moved, gap2, same)
 
     def _step(self, t: ca.SX, places: ca.SX) -> tuple[ca.SX, ca.SX, list[ca.SX]]:
         x = self._mechanism.inputs()

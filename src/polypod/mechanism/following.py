@@ -17,7 +17,7 @@ from ..errors import InputError
 from ..platforms import ConstrainedState, Freedoms, Inputs
 from ..platforms.motion import pose_of
 from ..symbols.blocks import BlockFactor
-from ..symbols.continuation import Newton, continuation
+from ..symbols.continuation import NewtonStep, continuation
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.vectors import Frame, dot, skew
 from .leg_at_state import LegAtState
@@ -55,7 +55,7 @@ def motion(mechanism: Mechanism) -> Iteration:
         [ca.SX.zeros(m), ca.vertcat(ca.SX.zeros(n), mechanism.home_places)],
     )
 
-    def newton(t: ca.SX, now: ca.SX) -> Newton:
+    def newton(t: ca.SX, now: ca.SX) -> NewtonStep:
         legs, factor, signs = at(t * x.symbols, now)
         same = ca.SX(1)
         for one, home in zip(signs, drawn, strict=True):
@@ -65,7 +65,7 @@ def motion(mechanism: Mechanism) -> Iteration:
         gaps = [leg.before for leg in legs if leg.model.unknowns is not None]
         gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
         places = [leg.place for leg in legs if leg.model.unknowns is not None]
-        return Newton(ca.vertcat(now[:n] + step, *places), gap2, same)
+        return NewtonStep(ca.vertcat(now[:n] + step, *places), gap2, same)
 
     loop = continuation(unknowns, ca.vertcat(ca.SX.zeros(n), mechanism.home_places), newton)
     # one step more, and then derivatives
@@ -90,7 +90,9 @@ def motion(mechanism: Mechanism) -> Iteration:
         port("acceleration", acceleration),
         port(
             "quality",
-            ca.fmin(mechanism.quality(legs), ca.fmin(last.same, _kept(mechanism, legs, x.symbols[joints, 0], size))),
+            ca.fmin(
+                mechanism.quality(legs), ca.fmin(last.same_branch, _kept(mechanism, legs, x.symbols[joints, 0], size))
+            ),
             (),
         ),
     )

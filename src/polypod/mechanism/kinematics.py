@@ -12,7 +12,7 @@ from ..platforms.motion import frame_of, pose_of
 from ..symbols.expression import Expression, Iteration, Port, port
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.linear import Solution, solve_general, solve_least_squares
-from ..symbols.singular_values import extreme_values
+from ..symbols.singular_values import extreme_singular_values
 from ..symbols.vectors import Frame, orthonormalised
 from .leg_at_state import LegAtState
 from .mechanism import Mechanism
@@ -53,7 +53,7 @@ def conditioning(mechanism: Mechanism) -> Iteration:
     turns = Freedoms(mechanism.robot).turns
     scale = ca.horzcat(*[1 / mechanism.size if turns[k] else 1 for k in range(m)])
     matrix = state.to_base(mechanism.jacobian(legs).T).T[:, :m]
-    values = extreme_values(matrix * ca.repmat(scale, matrix.size1(), 1))
+    values = extreme_singular_values(matrix * ca.repmat(scale, matrix.size1(), 1))
     smallest, largest, quality = values.smallest, values.largest, mechanism.quality(legs)
     good = ca.logic_and(quality > SMALLEST_MARGIN, values.scale <= 1e300)
     outputs = (
@@ -225,7 +225,7 @@ def forward_kinematics(mechanism: Mechanism, steps: int = 50) -> Iteration:
     state = ca.vertcat(frame, delta, places, t, error2, quality, guessed, count, done)
     step = ca.vertcat(*chosen, sides, count + 1, ended)
 
-    guess = platform.nearest(x.pose.symbols)[:12]
+    guess = platform.projected(x.pose.symbols)[:12]
     start = ca.vertcat(guess, ca.SX.zeros(m), mechanism.places, 0, 1e300, 0, ca.SX.zeros(guessed.numel()), 0, 0)
     # in a singularity the last step would go anywhere
     regular = ca.fabs(quality) > SMALLEST_MARGIN

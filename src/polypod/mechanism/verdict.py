@@ -96,7 +96,7 @@ def _possible(mechanism: Mechanism, given: dict[str, ca.SX]) -> ca.SX:
     if "pose" in given:
         x.pose = Port("pose", given["pose"], (4, 4))
         axes = frame_of(given["pose"]).axes
-        off = _size(given["pose"] - platform.nearest(given["pose"]))
+        off = _size(given["pose"] - platform.projected(given["pose"]))
         holds = ca.logic_and(off <= OFF, ca.fabs(_sum(ca.vec(axes * axes)) - 3) <= EXACT)
     motion = platform.at(x, given.get("twist", still), given.get("acceleration", still)).motion
     possible = {"twist": ca.vertcat(motion.v, motion.omega), "acceleration": ca.vertcat(motion.a, motion.alpha)}

@@ -17,13 +17,13 @@ from ..arrays import Array
 from ..description import Body, Robot
 from ..lazy import lazy
 from ..symbols.expression import Port
+from ..symbols.inertia import SECOND_MOMENTS
 from ..symbols.vectors import skew
 from .numbers import MOMENTS, Entry, Numbers
-from .paths import BODY_FIELDS, is_direction, parameter_values, unit_at, value_at
+from .paths import BODY_FIELDS, bodies_of, is_direction, parameter_values, source_of, unit_at, value_at
 
 ALL = "all"
 """The pattern of every number that is not zero."""
-_SECOND = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 @dataclass(frozen=True)
@@ -82,19 +82,11 @@ class ChosenNumbers:
         return ca.vertcat(*parts)
 
     def _source(self, entry: Entry) -> str | None:
-        """The path (of a body for its moments) that a number of the port follows from; None if it is not chosen."""
-        if isinstance(entry.index, str):
-            return entry.path if entry.path in self._bodies else None
-        if entry.path in self._symbols:
-            return entry.path
-        pair = entry.path.rpartition(".")[0]  # of two numbers, such as a range
-        return pair if pair in self._symbols else None
+        return source_of(entry, self._symbols, self._bodies)
 
     @lazy
-    def _bodies(self) -> set[str]:
-        """Paths of the bodies of which a number is chosen."""
-        owners = {path.rpartition(".")[0] for path in self._symbols if "." in path}
-        return {path for path in owners if isinstance(value_at(self.robot, path), Body)}
+    def _bodies(self) -> list[str]:
+        return bodies_of(self.robot, self._symbols)
 
     def _number(self, source: str, path: str, index: tuple[int, ...]) -> ca.SX:
         symbols = self._symbols[source]
@@ -120,7 +112,7 @@ class ChosenNumbers:
             whole = whole - mass * _square(com - ca.DM(point))
         second = 0.5 * ca.trace(whole) * ca.DM.eye(3) - whole
         first = mass * com
-        return [mass, first[0], first[1], first[2], *(second[i, j] for i, j in _SECOND)]
+        return [mass, first[0], first[1], first[2], *(second[i, j] for i, j in SECOND_MOMENTS)]
 
     def _field(self, path: str, field: str) -> ca.SX:
         symbols = self._symbols.get(f"{path}.{field}")

@@ -4,9 +4,9 @@ Unknowns: w, w_x, w_y, w_xx, w_xy, w_yy at each vertex, the normal derivative at
 scikit-fem's ``ElementTriArgyris`` is the same element in powers of global coordinates, which lose all digits on
 triangles that are small beside their distance from the origin. Measured with scikit-fem 12.0.2 on an L-shaped plate of
 side 1 about its centre, its mesh graded towards the corner (416 triangles, the smallest edge 2.4e-4): the three rigid
-modes get the roots 3e-4, 9e-4 and 60 instead of 0, and the first elastic root, 246.77, is lost; on 1,224 triangles they
-get 9, 15 and 72. Here, where each triangle has coordinates of its own, from its centre and in units of its size, they
-are below 2e-6 and 2e-4, and assembly and solution take 0.4 of the time (0.23 s instead of 0.58 s).
+modes get the eigenvalues 3e-4, 9e-4 and 60 instead of 0, and the first elastic one, 246.77, is lost; on 1,224 triangles
+they get 9, 15 and 72. Here, where each triangle has coordinates of its own, from its centre and in units of its size,
+they are below 2e-6 and 2e-4, and assembly and solution take 0.4 of the time (0.23 s instead of 0.58 s).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One choice of basis for modes that nature leaves open: the sign of each, the rotation within equal roots."""
+"""One choice of what is free in a basis of modes: the sign of each, the rotation within equal frequencies."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def groups(frequencies: Array) -> list[slice]:
     return [slice(a, b) for a, b in pairwise(cuts)]
 
 
-def turn(points: Array, weights: Array, values: Array, frequencies: Array) -> Array:
+def basis(points: Array, weights: Array, values: Array, frequencies: Array) -> Array:
     """Orthogonal matrix (k, k) that brings modes with values (q, k) at points (q, 2) of unit size to standard form.
 
     Within equal frequencies the modes are made to diagonalise int exp(3 x) w_i w_j dA, in descending order: on

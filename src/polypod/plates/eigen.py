@@ -18,7 +18,7 @@ from scipy.sparse.linalg import eigsh, splu  # type: ignore[import-untyped, unus
 from ..arrays import Array
 from .argyris import Argyris
 
-_SHIFT = -1.0  # any negative number of the order of the first roots keeps the factored matrix definite
+_SHIFT = -1.0  # any negative number of the order of the first eigenvalues keeps the factored matrix definite
 
 
 def fem() -> Any:
@@ -27,18 +27,18 @@ def fem() -> Any:
 
 
 @dataclass(frozen=True)
-class Field:
-    """Eigenshapes on one mesh.
+class MeshModes:
+    """Mode shapes on one mesh.
 
     Attributes
     ----------
-    roots : (k,) mu in ascending order, the three of rigid motion included
+    eigenvalues : (k,) mu in ascending order, the three of rigid motion included
     points, weights : (q, 2) and (q,) quadrature points and weights over the plate
     values : (q, k) shapes at the quadrature points
     vectors : (unknowns, k) the shapes as coefficients of the elements' functions
     """
 
-    roots: Array
+    eigenvalues: Array
     points: Array
     weights: Array
     values: Array
@@ -55,8 +55,8 @@ class Field:
         return w, np.stack([w_x, w_y], axis=1)
 
 
-def solve(mesh: Any, poisson: float, count: int) -> Field:
-    """The first ``count`` eigenshapes of the free plate on a scikit-fem mesh of triangles."""
+def solve(mesh: Any, poisson: float, count: int) -> MeshModes:
+    """The first ``count`` modes of the free plate on a scikit-fem mesh of triangles."""
     skfem = fem()
     elements = Argyris.on(mesh)
     reference, share = skfem.quadrature.get_quadrature(skfem.MeshTri.elem, 10)
@@ -70,9 +70,9 @@ def solve(mesh: Any, poisson: float, count: int) -> Field:
     )
     bending = (1.0 - poisson) * (_gram(w_xx) + 2.0 * _gram(w_xy) + _gram(w_yy)) + poisson * _gram(w_xx + w_yy)
     K, M = (_assemble(local, elements.dofs, elements.size) for local in (bending, _gram(w)))
-    roots, vectors = _eigen(K, M, count)
+    eigenvalues, vectors = _eigen(K, M, count)
     values = w @ vectors[elements.dofs] / np.sqrt(weights)[..., None]
-    return Field(roots, points.reshape(-1, 2), weights.ravel(), values.reshape(-1, count), elements, vectors)
+    return MeshModes(eigenvalues, points.reshape(-1, 2), weights.ravel(), values.reshape(-1, count), elements, vectors)
 
 
 def _gram(part: Array) -> Array:
@@ -87,25 +87,25 @@ def _assemble(local: Array, dofs: Any, size: int) -> Any:
 
 
 def _eigen(K: Any, M: Any, count: int) -> tuple[Array, Array]:
-    """Smallest roots and vectors; unknowns are scaled, as values and derivatives differ in size.
+    """Smallest eigenvalues and vectors; unknowns are scaled, as values and derivatives differ in size.
 
-    Lanczos iteration may miss one of several equal roots; a Sturm count tells, and then the dense solver runs.
+    Lanczos iteration may miss one of several equal eigenvalues; a Sturm count tells, and then the dense solver runs.
     """
     size = K.shape[0]
     scale = 1.0 / np.sqrt(K.diagonal() + M.diagonal())
     K, M = ((matrix * scale[:, None] * scale[None, :]).tocsc() for matrix in (K, M))
     start = 1.0 + np.cos(np.arange(size))  # fixed and without symmetry, so that every run gives the same
-    roots, vectors = eigsh(K, count, M, sigma=_SHIFT, v0=start)
-    order = np.argsort(roots)
-    roots, vectors = roots[order], vectors[:, order]
-    widest = 4 + int(np.argmax(roots[4:] / roots[3:-1]))
-    if _roots_below(K - 0.5 * (roots[widest - 1] + roots[widest]) * M) != widest:
-        roots, vectors = eigh(K.toarray(), M.toarray(), subset_by_index=[0, count - 1])
-    return np.asarray(roots), np.asarray(vectors * scale[:, None])
+    eigenvalues, vectors = eigsh(K, count, M, sigma=_SHIFT, v0=start)
+    order = np.argsort(eigenvalues)
+    eigenvalues, vectors = eigenvalues[order], vectors[:, order]
+    widest = 4 + int(np.argmax(eigenvalues[4:] / eigenvalues[3:-1]))
+    if _negative_eigenvalues(K - 0.5 * (eigenvalues[widest - 1] + eigenvalues[widest]) * M) != widest:
+        eigenvalues, vectors = eigh(K.toarray(), M.toarray(), subset_by_index=[0, count - 1])
+    return np.asarray(eigenvalues), np.asarray(vectors * scale[:, None])
 
 
-def _roots_below(shifted: Any) -> int:
-    """Number of negative roots of a symmetric matrix by its factors (Sylvester), or -1 if they do not tell."""
+def _negative_eigenvalues(shifted: Any) -> int:
+    """Number of negative eigenvalues of a symmetric matrix by its factors (Sylvester), or -1 if they do not tell."""
     factors = splu(shifted.tocsc(), "MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     if not np.array_equal(factors.perm_r, factors.perm_c):
         return -1

@@ -22,20 +22,20 @@ _LEAST_ANGLE = np.radians(20.0)  # the algorithm ends for any bound up to 20.7 d
 _SHARP = np.radians(60.0)
 
 
-def triangulate(outline: Array, most: int = 4000) -> tuple[Array, Index]:
-    """Points (p, 2) and triangles (t, 3) of a counter-clockwise simple polygon (n, 2), at most ``most`` points.
+def triangulate(outline: Array, max_points: int = 4000) -> tuple[Array, Index]:
+    """Points (p, 2) and triangles (t, 3) of a counter-clockwise simple polygon (n, 2).
 
     The centre of area is a point of the mesh where it fits: regular outlines then get a mesh with their symmetry.
     """
-    return _Mesher(outline, most).run()
+    return _Mesher(outline, max_points).run()
 
 
 class _Mesher:
     """The points and segments so far; ``edges[k]`` holds the outline's edges that point k lies on."""
 
-    def __init__(self, outline: Array, most: int) -> None:
+    def __init__(self, outline: Array, max_points: int) -> None:
         count = len(outline)
-        self.outline, self.most = outline, most
+        self.outline, self.max_points = outline, max_points
         self.points = [*outline]
         self.segments = [(i, (i + 1) % count) for i in range(count)]
         self.edges = [{(i - 1) % count, i} for i in range(count)]
@@ -110,15 +110,15 @@ class _Mesher:
             self._insert(self.points[i] + ratio * (self.points[j] - self.points[i]))
             self.edges[-1] = edge
             self.segments[k : k + 1] = [(i, len(self.points) - 1), (len(self.points) - 1, j)]
-        if len(self.points) > self.most:
+        if len(self.points) > self.max_points:
             raise InputError(
-                f"outline: more than {self.most} points are needed to mesh it; it has details far below its size"
+                f"outline: more than {self.max_points} points are needed to mesh it; it has details far below its size"
             )
 
     def _worst(self, triangles: Index) -> Array | None:
         """Circumcentre of the triangle with the smallest angle below the bound that more points can mend."""
         points = np.array(self.points)
-        if len(points) >= self.most:
+        if len(points) >= self.max_points:
             return None
         corners = points[triangles]
         lengths = np.linalg.norm(np.roll(corners, -1, axis=1) - np.roll(corners, 1, axis=1), axis=2)

@@ -55,7 +55,7 @@ def plate_modes(
     size = float(np.linalg.norm(plate.outline - centre, axis=1).max())
     with _progress() as say:
         unit = unit_modes((plate.outline - centre) / size, plate.poisson, count, tolerance, most_triangles, say)
-    if unit.cut:
+    if unit.splits_pair:
         warnings.warn(
             f"modes: the frequencies of modes {count} and {count + 1} are equal; {count} modes cut the pair and with "
             f"it the symmetry of the plate, {count - 1 or 'none'} or {count + 1} keep it",
@@ -88,7 +88,7 @@ def plate_modes(
         attachment_rotations=attachment_rotations,
         attachment_names=tuple(names),
         tolerance=1e-9,
-        reach=size * unit.longest + float(np.abs(points[:, 2]).max()),
+        reach=size * unit.longest_edge + float(np.abs(points[:, 2]).max()),
         title=f"thin plate: {unit.triangles} Argyris triangles, last change of a frequency {unit.change:.1e}",
         **extra,
     )

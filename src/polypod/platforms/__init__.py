@@ -1,4 +1,4 @@
-"""Platform kinds, one file each: how the platform moves, what its inertia asks for, where the legs are attached."""
+"""Platform kinds, one file each: how the platform moves, its inertia, and where the legs are attached."""
 
 from __future__ import annotations
 

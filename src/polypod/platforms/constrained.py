@@ -1,4 +1,4 @@
-"""A rigid platform whose legs leave it m < 6 freedoms: twist = S(x) u, S from the slopes W of what they constrain."""
+"""A rigid platform whose legs leave it m < 6 freedoms: twist = S(x) u, S from the Jacobian W of their constraints."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class ConstrainedState(LowerMobilityState):
     """A platform whose velocity is u of twist = S u; S is known when its legs are attached.
 
     With T = [chosen, others] an orthonormal basis of twists, V = T [u; w] and W V = 0: w = -W_w^-1 W_u u. Where joints'
-    coordinates are among u, their slopes G follow those of constraints, [W; G] V = [0; u_joints]; ``joints`` (m) says
-    which of u they are.
+    coordinates are among u, their Jacobian G is below that of the constraints, [W; G] V = [0; u_joints]; ``joints``
+    (m) says which of u they are.
     """
 
     _factor: BlockFactor
@@ -31,9 +31,8 @@ class ConstrainedState(LowerMobilityState):
         self.chosen, self.others, self.joints = chosen, others, joints
 
     def constrain(self, rows: ca.SX) -> None:
-        """Take the slopes W of independent constraints by the twist, and G of joints that are coordinates after them.
-
-        They are (6 - m, 6) and (j, 6), with j joints among the m coordinates.
+        """Take the Jacobian [W; G] with respect to the twist: W (6 - m, 6) of independent constraints, and below it
+        G (j, 6) of the j joints among the m coordinates.
         """
         self._factor = BlockFactor(ca.sparsify(rows @ self.others))
         by_chosen = rows @ self.chosen
@@ -56,9 +55,10 @@ class ConstrainedState(LowerMobilityState):
         return self._factor.quality
 
     def coasting(self, drift: ca.SX) -> ca.SX:
-        """Acceleration (6) without change of u, from the second derivatives of what follows without acceleration.
+        """Acceleration Sdot u (6) of the frame at constant u.
 
-        ``drift`` (6 - m + j) are those of the constraints, and of the joints that are coordinates after them.
+        ``drift`` (6 - m + j): second time derivatives of the constraints, then of the joints that are coordinates, for
+        a platform without acceleration.
         """
         return self.others @ -self._factor.solve(drift)
 
@@ -83,8 +83,7 @@ class ConstrainedPlatform(RigidPlatform):
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
     ) -> ConstrainedState:
         """The platform at a motion."""
-        frame = frame_of(x.pose.symbols)
-        motion = Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
+        motion = Motion.of(frame_of(x.pose.symbols), twist, acceleration)
         return ConstrainedState(self.body, self.gravity, motion, self._chosen, self._others, self._joints)
 
 
@@ -94,7 +93,7 @@ def _dual(basis: np.ndarray) -> np.ndarray:
 
 
 def _complement(basis: np.ndarray) -> np.ndarray:
-    """Columns (6, 6 - m) square to the chosen ones; unit vectors where these are."""
+    """Orthonormal columns (6, 6 - m) orthogonal to the chosen ones; unit vectors where these are."""
     units = [np.eye(6)[:, k] for k in range(6) if np.abs(basis[k]).max(initial=0.0) < 1e-15]
     if len(units) == 6 - basis.shape[1]:
         return np.array(units).T

@@ -1,4 +1,4 @@
-"""The contract of a platform kind: its velocity, the motion of every leg's tip, and what its own inertia asks for.
+"""The contract of a platform kind: its velocity, the motion of every leg's tip, and the forces of its own inertia.
 
 Generalized forces and velocities are columns of 6 + N numbers: a wrench (twist) of the platform's frame in axes of the
 kind's own choice, then N elastic ones. ``reduced`` takes them to the robot's own m + N.
@@ -19,16 +19,16 @@ from .motion import Motion, Series
 
 @dataclass(frozen=True)
 class Tip:
-    """Where a leg is attached: its arm from {P}'s origin and the platform's axes in the base, the series of both.
+    """The point where a leg is attached, in the base: its arm (3) from {P}'s origin, and the platform's axes (3, 3).
 
-    ``spin`` is the platform's angular velocity there, base axes. ``series`` are Taylor coefficients in time of the
-    point (3), ``turning`` those of the axes (9).
+    ``series`` are Taylor coefficients in time, to order two, of the point (3), ``axes_series`` those of the axes (9).
+    ``spin`` is the platform's angular velocity there, base axes.
     """
 
     arm: ca.SX
     axes: ca.SX
     series: Series
-    turning: Series
+    axes_series: Series
     spin: ca.SX
 
 
@@ -50,7 +50,7 @@ class PlatformState(ABC):
 
     @abstractmethod
     def force(self, leg: int, tip: Tip, force: ca.SX) -> ca.SX:
-        """Generalized force (6 + N) of a force on a leg's tip: base axes (3), or (12) with those on the axes there."""
+        """Generalized force (6 + N) of a force (3) on a leg's tip, base axes; (12): with forces on the axes' ends."""
 
     @abstractmethod
     def moment(self, leg: int, moment: ca.SX) -> ca.SX:
@@ -58,7 +58,7 @@ class PlatformState(ABC):
 
     @abstractmethod
     def inertia_of(self, leg: int, tip: Tip, inertia: ca.SX) -> ca.SX:
-        """An inertia matrix of a leg's tip (3, 3) or (12, 12), base axes, with respect to the velocity (6+N, 6+N)."""
+        """Inertia matrix (6 + N, 6 + N), with respect to the velocity, of one (3, 3) of a leg's tip, base axes."""
 
     @property
     @abstractmethod
@@ -115,7 +115,16 @@ class PlatformState(ABC):
 
 
 class Platform(ABC):
-    """A platform kind: ``names`` of the m coordinates that a motion gives, ``elastic`` the number N of modes."""
+    """A platform kind.
+
+    Attributes
+    ----------
+    names : of the m coordinates that a motion gives
+    elastic : number N of elastic coordinates
+    full : it has six freedoms, so that any pose, twist and acceleration is one of its own
+    follows_legs : its twists S(x) u follow from the legs' constraints and change from pose to pose
+    knows_rotations : how it turns where legs are attached is known; mode files may leave that out
+    """
 
     names: tuple[str, ...] = ("vx", "vy", "vz", "wx", "wy", "wz")
     elastic: int = 0
@@ -152,5 +161,5 @@ class Platform(ABC):
         """A row-major pose (16) moved by a small displacement (m) of the robot's own coordinates."""
 
     @abstractmethod
-    def nearest(self, pose: ca.SX) -> ca.SX:
-        """A row-major pose (16) with only what the robot can do left in it."""
+    def projected(self, pose: ca.SX) -> ca.SX:
+        """A row-major pose (16) projected onto those of the robot: what its freedoms do not reach is that of home."""

@@ -46,7 +46,7 @@ class FlexibleState(PlatformState):
         return Tip(turned, self.axes, (zero, first + drift, half), self.motion.axes_series(), spin)
 
     def force(self, leg: int, tip: Tip, force: ca.SX) -> ca.SX:
-        """[f; r x f; Phi^T f] in platform axes, (26)."""
+        """[f; r x f; Phi^T f] in platform axes, (26); no leg of a flexible platform uses its axes."""
         f = self.axes.T @ force[:3]
         return ca.vertcat(f, cross(self._local(leg), f), self.body.shapes[leg].T @ f)
 
@@ -137,14 +137,13 @@ class FlexiblePlatform(Platform):
         scale = float(size / (np.abs(modes.attachment_shapes).max() or 1.0))
         # an elastic coordinate that moves an attachment point by the platform's size: what rounding is relative to
         self.scale = numbers.scalar("platform.modes.scale", scale)
-        # whether the modes say how the platform turns where legs are attached
         self.knows_rotations = modes.attachment_rotations is not None
 
     def at(
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
     ) -> FlexibleState:
         """The platform at a motion of its frame."""
-        motion = Motion(frame_of(x.pose.symbols), twist[:3], twist[3:], acceleration[:3], acceleration[3:])
+        motion = Motion.of(frame_of(x.pose.symbols), twist, acceleration)
         return FlexibleState(
             self.body, self.gravity, motion, x.elastic.symbols, x.elastic_rate.symbols, elastic_acceleration
         )
@@ -153,6 +152,6 @@ class FlexiblePlatform(Platform):
         """The frame moved by Cayley's map."""
         return pose_of(moved(frame_of(pose), move))
 
-    def nearest(self, pose: ca.SX) -> ca.SX:
+    def projected(self, pose: ca.SX) -> ca.SX:
         """The pose itself."""
         return pose

@@ -42,7 +42,6 @@ class FlexibleBody:
     def __init__(self, numbers: Numbers, modes: Modes) -> None:
         data = Integrals.of(modes)
         self.count = n = len(data.generalized_mass)
-        self.modes = modes
         size = float(np.sqrt(np.trace(data.second) / data.mass)) or 1.0
         shape, root = np.sqrt(np.diag(data.generalized_mass)), float(np.sqrt(data.mass))
 

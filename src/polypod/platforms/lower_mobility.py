@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..lazy import lazy
 from ..parameters import Numbers
 from ..symbols.inertia import Inertia
-from ..symbols.vectors import Frame, dot, skew
+from ..symbols.vectors import Frame, axial, dot, skew
 from .inputs import Inputs
 from .motion import Motion, frame_of, moved, pose_of
 from .rigid import RigidPlatform, RigidState
@@ -21,8 +21,8 @@ from .rigid import RigidPlatform, RigidState
 class Freedoms:
     """The motions a robot can make, as numbers: twist = S u with u of m numbers; S is the unit matrix for six.
 
-    ``turns`` (m) says which coordinates are angles, ``of_joints`` (m) which are those of joints. ``components`` (6, m)
-    are the components of the platform's motion that the others are, zero for joints.
+    ``turns`` (m) says which coordinates are angles, ``of_joints`` (m) which are those of joints. Columns of
+    ``components`` (6, m) are the twists along or about the axes of the others, zero for those of joints.
     """
 
     def __init__(self, robot: Robot) -> None:
@@ -100,33 +100,29 @@ class LowerMobilityPlatform(RigidPlatform):
         self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None
     ) -> LowerMobilityState:
         """The platform at the part of a motion that it can make."""
-        u, du = self._allowed @ twist, self._allowed @ acceleration
-        motion = Motion(self._frame(x.pose.symbols), u[:3], u[3:], du[:3], du[3:])
+        motion = Motion.of(self._frame(x.pose.symbols), self._allowed @ twist, self._allowed @ acceleration)
         return LowerMobilityState(self.body, self.gravity, motion, self._basis)
 
     def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
         """Moved along and about its own axes."""
         return pose_of(moved(frame_of(pose), self._basis @ move))
 
-    def nearest(self, pose: ca.SX) -> ca.SX:
-        """The pose with the coordinates of another."""
+    def projected(self, pose: ca.SX) -> ca.SX:
+        """The pose along and about its own axes from home."""
         return pose_of(self._frame(pose))
 
     def _frame(self, pose: ca.SX) -> Frame:
         """p = p_home + S S^+ (p - p_home), R = R(theta) R_home."""
         given, home = frame_of(pose), self._home
         straight = ca.sparsify(ca.DM(self.freedoms.basis[:3] @ self.freedoms.inverse[:, :3]))
-        return Frame(home.origin + straight @ (given.origin - home.origin), self._turn(given.axes) @ home.axes)
+        return Frame(home.origin + straight @ (given.origin - home.origin), self._rotation(given.axes) @ home.axes)
 
-    def _turn(self, axes: ca.SX) -> ca.SX:
+    def _rotation(self, axes: ca.SX) -> ca.SX:
         """Rotation about the freedom's axis k from home: k k^T + cos (1 - k k^T) + sin k~."""
         if self.freedoms.axis is None:
             return ca.SX.eye(3)
         relative = axes @ self._home.axes.T
         k = ca.SX(ca.DM(self.freedoms.axis))
         cosine = 0.5 * (ca.trace(relative) - 1)
-        twice = ca.vertcat(
-            relative[2, 1] - relative[1, 2], relative[0, 2] - relative[2, 0], relative[1, 0] - relative[0, 1]
-        )
         outer = ca.DM(np.outer(self.freedoms.axis, self.freedoms.axis))
-        return outer + cosine * (ca.DM.eye(3) - outer) + 0.5 * dot(k, twice) * skew(k)
+        return outer + cosine * (ca.DM.eye(3) - outer) + 0.5 * dot(k, axial(relative)) * skew(k)

@@ -22,8 +22,13 @@ class Motion:
     a: ca.SX
     alpha: ca.SX
 
+    @staticmethod
+    def of(frame: Frame, twist: ca.SX, acceleration: ca.SX) -> Motion:
+        """From a twist [v; omega] and an acceleration [a; alpha]."""
+        return Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
+
     @lazy
-    def half_turning(self) -> ca.SX:
+    def half_acceleration_matrix(self) -> ca.SX:
         """B/2 with B = alpha~ + omega~ omega~: a point at r from the origin accelerates by a + B r."""
         w, h, a = self.omega, 0.5 * self.omega, 0.5 * self.alpha
         squares = [h[k] * w[k] for k in range(3)]
@@ -37,13 +42,13 @@ class Motion:
 
     def series(self, arm: ca.SX) -> Series:
         """Taylor coefficients in time of the point at ``arm`` (base axes) from the origin."""
-        half = 0.5 * self.a + self.half_turning @ arm
+        half = 0.5 * self.a + self.half_acceleration_matrix @ arm
         return self.frame.origin + arm, self.v + cross(self.omega, arm), half
 
     def axes_series(self) -> Series:
         """Taylor coefficients in time of the platform's axes, as columns of nine."""
         axes = self.frame.axes
-        return ca.vec(axes), ca.vec(skew(self.omega) @ axes), ca.vec(self.half_turning @ axes)
+        return ca.vec(axes), ca.vec(skew(self.omega) @ axes), ca.vec(self.half_acceleration_matrix @ axes)
 
 
 def frame_of(pose: ca.SX) -> Frame:

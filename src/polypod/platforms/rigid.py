@@ -50,7 +50,7 @@ class RigidState(PlatformState):
     @lazy
     def required_wrench(self) -> ca.SX:
         """Inertia and weight of the platform as a wrench at its origin."""
-        return self.body.force(self.motion.frame, self.motion.half_turning, self.motion.a - self.gravity)
+        return self.body.force(self.motion.frame, self.motion.half_acceleration_matrix, self.motion.a - self.gravity)
 
     @lazy
     def inertia(self) -> ca.SX:
@@ -77,15 +77,12 @@ class RigidPlatform(Platform):
 
     def at(self, x: Inputs, twist: ca.SX, acceleration: ca.SX, elastic_acceleration: ca.SX | None = None) -> RigidState:
         """The platform at a motion."""
-        frame = frame_of(x.pose.symbols)
-        return RigidState(
-            self.body, self.gravity, Motion(frame, twist[:3], twist[3:], acceleration[:3], acceleration[3:])
-        )
+        return RigidState(self.body, self.gravity, Motion.of(frame_of(x.pose.symbols), twist, acceleration))
 
     def displaced(self, pose: ca.SX, move: ca.SX) -> ca.SX:
         """By Cayley's map, so that rotations stay rotations."""
         return pose_of(moved(frame_of(pose), move))
 
-    def nearest(self, pose: ca.SX) -> ca.SX:
+    def projected(self, pose: ca.SX) -> ca.SX:
         """The pose itself."""
         return pose

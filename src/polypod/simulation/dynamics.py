@@ -25,9 +25,9 @@ from ..friction import (
 from ..mechanism import LegAtState, Mechanism
 from ..mechanism.closing import Closing
 from ..platforms import ConstrainedState, Freedoms, Inputs
-from ..symbols.continuation import Newton
+from ..symbols.continuation import NewtonStep
 from ..symbols.expression import Port
-from ..symbols.fixed_point import changes, next_pace
+from ..symbols.fixed_point import aitken_relaxation, changes
 from ..symbols.linear import GeneralFactor, SymmetricFactor
 from .chart import pose_of, tightened
 
@@ -39,7 +39,7 @@ SAME_LOADS_EXACTLY = 1e-9
 # How many times as much loads may still change where rounds shrink their changes and what is left is less: a change
 # that is small by chance misleads by less than the pace of rounds (a twentieth for ordinary friction) times this.
 LAST_CHANGE = 100
-# After so many rounds loads go on at Aitken's pace, and what is about to break away does so.
+# After so many rounds loads go on by Aitken's relaxation, and what is about to break away does so.
 SLOW, MANY_ROUNDS = 30, 100
 
 
@@ -270,7 +270,7 @@ class Dynamics:
         last = changes(before, ca.SX.zeros(self.loads))[1]
         left = ca.logic_and(change <= LAST_CHANGE * part * largest, change**2 <= part * largest * (last - change))
         slow = ca.logic_and(moment.rounds > SLOW, last > 0)
-        pace = ca.if_else(slow, next_pace(fresh - old, before, pace), 1)
+        pace = ca.if_else(slow, aitken_relaxation(fresh - old, before, pace), 1)
         found = ca.logic_or(change <= part * largest, ca.logic_and(left, ca.logic_not(slow)))
         return _Loads(old + pace * (fresh - old), fresh - old, pace, change / ca.fmax(largest, 1e-300), found)
 
@@ -316,7 +316,7 @@ class Dynamics:
         pose = self.mechanism.platform.displaced(pose_of(x), back)
         return ca.vertcat(pose[:12], state.basis @ (self.mechanism.own_rates(legs) @ x[12:18]), x[18:])
 
-    def closing(self, pose: ca.SX, elastic: ca.SX) -> Newton:
+    def closing(self, pose: ca.SX, elastic: ca.SX) -> NewtonStep:
         """A step of Newton for the legs without a closed form at a pose, from ``mechanism.places``."""
         x = self._at(pose, ca.SX.zeros(6), elastic, ca.SX.zeros(elastic.numel()))
         return Closing(self.mechanism, {"pose": x.pose, "elastic": x.elastic}).newton(ca.SX(1), self.mechanism.places)

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError, StateError, UnknownNameError
-from ..symbols.integration import LEAST, RK4
+from ..symbols.integration import MIN_STEP_FRACTION, RK4
 from .chart import rebased
 from .errors import SimulationError
 from .signals import Inputs
@@ -79,7 +79,7 @@ def _advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snap
 def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
     """One step of RK4 with dry friction, in parts that end where a joint comes to rest."""
     whole, now = end - start, start
-    while end - now > 0.5 * LEAST * whole:
+    while end - now > 0.5 * MIN_STEP_FRACTION * whole:
         (base, y), friction = rebased(x.state), stepper.friction_of(x)
         longest, total, last = end - now, np.zeros_like(y), np.zeros_like(y)
         for stage, (c, a, b) in enumerate(RK4.numbers):
@@ -89,8 +89,8 @@ def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: 
                 last, friction, cut = stepper.stage_rate(base, there, *acting, friction, stage, whole)
             except StateError as error:
                 raise no_answer(at, error) from error
-            if stage == 0 and cut < longest - LEAST * whole:
-                longest = max(cut, LEAST * whole)
+            if stage == 0 and cut < longest - MIN_STEP_FRACTION * whole:
+                longest = max(cut, MIN_STEP_FRACTION * whole)
             total = total + b * last
         now = min(now + longest, end)
         x = _reached(stepper, now, base, y + longest * total, friction)

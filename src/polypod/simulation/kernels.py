@@ -6,7 +6,7 @@ import casadi as ca
 
 from ..kernels import Expression, Iteration, Port, port
 from ..mechanism.closing import closed
-from ..symbols.continuation import NEAR
+from ..symbols.continuation import NEWTON_TOLERANCE
 from ..symbols.integration import MAX_ROUNDS, Outcome, Slope, Stage, runge_kutta
 from .chart import Layout, pose_of, turn_rate
 from .dynamics import Dynamics, Moment, Rates, Sensed
@@ -168,7 +168,7 @@ class _Inner:
             return slope
         state = self._layout.state_of(base, stage.y)
         newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
-        near = ca.logic_and(newton.gap2 <= NEAR**2, newton.same)
+        near = ca.logic_and(newton.gap2 <= NEWTON_TOLERANCE**2, newton.same_branch)
         found = ca.vertcat(
             ca.if_else(near, slope.inner, self.friction(stage)),
             ca.if_else(near, self._dynamics.mechanism.places, newton.moved),

@@ -15,9 +15,10 @@ Solve = Callable[[list[ca.SX]], list[ca.SX]]
 class BlockFactor:
     """A square matrix A, factored for solves with A and with A^T.
 
-    Rows and columns are ordered so that blocks on the diagonal can be solved one after the other (the strongly
-    connected parts of its graph). ``quality`` is the smallest over the blocks of a number that is 1 for square
-    directions and 0 for a singular block, whatever the scales of rows and columns; ``determinants`` are the blocks'.
+    Rows and columns are ordered so that blocks on the diagonal can be solved one after the other (block triangular
+    form: the strongly connected components of its graph). ``quality`` is the smallest of the blocks', at most 1 and 0
+    for a singular one: of one row its size, of two or three the volume that its columns span over the product of their
+    lengths, of more the smallest pivot over the largest. ``determinants`` are the blocks'.
     """
 
     def __init__(self, matrix: ca.SX) -> None:
@@ -44,7 +45,7 @@ class BlockFactor:
 
 
 def _substituted(matrix: ca.SX, steps: Sequence[tuple[list[int], list[int], Solve]], right: ca.SX) -> ca.SX:
-    """x of A x = b, block by block (rows, columns, solve): each with what is known already on its right side."""
+    """x of A x = b, block by block (rows, columns, solve): each with what is known already on its right-hand side."""
     x: list[ca.SX] = [ca.SX(0)] * matrix.size1()
     known: list[int] = []
     for rows, columns, solve in steps:
@@ -119,12 +120,11 @@ def _blocks(matrix: ca.SX) -> list[tuple[list[int], list[int]]]:
     n = matrix.size1()
     if n == 0:
         return []
-    pattern = ca.sparsify(matrix).sparsity()
-    if ca.sprank(ca.sparsify(matrix)) < n:
+    pattern = ca.sparsify(matrix)
+    if ca.sprank(pattern) < n:  # singular by structure
         return [(list(range(n)), list(range(n)))]
-    count, rows, columns, row_start, column_start, *_ = pattern.btf()
-    blocks = [
+    count, rows, columns, row_start, column_start, *_ = pattern.sparsity().btf()
+    return [
         (list(rows[row_start[k] : row_start[k + 1]]), list(columns[column_start[k] : column_start[k + 1]]))
         for k in range(count)
     ]
-    return blocks

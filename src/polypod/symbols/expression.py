@@ -92,8 +92,9 @@ class Iteration:
     """A function of a state found by iterating: start(inputs) -> state, step until done, finish -> outputs.
 
     The last number of the iteration's state is its ``done`` flag; a lane whose flag is set keeps its state.
-    ``parameters`` and ``any_order`` as in :class:`Expression`. ``turning`` are the places of the state's numbers that
-    change in every round, if others do not: the last of them counts rounds, from zero where others have changed.
+    ``parameters`` and ``any_order`` as in :class:`Expression`. ``turning`` are indices of the numbers of the state that
+    may change in every round; the last is a count of rounds, and the other numbers change only when it returns to zero.
+    What depends on those alone is then not computed in every round. Empty: any number may change in any round.
     """
 
     name: str
@@ -146,7 +147,7 @@ class Iteration:
 
 
 def merged(functions: Sequence[Expression | Iteration]) -> Expression | Iteration:
-    """Several functions of the same parameters as one, inputs of one name being one; at most one may iterate.
+    """Several functions of the same parameters as one; inputs of the same name are one input. One at most may iterate.
 
     Outputs are named ``function.output``.
     """

@@ -1,4 +1,4 @@
-"""Fixed points over compiled iterations: values that repeat when a function is applied to them."""
+"""Fixed points x = f(x) as compiled iterations, with Aitken's relaxation."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from .expression import Expression, Iteration, Port, port
 
 MAX_ROUNDS = 100
 # Rounds end when no value changes by more than this part of the largest: a few roundings of the function.
-REPEATED = 1e-13
-# Largest and smallest step of the accelerated iteration, in plain steps: one of none would be its last.
-_PACE, _LEAST = 20.0, 0.05
+CHANGE_TOLERANCE = 1e-13
+# Bounds of the relaxation factor's size; with a factor of zero no later round would differ.
+_MAX_RELAXATION, _MIN_RELAXATION = 20.0, 0.05
 
 
 def changes(old: ca.SX, new: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -22,36 +22,43 @@ def changes(old: ca.SX, new: ca.SX) -> tuple[ca.SX, ca.SX]:
     return largest, change
 
 
-def next_pace(residual: ca.SX, previous: ca.SX, pace: ca.SX) -> ca.SX:
-    """Aitken's pace: the one that would have cancelled the last change of the residual."""
-    turn = residual - previous
-    faster = -pace * ca.dot(previous, turn) / ca.fmax(ca.dot(turn, turn), 1e-300)
-    return ca.if_else(faster < 0, ca.fmax(-_PACE, ca.fmin(-_LEAST, faster)), ca.fmin(_PACE, ca.fmax(_LEAST, faster)))
+def aitken_relaxation(residual: ca.SX, previous: ca.SX, relaxation: ca.SX) -> ca.SX:
+    """Aitken's relaxation factor w of x + w r from two residuals r = f(x) - x and the last factor, within bounds.
+
+    w = -w_last r_last.(r - r_last)/|r - r_last|^2: the next residual is zero where r is linear along the step.
+    """
+    change = residual - previous
+    factor = -relaxation * ca.dot(previous, change) / ca.fmax(ca.dot(change, change), 1e-300)
+    return ca.if_else(
+        factor < 0,
+        ca.fmax(-_MAX_RELAXATION, ca.fmin(-_MIN_RELAXATION, factor)),
+        ca.fmin(_MAX_RELAXATION, ca.fmax(_MIN_RELAXATION, factor)),
+    )
 
 
 def fixed_point(
-    target: Expression, unknown: Port, inputs: tuple[Port, ...], fresh: ca.SX, once: bool = False
+    target: Expression, unknown: Port, inputs: tuple[Port, ...], update: ca.SX, once: bool = False
 ) -> Iteration:
-    """``target`` at values of ``unknown`` (k) that repeat: ``fresh`` are those that follow from ``unknown``.
+    """``target`` at the fixed point x = f(x) of ``unknown`` x (k); ``update`` is f, an expression of its symbols.
 
-    ``target`` has the same inputs and ``unknown`` last. Aitken's acceleration keeps the rounds few where a round does
-    not shrink the error much. With ``once`` the values after one round from zero are taken. Outputs gain ``converged``.
-    State: values, last residual, pace, rounds, converged, done.
+    ``target`` has the same inputs and ``unknown`` last. Aitken's relaxation keeps the rounds few where a round does
+    not shrink the error much. With ``once`` f(0) is taken. Outputs gain ``converged``. State: x, last residual,
+    relaxation factor, rounds, converged, done.
     """
     k = unknown.length
     state = ca.SX.sym("state", 2 * k + 4)
-    old, previous, pace, count = state[:k], state[k : 2 * k], state[2 * k], state[2 * k + 1]
-    new = ca.substitute(fresh, unknown.symbols, old)
+    old, previous, relaxation, count = state[:k], state[k : 2 * k], state[2 * k], state[2 * k + 1]
+    new = ca.substitute(update, unknown.symbols, old)
     residual = new - old
     largest, change = changes(old, new)
     # What is not a finite number is never equal to itself: such a state must not pass, nor keep its neighbours waiting.
     lost = ca.logic_not(change <= 1e300)
-    converged = ca.SX(1) if once else ca.logic_and(change <= REPEATED * largest, ca.logic_not(lost))
-    # the first rounds go plainly
-    pace = ca.if_else(count < 1, 1, next_pace(residual, previous, pace))
-    following = ca.if_else(converged, new, old + pace * residual)
+    converged = ca.SX(1) if once else ca.logic_and(change <= CHANGE_TOLERANCE * largest, ca.logic_not(lost))
+    # the first round has no residual before it
+    relaxation = ca.if_else(count < 1, 1, aitken_relaxation(residual, previous, relaxation))
+    following = ca.if_else(converged, new, old + relaxation * residual)
     done = ca.logic_or(ca.logic_or(converged, lost), count + 1 >= MAX_ROUNDS)
-    step = ca.vertcat(following, residual, pace, count + 1, converged, done)
+    step = ca.vertcat(following, residual, relaxation, count + 1, converged, done)
     given = [*(p.symbols for p in inputs), old]
     results = ca.substitute([p.symbols for p in target.outputs], [p.symbols for p in target.inputs], given)
     outputs = [port(p.name, value, p.shape) for p, value in zip(target.outputs, results, strict=True)]
@@ -60,7 +67,7 @@ def fixed_point(
     return Iteration(target.name, inputs, tuple(outputs), state, start, step, target.parameters)
 
 
-def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = REPEATED) -> ca.SX:
+def converged(old: ca.SX, new: ca.SX, part: ca.SX | float = CHANGE_TOLERANCE) -> ca.SX:
     """Whether no value changes by more than a part of the largest."""
     largest, change = changes(old, new)
     return change <= part * largest

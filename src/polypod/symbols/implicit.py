@@ -14,18 +14,17 @@ from .tape import Tape
 
 
 class ImplicitTape:
-    """y(x, z) of inputs x and unknowns z; recorded with ``place``, symbols that say where the unknowns are.
+    """y(x, z) of inputs x and unknowns z, of which there are as many as ``equations`` c(x, z) = 0.
 
-    Expressions depend on x, ``place`` and the displacement ``move`` of the unknowns from that place; derivatives are
-    taken at move = 0. Arguments of the methods are [x; place]: ``place`` moves by the unknowns alone. As many
-    ``equations`` as unknowns.
+    The unknowns are a solution, the symbols ``place``, and a displacement ``move`` from it: y and the equations are
+    expressions of x, ``place`` and ``move``, and derivatives are taken at move = 0. Methods take [x; place].
     """
 
     def __init__(self, x: ca.SX, place: ca.SX, move: ca.SX, y: ca.SX, equations: ca.SX, fixed: ca.SX) -> None:
         self.n_in, self.n_out = int(x.numel()), int(y.numel())
         self._x, self._place, self._move, self._fixed = x, place, move, fixed
         self._y, self._equations = ca.densify(y), ca.densify(equations)
-        self._still = ca.SX.zeros(move.numel())
+        self._zero_move = ca.SX.zeros(move.numel())
 
     @lazy
     def _tape(self) -> Tape:
@@ -36,10 +35,9 @@ class ImplicitTape:
         return Tape(ca.vertcat(self._x, self._place, self._move), self._equations, self._fixed)
 
     @lazy
-    def _slopes(self) -> ca.Function:
+    def _at_solution(self) -> ca.Function:
         """y, c and c_z at a solution."""
-        slopes = ca.jacobian(self._equations, self._move)
-        return self._function("slopes", [], [self._y, self._equations, slopes])
+        return self._function("solution", [], [self._y, self._equations, ca.jacobian(self._equations, self._move)])
 
     @lazy
     def _forward(self) -> ca.Function:
@@ -56,7 +54,7 @@ class ImplicitTape:
         return self._function("reverse", [w, v], [*parts, ca.jtimes(self._equations, self._x, v, True)])
 
     def _function(self, name: str, more: list[ca.SX], parts: list[ca.SX]) -> ca.Function:
-        parts = ca.substitute(parts, [self._move], [self._still])
+        parts = ca.substitute(parts, [self._move], [self._zero_move])
         return ca.Function(name, [self._x, self._place, self._fixed, *more], ca.cse(parts))
 
     def call(self, function: ca.Function, x: ca.SX, *more: ca.SX) -> tuple[ca.SX, ...]:
@@ -65,13 +63,13 @@ class ImplicitTape:
 
     def factor(self, x: ca.SX) -> BlockFactor:
         """c_z at a solution, factored."""
-        return BlockFactor(ca.sparsify(self.call(self._slopes, x)[2]))
+        return BlockFactor(ca.sparsify(self.call(self._at_solution, x)[2]))
 
     def taylor(self, x0: ca.SX, x1: ca.SX, x2: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Coefficients of y(x(t), z(t)) for x(t) = x0 + x1 t + x2 t^2, to order two."""
         factor = self.factor(x0)
-        first = -factor.solve(self.call(self._forward, x0, x1[: self.n_in], self._still)[1])
-        at, rate, half = ca.vertcat(x0, self._still), ca.vertcat(x1, first), ca.vertcat(x2, self._still)
+        first = -factor.solve(self.call(self._forward, x0, x1[: self.n_in], self._zero_move)[1])
+        at, rate, half = ca.vertcat(x0, self._zero_move), ca.vertcat(x1, first), ca.vertcat(x2, self._zero_move)
         second = -factor.solve(self._equation_tape.taylor(at, rate, half)[2])
         return self._tape.taylor(at, rate, ca.vertcat(x2, second))
 
@@ -85,7 +83,7 @@ class ImplicitReplay:
 
     def __init__(self, tape: ImplicitTape, x: ca.SX) -> None:
         self._tape, self._at = tape, x
-        self.y, self.residual, _ = tape.call(tape._slopes, x)
+        self.y, self.residual, _ = tape.call(tape._at_solution, x)
 
     @lazy
     def factor(self) -> BlockFactor:
@@ -94,10 +92,10 @@ class ImplicitReplay:
 
     def tangent(self, direction: ca.SX) -> ca.SX:
         """(dy/dx) direction, one column."""
-        open_loop, gap, _ = self._tape.call(self._tape._forward, self._at, direction, self._tape._still)
-        move = -self.factor.solve(gap)
-        follow = self._tape.call(self._tape._forward, self._at, ca.SX.zeros(self._tape.n_in), move)[2]
-        return open_loop + follow
+        direct, residual, _ = self._tape.call(self._tape._forward, self._at, direction, self._tape._zero_move)
+        move = -self.factor.solve(residual)
+        through = self._tape.call(self._tape._forward, self._at, ca.SX.zeros(self._tape.n_in), move)[2]
+        return direct + through
 
     def jacobian(self) -> ca.SX:
         """dy/dx, (n_out, n_in)."""
@@ -106,7 +104,7 @@ class ImplicitReplay:
 
     def adjoint(self, weights: ca.SX) -> ca.SX:
         """(dy/dx)^T weights, one column."""
-        direct, on_unknowns, _ = self._tape.call(self._tape._reverse, self._at, weights, self._tape._still)
+        direct, on_unknowns, _ = self._tape.call(self._tape._reverse, self._at, weights, self._tape._zero_move)
         carried = -self.factor.solve_transposed(on_unknowns)
         through = self._tape.call(self._tape._reverse, self._at, ca.SX.zeros(self._tape.n_out), carried)[2]
         return direct + through

@@ -10,7 +10,8 @@ import numpy as np
 
 from .vectors import Frame, axial, cross, dot, skew
 
-_PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+SECOND_MOMENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+"""Rows and columns of Sigma whose entries are, in this order, the last six of a body's ten moments."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Inertia:
     def from_moments(numbers: list[ca.SX]) -> Inertia:
         """From ten numbers or symbols: m, s, and xx, yy, zz, xy, xz, yz of Sigma."""
         second = ca.SX(3, 3)
-        for (i, j), value in zip(_PAIRS, numbers[4:], strict=True):
+        for (i, j), value in zip(SECOND_MOMENTS, numbers[4:], strict=True):
             if not value.is_zero():
                 second[i, j] = second[j, i] = value
         return Inertia(numbers[0], ca.densify(ca.vertcat(*numbers[1:4])), ca.densify(second))
@@ -64,9 +65,9 @@ class Inertia:
     def central_tensor(self) -> ca.SX:
         """Inertia tensor about the centre of mass (3, 3): tr(C) 1 - C with C = Sigma - s s^T/m; zeros left out."""
         com = self.com
-        c = {(i, j): self.second[i, j] - com[i] * self.first[j] for i, j in _PAIRS}
+        c = {(i, j): self.second[i, j] - com[i] * self.first[j] for i, j in SECOND_MOMENTS}
         tensor = ca.SX(3, 3)
-        for i, j in _PAIRS:
+        for i, j in SECOND_MOMENTS:
             value = -c[i, j] if i != j else c[(i + 1) % 3, (i + 1) % 3] + c[(i + 2) % 3, (i + 2) % 3]
             if not value.is_zero():
                 tensor[i, j] = tensor[j, i] = value
@@ -81,15 +82,17 @@ class Inertia:
                 second[i, j] = second[j, i] = dot(weighted[i, :], axes[j, :])
         return axes @ self.first, second
 
-    def force(self, frame: Frame, half_turning: ca.SX, lift: ca.SX) -> ca.SX:
+    def force(self, frame: Frame, half_acceleration_matrix: ca.SX, a_minus_g: ca.SX) -> ca.SX:
         """Wrench [f; m] at the origin, base axes: f = m (a - g) + B s, m = s x (a - g) + axial(B Sigma).
 
-        ``half_turning`` is B/2 with B = alpha~ + omega~ omega~, ``lift`` is a - g.
+        ``half_acceleration_matrix`` is B/2 with B = alpha~ + omega~ omega~.
         """
-        # Twice the moments for half the turning, so that B itself is never formed.
+        # Twice the moments for half of B, so that B itself is never formed.
         s, sigma = Inertia(self.mass, 2 * self.first, 2 * self.second).in_base(frame.axes)
-        product = half_turning @ sigma
-        return ca.vertcat(self.mass * lift + half_turning @ s, cross(s, 0.5 * lift) + axial(product))
+        product = half_acceleration_matrix @ sigma
+        return ca.vertcat(
+            self.mass * a_minus_g + half_acceleration_matrix @ s, cross(s, 0.5 * a_minus_g) + axial(product)
+        )
 
     def matrix(self, axes: ca.SX) -> ca.SX:
         """Inertia matrix (6, 6) with respect to the twist: [m 1, -s~; s~, tr(Sigma) 1 - Sigma]."""
@@ -105,4 +108,4 @@ def moments(body: Any) -> list[float]:
     """
     second = np.array(body.second_moment)
     second[np.abs(second) < 1e-15 * np.abs(second).max(initial=1e-300)] = 0.0
-    return [float(body.mass), *(float(x) for x in body.first_moment), *(float(second[i, j]) for i, j in _PAIRS)]
+    return [float(body.mass), *(float(x) for x in body.first_moment), *(float(second[i, j]) for i, j in SECOND_MOMENTS)]

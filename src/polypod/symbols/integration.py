@@ -83,9 +83,9 @@ RK4 = Method(
 )  # fmt: skip
 """The classical method of fourth order."""
 MAX_ROUNDS = 400
-"""How often a stage's rate is asked for until its inner values are taken to have no end."""
-LEAST = 1e-3
-"""The shortest step that a corner may cut a step to, as a part of it."""
+"""How often a stage's rate is evaluated until its inner values are taken not to converge."""
+MIN_STEP_FRACTION = 1e-3
+"""The shortest step that a corner of the rate may cut a step to, as a fraction of it."""
 MAX_PHASE, MAX_DECAY, MAX_STABLE = 0.4, 1.0, 2.7
 """How long a step of RK4 may be: bounds of a rate [1/s] times the step [s].
 
@@ -187,9 +187,11 @@ def runge_kutta(
     now, remaining, complete = kept, rest, ca.SX(1)
     if asked.longest is not None:
         # what is left behind a cut must be worth a step of its own
-        short = ca.if_else(asked.longest < rest - LEAST * step, ca.fmax(asked.longest, LEAST * step), rest)
+        short = ca.if_else(
+            asked.longest < rest - MIN_STEP_FRACTION * step, ca.fmax(asked.longest, MIN_STEP_FRACTION * step), rest
+        )
         now = ca.if_else(number < 0.5, ca.fmin(short, rest), kept)
-        complete = rest - now <= 0.5 * LEAST * step
+        complete = rest - now <= 0.5 * MIN_STEP_FRACTION * step
         remaining = ca.if_else(complete, step, rest - now)
     summed = total + weight * asked.rate
     over_stage = ca.logic_and(ready, final)

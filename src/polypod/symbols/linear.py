@@ -29,9 +29,9 @@ class Solution:
 
 
 class GeneralFactor:
-    """A square matrix, factored once by Gaussian elimination with row pivoting, for any number of right sides.
+    """A square matrix, factored once by Gaussian elimination with row pivoting, for any number of right-hand sides.
 
-    Rows are exchanged by choices, not jumps. Quality is the smallest pivot over the largest.
+    Rows are swapped by selection, without branches. ``quality`` is the smallest pivot over the largest.
     """
 
     def __init__(self, matrix: ca.SX) -> None:
@@ -45,35 +45,35 @@ class GeneralFactor:
 
 @lru_cache(_SIZES)
 def _general_factor(n: int) -> ca.Function:
-    """A -> upper triangle (rows), inverse pivots, exchanges, factors (both by columns), quality, determinant."""
+    """A -> upper triangle (by rows), 1/pivots, whether rows swap, factors (both by columns), quality, determinant."""
     matrix = ca.SX.sym("matrix", n, n)
     rows = [[matrix[i, j] for j in range(n)] for i in range(n)]
-    inverse, exchanges, factors, sizes = [], [], [], []
+    inverse, swaps, factors, sizes = [], [], [], []
     determinant = ca.SX(1)
     for k in range(n):
         largest = ca.fabs(rows[k][k])
         for i in range(k + 1, n):
             size = ca.fabs(rows[i][k])
             better = size > largest
-            exchanges.append(better)
+            swaps.append(better)
             largest = ca.if_else(better, size, largest)
             determinant = ca.if_else(better, -determinant, determinant)
             for j in range(k, n):
-                rows[k][j], rows[i][j] = _exchanged(better, rows[k][j], rows[i][j])
+                rows[k][j], rows[i][j] = _swapped(better, rows[k][j], rows[i][j])
         sizes.append(largest)
         inverse.append(1 / rows[k][k])
         for i in range(k + 1, n):
             factor = _times(rows[i][k], inverse[k])
             factors.append(factor)
             for j in range(k + 1, n):
-                rows[i][j] = _less(rows[i][j], factor, rows[k][j])
+                rows[i][j] = _minus_product(rows[i][j], factor, rows[k][j])
     smallest, greatest = sizes[0], sizes[0]
     for size in sizes[1:]:
         smallest, greatest = ca.fmin(smallest, size), ca.fmax(greatest, size)
     for k in range(n):
         determinant = determinant * rows[k][k]
     upper = [rows[i][j] for i in range(n) for j in range(i, n)]
-    return _function("factor", [matrix], [upper, inverse, exchanges, factors, [smallest / greatest], [determinant]])
+    return _function("factor", [matrix], [upper, inverse, swaps, factors, [smallest / greatest], [determinant]])
 
 
 @lru_cache(_SIZES)
@@ -82,29 +82,29 @@ def _general_solve(n: int) -> ca.Function:
     pairs = n * (n - 1) // 2
     parts = [ca.SX.sym("part", count) for count in (n + pairs, n, pairs, pairs)]
     right = ca.SX.sym("right", n)
-    upper, inverse, exchanges, factors = (iter(_numbers(part)) for part in parts)
+    upper, inverse, swaps, factors = (iter(_numbers(part)) for part in parts)
     rows, y = [[next(upper) for _ in range(i, n)] for i in range(n)], _numbers(right)
     for k in range(n):
         for i in range(k + 1, n):
-            y[k], y[i] = _exchanged(next(exchanges), y[k], y[i])
+            y[k], y[i] = _swapped(next(swaps), y[k], y[i])
         for i in range(k + 1, n):
-            y[i] = _less(y[i], next(factors), y[k])
+            y[i] = _minus_product(y[i], next(factors), y[k])
     pivots, x = list(inverse), [ca.SX(0)] * n
     for i in range(n - 1, -1, -1):
         rest = y[i]
         for j in range(i + 1, n):
-            rest = _less(rest, rows[i][j - i], x[j])
+            rest = _minus_product(rest, rows[i][j - i], x[j])
         x[i] = _times(rest, pivots[i])
     return _function("solve", [*parts, right], [x])
 
 
-def _exchanged(better: ca.SX, upper: ca.SX, lower: ca.SX) -> tuple[ca.SX, ca.SX]:
-    """Two numbers, exchanged where ``better`` holds."""
+def _swapped(better: ca.SX, upper: ca.SX, lower: ca.SX) -> tuple[ca.SX, ca.SX]:
+    """Two numbers, swapped where ``better`` holds."""
     worse = ca.SX.unary(ca.OP_NOT, better)
-    return _chosen(better, worse, lower, upper), _chosen(better, worse, upper, lower)
+    return _select(better, worse, lower, upper), _select(better, worse, upper, lower)
 
 
-def _chosen(yes: ca.SX, no: ca.SX, first: ca.SX, second: ca.SX) -> ca.SX:
+def _select(yes: ca.SX, no: ca.SX, first: ca.SX, second: ca.SX) -> ca.SX:
     parts = ca.SX.binary(ca.OP_IF_ELSE_ZERO, yes, first), ca.SX.binary(ca.OP_IF_ELSE_ZERO, no, second)
     return ca.SX.binary(ca.OP_ADD, *parts)
 
@@ -116,7 +116,7 @@ def _times(a: ca.SX, b: ca.SX) -> ca.SX:
     return ca.SX.binary(ca.OP_MUL, a, b)
 
 
-def _less(a: ca.SX, b: ca.SX, c: ca.SX) -> ca.SX:
+def _minus_product(a: ca.SX, b: ca.SX, c: ca.SX) -> ca.SX:
     """a - b c"""
     return ca.SX.binary(ca.OP_SUB, a, ca.SX.binary(ca.OP_MUL, b, c))
 
@@ -166,7 +166,7 @@ class SymmetricFactor:
 
 @lru_cache(_SIZES)
 def _symmetric_factor(n: int) -> ca.Function:
-    """A -> L below its diagonal (by columns), inverse pivots, pivots."""
+    """A -> L below its diagonal (by columns), 1/pivots, pivots."""
     matrix = ca.SX.sym("matrix", n, n)
     lower = [[ca.SX(0)] * n for _ in range(n)]
     diagonal: list[ca.SX] = []
@@ -175,13 +175,13 @@ def _symmetric_factor(n: int) -> ca.Function:
         scaled = [_times(lower[j][k], diagonal[k]) for k in range(j)]
         pivot = matrix[j, j]
         for k in range(j):
-            pivot = _less(pivot, lower[j][k], scaled[k])
+            pivot = _minus_product(pivot, lower[j][k], scaled[k])
         diagonal.append(pivot)
         inverse.append(1 / pivot)
         for i in range(j + 1, n):
             entry = matrix[j, i]
             for k in range(j):
-                entry = _less(entry, lower[i][k], scaled[k])
+                entry = _minus_product(entry, lower[i][k], scaled[k])
             lower[i][j] = _times(entry, inverse[j])
     below = [lower[i][j] for j in range(n) for i in range(j + 1, n)]
     return _function("factor", [matrix], [below, inverse, diagonal])
@@ -196,16 +196,16 @@ def _symmetric_solve(n: int) -> ca.Function:
     y = _numbers(right)
     for j in range(n):
         for k in range(j):
-            y[j] = _less(y[j], lower[j, k], y[k])
+            y[j] = _minus_product(y[j], lower[j, k], y[k])
     x = [_times(y[j], inverse[j]) for j in range(n)]
     for i in range(n - 1, -1, -1):
         for j in range(i + 1, n):
-            x[i] = _less(x[i], lower[j, i], x[j])
+            x[i] = _minus_product(x[i], lower[j, i], x[j])
     return _function("solve", [below, inverse, right], [x])
 
 
 def solve_least_squares(matrix: ca.SX, right: ca.SX) -> Solution:
-    """x of least |A x - b| for a taller matrix of full column rank, by the normal equations; exact if b is in reach."""
+    """x of least |A x - b| for a taller matrix of full column rank, by the normal equations."""
     factor = SymmetricFactor(matrix.T @ matrix)
     return Solution(factor.solve(matrix.T @ right), factor.quality)
 

@@ -15,12 +15,14 @@ import casadi as ca
 _TINY = 1e-300
 # Laguerre's steps shrink by a factor of 3 or more a round even at a pair of equal roots: enough for 16 digits.
 MAX_ROUNDS = 40
+# Single roots are found before this round. From it on the smallest only grows and the largest only shrinks.
+_MONOTONIC_FROM = 12
 # A step this small, relative to the root, is rounding.
 _ROUNDING = 1e-15
 
 
 @dataclass(frozen=True)
-class ExtremeValues:
+class ExtremeSingularValues:
     """An iteration for the squares of the smallest and largest singular value, relative to ``scale``^2.
 
     ``start`` and ``step`` are columns [smallest, largest, rounds, done] of the iteration; ``scale`` is the matrix's
@@ -43,10 +45,10 @@ class ExtremeValues:
         return self.scale * ca.sqrt(self.state[1])
 
 
-def extreme_values(matrix: ca.SX) -> ExtremeValues:
-    """Singular values of a matrix (n, m), n >= m >= 1; accurate to a few roundings of the largest.
+def extreme_singular_values(matrix: ca.SX) -> ExtremeSingularValues:
+    """The smallest and largest of a matrix (n, m), n >= m >= 1; accurate to a few roundings of the largest.
 
-    Where several are equal but for rounding, Laguerre's steps among them are noise: up to 5e-14 of the largest.
+    Where some are equal but for rounding, Laguerre's steps among them are noise: up to 5e-14 of the largest.
     """
     scale = ca.norm_fro(ca.densify(matrix))
     squares = [b * b for b in _bidiagonal(matrix / ca.fmax(scale, _TINY))]
@@ -55,15 +57,17 @@ def extreme_values(matrix: ca.SX) -> ExtremeValues:
     # The squares add up to 1, so that the smallest is at most their mean and the largest at least: rounding at equal
     # roots, where both slopes vanish, leads no farther.
     mean = 1 / matrix.size2()
-    next_low = ca.fmax(0, ca.fmin(mean, low + _step(squares, low)))
-    next_high = ca.fmax(mean, high + _step(squares, high))
+    # A step back is rounding too, and at six equal roots as long as the next one forth: they would not end.
+    slow = rounds >= _MONOTONIC_FROM
+    next_low = ca.fmax(ca.if_else(slow, low, 0), ca.fmin(mean, low + _step(squares, low)))
+    next_high = ca.fmax(mean, ca.fmin(ca.if_else(slow, high, 2), high + _step(squares, high)))
     up, down = ca.fabs(next_low - low), ca.fabs(next_high - high)
     converged = ca.logic_and(up <= _ROUNDING * low, down <= _ROUNDING * high)
     # What is not a number settles nowhere and must not keep its neighbours waiting.
     going_on = ca.logic_and(up + down <= 2, rounds + 1 < MAX_ROUNDS)
     done = ca.logic_or(converged, ca.logic_not(going_on))
     step = ca.vertcat(next_low, next_high, rounds + 1, done)
-    return ExtremeValues(state, ca.SX([0.0, 1.0, 0.0, 0.0]), step, scale)
+    return ExtremeSingularValues(state, ca.SX([0.0, 1.0, 0.0, 0.0]), step, scale)
 
 
 def _bidiagonal(matrix: ca.SX) -> list[ca.SX]:
@@ -73,26 +77,26 @@ def _bidiagonal(matrix: ca.SX) -> list[ca.SX]:
     numbers = []
     for k in range(m):
         if n - k > 1:
-            mirror = _Mirror([rows[i][k] for i in range(k, n)])
-            numbers.append(mirror.length)
+            reflect = _Reflection([rows[i][k] for i in range(k, n)])
+            numbers.append(reflect.length)
             for j in range(k + 1, m):
-                for i, value in zip(range(k, n), mirror([rows[i][j] for i in range(k, n)]), strict=True):
+                for i, value in zip(range(k, n), reflect([rows[i][j] for i in range(k, n)]), strict=True):
                     rows[i][j] = value
         else:
             numbers.append(rows[k][k])
         if k == m - 1:
             break
         if m - k > 2:
-            mirror = _Mirror(rows[k][k + 1 :])
-            numbers.append(mirror.length)
+            reflect = _Reflection(rows[k][k + 1 :])
+            numbers.append(reflect.length)
             for i in range(k + 1, n):
-                rows[i][k + 1 :] = mirror(rows[i][k + 1 :])
+                rows[i][k + 1 :] = reflect(rows[i][k + 1 :])
         else:
             numbers.append(rows[k][k + 1])
     return numbers
 
 
-class _Mirror:
+class _Reflection:
     """Householder's reflection that takes a vector to its length times the first axis, but for the sign."""
 
     def __init__(self, vector: list[ca.SX]) -> None:
@@ -123,7 +127,7 @@ def _step(squares: list[ca.SX], root: ca.SX) -> ca.SX:
             odd[0] + root * odd[1] - d * even[1],
             2 * odd[1] + root * odd[2] - d * even[2],
         )
-    p, slope, bend = even
-    under = ca.fmax((n - 1) * ((n - 1) * slope * slope - n * p * bend), 0)
-    long_way = slope + ca.if_else(slope < 0, -ca.sqrt(under), ca.sqrt(under))
-    return ca.if_else(ca.logic_or(p == 0, long_way == 0), 0, -n * p / long_way)
+    p, first, second = even
+    radicand = ca.fmax((n - 1) * ((n - 1) * first * first - n * p * second), 0)
+    denominator = first + ca.if_else(first < 0, -ca.sqrt(radicand), ca.sqrt(radicand))
+    return ca.if_else(ca.logic_or(p == 0, denominator == 0), 0, -n * p / denominator)

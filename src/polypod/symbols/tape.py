@@ -20,8 +20,8 @@ from ..lazy import lazy
 Scalar = ca.SX
 Series = tuple[Scalar, Scalar, Scalar]
 _ZERO = ca.SX(0)
-_KINDS = 256
-"""Tapes of different operations that are remembered: a leg kind has a few."""
+_MAX_TAPES = 256
+"""Tapes of different operations whose replays are kept: a leg kind has a few."""
 
 
 class _Step(NamedTuple):
@@ -37,7 +37,7 @@ class _Step(NamedTuple):
 class _Operations(NamedTuple):
     """What a tape does: values in order, and which of them are the outputs (-1: zero).
 
-    Fixed symbols are numbered as they are met, so that legs that differ in whose numbers they take have the same.
+    Fixed symbols are numbered as they are met: legs that differ only in which symbols they take have equal operations.
     """
 
     n_in: int
@@ -73,8 +73,8 @@ class _Operations(NamedTuple):
             steps.append(step)
         return _Operations(f.numel_in(0), len(met), tuple(steps), tuple(outputs)), list(met)
 
-    def picked(self, values: Sequence[Scalar]) -> ca.SX:
-        """The outputs among something that every value has."""
+    def select_outputs(self, values: Sequence[Scalar]) -> ca.SX:
+        """The outputs' entries of a list with one entry for every value."""
         return ca.vertcat(*[values[i] if i >= 0 else _ZERO for i in self.outputs])
 
 
@@ -121,7 +121,7 @@ class Replay:
         return _adjoint(self._operations)(self._partials, weights)
 
 
-@lru_cache(_KINDS)
+@lru_cache(_MAX_TAPES)
 def _taylor(tape: _Operations) -> ca.Function:
     """(x0, x1, x2, fixed) -> coefficients of y to order two."""
     x = [ca.SX.sym(f"x{order}", tape.n_in) for order in range(3)]
@@ -136,11 +136,11 @@ def _taylor(tape: _Operations) -> ca.Function:
             values.append((ca.SX(step.constant), _ZERO, _ZERO))
         else:
             values.append(_series(step.op, [values[i] for i in step.parents]))
-    results = [tape.picked([series[order] for series in values]) for order in range(3)]
+    results = [tape.select_outputs([series[order] for series in values]) for order in range(3)]
     return ca.Function("taylor", [*x, fixed], [ca.densify(column) for column in results])
 
 
-@lru_cache(_KINDS)
+@lru_cache(_MAX_TAPES)
 def _values(tape: _Operations) -> ca.Function:
     """(x, fixed) -> all values, y."""
     x, fixed = ca.SX.sym("x", tape.n_in), ca.SX.sym("fixed", tape.n_fixed)
@@ -152,10 +152,10 @@ def _values(tape: _Operations) -> ca.Function:
             values.append(ca.SX(step.constant))
         else:
             values.append(_apply(step.op, [values[i] for i in step.parents]))
-    return ca.Function("values", [x, fixed], [ca.densify(ca.vertcat(*values)), ca.densify(tape.picked(values))])
+    return ca.Function("values", [x, fixed], [ca.densify(ca.vertcat(*values)), ca.densify(tape.select_outputs(values))])
 
 
-@lru_cache(_KINDS)
+@lru_cache(_MAX_TAPES)
 def _partials(tape: _Operations) -> ca.Function:
     """All values -> partial derivatives of every value by those it is made of, one after the other."""
     value = ca.SX.sym("value", len(tape.steps))
@@ -175,7 +175,7 @@ def _partial_symbols(tape: _Operations) -> tuple[ca.SX, list[list[Scalar]]]:
     return symbols, [[symbols[next(rest)] for _ in step.parents] for step in tape.steps]
 
 
-@lru_cache(_KINDS)
+@lru_cache(_MAX_TAPES)
 def _tangent(tape: _Operations) -> ca.Function:
     """(partial derivatives, direction) -> (dy/dx) direction."""
     symbols, partials = _partial_symbols(tape)
@@ -186,10 +186,10 @@ def _tangent(tape: _Operations) -> ca.Function:
         for parent, partial in zip(step.parents, own, strict=True):
             total = total + partial * dot[parent]
         dot.append(total)
-    return ca.Function("tangent", [symbols, direction], [ca.densify(tape.picked(dot))])
+    return ca.Function("tangent", [symbols, direction], [ca.densify(tape.select_outputs(dot))])
 
 
-@lru_cache(_KINDS)
+@lru_cache(_MAX_TAPES)
 def _adjoint(tape: _Operations) -> ca.Function:
     """(partial derivatives, weights) -> (dy/dx)^T weights."""
     symbols, partials = _partial_symbols(tape)

@@ -42,17 +42,17 @@ def skew(a: ca.SX) -> ca.SX:
     return ca.vertcat(*[ca.horzcat(*row) for row in rows])
 
 
-def coordinate_turn(number: int, angle: ca.SX) -> ca.SX:
-    """Rotation about a coordinate axis."""
+def axis_rotation(axis: int, angle: ca.SX) -> ca.SX:
+    """Rotation (3, 3) about a coordinate axis: 0, 1 or 2 for x, y or z."""
     c, s = ca.cos(angle), ca.sin(angle)
-    i, j = (number + 1) % 3, (number + 2) % 3
+    i, j = (axis + 1) % 3, (axis + 2) % 3
     matrix = ca.SX.eye(3)
     matrix[i, i], matrix[j, j], matrix[i, j], matrix[j, i] = c, c, -s, s
     return matrix
 
 
 def axial(matrix: ca.SX) -> ca.SX:
-    """sum x_k x y_k for a matrix sum y_k x_k^T: the moment of a field y over positions x."""
+    """sum x_k x y_k for a matrix sum y_k x_k^T: the moment of forces y at positions x."""
     return ca.vertcat(matrix[2, 1] - matrix[1, 2], matrix[0, 2] - matrix[2, 0], matrix[1, 0] - matrix[0, 1])
 
 
@@ -86,7 +86,7 @@ def cayley(a: ca.SX) -> ca.SX:
 
 
 def orthonormalised(axes: ca.SX) -> ca.SX:
-    """Axes (3, 3) that are square but for rounding or a few printed digits, made square: R (3 - R^T R)/2."""
+    """Axes (3, 3) that are orthonormal but for rounding or a few printed digits, made so: R (3 - R^T R)/2."""
     return axes @ (1.5 * ca.SX.eye(3) - 0.5 * (axes.T @ axes))
 
 

@@ -11,7 +11,7 @@ from ..description import Robot
 from ..platforms import Freedoms
 from ..platforms.motion import pose_of
 from ..symbols.expression import Expression, Port, port
-from ..symbols.vectors import Frame, coordinate_turn, skew
+from ..symbols.vectors import Frame, axis_rotation, skew
 
 _POSE = Port("pose", ca.SX.sym("pose", 16), (4, 4))
 _TURNS_APART = "ZYX"
@@ -69,7 +69,7 @@ def _angle_names(order: str) -> list[str]:
 
 def _turned(order: str, angles: ca.SX) -> ca.SX:
     """R_1 R_2 R_3 for moving axes, R_3 R_2 R_1 for fixed ones."""
-    turns = [coordinate_turn("xyz".index(k), angles[i]) for i, k in enumerate(order.lower())]
+    turns = [axis_rotation("xyz".index(k), angles[i]) for i, k in enumerate(order.lower())]
     first, second, third = turns if order.isupper() else turns[::-1]
     return first @ second @ third
 

@@ -20,6 +20,7 @@ MAX_CHARACTERS = 20_000_000
 MAX_NODES = 300_000
 """Values of a document with its aliases written out. Large tables belong in a block of text, a CSV or a mode file."""
 MAX_DEPTH = 50
+_TOO_DEEP = f"nested deeper than {MAX_DEPTH} levels"
 MAX_DIGITS = 300
 """Characters of a number: a double has at most 309 digits before its point."""
 
@@ -109,7 +110,7 @@ def read_yaml(text: str) -> tuple[Any, yaml.Node | None]:
         node = Loader(text).get_single_node()
         if node is None:
             return None, None
-        _expanded_size(node, {}, set())
+        _check_expanded(node, {}, set())
         repeated = list(_repeated_keys(node, ""))
         if repeated:
             raise YamlTextError(repeated)
@@ -138,7 +139,7 @@ def _check_events(text: str) -> None:
             depth -= 1
         count += isinstance(event, yaml.events.NodeEvent)
         if depth > MAX_DEPTH:
-            raise YamlTextError([Fault("", f"nested deeper than {MAX_DEPTH} levels", event.start_mark.line + 1)])
+            raise YamlTextError([Fault("", _TOO_DEEP, event.start_mark.line + 1)])
         if count > MAX_NODES:
             raise YamlTextError([Fault("", _too_many(), event.start_mark.line + 1)])
 
@@ -147,19 +148,26 @@ def _too_many() -> str:
     return f"more than {MAX_NODES} values, aliases written out; keep large tables in a block of text or a CSV file"
 
 
-def _expanded_size(node: yaml.Node, sizes: dict[int, int], above: set[int]) -> int:
-    """Number of values at and below a node with its aliases written out; each node is visited once."""
+def _check_expanded(node: yaml.Node, known: dict[int, tuple[int, int]], above: set[int]) -> tuple[int, int]:
+    """Number of values at and below a node and their depth, with aliases written out; each node is visited once."""
     if id(node) in above:
         raise YamlTextError([Fault("", "an anchor's value contains its own alias", node.start_mark.line + 1)])
-    if id(node) not in sizes:
-        above.add(id(node))
-        children = [part for item in node.value for part in (item if isinstance(item, tuple) else (item,))]
-        inside = children if isinstance(node, yaml.CollectionNode) else []
-        sizes[id(node)] = 1 + sum(_expanded_size(child, sizes, above) for child in inside)
-        above.remove(id(node))
-    if sizes[id(node)] > MAX_NODES:
-        raise YamlTextError([Fault("", _too_many(), node.start_mark.line + 1)])
-    return sizes[id(node)]
+    if id(node) not in known:
+        size, depth = 1, 0
+        if isinstance(node, yaml.CollectionNode):
+            above.add(id(node))
+            for item in node.value:
+                for child in item if isinstance(item, tuple) else (item,):
+                    inside, deep = _check_expanded(child, known, above)
+                    size, depth = size + inside, max(depth, deep)
+            above.remove(id(node))
+            depth += 1
+        known[id(node)] = size, depth
+        if size > MAX_NODES:
+            raise YamlTextError([Fault("", _too_many(), node.start_mark.line + 1)])
+        if depth > MAX_DEPTH:
+            raise YamlTextError([Fault("", f"{_TOO_DEEP}, aliases written out", node.start_mark.line + 1)])
+    return known[id(node)]
 
 
 def _repeated_keys(node: yaml.Node, path: str) -> Iterator[Fault]:

@@ -8,7 +8,7 @@ from ...mechanism import Mechanism
 from ...mechanism.following import sine_series
 from ...platforms import ConstrainedState
 from ...platforms.motion import frame_of, pose_of
-from ...symbols.vectors import Frame, cayley, coordinate_turn, dot, skew
+from ...symbols.vectors import Frame, axis_rotation, cayley, dot, skew
 
 TURN = 3.2
 """Largest angle [rad] of rotation vectors here."""
@@ -70,4 +70,4 @@ def with_twists(pose: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
 
 def turned(angles: ca.SX) -> ca.SX:
     """Rotation matrix of roll, pitch and yaw: Rz(yaw) Ry(pitch) Rx(roll)."""
-    return coordinate_turn(2, angles[2]) @ coordinate_turn(1, angles[1]) @ coordinate_turn(0, angles[0])
+    return axis_rotation(2, angles[2]) @ axis_rotation(1, angles[1]) @ axis_rotation(0, angles[0])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ...symbols.vectors import coordinate_turn, skew, symmetric, total
+from ...symbols.vectors import axis_rotation, skew, symmetric, total
 
 PARTS = ("platform", "actuators", "translating links", "rotating links")
 
@@ -79,5 +79,5 @@ def euler_axes(convention: str, angles: ca.SX) -> tuple[ca.SX, ca.SX]:
     for k in order:
         number = "xyz".index(convention[k].lower())
         columns[k] = turned[:, number]
-        turned = turned @ coordinate_turn(number, angles[k])
+        turned = turned @ axis_rotation(number, angles[k])
     return turned, ca.horzcat(*columns)
