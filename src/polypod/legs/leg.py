@@ -71,8 +71,8 @@ class Leg(LegData):
         tips = [(pose[:3, 3] + pose[:3, :3] @ np.array(self.platform), pose[:3, :3]) for pose in poses]
         return Assembly(self.place(tip), tip).faults(tips)
 
-    def aslant(self) -> Any:
-        """The same leg with functions that hold whatever its numbers become, not only where they stay straight."""
+    def in_general_position(self) -> Any:
+        """The same leg with functions that hold whatever its numbers become: it takes nothing as straight or square."""
         return self
 
     def friction_joints(self) -> dict[str, set[str]]:
