@@ -14,7 +14,7 @@ import casadi as ca
 
 from ..friction import JointFriction, Loads
 from ..mechanism import LegAtState, LegModel, Mechanism
-from ..mechanism.own_axes import OwnView
+from ..mechanism.own_axes import LegInOwnAxes
 from ..platforms import Tip
 from ..platforms.contract import tip_map
 from ..symbols.vectors import skew, symmetric, total
@@ -70,14 +70,14 @@ class LegShare:
         self._mechanism, self._leg, self._friction, self._loads = mechanism, leg, friction, loads
         self.actuators = len(leg.model.actuators)
         self._applied = ca.SX.sym("f", self.actuators)
-        view = OwnView.of(mechanism, leg.model) if numbers.is_empty() else None
+        view = LegInOwnAxes.of(mechanism, leg.model) if numbers.is_empty() else None
         self.slopes = self._in_base(numbers) if view is None else self._in_own_axes(view)
 
     def _y(self, model: LegModel, tip: Tip, gravity: ca.SX) -> ca.SX:
         leg = LegAtState(self._leg.number, model, self._leg.platform, tip)
         joints = JointFriction.of(leg, self._friction, self._loads)
         pull = tip_force(leg, joints, gravity)
-        for k, slope in enumerate(leg.slopes):
+        for k, slope in enumerate(leg.coordinate_gradients):
             pull = pull - (self._applied[k] - joints.at_actuators[k]) * slope
         on_platform = joints.on_platform
         return ca.vertcat(pull, on_platform.force, on_platform.moment)
@@ -118,10 +118,10 @@ class LegShare:
 
         return slopes
 
-    def _in_own_axes(self, view: OwnView) -> Callable[[ca.SX], LegSlopes]:
+    def _in_own_axes(self, view: LegInOwnAxes) -> Callable[[ca.SX], LegSlopes]:
         """By the equation of :mod:`polypod.mechanism.own_axes`; z are rate, half acceleration and spin of the tip."""
         leg = self._leg
-        axes, q = OwnView.at(leg.model, leg.tip.series[0])
+        axes, q = LegInOwnAxes.at(leg.model, leg.tip.series[0])
         k = q.numel()
         rates, gravity = [ca.SX.sym(name, 3) for name in ("rate", "half", "spin")], ca.SX.sym("gravity", 3)
         tip = Tip(leg.tip.arm, leg.tip.axes, (view.tip, rates[0], rates[1]), leg.tip.turning, rates[2])

@@ -112,8 +112,8 @@ class Mechanism:
         return self.platform.inputs(len(self.actuators))
 
     @lazy
-    def open_legs(self) -> list[int]:
-        """Numbers of the legs that are closed by iterating."""
+    def implicit_legs(self) -> list[int]:
+        """Numbers of the legs that are closed by iterating: they have no closed form and state unknowns."""
         return [k for k, leg in enumerate(self.placed) if leg.placement.unknowns is not None]
 
     @property
@@ -151,7 +151,7 @@ class Mechanism:
     def constraint_rows(self, legs: list[LegAtState]) -> ca.SX:
         """Slopes W (6 - m, 6) of the independent constraints by the twist."""
         assert self.mobility is not None
-        return ca.horzcat(*[legs[leg].constraints[k] for leg, k in self.mobility.used]).T
+        return ca.horzcat(*[legs[leg].constraint_rows[k] for leg, k in self.mobility.used]).T
 
     def constraint_values(self, legs: list[LegAtState]) -> ca.SX:
         """The independent constraints (6 - m): zero in poses that the robot can take."""

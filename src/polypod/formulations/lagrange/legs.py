@@ -91,7 +91,7 @@ class LegEnergies:
         """
         leg, u = self.leg, self.leg.unknowns
         assert u is not None
-        _, _, factor = leg.closing
+        _, _, factor = leg.newton_step
         size, still = self.t.numel(), ca.SX.zeros(u.move.numel())
         by_t = ca.substitute(ca.jacobian(u.equations, leg.inputs), u.move, still)
         slopes = ca.densify(ca.horzcat(*[-factor.solve(by_t[:, k]) for k in range(size)]))

@@ -287,7 +287,7 @@ def flexible_wrenches(
     result, number = [], 0
     for leg in state.legs:
         push = -state.tip_force(leg.number)
-        for slope in leg.slopes:
+        for slope in leg.coordinate_gradients:
             push, number = push + force[number] * slope, number + 1
         result += leg_wrenches(FreeBodies(leg, mechanism.gravity), push, state.frictions[leg.number])
     return result
