@@ -53,13 +53,9 @@ class Loads:
     def dry(self, key: Key, coefficients: Coefficients, rate: ca.SX) -> ca.SX:
         """What overcomes dry friction of a joint at a rate: (k L + d) w/|w|, more where it moves slowly (Stribeck)."""
         limit = coefficients.limit(self.values.get(key, ca.SX(0)))
-        if coefficients.falls and not absent(coefficients.stribeck):
-            limit = limit * coefficients.curve(rate, coefficients.stribeck**2)
-        return limit * self.direction(key, rate)
-
-    def direction(self, key: Key, rate: ca.SX) -> ca.SX:
-        """The direction of a joint's rate."""
-        return self.law.direction(rate)
+        if coefficients.static_exceeds_kinetic and not absent(coefficients.stribeck):
+            limit = limit * coefficients.stribeck_factor(rate, coefficients.stribeck**2)
+        return limit * self.law.direction(rate)
 
 
 @dataclass(frozen=True)
@@ -85,7 +81,7 @@ class Coefficients:
     stribeck: Any = 0.0
 
     @property
-    def none(self) -> bool:
+    def frictionless(self) -> bool:
         """Whether the joint has no friction by the robot's topology."""
         return absent(self.viscous) and not self.dry
 
@@ -95,17 +91,17 @@ class Coefficients:
         return not (absent(self.coulomb) and absent(self.drag))
 
     @property
-    def falls(self) -> bool:
-        """Whether dry friction is less in motion than at rest, by the robot's topology."""
+    def static_exceeds_kinetic(self) -> bool:
+        """Whether dry friction is more at rest than in motion, by the robot's topology."""
         return self.dry and not absent(self.static - 1)
 
     def limit(self, load: ca.SX) -> ca.SX:
         """What dry friction resists with in motion, k L + d."""
         return ca.SX(self.drag) if absent(self.coulomb) else self.drag + self.coulomb * load
 
-    def curve(self, rate: ca.SX, width2: Any) -> ca.SX:
-        """How many times its limit dry friction is at a rate: 1 + (s - 1) exp(-w.w/v^2), ``width2`` v^2 > 0."""
-        return 1 + (self.static - 1) * ca.exp(-ca.dot(rate, rate) / width2)
+    def stribeck_factor(self, rate: ca.SX, speed2: Any) -> ca.SX:
+        """Dry friction at a rate over its limit in motion: 1 + (s - 1) exp(-w.w/v^2), ``speed2`` is v^2 > 0."""
+        return 1 + (self.static - 1) * ca.exp(-ca.dot(rate, rate) / speed2)
 
     def resistance(self, rate: ca.SX, key: Key, loads: Loads | None) -> ca.SX:
         """What overcomes friction at a rate: c w + (k L + d) w/|w|; without loads, only its viscous part."""
@@ -117,7 +113,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class FrictionPair:
-    """Where a leg has friction: a joint, or the turning or the sliding of a cylindrical one as a joint by itself.
+    """Two bodies that rub: a joint, or the rotation or the translation of a cylindrical one as a joint by itself.
 
     ``of`` is the name of the whole joint; ``actuator`` the number in the leg of what drives this motion, if anything.
     """
@@ -129,7 +125,7 @@ class FrictionPair:
 
 
 def friction_pairs(leg: LegModel | PlacedLeg) -> list[FrictionPair]:
-    """All friction of a leg."""
+    """Every joint of a leg that has friction."""
     found = []
     actuators = leg.placement.actuators
     for whole in leg.placement.joints:
@@ -140,7 +136,7 @@ def friction_pairs(leg: LegModel | PlacedLeg) -> list[FrictionPair]:
             driven = [
                 k for k, a in enumerate(actuators) if a.joint == whole.name and (joint is whole or a.unit == unit)
             ]
-            if not friction.none:
+            if not friction.frictionless:
                 found.append(FrictionPair(joint, whole.name, friction, driven[0] if driven else None))
     return found
 
@@ -153,10 +149,10 @@ def loaded_joints(mechanism: Mechanism) -> list[Key]:
 def loaded_pairs(mechanism: Mechanism) -> dict[Key, FrictionPair]:
     """Friction that depends on reactions."""
     return {
-        (leg.name, r.joint.name): r
+        (leg.name, pair.joint.name): pair
         for leg in mechanism.legs
-        for r in friction_pairs(leg)
-        if not absent(r.friction.coulomb)
+        for pair in friction_pairs(leg)
+        if not absent(pair.friction.coulomb)
     }
 
 
@@ -170,7 +166,7 @@ def has_dry_friction(mechanism: Mechanism) -> bool:
     return any(pair.friction.dry for leg in mechanism.legs for pair in friction_pairs(leg))
 
 
-def driven_dry(leg: LegModel | PlacedLeg) -> list[bool]:
+def dry_drives(leg: LegModel | PlacedLeg) -> list[bool]:
     """Whether the motion that each actuator of a leg drives has dry friction."""
     dry = {pair.actuator for pair in friction_pairs(leg) if pair.friction.dry}
     return [k in dry for k in range(len(leg.placement.actuators))]
