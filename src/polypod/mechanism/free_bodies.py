@@ -13,6 +13,7 @@ from ..lazy import lazy
 from ..legs import Joint, Placement
 from ..symbols.vectors import cross, total
 from .leg_at_state import LegAtState
+from .vectors import VectorRef
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,10 @@ class Wrench:
     def about(self, old: ca.SX, new: ca.SX) -> Wrench:
         """The same wrench with its moment about another point."""
         return Wrench(self.force, self.moment + cross(old - new, self.force))
+
+
+JointWrenches = list[tuple[str, str, Wrench]]
+"""(leg, joint, wrench on the joint's child at the joint's point) of joints, in the order of the legs' joints."""
 
 
 class JointTree:
@@ -109,7 +114,7 @@ class FreeBodies:
         return total([force for _, _, force, is_origin in self._inertial_forces(bodies) if is_origin], (3, 1))
 
     def inertial_forces(
-        self, bodies: Sequence[str], axes: Sequence[object], point: ca.SX, scale: Any = 1.0
+        self, bodies: Sequence[str], axes: Sequence[VectorRef], point: ca.SX, scale: Any = 1.0
     ) -> tuple[list[ca.SX], ca.SX, ca.SX]:
         """Forces on given axes, at the tip, and the moment about a point of all others; times ``scale``."""
         keys = [self._key(axis) for axis in axes]
@@ -149,20 +154,17 @@ class FreeBodies:
         """Length of a link if it is fixed, else 0."""
         return next(body.length for body in self.leg.model.placement.bodies if body.name == name)
 
-    def vector(self, place: object) -> ca.SX:
-        """A vector of a body, by its place."""
-        if isinstance(place, int):
-            return self.values[:, place]
-        assert isinstance(place, ca.SX)
-        return place
+    def vector(self, ref: VectorRef) -> ca.SX:
+        """A vector of a body at this state."""
+        return self.values[:, ref] if isinstance(ref, int) else ref
 
-    def _half_acceleration(self, place: object) -> ca.SX:
-        return self._half[:, place] if isinstance(place, int) else ca.SX.zeros(3)
+    def _half_acceleration(self, ref: VectorRef) -> ca.SX:
+        return self._half[:, ref] if isinstance(ref, int) else ca.SX.zeros(3)
 
-    def _key(self, place: object) -> object:
-        if isinstance(place, ca.SX):
-            return tuple(place[i].element_hash() if not place[i].is_constant() else float(place[i]) for i in range(3))
-        return place
+    def _key(self, ref: VectorRef) -> object:
+        if isinstance(ref, ca.SX):
+            return tuple(ref[i].element_hash() if not ref[i].is_constant() else float(ref[i]) for i in range(3))
+        return ref
 
     def at_tip(self, expression: ca.SX) -> ca.SX:
         """An expression of the leg's placement at this state."""

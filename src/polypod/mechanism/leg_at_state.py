@@ -10,6 +10,7 @@ from ..lazy import lazy
 from ..platforms import PlatformState, Tip
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.tape import Replay
+from ..symbols.vectors import absent
 from .leg import CLOSED, LegModel
 
 
@@ -96,6 +97,12 @@ class LegAtState:
     def accelerations(self) -> ca.SX:
         """Second derivatives (a) of the actuated coordinates along the tip's motion."""
         return 2 * self.model.coordinate_tape.taylor(*self.series)[2]
+
+    @property
+    def rotor_forces(self) -> list[ca.SX]:
+        """What each actuator's rotor takes: its inertia times the coordinate's acceleration [N or N m]."""
+        actuators = self.model.actuators
+        return [ca.SX(0) if absent(a.rotor) else a.rotor * self.accelerations[k] for k, a in enumerate(actuators)]
 
     @lazy
     def margins(self) -> list[ca.SX]:

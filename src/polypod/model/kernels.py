@@ -198,7 +198,7 @@ class Kernels:
             return True
         free_bodies = key.name == "reactions" or key.formulation == "newton-euler"
         free_bodies = free_bodies or (key.friction and bool(loaded_joints(mechanism)))
-        return free_bodies and not mechanism.platform.elastic and not newton_euler.closed_form(mechanism)
+        return free_bodies and not mechanism.platform.elastic and not newton_euler.has_closed_form(mechanism)
 
     def _expression(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
         function = self._bare(mechanism, key)

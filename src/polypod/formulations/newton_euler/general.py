@@ -21,11 +21,11 @@ from ...errors import InputError
 from ...friction import JointFriction, Loads
 from ...legs import Actuator, Joint
 from ...mechanism import LegAtState, Mechanism
-from ...mechanism.free_bodies import FreeBodies, Wrench
+from ...mechanism.free_bodies import FreeBodies, JointWrenches, Wrench
 from ...mechanism.samples import closed_around_home
 from ...platforms import Inputs, PlatformState
 from ...symbols.linear import solve_general
-from ...symbols.vectors import absent, cross, dot
+from ...symbols.vectors import cross, dot
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class GeneralBalance:
     ``determined`` is (joints, 6); the others depend on inner stresses that no motion or load decides.
     """
 
-    wrenches: list[tuple[str, str, Wrench]]
+    wrenches: JointWrenches
     force: ca.SX
     quality: ca.SX
     determined: NDArray[np.bool_]
@@ -132,14 +132,13 @@ class _LegUnknowns:
 
     def actuator_forces(self) -> list[ca.SX]:
         """Force along each driven joint, with what the rotor and friction take, conjugate to the coordinate."""
-        forces = []
+        forces, rotors = [], self.leg.rotor_forces
         for k, actuator in enumerate(self.leg.model.actuators):
-            rotor = ca.SX(0) if absent(actuator.rotor) else actuator.rotor * self.leg.accelerations[k]
             passed = self.driving.get(actuator.joint)
             if passed is None:
                 joint = self.leg.model.placement.joint(actuator.joint)
                 passed = self._along_free(joint)[_driven_direction(joint, actuator)]
-            forces.append(passed / actuator.ratio + rotor + self.friction.at_actuators[k])
+            forces.append(passed / actuator.ratio + rotors[k] + self.friction.at_actuators[k])
         return forces
 
     def on_platform(self) -> Wrench:
@@ -158,13 +157,13 @@ class _LegUnknowns:
         need = self.bodies.required_wrench(self.tree.on_platform, origin)
         return ca.vertcat(need.force, need.moment)
 
-    def wrenches(self) -> list[tuple[str, str, Wrench]]:
+    def wrenches(self) -> JointWrenches:
         """(leg, joint, wrench on its child) in the order of the leg's joints."""
         known = {joint.name: self.passed_on(joint) for joint in self.tree.tree} | self.cut
         return [(self.leg.model.name, joint.name, known[joint.name]) for joint in self.tree.joints]
 
 
-def balance(
+def general_balance(
     mechanism: Mechanism,
     x: Inputs,
     platform: PlatformState,
