@@ -82,7 +82,7 @@ class _LegUnknowns:
         if actuator is not None:
             drive = self.driving[joint.name] = ca.SX.sym("drive")
             self.x.append(drive)
-            if actuator.unit == "rad":
+            if _turns(joint, actuator):
                 moment = moment + drive * axes[0]
             else:
                 force = force + drive * axes[0]
@@ -209,9 +209,17 @@ def general_balance(
     return GeneralBalance(wrenches, solved_forces, quality, _determined(samples))
 
 
+def _turns(joint: Joint, actuator: Actuator) -> bool:
+    """Whether an actuator turns its joint: of a cylindrical one its unit says so, of others their kind.
+
+    A slide behind a screw has a coordinate in rad all the same.
+    """
+    return joint.kind == "revolute" or (joint.kind == "cylindrical" and actuator.unit == "rad")
+
+
 def _driven_direction(joint: Joint, actuator: Actuator) -> int:
     """Which of a joint's free directions its actuator drives; a cylindrical joint slides along the first."""
-    return int(joint.kind == "cylindrical" and actuator.unit == "rad")
+    return int(joint.kind == "cylindrical" and _turns(joint, actuator))
 
 
 def _not_along(axis: ca.SX) -> ca.SX:
