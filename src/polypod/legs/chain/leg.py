@@ -300,13 +300,14 @@ class Chain(Leg, kind="chain"):
         """Derivatives of all equations by the unknowns at home, lengths by the leg's size, and the unknowns' names."""
         tip = Frame.symbols("tip")
         chain = self._solved(tip, solved)
-        rows, _ = chain.equations()
+        rows, equations = chain.equations()
         parts = chain.unknowns
         move = ca.vertcat(*parts.move, ca.SX(0, 1))
         slopes = ca.jacobian(ca.vertcat(*rows, ca.SX(0, 1)), move)
         matrix = self._value_at_home(chain, tip, slopes).reshape(len(rows), move.numel())
         size = self._size()
-        gaps = np.array(["gap" in name for name in chain.equations()[1]])
+        # an equation is named joint: what
+        gaps = np.array([name.rpartition(": ")[2].startswith("gap") for name in equations], dtype=bool)
         names, slides = [name for name, _ in parts.labels], np.array([length for _, length in parts.labels], dtype=bool)
         matrix[gaps] /= size
         matrix[:, slides] *= size
@@ -320,6 +321,6 @@ class Chain(Leg, kind="chain"):
         """None: joints stated at home close there."""
         return []
 
-    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
+    def consistency_faults(self, poses: Sequence[Any]) -> list[str]:
         """None: bodies and joints of a chain hang together as they are built."""
         return []
