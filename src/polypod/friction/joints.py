@@ -17,9 +17,10 @@ from ..legs import Joint
 from ..legs.contract import field_at
 from ..mechanism import LegAtState, LegModel, Mechanism
 from ..mechanism.free_bodies import Wrench
+from ..mechanism.joint_rates import joint_rate
 from ..mechanism.leg import PlacedLeg
 from ..symbols.expression import Port
-from ..symbols.vectors import absent, cross, dot, total
+from ..symbols.vectors import absent, total
 from .laws import Law
 
 Key = tuple[str, str]
@@ -203,17 +204,11 @@ class JointFriction:
                 continue
             points[pair.of] = leg.at_tip(joint.point)
             before = by_joint.get(pair.of, Wrench(ca.SX.zeros(3), ca.SX.zeros(3)))
+            rate = joint_rate(leg, joint)
+            resistance = data.resistance(rate, key, loads)
             if joint.kind == "prismatic":
-                axis = leg.at_tip(joint.axes[0])
-                rate = dot(axis, relative_velocity(leg, joint, points[pair.of]))
-                resistance = data.resistance(rate, key, loads)
-                by_joint[pair.of] = Wrench(before.force - resistance * axis, before.moment)
+                by_joint[pair.of] = Wrench(before.force - resistance * leg.at_tip(joint.axes[0]), before.moment)
             else:
-                rate = angular_velocity(leg, joint.child) - angular_velocity(leg, joint.parent)
-                if joint.spins_about is not None:
-                    line = leg.at_tip(joint.spins_about)
-                    rate = rate - dot(rate, line) * line
-                resistance = data.resistance(rate, key, loads)
                 by_joint[pair.of] = Wrench(before.force, before.moment - resistance)
             power = power + ca.dot(resistance, rate)
         return JointFriction(leg, by_joint, points, at_actuators, power)
@@ -259,31 +254,6 @@ class JointFriction:
         if not wrench.force.is_zero():
             pull = pull + self.leg.force(-wrench.force)
         return total(on_leg, (3, len(model.columns))), pull
-
-
-def angular_velocity(leg: LegAtState, body: str) -> ca.SX:
-    """Angular velocity of a body of a leg (``base`` and ``platform`` among them), base axes."""
-    if body == "base":
-        return ca.SX.zeros(3)
-    if body == "platform":
-        return leg.tip.spin
-    vectors, rates, _ = leg.vectors
-    return leg.model.angular_velocity(body, vectors, rates)
-
-
-def relative_velocity(leg: LegAtState, joint: Joint, point: ca.SX) -> ca.SX:
-    """Velocity of the child's point at a joint against that of the parent's, base axes."""
-    vectors, rates, _ = leg.vectors
-
-    def velocity(body: str) -> ca.SX:
-        if body == "base":
-            return ca.SX.zeros(3)
-        if body == "platform":
-            place, rate, _ = leg.tip.series
-            return rate + cross(leg.tip.spin, point - place)
-        return leg.model.point_velocity(body, vectors, rates, point)
-
-    return velocity(joint.child) - velocity(joint.parent)
 
 
 def actuator_friction(frictions: list[JointFriction]) -> ca.SX:

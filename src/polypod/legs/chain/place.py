@@ -1,4 +1,4 @@
-"""A chain in symbols: where its bodies are for coordinates of its tree joints, and what its cut joints demand."""
+"""A chain in symbols: where its bodies are for coordinates of its tree joints, and the residuals of its cut joints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...symbols.inertia import Inertia
 from ...symbols.vectors import Frame, absent, cross, dot, norm, unit, vector
 from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
 from ..rail import guide
-from .coordinates import Coordinates
+from .coordinates import UnknownCoordinates
 from .data import FREEDOMS, JointKind
 from .moments import in_frame, without_spin
 from .plan import Edge, Plan
@@ -20,9 +20,12 @@ from .plan import Edge, Plan
 
 @dataclass(frozen=True)
 class Choices:
-    """What numbers decide once: for each joint the base axis least along its axis, edges whose axis lies along the
-    first axis of their parent's frame (and its sense), and which equations find the unknowns (the others constrain
-    the platform)."""
+    """What the numbers of a leg decide once, for all designs that share its functions.
+
+    ``side``: for each joint, the base axis least parallel to the joint's axis. ``along``: tree joints whose axis lies
+    along the first axis of their parent's frame, with its sense (1 or -1). ``solving``: which equations determine the
+    unknowns; the others constrain the platform. None if all do.
+    """
 
     side: tuple[int, ...]
     along: dict[int, int]
@@ -57,7 +60,7 @@ class PlacedChain:
     def __init__(self, leg: Any, plan: Plan, choices: Choices, tip: Frame, attached: Frame) -> None:
         """``tip`` is the platform's frame at the attachment point, ``attached`` the same at home."""
         self.leg, self.plan, self.choices = leg, plan, choices
-        self.unknowns = Coordinates()
+        self.unknowns = UnknownCoordinates()
         base = Frame(ca.SX.zeros(3), ca.SX.eye(3))
         self.bodies = {"base": ChainBody(base, base, True), "platform": ChainBody(attached, tip)}
         self.displacement: dict[tuple[int, str], ca.SX] = {}
@@ -164,7 +167,7 @@ class PlacedChain:
         self.spinning |= dict.fromkeys(beyond, along)
 
     def _assume(self, edge: Edge, what: str, off: ca.SX) -> None:
-        """Note what the numbers of this leg have in common and its functions rely on."""
+        """Add the condition that ``off`` (3) stays zero in all designs, since the leg's functions rely on it."""
         size = norm(off)
         text = f"{self.leg.joints[edge.joint].name}: {what} in all designs of this robot; make another robot"
         self.assumptions.append(Condition(text, ca.if_else(size <= _ALIKE, 1, 0), size, "1", in_quality=False))
@@ -172,7 +175,7 @@ class PlacedChain:
     # -- what follows --------------------------------------------------------------------------------------------------
 
     def equations(self) -> tuple[list[ca.SX], list[str]]:
-        """What the cut joints demand (zero where the leg closes) [m, rad] and a name for each."""
+        """Residuals of the cut joints [m, rad], zero where the leg closes, and a name ``joint: what`` for each."""
         rows: list[tuple[ca.SX, str]] = []
         demands = sum(6 - self._freedoms(cut) for cut in self.plan.cuts)
         square = demands == sum(self._freedoms(edge) for edge in self.plan.tree) - len(self.plan.spins)
@@ -199,7 +202,7 @@ class PlacedChain:
         return rows
 
     def _gap(self, cut: Edge, square: bool) -> list[tuple[ca.SX, str]]:
-        """What a cut joint demands of the points that it joins."""
+        """Residuals of the points that a cut joint holds together [m]."""
         joint, at = self.leg.joints[cut.joint], vector(self.leg.joints[cut.joint].at)
         first, second = self.bodies[cut.parent], self.bodies[cut.child]
         gap = second.point(at) - first.point(at)
