@@ -177,6 +177,10 @@ class LegModel:
             half[:, place] = cross(half_alpha, e) + 0.5 * cross(omega, cross(omega, e))
         return zero, first, half
 
+    def without_spin(self, body: str) -> bool:
+        """Whether a body is a link that is taken not to spin (``no-spin``)."""
+        return bool(self.spinless_axes) and self.vectors.bodies[body].along is not None
+
     def body_axes(self, body: str, vectors: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Axes of a body in cyclic order, picked from the moving vectors (3, K) or their velocities."""
         first, second, third = (vectors[:, k] if isinstance(k, int) else k for k in self._axes[body])
@@ -245,10 +249,19 @@ class LegModel:
             moved[:, place] = ca.SX.zeros(3)
         return moved
 
+    def _with_link_directions(self, values: Replay | ImplicitReplay, moves: ca.SX) -> ca.SX:
+        """Displacements (3 K) of the moving vectors, carried axes moved by their link's direction: (n x dn) x e."""
+        if not self.spinless_axes:
+            return moves
+        vectors, result = self.vectors_of(values.y), self.vectors_of(moves)
+        for place, along in self.spinless_axes.items():
+            result[:, place] = cross(cross(vectors[:, along], result[:, along]), vectors[:, place])
+        return ca.vec(result)
+
     def inertia_along(self, values: Replay | ImplicitReplay, directions: ca.SX) -> ca.SX:
         """Inertia matrix (m, m) with respect to rates u of tip inputs that move by ``directions`` u (inputs, m)."""
         count, m = len(self.columns), directions.size2()
-        moves = [values.tangent(directions[:, k])[: 3 * count] for k in range(m)]
+        moves = [self._with_link_directions(values, values.tangent(directions[:, k])[: 3 * count]) for k in range(m)]
         weighted = [ca.reshape(ca.reshape(move, 3, count) @ self.weights, 3 * count, 1) for move in moves]
         result = ca.SX.zeros(m, m)
         for i in range(m):

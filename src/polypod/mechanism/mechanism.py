@@ -43,6 +43,12 @@ class Mechanism:
             if not isinstance(leg, Leg):
                 raise InputError(f"{leg.name}: the kind {leg.kind!r} has no place(); derive it from polypod.legs.Leg")
         self.numbers = Numbers(robot, opened, specialise)
+        if simplify is not None and not any(b.along is not None for leg in self.placed for b in leg.placement.bodies):
+            kinds = ", ".join(dict.fromkeys(leg.kind for leg in robot.legs))
+            raise InputError(
+                f"simplify: {simplify!r} is about links, and the legs of {robot.name!r} ({kinds}) do not say which of "
+                "their bodies are links (PlacedBody's along); change masses and inertias in the file instead"
+            )
         self.mobility = known_mobility(robot)
         follows = self.mobility is not None and not self.mobility.constant
         self.platform: Platform = RigidPlatform(self.numbers) if free else platform_of(self.numbers, follows)

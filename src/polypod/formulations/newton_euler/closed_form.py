@@ -102,7 +102,7 @@ def _leg_balance(mechanism: Mechanism, leg: LegAtState, friction: JointFriction)
     n = link.n
     along_n = link.along + dot(extra, n)
     across_n = link.across + link.inverse_length * cross(extra, n)
-    if mechanism.simplify == "no-spin":
+    if leg.model.without_spin(joint.child):
         # Without spin the joint's moment does no work only if it is along the link.
         turned = ca.SX.zeros(3)
     else:
