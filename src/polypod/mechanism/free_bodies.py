@@ -131,24 +131,25 @@ class FreeBodies:
 
     def _inertial_forces(self, bodies: Sequence[str], scale: Any = 1.0) -> Iterator[tuple[object, ca.SX, ca.SX, bool]]:
         """(key, vector, force W on it, whether it is an origin) for the distinct vectors of some bodies."""
-        vectors: dict[object, tuple[ca.SX, ca.SX, bool]] = {}
+        vectors: dict[tuple[object, bool], tuple[ca.SX, ca.SX]] = {}
         weights: dict[tuple[object, object], ca.SX] = {}
         loads: dict[object, ca.SX] = {}
         for name in bodies:
             body = self.leg.model.vectors.bodies[name]
-            keys = [self._key(ref) for ref in body.refs]
+            # an origin that stands still may have the numbers of an axis: (0, 0, 1)
+            keys = [(self._key(ref), k == 3) for k, ref in enumerate(body.refs)]
             for k, (key, ref) in enumerate(zip(keys, body.refs, strict=True)):
-                vectors[key] = (self.vector(ref), self._half_acceleration(ref), k == 3)
+                vectors[key] = (self.vector(ref), self._half_acceleration(ref))
                 loads[key] = loads.get(key, ca.SX(0)) + body.load[k]
                 for j, other in enumerate(keys):
                     weights[key, other] = weights.get((key, other), ca.SX(0)) + body.weight[k, j]
-        for key, (vector, _, is_origin) in vectors.items():
+        for key, (vector, _) in vectors.items():
             force = -(scale * loads[key]) * self._gravity
-            for other, (_, half, _) in vectors.items():
+            for other, (_, half) in vectors.items():
                 weight = weights.get((key, other), ca.SX(0))
                 if not weight.is_zero():
                     force = force + (2 * scale * weight) * half
-            yield key, vector, force, is_origin
+            yield key[0], vector, force, key[1]
 
     def link_length(self, name: str) -> Any:
         """Length of a link if it is fixed, else 0."""
