@@ -307,7 +307,7 @@ def test_bounds_of_legs_forced_to_iterate_are_those_of_their_closed_forms(name: 
     robot = pp.load(name)
     legs = tuple(leg.model_copy(update={"closing": "newton"}) for leg in robot.legs)
     forced = pp.Model(pp.loads(pp.dumps(robot.model_copy(update={"legs": legs}))))
-    assert forced.kernels.mechanism.open_legs
+    assert forced.kernels.mechanism.implicit_legs
     steps = Tolerances(encoder_step=1e-4)
     bounds = [worst_case(model, steps).bound for model in (pp.Model(robot), forced)]
     first = budget(forced, steps).bound

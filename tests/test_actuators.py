@@ -25,7 +25,7 @@ from compare import assert_close, derivative
 from polypod.description import Friction
 from polypod.errors import InputError, RobotFileError
 from polypod.formulations import FORMULATIONS
-from polypod.legs import UPS, Placement
+from polypod.legs import UPS, Actuator, Placement
 from polypod.model import Distribution
 from polypod.symbols.vectors import Frame, dot, vector
 from random_robots import Interpreted
@@ -367,6 +367,24 @@ def test_passive_slides_have_their_own_friction(formulation: str, kind: str) -> 
     found = model.reactions(np.eye(4), [1.0, 0, 2.0, 0, 0, 0], np.zeros(6))
     assert_close(found.force[None], np.array([wanted]), 1e-14)
     assert_close(model.direct_dynamics(np.eye(4), [1.0, 0, 2.0, 0, 0, 0], wanted)[None], np.zeros((1, 6)), 1e-14, 1.0)
+
+
+class ScrewedStage(user.Stage):
+    """A stage whose second slide, that of the platform, is driven by a screw of 0.01 m; the first is free."""
+
+    def place(self, tip: Frame) -> Placement:
+        ratio = 2 * math.pi / 0.01
+        motor = Actuator("motor", "free", ratio * dot(tip.origin, vector(self.second)), "rad", ratio)
+        return replace(super().place(tip), actuators=(motor,))
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_a_slide_at_the_platform_behind_a_screw(formulation: str) -> None:
+    """The force on 5 kg + 2 or 3 kg of slider times lead/(2 pi): it slides, whatever its coordinate's unit."""
+    robot = user.remade(user.stage_robot(), user.Stage, ScrewedStage)
+    state = np.eye(4), np.zeros(6), np.r_[1.0, 0, 2.0, np.zeros(3)], np.zeros(6)
+    force = Interpreted(robot).inverse_dynamics(*state, formulation=formulation)
+    assert_close(np.array(force), np.array([(5 + 3) * (9.81 + 2.0), (5 + 2) * 1.0]) * 0.01 / (2 * math.pi), 1e-13)
 
 
 def test_coulomb_friction_that_inner_stresses_decide_says_so() -> None:

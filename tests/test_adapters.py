@@ -56,7 +56,7 @@ def iterated() -> tuple[pp.Model, tuple[int, ...]]:
     robot = pp.load("planar-3-rrr")
     legs = tuple(leg.model_copy(update={"closing": "newton"}) for leg in robot.legs)
     model = pp.Model(pp.loads(dumps(robot.model_copy(update={"legs": legs}))))
-    assert model.kernels.mechanism.open_legs
+    assert model.kernels.mechanism.implicit_legs
     return model, (0, 1, 5)
 
 

@@ -11,14 +11,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from pydantic import ValidationError
-from scipy.spatial.transform import RigidTransform
+from scipy.spatial.transform import RigidTransform, Rotation
 
 import polypod as pp
+from chain_functions import Functions
+from polypod.description import Body
+from polypod.description.quantities import Direction, Position
 from polypod.errors import StateError, StateWarning
-from polypod.legs import PUS, Placement
+from polypod.legs import PUS, UPS, Joint, Leg, PlacedBody, Placement
 from polypod.model import Code
-from polypod.symbols.vectors import Frame
+from polypod.symbols.vectors import Frame, columns, cross, unit, vector
 from states import easy
+from user_legs import Stage, body, remade, stage_robot, with_leg
 
 
 class Shuffled(PUS, kind="shuffled PUS"):
@@ -39,6 +43,57 @@ class Slanted(PUS, kind="slanted PUS"):
         link = placement.bodies[1].frame.axes
         turned = 0.8 * link[:, 1] + 0.6 * link[:, 2]
         return replace(placement, joints=(slider, replace(universal, axes=(universal.axes[0], turned)), spherical))
+
+
+class Turning(UPS, kind="turning UPS"):
+    """A UPS leg whose upper body turns about the leg, as its slide does not let it."""
+
+    def place(self, tip: Frame) -> Placement:
+        placement = super().place(tip)
+        *others, upper = placement.bodies
+        n = upper.frame.axes[:, 0]
+        side = unit(cross(vector((0.3, 0.4, 0.5)), n))
+        turned = replace(upper, frame=Frame(upper.frame.origin, columns(n, side, cross(n, side))))
+        return replace(placement, bodies=(*others, turned))
+
+
+class Swerving(Stage):
+    """A stage whose slider moves across its rail too."""
+
+    def place(self, tip: Frame) -> Placement:
+        placement = super().place(tip)
+        (slider,) = placement.bodies
+        aside = 0.1 * placement.actuators[0].coordinate * vector((0.0, 1.0, 0.0))
+        return replace(
+            placement, bodies=(replace(slider, frame=Frame(slider.frame.origin + aside, slider.frame.axes)),)
+        )
+
+
+class PassiveUCU(Leg, kind="passive UCU"):
+    """A universal joint on the base, a cylindrical one along the leg, a universal one on the platform; not driven."""
+
+    base: Position
+    axis: Direction
+    platform_axis: Direction
+    lower: Body
+    upper: Body
+
+    def place(self, tip: Frame) -> Placement:
+        base, u, w = vector(self.base), vector(self.axis), tip.axes @ vector(self.platform_axis)
+        n = unit(tip.origin - base)
+        below, above = unit(cross(u, n)), unit(cross(w, n))
+        return Placement(
+            bodies=(
+                PlacedBody("lower", Frame(base, columns(n, below, cross(n, below))), self.lower),
+                PlacedBody("upper", Frame(tip.origin, columns(n, above, cross(n, above))), self.upper),
+            ),
+            joints=(
+                Joint("base joint", "universal", "base", "lower", base, (u, below)),
+                Joint("cylinder", "cylindrical", "lower", "upper", tip.origin, (n,)),
+                Joint("platform joint", "universal", "upper", "platform", tip.origin, (above, w)),
+            ),
+            actuators=(),
+        )
 
 
 def kim_ryu_with(kind: str) -> pp.Robot:
@@ -103,6 +158,34 @@ def test_freedoms_the_joints_do_not_allow_are_refused() -> None:
 def test_a_joint_that_wanders_in_its_body_is_refused() -> None:
     with pytest.raises(ValidationError, match="universal joint 'universal'"):
         kim_ryu_with("slanted PUS")
+
+
+def test_a_slide_that_does_more_than_slide_is_refused() -> None:
+    """Its axis stays in both bodies all the same; formulations would give different forces."""
+    data = pp.load("pedrammehr").model_dump()
+    data["legs"][2]["kind"] = "turning UPS"
+    words = "the rotation of 'upper' against 'lower' on the prismatic joint 'prismatic' changes when the platform does"
+    with pytest.raises(ValidationError, match=words):
+        pp.Robot.model_validate(data)
+    swerving = remade(stage_robot(), Stage, Swerving)
+    words = "the place of 'slider' against 'base' on the prismatic joint 'driven' changes across the slide"
+    with pytest.raises(ValidationError, match=words):
+        pp.Robot.model_validate(dict(swerving))
+
+
+def test_a_leg_kind_may_have_cylindrical_joints() -> None:
+    """A passive leg, free bodies against virtual power."""
+    fields = {"platform": (0.0, 0.0, 0.0), "base": (0.05, -0.1, 0.0), "axis": (1.0, 0.0, 0.0)}
+    leg = PassiveUCU(
+        kind="passive UCU", name="mast", platform_axis=(0.0, 1.0, 0.0), lower=body(1), upper=body(2), **fields
+    )
+    robot = with_leg(pp.load("pedrammehr"), leg)
+    functions, draw = Functions(robot), np.random.default_rng(0)
+    pose = robot.home.matrix
+    pose[:3, :3] = Rotation.from_rotvec([0.1, -0.05, 0.2]).as_matrix() @ pose[:3, :3]
+    given = {name: draw.normal(size=6) for name in ("twist", "acceleration", "wrench")} | {"pose": pose}
+    one, other = (functions("inverse_dynamics", False, f, **given)["force"] for f in ("virtual-power", "newton-euler"))
+    assert np.abs(one - other).max() <= 1e-11 * np.abs(one).max()
 
 
 def test_a_kind_cannot_be_taken_over() -> None:

@@ -12,12 +12,14 @@ from scipy.optimize import least_squares
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+import user_legs as user
 from command_line import polypod
 from polypod.assembly import SixStruts
 from polypod.assembly.chart import Chart
 from polypod.assembly.extended import polished_closely
 from polypod.assembly.spheres import ThreeSpheres
 from polypod.errors import InputError, StateWarning
+from polypod.legs import Chain
 from polypod.legs.strut import Strut
 from polypod.model import Complete, Reach
 
@@ -192,6 +194,33 @@ def test_robots_with_equations_of_their_own(robot: str, most: int, model_of: Mod
         others = model._multistart(q[k : k + 1]).pose[0]
         off = np.abs(others[:, None] - modes.pose[k][None]).max(axis=(2, 3))
         assert np.nanmin(off, axis=1).max() < 1e-6
+
+
+def test_a_leg_kind_with_another_coordinate_is_no_strut() -> None:
+    """Coordinates of legs behind screws are angles, not lengths: all solutions for lengths of 200 m were none."""
+    model = pp.Model(user.screw_robot(**user.RODS))
+    home = model.robot.home.matrix
+    modes = model.assembly_modes(model.inverse_kinematics(home), reach=False)
+    assert modes.complete == 0
+    assert np.abs(modes.pose - home).max(axis=(1, 2)).min() < 1e-9
+
+
+def test_parallelograms_are_struts_however_they_are_stated() -> None:
+    """Of bars hinged to arm and platform, in either order, with a body fixed to one: the middle between them."""
+    at = {"e1": (0.5, 0.0, -0.2), "e2": (0.55, 0.0, -0.18), "w1": (0.1, 0.0, -0.6), "w2": (0.15, 0.0, -0.58)}
+    between = {"e1": ("arm", "bar1"), "e2": ("sleeve", "arm"), "w1": ("platform", "bar1"), "w2": ("bar2", "platform")}
+    mass = {"mass": 1.0, "inertia": [0.01, 0.01, 0.01]}
+    motor = {"name": "motor", "between": ("base", "arm"), "at": (0.3, 0.0, 0.0), "actuated": True}
+    joints = [motor, *({"name": name, "between": between[name], "at": at[name]} for name in at)]
+    joints = [{"kind": "revolute", "axis": (0.0, 1.0, 0.0), **joint} for joint in joints]
+    joints.append({"name": "clamp", "kind": "fixed", "between": ("sleeve", "bar2")})
+    bodies = dict.fromkeys(("arm", "bar1", "bar2", "sleeve"), mass)
+    leg = Chain.model_validate({"kind": "chain", "name": "leg", "bodies": bodies, "joints": joints})
+    strut = leg.at_home((0.0, 0.0, -0.6), np.eye(3)).strut(np.zeros(1))
+    assert strut is not None
+    np.testing.assert_allclose(strut.point, [[0.525, 0.0, -0.19]], atol=1e-15)
+    np.testing.assert_allclose(strut.joint, [0.125, 0.0, 0.01], atol=1e-15)
+    np.testing.assert_allclose(strut.length, [np.hypot(0.4, 0.4)], rtol=1e-15)
 
 
 def test_the_agile_eye_has_eight_orientations(model_of: ModelOf) -> None:

@@ -124,7 +124,7 @@ def test_iterated_legs_are_decided_as_those_in_closed_form(name):
     robot = pp.load(name)
     own = tuple(leg.model_copy(update={"closing": "newton"}) for leg in robot.legs)
     opened = pp.Model(loads(dumps(robot.model_copy(update={"legs": own}))))
-    assert len(opened.kernels.mechanism.open_legs) == 3
+    assert len(opened.kernels.mechanism.implicit_legs) == 3
     centre = np.random.default_rng(4).uniform(-0.08, 0.08, (200, 3))
     verdict = judged_inside_out(pp.Model(robot), enclosure_of(Space(opened)), centre, np.full(3, 0.002))
     assert verdict.inside.sum() > 40

@@ -29,7 +29,7 @@ from polypod.formulations.dry_friction import DryFriction
 from polypod.mechanism.closing import closed
 from polypod.mechanism.kinematics import limited
 from polypod.mechanism.mobility import known_mobility
-from polypod.mechanism.numeric import NumericLeg
+from polypod.mechanism.numeric_leg import NumericLeg
 from polypod.yaml12 import to_yaml
 from random_chains import ROBOTS as USUAL
 from random_chains import as_chains, as_data, carried, shuffled

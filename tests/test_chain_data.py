@@ -57,6 +57,18 @@ def body(name: str, **fields: Any) -> Change:
     return leg(lambda one: one["bodies"][name].update(fields))
 
 
+def test_names_of_joints_decide_nothing() -> None:
+    """Equations are told by what they say, not by the name of their joint."""
+    data = _robot("3-UPU")
+    plain = pp.legs.Chain.model_validate(data["legs"][0])
+    named = deepcopy(data["legs"][0])
+    for one in named["joints"]:
+        one["name"] = f"gap {one['name']}"
+    home = data["home"]["position"], np.eye(3)
+    one, other = (leg.at_home(*home)._closing_jacobian({})[0] for leg in (plain, pp.legs.Chain.model_validate(named)))
+    assert np.array_equal(one, other)
+
+
 def new_body(at: Any = (0.0, 0.0, 0.0)) -> dict[str, Any]:
     return random_body(np.random.default_rng(0), 1.0, at, 0.1)
 

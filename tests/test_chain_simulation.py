@@ -38,8 +38,8 @@ def _both(name: str, drag: float = 0.0) -> tuple[pp.Model, pp.Model]:
         own = tuple(leg.model_copy(update={"closing": closing}) for leg in legs)
         texts.append(dumps(robot.model_copy(update={"legs": own})))
     closed, opened = (pp.Model(loads(text)) for text in texts)
-    assert not closed.kernels.mechanism.open_legs
-    assert len(opened.kernels.mechanism.open_legs) == len(legs)
+    assert not closed.kernels.mechanism.implicit_legs
+    assert len(opened.kernels.mechanism.implicit_legs) == len(legs)
     return closed, opened
 
 
@@ -98,7 +98,7 @@ def test_rates_of_passive_joints_of_legs_closed_by_iterating() -> None:
             joint["friction"] = {"drag": 1.0}
     function = Functions(pp.Robot.model_validate(data))
     mechanism = function.mechanism
-    assert len(mechanism.open_legs) == 3
+    assert len(mechanism.implicit_legs) == 3
     x = mechanism.inputs()
     joints = sliding_joints(mechanism.attach(mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))))
     rows = ca.vertcat(*[joint.rows for joint in joints])

@@ -21,8 +21,8 @@ from polypod.errors import InputError, RobotFileError, StateError
 from polypod.formulations import FORMULATIONS
 from polypod.legs import UPS, OwnAxes
 from polypod.mechanism import Mechanism
-from polypod.mechanism.joint_motions import left_by_joints
-from polypod.mechanism.own_axes import OwnView
+from polypod.mechanism.joint_motions import free_platform_motions
+from polypod.mechanism.own_axes import LegInOwnAxes
 from polypod.symbols.vectors import Frame
 from states import SmoothMotion, displaced, mostly_long
 from user_legs import EXAMPLE, custom_leg
@@ -73,7 +73,7 @@ def test_rods_that_let_the_platform_turn_are_a_fault(example: ModuleType) -> Non
 def test_joints_leave_the_freedoms_that_files_state(name: str) -> None:
     """Counted by the twists of all bodies, which the constraints of chains and the places of other legs do not use."""
     robot = pp.load(name)
-    assert left_by_joints(robot).shape == (6, len(robot.freedoms) or 6)
+    assert free_platform_motions(robot).shape == (6, len(robot.freedoms) or 6)
 
 
 def test_the_rotor_turns_with_its_crank(example: ModuleType, model: pp.Model) -> None:
@@ -215,4 +215,4 @@ def test_own_axes_that_are_not_those_of_the_leg_are_refused(monkeypatch: pytest.
     monkeypatch.setattr(UPS, "own_axes", wrong)
     mechanism = Mechanism(pp.load("pedrammehr"))
     with pytest.raises(InputError, match=r"leg1: own_axes\(\) of UPS .* moves otherwise; state every number"):
-        OwnView.of(mechanism, mechanism.legs[0])
+        LegInOwnAxes.of(mechanism, mechanism.legs[0])

@@ -280,7 +280,7 @@ class TestInterpreted:
     def test_friction_of_a_leg_that_closes_by_iterating(self) -> None:
         """Neither the closing nor the loads of friction are differentiated through their iterations."""
         m, (pose, twist, acceleration) = iterated_with_friction()
-        assert m.kernels.mechanism.open_legs == [0]
+        assert m.kernels.mechanism.implicit_legs == [0]
         got = m.derivatives("inverse_dynamics", pose, twist, acceleration, wrt=("pose", "twist"))
         basis, f = m.mobility.basis, m.inverse_dynamics
         close(got.pose @ basis, slopes(lambda u: f(displaced(pose, basis @ u), twist, acceleration), 3))

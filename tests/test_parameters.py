@@ -395,7 +395,7 @@ def test_designs_that_cannot_be_take_no_memory_of_their_own(model: pp.Model, sta
     assert peak < 2.5 * got.nbytes
 
 
-IN_LINE = "drive: its axis stays in line with {} and ball in robots that share functions; make another robot"
+IN_LINE = "drive: its axis stays in line with {} and ball in all designs of this robot; make another robot"
 
 
 def test_slides_in_line_stay_in_line(model_of: Callable[[str], pp.Model]) -> None:

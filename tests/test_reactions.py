@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import polypod as pp
+from chain_functions import Functions
 from classical import leg_state
 from compare import close
+from polypod.model.kernels import Options
 from states import easy
 
 GOLDEN = Path(__file__).parent / "data" / "golden"
@@ -58,6 +61,31 @@ def test_golden_reactions_of_pods(model_of: Callable[[str], pp.Model]) -> None:
         close(-stacked(found, "spherical", "force"), [pod["F_spherical_on_upper"] for pod in pods], SAME)
         along_c = np.sum(stacked(found, "universal", "moment") * [pod["c"] for pod in pods], axis=1)
         close(along_c, [pod["m_universal_along_c"] for pod in pods], SAME)
+
+
+def test_a_joint_whose_place_has_the_numbers_of_its_axis() -> None:
+    """A hinge at (0, 0, 1) m about (0, 0, 1): the place was taken for the axis where numbers are part of the code."""
+
+    def leg(name: str, *points: tuple[float, float]) -> dict[str, Any]:
+        motor, elbow, wrist = ([*point, 1.0] for point in points)
+        ends = {"motor": ("base", "arm"), "elbow": ("arm", "rod"), "wrist": ("rod", "platform")}
+        hinge = {"kind": "revolute", "axis": (0, 0, 1)}
+        joints = [
+            {"name": k, "between": ends[k], "at": at, "actuated": k == "motor", **hinge}
+            for k, at in zip(ends, (motor, elbow, wrist), strict=True)
+        ]
+        inertia = {"mass": 0.5, "inertia": (0.01, 0.02, 0.03)}
+        bodies = {"arm": {"com": elbow, **inertia}, "rod": {"com": wrist, **inertia}}
+        return {"kind": "chain", "name": name, "bodies": bodies, "joints": joints}
+
+    legs = [leg("a", (0, 0), (0.2, 0.3), (0.15, -0.05)), leg("b", (0.5, 0), (0.5, 0.3), (0.1, 0.1)),
+            leg("c", (-0.5, 0.1), (-0.4, 0.4), (-0.1, 0.0))]  # fmt: skip
+    platform = {"mass": 1.0, "inertia": (0.01, 0.01, 0.01)}
+    data = {"name": "high", "platform": platform, "home": {"position": (0, 0, 1)}, "freedoms": ["x", "y", "yaw"]}
+    robot = pp.Robot.model_validate(data | {"legs": legs, "gravity": (1.0, 2.0, -9.81)})
+    state = {"pose": robot.home.matrix, "twist": [1.0, 0.5, 0, 0, 0, 2.0], "acceleration": [3.0, -1.0, 0, 0, 0, 1.0]}
+    one, other = (Functions(robot, Options(specialise=s))("reactions", **state)["wrenches"] for s in (False, True))
+    np.testing.assert_allclose(other, one, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("friction", [False, True])

@@ -197,7 +197,7 @@ def test_driven_joint_inside_a_loop(joint: str) -> None:
     robot = user.remade(user.crank_robot(), user.CrankLeg, BentCrank, driven=joint)
     mechanism, s = Mechanism(robot), easy(pp.Model(robot), 6)
     leg = RecursiveLeg(mechanism, mechanism.legs[0])
-    assert joint not in [loop.name for loop in leg.chain.loops]
+    assert joint not in [loop.name for loop in leg.tree.loops]
     got = Forces(recursive_matrix, mechanism, True)(*s[:4])
     assert_close(got, Forces(virtual_power, mechanism, True)(*s[:4]), TOLERANCE)
 
@@ -321,8 +321,8 @@ def compared(name: str, number: int) -> Compared:
     """One leg at a random state near home, of its own: omega, v, epsilon, gamma of every body and joint."""
     mechanism, leg = mechanism_of(name), leg_of(name, number)
     model, draw = mechanism.legs[number], np.random.default_rng(number)
-    tip = leg.chain.samples.tips[number % 4]
-    carry = leg.chain.samples.twists[number % 4]
+    tip = leg.tree.samples.tips[number % 4]
+    carry = leg.tree.samples.twists[number % 4]
     freedoms = basis(mechanism.robot).shape[1]
     speed, push = carry @ draw.normal(size=freedoms), carry @ (5 * draw.normal(size=freedoms))
     # The tip's own acceleration: that of the platform's origin and rotation, with what turning adds at the arm.
@@ -335,7 +335,7 @@ def compared(name: str, number: int) -> Compared:
     t, path = _path(model.all_inputs, motion)
     got: dict[str, list[Array]] = {key: [] for key in ("omega", "v", "epsilon", "gamma")}
     wanted: dict[str, list[Array]] = {key: [] for key in got}
-    for link, velocity, acceleration in zip(leg.chain.links, moved.velocities, moved.accelerations, strict=True):
+    for link, velocity, acceleration in zip(leg.tree.links, moved.velocities, moved.accelerations, strict=True):
         local = ca.horzcat(velocity.omega, velocity.v, acceleration.epsilon, acceleration.gamma)
         inputs = [model.all_inputs, symbols.v, symbols.omega, symbols.a, symbols.alpha, mechanism.numbers.symbols]
         values = np.array(ca.Function("motion", inputs, [link.frame.axes @ local])(tip, *motion, own)).T
@@ -381,12 +381,12 @@ def test_turning_recursion_of_the_paper() -> None:
     """(13) line 2, right as printed: B_k = w^2 u~u~ + eps u~ + a B a^T + 2 w a omega~ a^T u~, for the parallelogram."""
     mechanism = mechanism_of("staicu")
     leg, symbols = leg_of("staicu", 2), TipMotion.symbols()
-    moved, chain = leg.motion(symbols), leg.chain
+    moved, tree = leg.motion(symbols), leg.tree
     motion = [[0.0, 0.3, -0.5], [0.0, 1.3, 0.0], [0.0, 2.0, 1.0], [0.0, -4.0, 0.0]]
     numbers = mechanism.numbers
     inputs = [leg.model.all_inputs, symbols.v, symbols.omega, symbols.a, symbols.alpha, numbers.symbols]
     checked = 0
-    for k, link in enumerate(chain.links):
+    for k, link in enumerate(tree.links):
         if link.slides or link.parent < 0:
             continue
         a, u = link.passing, link.free
@@ -396,7 +396,7 @@ def test_turning_recursion_of_the_paper() -> None:
         line = rate**2 * skew(u) @ skew(u) + second * skew(u) + a @ before @ a.T
         line = line + 2 * rate * a @ skew(omega) @ a.T @ skew(u)
         function = ca.Function("both", inputs, [line, moved.accelerations[k].turning])
-        both = function(chain.samples.tips[1], *motion, numbers.values)
+        both = function(tree.samples.tips[1], *motion, numbers.values)
         got, wanted = (np.array(value) for value in both)
         assert np.abs(got - wanted).max() < 1e-13 * np.abs(wanted).max()
         checked += 1
@@ -406,23 +406,23 @@ def test_turning_recursion_of_the_paper() -> None:
 def test_passing_matrices_are_rotations_between_the_placed_frames() -> None:
     for name in ("kim-ryu", "long", "pedrammehr", "staicu", "spherical joint inside", "cranks and flywheels"):
         for number in range(len(robot_of(name).legs)):
-            chain = leg_of(name, number).chain
-            for link in chain.links:
-                before = chain.axes_of(link.parent)
-                off = chain.samples.values(link.passing - link.frame.axes.T @ before)
+            tree = leg_of(name, number).tree
+            for link in tree.links:
+                before = tree.axes_of(link.parent)
+                off = tree.samples.values(link.passing - link.frame.axes.T @ before)
                 assert np.abs(off).max() < 1e-14
 
 
 def test_parallelogram_turns_as_one() -> None:
     """Both long bars have one rate, the far short bar the opposite: omega62 = omega32 = omega43 of the paper."""
     leg = leg_of("staicu", 2)
-    places = leg.chain.places
+    index = leg.tree.index
     rates = leg.connectivity.unit_rates
-    one, two, far = (rates[:, leg.chain.links[places[name]].first_rate] for name in ("bar1", "bar2", "platform_bar"))
+    one, two, far = (rates[:, leg.tree.links[index[name]].first_rate] for name in ("bar1", "bar2", "platform_bar"))
     assert np.abs(one).max() > 1
     assert np.abs(one - two).max() < 1e-13 * np.abs(one).max()
     assert np.abs(one + far).max() < 1e-13 * np.abs(one).max()
-    assert [joint.name for joint in leg.chain.loops] == ["platform hinge of bar2"]
+    assert [joint.name for joint in leg.tree.loops] == ["platform hinge of bar2"]
 
 
 # -- Staicu's robot --------------------------------------------------------------------------------------------------
@@ -447,7 +447,7 @@ def passive(state: dict[str, Any]) -> tuple[Array, Array]:
     angles, rates = [], []
     for name, body, sense in PASSIVE:
         leg = next(leg_of("staicu", k) for k, model in enumerate(mechanism.legs) if model.name == name)
-        link = leg.chain.links[leg.chain.places[body]]
+        link = leg.tree.links[leg.tree.index[body]]
         numbers = mechanism.numbers
         arm = numbers.evaluate(leg.model.arm).ravel()
         tips = []

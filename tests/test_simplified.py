@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import polypod as pp
+from chain_functions import Functions
 from polypod.errors import InputError, UnknownNameError
+from polypod.legs import Placement
 from polypod.mechanism import SIMPLIFICATIONS
+from polypod.model.kernels import Options
+from polypod.symbols.vectors import Frame
 from states import easy, mostly_long
+from user_legs import PSU, RODS, PassiveUPS, body, psu_robot, remade, ups_fields, ups_robot, with_leg
 
 REFUSED = {("pedrammehr", "point-mass-links")}
 GOLDEN = Path(__file__).parent / "data" / "golden"
@@ -83,8 +89,44 @@ def test_point_masses_are_part_of_platform_and_sliders() -> None:
     assert np.abs(a - b).max() <= 1e-13 * np.abs(a).max()
 
 
+class SpunLink(PSU):
+    """A link whose spin the platform decides, stated as one: without spin it does not follow the platform's axes."""
+
+    def place(self, tip: Frame) -> Placement:
+        placement = super().place(tip)
+        slider, link = placement.bodies
+        return replace(placement, bodies=(slider, replace(link, along=0)))
+
+
+def _functions_and_state(robot: pp.Robot) -> tuple[Functions, dict[str, np.ndarray]]:
+    draw = np.random.default_rng(0)
+    state = {name: draw.normal(size=6) for name in ("twist", "acceleration", "wrench")} | {"pose": robot.home.matrix}
+    return Functions(robot, Options(simplify="no-spin")), state
+
+
+def test_links_that_do_not_spin_in_robots_of_any_number_of_legs() -> None:
+    """Seven legs have all free bodies at once; the moment of their universal joints is along the links there too."""
+    rods = RODS | {"lower": body(3), "upper": body(4)}
+    seventh = PassiveUPS(kind="passive UPS", **ups_fields(6, 2.1, 1.4) | rods)
+    functions, state = _functions_and_state(with_leg(ups_robot(**rods), seventh))
+    a, b = (functions("inverse_dynamics", False, f, **state)["force"] for f in ("virtual-power", "newton-euler"))
+    assert np.abs(a - b).max() <= 1e-12 * np.abs(a).max()
+
+
+def test_links_that_do_not_spin_on_a_platform_that_would_spin_them() -> None:
+    """Inverse then direct dynamics is the identity; free bodies of such links there are none."""
+    functions, state = _functions_and_state(remade(psu_robot(), PSU, SpunLink))
+    force = functions("inverse_dynamics", **state)["force"]
+    back = functions("direct_dynamics", force=force, **{k: state[k] for k in ("pose", "twist", "wrench")})
+    assert np.abs(back["acceleration"] - state["acceleration"]).max() <= 1e-12
+    with pytest.raises(InputError, match="newton-euler: no-spin: joints of 'user' make its links spin otherwise"):
+        functions("inverse_dynamics", False, "newton-euler", **state)
+
+
 def test_refused() -> None:
     with pytest.raises(UnknownNameError, match="slender-links"):
         pp.Model("lopes", simplify="slender-link")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="cross has inertia"):
         pp.Model("long", simplify="no-spin")
+    with pytest.raises(InputError, match=r"legs of 'delta' \(chain\) do not say which of their bodies are links"):
+        pp.Model("delta", simplify="massless-links")

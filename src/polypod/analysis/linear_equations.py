@@ -55,7 +55,7 @@ class Linearised(NamedTuple):
 def linearised(system: System, states: States) -> Linearised:
     """Derivatives at states; an error that says why where there is no answer."""
     mechanism = system.mechanism
-    if mechanism.platform.follows_legs or mechanism.open_legs:
+    if mechanism.platform.follows_legs or mechanism.implicit_legs:
         return _interpreted(system, states)
     return _derived(system, states)
 
@@ -204,7 +204,7 @@ def _placed(dynamics: Dynamics, pose: ca.SX, elastic: ca.SX, places: ca.SX) -> c
 
 def _places(mechanism: Mechanism) -> Kernel | None:
     """Places of the legs closed by iterating, as a function of the pose; None if all are in closed form."""
-    if not mechanism.open_legs:
+    if not mechanism.implicit_legs:
         return None
     x = mechanism.inputs()
     outputs = port("places", mechanism.places), port("quality", mechanism.quality(mechanism.resting(x)[1]), ())

@@ -168,7 +168,7 @@ def _mobility(model: Model) -> list[str]:
     count = len(model.freedoms)
     text = f"the legs leave the platform {count} freedom{'s' if count > 1 else ''} ({', '.join(model.freedoms)})"
     follow = [
-        f"{name} by up to {_amount(name, size)}" for name, size in mobility.follows.items()
+        f"{name} by up to {_amount(name, size)}" for name, size in mobility.parasitic.items()
     ]  # within a fifth of the robot's size
     lines = [text + (f"; around home {', '.join(follow)} follow{'s' if len(follow) == 1 else ''}" if follow else "")]
     if mobility.redundant:

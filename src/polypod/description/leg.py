@@ -138,7 +138,7 @@ class LegData(Data):
         """Why the leg does not close when the platform is at a pose; leg kinds know, plain data do not."""
         return []
 
-    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
+    def consistency_faults(self, poses: Sequence[Any]) -> list[str]:
         """What of the leg does not hang together when the platform moves; leg kinds know, plain data do not."""
         return []
 

@@ -114,7 +114,7 @@ class Robot(Data):
             faults = leg.closure_faults(self.home.position, self.home.rotation)
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} does not close at the home pose: {'; '.join(faults)}")
-            faults = leg.assembly_faults(self._around_home())
+            faults = leg.consistency_faults(self._around_home())
             if faults:
                 raise ValueError(f"legs.{number}: {leg.name} ({leg.kind}): {'; '.join(faults)}")
         return self

@@ -22,7 +22,7 @@ from ..symbols.expression import Expression, Port, port
 from ..symbols.linear import GeneralFactor, SymmetricFactor
 from ..symbols.vectors import Frame, skew, symmetric
 from .dry_friction import DryFriction
-from .leg_slopes import LegShare, LegSlopes, tip_numbers
+from .leg_derivatives import LegContribution, LegDerivatives, tip_numbers
 from .virtual_power import State, direct_solution
 
 BLOCKS = {
@@ -34,7 +34,7 @@ ELASTIC_BLOCKS = ("elastic", "elastic_rate")
 
 
 class _Residual:
-    """r and its slopes at a state of the inputs, for given accelerations and forces."""
+    """r and its derivatives at a state of the inputs, for given accelerations and forces."""
 
     def __init__(
         self, mechanism: Mechanism, x: Inputs, acceleration: ca.SX, friction: bool, loads: Loads | None, numbers: ca.SX
@@ -42,21 +42,23 @@ class _Residual:
         self.mechanism, self.x, self.numbers = mechanism, x, numbers
         self.acceleration = ca.densify(acceleration)
         self.platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
-        self._shares = [LegShare(mechanism, leg, friction, loads, numbers) for leg in mechanism.attach(self.platform)]
+        self._contributions = [
+            LegContribution(mechanism, leg, friction, loads, numbers) for leg in mechanism.attach(self.platform)
+        ]
 
-    def legs(self, force: ca.SX) -> list[LegSlopes]:
-        """The legs' parts for forces of the actuators."""
-        ends = list(accumulate((share.actuators for share in self._shares), initial=0))
-        return [share.slopes(force[a:b]) for share, (a, b) in zip(self._shares, pairwise(ends), strict=True)]
+    def legs(self, force: ca.SX) -> list[LegDerivatives]:
+        """What the legs add to r for forces of the actuators, with derivatives."""
+        ends = list(accumulate((leg.actuators for leg in self._contributions), initial=0))
+        return [leg.derivatives(force[a:b]) for leg, (a, b) in zip(self._contributions, pairwise(ends), strict=True)]
 
     def value(self, force: ca.SX) -> ca.SX:
         """r (m) itself."""
         total = self.platform.required_wrench - self.platform.external(self.x.wrench.symbols)
-        for slopes in self.legs(force):
-            total = total + slopes.residual(slopes.leg, slopes.y)
+        for one in self.legs(force):
+            total = total + one.residual(one.leg, one.y)
         return self.platform.reduced(total)
 
-    def slopes(self, force: ca.SX, blocks: Sequence[str]) -> list[ca.SX]:
+    def derivatives(self, force: ca.SX, blocks: Sequence[str]) -> list[ca.SX]:
         """dr/d(block), (m, k) each; blocks among pose, twist, acceleration, wrench, parameters."""
         x, legs = self.x, self.legs(force)
         move, twist, change = (ca.SX.sym(name, 6) for name in ("move", "twist", "change"))
@@ -67,35 +69,35 @@ class _Residual:
         platform = self.mechanism.platform.at(moved, twist, change)
         symbols, here = [move, twist, change], [ca.SX.zeros(6), x.twist.symbols, self.acceleration]
         required = platform.required_wrench - platform.external(x.wrench.symbols)
-        by_platform = ca.substitute([_jacobian(required, u) for u in symbols], symbols, here)
-        kept = _jacobian(platform.velocity, twist)  # what a platform of lower mobility reads of a motion
+        by_platform = ca.substitute([ca.jacobian(required, u) for u in symbols], symbols, here)
+        kept = ca.jacobian(platform.velocity, twist)  # what a platform of lower mobility reads of a motion
         by_motion = zip(MOTION, by_platform, _of_legs(legs, self.platform.motion), strict=True)
         found = {name: self.platform.reduced(own + of_legs @ kept) for name, own, of_legs in by_motion}
         if "wrench" in blocks:
             w = ca.SX.sym("w", 6)
-            found["wrench"] = -self.platform.reduced(_jacobian(self.platform.external(w), w))
+            found["wrench"] = -self.platform.reduced(ca.jacobian(self.platform.external(w), w))
         if "parameters" in blocks:
             found["parameters"] = self._by_numbers(legs, platform, symbols, here)
         return [ca.densify(found[b]) for b in blocks]
 
     def _by_numbers(
-        self, legs: list[LegSlopes], platform: PlatformState, symbols: list[ca.SX], here: list[ca.SX]
+        self, legs: list[LegDerivatives], platform: PlatformState, symbols: list[ca.SX], here: list[ca.SX]
     ) -> ca.SX:
         """dr/d(numbers): the platform's own, those of the attachment points, and the legs'.
 
         ``platform`` is at symbols of a motion: that of :attr:`platform` may follow from the numbers.
         """
-        total = _jacobian(platform.required_wrench, self.numbers)
-        for slopes, leg in zip(legs, self.mechanism.attach(platform), strict=True):
-            y = ca.SX.sym("y", slopes.y.numel())
-            put = slopes.residual(leg, y)
-            inner = slopes.by_numbers + slopes.by_tip @ _jacobian(tip_numbers(leg), self.numbers)
-            total = total + ca.substitute(_jacobian(put, self.numbers), y, slopes.y) + _jacobian(put, y) @ inner
+        total = ca.jacobian(platform.required_wrench, self.numbers)
+        for one, leg in zip(legs, self.mechanism.attach(platform), strict=True):
+            y = ca.SX.sym("y", one.y.numel())
+            put = one.residual(leg, y)
+            inner = one.by_numbers + one.by_tip @ ca.jacobian(tip_numbers(leg), self.numbers)
+            total = total + ca.substitute(ca.jacobian(put, self.numbers), y, one.y) + ca.jacobian(put, y) @ inner
         return self.platform.reduced(ca.substitute([total], symbols, here)[0])
 
 
-def _of_legs(legs: Sequence[LegSlopes], motion: Motion) -> tuple[ca.SX, ca.SX, ca.SX]:
-    """Slopes (6, 6) of what legs put into r by a platform's pose, twist and acceleration.
+def _of_legs(legs: Sequence[LegDerivatives], motion: Motion) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """Derivatives (6, 6) of what legs add to r by a platform's pose, twist and acceleration.
 
     A tip's point and axes c move by C d with a displacement d. If with d the origin's velocity changes by
     omega x dp and its acceleration by B dp, B = alpha~ + omega~ omega~, the rate of c changes by omega~ C d and its
@@ -113,19 +115,15 @@ def _of_legs(legs: Sequence[LegSlopes], motion: Motion) -> tuple[ca.SX, ca.SX, c
         carried = ca.diagcat(*[omega] * (size // 3))
         by_rate = rate + second @ carried
         by_place = place + (rate @ carried + second @ ca.diagcat(*[half] * (size // 3)))
-        by_pose = by_pose + leg.put(by_place @ map_)
-        by_twist = by_twist + leg.put(by_rate @ map_ + ca.horzcat(ca.SX(leg.y.numel(), 3), spin))
-        inertia = leg.put(0.5 * second @ map_)
+        by_pose = by_pose + leg.on_platform(by_place @ map_)
+        by_twist = by_twist + leg.on_platform(by_rate @ map_ + ca.horzcat(ca.SX(leg.y.numel(), 3), spin))
+        inertia = leg.on_platform(0.5 * second @ map_)
         # a leg that takes the platform's axes need have an inertia along the robot's freedoms only
         by_acceleration = by_acceleration + (symmetric(inertia) if size == 3 else inertia)
         by_pose[3:, 3:] = by_pose[3:, 3:] + leg.turned_arms
     by_twist = by_twist - by_acceleration @ ca.diagcat(2 * omega, omega)
     by_pose[:, :3] = by_pose[:, :3] - (by_twist[:, :3] @ omega + 2 * by_acceleration[:, :3] @ half)
     return by_pose, by_twist, by_acceleration
-
-
-def _jacobian(expression: ca.SX, by: ca.SX) -> ca.SX:
-    return ca.jacobian(expression, by)
 
 
 def _refuse(mechanism: Mechanism, direct: bool = False) -> None:
@@ -160,7 +158,7 @@ def derivatives(
     factor = GeneralFactor(mechanism.jacobian(legs).T)
     residual = _Residual(mechanism, x, x.acceleration.symbols, friction, loads, numbers)
     force = factor.solve(residual.value(ca.SX.zeros(len(mechanism.actuators))))
-    outputs = _solved(factor, wrt, residual.slopes(force, wrt), 1.0)
+    outputs = _solved(factor, wrt, residual.derivatives(force, wrt), 1.0)
     quality = port("quality", mechanism.quality(legs, factor.quality), ())
     inputs = (*x.state, x.acceleration, x.wrench)
     return Expression("inverse_dynamics_derivatives", inputs, (*outputs, quality), mechanism.port)
@@ -174,8 +172,10 @@ def _direct(
     factor = SymmetricFactor(rest.mass)
     residual = _Residual(mechanism, x, solution.acceleration, friction, loads, numbers)
     blocks = [b for b in wrt if b != "force"]
-    slopes = dict(zip(blocks, residual.slopes(x.force.symbols, blocks), strict=True)) | {"force": -rest.jacobian.T}
-    columns = _solved(factor, wrt, [slopes[b] for b in wrt], -1.0)
+    by_block = dict(zip(blocks, residual.derivatives(x.force.symbols, blocks), strict=True)) | {
+        "force": -rest.jacobian.T
+    }
+    columns = _solved(factor, wrt, [by_block[b] for b in wrt], -1.0)
     outputs = [port(p.name, rest.platform.acceleration(_matrix(p)), None) for p in columns]
     inputs = (*x.state, x.force, x.wrench)
     quality = port("quality", solution.quality, ())
@@ -209,18 +209,18 @@ def regressor(mechanism: Mechanism, columns: ca.SX, loads: Loads | None = None) 
     if mechanism.platform.elastic:
         raise InputError(
             "regressor: forces of a robot with a flexible platform are not linear in its inertias, which decide how it "
-            "vibrates too; model.derivatives has their slopes"
+            "vibrates too; model.derivatives gives their derivatives"
         )
     platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
     state = State.of(mechanism, platform, True, loads)
     residual = _Residual(mechanism, x, x.acceleration.symbols, True, loads, columns)
     # A number acts through a wrench of few components: those are multiplied, not every column solved for.
     inverse, determined = _forces_of_wrenches(state.jacobian)
-    matrix = inverse @ platform.reduced(_jacobian(platform.required_wrench, columns))
-    for slopes in residual.legs(ca.SX.zeros(len(mechanism.actuators))):
-        y = ca.SX.sym("y", slopes.y.numel())
-        put = platform.reduced(_jacobian(slopes.residual(slopes.leg, y), y))
-        matrix = matrix + (inverse @ put) @ slopes.by_numbers
+    matrix = inverse @ platform.reduced(ca.jacobian(platform.required_wrench, columns))
+    for one in residual.legs(ca.SX.zeros(len(mechanism.actuators))):
+        y = ca.SX.sym("y", one.y.numel())
+        put = platform.reduced(ca.jacobian(one.residual(one.leg, y), y))
+        matrix = matrix + (inverse @ put) @ one.by_numbers
     quality = mechanism.quality(state.legs, determined)
     outputs = port("regressor", matrix, matrix.shape), port("quality", quality, ())
     given = () if loads is None else loads.ports

@@ -18,13 +18,13 @@ import casadi as ca
 from ..errors import InputError
 from ..friction import Law, Loads, Smooth, law_of, loaded_pairs
 from ..mechanism import LegAtState, Mechanism
-from ..mechanism.free_bodies import Wrench
+from ..mechanism.free_bodies import JointWrenches
 from ..platforms import Inputs
 from ..symbols.expression import Expression, Iteration, port
 from ..symbols.fixed_point import fixed_point
 from ..symbols.vectors import dot, norm
 from . import newton_euler, virtual_power
-from .newton_euler.overconstrained import GeneralBalance
+from .newton_euler import GeneralBalance
 from .solution import Distribution, motion_inputs
 
 
@@ -45,10 +45,7 @@ class DryFriction:
         return DryFriction(law_of(law, float(width)), coupling)  # type: ignore[arg-type]
 
 
-Wrenches = list[tuple[str, str, Wrench]]
-
-
-def load_parts(mechanism: Mechanism, wrenches: Wrenches, legs: list[LegAtState]) -> list[tuple[ca.SX, bool]]:
+def load_parts(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState]) -> list[tuple[ca.SX, bool]]:
     """What the load of each joint with Coulomb friction is the size of, and whether sizes of the parts are summed.
 
     F of rotary joints, N.normal of slides; of a slide that names no normals N, the force square to it.
@@ -67,13 +64,13 @@ def load_parts(mechanism: Mechanism, wrenches: Wrenches, legs: list[LegAtState])
     return result
 
 
-def joint_loads(mechanism: Mechanism, wrenches: Wrenches, legs: list[LegAtState]) -> ca.SX:
+def joint_loads(mechanism: Mechanism, wrenches: JointWrenches, legs: list[LegAtState]) -> ca.SX:
     """Loads of the joints with Coulomb friction (k): |F| of rotary joints, sum of |N.normal| of slides, or |N|."""
     parts = load_parts(mechanism, wrenches, legs)
     return ca.vertcat(*[ca.sum1(ca.fabs(part)) if summed else norm(part) for part, summed in parts])
 
 
-Measure = Callable[[Mechanism, Wrenches, list[LegAtState]], Any]
+Measure = Callable[[Mechanism, JointWrenches, list[LegAtState]], Any]
 """What is asked of the joints' wrenches: their loads, or the parts of these."""
 
 
@@ -123,7 +120,7 @@ def loads_in_motion(
         state = virtual_power.State.of(mechanism, platform, True, loads)
         force = x.force.symbols - state.driven_friction
         wrenches = newton_euler.flexible_wrenches(mechanism, x, acceleration, elastic, force, True, loads)
-    elif newton_euler.closed_form(mechanism):
+    elif newton_euler.has_closed_form(mechanism):
         solved = newton_euler.balance(mechanism, platform, x.wrench.symbols, True, loads)
         wrenches = newton_euler.joint_wrenches(solved.legs, solved.mu)
     elif mechanism.redundant and shared is None:
@@ -136,12 +133,12 @@ def loads_in_motion(
         general = newton_euler.general_balance(
             mechanism, x, platform, True, loads, shared if mechanism.redundant else None
         )
-        _refuse_open(mechanism, general)
+        _refuse_undetermined(mechanism, general)
         wrenches = general.wrenches
     return measure(mechanism, wrenches, mechanism.attach(platform))
 
 
-def _refuse_open(mechanism: Mechanism, solved: GeneralBalance) -> None:
+def _refuse_undetermined(mechanism: Mechanism, solved: GeneralBalance) -> None:
     """Raise if inner stresses of an overconstrained robot decide a reaction that Coulomb friction depends on."""
     rows = zip(solved.wrenches, solved.determined, strict=True)
     known = {(leg, joint) for (leg, joint, _), row in rows if row[:3].all()}

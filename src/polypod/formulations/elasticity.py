@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import casadi as ca
 
-from ..friction.joints import angular_velocity, relative_velocity
 from ..legs import Joint
-from ..mechanism import LegAtState, Mechanism
+from ..mechanism import Mechanism
+from ..mechanism.joint_rates import joint_rate
 from ..platforms import PlatformState
 from ..platforms.lower_mobility import LowerMobilityState
 from ..platforms.motion import frame_of
 from ..symbols.expression import Expression, Port, port
-from ..symbols.vectors import cross, dot
+from ..symbols.vectors import cross
 
 
 def springs_of(mechanism: Mechanism) -> list[tuple[str, int | None]]:
@@ -73,7 +73,7 @@ def _motion(mechanism: Mechanism, number: int, joint: Joint, pose: Port) -> ca.S
     x.pose = pose
     state = mechanism.platform.at(x, x.twist.symbols, ca.SX.zeros(6))
     leg = mechanism.attach(state)[number]
-    slopes = ca.jacobian(_rate(leg, joint), x.twist.symbols)
+    slopes = ca.jacobian(joint_rate(leg, joint), x.twist.symbols)
     return ca.substitute(slopes, x.twist.symbols, ca.SX.zeros(6)) @ _twists(state)
 
 
@@ -111,13 +111,3 @@ def mass_on_base(mechanism: Mechanism) -> Expression:
     matrix = ca.substitute(allowed.T @ slopes @ allowed, twist, ca.SX.zeros(6))
     outputs = port("mass", matrix, (m + 6, m + 6)), port("quality", mechanism.quality(legs), ())
     return Expression("mass_on_base", x.place, outputs, mechanism.port)
-
-
-def _rate(leg: LegAtState, joint: Joint) -> ca.SX:
-    if joint.kind == "prismatic":
-        return dot(leg.at_tip(joint.axes[0]), relative_velocity(leg, joint, leg.at_tip(joint.point)))
-    rate = angular_velocity(leg, joint.child) - angular_velocity(leg, joint.parent)
-    if joint.spins_about is None:
-        return rate
-    line = leg.at_tip(joint.spins_about)
-    return rate - dot(rate, line) * line

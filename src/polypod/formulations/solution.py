@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import casadi as ca
 
-from ..errors import InputError
 from ..mechanism import Mechanism
 from ..platforms import Inputs
 from ..symbols.expression import Port
@@ -37,16 +36,6 @@ class Distribution:
     def ports(self) -> tuple[Port, ...]:
         """The inputs it adds to a function."""
         return (self.weights, self.preferred)
-
-
-def refuse_open_legs(mechanism: Mechanism, what: str, instead: str) -> None:
-    """Raise if a leg is closed by iterating: what differentiates or writes a leg's own angles needs closed forms."""
-    names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
-    if names:
-        raise InputError(
-            f"{what}: {names} of {mechanism.robot.name!r} close by iterating and their angles are needed in closed "
-            f"form; {instead}"
-        )
 
 
 def motion_inputs(x: Inputs, distribution: Distribution | None, loads: tuple[Port, ...]) -> tuple[Port, ...]:

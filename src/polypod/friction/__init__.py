@@ -7,7 +7,7 @@ from .joints import (
     JointFriction,
     Loads,
     actuator_friction,
-    driven_dry,
+    dry_drives,
     friction_pairs,
     has_dry_friction,
     has_friction,
@@ -16,32 +16,31 @@ from .joints import (
 )
 from .laws import LAWS, Law, Smooth, law_of
 from .sliding import SlidingJoint, dry_joints, sliding_joints
-from .stick import INSTANT, REST, Held, after, hold, restarted
+from .stick import INSTANT, FrictionRound, friction_round, next_modes, resumed_tries
 
 __all__ = [
     "INSTANT",
     "LAWS",
-    "REST",
     "Coefficients",
     "FrictionPair",
+    "FrictionRound",
     "GivenForces",
-    "Held",
     "JointFriction",
     "Law",
     "Loads",
     "SlidingJoint",
     "Smooth",
     "actuator_friction",
-    "after",
-    "driven_dry",
+    "dry_drives",
     "dry_joints",
     "friction_pairs",
+    "friction_round",
     "has_dry_friction",
     "has_friction",
-    "hold",
     "law_of",
     "loaded_joints",
     "loaded_pairs",
-    "restarted",
+    "next_modes",
+    "resumed_tries",
     "sliding_joints",
 ]

@@ -17,9 +17,10 @@ from ..legs import Joint
 from ..legs.contract import field_at
 from ..mechanism import LegAtState, LegModel, Mechanism
 from ..mechanism.free_bodies import Wrench
+from ..mechanism.joint_rates import joint_rate
 from ..mechanism.leg import PlacedLeg
 from ..symbols.expression import Port
-from ..symbols.vectors import absent, cross, dot, total
+from ..symbols.vectors import absent, total
 from .laws import Law
 
 Key = tuple[str, str]
@@ -53,13 +54,9 @@ class Loads:
     def dry(self, key: Key, coefficients: Coefficients, rate: ca.SX) -> ca.SX:
         """What overcomes dry friction of a joint at a rate: (k L + d) w/|w|, more where it moves slowly (Stribeck)."""
         limit = coefficients.limit(self.values.get(key, ca.SX(0)))
-        if coefficients.falls and not absent(coefficients.stribeck):
-            limit = limit * coefficients.curve(rate, coefficients.stribeck**2)
-        return limit * self.direction(key, rate)
-
-    def direction(self, key: Key, rate: ca.SX) -> ca.SX:
-        """The direction of a joint's rate."""
-        return self.law.direction(rate)
+        if coefficients.static_exceeds_kinetic and not absent(coefficients.stribeck):
+            limit = limit * coefficients.stribeck_factor(rate, coefficients.stribeck**2)
+        return limit * self.law.direction(rate)
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class Coefficients:
     stribeck: Any = 0.0
 
     @property
-    def none(self) -> bool:
+    def frictionless(self) -> bool:
         """Whether the joint has no friction by the robot's topology."""
         return absent(self.viscous) and not self.dry
 
@@ -95,17 +92,17 @@ class Coefficients:
         return not (absent(self.coulomb) and absent(self.drag))
 
     @property
-    def falls(self) -> bool:
-        """Whether dry friction is less in motion than at rest, by the robot's topology."""
+    def static_exceeds_kinetic(self) -> bool:
+        """Whether dry friction is more at rest than in motion, by the robot's topology."""
         return self.dry and not absent(self.static - 1)
 
     def limit(self, load: ca.SX) -> ca.SX:
         """What dry friction resists with in motion, k L + d."""
         return ca.SX(self.drag) if absent(self.coulomb) else self.drag + self.coulomb * load
 
-    def curve(self, rate: ca.SX, width2: Any) -> ca.SX:
-        """How many times its limit dry friction is at a rate: 1 + (s - 1) exp(-w.w/v^2), ``width2`` v^2 > 0."""
-        return 1 + (self.static - 1) * ca.exp(-ca.dot(rate, rate) / width2)
+    def stribeck_factor(self, rate: ca.SX, speed2: Any) -> ca.SX:
+        """Dry friction at a rate over its limit in motion: 1 + (s - 1) exp(-w.w/v^2), ``speed2`` is v^2 > 0."""
+        return 1 + (self.static - 1) * ca.exp(-ca.dot(rate, rate) / speed2)
 
     def resistance(self, rate: ca.SX, key: Key, loads: Loads | None) -> ca.SX:
         """What overcomes friction at a rate: c w + (k L + d) w/|w|; without loads, only its viscous part."""
@@ -117,7 +114,7 @@ class Coefficients:
 
 @dataclass(frozen=True)
 class FrictionPair:
-    """Where a leg has friction: a joint, or the turning or the sliding of a cylindrical one as a joint by itself.
+    """Two bodies that rub: a joint, or the rotation or the translation of a cylindrical one as a joint by itself.
 
     ``of`` is the name of the whole joint; ``actuator`` the number in the leg of what drives this motion, if anything.
     """
@@ -129,7 +126,7 @@ class FrictionPair:
 
 
 def friction_pairs(leg: LegModel | PlacedLeg) -> list[FrictionPair]:
-    """All friction of a leg."""
+    """Every joint of a leg that has friction."""
     found = []
     actuators = leg.placement.actuators
     for whole in leg.placement.joints:
@@ -140,7 +137,7 @@ def friction_pairs(leg: LegModel | PlacedLeg) -> list[FrictionPair]:
             driven = [
                 k for k, a in enumerate(actuators) if a.joint == whole.name and (joint is whole or a.unit == unit)
             ]
-            if not friction.none:
+            if not friction.frictionless:
                 found.append(FrictionPair(joint, whole.name, friction, driven[0] if driven else None))
     return found
 
@@ -153,10 +150,10 @@ def loaded_joints(mechanism: Mechanism) -> list[Key]:
 def loaded_pairs(mechanism: Mechanism) -> dict[Key, FrictionPair]:
     """Friction that depends on reactions."""
     return {
-        (leg.name, r.joint.name): r
+        (leg.name, pair.joint.name): pair
         for leg in mechanism.legs
-        for r in friction_pairs(leg)
-        if not absent(r.friction.coulomb)
+        for pair in friction_pairs(leg)
+        if not absent(pair.friction.coulomb)
     }
 
 
@@ -170,7 +167,7 @@ def has_dry_friction(mechanism: Mechanism) -> bool:
     return any(pair.friction.dry for leg in mechanism.legs for pair in friction_pairs(leg))
 
 
-def driven_dry(leg: LegModel | PlacedLeg) -> list[bool]:
+def dry_drives(leg: LegModel | PlacedLeg) -> list[bool]:
     """Whether the motion that each actuator of a leg drives has dry friction."""
     dry = {pair.actuator for pair in friction_pairs(leg) if pair.friction.dry}
     return [k in dry for k in range(len(leg.placement.actuators))]
@@ -207,17 +204,11 @@ class JointFriction:
                 continue
             points[pair.of] = leg.at_tip(joint.point)
             before = by_joint.get(pair.of, Wrench(ca.SX.zeros(3), ca.SX.zeros(3)))
+            rate = joint_rate(leg, joint)
+            resistance = data.resistance(rate, key, loads)
             if joint.kind == "prismatic":
-                axis = leg.at_tip(joint.axes[0])
-                rate = dot(axis, relative_velocity(leg, joint, points[pair.of]))
-                resistance = data.resistance(rate, key, loads)
-                by_joint[pair.of] = Wrench(before.force - resistance * axis, before.moment)
+                by_joint[pair.of] = Wrench(before.force - resistance * leg.at_tip(joint.axes[0]), before.moment)
             else:
-                rate = angular_velocity(leg, joint.child) - angular_velocity(leg, joint.parent)
-                if joint.spins_about is not None:
-                    line = leg.at_tip(joint.spins_about)
-                    rate = rate - dot(rate, line) * line
-                resistance = data.resistance(rate, key, loads)
                 by_joint[pair.of] = Wrench(before.force, before.moment - resistance)
             power = power + ca.dot(resistance, rate)
         return JointFriction(leg, by_joint, points, at_actuators, power)
@@ -263,31 +254,6 @@ class JointFriction:
         if not wrench.force.is_zero():
             pull = pull + self.leg.force(-wrench.force)
         return total(on_leg, (3, len(model.columns))), pull
-
-
-def angular_velocity(leg: LegAtState, body: str) -> ca.SX:
-    """Angular velocity of a body of a leg (``base`` and ``platform`` among them), base axes."""
-    if body == "base":
-        return ca.SX.zeros(3)
-    if body == "platform":
-        return leg.tip.spin
-    vectors, rates, _ = leg.vectors
-    return leg.model.angular_velocity(body, vectors, rates)
-
-
-def relative_velocity(leg: LegAtState, joint: Joint, point: ca.SX) -> ca.SX:
-    """Velocity of the child's point at a joint against that of the parent's, base axes."""
-    vectors, rates, _ = leg.vectors
-
-    def velocity(body: str) -> ca.SX:
-        if body == "base":
-            return ca.SX.zeros(3)
-        if body == "platform":
-            place, rate, _ = leg.tip.series
-            return rate + cross(leg.tip.spin, point - place)
-        return leg.model.point_velocity(body, vectors, rates, point)
-
-    return velocity(joint.child) - velocity(joint.parent)
 
 
 def actuator_friction(frictions: list[JointFriction]) -> ca.SX:

@@ -25,7 +25,7 @@ def closure(mechanism: Mechanism, places: list[int]) -> Expression | Iteration:
     if mobility is not None:
         for leg, k in (*mobility.used, *mobility.redundant):
             values.append(legs[leg].constraint_values[k])
-            rows.append(legs[leg].constraints[k].T)
+            rows.append(legs[leg].constraint_rows[k].T)
     elif mechanism.robot.freedoms:
         # legs state no constraints: the platform keeps to its freedoms whatever the numbers are
         basis = Freedoms(mechanism.robot).basis

@@ -60,7 +60,7 @@ class Geometry:
         wanted = set(self.paths)
         # joints that are drawn in line need not be so: a machine is never exactly as drawn
         legs: Any = self.robot.legs
-        general = self.robot.model_copy(update={"legs": tuple(leg.aslant() for leg in legs)})
+        general = self.robot.model_copy(update={"legs": tuple(leg.in_general_position() for leg in legs)})
         self.mechanism = Mechanism(general, None, lambda entry: entry.path in wanted)
         if not model.mobility.full:
             # a pose is what legs make of it: none of its six components is fixed beforehand

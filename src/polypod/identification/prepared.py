@@ -11,7 +11,7 @@ from scipy.interpolate import BSpline
 
 from ..arrays import Array
 from ..errors import InputError
-from ..friction import driven_dry
+from ..friction import dry_drives
 from ..model import Model
 from .logs import Log
 from .numbers import Motion
@@ -158,7 +158,7 @@ def _moving_part(
 
 def _slow(model: Model, smooth: Smooth) -> NDArray[np.bool_]:
     """Samples (n, a) at which an actuated joint with dry friction has no known direction."""
-    dry = [one for leg in model.kernels.mechanism.placed for one in driven_dry(leg)]
+    dry = [one for leg in model.kernels.mechanism.placed for one in dry_drives(leg)]
     return (np.abs(smooth.qdot) < SLOW * smooth.rate_noise) & np.array(dry, dtype=bool)
 
 

@@ -137,7 +137,7 @@ class Limit:
 class Condition:
     """What must be positive for the leg to close and move: ``margin`` is about 1 in a good pose, 0 at the edge.
 
-    A margin is the part of a number's digits that is left: rounding over it is the error of what follows from it.
+    What is computed from it has a relative error of about rounding (1e-16) divided by the margin.
 
     ``excess`` is by how much the pose is too far, in ``unit``, for the message when the margin is lost.
     A condition that is ``in_quality`` is part of every state's quality; one whose loss makes another not a number need
@@ -154,7 +154,7 @@ class Condition:
 
 @dataclass(frozen=True)
 class Unknowns:
-    """What a leg without a closed form leaves to be found: n unknowns z with n ``equations`` c(tip, z) = 0.
+    """Unknowns of a leg without a closed form: n unknowns z with n ``equations`` c(tip, z) = 0.
 
     ``place`` are symbols (k) of where the unknowns are (an angle as cosine and sine), ``home`` their values at home,
     ``move`` symbols (n) of a displacement from there and ``moved`` (k) the place after it. Everything a placement
@@ -172,7 +172,7 @@ class Unknowns:
 
 @dataclass(frozen=True)
 class Constraint:
-    """What a leg of fewer than six freedoms demands of the platform: ``value`` [m or rad] is zero in every pose."""
+    """A constraint of a leg of fewer than six freedoms on the platform: ``value`` [m or rad] is zero in every pose."""
 
     name: str
     value: ca.SX

@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..description import Friction, LegData
 from ..description.units import wrong_motion
 from ..symbols.vectors import Frame
-from .assembly import Assembly
+from .consistency import Consistency
 from .contract import SMALLEST_MARGIN, OwnAxes, Placement
 from .strut import Strut
 
@@ -65,14 +65,14 @@ class Leg(LegData):
                 return [f"{condition.name} ({excess:.6g} {condition.unit})"]
         return []
 
-    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
+    def consistency_faults(self, poses: Sequence[Any]) -> list[str]:
         """What of the leg's bodies and joints does not hang together at poses (4, 4) around home."""
         tip = Frame.symbols("tip")
         tips = [(pose[:3, 3] + pose[:3, :3] @ np.array(self.platform), pose[:3, :3]) for pose in poses]
-        return Assembly(self.place(tip), tip).faults(tips)
+        return Consistency(self.place(tip), tip).faults(tips)
 
-    def aslant(self) -> Any:
-        """The same leg with functions that hold whatever its numbers become, not only where they stay straight."""
+    def in_general_position(self) -> Any:
+        """The same leg with functions that hold whatever its numbers become: it takes nothing as straight or square."""
         return self
 
     def friction_joints(self) -> dict[str, set[str]]:

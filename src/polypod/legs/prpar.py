@@ -6,6 +6,7 @@ from typing import Literal
 
 import casadi as ca
 
+from ..arrays import Array
 from ..description import Body, Friction
 from ..description.quantities import Direction, Length, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
@@ -13,6 +14,7 @@ from .contract import Actuator, Condition, Joint, PlacedBody, Placement
 from .limits import range_limit
 from .rail import RailLeg, guide, slide
 from .springs import Stiffness, springs
+from .strut import Strut
 
 _MASSLESS = Body(mass=0.0)
 
@@ -39,6 +41,10 @@ class PRPaR(RailLeg, kind="PRPaR"):
     platform_friction: Friction = Friction()
     travel: Range | None = None
     stiffness: Stiffness = None
+
+    def strut(self, q: Array) -> Strut | None:
+        """A long bar in the middle, from the slider. None of a kind that states another placement."""
+        return self._rail_strut(q) if type(self).place is PRPaR.place else None
 
     def place(self, tip: Frame) -> Placement:
         """Both long bars are parallel to n from slider to platform joint, Staicu (6) for leg C."""

@@ -6,7 +6,6 @@ from typing import Literal
 
 import casadi as ca
 
-from ..arrays import Array
 from ..description import Body, Friction
 from ..description.quantities import Direction, Range
 from ..symbols.vectors import Frame, columns, cross, vector
@@ -34,9 +33,6 @@ class PRU(RailLeg, kind="PRU"):
     universal_friction: Friction = Friction()
     travel: Range | None = None
     stiffness: Stiffness = None
-
-    def strut(self, q: Array) -> None:
-        """None: its platform joint lets the platform turn about two axes only."""
 
     def place(self, tip: Frame) -> Placement:
         """Slider and link direction by Staicu (6), (7): lambda + L a20^T u1 ends at the platform joint."""

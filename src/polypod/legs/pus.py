@@ -9,6 +9,7 @@ from typing import Literal
 
 import casadi as ca
 
+from ..arrays import Array
 from ..description import Body, ConeLimit, Friction
 from ..description.quantities import Direction, Mass, Range
 from ..symbols.vectors import Frame, columns, cross, dot, norm, vector
@@ -16,6 +17,7 @@ from .contract import Actuator, Condition, Joint, PlacedBody, Placement
 from .limits import cone_limit, range_limit
 from .rail import RailLeg, guide, slide
 from .springs import Stiffness, springs
+from .strut import Strut
 
 
 class PUS(RailLeg, kind="PUS"):
@@ -47,6 +49,10 @@ class PUS(RailLeg, kind="PUS"):
     link_stiffness: Stiffness = None
     universal_stiffness: Stiffness = None
     spherical_stiffness: Stiffness = None
+
+    def strut(self, q: Array) -> Strut | None:
+        """The link from its slider. None of a kind that states another placement."""
+        return self._rail_strut(q) if type(self).place is PUS.place else None
 
     def place(self, tip: Frame) -> Placement:
         """Slider and link direction by (8); the link turns with its universal joint (13)."""

@@ -61,8 +61,8 @@ class RailLeg(DrivenLeg):
         rest = {key: item for key, item in value.items() if key != "rail_end"}
         return {"travel": (0.0, reach), **rest, "rail_direction": tuple(x / reach for x in span)}
 
-    def strut(self, q: Array) -> Strut | None:
-        """The link from its slider, wherever that is."""
+    def _rail_strut(self, q: Array) -> Strut:
+        """The link from its slider, which q moves along the rail."""
         point = np.array(self.rail_start) + q[..., None] * np.array(self.rail_direction)
         return Strut(point, np.broadcast_to(np.float64(self.length), q.shape), np.array(self.platform))
 

@@ -10,7 +10,7 @@ from ..description.quantities import Number
 from .contract import Spring
 
 Stiffness = Annotated[Number | None, Field(gt=0, json_schema_extra={"unit": "N/m"})]
-"""Of a part that is rigid unless a stiffness is given [N/m]."""
+"""Stiffness [N/m] of a part of a leg, which is rigid if none is given."""
 
 
 def springs(load: Any, **parts: Any) -> tuple[Spring, ...]:

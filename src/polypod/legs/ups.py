@@ -50,8 +50,10 @@ class UPS(DrivenLeg, kind="UPS"):
     universal_stiffness: Stiffness = None
     spherical_stiffness: Stiffness = None
 
-    def strut(self, q: Array) -> Strut:
-        """The leg itself, from its base joint; q is its length."""
+    def strut(self, q: Array) -> Strut | None:
+        """The leg itself, from its base joint; q is its length. None of a kind that states another placement."""
+        if type(self).place is not UPS.place:
+            return None
         return Strut(np.broadcast_to(np.array(self.base), (*q.shape, 3)), q, np.array(self.platform))
 
     def _pod(self, tip: Frame) -> tuple[ca.SX, ca.SX, ca.SX, ca.SX, ca.SX]:

@@ -30,7 +30,7 @@ def closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | 
 
 def _closed(mechanism: Mechanism, function: Expression | Iteration, pose: Port | None) -> Expression | Iteration:
     inputs = {p.name: p for p in (*function.inputs, *(() if pose is None else (pose,)))}
-    if not mechanism.open_legs or "pose" not in inputs:
+    if not mechanism.implicit_legs or "pose" not in inputs:
         return function
     closing = Closing(mechanism, inputs)
     loop = continuation(mechanism.places, mechanism.home_places, closing.newton)
@@ -57,7 +57,7 @@ def closed_places(mechanism: Mechanism) -> Expression | Iteration:
     """Where the unknowns of all legs that need closing are, to rounding, at a pose (and elastic coordinates)."""
     x = mechanism.inputs()
     _, legs = mechanism.resting(x)
-    places = port("places", ca.vertcat(*[legs[number].place for number in mechanism.open_legs]))
+    places = port("places", ca.vertcat(*[legs[number].place for number in mechanism.implicit_legs]))
     inputs = tuple(p for p in x.state if p.name in ("pose", "elastic"))
     return closed(mechanism, Expression("places", inputs, (places,), mechanism.port))
 
@@ -86,15 +86,15 @@ class Closing:
         x.elastic = self._inputs.get("elastic", x.elastic)
         platform = self._mechanism.platform.rest(x)
         moved, gap2, determinants, at = [], ca.SX(0), [], 0
-        for number in self._mechanism.open_legs:
+        for number in self._mechanism.implicit_legs:
             leg = self._mechanism.legs[number]
             assert leg.unknowns is not None
             count = leg.unknowns.place.numel()
             tip = platform.tip(number, leg.arm)
             here = ca.vertcat(tip.series[0], ca.vec(tip.axes), places[at : at + count])
-            after, gap, *own = _at(leg, here)
+            after, residual, *own = _at(leg, here)
             moved.append(after)
-            gap2 = ca.fmax(gap2, ca.dot(gap, gap) / leg.unknowns.size**2)
+            gap2 = ca.fmax(gap2, ca.dot(residual, residual) / leg.unknowns.size**2)
             determinants += own
             at += count
         return ca.vertcat(*moved), gap2, determinants
@@ -109,8 +109,8 @@ class Closing:
 
 
 def _at(leg: LegModel, here: ca.SX) -> list[ca.SX]:
-    """Place after a step of Newton, gap before it and determinants, at inputs and a place."""
+    """Place after a step of Newton, residual before it and determinants, at inputs and a place."""
     assert leg.unknowns is not None
-    moved, gap, factor = leg.closing
+    moved, residual, factor = leg.newton_step
     symbols = ca.vertcat(leg.all_inputs, leg.unknowns.place)
-    return list(ca.substitute([moved, gap, *factor.determinants], [symbols], [here]))
+    return list(ca.substitute([moved, residual, *factor.determinants], [symbols], [here]))

@@ -45,7 +45,7 @@ def motion(mechanism: Mechanism) -> Iteration:
         """Legs, factored slopes, and the determinants whose signs tell branches apart."""
         xi = chosen @ part + others @ now[:n]
         _, legs = _at(mechanism, _displaced(mechanism, xi), now[n:])
-        factor = BlockFactor(ca.sparsify(mechanism.following_rows(legs) @ _slopes(xi) @ others))
+        factor = BlockFactor(ca.sparsify(mechanism.following_rows(legs) @ _displacement_jacobian(xi) @ others))
         return legs, factor, [*factor.determinants, *(d for leg in legs for d in leg.closing_determinants)]
 
     # the same expressions at home, so that blocks and pivots are alike
@@ -60,9 +60,9 @@ def motion(mechanism: Mechanism) -> Iteration:
         same = ca.SX(1)
         for one, home in zip(signs, drawn, strict=True):
             same = ca.logic_and(same, one * home > 0)
-        value = _off(mechanism, legs, t * x.symbols[joints, 0])
+        value = _residual(mechanism, legs, t * x.symbols[joints, 0])
         step = -factor.solve(value)
-        gaps = [leg.before for leg in legs if leg.model.unknowns is not None]
+        gaps = [leg.start_residual for leg in legs if leg.model.unknowns is not None]
         gap2 = sum((ca.dot(gap, gap) for gap in gaps), ca.dot(value, value)) / size**2
         places = [leg.place for leg in legs if leg.model.unknowns is not None]
         return NewtonStep(ca.vertcat(now[:n] + step, *places), gap2, same)
@@ -71,7 +71,7 @@ def motion(mechanism: Mechanism) -> Iteration:
     # one step more, and then derivatives
     last = newton(ca.SX(1), unknowns)
     xi = chosen @ x.symbols + others @ last.moved[:n]
-    pose, slopes = _displaced(mechanism, xi), _slopes(xi)
+    pose, slopes = _displaced(mechanism, xi), _displacement_jacobian(xi)
     _, legs = _at(mechanism, pose, mechanism.places)
     rows = mechanism.following_rows(legs)
     factor = BlockFactor(ca.sparsify(rows @ slopes @ others))
@@ -91,7 +91,8 @@ def motion(mechanism: Mechanism) -> Iteration:
         port(
             "quality",
             ca.fmin(
-                mechanism.quality(legs), ca.fmin(last.same_branch, _kept(mechanism, legs, x.symbols[joints, 0], size))
+                mechanism.quality(legs),
+                ca.fmin(last.same_branch, _constraints_hold(mechanism, legs, x.symbols[joints, 0], size)),
             ),
             (),
         ),
@@ -149,7 +150,7 @@ def _bases(mechanism: Mechanism) -> tuple[ca.DM, ca.DM]:
     return state.chosen, state.others
 
 
-def _off(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX) -> ca.SX:
+def _residual(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX) -> ca.SX:
     """What must vanish (6 - m + j): the constraints, and how far joints are from given coordinates.
 
     Angles are the same after a full turn, so that a crank may go round.
@@ -160,9 +161,9 @@ def _off(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX) -> ca.SX:
     return ca.vertcat(mechanism.constraint_values(legs), *own)
 
 
-def _kept(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX, size: ca.SX) -> ca.SX:
+def _constraints_hold(mechanism: Mechanism, legs: list[LegAtState], joints: ca.SX, size: ca.SX) -> ca.SX:
     """1 where the constraints hold and joints have their coordinates, else 0."""
-    value = _off(mechanism, legs, joints)
+    value = _residual(mechanism, legs, joints)
     return ca.if_else(ca.dot(value, value) <= (1e-10 * size) ** 2, 1, 0)
 
 
@@ -184,15 +185,15 @@ def _at(
 
 def _displaced(mechanism: Mechanism, xi: ca.SX) -> ca.SX:
     """Row-major pose (16) at a displacement from home."""
-    a, b, _ = _quotients(dot(xi[3:], xi[3:]))
+    a, b, _ = _rotation_coefficients(dot(xi[3:], xi[3:]))
     tilde = skew(xi[3:])
     turn = ca.SX.eye(3) + a * tilde + b * (tilde @ tilde)
     return pose_of(Frame(mechanism.home.origin + xi[:3], turn @ mechanism.home.axes))
 
 
-def _slopes(xi: ca.SX) -> ca.SX:
+def _displacement_jacobian(xi: ca.SX) -> ca.SX:
     """A (6, 6) of twist = A xi'."""
-    _, b, c = _quotients(dot(xi[3:], xi[3:]))
+    _, b, c = _rotation_coefficients(dot(xi[3:], xi[3:]))
     tilde = skew(xi[3:])
     turn = ca.SX.eye(3) + b * tilde + c * (tilde @ tilde)
     return ca.diagcat(ca.SX.eye(3), turn)
@@ -201,11 +202,11 @@ def _slopes(xi: ca.SX) -> ca.SX:
 def _turning(xi: ca.SX, rate: ca.SX) -> ca.SX:
     """A' xi', what the twist changes by at constant rates of the displacement."""
     at, along = ca.SX.sym("xi", 6), ca.SX.sym("rate", 6)
-    change = ca.jtimes(_slopes(at) @ along, at, along)
+    change = ca.jtimes(_displacement_jacobian(at) @ along, at, along)
     return ca.substitute([change], [at, along], [xi, rate])[0]
 
 
-def _quotients(square: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+def _rotation_coefficients(square: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
     """sin(p)/p, (1 - cos(p))/p^2 and (p - sin(p))/p^3 of p^2, by series up to one radian."""
     near = square < 1
     s = ca.if_else(near, 1, square)

@@ -13,6 +13,7 @@ from ..lazy import lazy
 from ..legs import Joint, Placement
 from ..symbols.vectors import cross, total
 from .leg_at_state import LegAtState
+from .vectors import VectorRef
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,10 @@ class Wrench:
     def about(self, old: ca.SX, new: ca.SX) -> Wrench:
         """The same wrench with its moment about another point."""
         return Wrench(self.force, self.moment + cross(old - new, self.force))
+
+
+JointWrenches = list[tuple[str, str, Wrench]]
+"""(leg, joint, wrench on the joint's child at the joint's point) of joints, in the order of the legs' joints."""
 
 
 class JointTree:
@@ -109,7 +114,7 @@ class FreeBodies:
         return total([force for _, _, force, is_origin in self._inertial_forces(bodies) if is_origin], (3, 1))
 
     def inertial_forces(
-        self, bodies: Sequence[str], axes: Sequence[object], point: ca.SX, scale: Any = 1.0
+        self, bodies: Sequence[str], axes: Sequence[VectorRef], point: ca.SX, scale: Any = 1.0
     ) -> tuple[list[ca.SX], ca.SX, ca.SX]:
         """Forces on given axes, at the tip, and the moment about a point of all others; times ``scale``."""
         keys = [self._key(axis) for axis in axes]
@@ -126,43 +131,41 @@ class FreeBodies:
 
     def _inertial_forces(self, bodies: Sequence[str], scale: Any = 1.0) -> Iterator[tuple[object, ca.SX, ca.SX, bool]]:
         """(key, vector, force W on it, whether it is an origin) for the distinct vectors of some bodies."""
-        vectors: dict[object, tuple[ca.SX, ca.SX, bool]] = {}
+        vectors: dict[tuple[object, bool], tuple[ca.SX, ca.SX]] = {}
         weights: dict[tuple[object, object], ca.SX] = {}
         loads: dict[object, ca.SX] = {}
         for name in bodies:
             body = self.leg.model.vectors.bodies[name]
-            keys = [self._key(ref) for ref in body.refs]
+            # an origin that stands still may have the numbers of an axis: (0, 0, 1)
+            keys = [(self._key(ref), k == 3) for k, ref in enumerate(body.refs)]
             for k, (key, ref) in enumerate(zip(keys, body.refs, strict=True)):
-                vectors[key] = (self.vector(ref), self._half_acceleration(ref), k == 3)
+                vectors[key] = (self.vector(ref), self._half_acceleration(ref))
                 loads[key] = loads.get(key, ca.SX(0)) + body.load[k]
                 for j, other in enumerate(keys):
                     weights[key, other] = weights.get((key, other), ca.SX(0)) + body.weight[k, j]
-        for key, (vector, _, is_origin) in vectors.items():
+        for key, (vector, _) in vectors.items():
             force = -(scale * loads[key]) * self._gravity
-            for other, (_, half, _) in vectors.items():
+            for other, (_, half) in vectors.items():
                 weight = weights.get((key, other), ca.SX(0))
                 if not weight.is_zero():
                     force = force + (2 * scale * weight) * half
-            yield key, vector, force, is_origin
+            yield key[0], vector, force, key[1]
 
     def link_length(self, name: str) -> Any:
         """Length of a link if it is fixed, else 0."""
         return next(body.length for body in self.leg.model.placement.bodies if body.name == name)
 
-    def vector(self, place: object) -> ca.SX:
-        """A vector of a body, by its place."""
-        if isinstance(place, int):
-            return self.values[:, place]
-        assert isinstance(place, ca.SX)
-        return place
+    def vector(self, ref: VectorRef) -> ca.SX:
+        """A vector of a body at this state."""
+        return self.values[:, ref] if isinstance(ref, int) else ref
 
-    def _half_acceleration(self, place: object) -> ca.SX:
-        return self._half[:, place] if isinstance(place, int) else ca.SX.zeros(3)
+    def _half_acceleration(self, ref: VectorRef) -> ca.SX:
+        return self._half[:, ref] if isinstance(ref, int) else ca.SX.zeros(3)
 
-    def _key(self, place: object) -> object:
-        if isinstance(place, ca.SX):
-            return tuple(place[i].element_hash() if not place[i].is_constant() else float(place[i]) for i in range(3))
-        return place
+    def _key(self, ref: VectorRef) -> object:
+        if isinstance(ref, ca.SX):
+            return tuple(ref[i].element_hash() if not ref[i].is_constant() else float(ref[i]) for i in range(3))
+        return ref
 
     def at_tip(self, expression: ca.SX) -> ca.SX:
         """An expression of the leg's placement at this state."""

@@ -17,7 +17,7 @@ _SMALL = 1e-9
 """Relative size of a singular value that is rounding, lengths over the robot's size."""
 
 
-def left_by_joints(robot: Robot) -> Array:
+def free_platform_motions(robot: Robot) -> Array:
     """Twists (6, m) of the platform at home that its legs' joints leave it, drives free; about the home position.
 
     Joint j lets its bodies' twists differ by its own motions only: N_j (V_child - V_parent) = 0 with N_j square to

@@ -68,7 +68,8 @@ class LegModel:
         self.actuators = self.placement.actuators
         self.unknowns = self.placement.unknowns
         if self.unknowns is not None:
-            self.placement = replace(self.placement, conditions=(*self.placement.conditions, *self._closes()))
+            conditions = (*self.placement.conditions, *self._closure_conditions())
+            self.placement = replace(self.placement, conditions=conditions)
         place, move, equations = _parts(self.unknowns)
         moving = ca.vertcat(self.all_inputs, place, move)
         self.vectors = MovingVectors(self.placement, moving, links_apart=simplify == "no-spin")
@@ -106,11 +107,11 @@ class LegModel:
         u = self.unknowns
         return ImplicitTape(self.inputs, u.place, u.move, y, u.equations, self.fixed)
 
-    def _closes(self) -> tuple[Condition, ...]:
+    def _closure_conditions(self) -> tuple[Condition, ...]:
         """What must hold for the unknowns to have been found: part of every state's quality by other means."""
         assert self.unknowns is not None
-        _, rest, factor = self.closing
-        gap = ca.sqrt(ca.dot(rest, rest))
+        _, residual, factor = self.newton_step
+        gap = ca.sqrt(ca.dot(residual, residual))
         near = ca.if_else(gap <= CLOSED * self.unknowns.size, 1, 0)
         return (
             Condition("the leg does not reach, or not in its drawn working mode: a gap is left", near, gap, "m", False),
@@ -120,17 +121,17 @@ class LegModel:
         )
 
     @lazy
-    def closing(self) -> tuple[ca.SX, ca.SX, BlockFactor]:
-        """One step of Newton for the unknowns: their place after it, the equations before it, and their slopes.
+    def newton_step(self) -> tuple[ca.SX, ca.SX, BlockFactor]:
+        """One step of Newton for the unknowns: their place after it, the residual before it, and its factored Jacobian.
 
         Functions of ``all_inputs`` and the unknowns' place.
         """
         u = self.unknowns
         assert u is not None
         still = ca.SX.zeros(u.move.numel())
-        slopes, rest = ca.substitute([ca.jacobian(u.equations, u.move), u.equations], [u.move], [still])
+        slopes, residual = ca.substitute([ca.jacobian(u.equations, u.move), u.equations], [u.move], [still])
         factor = BlockFactor(slopes)
-        return ca.substitute(u.moved, u.move, -factor.solve(rest)), rest, factor
+        return ca.substitute(u.moved, u.move, -factor.solve(residual)), residual, factor
 
     def at(self, x: ca.SX) -> Replay | ImplicitReplay:
         """Values at the tip, for first derivatives."""
@@ -175,6 +176,10 @@ class LegModel:
             first[:, place] = cross(omega, e)
             half[:, place] = cross(half_alpha, e) + 0.5 * cross(omega, cross(omega, e))
         return zero, first, half
+
+    def without_spin(self, body: str) -> bool:
+        """Whether a body is a link that is taken not to spin (``no-spin``)."""
+        return bool(self.spinless_axes) and self.vectors.bodies[body].along is not None
 
     def body_axes(self, body: str, vectors: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
         """Axes of a body in cyclic order, picked from the moving vectors (3, K) or their velocities."""
@@ -244,10 +249,19 @@ class LegModel:
             moved[:, place] = ca.SX.zeros(3)
         return moved
 
+    def _with_link_directions(self, values: Replay | ImplicitReplay, moves: ca.SX) -> ca.SX:
+        """Displacements (3 K) of the moving vectors, carried axes moved by their link's direction: (n x dn) x e."""
+        if not self.spinless_axes:
+            return moves
+        vectors, result = self.vectors_of(values.y), self.vectors_of(moves)
+        for place, along in self.spinless_axes.items():
+            result[:, place] = cross(cross(vectors[:, along], result[:, along]), vectors[:, place])
+        return ca.vec(result)
+
     def inertia_along(self, values: Replay | ImplicitReplay, directions: ca.SX) -> ca.SX:
         """Inertia matrix (m, m) with respect to rates u of tip inputs that move by ``directions`` u (inputs, m)."""
         count, m = len(self.columns), directions.size2()
-        moves = [values.tangent(directions[:, k])[: 3 * count] for k in range(m)]
+        moves = [self._with_link_directions(values, values.tangent(directions[:, k])[: 3 * count]) for k in range(m)]
         weighted = [ca.reshape(ca.reshape(move, 3, count) @ self.weights, 3 * count, 1) for move in moves]
         result = ca.SX.zeros(m, m)
         for i in range(m):

@@ -10,6 +10,7 @@ from ..lazy import lazy
 from ..platforms import PlatformState, Tip
 from ..symbols.implicit import ImplicitReplay
 from ..symbols.tape import Replay
+from ..symbols.vectors import absent
 from .leg import CLOSED, LegModel
 
 
@@ -39,14 +40,14 @@ class LegAtState:
 
         That step makes a nearly closed leg exact, and its derivatives are those of the closed one.
         """
-        return self._at_start(self.model.closing[0])
+        return self._at_start(self.model.newton_step[0])
 
-    def _at_start(self, closing: ca.SX) -> ca.SX:
-        """A part of the model's closing, of this tip, with the unknowns at ``start``."""
+    def _at_start(self, expression: ca.SX) -> ca.SX:
+        """An expression of ``all_inputs`` and the unknowns' place, at this tip and ``start``."""
         u = self.model.unknowns
         assert u is not None
         start = u.place if self.start is None else self.start
-        return ca.substitute(closing, ca.vertcat(self.model.all_inputs, u.place), ca.vertcat(self._here, start))
+        return ca.substitute(expression, ca.vertcat(self.model.all_inputs, u.place), ca.vertcat(self._here, start))
 
     @property
     def _here(self) -> ca.SX:
@@ -78,24 +79,30 @@ class LegAtState:
         return self.model.coordinates_of(self.values.y)
 
     @lazy
-    def slopes(self) -> list[ca.SX]:
+    def coordinate_gradients(self) -> list[ca.SX]:
         """dq/d(tip) of every actuator as a column: the direction in which a force at the tip drives it."""
         return [self.model.coordinate_row(self.values, k) for k in range(len(self.model.actuators))]
 
     @lazy
     def rows(self) -> list[ca.SX]:
         """dq/d(velocity) (6 + N) of every actuator: the leg's rows of the Jacobian before they are reduced."""
-        return [self.force(slope) for slope in self.slopes]
+        return [self.force(slope) for slope in self.coordinate_gradients]
 
     @lazy
     def rates(self) -> list[ca.SX]:
         """Rates of the actuated coordinates along the tip's motion."""
-        return [ca.dot(slope, self.series[1][: slope.numel()]) for slope in self.slopes]
+        return [ca.dot(slope, self.series[1][: slope.numel()]) for slope in self.coordinate_gradients]
 
     @lazy
     def accelerations(self) -> ca.SX:
         """Second derivatives (a) of the actuated coordinates along the tip's motion."""
         return 2 * self.model.coordinate_tape.taylor(*self.series)[2]
+
+    @property
+    def rotor_forces(self) -> list[ca.SX]:
+        """What each actuator's rotor takes: its inertia times the coordinate's acceleration [N or N m]."""
+        actuators = self.model.actuators
+        return [ca.SX(0) if absent(a.rotor) else a.rotor * self.accelerations[k] for k, a in enumerate(actuators)]
 
     @lazy
     def margins(self) -> list[ca.SX]:
@@ -105,7 +112,7 @@ class LegAtState:
             return stated
         values = self.values
         assert isinstance(values, ImplicitReplay)
-        closed = ca.dot(self.gap, self.gap) <= (CLOSED * self.model.unknowns.size) ** 2
+        closed = ca.dot(self.residual, self.residual) <= (CLOSED * self.model.unknowns.size) ** 2
         return [*stated, ca.if_else(closed, values.factor.quality, 0)]
 
     @property
@@ -115,21 +122,21 @@ class LegAtState:
         return values.factor.determinants if isinstance(values, ImplicitReplay) else []
 
     @property
-    def gap(self) -> ca.SX:
-        """The equations of the leg's unknowns at their place: zero where it is closed."""
+    def residual(self) -> ca.SX:
+        """Residual of the leg's closing equations at its place: zero where it is closed."""
         assert isinstance(self.values, ImplicitReplay)
         return self.values.residual
 
     @lazy
-    def constraints(self) -> list[ca.SX]:
+    def constraint_rows(self) -> list[ca.SX]:
         """d(constraint)/d(velocity) (6) of every constraint that the leg puts on the platform."""
         count = len(self.model.placement.constraints)
         return [self.force(self.model.constraint_row(self.values, k)) for k in range(count)]
 
     @lazy
-    def before(self) -> ca.SX:
-        """The equations of the leg's unknowns before the step of Newton that its place has taken."""
-        return self._at_start(self.model.closing[1])
+    def start_residual(self) -> ca.SX:
+        """Residual of the leg's closing equations at ``start``, before the step of Newton that leads to its place."""
+        return self._at_start(self.model.newton_step[1])
 
     @lazy
     def constraint_values(self) -> ca.SX:

@@ -43,6 +43,12 @@ class Mechanism:
             if not isinstance(leg, Leg):
                 raise InputError(f"{leg.name}: the kind {leg.kind!r} has no place(); derive it from polypod.legs.Leg")
         self.numbers = Numbers(robot, opened, specialise)
+        if simplify is not None and not any(b.along is not None for leg in self.placed for b in leg.placement.bodies):
+            kinds = ", ".join(dict.fromkeys(leg.kind for leg in robot.legs))
+            raise InputError(
+                f"simplify: {simplify!r} is about links, and the legs of {robot.name!r} ({kinds}) do not say which of "
+                "their bodies are links (PlacedBody's along); change masses and inertias in the file instead"
+            )
         self.mobility = known_mobility(robot)
         follows = self.mobility is not None and not self.mobility.constant
         self.platform: Platform = RigidPlatform(self.numbers) if free else platform_of(self.numbers, follows)
@@ -112,8 +118,8 @@ class Mechanism:
         return self.platform.inputs(len(self.actuators))
 
     @lazy
-    def open_legs(self) -> list[int]:
-        """Numbers of the legs that are closed by iterating."""
+    def implicit_legs(self) -> list[int]:
+        """Numbers of the legs that are closed by iterating: they have no closed form and state unknowns."""
         return [k for k, leg in enumerate(self.placed) if leg.placement.unknowns is not None]
 
     @property
@@ -151,7 +157,7 @@ class Mechanism:
     def constraint_rows(self, legs: list[LegAtState]) -> ca.SX:
         """Slopes W (6 - m, 6) of the independent constraints by the twist."""
         assert self.mobility is not None
-        return ca.horzcat(*[legs[leg].constraints[k] for leg, k in self.mobility.used]).T
+        return ca.horzcat(*[legs[leg].constraint_rows[k] for leg, k in self.mobility.used]).T
 
     def constraint_values(self, legs: list[LegAtState]) -> ca.SX:
         """The independent constraints (6 - m): zero in poses that the robot can take."""

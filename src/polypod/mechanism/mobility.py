@@ -16,10 +16,10 @@ from ..description import Freedom, Robot
 from ..description.undriven import undriven_motion
 from ..errors import Fault, RobotFileError
 from ..platforms import Freedoms
-from .joint_motions import left_by_joints
-from .numeric import NumericLeg
-from .odd_axes import odd_axes
-from .walk import Walk
+from .joint_motions import free_platform_motions
+from .nearly_parallel import nearly_parallel_axes
+from .numeric_leg import NumericLeg
+from .numeric_robot import NumericRobot
 
 _RANK = 1e-8
 """Relative size of a singular value of the constraints, rotations scaled by the robot, below which it is rounding."""
@@ -28,7 +28,7 @@ _NEARLY = 2e-3
 _APART = 1e-3
 """Length of what a row of length one adds to others above which it is taken beside them."""
 _MUCH_LESS = 0.05
-"""Part of the smallest singular value of the firmest rows at home with which rows of few legs are taken."""
+"""Part of the smallest singular value of the largest rows at home with which rows of few legs are taken."""
 _STRAIGHT = 1e-9
 """Part of a motion that is rounding beside it."""
 _BROKEN = 1e-9
@@ -40,15 +40,15 @@ class Mobility:
     """``used`` are the numbers (leg, constraint) of independent constraints, ``redundant`` those that follow from them.
 
     ``basis`` (6, m) is S of twist = S u at home; ``constant`` whether it is so everywhere and turns about one axis at
-    most, so that coordinates are displacements. ``follows`` says how much the components that are not chosen move
-    within a fifth of the robot's size, or of a radian, or less where it does not reach so far.
+    most, so that coordinates are displacements. ``parasitic`` is how far [m, rad] each component that is not
+    chosen moves, where it does, within a fifth of the robot's size or of a radian, or less if it does not reach so far.
     """
 
     used: tuple[tuple[int, int], ...]
     redundant: tuple[tuple[int, int], ...]
     basis: Array
     constant: bool
-    follows: dict[str, float]
+    parasitic: dict[str, float]
 
 
 _KNOWN: dict[int, tuple[Robot, Mobility | None]] = {}
@@ -59,7 +59,7 @@ def known_mobility(robot: Robot) -> Mobility | None:
     """The mobility of a robot whose legs state constraints, analysed once; None if none does."""
     if not any(leg.constrains for leg in robot.legs):
         if robot.freedoms:
-            free = left_by_joints(robot)
+            free = free_platform_motions(robot)
             if free.shape[1] > len(robot.freedoms):
                 raise _other_freedoms(robot, free, robot.platform_size, Freedoms(robot).components.T)
         return None
@@ -79,18 +79,18 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
     if not owners:
         return None
     scale = np.r_[np.ones(3), np.full(3, 1 / size)]
-    walk = Walk(numeric, robot)
-    rows = _comparable(walk.slopes, scale)
+    at_home = NumericRobot(numeric, robot)
+    rows = _normalised(at_home.slopes, scale)
     rank = int(np.linalg.matrix_rank(rows, tol=_RANK * np.sqrt(len(rows))))
     free = scipy.linalg.null_space(rows, rcond=_RANK)
-    chosen = walk.chosen
+    chosen = at_home.chosen
     if len(chosen) != 6 - rank or np.linalg.matrix_rank(chosen @ (free * scale[:, None]), tol=1e-6) < 6 - rank:
         nearly = 6 - int(np.linalg.matrix_rank(rows, tol=_NEARLY))
         raise _other_freedoms(robot, free * scale[:, None], size, chosen, nearly)
     used = _independent(rows, [leg for leg, _ in owners], rank)
-    basis = walk.basis(used)
+    basis = at_home.basis(used)
     _check_actuators(robot, basis, size)
-    constant, follows, broken = walk.explore(used, basis, size)
+    constant, parasitic, broken = at_home.explore(used, basis, size)
     for k, off in enumerate(broken):
         if off > _BROKEN:
             leg, number = owners[k]
@@ -110,7 +110,7 @@ def mobility_of(robot: Robot, size: float) -> Mobility | None:
         tuple(owner for k, owner in enumerate(owners) if k not in used),
         basis,
         constant,
-        follows,
+        parasitic,
     )
 
 
@@ -128,7 +128,7 @@ def _independent(rows: Array, legs: list[int], rank: int) -> list[int]:
     are independent at home may not.
     """
     at_home = sorted(scipy.linalg.qr(rows.T, pivoting=True)[2][:rank].tolist())
-    best, firmest = at_home, _MUCH_LESS * _firmness(rows[at_home])
+    best, largest = at_home, _MUCH_LESS * _smallest_singular_value(rows[at_home])
     for first in dict.fromkeys(legs):
         used: list[int] = []
         for leg in (first, *(k for k in dict.fromkeys(legs) if k != first)):
@@ -138,28 +138,27 @@ def _independent(rows: Array, legs: list[int], rank: int) -> list[int]:
             added, order = scipy.linalg.qr(left.T, mode="r", pivoting=True)
             count = int((np.abs(np.diag(added)) > _APART).sum())
             used += [own[k] for k in order[:count]]
-        if len(used) == rank and _firmness(rows[used]) > firmest:
-            best, firmest = sorted(used), _firmness(rows[used])
+        if len(used) == rank and _smallest_singular_value(rows[used]) > largest:
+            best, largest = sorted(used), _smallest_singular_value(rows[used])
     return best
 
 
-def _firmness(rows: Array) -> float:
-    """Smallest singular value."""
+def _smallest_singular_value(rows: Array) -> float:
     return float(np.linalg.svd(rows, compute_uv=False).min(initial=1.0))
 
 
 def proposed_freedoms(robot: Robot) -> tuple[Freedom, ...] | None:
     """Freedoms that the legs of a robot leave its platform at home, as base axes; None if they leave all six."""
-    walk = Walk([NumericLeg(leg, robot) for leg in robot.legs], robot)
-    if not len(walk.slopes):
+    at_home = NumericRobot([NumericLeg(leg, robot) for leg in robot.legs], robot)
+    if not len(at_home.slopes):
         return None
     size = robot.platform_size
     scale = np.r_[np.ones(3), np.full(3, 1 / size)]
-    free = scipy.linalg.null_space(_comparable(walk.slopes, scale), rcond=_RANK) * scale[:, None]
+    free = scipy.linalg.null_space(_normalised(at_home.slopes, scale), rcond=_RANK) * scale[:, None]
     return None if free.shape[1] == 6 else _along_base_axes(free, size)
 
 
-def _comparable(slopes: Array, scale: Array) -> Array:
+def _normalised(slopes: Array, scale: Array) -> Array:
     """Slopes (k, 6) of constraints by the twist, rotations scaled, every row of length one.
 
     What a leg's closing satisfies already is rounding, and must not become a constraint by its length: a gap's slope by
@@ -211,13 +210,13 @@ def _other_freedoms(robot: Robot, free: Array, size: float, chosen: Array, nearl
             f". There would be {nearly} if axes or points that differ by less than {_NEARLY:g} agreed: give them with "
             "more digits"
         )
-    instead += _hardly_meant(robot) if m < (len(robot.freedoms) or 6) else ""
+    instead += _nearly_parallel(robot) if m < (len(robot.freedoms) or 6) else ""
     return _fault(robot, "freedoms", f"the legs leave the platform {m} freedoms, {stated}{words}; {instead}")
 
 
-def _hardly_meant(robot: Robot) -> str:
-    """Which axes are nearly parallel to others, and by how much."""
-    odd = odd_axes(robot)
+def _nearly_parallel(robot: Robot) -> str:
+    """A sentence on axes that are nearly parallel to others, and by how much; empty for none."""
+    odd = nearly_parallel_axes(robot)
     listed = [f"{one.path} ({one.joint}) is {np.degrees(one.angle):.3g} deg off that of {one.other}" for one in odd[:3]]
     more = f" (and {len(odd) - 3} more)" if len(odd) > 3 else ""
     return f". Axes that are nearly parallel: {'; '.join(listed)}{more}" if odd else ""

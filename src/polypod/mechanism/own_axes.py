@@ -22,7 +22,7 @@ from .mechanism import Mechanism
 
 
 @dataclass(frozen=True)
-class OwnView:
+class LegInOwnAxes:
     """A leg as it is seen from its own axes: ``model`` and ``tip`` (3) are functions of the numbers ``q`` (k).
 
     ``turn`` (3, 3) is Omega and ``slopes`` (k, 3) is Q, functions of q.
@@ -35,7 +35,7 @@ class OwnView:
     slopes: ca.SX
 
     @staticmethod
-    def of(mechanism: Mechanism, leg: LegModel) -> OwnView | None:
+    def of(mechanism: Mechanism, leg: LegModel) -> LegInOwnAxes | None:
         """Of a leg that states its own axes."""
         here = Frame.symbols("tip")
         own = leg.leg.own_axes(here)
@@ -53,7 +53,7 @@ class OwnView:
         slopes = ca.jacobian(ca.vertcat(tilt, *[value for value, _ in _moving(again)]), here.origin)
         slopes = ca.substitute(slopes, here.origin, tip)
         model = LegModel(PlacedLeg.of(twin), mechanism.numbers, mechanism.simplify, seen=q)
-        view = OwnView(model, q, tip, slopes[:3, :], slopes[3:, :])
+        view = LegInOwnAxes(model, q, tip, slopes[:3, :], slopes[3:, :])
         view._check(mechanism, leg)
         return view
 
@@ -61,7 +61,7 @@ class OwnView:
         """Raise if near home the leg's vectors and coordinates do not move as seen from its own axes."""
         home = mechanism.home
         point = home.origin + home.axes @ leg.arm + 0.01 * ca.DM([1, 2, 3]) * ca.norm_2(leg.arm)
-        axes, q = OwnView.at(leg, point)
+        axes, q = LegInOwnAxes.at(leg, point)
         seen = ca.substitute(self.model.at(self.tip).jacobian(), self.q, q) @ axes.T
         turning = {ref for body in leg.vectors.bodies.values() for ref in body.refs if isinstance(ref, int)}
         blocks = [axes if k in turning else ca.SX.eye(3) for k in range(len(leg.columns))]

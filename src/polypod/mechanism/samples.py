@@ -11,9 +11,9 @@ from ..arrays import Array
 from ..description import Robot
 from ..platforms import Freedoms
 from .mechanism import Mechanism
-from .walk import walked
+from .numeric_robot import poses_from_home
 
-_WALKED: WeakKeyDictionary[Mechanism, dict[tuple[int, float, int], list[tuple[Array, Array]]]] = WeakKeyDictionary()
+_FROM_HOME: WeakKeyDictionary[Mechanism, dict[tuple[int, float, int], list[tuple[Array, Array]]]] = WeakKeyDictionary()
 """Poses that legs were followed to, which takes as long as deriving a function: each function asks for the same."""
 
 
@@ -36,11 +36,11 @@ def around_home(robot: Robot, count: int, reach: float, seed: int = 0) -> list[A
 def closed_around_home(mechanism: Mechanism, count: int, reach: float, seed: int = 0) -> list[tuple[Array, Array]]:
     """The same for any robot: poses that its legs allow, with the places of unknowns that are found by iterating."""
     robot = mechanism.robot
-    if mechanism.platform.follows_legs or mechanism.open_legs:
-        known = _WALKED.setdefault(mechanism, {})
+    if mechanism.platform.follows_legs or mechanism.implicit_legs:
+        known = _FROM_HOME.setdefault(mechanism, {})
         if (count, reach, seed) not in known:
             targets = np.random.default_rng(seed).uniform(-reach, reach, (count, Freedoms(robot).count))
             kept = () if mechanism.mobility is None else mechanism.mobility.used
-            known[count, reach, seed] = walked(robot, kept, targets, robot.platform_size)
+            known[count, reach, seed] = poses_from_home(robot, kept, targets, robot.platform_size)
         return known[count, reach, seed]
     return [(pose, np.zeros(0)) for pose in around_home(robot, count, reach, seed)]

@@ -14,7 +14,7 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Inputs
 from ..platforms.motion import frame_of
 from ..symbols.expression import Expression, Iteration, Port, port
-from .kinematics import found
+from .forward_kinematics import is_solution
 from .mechanism import Mechanism
 
 NO_ANSWER = 1.0
@@ -54,7 +54,7 @@ def _has_answer(mechanism: Mechanism, function: Expression | Iteration) -> ca.SX
     if "converged" in outputs:
         answered = ca.logic_and(answered, outputs["converged"] != 0)
     if "residual" in outputs:
-        answered = ca.logic_and(answered, found(mechanism, outputs["residual"], outputs["quality"]))
+        answered = ca.logic_and(answered, is_solution(mechanism, outputs["residual"], outputs["quality"]))
     return answered
 
 

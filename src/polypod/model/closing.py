@@ -12,7 +12,7 @@ from ..description import Robot
 from ..errors import RobotFileError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
-from ..mechanism.open_legs import opening
+from ..mechanism.least_gap import least_gap
 from ..parameters.design import Design
 from .caller import Caller, Parameters
 from .changed_robots import with_numbers
@@ -48,11 +48,11 @@ def judged(
         excess[bad] = margins[bad, which[bad], 1]
         singular = np.array([c.singular for _, c in conditions])
         code[bad] = np.where(singular[which[bad]], ClosingCode.SINGULAR_LEG, ClosingCode.OUT_OF_REACH)
-        opened = bad[np.isin(first[bad], mechanism.open_legs) & (code[bad] == ClosingCode.OUT_OF_REACH)]
+        opened = bad[np.isin(first[bad], mechanism.implicit_legs) & (code[bad] == ClosingCode.OUT_OF_REACH)]
         for state in opened.tolist():
             robot = mechanism.robot if robot_of is None else robot_of(state)
             if robot is not None:
-                code[state], first[state], excess[state] = _opened(mechanism.open_legs, robot, pose[state])
+                code[state], first[state], excess[state] = _opened(mechanism.implicit_legs, robot, pose[state])
     flat = (code == ClosingCode.CLOSED) & ~(condition * _SINGULAR < 1.0)
     code[flat] = ClosingCode.SINGULAR
     return Closing(code, first, excess)
@@ -81,13 +81,13 @@ def closing_of_designs(caller: Caller, given: Mapping[str, Any], parameters: Par
     return Closing(code.reshape(shape), leg.reshape(shape), excess.reshape(shape))
 
 
-def _opened(open_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosingCode, int, float]:
+def _opened(implicit_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosingCode, int, float]:
     """Code, leg and gap of a pose that legs without a closed form did not reach on the way from home."""
-    for number in open_legs:
-        found = opening(robot, number, pose)
+    for number in implicit_legs:
+        found = least_gap(robot, number, pose)
         if not found.closed:
-            return (ClosingCode.OUT_OF_REACH if found.ended else ClosingCode.NOT_CONVERGED), number, found.gap
-        if not found.drawn:
+            return (ClosingCode.OUT_OF_REACH if found.converged else ClosingCode.NOT_CONVERGED), number, found.gap
+        if not found.home_mode:
             return ClosingCode.OTHER_BRANCH, number, found.gap
     # every leg reaches, but not on the straight way from home
-    return ClosingCode.NOT_CONVERGED, open_legs[0], 0.0
+    return ClosingCode.NOT_CONVERGED, implicit_legs[0], 0.0

@@ -232,7 +232,7 @@ class DerivativeFunctions:
         if by_numbers:
             self._refuse_geometry(listed)
         chain, entries = port_slopes(self._robot, listed)
-        robot = _aslant(self._robot, listed)
+        robot = _in_general_position(self._robot, listed)
         mechanism = Mechanism(robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
         places = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
         rows = [entries[_key(mechanism.numbers.entries[k])] for k in places]
@@ -300,10 +300,10 @@ def derivative_functions(model: Any) -> DerivativeFunctions:
     return _FUNCTIONS[model]
 
 
-def _aslant(robot: Any, paths: list[str]) -> Any:
-    """The robot whose legs hold beside the line that they are drawn in, if paths name where their joints are."""
+def _in_general_position(robot: Any, paths: list[str]) -> Any:
+    """The robot with legs in general position where paths name places or axes of their joints."""
     moved = {path.split(".")[1] for path in paths if path[:5] == "legs." and path.rpartition(".")[2] in _OF_JOINTS}
-    legs = tuple(leg.aslant() if str(number) in moved else leg for number, leg in enumerate(robot.legs))
+    legs = tuple(leg.in_general_position() if str(number) in moved else leg for number, leg in enumerate(robot.legs))
     return robot.model_copy(update={"legs": legs}) if moved else robot
 
 

@@ -161,7 +161,7 @@ class DynamicCalls(Caller):
     def _open_reactions(self) -> NDArray[np.bool_]:
         """Which numbers (joints, 6) of the joints' wrenches inner stresses leave open: the same in all states."""
         mechanism = self._kernels.mechanism
-        if mechanism.platform.elastic or newton_euler.closed_form(mechanism):
+        if mechanism.platform.elastic or newton_euler.has_closed_form(mechanism):
             return np.zeros((sum(len(leg.placement.joints) for leg in mechanism.placed), 6), dtype=bool)
         kernel = self._kernels.get("reactions")
         still = [Argument(a.name, a.value if a.name != "pose" else self.robot.home.matrix, a.shape)

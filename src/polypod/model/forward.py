@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..errors import InputError, StateWarning
 from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
-from ..mechanism.kinematics import FOUND
+from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
 from ..mechanism.verdict import BAD_INPUT
 from .arguments import Batch, PoseLike, batch, pose_matrix
 from .caller import Caller, Parameters
@@ -119,7 +119,7 @@ def _result(model: Caller, states: Batch, outputs: dict[str, Array]) -> tuple[Fo
         code[outputs["verdict"] != 0] = Code.SINGULAR
         code[quality < -SMALLEST_MARGIN] = Code.OTHER_SIDE
         code[~(np.abs(quality) > SMALLEST_MARGIN)] = Code.SINGULAR
-        code[~(residual <= FOUND * scale)] = Code.NOT_CONVERGED
+        code[~(residual <= LARGEST_RESIDUAL * scale)] = Code.NOT_CONVERGED
         code[_unclosed(outputs)] = Code.BAD_GUESS
         pose[code != Code.CONVERGED] = np.nan
     steps = outputs["steps"].astype(np.int64)

@@ -17,7 +17,7 @@ from ..formulations import FORMULATIONS, elasticity, newton_euler, steady, virtu
 from ..formulations.dry_friction import DryFriction, with_loads
 from ..friction import Loads, friction_pairs, has_dry_friction, has_friction, loaded_joints
 from ..kernels import COMPILING, Expression, Iteration, Kernel
-from ..mechanism import Mechanism, Simplification, following, kinematics
+from ..mechanism import Mechanism, Simplification, following, forward_kinematics, kinematics
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.design import Design
@@ -34,8 +34,8 @@ _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "bodies": kinematics.bodies,
     "margins": kinematics.margins,
     "limited": kinematics.limited,
-    "forward_kinematics": kinematics.forward_kinematics,
-    "forward_kinematics_along": kinematics.forward_kinematics_along,
+    "forward_kinematics": forward_kinematics.forward_kinematics,
+    "forward_kinematics_along": forward_kinematics.forward_kinematics_along,
     "motion": following.motion,
     "follow": following.follow,
     "joint_coordinates": following.joint_coordinates,
@@ -198,7 +198,7 @@ class Kernels:
             return True
         free_bodies = key.name == "reactions" or key.formulation == "newton-euler"
         free_bodies = free_bodies or (key.friction and bool(loaded_joints(mechanism)))
-        return free_bodies and not mechanism.platform.elastic and not newton_euler.closed_form(mechanism)
+        return free_bodies and not mechanism.platform.elastic and not newton_euler.has_closed_form(mechanism)
 
     def _expression(self, mechanism: Mechanism, key: _Key) -> Expression | Iteration:
         function = self._bare(mechanism, key)

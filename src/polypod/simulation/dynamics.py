@@ -10,16 +10,16 @@ from ..errors import InputError
 from ..formulations import virtual_power
 from ..formulations.dry_friction import DryFriction, loads_in_motion, next_loads
 from ..friction import (
+    FrictionRound,
     GivenForces,
-    Held,
     Loads,
     SlidingJoint,
-    after,
     dry_joints,
     friction_pairs,
+    friction_round,
     has_dry_friction,
-    hold,
-    restarted,
+    next_modes,
+    resumed_tries,
     sliding_joints,
 )
 from ..mechanism import LegAtState, Mechanism
@@ -137,7 +137,9 @@ class Dynamics:
         self.components = sum(size for _, size in self._joints)
         self.friction = self.components + len(self._joints) + 2 * self.loads + 2 if self._joints else 0
         self.places = mechanism.places.numel()
-        falling = [leg.name for leg in mechanism.legs for pair in friction_pairs(leg) if pair.friction.falls]
+        falling = [
+            leg.name for leg in mechanism.legs for pair in friction_pairs(leg) if pair.friction.static_exceeds_kinetic
+        ]
         if friction and self.loads and self.explicit and falling:
             raise InputError(
                 f"friction_coupling: joints of {', '.join(dict.fromkeys(falling))} break away at more than they slide "
@@ -195,8 +197,8 @@ class Dynamics:
                 lawful, ca.vertcat(following.loads, following.changes, following.pace), moment.friction[start:-1]
             )
             over = ca.logic_and(held.converged, ca.logic_or(following.found, breaks))
-            tries = ca.if_else(lawful, restarted(held.tries, following.part), held.tries)
-            modes = ca.if_else(over, after(joints, held.modes), held.modes)
+            tries = ca.if_else(lawful, resumed_tries(held.tries, following.part), held.tries)
+            modes = ca.if_else(over, next_modes(joints, held.modes), held.modes)
             converged = ca.logic_and(ca.logic_and(held.converged, following.found), held.final)
             longest = held.longest
             numbers = ca.vertcat(held.forces, modes, found, tries)
@@ -227,7 +229,7 @@ class Dynamics:
         parts = [ca.densify(part) for part in (solution.acceleration, solution.elastic, solution.quality, fresh)]
         return SmoothRates(*ca.substitute(parts, old, [ca.densify(v) for v in (*given, force, wrench, loads)]))
 
-    def _held(self, x: Inputs, moment: Moment) -> tuple[list[SlidingJoint], Held]:
+    def _held(self, x: Inputs, moment: Moment) -> tuple[list[SlidingJoint], FrictionRound]:
         """A round of dry friction at the state of the inputs, and the joints that have it."""
         mechanism = self.mechanism
         platform = mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))
@@ -243,7 +245,9 @@ class Dynamics:
             loads = ca.if_else(moment.rounds < 0.5, 0, loads)
         keys = list(self._loads.values) if self._loads is not None else []
         limits = [j.friction.limit(loads[keys.index(j.key)] if j.key in keys else ca.SX(0)) for j in joints]
-        held = hold(joints, limits, state.mass, push, forces, modes, moment.stage, moment.rounds, tries, moment.tau)
+        held = friction_round(
+            joints, limits, state.mass, push, forces, modes, moment.stage, moment.rounds, tries, moment.tau
+        )
         return joints, held
 
     def _given(self, forces: ca.SX) -> GivenForces:

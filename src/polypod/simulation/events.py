@@ -11,7 +11,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
-from ..friction import driven_dry
+from ..friction import dry_drives
 from .integrators import Step
 from .snapshot import Snapshot
 from .system import System
@@ -127,7 +127,7 @@ class ReversalWatch(Watch):
 
     def __init__(self, action: Action, system: System) -> None:
         super().__init__(action)
-        dry = np.flatnonzero([one for leg in system.mechanism.legs for one in driven_dry(leg)])
+        dry = np.flatnonzero([one for leg in system.mechanism.legs for one in dry_drives(leg)])
         self._which, self._legs = dry, [actuator.name for actuator in system.actuators]
 
     def quiet(self, snapshot: Snapshot) -> bool:

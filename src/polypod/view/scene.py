@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..description import Robot
 from ..description.body import Payload
 from ..legs.contract import SMALLEST_MARGIN
-from ..mechanism.kinematics import FOUND
+from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
 from ..model import Model
 from . import shapes
 from .colours import COLOURS
@@ -66,7 +66,7 @@ def scene(model: Model, own: Coordinates, robot: Robot, friction: bool = True) -
         ],
         "scale": samples.scale,
         "least_margin": SMALLEST_MARGIN,
-        "largest_residual": FOUND * scale,
+        "largest_residual": LARGEST_RESIDUAL * scale,
         "near_singular": NEAR_SINGULAR,
     }
 

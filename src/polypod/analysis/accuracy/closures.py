@@ -127,9 +127,9 @@ class Closures:
             by_numbers = ca.jacobian(values, mechanism.numbers.symbols[chosen])
             both = port("slopes", by_numbers, by_numbers.shape), quality
             return Expression("closure_slopes", x.place, both, mechanism.port)
-        rows = [*[row for leg in legs for row in leg.rows], *[row for leg in legs for row in leg.constraints]]
+        rows = [*[row for leg in legs for row in leg.rows], *[row for leg in legs for row in leg.constraint_rows]]
         by_pose = ca.horzcat(*rows).T
-        places = ca.vertcat(*[legs[k].place for k in mechanism.open_legs], ca.SX(0, 1))
+        places = ca.vertcat(*[legs[k].place for k in mechanism.implicit_legs], ca.SX(0, 1))
         outputs = port("values", values), port("rows", by_pose, by_pose.shape), quality, port("places", places)
         return Expression("closures", x.place, outputs, mechanism.port)
 

@@ -71,8 +71,8 @@ class Along:
     def __init__(self, model: Model, friction: bool) -> None:
         self.model, self.mechanism = model, model.kernels.mechanism
         mechanism = self.mechanism
-        if mechanism.open_legs:
-            names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.open_legs)
+        if mechanism.implicit_legs:
+            names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
             raise InputError(f"legs that close by iterating have no bounds ({names} of {mechanism.robot.name!r})")
         if mechanism.redundant and mechanism.platform.follows_legs:
             raise InputError("there are no bounds of forces that more actuators than freedoms share in such legs")

@@ -199,6 +199,6 @@ AnyEnclosure = Enclosure | ImplicitEnclosure | EitherEnclosure
 def enclosure_of(space: Space, chart: Chart = "coordinates") -> AnyEnclosure:
     """Bounds over boxes of a robot's coordinates, or of displacements ``about`` poses, whatever its legs."""
     mechanism = space.model.kernels.mechanism
-    if mechanism.open_legs or mechanism.platform.follows_legs:
+    if mechanism.implicit_legs or mechanism.platform.follows_legs:
         return ImplicitEnclosure(space, chart)
     return (Enclosure if space.full else EitherEnclosure)(space, chart)

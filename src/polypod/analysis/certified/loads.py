@@ -12,7 +12,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import InputError
 from ...formulations.dry_friction import load_parts
-from ...formulations.newton_euler import closed_form, joint_wrenches, platform_balance
+from ...formulations.newton_euler import has_closed_form, joint_wrenches, platform_balance
 from ...friction import Loads
 from ...mechanism import Mechanism
 from ...platforms import Inputs, PlatformState
@@ -31,7 +31,7 @@ class LoadedJoints:
     def __init__(
         self, mechanism: Mechanism, x: Inputs, platform: PlatformState, loads: Loads, explicit: bool = False
     ) -> None:
-        if not closed_form(mechanism):
+        if not has_closed_form(mechanism):
             raise InputError(
                 "there are no bounds of friction that depends on reactions in legs other than those of one universal "
                 "joint and a spherical tip"

@@ -128,7 +128,7 @@ def dexterous(
 def _closed_form(space: Space) -> bool:
     """Whether the robot's poses are displacements and its legs close without iterating."""
     mechanism = space.model.kernels.mechanism
-    return not mechanism.open_legs and not mechanism.platform.follows_legs
+    return not mechanism.implicit_legs and not mechanism.platform.follows_legs
 
 
 def _grid(

@@ -67,8 +67,7 @@ class LegEnergies:
             part = "actuators" if body.name in sliders else "translating links"
             body = replace(body, frame=Frame(self._closed(body.frame.origin), self._closed(body.frame.axes)))
             centre = body.frame.origin + body.frame.axes @ body.moments.com
-            spinless = bool(leg.spinless_axes) and body.along is not None
-            terms = self._without_spin(body) if spinless else self._terms(body, part, centre)
+            terms = self._without_spin(body) if leg.without_spin(body.name) else self._terms(body, part, centre)
             weight = -body.moments.mass * gravity
             self.terms += terms if body.has_inertia else []
             self.weights.append(Weight(part, terms[0].velocity.T @ weight))
@@ -91,7 +90,7 @@ class LegEnergies:
         """
         leg, u = self.leg, self.leg.unknowns
         assert u is not None
-        _, _, factor = leg.closing
+        _, _, factor = leg.newton_step
         size, still = self.t.numel(), ca.SX.zeros(u.move.numel())
         by_t = ca.substitute(ca.jacobian(u.equations, leg.inputs), u.move, still)
         slopes = ca.densify(ca.horzcat(*[-factor.solve(by_t[:, k]) for k in range(size)]))

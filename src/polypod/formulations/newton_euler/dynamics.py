@@ -1,10 +1,4 @@
-"""Newton-Euler: free bodies leg by leg, then the platform (Kim-Ryu (20)-(29), Pedrammehr (31)-(49), corrected).
-
-A leg with one universal joint and a spherical tip leaves one component of its tip force unknown, that along the line
-n from one joint to the other: with N the moment about the universal joint that inertia, gravity and friction ask for,
-m c + L x (-R) = N gives R = mu n + ((m c - N) x n)/l, m = N.n/(c.n), where c is square to both axes of the joint.
-The platform's six equations give the six mu; the actuated joint's balance gives its force.
-"""
+"""Newton-Euler: actuator forces and every joint's reaction, by the balance that suits the robot."""
 
 from __future__ import annotations
 
@@ -15,188 +9,14 @@ import casadi as ca
 import numpy as np
 
 from ...friction import JointFriction, Loads
-from ...legs import Joint
 from ...mechanism import LegAtState, Mechanism
-from ...mechanism.free_bodies import FreeBodies, JointTree, Wrench
-from ...platforms import PlatformState
+from ...mechanism.free_bodies import FreeBodies, JointWrenches, Wrench
 from ...symbols.expression import Expression, port
-from ...symbols.linear import solve_general
-from ...symbols.vectors import absent, cross, dot
+from ...symbols.vectors import cross
 from .. import virtual_power
 from ..solution import Distribution, motion_inputs
-from . import overconstrained
-
-
-@dataclass(frozen=True)
-class LegBalance:
-    """A leg's tip force R on the platform, R = mu n + fixed, and its friction."""
-
-    bodies: FreeBodies
-    n: ca.SX
-    fixed: ca.SX
-    friction: JointFriction
-
-    @property
-    def leg(self) -> LegAtState:
-        """The leg at its state."""
-        return self.bodies.leg
-
-    def tip_force(self, mu: ca.SX) -> ca.SX:
-        """R on the platform, base axes."""
-        return mu * self.n + self.fixed
-
-
-@dataclass(frozen=True)
-class Balance:
-    """A solved state: mu of every leg, actuator forces, the platform solve's quality."""
-
-    legs: list[LegBalance]
-    mu: ca.SX
-    force: ca.SX
-    quality: ca.SX
-
-
-def universal_of(bodies: FreeBodies) -> Joint:
-    """The leg's universal joint."""
-    return next(joint for joint in bodies.tree.tree if joint.kind == "universal")
-
-
-def closed_form(mechanism: Mechanism) -> bool:
-    """Whether six legs have one universal joint and a spherical tip each; other robots need all bodies at once."""
-    simple = all(JointTree(leg.placement).single_universal for leg in mechanism.legs)
-    return simple and mechanism.platform.full and len(mechanism.legs) == 6
-
-
-def balance(
-    mechanism: Mechanism, platform: PlatformState, wrench: ca.SX, friction: bool, loads: Loads | None = None
-) -> Balance:
-    """Solve the free bodies of a whole robot at a motion."""
-    legs, lines, need = platform_balance(mechanism, platform, wrench, friction, loads)
-    solution = solve_general(lines, need)
-    forces = [_actuator_force(leg, solution.x[i]) for i, leg in enumerate(legs)]
-    quality = mechanism.quality([leg.leg for leg in legs], solution.quality)
-    return Balance(legs, solution.x, ca.vertcat(*forces), quality)
-
-
-def platform_balance(
-    mechanism: Mechanism, platform: PlatformState, wrench: ca.SX, friction: bool, loads: Loads | None
-) -> tuple[list[LegBalance], ca.SX, ca.SX]:
-    """The legs, and A (6, 6) and b (6) of the platform's balance A mu = b, mu the legs' forces along their lines."""
-    attached = mechanism.attach(platform)
-    legs = [_leg_balance(mechanism, leg, JointFriction.of(leg, friction, loads)) for leg in attached]
-    need = platform.required_wrench - wrench
-    lines = []
-    for leg in legs:
-        need = need - leg.leg.force(leg.fixed) - platform.moment(leg.leg.number, leg.friction.on_platform.moment)
-        lines.append(ca.vertcat(leg.n, cross(leg.leg.arm, leg.n)))
-    return legs, ca.horzcat(*lines), need
-
-
-def _leg_balance(mechanism: Mechanism, leg: LegAtState, friction: JointFriction) -> LegBalance:
-    bodies = FreeBodies(leg, mechanism.gravity)
-    joint = universal_of(bodies)
-    centre = bodies.at_tip(joint.point)
-    first, second = (bodies.at_tip(axis) for axis in joint.axes)
-    link = LinkMoments.of(bodies, joint, centre)
-    # Friction in the joint and the platform's friction on the tip are moments the pod already gets.
-    extra = friction.on_platform.moment - friction.joint(joint.name).moment
-    if joint.cross_body:
-        extra = extra + dot(first, bodies.required_wrench([joint.cross_body], centre).moment) * first
-    n = link.n
-    along_n = link.along + dot(extra, n)
-    across_n = link.across + link.inverse_length * cross(extra, n)
-    if mechanism.simplify == "no-spin":
-        # Without spin the joint's moment does no work only if it is along the link.
-        turned = ca.SX.zeros(3)
-    else:
-        # c = first x second, so c x n = (first . n) second - (second . n) first; a link's own axis is square to n.
-        size = along_n / dot(first, cross(second, n))
-        turned = (size * dot(first, n) * link.inverse_length) * second
-        if not link.square:
-            turned = turned - (size * dot(second, n) * link.inverse_length) * first
-    return LegBalance(bodies, n, turned - across_n, friction)
-
-
-@dataclass(frozen=True)
-class LinkMoments:
-    """Moment N about a universal joint that the bodies beyond it need, as N.n and N x n/l, n towards the tip.
-
-    With axes (n, e, f) of the link and forces P on them, N = n x P_n + e x P_e + f x P_f: N.n = P_e.f - P_f.e and
-    N x n = P_n - (P_n.n) n - (P_e.n) e - (P_f.n) f. Forces at the tip are l times as strong on n. ``square`` says that
-    the joint's second axis is one of the link's own, square to n.
-    """
-
-    n: ca.SX
-    inverse_length: ca.SX
-    along: ca.SX
-    across: ca.SX
-    square: bool = False
-
-    @staticmethod
-    def of(bodies: FreeBodies, joint: Joint, centre: ca.SX) -> LinkMoments:
-        """From the link's own axes where they lie along the leg, else from the moment itself."""
-        tip = bodies.leg.series[0][:3]
-        link = bodies.leg.model.vectors.bodies[joint.child]
-        if link.along is None:
-            line = tip - centre
-            n = line * (1 / ca.sqrt(dot(line, line)))
-            need = bodies.required_wrench(bodies.tree.beyond(joint), centre).moment
-            inverse_length = 1 / dot(line, n)
-            return LinkMoments(n, inverse_length, dot(need, n), inverse_length * cross(need, n))
-        order = [link.refs[(link.along + k) % 3] for k in range(3)]
-        n, e, f = (bodies.vector(ref) for ref in order)
-        given: Any = bodies.link_length(joint.child)
-        fixed = not absent(given)
-        # A known length divides the constant weights instead of the moments.
-        scale = 1 / given if fixed else 1.0
-        on_axes, on_tip, rest = bodies.inertial_forces(bodies.tree.beyond(joint), order, centre, scale)
-        length = given if fixed else dot(tip - centre, n)
-        p_n, p_e, p_f = on_axes[0] + length * on_tip, on_axes[1], on_axes[2]
-        along = dot(p_e, f) - dot(p_f, e) + dot(rest, n)
-        across = p_n - dot(p_n, n) * n - dot(p_e, n) * e - dot(p_f, n) * f + cross(rest, n)
-        inverse_length = ca.SX(1 / length)
-        square = _is_own_axis(bodies, joint)
-        if fixed:
-            return LinkMoments(n, inverse_length, given * along, across, square)
-        return LinkMoments(n, inverse_length, along, inverse_length * across, square)
-
-
-def _is_own_axis(bodies: FreeBodies, joint: Joint) -> bool:
-    """Whether a universal joint's second axis is an axis of its child other than that along it."""
-    body = next(b for b in bodies.leg.model.placement.bodies if b.name == joint.child)
-    second = joint.axes[1]
-    others = [body.frame.axes[:, k] for k in range(3) if k != body.along]
-    return any(_same_direction(second, axis) for axis in others)
-
-
-def _actuator_force(leg: LegBalance, mu: ca.SX) -> ca.SX:
-    """Balance of all that the actuated joint carries, along its axis; forces are conjugate to the coordinate."""
-    tree, actuator = leg.bodies.tree, leg.leg.model.actuators[0]
-    driven = next(joint for joint in tree.tree if joint.name == actuator.joint)
-    axis = leg.bodies.at_tip(driven.axes[0])
-    point = leg.bodies.at_tip(driven.point)
-    if driven.kind == "revolute":
-        turn = leg.bodies.required_wrench(tree.beyond(driven), point).moment + cross(
-            leg.leg.series[0][:3] - point, leg.tip_force(mu)
-        )
-        in_joint = dot(axis, turn + leg.friction.on_platform.moment)
-    elif _same_direction(axis, leg.n):
-        # Of the tip force only mu acts along n.
-        in_joint = dot(axis, leg.bodies.force(tree.beyond(driven))) + mu
-    else:
-        in_joint = dot(axis, leg.bodies.force(tree.beyond(driven)) + leg.tip_force(mu))
-    force: ca.SX = in_joint / actuator.ratio + rotor_forces(leg.leg)[0] + leg.friction.at_actuators[0]
-    return force
-
-
-def _same_direction(a: ca.SX, b: ca.SX) -> bool:
-    """Whether two vectors are one expression."""
-    return all(a[i].element_hash() == b[i].element_hash() for i in range(3))
-
-
-def rotor_forces(leg: LegAtState) -> list[ca.SX]:
-    """What each actuator's rotor takes: its inertia times the coordinate's acceleration."""
-    return [ca.SX(0) if absent(a.rotor) else a.rotor * leg.accelerations[k] for k, a in enumerate(leg.model.actuators)]
+from .closed_form import LegBalance, balance, has_closed_form
+from .general import general_balance
 
 
 def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None = None) -> Expression:
@@ -216,22 +36,22 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
     if mechanism.platform.elastic:
         solved = _on_flexible_platform(mechanism, x, friction, loads)
         named, force, quality = solved.wrenches, solved.force, solved.quality
-        open_numbers = np.zeros((len(named), 6), dtype=bool)
+        undetermined = np.zeros((len(named), 6), dtype=bool)
         elastic = (port("elastic_acceleration", solved.elastic),)
-    elif closed_form(mechanism):
+    elif has_closed_form(mechanism):
         rigid = balance(mechanism, platform, x.wrench.symbols, friction, loads)
         named, force, quality = joint_wrenches(rigid.legs, rigid.mu), rigid.force, rigid.quality
-        open_numbers = np.zeros((len(named), 6), dtype=bool)
+        undetermined = np.zeros((len(named), 6), dtype=bool)
     else:
         shared = None
         if distribution is not None:
             state = virtual_power.State.of(mechanism, platform, friction, loads)
             shared = virtual_power.inverse_solution(state, x.wrench.symbols, distribution).force + state.driven_friction
-        general = overconstrained.balance(mechanism, x, platform, friction, loads, shared)
+        general = general_balance(mechanism, x, platform, friction, loads, shared)
         named, force, quality = general.wrenches, general.force, general.quality
-        open_numbers = ~general.determined
+        undetermined = ~general.determined
     rows = ca.vertcat(*[ca.horzcat(w.force.T, w.moment.T) for _, _, w in named])
-    for i, j in np.argwhere(open_numbers).tolist():
+    for i, j in np.argwhere(undetermined).tolist():
         rows[i, j] = np.nan
     return Expression(
         "reactions",
@@ -251,7 +71,7 @@ def reactions(mechanism: Mechanism, friction: bool, loads: Loads | None = None) 
 class FlexibleBalance:
     """Wrenches, actuator forces, elastic accelerations and quality of a robot on a flexible platform."""
 
-    wrenches: list[tuple[str, str, Wrench]]
+    wrenches: JointWrenches
     force: ca.SX
     elastic: ca.SX
     quality: ca.SX
@@ -277,7 +97,7 @@ def flexible_wrenches(
     force: ca.SX,
     friction: bool,
     loads: Loads | None,
-) -> list[tuple[str, str, Wrench]]:
+) -> JointWrenches:
     """Every joint's wrench from a motion and the actuator forces without driven friction.
 
     What an actuator gives and its leg does not need for itself pushes the platform: f_i of Long (39).
@@ -287,21 +107,21 @@ def flexible_wrenches(
     result, number = [], 0
     for leg in state.legs:
         push = -state.tip_force(leg.number)
-        for slope in leg.slopes:
+        for slope in leg.coordinate_gradients:
             push, number = push + force[number] * slope, number + 1
         result += leg_wrenches(FreeBodies(leg, mechanism.gravity), push, state.frictions[leg.number])
     return result
 
 
-def joint_wrenches(legs: list[LegBalance], mu: ca.SX) -> list[tuple[str, str, Wrench]]:
-    """(leg, joint, wrench on its child at its point) for every joint, in the order of the legs' joints."""
+def joint_wrenches(legs: list[LegBalance], mu: ca.SX) -> JointWrenches:
+    """The wrench of every joint of solved legs."""
     result = []
     for number, leg in enumerate(legs):
         result += leg_wrenches(leg.bodies, leg.tip_force(mu[number]), leg.friction)
     return result
 
 
-def leg_wrenches(bodies: FreeBodies, tip_force: ca.SX, friction: JointFriction) -> list[tuple[str, str, Wrench]]:
+def leg_wrenches(bodies: FreeBodies, tip_force: ca.SX, friction: JointFriction) -> JointWrenches:
     """The same for one leg that pushes the platform with a known force at its tip."""
     tip_point = bodies.leg.series[0][:3]
     on_platform = friction.on_platform.moment

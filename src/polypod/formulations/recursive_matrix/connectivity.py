@@ -16,8 +16,8 @@ from ...arrays import Array
 from ...legs import Joint
 from ...mechanism import LegModel, Mechanism
 from ...symbols.vectors import cross, skew
-from .chains import Chain
 from .elimination import Elimination
+from .link_tree import LinkTree
 from .links import hinge_passing
 from .recursions import Acceleration, Velocity, velocities
 from .samples import Samples
@@ -36,16 +36,16 @@ class Loop:
     across: ca.SX
 
     @staticmethod
-    def of(chain: Chain, joint: Joint) -> Loop:
+    def of(tree: LinkTree, joint: Joint) -> Loop:
         """From the joint between two bodies of the tree; the base is never both."""
-        one, two = chain.places[joint.parent], chain.places[joint.child]
+        one, two = tree.index[joint.parent], tree.index[joint.child]
         if one < 0:
             one, two = two, one
-        axes = [chain.axes_of(k) for k in (one, two)]
-        arms = (chain.arm_to(one, joint), chain.arm_to(two, joint))
+        axes = [tree.axes_of(k) for k in (one, two)]
+        arms = (tree.arm_to(one, joint), tree.arm_to(two, joint))
         if joint.kind == "spherical":
             return Loop((one, two), arms, axes[0].T @ axes[1], ca.SX(3, 0))
-        carriers, own = (chain.basis_in(k, joint) for k in (two, one))
+        carriers, own = (tree.basis_in(k, joint) for k in (two, one))
         return Loop((one, two), arms, hinge_passing(axes[1], axes[0], carriers, own), own[:, 1:])
 
     def velocity(self, moving: list[Velocity]) -> ca.SX:
@@ -73,15 +73,15 @@ class Loop:
 class Connectivity:
     """The leg's small linear system: A rates = what the platform's joint and the loops ask for."""
 
-    def __init__(self, chain: Chain) -> None:
-        self.chain = chain
-        last = chain.last
-        self._axes = chain.axes_of(last)
-        self.arm = ca.SX.zeros(3) if chain.welded else chain.arm_to(last, chain.tip)
-        self._loops = [Loop.of(chain, joint) for joint in chain.loops]
-        unit = velocities(chain.links, ca.SX.eye(chain.count))
-        end = [unit[last].v - skew(self.arm) @ unit[last].omega] + ([unit[last].omega] if chain.welded else [])
-        matrix = chain.samples.fold_constants(ca.vertcat(*end, *[loop.velocity(unit) for loop in self._loops]))
+    def __init__(self, tree: LinkTree) -> None:
+        self.tree = tree
+        last = tree.last
+        self._axes = tree.axes_of(last)
+        self.arm = ca.SX.zeros(3) if tree.welded else tree.arm_to(last, tree.tip)
+        self._loops = [Loop.of(tree, joint) for joint in tree.loops]
+        unit = velocities(tree.links, ca.SX.eye(tree.count))
+        end = [unit[last].v - skew(self.arm) @ unit[last].omega] + ([unit[last].omega] if tree.welded else [])
+        matrix = tree.samples.fold_constants(ca.vertcat(*end, *[loop.velocity(unit) for loop in self._loops]))
         self._height = int(matrix.size1())
         self._rows = [i for i in range(self._height) if not matrix[i, :].is_zero()]
         self._matrix = matrix[self._rows, :]
@@ -90,17 +90,17 @@ class Connectivity:
 
     def _solve_samples(self) -> Array:
         """Rates (S, n, m) for unit freedoms of the platform at the samples; NaN where they are not determined."""
-        samples = self.chain.samples
+        samples = self.tree.samples
         matrices, axes = samples.values(self._matrix), samples.values(self._axes)
-        found = np.full((len(axes), self.chain.count, samples.twists.shape[2]), np.nan)
+        found = np.full((len(axes), self.tree.count, samples.twists.shape[2]), np.nan)
         for k, (matrix, turn, twist) in enumerate(zip(matrices, axes, samples.twists, strict=True)):
             scale = np.maximum(np.linalg.norm(matrix, axis=0), 1e-300)
             sizes = np.linalg.svd(matrix / scale, compute_uv=False)
-            if len(sizes) < self.chain.count or sizes[-1] < 1e-6:
+            if len(sizes) < self.tree.count or sizes[-1] < 1e-6:
                 continue
             right = np.zeros((self._height, twist.shape[1]))
             right[:3] = turn.T @ twist[:3]
-            if self.chain.welded:
+            if self.tree.welded:
                 right[3:6] = turn.T @ twist[3:]
             found[k] = np.linalg.lstsq(matrix, right[self._rows], rcond=None)[0]
         return found
@@ -115,36 +115,36 @@ class Connectivity:
         """The conditions of a leg: by the place of its end alone if that is enough, else by its rotation too."""
         samples = Samples(model, mechanism)
         for welded in (False, True):
-            chain = Chain(model, samples, welded)
+            tree = LinkTree(model, samples, welded)
             # A slide at the platform, or a driven joint there, has its rate in the tree only.
-            if welded or not (chain.tip.kind == "prismatic" or chain.tip.name in chain.driven):
-                conditions = Connectivity(chain)
+            if welded or not (tree.tip.kind == "prismatic" or tree.tip.name in tree.driven):
+                conditions = Connectivity(tree)
                 if conditions.determined:
                     return conditions
-        raise chain.error(
+        raise tree.error(
             "the platform's motion does not determine the rates of its joints (can a body turn idly?); let a "
             "joint hold the body"
         )
 
     def drives(self) -> list[int]:
         """The number of the rate that each actuator drives; checked against its coordinate at the samples."""
-        chain, samples = self.chain, self.chain.samples
+        tree, samples = self.tree, self.tree.samples
         turned = [ca.horzcat(ca.SX.zeros(3, 3), -skew(samples.inputs[k : k + 3])) for k in (3, 6, 9)]
         carry = samples.values(ca.vertcat(ca.SX(np.eye(3, 6)), *turned))
-        kinds = {joint.name: joint.kind for joint in chain.model.placement.joints}
+        kinds = {joint.name: joint.kind for joint in tree.model.placement.joints}
         result = []
-        for actuator in chain.model.actuators:
+        for actuator in tree.model.actuators:
             if kinds.get(actuator.joint) not in ("prismatic", "revolute"):
                 driven = [name for name, kind in kinds.items() if kind in ("prismatic", "revolute")]
-                raise chain.error(
+                raise tree.error(
                     f"actuator {actuator.name!r} acts in {actuator.joint!r}; it must name a prismatic or revolute "
                     f"joint, one of {driven}"
                 )
-            (number,) = chain.rates_of(actuator.joint)
+            (number,) = tree.rates_of(actuator.joint)
             rate = samples.values(ca.jacobian(actuator.coordinate, samples.inputs)) @ carry @ samples.twists
             own = samples.values(ca.SX(actuator.ratio)) * self.unit_rates[:, [number]]
             if not np.abs(rate - own).max() <= 1e-9 * max(np.abs(rate).max(), np.abs(own).max()):
-                raise chain.error(
+                raise tree.error(
                     f"the coordinate of actuator {actuator.name!r} does not change by its ratio times the displacement "
                     f"of joint {actuator.joint!r}; state the ratio dq/ds and the joint that it drives"
                 )
@@ -159,14 +159,14 @@ class Connectivity:
         self, a: ca.SX, alpha: ca.SX, moving: list[Velocity], bias: list[Acceleration], base: ca.SX
     ) -> ca.SX:
         """Relative accelerations (15); ``bias`` are the leg's accelerations (13) for none."""
-        last = self.chain.last
-        known = [bias[last].at(self.arm)] + ([bias[last].epsilon] if self.chain.welded else [])
+        last = self.tree.last
+        known = [bias[last].at(self.arm)] + ([bias[last].epsilon] if self.tree.welded else [])
         known += [loop.acceleration(moving, bias, base) for loop in self._loops]
         return self._solved(self._end(a, alpha), ca.vertcat(*known))
 
     def _end(self, linear: ca.SX, angular: ca.SX) -> ca.SX:
         """A motion of the platform at the tip in the last link's axes, zeros for the loops."""
-        parts = [self._axes.T @ linear] + ([self._axes.T @ angular] if self.chain.welded else [])
+        parts = [self._axes.T @ linear] + ([self._axes.T @ angular] if self.tree.welded else [])
         short = sum(int(part.size1()) for part in parts)
         return ca.vertcat(*parts, ca.SX.zeros(self._height - short))
 
@@ -179,5 +179,5 @@ class Connectivity:
         assert self._elimination is not None
         force = ca.SX.zeros(self._height)
         force[self._rows] = self._elimination.solve_transposed(joint_forces)
-        moment = self._axes @ force[3:6] if self.chain.welded else ca.SX.zeros(3)
+        moment = self._axes @ force[3:6] if self.tree.welded else ca.SX.zeros(3)
         return self._axes @ force[:3], moment

@@ -19,7 +19,7 @@ from ...platforms import PlatformState
 from ...platforms.motion import pose_of
 from ...symbols.expression import Expression, port
 from ...symbols.vectors import Frame, cross
-from ..solution import Distribution, actuator_forces, motion_inputs, refuse_open_legs
+from ..solution import Distribution, actuator_forces, motion_inputs
 from .leg import RecursiveLeg, TipMotion
 from .recursions import Acceleration, Load, inertia_load, turning
 
@@ -46,7 +46,12 @@ def inverse_dynamics(mechanism: Mechanism, friction: bool, loads: Loads | None =
         raise InputError("recursive-matrix: a flexible platform has virtual-power and newton-euler forms only")
     if mechanism.simplify == "no-spin":
         raise InputError("recursive-matrix: no-spin contradicts the joints, whose rates this formulation is made of")
-    refuse_open_legs(mechanism, "recursive-matrix", "use virtual-power, newton-euler or lagrange")
+    if mechanism.implicit_legs:
+        names = ", ".join(mechanism.robot.legs[k].name for k in mechanism.implicit_legs)
+        raise InputError(
+            f"recursive-matrix: {names} of {mechanism.robot.name!r} close by iterating and their angles are needed in "
+            "closed form; use virtual-power, newton-euler or lagrange"
+        )
     if mechanism.platform.follows_legs:
         raise InputError(
             f"recursive-matrix: what the platform of {mechanism.robot.name!r} can do changes from pose to pose, and "

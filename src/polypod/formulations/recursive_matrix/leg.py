@@ -47,16 +47,16 @@ class RecursiveLeg:
     def __init__(self, mechanism: Mechanism, model: LegModel) -> None:
         self.model = model
         self.connectivity = Connectivity.of(model, mechanism)
-        self.chain = self.connectivity.chain
+        self.tree = self.connectivity.tree
         self._lift = -mechanism.gravity
         self.drives = self.connectivity.drives()
 
     def motion(self, tip: TipMotion) -> LegMotion:
         """(14), (11)-(12), (15) and (13), in this order."""
-        links, known = self.chain.links, self.connectivity
+        links, known = self.tree.links, self.connectivity
         rates = known.rates(tip.v, tip.omega)
         moving = velocities(links, rates)
-        bias = accelerations(links, moving, rates, ca.SX.zeros(self.chain.count), self._lift)
+        bias = accelerations(links, moving, rates, ca.SX.zeros(self.tree.count), self._lift)
         second = known.second_rates(tip.a + self._lift, tip.alpha, moving, bias, self._lift)
         return LegMotion(rates, second, moving, accelerations(links, moving, rates, second, self._lift))
 
@@ -69,12 +69,12 @@ class RecursiveLeg:
         the platform's joint does not let turn; the rest works on the platform's own rotation. Friction of the driven
         joints is not among it.
         """
-        links, on_platform = self.chain.links, _ZERO
+        links, on_platform = self.tree.links, _ZERO
         needs = [own_load(*item, self._lift) for item in zip(links, moved.velocities, moved.accelerations, strict=True)]
         if carried is not None:
-            held = carried.moment if self.chain.welded else _held(self.chain.tip, carried.moment)
+            held = carried.moment if self.tree.welded else _held(self.tree.tip, carried.moment)
             on_platform = carried.moment - held
-            self._push(needs, self.chain.last, carried.force, held)
+            self._push(needs, self.tree.last, carried.force, held)
         forces = self._rotors(moved)
         if friction:
             resisting, moment = self._friction(loads, needs, moved, tip.omega)
@@ -86,7 +86,7 @@ class RecursiveLeg:
         """Each actuator's unit force as force at the tip and moment: its row of J, from (14)."""
         result = []
         for number, actuator in zip(self.drives, self.model.actuators, strict=True):
-            unit = ca.SX.zeros(self.chain.count)
+            unit = ca.SX.zeros(self.tree.count)
             unit[number] = actuator.ratio
             result.append(self.connectivity.at_platform(unit))
         return result
@@ -104,13 +104,13 @@ class RecursiveLeg:
         """Add a force at the platform's joint and a moment, base axes, to what a body needs."""
         if place < 0:
             return
-        axes, need = self.chain.links[place].frame.axes, needs[place]
+        axes, need = self.tree.links[place].frame.axes, needs[place]
         own = axes.T @ force
         needs[place] = Load(need.force + own, need.moment + axes.T @ moment + cross(self.connectivity.arm, own))
 
     def _rotors(self, moved: LegMotion) -> ca.SX:
         """What the actuators' rotors need of their joints: rotor ratio^2 times the joint's acceleration."""
-        forces = ca.SX.zeros(self.chain.count)
+        forces = ca.SX.zeros(self.tree.count)
         for number, actuator in zip(self.drives, self.model.actuators, strict=True):
             forces[number] = forces[number] + ca.SX(actuator.rotor) * actuator.ratio**2 * moved.second[number]
         return forces
@@ -120,12 +120,12 @@ class RecursiveLeg:
 
         The free directions of a joint are square to each other, so its rates are components of its relative velocity.
         """
-        forces, on_platform = ca.SX.zeros(self.chain.count), _ZERO
+        forces, on_platform = ca.SX.zeros(self.tree.count), _ZERO
         for pair in friction_pairs(self.model):
             joint = pair.joint
             if pair.actuator is not None:
                 continue
-            places = self.chain.rates_of(joint.name)
+            places = self.tree.rates_of(joint.name)
             if len(places) == _FREEDOMS[joint.kind]:
                 forces[places] = self._resistance(pair, moved.rates[places], loads)
                 continue
@@ -135,7 +135,7 @@ class RecursiveLeg:
                 if name == "platform":
                     on_platform = on_platform + part
                 else:
-                    self._push(needs, self.chain.places[name], _ZERO, part)
+                    self._push(needs, self.tree.index[name], _ZERO, part)
         return forces, on_platform
 
     def _resistance(self, pair: FrictionPair, rate: ca.SX, loads: Loads | None) -> ca.SX:
@@ -146,8 +146,8 @@ class RecursiveLeg:
         """Angular velocity of a body, base axes."""
         if name == "platform":
             return omega
-        place = self.chain.places[name]
-        return self.chain.links[place].frame.axes @ moved.velocities[place].omega if place >= 0 else _ZERO
+        place = self.tree.index[name]
+        return self.tree.links[place].frame.axes @ moved.velocities[place].omega if place >= 0 else _ZERO
 
 
 _FREEDOMS = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 3}

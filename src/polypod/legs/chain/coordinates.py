@@ -11,8 +11,8 @@ from ...symbols.vectors import absent, dot, skew
 
 
 @dataclass
-class Coordinates:
-    """Unknown coordinates as they are met: place, its home, move, place after it; names, and which are lengths.
+class UnknownCoordinates:
+    """The parts of :class:`~polypod.legs.Unknowns`, collected joint by joint; ``labels``: name, whether a length.
 
     Symbols have names of their own, not those of joints: CasADi takes one that starts with a bracket for several.
     """

@@ -13,8 +13,11 @@ from .plan import Plan
 _ROUND = 2e-4
 
 
-def free_motion(leg: Any, matrix: Array, names: list[str]) -> str:
-    """Words for what moves in a leg while base and platform stand still."""
+def free_motion(matrix: Array, names: list[str]) -> str:
+    """The message for a leg that moves while base and platform stand still, with the joints that do.
+
+    ``matrix`` are derivatives of the closing equations by the unknowns, ``names`` those of the unknowns.
+    """
     _, _, right = np.linalg.svd(matrix)
     motion = np.abs(right[-1]) / np.abs(right[-1]).max()
     moving = [name for name, size in zip(names, motion, strict=True) if size > 1e-6]
@@ -39,10 +42,10 @@ def spin_faults(leg: Any, plan: Plan) -> list[str]:
             faults.append(f"joints.{other}.at: {leg.joints[joint].name} and {leg.joints[other].name} are at one point")
             continue
         along = (end - start) / length
-        holders = {link.child for link in plan.tree if link.joint == joint}
-        for link in plan.tree:
-            if link.parent in holders:
-                holders.add(link.child)
+        holders = {edge.child for edge in plan.tree if edge.joint == joint}
+        for edge in plan.tree:
+            if edge.parent in holders:
+                holders.add(edge.child)
         for name, body in leg.bodies.items():
             if plan.group[name] not in holders or body.mass == 0.0:
                 continue

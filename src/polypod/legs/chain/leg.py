@@ -22,12 +22,12 @@ from ..strut import Strut
 from .alignment import parallel
 from .data import FREEDOMS, Bodies, ChainJoint, followed_coordinate, home_fault
 from .faults import free_motion, spin_faults
-from .patterns import Recipe, on_drawn_branch, recipes
+from .partial_recipes import find_partial_recipes
+from .patterns import Recipe, find_recipes, on_drawn_branch
 from .place import Choices
 from .plan import Plan, plan_of
 from .solved import SolvedChain
 from .strut import strut_of
-from .tails import tails
 
 # Smallest over largest singular value of scaled equations below which unknowns are not determined at home.
 _RANK = 1e-9
@@ -75,7 +75,6 @@ class Chain(Leg, kind="chain"):
     def _hangs_together(self) -> Chain:
         try:
             self._plan = plan_of(tuple(self.bodies), self.joints)
-            self._choices = Choices(self._sides(), {})
             self._choices = Choices(self._sides(), self._parallels())
         except InputError as error:
             raise ValueError(str(error)) from error
@@ -94,7 +93,7 @@ class Chain(Leg, kind="chain"):
         if like is None:
             solving = leg._solving({})
             found = leg._patterns()
-            leg._recipes = leg._tails() if found is None else found
+            leg._recipes = leg._partial_patterns() if found is None else found
             if solving is not None:
                 solving = leg._solving(leg._recipes) if found is None else leg._left_by_patterns(len(solving))
             leg._choices = replace(leg._choices, solving=solving)
@@ -109,16 +108,16 @@ class Chain(Leg, kind="chain"):
         leg._followed = (*self._followed, found)
         return leg, "translation" if found[1] == "translation" else "rotation"
 
-    def aslant(self) -> Chain:
-        """The same leg, solved without taking anything as straight or square because its numbers make it so.
+    def in_general_position(self) -> Chain:
+        """The same leg, its recipes without shortcuts for what its numbers happen to make straight or square.
 
-        Universal joints and slides have one way for what is drawn straight and one for all: this is the one for all.
+        Derivatives by those numbers need functions that hold beside the straight position too.
         """
         leg = self.model_copy()
         drawn_so = {
             joint
             for joint, one in self._recipes.items()
-            if one.way in ("swing", "stretch", "rod") and not one.alone and joint not in self._plan.spins
+            if one.method in ("swing", "stretch", "rod") and not one.alone and joint not in self._plan.spins
         }
         found = {joint: replace(one, straight=False, sense=1) if joint in drawn_so else one
                  for joint, one in self._recipes.items()}  # fmt: skip
@@ -128,16 +127,16 @@ class Chain(Leg, kind="chain"):
 
     def _patterns(self) -> dict[int, Recipe] | None:
         """How every joint is solved without iterating, on the branches that are drawn; None if that is not known."""
-        found = recipes(self, self._plan) if self.closing == "auto" else None
+        found = find_recipes(self, self._plan) if self.closing == "auto" else None
         if found is None:
             return None
-        links = {link.joint: link for link in self._plan.tree}
-        self._plan = replace(self._plan, tree=tuple(links[joint] for joint in found))
+        edges = {edge.joint: edge for edge in self._plan.tree}
+        self._plan = replace(self._plan, tree=tuple(edges[joint] for joint in found))
         return on_drawn_branch(found, self._missed)
 
-    def _tails(self) -> dict[int, Recipe]:
-        """What needs no unknowns in a leg that is closed by iterating."""
-        tree, found = tails(self, self._plan)
+    def _partial_patterns(self) -> dict[int, Recipe]:
+        """Recipes for joints of a leg that is closed by iterating which need no unknowns."""
+        tree, found = find_partial_recipes(self, self._plan)
         self._plan = replace(self._plan, tree=tree)
         return on_drawn_branch(found, self._missed, whole=False) or {}
 
@@ -145,10 +144,10 @@ class Chain(Leg, kind="chain"):
         """Tree joints whose bodies are elsewhere at home."""
         tip = Frame.symbols("tip")
         chain = self._solved(tip, trial)
-        bodies = [(link.joint, body) for link in self._plan.tree if (body := chain.moving[link.child])]
+        bodies = [(edge.joint, body) for edge in self._plan.tree if (body := chain.bodies[edge.child])]
         if not bodies:
             return set()
-        off = [ca.horzcat(body.now.axes - body.start.axes, body.now.origin - body.start.origin) for _, body in bodies]
+        off = [ca.horzcat(body.now.axes - body.home.axes, body.now.origin - body.home.origin) for _, body in bodies]
         far = np.abs(self._value_at_home(chain, tip, ca.horzcat(*off))).max(axis=0).reshape(-1, 4).max(axis=1)
         return {joint for (joint, _), distance in zip(bodies, far, strict=True) if not distance < _DRAWN}
 
@@ -245,8 +244,8 @@ class Chain(Leg, kind="chain"):
         """A rod between its actuator and the platform, or the leg itself where the actuator lengthens it."""
         return None if self._home is None else strut_of(self.joints, self._plan, self._home, q)
 
-    def _solved(self, tip: Frame, found: dict[int, Recipe]) -> SolvedChain:
-        return SolvedChain(self, self._plan, self._choices, found, tip, self._attached())
+    def _solved(self, tip: Frame, solved: dict[int, Recipe]) -> SolvedChain:
+        return SolvedChain(self, self._plan, self._choices, solved, tip, self._attached())
 
     def _attached(self) -> Frame:
         """The platform's frame at the attachment point, at home."""
@@ -270,44 +269,45 @@ class Chain(Leg, kind="chain"):
         """Tree joints whose (first) axis lies along the first axis of their parent's frame, and its sense."""
         first: dict[str, Array] = {}
         found = {}
-        for link in self._plan.tree:
-            joint, sense = self.joints[link.joint], -1.0 if link.reversed else 1.0
+        for edge in self._plan.tree:
+            joint, sense = self.joints[edge.joint], -1.0 if edge.reversed else 1.0
             if joint.kind == "prismatic":
-                if link.parent in first:
-                    first[link.child] = first[link.parent]
+                if edge.parent in first:
+                    first[edge.child] = first[edge.parent]
                 continue
             if joint.kind == "spherical":
                 continue
-            axes = [np.array(a) for a in joint.axes[:: -1 if link.reversed else 1]] if joint.axes else []
+            axes = [np.array(a) for a in joint.axes[:: -1 if edge.reversed else 1]] if joint.axes else []
             own = sense * (axes[0] if axes else np.array(joint.axis))
-            if link.parent in first and parallel(own, first[link.parent]):
-                found[link.joint] = 1 if own @ first[link.parent] > 0 else -1
-            first[link.child] = sense * axes[1] if axes else own
+            if edge.parent in first and parallel(own, first[edge.parent]):
+                found[edge.joint] = 1 if own @ first[edge.parent] > 0 else -1
+            first[edge.child] = sense * axes[1] if axes else own
         return found
 
-    def _solving(self, found: dict[int, Recipe]) -> tuple[int, ...] | None:
+    def _solving(self, solved: dict[int, Recipe]) -> tuple[int, ...] | None:
         """The equations that find the unknowns at home, as independent as can be; the others constrain the platform."""
-        matrix, names = self.home_slopes(found)
+        matrix, names = self._closing_jacobian(solved)
         equations, unknowns = matrix.shape
         smallest = _RANK * np.abs(matrix).max(initial=1e-300)
         if equations < unknowns or np.linalg.matrix_rank(matrix, tol=smallest) < unknowns:
-            raise InputError(free_motion(self, matrix, names))
+            raise InputError(free_motion(matrix, names))
         if equations == unknowns:
             return None
         order = scipy.linalg.qr(matrix.T, pivoting=True)[2][:unknowns]
         return tuple(sorted(int(k) for k in order))
 
-    def home_slopes(self, found: dict[int, Recipe]) -> tuple[Array, list[str]]:
+    def _closing_jacobian(self, solved: dict[int, Recipe]) -> tuple[Array, list[str]]:
         """Derivatives of all equations by the unknowns at home, lengths by the leg's size, and the unknowns' names."""
         tip = Frame.symbols("tip")
-        chain = self._solved(tip, found)
-        rows, _ = chain.equations()
+        chain = self._solved(tip, solved)
+        rows, equations = chain.equations()
         parts = chain.unknowns
         move = ca.vertcat(*parts.move, ca.SX(0, 1))
         slopes = ca.jacobian(ca.vertcat(*rows, ca.SX(0, 1)), move)
         matrix = self._value_at_home(chain, tip, slopes).reshape(len(rows), move.numel())
         size = self._size()
-        gaps = np.array(["gap" in name for name in chain.equations()[1]])
+        # an equation is named joint: what
+        gaps = np.array([name.rpartition(": ")[2].startswith("gap") for name in equations], dtype=bool)
         names, slides = [name for name, _ in parts.labels], np.array([length for _, length in parts.labels], dtype=bool)
         matrix[gaps] /= size
         matrix[:, slides] *= size
@@ -321,6 +321,6 @@ class Chain(Leg, kind="chain"):
         """None: joints stated at home close there."""
         return []
 
-    def assembly_faults(self, poses: Sequence[Any]) -> list[str]:
+    def consistency_faults(self, poses: Sequence[Any]) -> list[str]:
         """None: bodies and joints of a chain hang together as they are built."""
         return []

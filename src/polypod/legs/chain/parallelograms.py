@@ -31,7 +31,7 @@ class Bar(NamedTuple):
 def parallelograms(joints: Sequence[ChainJoint], plan: Plan) -> dict[int, tuple[int, int]]:
     """For every hinge of a parallelogram the other hinge of its bar, and the hinge beside it of the bar opposite."""
     found: dict[int, tuple[int, int]] = {}
-    for one, two in combinations(_bars(joints, plan), 2):
+    for one, two in combinations(hinged_bars(joints, plan), 2):
         if set(one.ends) != set(two.ends) or any(k in found for k in (*one.hinges, *two.hinges)):
             continue
         beside = two.hinges if one.ends == two.ends else two.hinges[::-1]
@@ -42,7 +42,8 @@ def parallelograms(joints: Sequence[ChainJoint], plan: Plan) -> dict[int, tuple[
     return found
 
 
-def _bars(joints: Sequence[ChainJoint], plan: Plan) -> list[Bar]:
+def hinged_bars(joints: Sequence[ChainJoint], plan: Plan) -> list[Bar]:
+    """Bodies that two parallel hinges hold and nothing else, between two other bodies."""
     ends = {
         k: tuple(plan.group[name] for name in joint.between) for k, joint in enumerate(joints) if joint.kind != "fixed"
     }

@@ -18,12 +18,20 @@ import numpy as np
 from ...arrays import Array
 from .alignment import meet, on_line, parallel, square
 from .parallelograms import parallelograms
-from .plan import Link, Plan
+from .plan import Edge, Plan
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a joint is solved: by what (``way``), to reach which cut joint, with which joint next.
+    """How a joint is solved: by which ``method``, to reach which cut joint (``cut``), with which ``other`` joint.
+
+    ``rod``, ``turn``: a universal joint, or a hinge, points at the point that is reached; ``turn axis``: a hinge brings
+    the cut hinge's axis into its direction. ``reach``: a hinge or slide brings the start of a rod to its length from
+    the point; ``reach across``: the same in the plane across a parallel hinge. ``tilt``, ``cones``: a hinge turns the
+    next hinge's axis to its distance from the point, or to its angle with the cut hinge's axis. ``swing``,
+    ``stretch``: a hinge or universal joint with a slide next, which is as long as the point is far; the slide itself
+    is ``stretched``. ``carried``: what hangs on the far end of a parallelogram's bar and does not turn; ``alongside``:
+    the bar opposite.
 
     ``branch`` is that of its root, ``tilt`` that of a universal joint. ``straight`` says that a universal joint's child
     reaches out square to the second axis, or a slide along the line to what it reaches; ``sense`` is -1 if that slide
@@ -32,7 +40,7 @@ class Recipe:
     of a parallelogram, which turns back what this hinge turns.
     """
 
-    way: str
+    method: str
     cut: int
     other: int = -1
     branch: int = 1
@@ -47,20 +55,20 @@ class Recipe:
 class _Step:
     """A tree joint on the way to a point, or two that are the ends of a parallelogram's bar."""
 
-    link: Link
+    edge: Edge
     kind: str
     counter: int = -1
 
     @property
     def joint(self) -> int:
-        return self.link.joint
+        return self.edge.joint
 
 
-def recipes(leg: Any, plan: Plan) -> dict[int, Recipe] | None:
+def find_recipes(leg: Any, plan: Plan) -> dict[int, Recipe] | None:
     """A recipe for each tree joint in the order of solving; None if a part of the leg is none of the patterns."""
     known = {"base", "platform"}
     found: dict[int, Recipe] = {}
-    parent = {link.child: link for link in plan.tree}
+    parent = {edge.child: edge for edge in plan.tree}
     bars = parallelograms(leg.joints, plan)
     waiting = list(plan.cuts)
     while waiting:
@@ -70,20 +78,20 @@ def recipes(leg: Any, plan: Plan) -> dict[int, Recipe] | None:
             if path is None or new is None:
                 continue
             found |= new
-            known |= {link.child for link in path}
+            known |= {edge.child for edge in path}
             waiting.remove(cut)
             break
         else:
             return None
-    return found if all(link.joint in found for link in plan.tree) else None
+    return found if all(edge.joint in found for edge in plan.tree) else None
 
 
-def _path(cut: Link, known: set[str], parent: dict[str, Link]) -> list[Link] | None:
+def _path(cut: Edge, known: set[str], parent: dict[str, Edge]) -> list[Edge] | None:
     """Tree joints from a known body to the unknown side of a cut joint; None if both sides are unknown."""
     sides = [side for side in (cut.parent, cut.child) if side not in known]
     if len(sides) > 1:
         return None
-    path: list[Link] = []
+    path: list[Edge] = []
     body = sides[0] if sides else cut.parent
     while body not in known:
         path.insert(0, parent[body])
@@ -91,21 +99,21 @@ def _path(cut: Link, known: set[str], parent: dict[str, Link]) -> list[Link] | N
     return path
 
 
-def _steps(leg: Any, plan: Plan, path: Sequence[Link], bars: dict[int, tuple[int, int]]) -> list[_Step]:
+def _steps(leg: Any, plan: Plan, path: Sequence[Edge], bars: dict[int, tuple[int, int]]) -> list[_Step]:
     steps: list[_Step] = []
-    for link in path:
-        if steps and bars.get(steps[-1].joint, (-1,))[0] == link.joint:
-            steps[-1] = replace(steps[-1], counter=link.joint)
+    for edge in path:
+        if steps and bars.get(steps[-1].joint, (-1,))[0] == edge.joint:
+            steps[-1] = replace(steps[-1], counter=edge.joint)
         else:
-            steps.append(_Step(link, "pointing" if points(leg, plan, link) else leg.joints[link.joint].kind))
+            steps.append(_Step(edge, "pointing" if is_universal(leg, plan, edge) else leg.joints[edge.joint].kind))
     return steps
 
 
 def _matched(
     leg: Any,
     plan: Plan,
-    path: Sequence[Link],
-    cut: Link,
+    path: Sequence[Edge],
+    cut: Edge,
     bars: dict[int, tuple[int, int]],
     found: dict[int, Recipe],
 ) -> dict[int, Recipe] | None:
@@ -138,7 +146,7 @@ def _reaching(leg: Any, plan: Plan, steps: Sequence[_Step], target: int, end: st
     lines = _lines(leg, steps, target)
     point = leg.joints[target].at
     if kinds == ("pointing",):
-        return {numbers[0]: replace(rod_recipe(leg, plan, steps[0].link, target), alone=True)}
+        return {numbers[0]: replace(rod_recipe(leg, plan, steps[0].edge, target), alone=True)}
     if kinds == ("revolute",) and (steps[0].counter >= 0 or not on_line(point, *lines[0])):
         return {numbers[0]: Recipe("turn", target, alone=True)}
     if len(steps) == 3 and kinds[1:] == ("revolute", "revolute") and kinds[0] in ("revolute", "prismatic"):
@@ -148,13 +156,13 @@ def _reaching(leg: Any, plan: Plan, steps: Sequence[_Step], target: int, end: st
     first, second = numbers
     across = {first: Recipe("reach across", target, second), second: Recipe("turn", target)}
     if kinds in (("revolute", "pointing"), ("prismatic", "pointing")):
-        return {first: Recipe("reach", target, second), second: rod_recipe(leg, plan, steps[1].link, target)}
+        return {first: Recipe("reach", target, second), second: rod_recipe(leg, plan, steps[1].edge, target)}
     if steps[0].counter < 0 and kinds == ("pointing", "prismatic"):
-        sense = _along(leg, steps[0].link, steps[1].link, target)
+        sense = _along(leg, steps[0].edge, steps[1].edge, target)
         stretch = Recipe("stretch", target, second, straight=sense != 0, sense=sense or 1)
         return {first: stretch, second: Recipe("stretched", target)}
     if steps[0].counter < 0 and kinds == ("revolute", "prismatic"):
-        sense = _along(leg, steps[0].link, steps[1].link, target)
+        sense = _along(leg, steps[0].edge, steps[1].edge, target)
         straight = sense != 0 and square(leg.joints[first].axis, leg.joints[second].axis)
         swing = Recipe("swing", target, second, straight=straight, sense=sense if straight else 1)
         return {first: swing, second: Recipe("stretched", target)}
@@ -205,22 +213,22 @@ def _lines(leg: Any, steps: Sequence[_Step], target: int) -> list[tuple[Array, A
     return lines
 
 
-def rod_recipe(leg: Any, plan: Plan, link: Link, target: int) -> Recipe:
+def rod_recipe(leg: Any, plan: Plan, edge: Edge, target: int) -> Recipe:
     """How a rod points at a joint that it reaches."""
-    joint = leg.joints[link.joint]
-    if link.joint in plan.spins:
+    joint = leg.joints[edge.joint]
+    if edge.joint in plan.spins:
         return Recipe("rod", target, straight=True)
     rod = np.array(leg.joints[target].at) - np.array(joint.at)
-    second = joint.axes[0 if link.reversed else 1]
+    second = joint.axes[0 if edge.reversed else 1]
     return Recipe("rod", target, straight=square(rod / (np.linalg.norm(rod) or 1.0), second))
 
 
-def points(leg: Any, plan: Plan, link: Link) -> bool:
+def is_universal(leg: Any, plan: Plan, edge: Edge) -> bool:
     """Whether a tree joint is universal, or a spherical one that stands for a universal one."""
-    return leg.joints[link.joint].kind == "universal" or link.joint in plan.spins
+    return leg.joints[edge.joint].kind == "universal" or edge.joint in plan.spins
 
 
-def _along(leg: Any, first: Link, slide: Link, target: int) -> int:
+def _along(leg: Any, first: Edge, slide: Edge, target: int) -> int:
     """Whether a slide runs along the line from a joint to the point that it reaches, square to the axis it carries.
 
     1 if it grows towards the point, -1 if away from it, 0 if it does not run along; bodies at home do not say which.
@@ -248,7 +256,7 @@ def on_drawn_branch(
     for joint, recipe in dict(found).items():
         for branch, tilt in ((1, 1), (-1, 1), (1, -1), (-1, -1)):
             trial = {**found, joint: replace(recipe, branch=branch, tilt=tilt)}
-            solved = {joint, recipe.other} if recipe.way in ("stretch", "swing") else {joint}
+            solved = {joint, recipe.other} if recipe.method in ("stretch", "swing") else {joint}
             if trial != tried:  # placing the leg takes long; most first choices are those that stand already
                 tried, elsewhere = trial, missed(trial)
             if not solved & elsewhere:

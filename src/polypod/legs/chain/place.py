@@ -1,4 +1,4 @@
-"""A chain in symbols: where its bodies are for coordinates of its tree joints, and what its cut joints demand."""
+"""A chain in symbols: where its bodies are for coordinates of its tree joints, and the residuals of its cut joints."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from ...symbols.inertia import Inertia
 from ...symbols.vectors import Frame, absent, cross, dot, norm, unit, vector
 from ..contract import Actuator, Condition, Constraint, Joint, Limit, PlacedBody, Placement, Spring, Unknowns
 from ..rail import guide
-from .coordinates import Coordinates
+from .coordinates import UnknownCoordinates
 from .data import FREEDOMS, JointKind
 from .moments import in_frame, without_spin
-from .plan import Link, Plan
+from .plan import Edge, Plan
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What numbers decide once: for each joint the base axis least along its axis, links whose axis lies along the
-    first axis of their parent's frame (and its sense), and which equations find the unknowns (the others constrain
-    the platform)."""
+    """What the numbers of a leg decide once, for all designs that share its functions.
+
+    ``side``: for each joint, the base axis least parallel to the joint's axis. ``along``: tree joints whose axis lies
+    along the first axis of their parent's frame, with its sense (1 or -1). ``solving``: which equations determine the
+    unknowns; the others constrain the platform. None if all do.
+    """
 
     side: tuple[int, ...]
     along: dict[int, int]
@@ -30,158 +33,162 @@ class Choices:
 
 
 @dataclass(frozen=True)
-class Moving:
-    """A body: its frame at home (``start``, constant) and now (``now``), base axes."""
+class ChainBody:
+    """A body (one of each rigid group): its frame at home and for the tip at hand (``now``), both in the base.
 
-    start: Frame
+    ``fixed`` marks the base, whose two frames are one.
+    """
+
+    home: Frame
     now: Frame
-    still: bool = False
+    fixed: bool = False
 
-    def vector(self, home: ca.SX) -> ca.SX:
+    def vector(self, at_home: ca.SX) -> ca.SX:
         """A direction fixed in the body, from where it is at home."""
-        return home if self.still else self.now.axes @ (self.start.axes.T @ home)
+        return at_home if self.fixed else self.now.axes @ (self.home.axes.T @ at_home)
 
-    def point(self, home: ca.SX) -> ca.SX:
+    def point(self, at_home: ca.SX) -> ca.SX:
         """A point fixed in the body, from where it is at home."""
-        return (
-            home if self.still else self.now.origin + self.now.axes @ (self.start.axes.T @ (home - self.start.origin))
-        )
+        if self.fixed:
+            return at_home
+        return self.now.origin + self.now.axes @ (self.home.axes.T @ (at_home - self.home.origin))
 
 
-class Chain:
-    """One leg placed: its bodies by the representatives of their rigid groups."""
+class PlacedChain:
+    """A chain for one tip: ``bodies`` by the representatives of their rigid groups, ``unknowns`` of its tree joints."""
 
     def __init__(self, leg: Any, plan: Plan, choices: Choices, tip: Frame, attached: Frame) -> None:
         """``tip`` is the platform's frame at the attachment point, ``attached`` the same at home."""
         self.leg, self.plan, self.choices = leg, plan, choices
-        self.unknowns = Coordinates()
+        self.unknowns = UnknownCoordinates()
         base = Frame(ca.SX.zeros(3), ca.SX.eye(3))
-        self.moving = {"base": Moving(base, base, True), "platform": Moving(attached, tip)}
+        self.bodies = {"base": ChainBody(base, base, True), "platform": ChainBody(attached, tip)}
         self.displacement: dict[tuple[int, str], ca.SX] = {}
         self.spinning: dict[str, ca.SX] = {}
         self.assumptions: list[Condition] = []
         self.reaches: list[Condition] = []
-        for number, link in enumerate(plan.tree):
-            self._reach(number, link)
+        for edge in plan.tree:
+            self._place_child(edge)
 
     # -- tree ----------------------------------------------------------------------------------------------------------
 
-    def _reach(self, number: int, link: Link) -> None:
+    def _place_child(self, edge: Edge) -> None:
         """The child of a tree joint, from its parent and new unknowns."""
-        joint = self.leg.joints[link.joint]
-        parent, at = self.moving[link.parent], vector(joint.at)
+        joint = self.leg.joints[edge.joint]
+        parent, at = self.bodies[edge.parent], vector(joint.at)
         kind: JointKind = joint.kind
-        sense = -1 if link.reversed else 1
-        if kind == "spherical" and link.joint in self.plan.spins:
-            self._spinning_rod(link, parent, at)
+        sense = -1 if edge.reversed else 1
+        if kind == "spherical" and edge.joint in self.plan.spins:
+            self._spinning_rod(edge, parent, at)
         elif kind == "spherical":
             turn = self.unknowns.rotation(joint.name)
-            axes = parent.now.axes @ parent.start.axes.T @ turn if not parent.still else turn
-            self._set(link, at, ca.SX.eye(3), parent.point(at), axes)
+            axes = parent.now.axes @ parent.home.axes.T @ turn if not parent.fixed else turn
+            self._set(edge, at, ca.SX.eye(3), parent.point(at), axes)
         elif kind == "universal":
-            first, second = (vector(axis) for axis in (joint.axes[::-1] if link.reversed else joint.axes))
-            self._cross(link, parent, at, sense * first, sense * second)
+            first, second = (vector(axis) for axis in (joint.axes[::-1] if edge.reversed else joint.axes))
+            self._universal(edge, parent, at, sense * first, sense * second)
         elif kind == "revolute":
-            self._hinge(link, parent, at, sense * vector(joint.axis))
+            self._hinge(edge, parent, at, sense * vector(joint.axis))
         elif kind == "prismatic":
-            self._slide(link, parent, at, sense * vector(joint.axis))
+            self._slide(edge, parent, at, sense * vector(joint.axis))
         else:
-            self._hinge(link, parent, at, sense * vector(joint.axis), slides=True)
+            self._hinge(edge, parent, at, sense * vector(joint.axis), slides=True)
 
-    def _set(self, link: Link, at: ca.SX, start: ca.SX, origin: ca.SX, axes: ca.SX) -> None:
-        self.moving[link.child] = Moving(Frame(at, start), Frame(origin, axes))
+    def _set(self, edge: Edge, at: ca.SX, start: ca.SX, origin: ca.SX, axes: ca.SX) -> None:
+        self.bodies[edge.child] = ChainBody(Frame(at, start), Frame(origin, axes))
 
-    def _hinge(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX, slides: bool = False) -> None:
-        joint = self.leg.joints[link.joint]
-        start, (a, p, n) = self._axes_about(link, parent, axis)
+    def _hinge(self, edge: Edge, parent: ChainBody, at: ca.SX, axis: ca.SX, slides: bool = False) -> None:
+        joint = self.leg.joints[edge.joint]
+        start, (a, p, n) = self._axes_about(edge, parent, axis)
         c, s, size = self.unknowns.angle(joint.name)
-        self.displacement[link.joint, "rotation"] = size
+        self.displacement[edge.joint, "rotation"] = size
         origin = parent.point(at)
         if slides:
             shift = self.unknowns.length(f"{joint.name}_slide")
-            self.displacement[link.joint, "translation"] = shift
+            self.displacement[edge.joint, "translation"] = shift
             origin = origin + shift * a
-        self._set(link, at, start, origin, ca.horzcat(a, c * p + s * n, c * n - s * p))
+        self._set(edge, at, start, origin, ca.horzcat(a, c * p + s * n, c * n - s * p))
 
-    def _axes_about(self, link: Link, parent: Moving, axis: ca.SX) -> tuple[ca.SX, tuple[ca.SX, ca.SX, ca.SX]]:
+    def _axes_about(self, edge: Edge, parent: ChainBody, axis: ca.SX) -> tuple[ca.SX, tuple[ca.SX, ca.SX, ca.SX]]:
         """Axes (a, p, n) with a along a joint's axis: at home (3, 3), and carried by the parent."""
-        sense = self.choices.along.get(link.joint)
+        sense = self.choices.along.get(edge.joint)
         if sense is not None:
-            start, now = parent.start.axes, parent.now.axes
-            self._assume(link, "its axis stays along that of the joint before", cross(axis, start[:, 0]))
+            start, now = parent.home.axes, parent.now.axes
+            self._assume(edge, "its axis stays along that of the joint before", cross(axis, start[:, 0]))
             turned = ca.horzcat(sense * start[:, 0], start[:, 1], sense * start[:, 2])
             return turned, (sense * now[:, 0], now[:, 1], sense * now[:, 2])
-        p = unit(cross(ca.SX.eye(3)[:, self.choices.side[link.joint]], axis))
+        p = unit(cross(ca.SX.eye(3)[:, self.choices.side[edge.joint]], axis))
         n = cross(axis, p)
         a_now, p_now = parent.vector(axis), parent.vector(p)
-        return ca.horzcat(axis, p, n), (a_now, p_now, n if parent.still else cross(a_now, p_now))
+        return ca.horzcat(axis, p, n), (a_now, p_now, n if parent.fixed else cross(a_now, p_now))
 
-    def _slide(self, link: Link, parent: Moving, at: ca.SX, axis: ca.SX) -> None:
-        self._shift(link, parent, at, parent.vector(axis), self.unknowns.length(self.leg.joints[link.joint].name))
+    def _slide(self, edge: Edge, parent: ChainBody, at: ca.SX, axis: ca.SX) -> None:
+        self._shift(edge, parent, at, parent.vector(axis), self.unknowns.length(self.leg.joints[edge.joint].name))
 
-    def _shift(self, link: Link, parent: Moving, at: ca.SX, along: ca.SX, shift: ca.SX) -> None:
+    def _shift(self, edge: Edge, parent: ChainBody, at: ca.SX, along: ca.SX, shift: ca.SX) -> None:
         """Place the child of a slide, which moves by ``shift`` along its axis and does not turn."""
-        self.displacement[link.joint, "translation"] = shift
+        self.displacement[edge.joint, "translation"] = shift
         origin = parent.point(at) + shift * along
-        if parent.still:
-            self.moving[link.child] = Moving(Frame(at, ca.SX.eye(3)), Frame(origin, ca.SX.eye(3)))
+        if parent.fixed:
+            self.bodies[edge.child] = ChainBody(Frame(at, ca.SX.eye(3)), Frame(origin, ca.SX.eye(3)))
         else:
-            self._set(link, at, parent.start.axes, origin, parent.now.axes)
+            self._set(edge, at, parent.home.axes, origin, parent.now.axes)
 
-    def _cross(self, link: Link, parent: Moving, at: ca.SX, first: ca.SX, second: ca.SX) -> None:
+    def _universal(self, edge: Edge, parent: ChainBody, at: ca.SX, first: ca.SX, second: ca.SX) -> None:
         """Two hinges through one point; the frame of the child is (second, first x second, first) at home."""
-        sense = self.choices.along.get(link.joint)
+        sense = self.choices.along.get(edge.joint)
         cosine, sine = ca.SX(1), ca.SX(0)
         if sense is None:
             a_now, p_now = parent.vector(first), parent.vector(second)
-            n_now = cross(first, second) if parent.still else cross(a_now, p_now)
+            n_now = cross(first, second) if parent.fixed else cross(a_now, p_now)
         else:
-            start, now = parent.start.axes, parent.now.axes
-            self._assume(link, "its first axis stays along that of the joint before", cross(first, start[:, 0]))
+            start, now = parent.home.axes, parent.now.axes
+            self._assume(edge, "its first axis stays along that of the joint before", cross(first, start[:, 0]))
             a_now, p_now, n_now = sense * now[:, 0], now[:, 1], sense * now[:, 2]
             cosine, sine = dot(start[:, 1], second), sense * dot(start[:, 2], second)
         own = ca.horzcat(second, cross(first, second), first)
-        name = self.leg.joints[link.joint].name
+        name = self.leg.joints[edge.joint].name
         c, s, _ = self.unknowns.angle(f"{name} first angle", cosine, sine)
         c2, s2, _ = self.unknowns.angle(f"{name} second angle")
         across, normal = c * p_now + s * n_now, c * n_now - s * p_now
         axes = ca.horzcat(across, c2 * normal + s2 * a_now, c2 * a_now - s2 * normal)
-        self._set(link, at, own, parent.point(at), axes)
+        self._set(edge, at, own, parent.point(at), axes)
 
-    def _spinning_rod(self, link: Link, parent: Moving, at: ca.SX) -> None:
+    def _spinning_rod(self, edge: Edge, parent: ChainBody, at: ca.SX) -> None:
         """Between two spherical joints: a universal one square to the rod does, if nothing feels the rod's spin."""
-        other = vector(self.leg.joints[self.plan.spins[link.joint]].at)
+        other = vector(self.leg.joints[self.plan.spins[edge.joint]].at)
         along = unit(other - at)
-        first = unit(cross(ca.SX.eye(3)[:, self.choices.side[link.joint]], along))
-        self._cross(link, parent, at, first, cross(along, first))
-        beyond = [link.child]
+        first = unit(cross(ca.SX.eye(3)[:, self.choices.side[edge.joint]], along))
+        self._universal(edge, parent, at, first, cross(along, first))
+        beyond = [edge.child]
         for tree in self.plan.tree:
             if tree.parent in beyond:
                 beyond.append(tree.child)
         self.spinning |= dict.fromkeys(beyond, along)
 
-    def _assume(self, link: Link, what: str, off: ca.SX) -> None:
-        """Note what the numbers of this leg have in common and its functions rely on."""
+    def _assume(self, edge: Edge, what: str, off: ca.SX) -> None:
+        """Add the condition that ``off`` (3) stays zero in all designs, since the leg's functions rely on it."""
         size = norm(off)
-        text = f"{self.leg.joints[link.joint].name}: {what} in robots that share functions; make another robot"
+        text = f"{self.leg.joints[edge.joint].name}: {what} in all designs of this robot; make another robot"
         self.assumptions.append(Condition(text, ca.if_else(size <= _ALIKE, 1, 0), size, "1", in_quality=False))
 
     # -- what follows --------------------------------------------------------------------------------------------------
 
     def equations(self) -> tuple[list[ca.SX], list[str]]:
-        """What the cut joints demand (zero where the leg closes) [m, rad] and a name for each."""
+        """Residuals of the cut joints [m, rad], zero where the leg closes, and a name ``joint: what`` for each."""
         rows: list[tuple[ca.SX, str]] = []
-        demands = sum(_DEMANDS[self.leg.joints[cut.joint].kind] for cut in self.plan.cuts)
-        square = demands == sum(FREEDOMS[self.leg.joints[link.joint].kind] for link in self.plan.tree) - len(
-            self.plan.spins
-        )
+        demands = sum(6 - self._freedoms(cut) for cut in self.plan.cuts)
+        square = demands == sum(self._freedoms(edge) for edge in self.plan.tree) - len(self.plan.spins)
         for cut in self.plan.cuts:
             rows += [(row, f"{self.leg.joints[cut.joint].name}: {what}") for row, what in self._closed(cut, square)]
         return [row for row, _ in rows], [name for _, name in rows]
 
-    def _closed(self, cut: Link, square: bool) -> list[tuple[ca.SX, str]]:
+    def _freedoms(self, edge: Edge) -> int:
+        return FREEDOMS[self.leg.joints[edge.joint].kind]
+
+    def _closed(self, cut: Edge, square: bool) -> list[tuple[ca.SX, str]]:
         joint, rows = self.leg.joints[cut.joint], self._gap(cut, square)
-        first, second = self.moving[cut.parent], self.moving[cut.child]
+        first, second = self.bodies[cut.parent], self.bodies[cut.child]
         if joint.kind == "universal":
             one, two = (vector(axis) for axis in joint.axes)
             rows.append((dot(first.vector(one), second.vector(two)), "axes not square"))
@@ -194,13 +201,13 @@ class Chain:
             rows.append((dot(n_1, second.vector(p)), "turned about the slide"))
         return rows
 
-    def _gap(self, cut: Link, square: bool) -> list[tuple[ca.SX, str]]:
-        """What a cut joint demands of the points that it joins."""
+    def _gap(self, cut: Edge, square: bool) -> list[tuple[ca.SX, str]]:
+        """Residuals of the points that a cut joint holds together [m]."""
         joint, at = self.leg.joints[cut.joint], vector(self.leg.joints[cut.joint].at)
-        first, second = self.moving[cut.parent], self.moving[cut.child]
+        first, second = self.bodies[cut.parent], self.bodies[cut.child]
         gap = second.point(at) - first.point(at)
         if joint.kind in ("spherical", "universal"):
-            holder = first if not first.still else second
+            holder = first if not first.fixed else second
             return [(gap[k] if square else dot(holder.now.axes[:, k], gap), f"gap {k + 1}") for k in range(3)]
         a, p, n = (first.vector(axis) for axis in self._triad(cut.joint))
         rows = [(dot(p, gap), "gap across"), (dot(n, gap), "gap across")]
@@ -251,61 +258,61 @@ class Chain:
         bodies = []
         for name, body in self.leg.bodies.items():
             holder = self.plan.group[name]
-            moving = self.moving[holder]
-            inertia = in_frame(Inertia.of(body), moving.start)
+            held = self.bodies[holder]
+            inertia = in_frame(Inertia.of(body), held.home)
             if holder in self.spinning:
-                inertia = without_spin(inertia, moving.start.axes.T @ self.spinning[holder])
+                inertia = without_spin(inertia, held.home.axes.T @ self.spinning[holder])
             on = holder if holder != name else ""
-            bodies.append(PlacedBody(name, moving.now, inertia, on=on))
+            bodies.append(PlacedBody(name, held.now, inertia, on=on))
         return tuple(bodies)
 
     def _joints(self) -> tuple[Joint, ...]:
         joints = []
-        for link in self.plan.outward:
-            data = self.leg.joints[link.joint]
-            parent, child, at = self.moving[link.parent], self.moving[link.child], vector(data.at)
-            sense = -1 if link.reversed else 1
+        for edge in self.plan.outward:
+            data = self.leg.joints[edge.joint]
+            parent, child, at = self.bodies[edge.parent], self.bodies[edge.child], vector(data.at)
+            sense = -1 if edge.reversed else 1
             axes: tuple[ca.SX, ...] = ()
             normals: tuple[ca.SX, ...] = ()
             if data.kind == "universal":
-                first, second = data.axes[::-1] if link.reversed else data.axes
+                first, second = data.axes[::-1] if edge.reversed else data.axes
                 axes = (sense * parent.vector(vector(first)), sense * child.vector(vector(second)))
             elif data.kind != "spherical":
                 a = vector(data.axis)
                 axes = (sense * parent.vector(a),)
                 # a rail on the base has a guide as that of a PUS leg; what slides elsewhere is loaded from any side
-                normals = guide(a) if data.kind == "prismatic" and parent.still else ()
-            holder = child if data.kind in ("prismatic", "cylindrical") or link.child == "platform" else parent
-            friction = f"joints.{link.joint}.friction"
+                normals = guide(a) if data.kind == "prismatic" and parent.fixed else ()
+            holder = child if data.kind in ("prismatic", "cylindrical") or edge.child == "platform" else parent
+            friction = f"joints.{edge.joint}.friction"
             if data.kind == "cylindrical":
                 friction = f"{friction}s" if data.frictions is not None else ""
-            ends = (link.parent, link.child, holder.point(at), axes, friction, normals)
-            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(link)))
+            ends = (edge.parent, edge.child, holder.point(at), axes, friction, normals)
+            joints.append(Joint(data.name, data.kind, *ends, spins_about=self._spin_line(edge)))
         return tuple(joints)
 
-    def _spin_line(self, link: Link) -> ca.SX | None:
+    def _spin_line(self, edge: Edge) -> ca.SX | None:
         """The line of a rod that spins in this joint; None if what it joins does not spin."""
-        if self.leg.joints[link.joint].kind != "spherical":
+        if self.leg.joints[edge.joint].kind != "spherical":
             return None
-        for body in (link.parent, link.child):
+        for body in (edge.parent, edge.child):
             if body in self.spinning:
-                return self.moving[body].vector(self.spinning[body])
+                return self.bodies[body].vector(self.spinning[body])
         return None
 
     def _displacement(self, number: int, motion: str) -> ca.SX:
         """How far a joint has turned [rad] or moved [m] from home; if not known yet, from where its bodies are."""
         if (number, motion) in self.displacement:
             return self.displacement[number, motion]
-        first, second = (self.moving[self.plan.group[name]] for name in self.leg.joints[number].between)
+        first, second = (self.bodies[self.plan.group[name]] for name in self.leg.joints[number].between)
         if motion in ("first", "second"):
-            return self._angle_of_cross(number, motion, first, second)
+            return self._universal_angle(number, motion, first, second)
         at, (a, p, n) = vector(self.leg.joints[number].at), self._triad(number)
         if motion == "translation":
             return dot(first.vector(a), second.point(at) - first.point(at))
         turned = second.vector(p)
         return ca.atan2(dot(turned, first.vector(n)), dot(turned, first.vector(p)))
 
-    def _angle_of_cross(self, number: int, which: str, first: Moving, second: Moving) -> ca.SX:
+    def _universal_angle(self, number: int, which: str, first: ChainBody, second: ChainBody) -> ca.SX:
         """How far the second body of a universal joint has turned about its first axis, then about its second [rad]."""
         one, two = (vector(axis) for axis in self.leg.joints[number].axes)
         a, b = first.vector(one), second.vector(two)
@@ -315,7 +322,7 @@ class Chain:
     def _twist(self, number: int) -> ca.SX:
         """Turn of a joint's second body about its cone's axis a [rad]: 2 atan(a . v/w) of the quaternion (v, w)."""
         joint = self.leg.joints[number]
-        first, second = (self.moving[self.plan.group[name]] for name in joint.between)
+        first, second = (self.bodies[self.plan.group[name]] for name in joint.between)
         turn = first.vector(ca.SX.eye(3)).T @ second.vector(ca.SX.eye(3))
         sines = ca.vertcat(turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1])
         return 2 * ca.atan2(dot(vector(joint.cone.axis), sines), 1 + ca.trace(turn))
@@ -349,17 +356,17 @@ class Chain:
 
     def _limits(self) -> tuple[Limit, ...]:
         limits = []
-        for link in (*self.plan.tree, *self.plan.cuts):
-            joint = self.leg.joints[link.joint]
+        for edge in (*self.plan.tree, *self.plan.cuts):
+            joint = self.leg.joints[edge.joint]
             if joint.range is not None:
                 low, high = joint.range
-                limits.append(Limit(joint.name, self._coordinate(link.joint), low, high, _UNIT[joint.motion]))
+                limits.append(Limit(joint.name, self._coordinate(edge.joint), low, high, _UNIT[joint.motion]))
             for motion in joint.ranges.stated if joint.ranges is not None else ():
-                value = self._twist(link.joint) if motion == "twist" else self._displacement(link.joint, motion)
+                value = self._twist(edge.joint) if motion == "twist" else self._displacement(edge.joint, motion)
                 low, high = getattr(joint.ranges, motion)
                 limits.append(Limit(f"{joint.name} {motion}", value, low, high, _UNIT.get(motion, "rad")))
             if joint.cone is not None:
-                first, second = (self.moving[self.plan.group[name]] for name in joint.between)
+                first, second = (self.bodies[self.plan.group[name]] for name in joint.between)
                 axis = vector(joint.cone.axis)
                 direction = axis if joint.cone.direction is None else vector(joint.cone.direction)
                 cosine = dot(first.vector(axis), second.vector(direction))
@@ -368,7 +375,6 @@ class Chain:
 
 
 _ALIKE = 1e-6
-_DEMANDS = {"spherical": 3, "universal": 4, "cylindrical": 4, "revolute": 5, "prismatic": 5}
 _UNIT = {"rotation": "rad", "translation": "m"}
 
 

@@ -18,9 +18,11 @@ GROUND = ("base", "platform")
 
 
 @dataclass(frozen=True)
-class Link:
-    """A joint seen from one of its bodies: from ``parent`` to ``child``; ``reversed`` if the file states it the other
-    way round."""
+class Edge:
+    """A joint as a directed edge of the graph of bodies, from ``parent`` to ``child``; ``joint`` is its number.
+
+    ``reversed`` says that the file states its two bodies in the other order.
+    """
 
     joint: int
     parent: str
@@ -30,15 +32,15 @@ class Link:
 
 @dataclass(frozen=True)
 class Plan:
-    """``group`` gives the representative of the rigid group of each body. ``tree`` are links outward from base and
+    """``group`` gives the representative of the rigid group of each body. ``tree`` are edges outward from base and
     platform in the order in which bodies are reached, ``cuts`` the joints that close loops. ``outward`` are all joints
     from the base outward (the platform last), for free bodies. ``spins`` gives, for a tree joint between two spherical
     ones that would leave a rod free to spin, the joint at its other end."""
 
     group: dict[str, str]
-    tree: tuple[Link, ...]
-    cuts: tuple[Link, ...]
-    outward: tuple[Link, ...]
+    tree: tuple[Edge, ...]
+    cuts: tuple[Edge, ...]
+    outward: tuple[Edge, ...]
     spins: dict[int, int]
 
 
@@ -55,20 +57,20 @@ def plan_of(bodies: Sequence[str], joints: Sequence[ChainJoint]) -> Plan:
     order = sorted(moving, key=lambda k: (not joints[k].actuated, FREEDOMS[joints[k].kind], far[k], k))
     kept, _ = spanning(order, [ends[k] for k in order], GROUND)
     tree = _outward(kept, ends, GROUND)
-    held = {*GROUND, *(link.child for link in tree)}
+    held = {*GROUND, *(edge.child for edge in tree)}
     for body in bodies:
         if group[body] not in held:
             raise InputError(f"bodies.{body}: no joints lead from this body to the base or the platform")
-    cuts = [Link(k, *ends[k]) for k in moving if k not in kept]
+    cuts = [Edge(k, *ends[k]) for k in moving if k not in kept]
     inner = [k for k in order if "platform" not in ends[k]]
     from_base, _ = spanning(inner, [ends[k] for k in inner])
     reached = _outward(from_base, ends, ("base",))
     depth = {"base": 0, "platform": len(joints) + 1}
-    for link in reached:
-        depth[link.child] = depth[link.parent] + 1
+    for edge in reached:
+        depth[edge.child] = depth[edge.parent] + 1
     rest = [k for k in moving if k not in from_base]
     others = [
-        Link(k, *ends[k]) if depth.get(ends[k][0], 0) <= depth.get(ends[k][1], 0) else Link(k, *ends[k][::-1], True)
+        Edge(k, *ends[k]) if depth.get(ends[k][0], 0) <= depth.get(ends[k][1], 0) else Edge(k, *ends[k][::-1], True)
         for k in rest
     ]
     return Plan(group, tuple(tree), tuple(cuts), (*reached, *others), _spins(joints, tree, cuts))
@@ -120,34 +122,34 @@ def _distances(ends: dict[int, tuple[str, str]]) -> dict[int, int]:
         steps += 1
 
 
-def _outward(kept: Sequence[int], ends: dict[int, tuple[str, str]], ground: tuple[str, ...]) -> list[Link]:
-    """The kept joints as links outward from the ground, every parent before its children."""
-    links: list[Link] = []
+def _outward(kept: Sequence[int], ends: dict[int, tuple[str, str]], ground: tuple[str, ...]) -> list[Edge]:
+    """The kept joints as edges outward from the ground, every parent before its children."""
+    edges: list[Edge] = []
     reached, waiting = set(ground), list(kept)
     while True:
         k = next((k for k in waiting if (ends[k][0] in reached) != (ends[k][1] in reached)), None)
         if k is None:
-            return links
+            return edges
         waiting.remove(k)
         a, b = ends[k]
-        links.append(Link(k, a, b) if a in reached else Link(k, b, a, True))
-        reached.add(links[-1].child)
+        edges.append(Edge(k, a, b) if a in reached else Edge(k, b, a, True))
+        reached.add(edges[-1].child)
 
 
-def _spins(joints: Sequence[ChainJoint], tree: Sequence[Link], cuts: Sequence[Link]) -> dict[int, int]:
+def _spins(joints: Sequence[ChainJoint], tree: Sequence[Edge], cuts: Sequence[Edge]) -> dict[int, int]:
     """Spherical tree joints beyond which one other spherical joint is all that holds: what is between spins freely."""
     found = {}
-    for link in tree:
-        if joints[link.joint].kind != "spherical":
+    for edge in tree:
+        if joints[edge.joint].kind != "spherical":
             continue
-        beyond = {link.child}
+        beyond = {edge.child}
         for other in tree:
             if other.parent in beyond:
                 beyond.add(other.child)
-        inside = [other for other in tree if other.child in beyond and other is not link]
+        inside = [other for other in tree if other.child in beyond and other is not edge]
         holding = [cut for cut in cuts if (cut.parent in beyond) != (cut.child in beyond)]
         within = [cut for cut in cuts if cut.parent in beyond and cut.child in beyond]
         straight = all(joints[other.joint].kind == "prismatic" for other in inside)
         if len(holding) == 1 and not within and straight and joints[holding[0].joint].kind == "spherical":
-            found[link.joint] = holding[0].joint
+            found[edge.joint] = holding[0].joint
     return found

@@ -7,12 +7,13 @@ import casadi as ca
 from ..contract import Condition
 
 
-def turned_to(
+def solve_trigonometric(
     name: str, branch: int, a: ca.SX, b: ca.SX, wanted: ca.SX, rod: ca.SX | None = None
 ) -> tuple[ca.SX, ca.SX, Condition]:
-    """cos and sin of A cos + B sin = D on a branch.
+    """cos and sin of the angle with A cos + B sin = D, on a branch (1 or -1); ``wanted`` is D.
 
-    ``rod`` is the length whose square is D's complement (D = (A^2 + B^2 + ... - rod^2)/2); without it D is a length.
+    Where D comes from the length of a rod, D = (A^2 + B^2 + ... - rod^2)/2, ``rod`` is that length [m], so that the
+    condition's excess is what the rod lacks; without it A, B and D are lengths themselves.
     """
     size2 = a * a + b * b
     inside = size2 - wanted * wanted
@@ -28,8 +29,8 @@ def turned_to(
     return (a * wanted + b * root) * scale, (b * wanted - a * root) * scale, condition
 
 
-def moved_to(name: str, branch: int, a: ca.SX, b: ca.SX, c: ca.SX, reach2: ca.SX) -> tuple[ca.SX, Condition]:
-    """s of a s^2 + 2 b s + c = 0 on a branch: a line meets a sphere of squared radius ``reach2``."""
+def solve_quadratic(name: str, branch: int, a: ca.SX, b: ca.SX, c: ca.SX, reach2: ca.SX) -> tuple[ca.SX, Condition]:
+    """s of a s^2 + 2 b s + c = 0 on a branch (1 or -1): where a line meets a sphere of squared radius ``reach2``."""
     inside = b * b - a * c
     # inside/a^2 is the square of what is left between the two solutions; the line is -inside/a farther, squared
     scale2 = b * b + ca.fabs(a * c)

@@ -15,6 +15,7 @@ import numpy as np
 from ...arrays import Array
 from ..strut import Strut
 from .data import ChainJoint
+from .parallelograms import Bar, hinged_bars
 from .plan import Plan
 
 _BALLS = ("spherical", "universal")
@@ -28,8 +29,8 @@ def strut_of(joints: Sequence[ChainJoint], plan: Plan, home: tuple[Any, Any], q:
     drives = [joint for joint in joints if joint.actuated]
     if len(drives) != 1 or drives[0].kind not in ("revolute", "prismatic"):
         return None
-    drive, group = drives[0], plan.group
-    ends = [tuple(group[body] for body in joint.between) for joint in joints]
+    drive = drives[0]
+    ends = [_ends(joint, plan) for joint in joints]
     own = ends[joints.index(drive)]
     moved = (q - drive.offset) / drive.ratio
     position, rotation = (np.array(part, dtype=float) for part in home)
@@ -65,32 +66,35 @@ def strut_of(joints: Sequence[ChainJoint], plan: Plan, home: tuple[Any, Any], q:
     return strut._replace(hinge=rotation.T @ np.array(far.axis), cosine=cosine, start=start)
 
 
+def _ends(joint: ChainJoint, plan: Plan) -> tuple[str, str]:
+    """The rigid groups that a joint joins."""
+    first, second = joint.between
+    return plan.group[first], plan.group[second]
+
+
 def _with_single_bars(joints: Sequence[ChainJoint], plan: Plan) -> list[ChainJoint]:
     """The joints, those of two bars that stay parallel as those of one in their middle."""
-    result = list(joints)
-    hinges = [joint for joint in joints if joint.kind == "revolute" and not joint.actuated]
-    bars: dict[tuple[str, ...], list[list[ChainJoint]]] = {}
-    for body in plan.group.values():
-        own = [joint for joint in hinges if body in joint.between]
-        others = [end for joint in own for end in joint.between if end != body]
-        if len(own) == 2 and len({*others}) == 2:
-            order = sorted(own, key=lambda joint: joint.between[0] == body)
-            ends = [next(end for end in joint.between if end != body) for joint in order]
-            bars.setdefault(tuple(ends), []).append(order)
-    for pair in bars.values():
-        if len(pair) != 2 or not _alike(*pair):
+    kept = dict(enumerate(joints))
+    bars: dict[frozenset[str], list[Bar]] = {}
+    for bar in hinged_bars(joints, plan):
+        if not any(joints[k].actuated for k in bar.hinges):
+            bars.setdefault(frozenset(bar.ends), []).append(bar)
+    for one, other in (pair for pair in bars.values() if len(pair) == 2):
+        beside = other.hinges if one.ends == other.ends else other.hinges[::-1]
+        pairs = [(joints[k], joints[opposite]) for k, opposite in zip(one.hinges, beside, strict=True)]
+        if not _alike(*pairs):
             continue
-        for one, other in zip(*pair, strict=True):
-            middle = tuple((np.array(one.at) + np.array(other.at)) / 2)
-            result[result.index(one)] = one.model_copy(update={"at": middle})
-            result.remove(other)
-    return result
+        for (hinge, opposite), number, dropped in zip(pairs, one.hinges, beside, strict=True):
+            middle = tuple((np.array(hinge.at) + np.array(opposite.at)) / 2)
+            kept[number] = hinge.model_copy(update={"at": middle})
+            del kept[dropped]
+    return list(kept.values())
 
 
-def _alike(one: list[ChainJoint], other: list[ChainJoint]) -> bool:
-    """Whether bars between two joints each are equal, and all four hinges parallel."""
-    first, second = (np.array(bar[1].at) - np.array(bar[0].at) for bar in (one, other))
-    axes = np.array([joint.axis for joint in (*one, *other)])
+def _alike(near: tuple[ChainJoint, ChainJoint], far: tuple[ChainJoint, ChainJoint]) -> bool:
+    """Whether the two bars between near and far hinges are equal, and all four hinges parallel."""
+    first, second = (np.array(end.at) - np.array(start.at) for start, end in zip(near, far, strict=True))
+    axes = np.array([joint.axis for joint in (*near, *far)])
     parallel = np.abs(np.cross(axes[0], axes)).max() < _CROSSED
     return bool(parallel and np.abs(first - second).max() < _CROSSED * np.linalg.norm(first))
 
@@ -99,7 +103,7 @@ def _with_crosses(joints: Sequence[ChainJoint], plan: Plan) -> list[ChainJoint]:
     """The joints, two passive hinges that cross in the one body between them as the universal joint that they are."""
     result = list(joints)
     for body in {*plan.group.values()} - {"base", "platform"}:
-        own = [joint for joint in result if body in {plan.group[end] for end in joint.between}]
+        own = [joint for joint in result if body in _ends(joint, plan)]
         if len(own) != 2 or any(joint.kind != "revolute" or joint.actuated for joint in own):
             continue
         one, other = own

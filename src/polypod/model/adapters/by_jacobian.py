@@ -23,7 +23,7 @@ from ..kernels import Kernels
 
 def without_sweep(mechanism: Mechanism, name: str, friction: bool) -> bool:
     """Whether a function of a robot has no compiled products."""
-    return bool(mechanism.open_legs) or needed(mechanism, name, friction)
+    return bool(mechanism.implicit_legs) or needed(mechanism, name, friction)
 
 
 class JacobianProducts:

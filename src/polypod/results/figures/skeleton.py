@@ -12,7 +12,7 @@ import numpy as np
 from ...arrays import Array
 from ...description import Robot
 from ...mechanism import LegModel, Mechanism
-from ...mechanism.numeric import NumericLeg
+from ...mechanism.numeric_leg import NumericLeg
 
 
 @dataclass(frozen=True)

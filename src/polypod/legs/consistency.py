@@ -1,4 +1,4 @@
-"""Does a leg's statement hang together: do its bodies stay rigid and its joints stay in them when the platform moves?
+"""Is a leg's placement consistent: do its bodies stay rigid and its joints stay in them when the platform moves?
 
 A hinge that cannot turn so, freedoms the joints do not allow, or a coordinate that does not move as its joint does
 would give numbers all the same; here they are faults.
@@ -17,13 +17,14 @@ from .contract import SMALLEST_MARGIN, Joint, Placement
 
 # Positions and directions of order one, a few roundings each.
 _SAME = 1e-9
-_KINDS = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 0}
+_AXES = {"prismatic": 1, "revolute": 1, "cylindrical": 1, "universal": 2, "spherical": 0}
+"""How many axes a joint of each kind has."""
 _DRIVEN = ("prismatic", "revolute")
 # A joint that moves less than this [m or rad], over poses a twentieth of the platform's size from home, does not move.
 _STILL = 1e-9
 
 
-class Assembly:
+class Consistency:
     """A leg's bodies and joints as numbers at several poses of the platform."""
 
     def __init__(self, placement: Placement, tip: Frame) -> None:
@@ -33,16 +34,16 @@ class Assembly:
         joints = [ca.densify(ca.horzcat(*(j.axes or (ca.SX.zeros(3),)), j.point)) for j in placement.joints]
         margins = ca.vertcat(*[c.margin for c in placement.conditions], 1)
         driven = ca.vertcat(*[ca.horzcat(a.coordinate, a.ratio) for a in placement.actuators], ca.SX(0, 2))
-        self._function = ca.Function("assembly", [x], [margins, ca.densify(driven), *frames, *joints])
+        self._function = ca.Function("consistency", [x], [margins, ca.densify(driven), *frames, *joints])
 
     def faults(self, tips: Sequence[tuple[Array, Array]]) -> list[str]:
         """What moves in a body that should not, over the tips (origin, axes) that the leg reaches."""
-        kinds = [f"joint {j.name!r} has the unknown kind {j.kind!r}; known: {', '.join(_KINDS)}"
-                 for j in self.placement.joints if j.kind not in _KINDS]  # fmt: skip
+        kinds = [f"joint {j.name!r} has the unknown kind {j.kind!r}; known: {', '.join(_AXES)}"
+                 for j in self.placement.joints if j.kind not in _AXES]  # fmt: skip
         counts = [
-            f"joint {j.name!r} ({j.kind}) needs {_KINDS[j.kind]} axes, got {len(j.axes)}"
+            f"joint {j.name!r} ({j.kind}) needs {_AXES[j.kind]} axes, got {len(j.axes)}"
             for j in self.placement.joints
-            if j.kind in _KINDS and len(j.axes) != _KINDS[j.kind]
+            if j.kind in _AXES and len(j.axes) != _AXES[j.kind]
         ]
         bodies = ("base", "platform", *(b.name for b in self.placement.bodies))
         unknown = [
@@ -73,16 +74,16 @@ class Assembly:
             for joint, numbers in zip(self.placement.joints, parts[len(self.placement.bodies) :], strict=True):
                 if joint.kind == "universal" and abs(numbers[:, 0] @ numbers[:, 1]) > _SAME:
                     faults.append(f"the axes of the universal joint {joint.name!r} are not square to each other")
-                for key, value in _fixed(joint, numbers, frames):
-                    seen.setdefault(key, []).append(value)
+                for what, value in _fixed(joint, numbers, frames):
+                    seen.setdefault(what, []).append(value)
             drives.note(
                 driven,
                 frames,
                 dict(zip((j.name for j in self.placement.joints), parts[-len(self.placement.joints) :], strict=True)),
             )
         faults += [
-            f"{key} moves when the platform does; such a joint does not allow the robot's freedoms"
-            for key, values in seen.items()
+            f"{what} when the platform does; such a joint does not allow the robot's freedoms"
+            for what, values in seen.items()
             if np.abs(np.array(values) - values[0]).max() > _SAME * max(1.0, np.abs(values[0]).max())
         ]
         # a body that is not rigid or a joint that wanders is said first: its displacement means nothing
@@ -182,19 +183,28 @@ def _relative(parent: Array, child: Array) -> tuple[Array, Array]:
 
 
 def _fixed(joint: Joint, numbers: Array, frames: dict[str, Array]) -> list[tuple[str, Array]]:
-    """What of a joint must not move in its parent or its child: name and value there."""
+    """What a joint of its kind holds still: words for the fault if it moves, and its value at a pose."""
     axes, point = numbers[:, :-1].T, numbers[:, -1]
     result = []
+    if joint.kind == "prismatic":
+        turn, origin = _relative(frames[joint.parent], frames[joint.child])
+        along = frames[joint.parent][:, :3].T @ axes[0]
+        where = f"{joint.child!r} against {joint.parent!r} on the prismatic joint {joint.name!r}"
+        result.append((f"the rotation of {where} changes", turn))
+        result.append((f"the place of {where} changes across the slide", origin - (along @ origin) * along))
     for role, body in (("parent", joint.parent), ("child", joint.child)):
         rotation, origin = frames[body][:, :3], frames[body][:, 3]
         inside = [rotation.T @ axis for axis in axes]
         where = f"of the {joint.kind} joint {joint.name!r} in {body!r}"
+        centre = rotation.T @ (point - origin)
         if joint.kind == "prismatic":
-            result.append((f"the slide {where}", inside[0]))
+            result.append((f"the slide {where} moves", inside[0]))
+        elif joint.kind == "cylindrical":
+            result.append((f"the centre {where} moves across its axis", centre - (inside[0] @ centre) * inside[0]))
         else:
-            result.append((f"the centre {where}", rotation.T @ (point - origin)))
-        if joint.kind == "revolute":
-            result.append((f"the axis {where}", inside[0]))
+            result.append((f"the centre {where} moves", centre))
+        if joint.kind in ("revolute", "cylindrical"):
+            result.append((f"the axis {where} moves", inside[0]))
         if joint.kind == "universal":
-            result.append((f"the axis {where}", inside[0 if role == "parent" else 1]))
+            result.append((f"the axis {where} moves", inside[0 if role == "parent" else 1]))
     return result

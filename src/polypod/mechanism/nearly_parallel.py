@@ -1,4 +1,4 @@
-"""Axes of a robot's joints that are nearly parallel to others: what is hardly meant where a robot cannot move."""
+"""Axes of a robot's joints that are nearly parallel to others: a likely slip where a robot cannot move as stated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEARLY = np.sin(np.radians(5.0))
 """The same for axes that were hardly meant to differ."""
 
 
-class OddAxis(NamedTuple):
+class NearlyParallelAxis(NamedTuple):
     """A joint's axis, the joint that has it, and how far [rad] it is from the axis of ``other``, which more have."""
 
     path: str
@@ -26,7 +26,7 @@ class OddAxis(NamedTuple):
     angle: float
 
 
-def odd_axes(robot: Robot) -> list[OddAxis]:
+def nearly_parallel_axes(robot: Robot) -> list[NearlyParallelAxis]:
     """Axes that are within five degrees of parallel to one that more joints have, the nearest first."""
     groups: list[list[tuple[str, str, Array]]] = []
     for path, joint, axis in _axes(robot):
@@ -40,7 +40,7 @@ def odd_axes(robot: Robot) -> list[OddAxis]:
         near = [g for g in groups if len(g) > len(group) and _sine(g[0][2], group[0][2]) < _NEARLY]
         for path, joint, axis in group if near else ():
             most = max(near, key=len)
-            found.append(OddAxis(path, joint, most[0][1], float(np.arcsin(_sine(most[0][2], axis)))))
+            found.append(NearlyParallelAxis(path, joint, most[0][1], float(np.arcsin(_sine(most[0][2], axis)))))
     return sorted(found, key=lambda one: one.angle)
 
 

@@ -9,6 +9,7 @@ reaction is determined if no solution of A x = 0 changes it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import casadi as ca
@@ -21,11 +22,12 @@ from ...errors import InputError
 from ...friction import JointFriction, Loads
 from ...legs import Actuator, Joint
 from ...mechanism import LegAtState, Mechanism
-from ...mechanism.free_bodies import FreeBodies, Wrench
+from ...mechanism.free_bodies import FreeBodies, JointWrenches, Wrench
 from ...mechanism.samples import closed_around_home
 from ...platforms import Inputs, PlatformState
 from ...symbols.linear import solve_general
-from ...symbols.vectors import absent, cross, dot
+from ...symbols.vectors import cross, dot
+from .. import virtual_power
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ class GeneralBalance:
     ``determined`` is (joints, 6); the others depend on inner stresses that no motion or load decides.
     """
 
-    wrenches: list[tuple[str, str, Wrench]]
+    wrenches: JointWrenches
     force: ca.SX
     quality: ca.SX
     determined: NDArray[np.bool_]
@@ -82,7 +84,7 @@ class _LegUnknowns:
         if actuator is not None:
             drive = self.driving[joint.name] = ca.SX.sym("drive")
             self.x.append(drive)
-            if actuator.unit == "rad":
+            if _turns(joint, actuator):
                 moment = moment + drive * axes[0]
             else:
                 force = force + drive * axes[0]
@@ -127,19 +129,23 @@ class _LegUnknowns:
         if joint.kind == "cylindrical":
             return [along, dot(axes[0], passed.moment - friction.moment)]
         directions = axes if joint.kind != "spherical" else [ca.SX.eye(3)[:, k] for k in range(3)]
+        if joint.kind == "universal" and self.leg.model.without_spin(joint.child):
+            # the moment of a joint whose link does not spin is along the link
+            link = self.leg.model.vectors.bodies[joint.child]
+            assert link.along is not None
+            directions = [self.bodies.vector(link.refs[(link.along + k) % 3]) for k in (1, 2)]
         moments = [dot(axis, passed.moment - friction.moment) for axis in directions]
         return [moments[0] + self._of_cross(joint), *moments[1:]]
 
     def actuator_forces(self) -> list[ca.SX]:
         """Force along each driven joint, with what the rotor and friction take, conjugate to the coordinate."""
-        forces = []
+        forces, rotors = [], self.leg.rotor_forces
         for k, actuator in enumerate(self.leg.model.actuators):
-            rotor = ca.SX(0) if absent(actuator.rotor) else actuator.rotor * self.leg.accelerations[k]
             passed = self.driving.get(actuator.joint)
             if passed is None:
                 joint = self.leg.model.placement.joint(actuator.joint)
                 passed = self._along_free(joint)[_driven_direction(joint, actuator)]
-            forces.append(passed / actuator.ratio + rotor + self.friction.at_actuators[k])
+            forces.append(passed / actuator.ratio + rotors[k] + self.friction.at_actuators[k])
         return forces
 
     def on_platform(self) -> Wrench:
@@ -158,13 +164,13 @@ class _LegUnknowns:
         need = self.bodies.required_wrench(self.tree.on_platform, origin)
         return ca.vertcat(need.force, need.moment)
 
-    def wrenches(self) -> list[tuple[str, str, Wrench]]:
+    def wrenches(self) -> JointWrenches:
         """(leg, joint, wrench on its child) in the order of the leg's joints."""
         known = {joint.name: self.passed_on(joint) for joint in self.tree.tree} | self.cut
         return [(self.leg.model.name, joint.name, known[joint.name]) for joint in self.tree.joints]
 
 
-def balance(
+def general_balance(
     mechanism: Mechanism,
     x: Inputs,
     platform: PlatformState,
@@ -206,13 +212,23 @@ def balance(
         (leg, joint, Wrench(solved[6 * k : 6 * k + 3], solved[6 * k + 3 : 6 * k + 6]))
         for k, (leg, joint, _) in enumerate(named)
     ]
+    if mechanism.simplify == "no-spin" and shared is None:
+        _refuse_spin(mechanism, x, platform, solved_forces, friction, loads)
     quality = mechanism.quality(attached, solution.quality)
     return GeneralBalance(wrenches, solved_forces, quality, _determined(samples))
 
 
+def _turns(joint: Joint, actuator: Actuator) -> bool:
+    """Whether an actuator turns its joint: of a cylindrical one its unit says so, of others their kind.
+
+    A slide behind a screw has a coordinate in rad all the same.
+    """
+    return joint.kind == "revolute" or (joint.kind == "cylindrical" and actuator.unit == "rad")
+
+
 def _driven_direction(joint: Joint, actuator: Actuator) -> int:
     """Which of a joint's free directions its actuator drives; a cylindrical joint slides along the first."""
-    return int(joint.kind == "cylindrical" and actuator.unit == "rad")
+    return int(joint.kind == "cylindrical" and _turns(joint, actuator))
 
 
 def _not_along(axis: ca.SX) -> ca.SX:
@@ -242,17 +258,7 @@ def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right
 
     ``owners`` are the legs of the first equations.
     """
-    motion = [x.twist.symbols, x.acceleration.symbols, x.wrench.symbols]
-    given = [x.pose.symbols, *motion, mechanism.places, mechanism.numbers.symbols]
-    # loads, weights and preloads: their values do not matter
-    others = [s for s in ca.symvar(right) if not ca.depends_on(ca.vertcat(*given), s)]
-    function = ca.Function("equations", [*given, ca.vertcat(*others)], [ca.densify(matrix), ca.densify(right)])
-    draw = np.random.default_rng(1)
-    for pose, places in closed_around_home(mechanism, 8, 0.3)[:4]:
-        numbers = [*(draw.normal(size=6) for _ in range(3)), places, mechanism.numbers.values, np.ones(len(others))]
-        a, b = (np.array(v) for v in function(pose.ravel(), *numbers))
-        if not (np.isfinite(a).all() and np.isfinite(b).all()):
-            continue
+    for a, b in _at_random_motions(mechanism, x, [matrix, right]):
         left = np.abs(a @ np.linalg.lstsq(a, b, rcond=1e-9)[0] - b).ravel()
         if left.max() > 1e-9 * np.abs(b).max():
             worst = int(left.argmax())
@@ -261,6 +267,35 @@ def _refuse_contradictions(mechanism: Mechanism, x: Inputs, matrix: ca.SX, right
                 f"newton-euler: {leg}: place() prescribes a motion that its joints leave free (a strut between two "
                 "spherical joints that turns about itself), and nothing gives the moment for it"
             )
+
+
+def _refuse_spin(
+    mechanism: Mechanism, x: Inputs, platform: PlatformState, forces: ca.SX, friction: bool, loads: Loads | None
+) -> None:
+    """Raise if links that are taken not to spin have no free bodies: forces are not those of virtual power then."""
+    state = virtual_power.State.of(mechanism, platform, friction, loads)
+    wanted = virtual_power.inverse_solution(state, x.wrench.symbols).force + state.driven_friction
+    for found, known in _at_random_motions(mechanism, x, [forces, wanted]):
+        if np.abs(found - known).max() > 1e-9 * np.abs(known).max():
+            raise InputError(
+                f"newton-euler: no-spin: joints of {mechanism.robot.name!r} make its links spin otherwise than a "
+                "universal joint does, and no free body has such a motion; use virtual-power or lagrange"
+            )
+
+
+def _at_random_motions(mechanism: Mechanism, x: Inputs, expressions: list[ca.SX]) -> Iterator[list[Array]]:
+    """Expressions at random motions in a few poses around home, where all are finite."""
+    motion = [x.twist.symbols, x.acceleration.symbols, x.wrench.symbols]
+    given = [x.pose.symbols, *motion, mechanism.places, mechanism.numbers.symbols]
+    # loads, weights and preloads: their values do not matter
+    others = [s for s in ca.symvar(ca.veccat(*expressions)) if not ca.depends_on(ca.vertcat(*given), s)]
+    function = ca.Function("sample", [*given, ca.vertcat(*others)], [ca.densify(e) for e in expressions])
+    draw = np.random.default_rng(1)
+    for pose, places in closed_around_home(mechanism, 8, 0.3)[:4]:
+        numbers = [*(draw.normal(size=6) for _ in range(3)), places, mechanism.numbers.values, np.ones(len(others))]
+        values = [np.array(v) for v in function(pose.ravel(), *numbers)]
+        if all(np.isfinite(value).all() for value in values):
+            yield values
 
 
 def _rows(matrices: list[Array]) -> list[int]:

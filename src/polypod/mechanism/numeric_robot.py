@@ -10,27 +10,27 @@ import scipy
 from ..arrays import Array
 from ..description import Robot
 from ..platforms import Freedoms
-from .numeric import NumericLeg, regular
+from .numeric_leg import NumericLeg, regular
 
 COMPONENTS = ("x", "y", "z", "roll (about x)", "pitch (about y)", "yaw (about z)")
 _SAME = 1e-9
 _REACH = 0.2
-"""How far [sizes, rad] the platform is moved to see what follows."""
+"""How far [sizes, rad] the platform is moved to see how its other components move."""
 _PARTS = (1.0, 0.25, 0.06, 0.015)
 """Parts of that way which are tried one after the other where the robot does not reach so far."""
 
 
-class Walk:
-    """The whole robot in numbers, at a pose that keeps the constraints."""
+class NumericRobot:
+    """The whole robot in numbers at a ``pose``, home at first, with its legs closed there."""
 
     def __init__(self, legs: Sequence[NumericLeg], robot: Robot) -> None:
         self._legs, self._robot, self._home = legs, robot, robot.home.matrix
         self.pose = self._home.copy()
         self._turns = np.array([f.motion == "rotation" for f in robot.freedoms] or [False] * 3 + [True] * 3)
         self.places = [leg.home for leg in legs]
-        self._look()
+        self._update()
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         """Close the legs; note the gap left, constraints (k,), their slopes (k, 6) and E (m, 6) of u = E V."""
         found = [leg.at(self.pose, place) for leg, place in zip(self._legs, self.places, strict=True)]
         self.places = [place for place, *_ in found]
@@ -51,7 +51,7 @@ class Walk:
         scale = np.r_[np.full(3, size), np.ones(3)]
         constant, largest, broken, reached = True, np.zeros(6), np.zeros(len(self.values)), 0
         for target in np.random.default_rng(0).uniform(-_REACH, _REACH, (6, len(self.chosen))):
-            if not any(self.go(used, part * target, size) for part in _PARTS):
+            if not any(self.move_from_home(used, part * target, size) for part in _PARTS):
                 continue
             reached += 1
             constant &= bool(np.abs((self.basis(used) - home) / scale[:, None]).max() * size < _SAME)
@@ -59,28 +59,28 @@ class Walk:
             largest = np.maximum(largest, np.abs(np.r_[self.pose[:3, 3] - self._home[:3, 3], turned]))
             broken = np.maximum(broken, np.abs(self.values))
         free = np.abs(Freedoms(self._robot).components).sum(axis=1) == 0
-        follows = {COMPONENTS[k]: float(largest[k]) for k in range(6) if free[k] and largest[k] > 1e-9}
-        return constant and reached > 0, follows, broken
+        parasitic = {COMPONENTS[k]: float(largest[k]) for k in range(6) if free[k] and largest[k] > 1e-9}
+        return constant and reached > 0, parasitic, broken
 
-    def go(self, used: Sequence[int], target: Array, size: float) -> bool:
+    def move_from_home(self, used: Sequence[int], target: Array, size: float) -> bool:
         """Move from home by a target (m,) [sizes, rad] in steps that keep the constraints; whether that worked."""
         self.pose, self.places = self._home.copy(), [leg.home for leg in self._legs]
         aim = target * np.where(self._turns, 1.0, size)
         kept = list(used)
-        self._look()
+        self._update()
         for part in np.diff(np.linspace(0.0, 1.0, 6)):
             if not regular(np.vstack([self.slopes[kept], self.chosen])):
                 return False
             self._move(self.basis(used) @ (aim * part))
             for _ in range(8):
-                self._look()
+                self._update()
                 if not (np.isfinite(self.slopes).all() and np.isfinite(self.values).all()):
                     return False
                 wanted = np.r_[-self.values[kept], np.zeros(len(self.chosen))]
                 self._move(np.linalg.lstsq(np.vstack([self.slopes[kept], self.chosen]), wanted, rcond=None)[0])
                 if np.abs(self.values[kept]).max(initial=0.0) < 1e-13:
                     break
-        self._look()
+        self._update()
         off = np.abs(self.values[kept]).max(initial=0.0)
         return bool(self.gap < 1e-9 and off < 1e-12 and np.isfinite(self.slopes).all())
 
@@ -89,19 +89,21 @@ class Walk:
         self.pose[:3, :3] = scipy.spatial.transform.Rotation.from_rotvec(twist[3:]).as_matrix() @ self.pose[:3, :3]
 
 
-def walked(robot: Robot, kept: Sequence[tuple[int, int]], targets: Array, size: float) -> list[tuple[Array, Array]]:
+def poses_from_home(
+    robot: Robot, kept: Sequence[tuple[int, int]], targets: Array, size: float
+) -> list[tuple[Array, Array]]:
     """Poses (4, 4) at targets (k, m) [sizes, rad] from home that the legs allow, with the places of all unknowns.
 
     ``kept`` are the independent constraints by leg and number.
     """
-    numeric = [NumericLeg(leg, robot) for leg in robot.legs]
-    owners = [(k, c) for k, leg in enumerate(numeric) for c in range(len(leg.constraints))]
+    legs = [NumericLeg(leg, robot) for leg in robot.legs]
+    owners = [(k, c) for k, leg in enumerate(legs) for c in range(len(leg.constraints))]
     used = [owners.index(owner) for owner in kept]
     result = []
     for target in targets:
-        walk = Walk(numeric, robot)
-        if walk.go(used, target, size):
-            result.append((walk.pose, np.concatenate(walk.places)))
+        moved = NumericRobot(legs, robot)
+        if moved.move_from_home(used, target, size):
+            result.append((moved.pose, np.concatenate(moved.places)))
     return result
 
 

@@ -1,4 +1,4 @@
-"""A leg in numbers: where its unknowns are at a pose, and what it constrains there."""
+"""A leg in numbers: where its unknowns are at a pose of the platform, and what it constrains there."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from ..symbols.vectors import Frame
 
 
 class NumericLeg:
-    """A leg's closing in numbers."""
+    """A leg closed by Newton's iteration in numbers, for analysis at home and along paths.
+
+    ``place`` are values of its unknowns as :class:`~polypod.legs.Unknowns` states them, ``home`` those at home.
+    """
 
     def __init__(self, leg: Any, robot: Robot) -> None:
         tip = Frame.symbols("tip")
@@ -27,8 +30,8 @@ class NumericLeg:
         x = ca.vertcat(tip.origin, ca.vec(tip.axes))
         place, move = (u.place, u.move) if u is not None else (ca.SX(0, 1), ca.SX(0, 1))
         equations = u.equations if u is not None else ca.SX(0, 1)
-        demands = ca.vertcat(*[c.value for c in self.constraints], *placement.followed, ca.SX(0, 1))
-        both = ca.vertcat(equations, demands)
+        stated = ca.vertcat(*[c.value for c in self.constraints], *placement.followed, ca.SX(0, 1))
+        both = ca.vertcat(equations, stated)
         still = ca.SX.zeros(move.numel())
         parts = [both, ca.jacobian(both, move), ca.jacobian(both, x)]
         parts = [ca.densify(part) for part in ca.substitute(parts, [move], [still])]
@@ -44,9 +47,9 @@ class NumericLeg:
         return np.r_[pose[:3, 3] + axes @ self.arm, axes.T.ravel()]
 
     def gap_at(self, pose: Array, place: Array) -> tuple[Array, Array]:
-        """Equations of the unknowns (k,) at a place, and their slopes (k, k) by moves."""
-        rest, by_move, _ = (np.array(part) for part in self._value(self._tip(pose), place))
-        return rest[: self.unknowns].ravel(), by_move[: self.unknowns]
+        """Residuals (k,) of the leg's equations at a place, and their Jacobian (k, k) by moves of the unknowns."""
+        residual, by_move, _ = (np.array(part) for part in self._value(self._tip(pose), place))
+        return residual[: self.unknowns].ravel(), by_move[: self.unknowns]
 
     def moved(self, place: Array, step: NDArray[Any]) -> Array:
         """The place after a move."""
@@ -62,14 +65,14 @@ class NumericLeg:
         x = self._tip(pose)
         n = self.unknowns
         for _ in range(20):
-            rest, by_move, by_tip = (np.array(v) for v in self._value(x, place))
-            if n == 0 or not np.isfinite(rest).all():
+            residual, by_move, by_tip = (np.array(v) for v in self._value(x, place))
+            if n == 0 or not np.isfinite(residual).all():
                 break
-            step = -np.linalg.solve(by_move[:n], rest[:n]).ravel() if regular(by_move[:n]) else np.full(n, np.nan)
+            step = -np.linalg.solve(by_move[:n], residual[:n]).ravel() if regular(by_move[:n]) else np.full(n, np.nan)
             place = self.moved(place, step)
             if np.abs(step).max() < 1e-14 or not np.isfinite(step).all():
                 break
-        rest, by_move, by_tip = (np.array(v) for v in self._value(x, place))
+        residual, by_move, by_tip = (np.array(v) for v in self._value(x, place))
         carry = np.zeros((12, 6))
         carry[:3, :3], carry[:3, 3:] = np.eye(3), -skew(arm)
         for k in range(3):
@@ -77,10 +80,10 @@ class NumericLeg:
         slopes = by_tip @ carry
         rows = slopes[n:] - by_move[n:] @ np.linalg.solve(by_move[:n], slopes[:n]) if n else slopes
         k = len(self.constraints)
-        return place, np.abs(rest[:n]).max(initial=0.0), rest[n : n + k].ravel(), rows[:k], rows[k:]
+        return place, np.abs(residual[:n]).max(initial=0.0), residual[n : n + k].ravel(), rows[:k], rows[k:]
 
 
-def way_home(robot: Robot, pose: Array, part: float) -> Array:
+def interpolated_from_home(robot: Robot, pose: Array, part: float) -> Array:
     """The pose (4, 4) at a part of the straight way from home to another, turned about one axis."""
     home = robot.home.matrix
     turn = scipy.spatial.transform.Rotation.from_matrix(pose[:3, :3] @ home[:3, :3].T).as_rotvec()

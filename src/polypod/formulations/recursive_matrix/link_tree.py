@@ -1,4 +1,4 @@
-"""A leg as a tree of bodies, each with the joint that carries it: what Staicu's recursions run along.
+"""A leg as a tree of links, bodies with the joints that carry them: what Staicu's recursions run along.
 
 The tree spans the leg's bodies from the base; a joint left over closes a loop, and the platform's joint closes the leg.
 A universal joint is two hinges with a cross between them, massless unless the leg gives it a body.
@@ -24,8 +24,10 @@ _BASE = Frame(ca.SX.zeros(3), _EYE)
 _ORDER = ("prismatic", "revolute", "universal", "spherical")
 
 
-class Chain:
+class LinkTree:
     """The links of one leg in order from the base, the joints that close its loops, and the platform's joint.
+
+    ``index`` gives the place of a body among ``links``, -1 for the base.
 
     ``welded`` takes the platform's joint into the tree too, with a massless copy of the platform as the last link.
     """
@@ -33,7 +35,7 @@ class Chain:
     def __init__(self, model: LegModel, samples: Samples, welded: bool = False) -> None:
         self.model, self.samples, self.welded = model, samples, welded
         self.links: list[Link] = []
-        self.places = {"base": -1}
+        self.index = {"base": -1}
         self.loops: list[Joint] = []
         self.driven = {actuator.joint for actuator in model.actuators}
         inputs = model.all_inputs
@@ -44,10 +46,10 @@ class Chain:
         if welded:
             self._add(self.tip)
         ends = (self.tip.parent, self.tip.child)
-        self.last = self.places["platform" if welded else ends[ends[0] == "platform"]]
+        self.last = self.index["platform" if welded else ends[ends[0] == "platform"]]
         self._check_tip(ends)
         for body in model.placement.bodies:
-            if (body.on or body.name) not in self.places:
+            if (body.on or body.name) not in self.index:
                 raise self.error(f"no joint carries the body {body.name!r}")
 
     @property
@@ -60,27 +62,27 @@ class Chain:
         slices = [link.rates for link in self.links if link.joint == joint]
         return [k for rates in slices for k in range(rates.start, rates.stop)]
 
-    def arm_to(self, place: int, joint: Joint) -> ca.SX:
+    def arm_to(self, number: int, joint: Joint) -> ca.SX:
         """From A_k of a link (-1: from the base's origin) to a joint's centre, in the link's axes."""
-        frame, name = self._at(place)
+        frame, name = self._at(number)
         return self._fixed(frame.axes.T @ (joint.point - frame.origin), joint, "centre", name, length=True).symbols
 
-    def basis_in(self, place: int, joint: Joint) -> ca.SX:
+    def basis_in(self, number: int, joint: Joint) -> ca.SX:
         """A basis in a link's axes that begins with a joint's axis."""
-        frame, name = self._at(place)
+        frame, name = self._at(number)
         return basis(self._fixed(frame.axes.T @ joint.axes[0], joint, "axis", name), self.samples)
 
-    def axes_of(self, place: int) -> ca.SX:
+    def axes_of(self, number: int) -> ca.SX:
         """Axes of a link in the base."""
-        return self._at(place)[0].axes
+        return self._at(number)[0].axes
 
     def error(self, message: str) -> InputError:
         """An error about this leg."""
         instead = "use virtual-power, newton-euler or lagrange, which take any leg"
         return InputError(f"recursive-matrix: leg {self.model.name!r}: {message}; {instead}")
 
-    def _at(self, place: int) -> tuple[Frame, str]:
-        return (self.links[place].frame, self.links[place].name) if place >= 0 else (_BASE, "base")
+    def _at(self, number: int) -> tuple[Frame, str]:
+        return (self.links[number].frame, self.links[number].name) if number >= 0 else (_BASE, "base")
 
     def _platform_joint(self) -> tuple[Joint, list[Joint]]:
         """The platform's joint, and the others; universal joints whose cross is a body are two hinges from here on."""
@@ -112,9 +114,9 @@ class Chain:
         joints = sorted(joints, key=lambda j: (j.name not in self.driven, _ORDER.index(j.kind)))
         waiting, closing = spanning(joints, [(j.parent, j.child) for j in joints])
         while waiting:
-            joint = next((j for j in waiting if j.parent in self.places or j.child in self.places), None)
+            joint = next((j for j in waiting if j.parent in self.index or j.child in self.index), None)
             if joint is None:
-                loose = [j.name for j in joints if not {j.parent, j.child} & self.places.keys()]
+                loose = [j.name for j in joints if not {j.parent, j.child} & self.index.keys()]
                 raise self.error(f"joints {loose} do not hang on the base")
             waiting.remove(joint)
             self._add(joint)
@@ -151,13 +153,13 @@ class Chain:
         """A joint of the tree with the body it carries."""
         if joint.kind == "universal":
             hinges = self._hinges(joint)
-            for hinge in hinges if joint.parent in self.places else reversed(hinges):
+            for hinge in hinges if joint.parent in self.index else reversed(hinges):
                 self._add(hinge)
             return
-        if joint.parent not in self.places:
+        if joint.parent not in self.index:
             # The same joint seen from its other end: its displacement is the parent's against the axis.
             joint = replace(joint, parent=joint.child, child=joint.parent, axes=tuple(-axis for axis in joint.axes))
-        name, parent = joint.child, self.places[joint.parent]
+        name, parent = joint.child, self.index[joint.parent]
         before, slides, body = self._at(parent)[0], joint.kind == "prismatic", self._frames[name]
         frame = Frame(body.origin if slides else joint.point, body.axes)
         free, passing = self._turned(joint, before, frame)
@@ -174,7 +176,7 @@ class Chain:
         bodies = [b for b in self.model.placement.bodies if name in (b.name, b.on)]
         inertia = LumpedInertia.of(bodies, frame, fixed, self.samples)
         self.links.append(Link(name, joint.name, parent, slides, free, self.count, passing, arm, frame, inertia))
-        self.places[name] = len(self.links) - 1
+        self.index[name] = len(self.links) - 1
 
     def _turned(self, joint: Joint, before: Frame, frame: Frame) -> tuple[ca.SX, ca.SX]:
         """Free directions in the body's axes, and the passing matrix."""

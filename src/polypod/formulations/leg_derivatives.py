@@ -1,8 +1,8 @@
-"""What a leg puts into the residual of virtual power, and its slopes by the series of its tip.
+"""What a leg adds to the residual of virtual power, and its derivatives by the series of its tip.
 
-A leg enters the residual by the force on its tip alone, a function of the tip's series: its slopes come from one
-backward sweep a component; of a leg that is closed by iterating, through one step of Newton at the closed place, whose
-slopes are those of the solution. A leg that states its own axes is differentiated there.
+A leg enters the residual by the force on its tip alone, a function of the tip's series: its derivatives come from
+one backward sweep a component; of a leg that is closed by iterating, through one step of Newton at the closed place,
+whose derivatives are those of the solution. A leg that states its own axes is differentiated there.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import casadi as ca
 
 from ..friction import JointFriction, Loads
 from ..mechanism import LegAtState, LegModel, Mechanism
-from ..mechanism.own_axes import OwnView
+from ..mechanism.own_axes import LegInOwnAxes
 from ..platforms import Tip
 from ..platforms.contract import tip_map
 from ..symbols.vectors import skew, symmetric, total
@@ -22,8 +22,8 @@ from .virtual_power import tip_force
 
 
 @dataclass(frozen=True)
-class LegSlopes:
-    """What a leg puts into r as y (k) of its tip's series z, with dy/dz and dy/d(numbers) at the state.
+class LegDerivatives:
+    """What a leg adds to r as y (k) of its tip's series z, with dy/dz and dy/d(numbers) at the state.
 
     y are the generalized force on the leg's inputs and the friction on the platform: force, moment about the tip.
     """
@@ -39,7 +39,7 @@ class LegSlopes:
         on_platform = leg.force(y[size : size + 3]) + leg.platform.moment(leg.number, y[size + 3 :])
         return leg.force(y[:size]) - on_platform
 
-    def put(self, columns: ca.SX) -> ca.SX:
+    def on_platform(self, columns: ca.SX) -> ca.SX:
         """Changes (k, m) of y as forces (6, m) on a rigid platform: C^T on the inputs, a moment as it is."""
         size = self.y.numel() - 6
         on_inputs = columns[:size, :]
@@ -58,10 +58,10 @@ class LegSlopes:
         return total([-skew(force[k : k + 3]) @ arms[k : k + 3, :] for k in range(0, size, 3)], (3, 3))
 
 
-class LegShare:
-    """What a leg puts into r, as a function of its tip's series and of the forces of its actuators.
+class LegContribution:
+    """What a leg adds to r, as a function of its tip's series and of the forces of its actuators.
 
-    ``slopes(force)`` are by the tip and by ``numbers`` of the parameter port.
+    ``derivatives(force)`` are by the tip and by ``numbers`` of the parameter port.
     """
 
     def __init__(
@@ -70,14 +70,14 @@ class LegShare:
         self._mechanism, self._leg, self._friction, self._loads = mechanism, leg, friction, loads
         self.actuators = len(leg.model.actuators)
         self._applied = ca.SX.sym("f", self.actuators)
-        view = OwnView.of(mechanism, leg.model) if numbers.is_empty() else None
-        self.slopes = self._in_base(numbers) if view is None else self._in_own_axes(view)
+        view = LegInOwnAxes.of(mechanism, leg.model) if numbers.is_empty() else None
+        self.derivatives = self._in_base(numbers) if view is None else self._in_own_axes(view)
 
     def _y(self, model: LegModel, tip: Tip, gravity: ca.SX) -> ca.SX:
         leg = LegAtState(self._leg.number, model, self._leg.platform, tip)
         joints = JointFriction.of(leg, self._friction, self._loads)
         pull = tip_force(leg, joints, gravity)
-        for k, slope in enumerate(leg.slopes):
+        for k, slope in enumerate(leg.coordinate_gradients):
             pull = pull - (self._applied[k] - joints.at_actuators[k]) * slope
         on_platform = joints.on_platform
         return ca.vertcat(pull, on_platform.force, on_platform.moment)
@@ -91,12 +91,12 @@ class LegShare:
         function = ca.Function("leg", [z, self._applied, rest], results)
 
         def at(force: ca.SX) -> tuple[ca.SX, ca.SX]:
-            own, slopes = function.call([values, force, rest])
-            return own, slopes
+            own, by_z = function.call([values, force, rest])
+            return own, by_z
 
         return at
 
-    def _in_base(self, numbers: ca.SX) -> Callable[[ca.SX], LegSlopes]:
+    def _in_base(self, numbers: ca.SX) -> Callable[[ca.SX], LegDerivatives]:
         leg = self._leg
         turned = 9 if leg.model.uses_axes else 0
         points = [ca.SX.sym(f"x{k}", 3) for k in range(3)]
@@ -109,19 +109,19 @@ class LegShare:
         at = self._differentiated(y, z, ca.vertcat(tip_numbers(leg), numbers))
         size = z.numel() - numbers.numel()
 
-        def slopes(force: ca.SX) -> LegSlopes:
+        def derivatives(force: ca.SX) -> LegDerivatives:
             own, by_all = at(force)
             by_tip = by_all[:, :size]
             if not turned:  # by its acceleration: the leg's inertia
                 by_tip[:3, 6:9] = symmetric(by_tip[:3, 6:9])
-            return LegSlopes(leg, own, by_tip, by_all[:, size:])
+            return LegDerivatives(leg, own, by_tip, by_all[:, size:])
 
-        return slopes
+        return derivatives
 
-    def _in_own_axes(self, view: OwnView) -> Callable[[ca.SX], LegSlopes]:
+    def _in_own_axes(self, view: LegInOwnAxes) -> Callable[[ca.SX], LegDerivatives]:
         """By the equation of :mod:`polypod.mechanism.own_axes`; z are rate, half acceleration and spin of the tip."""
         leg = self._leg
-        axes, q = OwnView.at(leg.model, leg.tip.series[0])
+        axes, q = LegInOwnAxes.at(leg.model, leg.tip.series[0])
         k = q.numel()
         rates, gravity = [ca.SX.sym(name, 3) for name in ("rate", "half", "spin")], ca.SX.sym("gravity", 3)
         tip = Tip(leg.tip.arm, leg.tip.axes, (view.tip, rates[0], rates[1]), leg.tip.axes_series, rates[2])
@@ -130,7 +130,7 @@ class LegShare:
         at = self._differentiated(y, ca.vertcat(view.q, *rates, gravity), ca.vertcat(q, *seen))
         turn, moved = ca.substitute([view.turn, view.slopes], [view.q], [q])
 
-        def slopes(force: ca.SX) -> LegSlopes:
+        def derivatives(force: ca.SX) -> LegDerivatives:
             own, by_all = at(force)
             by_tip, whole = ca.SX(own.numel(), 12), []
             for row in range(0, own.numel(), 3):
@@ -145,9 +145,9 @@ class LegShare:
                     in_base = axes @ block @ axes.T
                     by_tip[row : row + 3, 3 * i : 3 * i + 3] = symmetric(in_base) if (row, i) == (0, 2) else in_base
                 whole.append(axes @ here)
-            return LegSlopes(leg, ca.vertcat(*whole), by_tip, ca.SX(own.numel(), 0))
+            return LegDerivatives(leg, ca.vertcat(*whole), by_tip, ca.SX(own.numel(), 0))
 
-        return slopes
+        return derivatives
 
 
 def tip_numbers(leg: LegAtState) -> ca.SX:
