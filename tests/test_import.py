@@ -13,9 +13,9 @@ from command_line import polypod
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.exchange import READERS, import_robot
 from polypod.exchange.graph import hanging
-from polypod.exchange.idle import idle_motions
 from polypod.exchange.linkage import body, massless, together
 from polypod.exchange.simplify import _meeting
+from polypod.exchange.uncontrolled import uncontrolled_motions
 from polypod.legs.chain import ChainJoint
 
 MODELS = Path(__file__).parent / "data" / "models"
@@ -292,10 +292,10 @@ def test_what_moves_idly_is_drawn(tmp_path: Path) -> None:
     text = (Path(__file__).parent / "data" / "golden" / "general" / "3-rps.yaml").read_text()
     file, picture = tmp_path / "loose.yaml", tmp_path / "loose.png"
     file.write_text(text.replace("actuated: true", "actuated: false"))
-    found = idle_motions(file)
+    found = uncontrolled_motions(file)
     assert len(found.motions) == 3
     assert all(np.array_equal(motion["base"], found.bodies["base"]) for motion in found.motions)
-    assert not idle_motions("3-rps").motions, "drives hold it"
+    assert not uncontrolled_motions("3-rps").motions, "drives hold it"
     result = polypod("check", file, "--draw", picture)
     assert result.exit_code == 2
     assert "3 motions while all drives stand still" in result.stderr

@@ -313,13 +313,13 @@ def command(
 
 
 def _draw(file: str, picture: Path) -> None:
-    """Write the picture of what moves idly, and say how many ways there are."""
-    from ..exchange.idle import idle_motions
-    from ..results.figures.idle import idle
+    """Write the picture of the uncontrolled motions, and say how many there are."""
+    from ..exchange.uncontrolled import uncontrolled_motions
+    from ..results.figures.uncontrolled import uncontrolled
 
     check_picture(picture)
-    found = idle_motions(file)
-    write_picture(picture, idle, found)
+    found = uncontrolled_motions(file)
+    write_picture(picture, uncontrolled, found)
     err().print(f"drawn: {escape(str(picture))}, {len(found.motions)} motions while all drives stand still")
 
 

@@ -80,7 +80,7 @@ class _File:
 
     def __init__(self, mujoco: Any, path: Path) -> None:
         self.remarks: list[str] = []
-        self.idle: dict[str, float] = {}
+        self.passive_armatures: dict[str, float] = {}
         self.mj, self.path = mujoco, path
         try:
             spec = mujoco.MjSpec.from_file(str(path))
@@ -169,11 +169,11 @@ class _File:
         joints: list[ChainJoint] = []
         for number in range(1, model.nbody):
             joints += self._joints_of(number, drives, bodies)
-        if self.idle:
-            values = sorted(set(self.idle.values()))
+        if self.passive_armatures:
+            passive, values = ", ".join(self.passive_armatures), sorted(set(self.passive_armatures.values()))
             self.remarks.append(
-                f"armature ({values[0]:.4g} to {values[-1]:.4g}) of the passive joints {', '.join(self.idle)} was left "
-                "out: rotors are in actuated joints"
+                f"armature ({values[0]:.4g} to {values[-1]:.4g}) of the passive joints {passive} was left out: "
+                "rotors are in actuated joints"
             )
         seats: dict[str, tuple[Array, Array]] = {}
         joints += self._loops(seats)
@@ -266,7 +266,7 @@ class _File:
             if drive is not None:
                 raise InputError(f"joint {name}: a ball joint is actuated, which polypod cannot say")
             if armature:
-                self.idle[name] = armature
+                self.passive_armatures[name] = armature
             if model.jnt_limited[number]:
                 largest = np.degrees(model.jnt_range[number, 1])
                 self.remarks.append(f"joint {name}: its limit, {largest:.4g} deg of turn in all, was left out")
@@ -284,7 +284,7 @@ class _File:
             if "range" in data:
                 data["range"] = tuple(sorted(ratio * (limit + reference) for limit in data["range"]))
         elif armature:
-            self.idle[name] = armature
+            self.passive_armatures[name] = armature
         return ChainJoint.model_validate(data)
 
     # -- loops ---------------------------------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
-"""What of a robot moves while its drives stand still: also of a file that is no valid robot, for it says what is wrong.
+"""Uncontrolled motions of a robot: what moves while its actuators stand still.
 
-Equations of all joints by the twists v of all bodies, coordinates of drives held, are A v = 0. A rod that only turns
-about itself moves no joint and is left out.
+They are found for a file that is no valid robot too, as they show what is wrong with it. With the actuated coordinates
+held the constraints of all joints on the twists v of all bodies are A v = 0; uncontrolled motions are the null space of
+A. A rod that only spins about itself (an idle freedom) moves no joint and is left out.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ _STILL = 1e-7
 """Rates over the largest up to which a joint stands still, and equations follow from others."""
 
 
-class Idle(NamedTuple):
-    """Bodies as the points (k, 3) [m] of their joints at home, and each motion as where these points go (k, 3)."""
+class Uncontrolled(NamedTuple):
+    """Each body as the points (k, 3) [m] of its joints at home, and for each motion where these points go."""
 
     bodies: dict[str, Array]
     motions: list[dict[str, Array]]
 
 
-def idle_motions(file: str | Path, part: float = 0.08) -> Idle:
-    """What moves in a robot file of chain legs, drives held; the fastest point goes a ``part`` of the robot's size."""
+def uncontrolled_motions(file: str | Path, part: float = 0.08) -> Uncontrolled:
+    """Uncontrolled motions of a robot file with chain legs; the fastest point moves by ``part`` of the robot's size."""
     linkage = _drawn(file)
     solver = Solver(linkage)
     rows, _ = solver.equations(solver.still, {joint.name: 0.0 for joint in linkage.joints if joint.actuated})
@@ -49,13 +50,16 @@ def idle_motions(file: str | Path, part: float = 0.08) -> Idle:
     for motion in (free @ mixed.T).T[: int((sizes > _STILL * solver.size).sum())]:
         fastest = np.linalg.norm((every @ motion).reshape(-1, 3), axis=1).max()
         way = part * solver.size / fastest * motion
-        # straight on: what a joint holds together stays so
+        # to first order, so that points which a joint holds together stay together
         motions.append({name: points + (speeds[name] @ way).reshape(-1, 3) for name, points in places.items()})
-    return Idle(places, motions)
+    return Uncontrolled(places, motions)
 
 
 def _speeds(solver: Solver, name: str, points: Array) -> Array:
-    """Velocities (3 k, 6 b) of points of a body by the twists of all, lengths by the size; none of the base's."""
+    """Jacobian (3 k, 6 b) of the velocities of a body's points by the twists of all bodies, linear parts over the size.
+
+    It is zero for points of the base.
+    """
     found = np.zeros((len(points), 3, 6 * len(solver.index)))
     k = 6 * solver.index.get(name, 0)
     for row, (x, y, z) in zip(found, points if name != BASE else (), strict=False):
