@@ -12,8 +12,8 @@ import polypod as pp
 from command_line import polypod
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.exchange import READERS, import_robot
-from polypod.exchange.graph import hanging
-from polypod.exchange.linkage import body, massless, together
+from polypod.exchange.graph import dangling_joints
+from polypod.exchange.linkage import body, combined, massless
 from polypod.exchange.simplify import _meeting
 from polypod.exchange.uncontrolled import uncontrolled_motions
 from polypod.legs.chain import ChainJoint
@@ -257,17 +257,17 @@ def test_what_hangs_is_found() -> None:
     arm = [hinge("5", "p", "tool")]
     ring = [hinge("6", "a", "r"), hinge("7", "r", "s"), hinge("8", "s", "a")]
     inner = [hinge("9", "a", "t"), hinge("10", "t", "p")]
-    assert hanging(path + inner, "p") == []
-    assert [j.name for j in hanging(path + arm + ring + inner, "p")] == ["5", "6", "7", "8"]
+    assert dangling_joints(path + inner, "p") == []
+    assert [j.name for j in dangling_joints(path + arm + ring + inner, "p")] == ["5", "6", "7", "8"]
 
 
 def test_bodies_together() -> None:
     """Two points of 1 kg at 0 and 2 m: one body at 1 m with 2 kg m^2 across."""
     points = [body(1.0, np.array([x, 0.0, 0.0]), np.zeros((3, 3))) for x in (0.0, 2.0)]
-    whole = together(points)
+    whole = combined(points)
     assert (whole.mass, whole.com) == (2.0, (1.0, 0.0, 0.0))
     np.testing.assert_allclose(whole.central_inertia, np.diag([0.0, 2.0, 2.0]), atol=1e-15)
-    assert massless(together([body(0.0, np.zeros(3), np.zeros((3, 3)))] * 2))
+    assert massless(combined([body(0.0, np.zeros(3), np.zeros((3, 3)))] * 2))
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,13 +56,13 @@ class Body(Data):
         tensor: Array = axes @ np.array(self.inertia) @ axes.T
         if self.about != "com":
             point = np.zeros(3) if self.about == "origin" else np.array(self.points[self.about])
-            tensor -= _parallel_axis(self.mass, np.array(self.com) - point)
+            tensor -= parallel_axis(self.mass, np.array(self.com) - point)
         return tensor
 
     @property
     def origin_inertia(self) -> Array:
         """Inertia tensor about the origin of the body frame in body axes, (3, 3) [kg m^2]."""
-        return self.central_inertia + _parallel_axis(self.mass, np.array(self.com))
+        return self.central_inertia + parallel_axis(self.mass, np.array(self.com))
 
     @property
     def second_moment(self) -> Array:
@@ -117,5 +117,6 @@ _SEVERAL = TypeAdapter(tuple[Payload, ...])
 Payloads = Annotated[Payload | tuple[Payload, ...] | None, BeforeValidator(_payloads)]
 
 
-def _parallel_axis(mass: float, offset: Array) -> Array:
+def parallel_axis(mass: float, offset: Array) -> Array:
+    """Steiner's term m (d.d 1 - d d^T), (3, 3) [kg m^2], of a centre of mass at ``offset`` d (3,) [m] from a point."""
     return mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))

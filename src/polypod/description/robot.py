@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_va
 
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
-from .body import Body, Payload, Payloads
+from .body import Body, Payload, Payloads, parallel_axis
 from .flexible import FlexiblePlatform, parse_platform
 from .freedom import Freedom, check_freedoms, leg_and_joint
 from .leg import LegData, parse_leg
@@ -224,7 +224,7 @@ class Robot(Data):
         mass = sum(body.mass for body in bodies)
         com = np.sum([body.first_moment for body in bodies], axis=0) / mass
         tensor = np.sum([body.origin_inertia for body in bodies], axis=0)
-        tensor = tensor - mass * (com @ com * np.eye(3) - np.outer(com, com))
+        tensor = tensor - parallel_axis(mass, com)
         check = "none" if any(body.check == "none" for body in bodies) else "physical"
         return Body.model_validate({"mass": mass, "com": com, "inertia": 0.5 * (tensor + tensor.T), "check": check})
 

@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .linkage import BASE, Linkage, changed, moved, seats_of
+from .linkage import BASE, Linkage, changed, extent, moved, seats_of
 
 _STEP = 0.1
 _MOST_STEPS = 10_000
@@ -87,8 +87,7 @@ class Solver:
         self.linkage = linkage
         self.index = {name: k for k, name in enumerate(name for name in linkage.bodies if name != BASE)}
         self.seats = [linkage.seats.get(joint.name) or seats_of(joint) for joint in linkage.joints]
-        points = np.array([seat[:3, 3] for pair in self.seats for seat in pair])
-        self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+        self.size = extent(seat[:3, 3] for pair in self.seats for seat in pair)
         self.still = np.tile(np.eye(4), (len(self.index), 1, 1))
 
     def unit(self, name: str) -> float:

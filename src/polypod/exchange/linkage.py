@@ -13,6 +13,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body
+from ..description.body import parallel_axis
 from ..legs.chain import ChainJoint
 
 BASE = "base"
@@ -103,14 +104,14 @@ def moved(one: Body, displacement: Array) -> Body:
     return body(one.mass, turn @ np.array(one.com) + displacement[:3, 3], turn @ one.central_inertia @ turn.T)
 
 
-def together(parts: Iterable[Body]) -> Body:
+def combined(parts: Iterable[Body]) -> Body:
     """One body of several that are fixed to each other."""
     listed = list(parts)
     mass = sum(part.mass for part in listed)
     if mass == 0.0:
         return body(0.0, np.array(listed[0].com), np.sum([part.central_inertia for part in listed], axis=0))
     com = np.sum([part.first_moment for part in listed], axis=0) / mass
-    about = [part.central_inertia + part.mass * _spread(np.array(part.com) - com) for part in listed]
+    about = [part.central_inertia + parallel_axis(part.mass, np.array(part.com) - com) for part in listed]
     return body(mass, com, np.sum(about, axis=0))
 
 
@@ -119,8 +120,15 @@ def massless(one: Body) -> bool:
     return one.mass == 0.0 and not np.any(one.central_inertia)
 
 
-def _spread(arm: Array) -> Array:
-    return np.asarray(arm @ arm * np.eye(3) - np.outer(arm, arm))
+def extent(points: Iterable[Iterable[float]]) -> float:
+    """Diagonal [m] of the bounding box of points (n, 3); 1 if they are all one point, or none."""
+    array = np.array(list(points), dtype=float).reshape(-1, 3)
+    return float(np.linalg.norm(np.ptp(array, axis=0))) or 1.0 if len(array) else 1.0
+
+
+def axes_of(joint: ChainJoint) -> list[Array]:
+    """The axes (3,) of a joint at home, base frame: two of a universal joint, none of a spherical or fixed one."""
+    return [np.array(axis) for axis in joint.axes or ((joint.axis,) if joint.axis is not None else ())]
 
 
 def _triple(values: Iterable[float]) -> tuple[float, float, float]:

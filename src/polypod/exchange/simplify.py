@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,12 @@ from ..arrays import Array
 from ..description import Body, Friction
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .linkage import BASE, Linkage, body, changed, massless, together
+from .linkage import BASE, Linkage, axes_of, body, changed, combined, extent, massless
 
 _SAME = 1e-6
 """Lengths over the linkage's size, cosines and sines up to which points meet and axes are parallel or square."""
 _ROUND = 1e-6
+"""Part of a length, or of its moments, by which an axisymmetric body may be off."""
 
 
 def simplified(linkage: Linkage) -> Linkage:
@@ -48,7 +49,7 @@ def rigid_bodies(linkage: Linkage) -> Linkage:
         kept = [name for name in (BASE, linkage.platform) if name in held]
         names |= dict.fromkeys(held, str(kept[0]) if kept else heaviest)
     bodies = {
-        to: together(linkage.bodies[name] for name in linkage.bodies if names[name] == to)
+        to: combined(linkage.bodies[name] for name in linkage.bodies if names[name] == to)
         for to in dict.fromkeys(names.values())
     }
     return _renamed(linkage, [j for j in linkage.joints if j.kind != "fixed"], names, bodies)
@@ -92,21 +93,19 @@ def _wheel(linkage: Linkage) -> Linkage | None:
             continue
         axis, point = np.array(one.axis), np.array(one.at)
         wheel = linkage.bodies[name]
-        problem = unround(wheel, axis, point, _size(linkage))
-        if problem:
+        size = _size(linkage)
+        even = nearest_axisymmetric(wheel, axis, point, size)
+        if not even.exact:
             raise InputError(
                 f"body {name}: it turns freely between {one.name} and {two.name}, which have one axis, and is no body "
-                f"of revolution about it ({problem}); fix one of the two joints with --hold"
+                f"of revolution about it (centre of mass {1e3 * even.off * size:.4g} mm off it, moments uneven by "
+                f"{100 * even.uneven:.4g} %); fix one of the two joints with --hold"
             )
         before = _other(one, name)
         if before == BASE:
             before, one, two = _other(two, name), two, one
-        arm = np.array(wheel.com) - point
-        tensor = wheel.central_inertia
-        across = 0.5 * (float(np.trace(tensor)) - float(axis @ tensor @ axis))
-        rest = body(wheel.mass, point + (arm @ axis) * axis, across * (np.eye(3) - np.outer(axis, axis)))
         bodies = {key: value for key, value in linkage.bodies.items() if key != name}
-        bodies[before] = together([bodies[before], rest])
+        bodies[before] = combined([bodies[before], body(wheel.mass, even.com, even.across)])
         joints = [joint for joint in linkage.joints if joint.name != one.name]
         text = f"{name} turns freely on the axis of {two.name}; it rides on {before} without its moment about that axis"
         merged = _renamed(linkage, joints, {name: before}, bodies)
@@ -200,7 +199,7 @@ def _joint(data: dict[str, object], **more: object) -> ChainJoint:
 
 def _outward(joint: ChainJoint, from_first: bool, inner: str) -> list[Array]:
     """Axes of a joint as they turn or move bodies on the way from the first outer body to the second."""
-    axes = [np.array(axis) for axis in joint.axes or ((joint.axis,) if joint.axis is not None else ())]
+    axes = axes_of(joint)
     in_order = (joint.between[1] == inner) == from_first
     return axes if in_order else [-axis for axis in reversed(axes)]
 
@@ -228,18 +227,35 @@ def _same_line(one: ChainJoint, two: ChainJoint, size: float) -> bool:
     return bool(np.linalg.norm(np.cross(a, b)) < _SAME and np.linalg.norm(off) < _SAME * size)
 
 
-def unround(one: Body, axis: Array, point: Array, size: float) -> str:
-    """How far a body is from one of revolution about a line; empty if it is one."""
-    arm = np.array(one.com) - point
+class Axisymmetric(NamedTuple):
+    """The axisymmetric body that is nearest to a body, and how far the body is from it.
+
+    Its tensor is ``axial`` + ``across`` = J n n^T + K (1 - n n^T), (3, 3) [kg m^2] each, with the body's moment J about
+    the axis and the mean K of those square to it. ``off`` is the distance of the body's centre of mass from the axis
+    over a given length, ``uneven`` the largest entry by which the tensors differ over the larger moment.
+    """
+
+    com: Array
+    axial: Array
+    across: Array
+    off: float
+    uneven: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the body is axisymmetric itself, to rounding."""
+        return max(self.off, self.uneven) <= _ROUND
+
+
+def nearest_axisymmetric(one: Body, axis: Array, point: Array, length: float) -> Axisymmetric:
+    """The axisymmetric body nearest to a body: about the unit ``axis`` through ``point``, distances over ``length``."""
+    arm, tensor, line = np.array(one.com) - point, one.central_inertia, np.outer(axis, axis)
+    moment = float(axis @ tensor @ axis)
+    mean = 0.5 * (float(np.trace(tensor)) - moment)
+    axial, across = moment * line, mean * (np.eye(3) - line)
     off = float(np.linalg.norm(arm - (arm @ axis) * axis)) if one.mass else 0.0
-    tensor = one.central_inertia
-    axial = float(axis @ tensor @ axis)
-    across = 0.5 * (float(np.trace(tensor)) - axial)
-    rest = tensor - axial * np.outer(axis, axis) - across * (np.eye(3) - np.outer(axis, axis))
-    uneven = float(np.abs(rest).max())
-    if off <= _ROUND * size and uneven <= _ROUND * max(across, axial, 1e-300):
-        return ""
-    return f"centre of mass {1e3 * off:.4g} mm off it, moments uneven by {uneven:.4g} kg m^2"
+    uneven = float(np.abs(tensor - (axial + across)).max()) / max(moment, mean, 1e-300)
+    return Axisymmetric(point + (arm @ axis) * axis, axial, across, off / length, uneven)
 
 
 def _other(joint: ChainJoint, name: str) -> str:
@@ -247,7 +263,4 @@ def _other(joint: ChainJoint, name: str) -> str:
 
 
 def _size(linkage: Linkage) -> float:
-    points = np.array([joint.at for joint in linkage.joints]).reshape(-1, 3)
-    if not len(points):
-        return 1.0
-    return float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+    return extent(joint.at for joint in linkage.joints)

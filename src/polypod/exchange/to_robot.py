@@ -14,9 +14,9 @@ from ..errors import InputError, PolypodError, UnknownNameError
 from ..legs.chain import ChainJoint
 from ..mechanism.mobility import known_mobility, proposed_freedoms
 from .closing import close
-from .graph import hanging, legs_between, the_platform
-from .linkage import BASE, Linkage, Mark, body, changed
-from .simplify import simplified, unround
+from .graph import choose_platform, dangling_joints, legs_between
+from .linkage import BASE, Linkage, Mark, axes_of, body, changed
+from .simplify import nearest_axisymmetric, simplified
 
 _PARALLEL = 1e-5
 """Angle [rad] up to which axes that are rounded in a file count as parallel."""
@@ -58,7 +58,7 @@ def to_robot(linkage: Linkage, wishes: Wishes) -> Imported:
     linkage = close(linkage, wishes.at, wishes.close)
     linkage = _faults_of_bodies(linkage)
     linkage = _parallel(simplified(linkage))
-    mark, why = the_platform(linkage, wishes.platform)
+    mark, why = choose_platform(linkage, wishes.platform)
     linkage = linkage.with_remarks(f"platform: {mark.body} ({why})")
     _check_reached(linkage, mark.body)
     legs = _in_order(legs_between(linkage.joints, mark.body), linkage.joints)
@@ -131,7 +131,7 @@ def _parallel(linkage: Linkage) -> Linkage:
     """Axes that are parallel to the rounding of the file as exactly parallel."""
     clusters: list[list[Array]] = []
     for joint in linkage.joints:
-        for axis in _axes(joint):
+        for axis in axes_of(joint):
             near = [one for one in clusters if np.linalg.norm(np.cross(one[0], axis)) < _PARALLEL]
             if near:
                 near[0].append(axis if axis @ near[0][0] > 0 else -axis)
@@ -167,13 +167,9 @@ def _to_base_axis(axis: Array) -> Array:
     return axis
 
 
-def _axes(joint: ChainJoint) -> list[Array]:
-    return [np.array(axis) for axis in (joint.axes or ((joint.axis,) if joint.axis is not None else ()))]
-
-
 def _check_reached(linkage: Linkage, platform: str) -> None:
     """Raise where a part of the linkage is not between base and platform."""
-    loose = hanging(linkage.joints, platform)
+    loose = dangling_joints(linkage.joints, platform)
     held = {name for joint in linkage.joints for name in joint.between}
     unheld = [name for name in linkage.bodies if name not in held and name != BASE]
     if platform in unheld or len(loose) == len(linkage.joints):
@@ -211,20 +207,13 @@ def _round_rods(linkage: Linkage, legs: list[list[ChainJoint]], platform: str) -
                 continue
             start, end = (np.array(joint.at) for joint in held)
             length = float(np.linalg.norm(end - start))
-            if length == 0.0 or not unround(bodies[name], (end - start) / length, start, length):
+            if length == 0.0:
                 continue
-            along = (end - start) / length
-            one = bodies[name]
-            arm, tensor = np.array(one.com) - start, one.central_inertia
-            axial = float(along @ tensor @ along)
-            across = 0.5 * (float(np.trace(tensor)) - axial)
-            even = axial * np.outer(along, along) + across * (np.eye(3) - np.outer(along, along))
-            off = float(np.linalg.norm(arm - (arm @ along) * along)) / length
-            uneven = float(np.abs(tensor - even).max()) / max(across, axial)
-            if max(off, uneven) > _NEARLY_ROUND:
-                continue  # the robot's own check refuses it, with what to do
-            most, rods = max(most, off, uneven), [*rods, name]
-            bodies[name] = body(one.mass, start + (arm @ along) * along, even)
+            even = nearest_axisymmetric(bodies[name], (end - start) / length, start, length)
+            if even.exact or max(even.off, even.uneven) > _NEARLY_ROUND:
+                continue  # the robot's own check refuses a body that is far from one of revolution, with what to do
+            most, rods = max(most, even.off, even.uneven), [*rods, name]
+            bodies[name] = body(bodies[name].mass, even.com, even.axial + even.across)
     if rods:
         linkage = linkage.with_remarks(
             f"{', '.join(sorted(rods))}: rods between two spherical joints, which spin freely, made bodies of "
@@ -282,7 +271,7 @@ def _serial_joints(linkage: Linkage, platform: str) -> str:
     alone = []
     for joint in linkage.joints:
         rest = [other for other in linkage.joints if other is not joint]
-        if len(hanging(rest, platform)) == len(rest):
+        if len(dangling_joints(rest, platform)) == len(rest):
             alone.append(joint.name)
     hold = f"; fix a joint that carries all others with --hold {alone[0]}" if alone else ""
     return f". If home as drawn is singular, move it with --at JOINT=0.5{hold}"

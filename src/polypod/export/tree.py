@@ -16,8 +16,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body, Friction
-from ..exchange.graph import distances
-from ..exchange.linkage import BASE, Linkage, body, changed
+from ..exchange.graph import joint_distances
+from ..exchange.linkage import BASE, Linkage, body, changed, extent
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
 from ..legs.spanning import spanning
@@ -71,9 +71,8 @@ class Tree:
 
     @property
     def size(self) -> float:
-        """Largest distance between joints [m]."""
-        points = np.array([node.joint.at for node in self.nodes])
-        return float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+        """Diagonal [m] of the bounding box of the joints."""
+        return extent(node.joint.at for node in self.nodes)
 
     def within(self, name: str, point: Any) -> Array:
         """A point (3) of the base frame in a body's own."""
@@ -141,7 +140,7 @@ def _plain(joint: ChainJoint) -> bool:
 
 def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[ChainJoint]]:
     """Joints that join all bodies without a loop, and the others."""
-    far = distances(joints)
+    far = joint_distances(joints)
     order = sorted(
         joints,
         key=lambda j: (not j.actuated, _plain(j), -_CUT_FIRST.index(j.kind), min(far[name] for name in j.between)),
