@@ -16,7 +16,7 @@ from command_line import polypod
 from every_field import rich_chain, rich_joints, rich_struts
 from polypod.errors import InputError
 from polypod.exchange import import_robot, linkage_of
-from polypod.exchange.kept import kept
+from polypod.exchange.embedded import embedded_robot
 from polypod.exchange.left_out import left_out
 from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, urdf_files
 from polypod.files import dumps
@@ -104,7 +104,9 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
         assert words in joined
     assert "rms_force" not in joined  # custom numbers say it
     assert back.robot.legs[0].joints[1].rms_force == rich.robot.legs[0].rms_force
-    unknown = kept(dumps(rich.robot).replace("kind: UPS", "kind: UPX"), unchanged=True)  # of a program with more kinds
+    unknown = embedded_robot(
+        dumps(rich.robot).replace("kind: UPS", "kind: UPX"), unchanged=True
+    )  # of a program with more kinds
     (remark,) = unknown.remarks(())
     assert remark.startswith("the robot file in it is not a valid robot: line ")
     assert "UPX" in remark

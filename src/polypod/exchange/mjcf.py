@@ -17,7 +17,7 @@ from ..arrays import Array
 from ..description import Body
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .kept import Kept, digest, kept
+from .embedded import EmbeddedRobot, digest, embedded_robot
 from .linkage import BASE, Linkage, Mark, axes_about, body, pose_of
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
@@ -39,8 +39,8 @@ def custom_name(field: str, part: str) -> str:
     return f"polypod {field} of {part}"
 
 
-def sealed(root: ET.Element, robot_file: str) -> None:
-    """Put a robot file into the <custom> of a whole file, and the digest of all of it."""
+def embed_robot(root: ET.Element, robot_file: str) -> None:
+    """Add a robot file, and the digest of all elements, to the <custom> of a finished MJCF tree."""
     custom = root.find("custom")
     assert custom is not None
     ET.SubElement(custom, "text", {"name": ROBOT_KEY, "data": robot_file})
@@ -48,8 +48,8 @@ def sealed(root: ET.Element, robot_file: str) -> None:
     mark.set("data", digest(root))
 
 
-def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
-    """The robot whose file an MJCF file holds, if it does."""
+def read_embedded(path: Path, loops: Path | None = None) -> EmbeddedRobot | None:
+    """The robot file that is embedded in an MJCF file, if one is."""
     try:
         root = ET.parse(path).getroot()
     except ET.ParseError:
@@ -61,7 +61,7 @@ def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
     written = "" if mark is None else mark.get("data")
     if mark is not None:
         mark.set("data", "-")
-    return kept(robot.get("data"), written == digest(root))
+    return embedded_robot(robot.get("data"), written == digest(root))
 
 
 def read(path: Path, loops: Path | None = None) -> Linkage:

@@ -35,9 +35,8 @@ class Imported(NamedTuple):
     remarks: tuple[str, ...]
 
 
-class Wishes(NamedTuple):
-    """What a user says about a file: the platform's name, joints held at home, joints that are driven, where joints
-    are at home [m or rad], whether loops that are far open may be closed."""
+class ImportOptions(NamedTuple):
+    """What the user adds to a file, as arguments of :func:`~polypod.exchange.import_robot`."""
 
     platform: str | None = None
     hold: Sequence[str] = ()
@@ -46,19 +45,19 @@ class Wishes(NamedTuple):
     close: bool = False
 
 
-def to_robot(linkage: Linkage, wishes: Wishes) -> Imported:
+def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     """The robot of a linkage; :class:`InputError` says why there is none.
 
     Freedoms are those that polypod's own analysis finds at home.
     """
-    linkage = _wished(linkage, wishes)
-    for name in wishes.at:
-        if name in wishes.hold:
+    linkage = _with_options(linkage, options)
+    for name in options.at:
+        if name in options.hold:
             raise InputError(f"--at {name}: it is held by --hold as well; say one of them")
-    linkage = close(linkage, wishes.at, wishes.close)
+    linkage = close(linkage, options.at, options.close)
     linkage = _faults_of_bodies(linkage)
     linkage = _parallel(simplified(linkage))
-    mark, why = choose_platform(linkage, wishes.platform)
+    mark, why = choose_platform(linkage, options.platform)
     linkage = linkage.with_remarks(f"platform: {mark.body} ({why})")
     _check_reached(linkage, mark.body)
     legs = _in_order(legs_between(linkage.joints, mark.body), linkage.joints)
@@ -87,19 +86,19 @@ def _check_drives(robot: Robot) -> None:
         ) from error
 
 
-def _wished(linkage: Linkage, wishes: Wishes) -> Linkage:
+def _with_options(linkage: Linkage, options: ImportOptions) -> Linkage:
     known = [joint.name for joint in linkage.joints]
-    for option, names in (("--hold", wishes.hold), ("--actuated", wishes.actuated)):
+    for option, names in (("--hold", options.hold), ("--actuated", options.actuated)):
         for name in names:
             if name not in known:
                 raise InputError(f"{option}: {UnknownNameError('joint', name, tuple(known))}")
     joints = []
     for joint in linkage.joints:
-        if joint.name in wishes.hold:
+        if joint.name in options.hold:
             plain = {"name": joint.name, "kind": "fixed", "between": joint.between, "at": joint.at}
             joint = ChainJoint.model_validate(plain)
-        elif wishes.actuated:
-            joint = _driven(joint, joint.name in wishes.actuated)
+        elif options.actuated:
+            joint = _driven(joint, joint.name in options.actuated)
         joints.append(joint)
     return linkage.with_joints(joints)
 

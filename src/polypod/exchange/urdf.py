@@ -21,7 +21,7 @@ from ..errors import InputError, RobotFileError
 from ..files import documents
 from ..legs.chain import ChainJoint
 from ..yaml12 import YamlTextError, read_yaml
-from .kept import Kept, digest, kept
+from .embedded import EmbeddedRobot, digest, embedded_robot
 from .linkage import BASE, Linkage, Mark, axes_about, body, moved, pose_of
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
@@ -52,14 +52,14 @@ def read(path: Path, loops: Path | None = None) -> Linkage:
     return _File(root, _beside(path, loops), path).linkage()
 
 
-def sealed(root: ET.Element, side: dict[str, Any], robot_file: str) -> dict[str, Any]:
-    """What is beside a tree, with a robot file, and the digest of both files but the digest itself."""
+def embed_robot(root: ET.Element, side: dict[str, Any], robot_file: str) -> dict[str, Any]:
+    """The data of the file beside a URDF tree, with a robot file and the digest of both files added."""
     own = {**side["polypod"], "robot": robot_file}
     return side | {"polypod": own | {"digest": digest(root, side | {"polypod": own})}}
 
 
-def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
-    """The robot whose file is in the one beside a URDF, if it is."""
+def read_embedded(path: Path, loops: Path | None = None) -> EmbeddedRobot | None:
+    """The robot file that is embedded in the file beside a URDF, if one is."""
     try:
         root = ET.parse(path).getroot()
     except ET.ParseError:
@@ -67,7 +67,7 @@ def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
     side = _beside(path, loops)
     own = dict(side.get("polypod") or {})
     written = own.pop("digest", None)
-    return kept(own.get("robot"), written == digest(root, side | {"polypod": own}))
+    return embedded_robot(own.get("robot"), written == digest(root, side | {"polypod": own}))
 
 
 def _beside(path: Path, loops: Path | None) -> dict[str, Any]:

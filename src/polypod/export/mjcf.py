@@ -5,7 +5,7 @@ ratio; all are at ``home`` in the first position and in the keyframe of that nam
 the robot there. Loops are equalities, soft as MuJoCo has them: one line of the file states how stiff. What MuJoCo has
 no element for (dry friction by reaction, limits of drives, moments that are zero) stands in custom numbers, of which
 MuJoCo takes no notice and from which import restores it; the robot file itself stands in a custom text, see
-:mod:`polypod.exchange.kept`.
+:mod:`polypod.exchange.embedded`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE, massless
-from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, sealed
+from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, embed_robot
 from ..files import dumps
 from ..kernels.interpret import interpreted
 from ..legs.chain import ChainJoint
@@ -86,7 +86,7 @@ class _Writer:
         self._loops()
         self._motors()
         self._home()
-        sealed(self.root, dumps(self.model.robot))
+        embed_robot(self.root, dumps(self.model.robot))
         self.root.insert(0, ET.Comment(comment(self.model, self.remarks)))
         ET.indent(self.root)
         return ET.tostring(self.root, encoding="unicode") + "\n"

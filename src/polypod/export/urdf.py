@@ -15,7 +15,7 @@ import numpy as np
 from ..exchange import linkage_of
 from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE, massless
-from ..exchange.urdf import SIDE, sealed
+from ..exchange.urdf import SIDE, embed_robot
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
@@ -155,4 +155,4 @@ class _Writer:
         own = {"platform": f"{self.tree.platform}-frame", "gravity": list(self.tree.gravity), "motors": motors}
         names = [joint.name for joint in self.tree.driven]
         side = {"closed_loop": self.pairs, "type": self.kinds, "name_mot": names, "polypod": own}
-        return to_yaml(sealed(self.root, side, dumps(self.model.robot)))
+        return to_yaml(embed_robot(self.root, side, dumps(self.model.robot)))
