@@ -13,7 +13,7 @@ from ..description import Body, Drive, Robot
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..legs.chain import ChainJoint
 from ..mechanism.mobility import known_mobility, proposed_freedoms
-from .closing import close
+from .closing import close_loops
 from .graph import choose_platform, dangling_joints, legs_between
 from .linkage import BASE, Linkage, Mark, axes_of, body, changed
 from .simplify import nearest_axisymmetric, simplified
@@ -54,7 +54,7 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     for name in options.at:
         if name in options.hold:
             raise InputError(f"--at {name}: it is held by --hold as well; say one of them")
-    linkage = close(linkage, options.at, options.close)
+    linkage = close_loops(linkage, options.at, options.close)
     linkage = _faults_of_bodies(linkage)
     linkage = _parallel(simplified(linkage))
     mark, why = choose_platform(linkage, options.platform)

@@ -21,7 +21,7 @@ from ..errors import InputError
 from ..files.robot_files import written_out
 from ..legs import Chain
 from ..legs.chain import ChainJoint
-from .closing import Solver
+from .closing import LoopSolver
 from .linkage import BASE, Linkage
 from .of_robot import PLATFORM, chain_parts
 
@@ -39,9 +39,9 @@ class Uncontrolled(NamedTuple):
 def uncontrolled_motions(file: str | Path, part: float = 0.08) -> Uncontrolled:
     """Uncontrolled motions of a robot file with chain legs; the fastest point moves by ``part`` of the robot's size."""
     linkage = _drawn(file)
-    solver = Solver(linkage)
-    rows, _ = solver.equations(solver.still, {joint.name: 0.0 for joint in linkage.joints if joint.actuated})
-    free = scipy.linalg.null_space(rows, rcond=_STILL)
+    solver = LoopSolver(linkage)
+    jacobian, _ = solver.constraints(solver.still, {joint.name: 0.0 for joint in linkage.joints if joint.actuated})
+    free = scipy.linalg.null_space(jacobian, rcond=_STILL)
     places = {name: np.array([j.at for j in linkage.joints if name in j.between]) for name in linkage.bodies}
     speeds = {name: _speeds(solver, name, points) for name, points in places.items()}
     every = np.concatenate(list(speeds.values()))
@@ -55,7 +55,7 @@ def uncontrolled_motions(file: str | Path, part: float = 0.08) -> Uncontrolled:
     return Uncontrolled(places, motions)
 
 
-def _speeds(solver: Solver, name: str, points: Array) -> Array:
+def _speeds(solver: LoopSolver, name: str, points: Array) -> Array:
     """Jacobian (3 k, 6 b) of the velocities of a body's points by the twists of all bodies, linear parts over the size.
 
     It is zero for points of the base.
