@@ -21,15 +21,13 @@ from .linkage import BASE, Linkage, changed, extent, moved, seats_of
 _STEP = 0.1
 """Radians, or part of the linkage's size, by which a given joint is moved at once."""
 _MOST_STEPS = 10_000
-# Tolerances of gaps over the linkage's size and of angles [rad]:
-_CLOSED = 1e-13
-"""what the iteration ends at,"""
+# Tolerances: gaps over the linkage's size, and angles [rad].
+_CLOSED, _ON_THE_WAY = 1e-13, 1e-3
+"""Where the iteration ends: in the last step of given joints, and in those before."""
 _ROUNDED = 1e-4
-"""what rounded numbers may leave,"""
-_ON_THE_WAY = 1e-3
-"""what the iteration ends at before the last step of given joints,"""
+"""What rounded numbers may leave open."""
 _UNASKED = 0.02
-"""what is closed without being asked for."""
+"""What is closed without being asked for."""
 _TURNS = ("revolute", "cylindrical")
 
 
@@ -61,7 +59,7 @@ def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False
     held = {joint.name: 0.0 for joint in linkage.joints if joint.actuated and joint.name not in values}
     try:
         found = solver.reach(solver.still, held | dict(values), steps)
-    except InputError:
+    except InputError:  # the loops do not close with the other actuated joints where they are: these move too
         found = solver.reach(solver.still, dict(values), steps)
     result = solver.moved(found, values)
     if wide[0] > 1e-9 * solver.size or wide[1] > 1e-9:

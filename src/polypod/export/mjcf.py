@@ -30,7 +30,7 @@ from ..model import Model
 from .example import LEAST
 from .shapes import bars
 from .text import add, comment, file_name, numbers
-from .tree import Node, Tree, parts, tree_of
+from .tree import Node, Tree, elementary_joints, tree_of
 
 _SMALLEST = 1e-14
 """Moments [kg m^2] below which MuJoCo refuses a body; it asks for 1e-15."""
@@ -145,7 +145,7 @@ class _Writer:
             tensor = tensor + low * np.eye(3)
             self.remarks.append(f"{name}: {low:.1e} kg m^2 added to its moments, none of which may be zero in MuJoCo")
         full = _six(tensor)
-        add(element, "inertial", pos=tree.within(name, one.com), mass=one.mass, fullinertia=full)
+        add(element, "inertial", pos=tree.point_in_body(name, one.com), mass=one.mass, fullinertia=full)
 
     def _beyond(self, field: str, part: str, values: Any) -> None:
         """Numbers of a part that import reads and MuJoCo does not."""
@@ -160,19 +160,19 @@ class _Writer:
     # -- joints --------------------------------------------------------------------------------------------------------
 
     def _joints(self, element: ET.Element, name: str, joint: ChainJoint) -> None:
-        where = self.tree.within(name, joint.at)
+        where = self.tree.point_in_body(name, joint.at)
         if joint.kind == "spherical":
             add(element, "joint", name=joint.name, type="ball", pos=where, **_damping(joint.friction))
             self._dry(joint.friction, joint.name)
             self.rest.append("1 0 0 0")
             return
-        for part in parts(joint):
+        for part in elementary_joints(joint):
             kind = "slide" if part.kind == "prismatic" else "hinge"
-            data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.turned(name, part.axis)}
+            data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.direction_in_body(name, part.axis)}
             if joint.name in self.armatures:
                 data["armature"] = self.armatures[joint.name]
             reference = 0.0
-            if part.leads and joint.actuated:
+            if part.has_coordinate and joint.actuated:
                 reference = joint.offset / joint.ratio
                 if joint.rotor:
                     data["armature"] = joint.rotor * joint.ratio**2
@@ -207,7 +207,7 @@ class _Writer:
                 at = np.array(joint.at)
                 places = [(f"{joint.name}-1", at - arm), (f"{joint.name}-2", at + arm)]
             for name, point in places:
-                add(element, "connect", name=name, **ends, anchor=tree.within(first, point))
+                add(element, "connect", name=name, **ends, anchor=tree.point_in_body(first, point))
         for one, two in tree.welds:
             add(element, "weld", name=f"{one} and {two}", body1=one, body2=two)
 

@@ -22,7 +22,7 @@ from ..model import Model
 from ..yaml12 import to_yaml
 from .shapes import bars, roll_pitch_yaw
 from .text import add, comment, file_name
-from .tree import Part, Tree, parts, tree_of
+from .tree import ElementaryJoint, Tree, elementary_joints, tree_of
 
 _FREE = 1e9
 """What stands for no limit where URDF demands one."""
@@ -64,7 +64,7 @@ class _Writer:
         link, one = add(self.root, "link", name=name), tree.bodies[name]
         if not massless(one):
             inertial = add(link, "inertial")
-            add(inertial, "origin", xyz=tree.within(name, one.com), rpy="0 0 0")
+            add(inertial, "origin", xyz=tree.point_in_body(name, one.com), rpy="0 0 0")
             add(inertial, "mass", value=one.mass)
             tensor = tree.tensor(name)
             keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
@@ -82,14 +82,14 @@ class _Writer:
         joint = add(self.root, "joint", name=f"{name}-joint", type="fixed")
         add(joint, "parent", link=parent)
         add(joint, "child", link=name)
-        add(joint, "origin", xyz=self.tree.within(parent, pose[:3, 3]), rpy=angles)
+        add(joint, "origin", xyz=self.tree.point_in_body(parent, pose[:3, 3]), rpy=angles)
 
     # -- joints --------------------------------------------------------------------------------------------------------
 
     def _chain(self, joint: ChainJoint, parent: str, child: str, at: Any) -> None:
         """The hinges and slides that a joint is in URDF, massless links between them."""
-        here, *others = parts(joint)
-        where = self.tree.within(parent, at)
+        here, *others = elementary_joints(joint)
+        where = self.tree.point_in_body(parent, at)
         for number, following in enumerate(others):
             below = f"{joint.name}-{number + 1}-link"
             add(self.root, "link", name=below)
@@ -97,14 +97,14 @@ class _Writer:
             here, parent, where = following, below, np.zeros(3)
         self._one(here, (parent, child), where, joint)
 
-    def _one(self, part: Part, ends: tuple[str, str], at: Any, joint: ChainJoint) -> None:
+    def _one(self, part: ElementaryJoint, ends: tuple[str, str], at: Any, joint: ChainJoint) -> None:
         type_ = "continuous" if part.kind == "revolute" and part.range is None else part.kind
         element = add(self.root, "joint", name=part.name, type=type_)
         add(element, "parent", link=ends[0])
         add(element, "child", link=ends[1])
         add(element, "origin", xyz=at, rpy="0 0 0")
         add(element, "axis", xyz=part.axis)
-        driven = part.leads and joint.actuated
+        driven = part.has_coordinate and joint.actuated
         force = abs(joint.ratio) * joint.max_force if driven and joint.max_force is not None else _FREE
         speed = joint.max_speed / abs(joint.ratio) if driven and joint.max_speed is not None else _FREE
         low, high = part.range or (-_FREE, _FREE)
