@@ -146,7 +146,7 @@ class Build:
 _JUDGED = ("quality", "converged", "residual")
 
 
-def trimmed(expression: Expression | Iteration, **sizes: int) -> Expression | Iteration:
+def with_outputs(expression: Expression | Iteration, **sizes: int) -> Expression | Iteration:
     """A function with these outputs alone, the first numbers of each (all for 0)."""
     outputs = []
     for port in expression.outputs:
