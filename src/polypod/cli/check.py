@@ -125,7 +125,7 @@ def kind_of(name: str | Path) -> str:
 def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
     from ..description import Robot
     from ..files import load
-    from ..files.per_leg import alike
+    from ..files.per_leg import merge_sentences
     from ..files.robot_files import with_file_lines
     from ..model import Model
     from ..model.slips import unit_slips
@@ -150,7 +150,7 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
     report.remarks += _mobility(model)
     at_home = model.limits(robot.home.matrix)
     report.within_limits = at_home.ok
-    report.remarks += [f"at home {text}" for text in alike(at_home.violations() if at_home.names else [])]
+    report.remarks += [f"at home {text}" for text in merge_sentences(at_home.violations() if at_home.names else [])]
     report.remarks += _missing_sources(robot, sources)
     rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]

@@ -18,7 +18,7 @@ from ..arrays import Array
 from ..description import Body
 from ..description.leg import parse_leg
 from ..errors import InputError
-from ..files.robot_files import written_out
+from ..files.robot_files import expanded_document
 from ..legs import Chain
 from ..legs.chain import ChainJoint
 from .closing import LoopSolver
@@ -72,7 +72,7 @@ def _drawn(file: str | Path) -> Linkage:
     """Bodies and joints of a file as it draws them."""
     bodies: dict[str, Body] = {}
     joints: list[ChainJoint] = []
-    for number, data in enumerate(written_out(file)["legs"]):
+    for number, data in enumerate(expanded_document(file)["legs"]):
         try:
             leg = parse_leg(data)
         except (ValidationError, ValueError) as error:

@@ -27,9 +27,9 @@ class Expanded:
     places: dict[Location, Location]
     remarks: tuple[str, ...] = ()
 
-    def written(self, location: Location) -> Location:
+    def in_file(self, location: Location) -> Location:
         """The place in the file of a place in the document."""
-        return _first(self.places, location)
+        return _in_file(self.places, location)
 
 
 def expand(document: dict[str, Any]) -> Expanded:
@@ -55,7 +55,7 @@ def expand(document: dict[str, Any]) -> Expanded:
         for number, leg in group:
             general, outer = as_chain(leg, ("legs", number), document)
             plain, inner = write_out(general, ("legs", number))
-            inner = {**outer, **{part: _first(outer, place) for part, place in inner.items()}}
+            inner = {**outer, **{part: _in_file(outer, place) for part, place in inner.items()}}
             parts.append((number, plain, inner, _mirror(plain, number)))
         turns: list[Isometry | None] = [None]
         if copies is not None:
@@ -67,7 +67,7 @@ def expand(document: dict[str, Any]) -> Expanded:
     return Expanded({**document, "legs": written}, places)
 
 
-def _first(places: dict[Location, Location], location: Location) -> Location:
+def _in_file(places: dict[Location, Location], location: Location) -> Location:
     """Where a part of a written-out leg stands in the file."""
     for depth in range(len(location), 0, -1):
         if location[:depth] in places:
