@@ -226,7 +226,7 @@ def _flexible(report: Report, model: Model) -> None:
 
 
 def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -> None:
-    from ..description.file_names import beside
+    from ..description.file_names import resolve_name
     from ..files.documents import parse, read
     from ..files.faults import line_of
     from ..model import Model
@@ -237,7 +237,7 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
     own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
     name: str | Path | None = robot or own
     if robot is None and own is not None and path is not None:
-        name = beside(own, path.parent)
+        name = resolve_name(own, path.parent)
     if name is None:
         report.remarks = [f"{report.file}: not tried on a robot; --robot ROBOT tries it on one"]
         return

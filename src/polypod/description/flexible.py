@@ -20,9 +20,9 @@ from pydantic import (
 
 from ..errors import InputError, UnknownNameError
 from .body import Body
-from .file_names import check_stays
+from .file_names import check_inside
 from .modes import Integrals, Modes, Plate, load_modes
-from .modes.files import modes_of
+from .modes.files import parse_modes
 from .modes.outline import distance
 from .modes.tables import to_text
 from .quantities import Data, Length, Mass, Number, Position
@@ -79,13 +79,13 @@ def _read_modes(value: Any, info: ValidationInfo) -> Modes:
     if isinstance(value, str):
         folder = (info.context or {}).get("folder")
         if folder is not None:  # only files are read with a folder; a program may name any path
-            check_stays(value, Path(folder))
+            check_inside(value, Path(folder))
         try:
             return load_modes(Path(folder or ".") / value)
         except InputError as error:
             raise InputError(f"the mode file {error}") from error
     if isinstance(value, dict):
-        return modes_of(value)
+        return parse_modes(value)
     raise ValueError(f"the path of a mode file, or what such a file holds, is needed, got {value!r}")
 
 

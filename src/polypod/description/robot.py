@@ -17,7 +17,7 @@ from .flexible import FlexiblePlatform, parse_platform
 from .freedom import Freedom, check_freedoms, leg_and_joint
 from .leg import LegData, parse_leg
 from .modes import Modes
-from .poses import Pose, rotation
+from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of
 from .undriven import undriven_motion
 
@@ -86,7 +86,7 @@ class Robot(Data):
                 "euler: three of xyz (fixed axes) or XYZ (moving axes), no two neighbours the same, needed, "
                 f"got {self.euler!r}"
             )
-        self.__dict__["home"] = self.home.turned(self.euler)
+        self.__dict__["home"] = self.home.with_rotation(self.euler)
         if self.platform.mass == 0.0:
             raise ValueError("platform.mass: must be positive, got 0")
         names = [leg.name for leg in self.legs]
@@ -203,7 +203,7 @@ class Robot(Data):
                 turn = sum((step[5] * np.array(f.direction) for f in hinges), np.zeros(3))
             pose = self.home.matrix
             pose[:3, 3] += size * move
-            pose[:3, :3] = rotation(turn) @ pose[:3, :3]
+            pose[:3, :3] = rotation_from_vector(turn) @ pose[:3, :3]
             poses.append(pose)
         return poses
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..description import Body, Robot
-from ..description.quantities import LARGEST_NUMBER, SYMMETRIC, Data, stated_of, unit_of
+from ..description.quantities import LARGEST_NUMBER, SYMMETRIC, Data, field_schemas, unit_of
 from ..errors import InputError, UnknownNameError, short_repr
 from .numbers import MOMENTS, Entry, Numbers
 
@@ -44,7 +44,7 @@ def unit_at(robot: Robot, path: str) -> str:
     unit = ""
     for part in path.split("."):
         if isinstance(value, Data):
-            unit = stated_of(type(value))[part].unit or unit
+            unit = field_schemas(type(value))[part].unit or unit
         value = _member(value, part)
     return unit
 
@@ -100,7 +100,7 @@ def _is_input(robot: Robot, path: str) -> bool:
         owner = _member(owner, part)
         if isinstance(owner, Body):
             return following in BODY_FIELDS
-        if isinstance(owner, Data) and stated_of(type(owner))[following].rating:
+        if isinstance(owner, Data) and field_schemas(type(owner))[following].rating:
             return False
     return not isinstance(_member(owner, parts[-1]), int)
 

@@ -121,7 +121,7 @@ def home_matrix(document: dict[str, Any]) -> Array | None:
     euler = document.get("euler", "ZYX")
     try:
         home = Pose.model_validate(document.get("home") or {})
-        return home.turned(euler).matrix if isinstance(euler, str) else None
+        return home.with_rotation(euler).matrix if isinstance(euler, str) else None
     except ValueError:
         return None
 

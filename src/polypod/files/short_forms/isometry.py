@@ -59,7 +59,7 @@ class Isometry:
 
 def rotation_about(about: Sequence[float], angle: float, through: Sequence[float]) -> Isometry:
     """Rotation by an angle about an axis of any length through a point."""
-    return _about(_snapped(poses.turn(np.array(about) / np.linalg.norm(about), angle)), through)
+    return _about(_snapped(poses.rodrigues(np.array(about) / np.linalg.norm(about), angle)), through)
 
 
 def reflection(plane: Sequence[float], through: Sequence[float]) -> Isometry:
