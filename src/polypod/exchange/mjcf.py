@@ -177,6 +177,9 @@ class _File:
             )
         seats: dict[str, tuple[Array, Array]] = {}
         joints += self._loops(seats)
+        if model.body_gravcomp.any():
+            lifted = [name for name, part in zip(self.names, model.body_gravcomp, strict=True) if part]
+            self.remarks.append(f"gravity compensation of {', '.join(lifted)} belongs to a controller: left out")
         if model.ntendon and (model.tendon_stiffness.any() or model.tendon_damping.any()):
             self.remarks.append(f"{model.ntendon} tendons were left out")
         name = re.sub(r"[^\w-]+", "-", model.names[: model.names.index(b"\0")].decode() or self.path.stem)
@@ -209,19 +212,34 @@ class _File:
             joint = int(model.actuator_trnid[number, 0])
             if joint in found:
                 raise InputError(f"actuator {name}: its joint has another actuator already")
-            ratio = float(model.actuator_gear[number, 0])
-            drive: dict[str, Any] = {"actuated": True, "ratio": ratio}
-            limited = model.actuator_forcelimited[number], model.actuator_ctrllimited[number]
-            plain = not model.actuator_biasprm[number].any()
-            ranges = model.actuator_forcerange[number], model.actuator_ctrlrange[number]
-            if limited[0] or (plain and limited[1]):
-                drive["max_force"] = float(np.abs(ranges[0] if limited[0] else ranges[1]).min())
-            if not plain:
+            motor = int(model.actuator_gaintype[number]) == int(self.mj.mjtGain.mjGAIN_FIXED)
+            motor = motor and not model.actuator_biasprm[number].any()
+            if not motor:
                 servos.append(name)
-            found[joint] = {key: value for key, value in drive.items() if value != 0.0}
+            ratio = float(model.actuator_gear[number, 0])
+            if ratio == 0.0:
+                raise InputError(f"actuator {name}: its gear is 0, so it drives nothing; take it out of the file")
+            found[joint] = {"actuated": True, "ratio": ratio, **self._limit(number, name, motor)}
         if servos:
             self.remarks.append(f"gains of the servo actuators {', '.join(servos)} belong to a controller: left out")
         return found
+
+    def _limit(self, number: int, name: str, motor: bool) -> dict[str, float]:
+        """The largest force before the gear that an actuator's force range, and a motor's gain and control, allow."""
+        model, ranges = self.model, []
+        if model.actuator_forcelimited[number]:
+            ranges.append(model.actuator_forcerange[number])
+        integrates = int(model.actuator_dyntype[number]) == int(self.mj.mjtDyn.mjDYN_INTEGRATOR)
+        if motor and model.actuator_ctrllimited[number] and not integrates:
+            ranges.append(model.actuator_gainprm[number, 0] * model.actuator_ctrlrange[number])
+        limits = []
+        for low, high in map(sorted, ranges):
+            if low < 0.0 < high:
+                limits.append(min(-low, high))
+            elif low < high:
+                limits.append(max(-low, high))
+                self.remarks.append(f"actuator {name}: its forces have one sign in the file; polypod's have either")
+        return {"max_force": float(min(limits))} if limits else {}
 
     # -- joints --------------------------------------------------------------------------------------------------------
 

@@ -57,7 +57,7 @@ class _Writer:
     def __init__(self, tree: Tree, model: Model, time_constant: float, impedance: float) -> None:
         self.tree, self.model = tree, model
         self.remarks = left_out(model)
-        self.rest: list[str] = []
+        self.home_positions: list[str] = []
         self.armatures: dict[str, float] = {}
         self.root = ET.Element("mujoco", model=tree.name)
         self._options(time_constant, impedance)
@@ -164,25 +164,20 @@ class _Writer:
         if joint.kind == "spherical":
             add(element, "joint", name=joint.name, type="ball", pos=where, **_damping(joint.friction))
             self._dry(joint.friction, joint.name)
-            self.rest.append("1 0 0 0")
+            self.home_positions.append("1 0 0 0")
             return
         for part in elementary_joints(joint):
             kind = "slide" if part.kind == "prismatic" else "hinge"
             data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.direction_in_body(name, part.axis)}
-            if joint.name in self.armatures:
-                data["armature"] = self.armatures[joint.name]
-            reference = 0.0
-            if part.has_coordinate and joint.actuated:
-                reference = joint.offset / joint.ratio
-                if joint.rotor:
-                    data["armature"] = joint.rotor * joint.ratio**2
-                if reference:
-                    data["ref"] = reference
+            driven = part.has_coordinate and bool(joint.actuated)
+            armature = self.armatures.get(joint.name, 0.0) + (joint.rotor * joint.ratio**2 if driven else 0.0)
+            reference = joint.offset / joint.ratio if driven else 0.0
+            data |= {key: value for key, value in (("armature", armature), ("ref", reference)) if value}
             if part.range is not None:
                 data["range"] = [reference + limit for limit in part.range]
             add(element, "joint", name=part.name, **data, **_damping(part.friction))
             self._dry(part.friction, part.name)
-            self.rest.append(repr(reference))
+            self.home_positions.append(repr(reference))
 
     def _dry(self, friction: Friction, label: str) -> None:
         """Friction that MuJoCo's joints do not have."""
@@ -228,7 +223,7 @@ class _Writer:
 
     def _home(self) -> None:
         keys = add(self.root, "keyframe")
-        add(keys, "key", name="home", qpos=" ".join(self.rest), ctrl=_holding(self.model))
+        add(keys, "key", name="home", qpos=" ".join(self.home_positions), ctrl=_holding(self.model))
 
 
 def _holding(model: Model) -> Array:
