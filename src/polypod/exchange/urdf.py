@@ -36,7 +36,10 @@ SIDE = "-loops.yaml"
 """End of the name of the file with a URDF's loops, after that of the URDF itself; ``robot.yaml`` is another."""
 CARRIED: tuple[str, ...] = ()
 """Fields that a URDF and the file beside it say beyond what URDF has."""
+INERTIA_ENTRIES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+"""Entries of an inertia tensor by their names in URDF and SDF."""
 _NO_LIMIT = 1e6
+"""Limits of this size [m, rad, N, ...] and above mean none."""
 _FRAME = 1e-6
 """Mass [kg] up to which a link is there to mark a place."""
 
@@ -277,7 +280,7 @@ def _inertial(link: ET.Element) -> Body:
     mass, moments = part.find("mass"), part.find("inertia")
     tensor = np.zeros((3, 3))
     if moments is not None:
-        for i, j, key in ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz")):
+        for key, (i, j) in INERTIA_ENTRIES.items():
             tensor[i, j] = tensor[j, i] = _number(moments, key)
     value = 0.0 if mass is None else _number(mass, "value")
     if value < 0.0:

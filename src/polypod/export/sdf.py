@@ -16,6 +16,7 @@ from ..exchange import linkage_of
 from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE
 from ..exchange.simplify import simplified
+from ..exchange.urdf import INERTIA_ENTRIES
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .shapes import bars, roll_pitch_yaw
@@ -80,8 +81,7 @@ class _Writer:
         add(inertial, "mass", [one.mass])
         add(inertial, "pose", [*tree.point_in_body(name, one.com), 0, 0, 0])
         inertia, tensor = add(inertial, "inertia"), self._tensor(name)
-        keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-        for key, place in keys.items():
+        for key, place in INERTIA_ENTRIES.items():
             add(inertia, key, [tensor[place]])
         for number, bar in enumerate(bars(tree, name)):
             visual = add(link, "visual", name=f"bar{number + 1}")

@@ -15,7 +15,7 @@ import numpy as np
 from ..exchange import linkage_of
 from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE, massless
-from ..exchange.urdf import SIDE, embed_robot
+from ..exchange.urdf import INERTIA_ENTRIES, SIDE, embed_robot
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
@@ -67,8 +67,7 @@ class _Writer:
             add(inertial, "origin", xyz=tree.point_in_body(name, one.com), rpy="0 0 0")
             add(inertial, "mass", value=one.mass)
             tensor = tree.tensor(name)
-            keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-            add(inertial, "inertia", **{key: tensor[ij] for key, ij in keys.items()})
+            add(inertial, "inertia", **{key: tensor[ij] for key, ij in INERTIA_ENTRIES.items()})
         for bar in bars(tree, name):
             visual = add(link, "visual")
             add(visual, "origin", xyz=bar.middle, rpy=bar.angles)
