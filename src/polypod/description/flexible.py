@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
 from pydantic import (
     BeforeValidator,
     ConfigDict,
@@ -19,6 +18,7 @@ from pydantic import (
 )
 
 from ..errors import InputError, UnknownNameError
+from ..yaml12.loader import Loader
 from .body import Body
 from .file_names import check_inside
 from .modes import Integrals, Modes, Plate, load_modes
@@ -135,11 +135,11 @@ class FlexiblePlatform(Body):
 
     @model_serializer(mode="plain")
     def _source(self) -> dict[str, Any]:
-        """What a file says of it: modes themselves are written out."""
+        """What a file says of it; modes as a mode file holds them."""
         if self.plate is not None:
             return {"kind": self.kind, "plate": self.plate.model_dump(mode="json", exclude_defaults=True)}
         assert self.modes is not None
-        return {"kind": self.kind, "modes": yaml.safe_load(to_text(self.modes))}
+        return {"kind": self.kind, "modes": Loader(to_text(self.modes)).get_single_data()}
 
     def attachment_faults(self, names: list[str], points: list[Position]) -> list[str]:
         """Why the platform's joints (their legs' names, points in {P}) are not where the platform can hold them."""

@@ -37,12 +37,11 @@ from pydantic import ValidationError
 
 from ...errors import InputError, short_repr
 from ...yaml12 import YamlTextError, read_yaml
+from ...yaml12.loader import MAX_CHARACTERS
 from .archive import read_arrays
 from .modes import Modes
 from .tables import FORMAT, Document, from_document, to_text
 
-MAX_TEXT = 100_000_000
-"""Largest text file that is read [bytes]."""
 _Function = TypeVar("_Function")
 
 
@@ -76,8 +75,8 @@ def _by_suffix(path: Path, functions: dict[str, _Function]) -> _Function:
 
 
 def _read_text(path: Path) -> Modes:
-    if path.stat().st_size > MAX_TEXT:
-        raise InputError(f"larger than {MAX_TEXT // 10**6} MB; write large tables as .npz")
+    if path.stat().st_size > MAX_CHARACTERS:
+        raise InputError(f"larger than {MAX_CHARACTERS // 10**6} MB; write large tables as .npz")
     try:
         return parse_modes(read_yaml(path.read_text(encoding="utf-8"))[0])
     except YamlTextError as error:
