@@ -92,10 +92,19 @@ def seats_of(joint: ChainJoint) -> tuple[Array, Array]:
     return seat, seat
 
 
+def _triple(values: Iterable[float]) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z
+
+
 def body(mass: float, com: Array, tensor: Array) -> Body:
     """A body from its mass [kg], centre (3) [m] and tensor (3, 3) about it [kg m^2]; judged later, with its name."""
     even = 0.5 * (tensor + tensor.T)
     return Body(mass=float(mass), com=_triple(com), inertia=tuple(_triple(row) for row in even), check="none")  # type: ignore[arg-type]
+
+
+EMPTY_BODY = body(0.0, np.zeros(3), np.zeros((3, 3)))
+"""A body without mass and inertia, such as the base."""
 
 
 def moved(one: Body, displacement: Array) -> Body:
@@ -129,8 +138,3 @@ def extent(points: Iterable[Iterable[float]]) -> float:
 def axes_of(joint: ChainJoint) -> list[Array]:
     """The axes (3,) of a joint at home, base frame: two of a universal joint, none of a spherical or fixed one."""
     return [np.array(axis) for axis in joint.axes or ((joint.axis,) if joint.axis is not None else ())]
-
-
-def _triple(values: Iterable[float]) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
-    return x, y, z

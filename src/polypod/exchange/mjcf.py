@@ -18,7 +18,7 @@ from ..description import Body
 from ..errors import InputError
 from ..legs.chain import ChainJoint
 from .embedded import EmbeddedRobot, digest, embedded_robot
-from .linkage import BASE, Linkage, Mark, axes_about, body, pose_of
+from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, pose_of
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
 PLATFORM_KEY = "polypod_platform"
@@ -154,7 +154,7 @@ class _File:
 
     def linkage(self) -> Linkage:
         model, data = self.model, self.data
-        bodies: dict[str, Body] = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3)))}
+        bodies: dict[str, Body] = {BASE: EMPTY_BODY}
         marks = {}
         for number, name in enumerate(self.names):
             marks[name] = Mark(name, pose_of(data.xmat[number].reshape(3, 3), data.xpos[number]))

@@ -22,7 +22,7 @@ from ..files.robot_files import expanded_document
 from ..legs import Chain
 from ..legs.chain import ChainJoint
 from .closing import LoopSolver
-from .linkage import BASE, Linkage
+from .linkage import BASE, EMPTY_BODY, Linkage
 from .of_robot import PLATFORM, chain_parts
 
 _STILL = 1e-7
@@ -72,7 +72,10 @@ def _drawn(file: str | Path) -> Linkage:
     """Bodies and joints of a file as it draws them."""
     bodies: dict[str, Body] = {}
     joints: list[ChainJoint] = []
-    for number, data in enumerate(expanded_document(file)["legs"]):
+    legs = expanded_document(file).get("legs")
+    if not isinstance(legs, list) or not legs:
+        raise InputError("--draw: the file has no list of legs; mend that first")
+    for number, data in enumerate(legs):
         try:
             leg = parse_leg(data)
         except (ValidationError, ValueError) as error:
@@ -83,5 +86,5 @@ def _drawn(file: str | Path) -> Linkage:
         bodies |= own
         joints += held
     names = dict.fromkeys(name for joint in joints for name in joint.between)
-    empty = {name: next(iter(bodies.values())) for name in (BASE, PLATFORM) if name in names}
-    return Linkage(Path(file).stem, {**empty, **bodies}, tuple(joints))
+    ends = {name: EMPTY_BODY for name in (BASE, PLATFORM) if name in names}
+    return Linkage(Path(file).stem, {**ends, **bodies}, tuple(joints))

@@ -22,7 +22,7 @@ from ..files import documents
 from ..legs.chain import ChainJoint
 from ..yaml12 import YamlTextError, read_yaml
 from .embedded import EmbeddedRobot, digest, embedded_robot
-from .linkage import BASE, Linkage, Mark, axes_about, body, moved, pose_of
+from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, moved, pose_of
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _KNOWN = {
@@ -133,7 +133,7 @@ class _File:
                 raise InputError(f"{path}: name_mot has {name!r}, which is no joint of the file")
 
     def linkage(self) -> Linkage:
-        bodies: dict[str, Body] = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3)))}
+        bodies: dict[str, Body] = {BASE: EMPTY_BODY}
         marks = {}
         for name, link in self.links.items():
             key = self._key(name)
@@ -275,7 +275,7 @@ def _inertial(link: ET.Element) -> Body:
     """A link's body in its own frame."""
     part = link.find("inertial")
     if part is None:
-        return body(0.0, np.zeros(3), np.zeros((3, 3)))
+        return EMPTY_BODY
     where = _origin(part)
     mass, moments = part.find("mass"), part.find("inertia")
     tensor = np.zeros((3, 3))
