@@ -17,6 +17,7 @@ from pydantic import (
     model_validator,
 )
 
+from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..yaml12.loader import Loader
 from .body import Body
@@ -25,7 +26,7 @@ from .modes import Integrals, Modes, Plate, load_modes
 from .modes.files import parse_modes
 from .modes.outline import distance
 from .modes.tables import to_text
-from .quantities import Data, Length, Mass, Number, Position
+from .quantities import Data, Length, Mass, Number
 
 KINDS = ("rigid", "flexible")
 # Points of modes and legs come from different files; a ten-thousandth of the platform's size is the same point.
@@ -141,14 +142,14 @@ class FlexiblePlatform(Body):
         assert self.modes is not None
         return {"kind": self.kind, "modes": Loader(to_text(self.modes)).get_single_data()}
 
-    def attachment_faults(self, names: list[str], points: list[Position]) -> list[str]:
-        """Why the platform's joints (their legs' names, points in {P}) are not where the platform can hold them."""
+    def attachment_faults(self, names: list[str], points: Array) -> list[str]:
+        """Why the attachment points (l, 3) [m] in {P} of the legs named are not where the platform can hold them."""
         if self.plate is not None:
             edge = self.plate.plate.outline
-            gaps = distance(np.array(points)[:, :2], edge)
+            gaps = distance(points[:, :2], edge)
             most = 1e-6 * float(np.ptp(edge, axis=0).max())
             return [
-                f"the platform joint {list(point)} of {name} is {gap:.4g} m outside the plate's outline"
+                f"the platform joint {point.tolist()} of {name} is {gap:.4g} m outside the plate's outline"
                 for name, point, gap in zip(names, points, gaps, strict=True)
                 if gap > most
             ]
@@ -156,10 +157,10 @@ class FlexiblePlatform(Body):
         ends = self.modes.attachments
         if len(ends) != len(points):
             return [f"{len(points)} attachment points are needed, one for each leg, got {len(ends)}"]
-        gaps = np.linalg.norm(np.array(points) - ends, axis=1)
+        gaps = np.linalg.norm(points - ends, axis=1)
         return [
-            f"attachment point {end.tolist()} is {gap:.3g} m from the platform joint of {name} {list(point)}; was the "
-            "joint moved, or are the points not in the order of the legs?"
+            f"attachment point {end.tolist()} is {gap:.3g} m from the platform joint of {name} {point.tolist()}; was "
+            "the joint moved, or are the points not in the order of the legs?"
             for name, point, end, gap in zip(names, points, ends, gaps, strict=True)
             if gap > _SAME_POINT * float(np.abs(points).max())
         ]

@@ -107,7 +107,7 @@ class Robot(Data):
                 raise ValueError(
                     "payload: a load changes how a flexible platform bends; put its mass into the platform's modes"
                 )
-            faults = self.platform.attachment_faults(names, [leg.platform for leg in self.legs])
+            faults = self.platform.attachment_faults(names, self.attachments)
             if faults:
                 raise ValueError(f"platform.{'plate' if self.platform.plate else 'modes'}: {'; '.join(faults)}")
         for number, leg in enumerate(self.legs):
@@ -256,7 +256,7 @@ class Robot(Data):
         if self.payloads:
             raise InputError(f"robot: {self.name!r} has a payload, whose mass belongs into the modes; leave it out")
         platform = FlexiblePlatform(modes=modes)
-        faults = platform.attachment_faults([leg.name for leg in self.legs], [leg.platform for leg in self.legs])
+        faults = platform.attachment_faults([leg.name for leg in self.legs], self.attachments)
         if faults:
             raise InputError(f"modes: {faults[0]}")
         return self.model_copy(update={"platform": platform})

@@ -80,9 +80,20 @@ def known_paths(robot: Robot) -> tuple[str, ...]:
 
 
 def _in_modes(robot: Robot, path: str) -> bool:
-    """Whether a number reaches functions through a flexible platform's modes only: its own, and where legs hold it."""
-    own = path.startswith("platform.") or (path.startswith("legs.") and path.split(".")[2:] == ["platform"])
-    return robot.flexible and own
+    """Whether a number reaches functions through a flexible platform's modes: its own, and where legs hold it.
+
+    Legs that are stated at home hold it where their joints on it are, seen from the home position.
+    """
+    if not robot.flexible:
+        return False
+    match path.split("."):
+        case ["platform", *_] | ["legs", _, "platform"]:
+            return True
+        case ["legs", leg, "joints", joint, "at"]:
+            return "platform" in _member(_member(robot.legs, leg).joints, joint).between
+        case ["home", "position"]:
+            return any(hasattr(leg, "joints") for leg in robot.legs)
+    return False
 
 
 def _all_paths(robot: Robot) -> list[str]:
