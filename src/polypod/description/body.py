@@ -85,7 +85,8 @@ class Body(Data):
         """
         low, middle, high = np.linalg.eigvalsh(self.central_inertia)
         slack = 1e-9 * max(abs(low), abs(high))
-        values = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2 about the centre of mass"
+        shown = ", ".join(f"{0.0 if abs(moment) <= slack else moment:.6g}" for moment in (low, middle, high))
+        values = f"principal moments {shown} kg m^2 about the centre of mass"
         if low < -slack:
             return f"is not positive definite ({values})"
         if high > low + middle + slack:
