@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +13,13 @@ import pytest
 import polypod as pp
 from command_line import polypod
 from polypod.errors import InputError, RobotFileError, UnknownNameError
-from polypod.exchange import READERS, import_robot
+from polypod.exchange import READERS, import_robot, linkage_of
 from polypod.exchange.graph import dangling_joints
 from polypod.exchange.linkage import body, combined, massless
 from polypod.exchange.simplify import _meeting
+from polypod.exchange.to_robot import ImportOptions, to_robot
 from polypod.exchange.uncontrolled import uncontrolled_motions
+from polypod.export import export_mjcf
 from polypod.legs.chain import ChainJoint
 
 MODELS = Path(__file__).parent / "data" / "models"
@@ -235,6 +239,54 @@ def test_faults_of_mjcf(more: str, message: str, tmp_path: Path) -> None:
         import_robot(path, "a")
 
 
+@pytest.mark.parametrize(
+    ("actuator", "force", "remarks"),
+    [
+        ('<motor ctrlrange="-3 5"/>', 3.0, 0),
+        ('<general gainprm="100" ctrlrange="-1 1"/>', 100.0, 0),
+        ('<general gainprm="100" ctrlrange="-1 1" forcerange="-7 7"/>', 7.0, 0),
+        ('<general gainprm="-2" ctrlrange="0 5"/>', 10.0, 1),  # of one sign
+        ('<general gainprm="100" ctrlrange="-1 1" dyntype="integrator" actdim="1"/>', None, 0),  # no bound of the force
+        ('<position kp="50" ctrlrange="-1 1"/>', None, 1),  # positions
+        ('<damper kv="5" ctrlrange="0 1"/>', None, 1),
+    ],
+)
+def test_largest_forces_of_mjcf(actuator: str, force: float | None, remarks: int, tmp_path: Path) -> None:
+    """Force = gain times control, within the range of the force."""
+    path = tmp_path / "r.xml"
+    path.write_text(export_mjcf(pp.Model("five-bar")))
+    root = ET.parse(path).getroot()
+    drives = root.find("actuator")
+    for motor in list(drives):
+        new = ET.fromstring(actuator)
+        new.attrib |= {"name": motor.get("name"), "joint": motor.get("joint")}
+        drives.remove(motor)
+        drives.append(new)
+    path.write_text(ET.tostring(root, encoding="unicode"))
+    found = import_robot(path, "platform")
+    assert [joint.max_force for leg in found.robot.legs for joint in leg.joints if joint.actuated] == [force] * 2
+    assert len([text for text in found.remarks if "actuator" in text]) == remarks * (1 if force is None else 2)
+
+
+def test_what_controllers_do_in_mjcf_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.xml"
+    text = export_mjcf(pp.Model("five-bar"))
+    path.write_text(text.replace('<body name="right-crank"', '<body gravcomp="1" name="right-crank"'))
+    assert "gravity compensation of right-crank belongs to a controller: left out" in import_robot(path).remarks
+    path.write_text(text.replace('gear="1.0"', 'gear="0"', 1))
+    with pytest.raises(InputError, match="its gear is 0, so it drives nothing"):
+        import_robot(path, "platform")
+
+
+def test_a_point_mass_beside_its_rod_is_moved_onto_it() -> None:
+    """A rod without moments of its own: only the centre of mass is off the line between its spherical joints."""
+    linkage = linkage_of(pp.load("delta"))
+    rod = linkage.bodies["leg1-rod1"]
+    beside = body(rod.mass, np.add(rod.com, [0.0, 0.0, 0.001]), np.zeros((3, 3)))
+    found = to_robot(replace(linkage, bodies={**linkage.bodies, "leg1-rod1": beside}), ImportOptions())
+    assert any("leg1-rod1: rods between two spherical joints" in text for text in found.remarks)
+
+
 def test_files_of_no_format(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         import_robot(tmp_path / "x.xml")
@@ -246,7 +298,7 @@ def test_files_of_no_format(tmp_path: Path) -> None:
     assert set(READERS) == {"mjcf", "urdf"}
 
 
-def test_what_hangs_is_found() -> None:
+def test_dangling_joints_are_found() -> None:
     """A loop from base to platform with an arm on it, a second loop on one body, and a body in a path."""
 
     def hinge(name: str, a: str, b: str) -> ChainJoint:
@@ -261,7 +313,7 @@ def test_what_hangs_is_found() -> None:
     assert [j.name for j in dangling_joints(path + arm + ring + inner, "p")] == ["5", "6", "7", "8"]
 
 
-def test_bodies_together() -> None:
+def test_bodies_combined() -> None:
     """Two points of 1 kg at 0 and 2 m: one body at 1 m with 2 kg m^2 across."""
     points = [body(1.0, np.array([x, 0.0, 0.0]), np.zeros((3, 3))) for x in (0.0, 2.0)]
     whole = combined(points)
@@ -287,7 +339,7 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--at: JOINT=VALUE" in polypod("import", "r.urdf", "--at", "motor").stderr
 
 
-def test_what_moves_idly_is_drawn(tmp_path: Path) -> None:
+def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
     """Of a file that is no robot: without drives three motions are left, with them none."""
     text = (Path(__file__).parent / "data" / "golden" / "general" / "3-rps.yaml").read_text()
     file, picture = tmp_path / "loose.yaml", tmp_path / "loose.png"
@@ -296,6 +348,9 @@ def test_what_moves_idly_is_drawn(tmp_path: Path) -> None:
     assert len(found.motions) == 3
     assert all(np.array_equal(motion["base"], found.bodies["base"]) for motion in found.motions)
     assert not uncontrolled_motions("3-rps").motions, "drives hold it"
+    (tmp_path / "empty.yaml").write_text("name: empty\n")
+    with pytest.raises(InputError, match="--draw: the file has no list of legs"):
+        uncontrolled_motions(tmp_path / "empty.yaml")
     result = polypod("check", file, "--draw", picture)
     assert result.exit_code == 2
     assert "3 motions while all drives stand still" in result.stderr

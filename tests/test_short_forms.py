@@ -56,6 +56,14 @@ def fault(text):
     return found
 
 
+@pytest.mark.parametrize("euler", ["5", "[Z, Y, X]"])
+def test_an_order_of_angles_that_is_no_text_is_a_fault(euler):
+    """The copies need the home pose before the file is checked."""
+    text = DELTA.replace("home: {position: [0, 0, -0.41]}", f"home: {{angles: [0, 0, 10 deg]}}\neuler: {euler}")
+    found = fault(text)
+    assert (found.field, found.line) == ("euler", 4)
+
+
 def test_rods_and_cylinders_lie_between_their_joints():
     leg = legs_of([ONE])[0]
     start, end = np.array([0.313, 0.0, -0.0518]), np.array([0.04, 0.0, -0.41])
