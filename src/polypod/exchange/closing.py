@@ -118,8 +118,9 @@ class LoopSolver:
             step = np.linalg.lstsq(jacobian, -residual, rcond=1e-10)[0].reshape(-1, 6)
             longest = np.abs(step).max(initial=0.0)
             step = step * min(1.0, 0.3 / longest) if longest else step
-            moves = (_displacement(twist, self.size) for twist in step)
-            displacements = np.array([move @ one for move, one in zip(moves, displacements, strict=True)])
+            displacements = np.array(
+                [_displacement(t, self.size) @ d for t, d in zip(step, displacements, strict=True)]
+            )
         return displacements
 
     def _seats(self, displacements: Array, number: int, value: float | None = None) -> tuple[Array, Array]:
