@@ -19,7 +19,7 @@ from polypod.exchange.linkage import body, combined, massless
 from polypod.exchange.simplify import _meeting
 from polypod.exchange.to_robot import ImportOptions, to_robot
 from polypod.exchange.uncontrolled import uncontrolled_motions
-from polypod.export import export_mjcf
+from polypod.export import export_mjcf, urdf_files
 from polypod.legs.chain import ChainJoint
 
 MODELS = Path(__file__).parent / "data" / "models"
@@ -204,6 +204,9 @@ def test_reachy_mini_remarks() -> None:
         (('xyz="0 1 0"', 'xyz="0 1"'), "3 numbers are needed, got '0 1'"),
         (("<robot", "<model"), "is no XML"),
         (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), "a gear"),
+        (('<child link="rocker"/>', '<child link="crank"/>'), "link 'crank' is the child of two joints"),
+        (('<child link="rocker"/>', '<child link="rock"/>'), "joint pivot: there is no link 'rock', its child"),
+        (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), "joint elbow: friction.viscous"),
     ],
 )  # fmt: skip
 def test_faults_of_urdf(change: tuple[str, str], message: str, tmp_path: Path) -> None:
@@ -211,6 +214,40 @@ def test_faults_of_urdf(change: tuple[str, str], message: str, tmp_path: Path) -
     path.write_text(path.read_text().replace(*change, 1))
     with pytest.raises(InputError, match=message):
         import_robot(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"closed_loop": 5}, "closed_loop: must be a valid list, got 5"),
+        ({"closed_loop": [["coupler", "rocker", "crank"]]}, "closed_loop.0: .* at most 2 items"),
+        ({"closed_loop": []}, "closed_loop has 0 pairs and type 1 entries"),
+        ({"name_mot": [["motor"]]}, r"name_mot.0: must be a valid string, got \['motor'\]"),
+        ({"joint_name": ["tip"]}, "joint_name and joint_type need the same number"),
+        ({"polypod": {"motors": {"motor": {"gear": 3}}}}, "polypod.motors.motor.gear: .* not permitted, got 3"),
+        ({"polypod": {"motors": {"motor": {"ratio": 0}}}}, "joint motor: ratio: must not be 0"),
+        ({"polypod": {"gravity": "down"}}, "polypod.gravity: must be a valid tuple, got 'down'"),
+    ],
+)
+def test_faults_of_the_file_beside_a_urdf(change: dict, message: str, tmp_path: Path) -> None:
+    path = four_bar(tmp_path)
+    right = {"closed_loop": [["coupler", "rocker"]], "type": ["3d"], "name_mot": ["motor"]}
+    (tmp_path / "robot.yaml").write_text(json.dumps(right | change))
+    with pytest.raises(InputError, match=message):
+        import_robot(path, "coupler")
+
+
+def test_limits_changed_in_a_urdf_count(tmp_path: Path) -> None:
+    """Effort and velocity of the joint give those of the drive by its gear; the file beside has them exactly."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        leg["joints"][0].update(ratio=-3.0, max_force=0.7, max_speed=11.0)
+    for name, text in urdf_files(pp.Model(pp.Robot.model_validate(data))).items():
+        (tmp_path / name).write_text(text)
+    path = tmp_path / "five-bar.urdf"
+    path.write_text(path.read_text().replace('effort="2.0999999999999996"', 'effort="6"', 1))
+    drives = [j for leg in import_robot(path, "platform-frame").robot.legs for j in leg.joints if j.actuated]
+    assert [(joint.max_force, joint.max_speed) for joint in drives] == [(2.0, 11.0), (0.7, 11.0)]
 
 
 def test_unknown_elements_are_counted(tmp_path: Path) -> None:

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import ValidationError
 
 from ..arrays import Array
 from ..description import Body
 from ..description.body import parallel_axis
+from ..errors import InputError
 from ..legs.chain import ChainJoint
 
 BASE = "base"
@@ -61,11 +63,21 @@ class Linkage:
         return replace(self, joints=tuple(joints))
 
 
+def checked_joint(data: Mapping[str, Any]) -> ChainJoint:
+    """A joint from its fields; :class:`InputError` with its name and what is wrong if there is no such joint."""
+    try:
+        return ChainJoint.model_validate(data)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        field = "".join(f"{part}: " for part in [".".join(map(str, fault["loc"]))] if part)
+        raise InputError(f"joint {data['name']}: {field}{fault['msg'].removeprefix('Value error, ')}") from error
+
+
 def changed(joint: ChainJoint, **fields: object) -> ChainJoint:
     """A joint with some fields changed, checked again."""
     data = {name: getattr(joint, name) for name in joint.model_fields_set | {"name", "kind", "between", "at"}}
     data |= fields
-    return ChainJoint.model_validate({name: value for name, value in data.items() if value is not None})
+    return checked_joint({name: value for name, value in data.items() if value is not None})
 
 
 def axes_about(axis: Iterable[float]) -> Array:

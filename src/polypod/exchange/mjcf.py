@@ -18,7 +18,7 @@ from ..description import Body
 from ..errors import InputError
 from ..legs.chain import ChainJoint
 from .embedded import EmbeddedRobot, digest, embedded_robot
-from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, pose_of
+from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, pose_of
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
 PLATFORM_KEY = "polypod_platform"
@@ -250,7 +250,7 @@ class _File:
         start, count = int(model.body_jntadr[number]), int(model.body_jntnum[number])
         if count == 0:
             data = {"name": f"{name} on {parent}", "kind": "fixed", "between": (parent, name)}
-            return [ChainJoint.model_validate(data | {"at": tuple(self.data.xpos[number].tolist())})]
+            return [checked_joint(data | {"at": tuple(self.data.xpos[number].tolist())})]
         joints = []
         for place in range(count):
             last = place == count - 1
@@ -288,7 +288,7 @@ class _File:
             if model.jnt_limited[number]:
                 largest = np.degrees(model.jnt_range[number, 1])
                 self.remarks.append(f"joint {name}: its limit, {largest:.4g} deg of turn in all, was left out")
-            return ChainJoint.model_validate(data)
+            return checked_joint(data)
         data["axis"] = tuple(self.data.xaxis[number].tolist())
         reference = float(model.qpos0[qpos])
         if model.jnt_limited[number]:
@@ -303,7 +303,7 @@ class _File:
                 data["range"] = tuple(sorted(ratio * (limit + reference) for limit in data["range"]))
         elif armature:
             self.passive_armatures[name] = armature
-        return ChainJoint.model_validate(data)
+        return checked_joint(data)
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 
@@ -322,7 +322,7 @@ class _File:
             ends, frames = self._ends(number, kind)
             if kind == int(self.mj.mjtEq.mjEQ_WELD):
                 at = tuple(frames[0][:3, 3].tolist())
-                joints.append(ChainJoint.model_validate({"name": name, "kind": "fixed", "between": ends, "at": at}))
+                joints.append(checked_joint({"name": name, "kind": "fixed", "between": ends, "at": at}))
                 seats[name] = frames
             else:
                 forward = ends not in points and ends[::-1] in points
@@ -373,7 +373,7 @@ def _connected(
     elif kind == "fixed":
         turns = [_axes_through(offset) for offset in offsets]
     seats[name] = pose_of(turns[0], middles[0]), pose_of(turns[1], middles[1])
-    return ChainJoint.model_validate(data)
+    return checked_joint(data)
 
 
 def _axes_through(offsets: Array) -> Array:

@@ -17,7 +17,7 @@ from ..arrays import Array
 from ..description import Body, Friction
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .linkage import BASE, Linkage, axes_of, body, changed, combined, extent, massless
+from .linkage import BASE, Linkage, axes_of, body, changed, checked_joint, combined, extent, massless
 
 _SAME = 1e-6
 """Lengths over the linkage's size, cosines and sines up to which points meet and axes are parallel or square."""
@@ -150,10 +150,11 @@ def _joined(between: str, one: ChainJoint, two: ChainJoint, size: float) -> Chai
     place = {"at": tuple(point.tolist()), **friction}
     if len(axes) == 2 and abs(axes[0] @ axes[1]) < _SAME:
         ranges = {name: j.range for name, j in (("first", one), ("second", two)) if j.range is not None}
-        return _joint(common | place, kind="universal", axes=tuple(_listed(axis) for axis in axes), **_stated(ranges))
+        own = {"kind": "universal", "axes": tuple(_listed(axis) for axis in axes)}
+        return checked_joint(common | place | own | _stated(ranges))
     limited = any(j.range is not None or j.ranges is not None for j in (one, two))
     if len(axes) == 3 and not limited and abs(np.linalg.det(np.array(axes))) > 1e-3:
-        return _joint(common | place, kind="spherical")
+        return checked_joint(common | place | {"kind": "spherical"})
     return None
 
 
@@ -181,7 +182,7 @@ def _cylinder(joints: tuple[ChainJoint, ChainJoint], axes: list[Array], common: 
     frictions = {motion: joint.friction for motion, (joint, _) in by_motion.items() if joint.friction != Friction()}
     data |= common | {"kind": "cylindrical", "at": by_motion["rotation"][0].at, "axis": _listed(axis)}
     data |= {"name": leader.name, "actuated": driven[0] if driven else False}
-    return _joint(data, **_stated(ranges), **_stated(frictions, "frictions"))
+    return checked_joint(data | _stated(ranges) | _stated(frictions, "frictions"))
 
 
 def _stated(values: dict[str, Any], field: str = "ranges") -> dict[str, object]:
@@ -191,10 +192,6 @@ def _stated(values: dict[str, Any], field: str = "ranges") -> dict[str, object]:
 
 def _listed(axis: Array) -> tuple[float, ...]:
     return tuple(axis.tolist())
-
-
-def _joint(data: dict[str, object], **more: object) -> ChainJoint:
-    return ChainJoint.model_validate(data | more)
 
 
 def _outward(joint: ChainJoint, from_first: bool, inner: str) -> list[Array]:

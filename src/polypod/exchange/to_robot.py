@@ -15,7 +15,7 @@ from ..legs.chain import ChainJoint
 from ..mechanism.mobility import known_mobility, proposed_freedoms
 from .closing import close_loops
 from .graph import choose_platform, dangling_joints, legs_between
-from .linkage import BASE, Linkage, Mark, axes_of, body, changed
+from .linkage import BASE, Linkage, Mark, axes_of, body, changed, checked_joint
 from .simplify import nearest_axisymmetric, simplified
 
 _PARALLEL = 1e-5
@@ -96,7 +96,7 @@ def _with_options(linkage: Linkage, options: ImportOptions) -> Linkage:
     for joint in linkage.joints:
         if joint.name in options.hold:
             plain = {"name": joint.name, "kind": "fixed", "between": joint.between, "at": joint.at}
-            joint = ChainJoint.model_validate(plain)
+            joint = checked_joint(plain)
         elif options.actuated:
             joint = _driven(joint, joint.name in options.actuated)
         joints.append(joint)

@@ -15,7 +15,8 @@ import numpy as np
 from ..exchange import linkage_of
 from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE, massless
-from ..exchange.urdf import INERTIA_ENTRIES, SIDE, embed_robot
+from ..exchange.loops_file import SUFFIX, Motor
+from ..exchange.urdf import INERTIA_ENTRIES, embed_robot
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
@@ -38,7 +39,7 @@ def urdf_files(model: Model) -> dict[str, str]:
     """Both files by name; the tree is the last."""
     tree, side = export_urdf(model)
     name = file_name(model)
-    return {f"{name}{SIDE}": side, f"{name}.urdf": tree}
+    return {f"{name}{SUFFIX}": side, f"{name}.urdf": tree}
 
 
 class _Writer:
@@ -134,7 +135,7 @@ class _Writer:
         rotors = [joint.name for joint in self.tree.driven if joint.rotor]
         remarks = left_out(self.model)
         if self.pairs:
-            beside = f"{file_name(self.model)}{SIDE}"
+            beside = f"{file_name(self.model)}{SUFFIX}"
             remarks.append(f"Loops are in {beside}: pairs of links that meet (3d) or are fixed together (6d).")
         if rotors:
             remarks.append(f"Rotors of {', '.join(rotors)} are there too: URDF has no place for them.")
@@ -146,9 +147,8 @@ class _Writer:
         """Loops and motors as Gepetto's examples have them, and what else polypod needs to read the robot back."""
         motors = {}
         for joint in self.tree.driven:
-            fields = ("offset", "ratio", "rotor", "max_force", "max_speed")
-            default = type(joint).model_fields
-            given = {name: getattr(joint, name) for name in fields if getattr(joint, name) != default[name].default}
+            given = {name: getattr(joint, name) for name in Motor.model_fields}
+            given = {name: value for name, value in given.items() if value != Motor.model_fields[name].default}
             if given:
                 motors[joint.name] = given
         own = {"platform": f"{self.tree.platform}-frame", "gravity": list(self.tree.gravity), "motors": motors}
