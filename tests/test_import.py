@@ -15,8 +15,8 @@ from command_line import polypod
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.exchange import READERS, import_robot, linkage_of
 from polypod.exchange.graph import dangling_joints
-from polypod.exchange.linkage import body, combined, massless
-from polypod.exchange.simplify import _meeting
+from polypod.exchange.linkage import Linkage, body, combined, massless
+from polypod.exchange.simplify import _meeting, simplified
 from polypod.exchange.to_robot import ImportOptions, to_robot
 from polypod.exchange.uncontrolled import uncontrolled_motions
 from polypod.export import export_mjcf, urdf_files
@@ -130,6 +130,22 @@ def test_odd_masses_and_wheels_are_reported() -> None:
     assert "sphere turns freely on the axis of closedloop1_B; it rides on rod_2 without its moment" in remarks
     assert "platform: end_rod (proposed: 2 joints of loops are on it" in remarks
     assert "with the frame effector on it" in remarks
+
+
+@pytest.mark.parametrize(("axis", "wanted"), [((0, 0, 1), (-0.6, 0.7)), ((0, 0, -1), (-0.3, 1.0))])
+def test_ranges_of_two_hinges_of_one_axis_add_up(axis: tuple, wanted: tuple) -> None:
+    """A wheel between them turns freely: what is behind it turns as far as both allow, or without limit."""
+    wheel = {name: body(1.0, np.zeros(3), np.eye(3)) for name in ("base", "a", "wheel", "b")}
+
+    def hinge(name: str, first: str, second: str, axis: tuple, limits: tuple | None) -> ChainJoint:
+        data = {"name": name, "kind": "revolute", "between": (first, second), "at": (0, 0, 0), "axis": axis}
+        return ChainJoint.model_validate(data if limits is None else data | {"range": limits})
+
+    start = ChainJoint.model_validate({"name": "s", "kind": "spherical", "between": ("base", "a"), "at": (0, 0, 1)})
+    for limits, found in (((-0.5, 0.2), wanted), (None, None)):
+        joints = (start, hinge("one", "a", "wheel", (0, 0, 1), limits), hinge("two", "wheel", "b", axis, (-0.1, 0.5)))
+        (_, left) = simplified(Linkage("w", wheel, joints)).joints
+        assert left.range == (found if found is None else pytest.approx(found, rel=1e-12))
 
 
 def test_impossible_inertias_are_reported_and_kept() -> None:

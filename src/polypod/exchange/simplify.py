@@ -106,11 +106,21 @@ def _wheel(linkage: Linkage) -> Linkage | None:
             before, one, two = _other(two, name), two, one
         bodies = {key: value for key, value in linkage.bodies.items() if key != name}
         bodies[before] = combined([bodies[before], body(wheel.mass, even.com, even.across)])
-        joints = [joint for joint in linkage.joints if joint.name != one.name]
+        whole = changed(two, range=_added_ranges(one, two, name))
+        joints = [whole if joint is two else joint for joint in linkage.joints if joint is not one]
         text = f"{name} turns freely on the axis of {two.name}; it rides on {before} without its moment about that axis"
         merged = _renamed(linkage, joints, {name: before}, bodies)
         return merged if massless(wheel) else merged.with_remarks(text)
     return None
+
+
+def _added_ranges(one: ChainJoint, two: ChainJoint, inner: str) -> tuple[float, float] | None:
+    """How far two hinges of one axis turn together, as the second counts it; None if either turns without limit."""
+    if one.range is None or two.range is None:
+        return None
+    first, second = _outward(one, from_first=True, inner=inner)[0], _outward(two, from_first=False, inner=inner)[0]
+    low, high = one.range if first @ second > 0 else (-one.range[1], -one.range[0])
+    return low + two.range[0], high + two.range[1]
 
 
 def _hinges(linkage: Linkage) -> Linkage | None:
