@@ -29,7 +29,7 @@ def simplified(linkage: Linkage) -> Linkage:
     """The same linkage with as few bodies and joints as say the same."""
     linkage = rigid_bodies(linkage)
     while True:
-        simpler = _wheel(linkage) or _hinges(linkage)
+        simpler = _merge_wheel(linkage) or _merge_joints(linkage)
         if simpler is None:
             return linkage
         linkage = simpler
@@ -81,7 +81,7 @@ def _pairs(linkage: Linkage) -> list[tuple[str, ChainJoint, ChainJoint]]:
     return found
 
 
-def _wheel(linkage: Linkage) -> Linkage | None:
+def _merge_wheel(linkage: Linkage) -> Linkage | None:
     """A body that turns freely between two hinges of one axis, on the body before it without its axial moment.
 
     Nothing turns it about the axis, so it has no spin, and its moment about the axis does nothing.
@@ -123,13 +123,13 @@ def _added_ranges(one: ChainJoint, two: ChainJoint, inner: str) -> tuple[float, 
     return low + two.range[0], high + two.range[1]
 
 
-def _hinges(linkage: Linkage) -> Linkage | None:
+def _merge_joints(linkage: Linkage) -> Linkage | None:
     """Two joints with a massless body between as one: universal, spherical or cylindrical."""
     size = _size(linkage)
     for name, one, two in _pairs(linkage):
         if not massless(linkage.bodies[name]):
             continue
-        joint = _joined(name, one, two, size)
+        joint = _merged(name, one, two, size)
         if joint is not None:
             stem = re.sub(r"-\d$", "", one.name)  # hip-1 and hip-2 are the hip
             if stem == re.sub(r"-\d$", "", two.name) and all(stem != j.name for j in linkage.joints if j is not one):
@@ -141,16 +141,16 @@ def _hinges(linkage: Linkage) -> Linkage | None:
     return None
 
 
-def _joined(between: str, one: ChainJoint, two: ChainJoint, size: float) -> ChainJoint | None:
-    """What two joints are together; None if no single joint says the same."""
+def _merged(between: str, one: ChainJoint, two: ChainJoint, size: float) -> ChainJoint | None:
+    """The one joint that is equal to two with a massless body between; None if there is none."""
     kinds = {one.kind, two.kind}
     first, second = _other(one, between), _other(two, between)
     common: dict[str, object] = {"name": one.name, "between": (first, second)}
-    if not (_joins(one) and _joins(two)):
+    if not (_mergeable(one) and _mergeable(two)):
         return None
     axes = [*_outward(one, from_first=True, inner=between), *_outward(two, from_first=False, inner=between)]
     if kinds == {"revolute", "prismatic"}:
-        return _cylinder((one, two), axes, common)
+        return _cylindrical((one, two), axes, common)
     if kinds - {"revolute", "universal"} or one.actuated or two.actuated or one.friction != two.friction:
         return None
     point = _meeting(one, two, size)
@@ -161,22 +161,24 @@ def _joined(between: str, one: ChainJoint, two: ChainJoint, size: float) -> Chai
     if len(axes) == 2 and abs(axes[0] @ axes[1]) < _SAME:
         ranges = {name: j.range for name, j in (("first", one), ("second", two)) if j.range is not None}
         own = {"kind": "universal", "axes": tuple(_listed(axis) for axis in axes)}
-        return checked_joint(common | place | own | _stated(ranges))
+        return checked_joint(common | place | own | _if_any(ranges))
     limited = any(j.range is not None or j.ranges is not None for j in (one, two))
     if len(axes) == 3 and not limited and abs(np.linalg.det(np.array(axes))) > 1e-3:
         return checked_joint(common | place | {"kind": "spherical"})
     return None
 
 
-def _joins(joint: ChainJoint) -> bool:
-    """Whether a joint has nothing that only a joint by itself can have; one whose range leaves out home is a fault."""
+def _mergeable(joint: ChainJoint) -> bool:
+    """Whether a joint can be part of another: it has no cone or spring of its own, and a range that holds home."""
     limits = joint.range if not joint.actuated else None
     holds = joint.cone is not None or (joint.stiffness is not None and not joint.actuated)
     return not holds and (limits is None or limits[0] <= 0.0 <= limits[1])
 
 
-def _cylinder(joints: tuple[ChainJoint, ChainJoint], axes: list[Array], common: dict[str, object]) -> ChainJoint | None:
-    """A hinge and a slide, in the order in which they are met, as one joint; ``axes`` are theirs, outward."""
+def _cylindrical(
+    joints: tuple[ChainJoint, ChainJoint], axes: list[Array], common: dict[str, object]
+) -> ChainJoint | None:
+    """A hinge and a slide as one joint, from the first body to the second; ``axes`` are theirs, outward."""
     by_motion = {joint.motion: (joint, axis) for joint, axis in zip(joints, axes, strict=True)}
     driven = [motion for motion, (joint, _) in by_motion.items() if joint.actuated]
     if len(driven) > 1 or np.linalg.norm(np.cross(axes[0], axes[1])) > _SAME:
@@ -192,11 +194,11 @@ def _cylinder(joints: tuple[ChainJoint, ChainJoint], axes: list[Array], common: 
     frictions = {motion: joint.friction for motion, (joint, _) in by_motion.items() if joint.friction != Friction()}
     data |= common | {"kind": "cylindrical", "at": by_motion["rotation"][0].at, "axis": _listed(axis)}
     data |= {"name": leader.name, "actuated": driven[0] if driven else False}
-    return checked_joint(data | _stated(ranges) | _stated(frictions, "frictions"))
+    return checked_joint(data | _if_any(ranges) | _if_any(frictions, "frictions"))
 
 
-def _stated(values: dict[str, Any], field: str = "ranges") -> dict[str, object]:
-    """A field of a joint where there is something to state."""
+def _if_any(values: dict[str, Any], field: str = "ranges") -> dict[str, object]:
+    """A field of a joint by its name; nothing if it would be empty."""
     return {field: values} if values else {}
 
 

@@ -1,4 +1,4 @@
-"""A robot of legs of kind ``chain`` from a linkage: platform, legs, freedoms, and all that had to be said about it."""
+"""A robot of legs of kind ``chain`` from a linkage: platform, legs and freedoms, with remarks on every change."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .simplify import nearest_axisymmetric, simplified
 
 _PARALLEL = 1e-5
 """Angle [rad] up to which axes that are rounded in a file count as parallel."""
-_NEARLY_ROUND = 0.05
+_NEARLY_AXISYMMETRIC = 0.05
 """Part of a rod's moments by which it may differ from a body of revolution and is made one."""
 _FEW = 6
 """Joints that are listed by name."""
@@ -55,13 +55,13 @@ def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
         if name in options.hold:
             raise InputError(f"--at {name}: it is held by --hold as well; say one of them")
     linkage = close_loops(linkage, options.at, options.close)
-    linkage = _faults_of_bodies(linkage)
-    linkage = _parallel(simplified(linkage))
+    linkage = _with_body_remarks(linkage)
+    linkage = _align_axes(simplified(linkage))
     mark, why = choose_platform(linkage, options.platform)
     linkage = linkage.with_remarks(f"platform: {mark.body} ({why})")
     _check_reached(linkage, mark.body)
-    legs = _in_order(legs_between(linkage.joints, mark.body), linkage.joints)
-    linkage, bodies = _round_rods(linkage, legs, mark.body)
+    legs = _by_actuator(legs_between(linkage.joints, mark.body), linkage.joints)
+    linkage, bodies = _axisymmetric_rods(linkage, legs, mark.body)
     data = _document(linkage, bodies, mark, legs)
     robot = _validated(data, linkage, mark.body)
     freedoms = proposed_freedoms(robot)
@@ -98,20 +98,21 @@ def _with_options(linkage: Linkage, options: ImportOptions) -> Linkage:
             plain = {"name": joint.name, "kind": "fixed", "between": joint.between, "at": joint.at}
             joint = checked_joint(plain)
         elif options.actuated:
-            joint = _driven(joint, joint.name in options.actuated)
+            joint = _with_actuation(joint, joint.name in options.actuated)
         joints.append(joint)
     return linkage.with_joints(joints)
 
 
-def _driven(joint: ChainJoint, driven: bool) -> ChainJoint:
+def _with_actuation(joint: ChainJoint, driven: bool) -> ChainJoint:
+    """A joint that is actuated, or that is not."""
     if not driven and joint.actuated:
         passive = {"actuated": False, "offset": 0.0, "ratio": 1.0, "rotor": 0.0, **dict.fromkeys(Drive.model_fields)}
         return changed(joint, **passive, range=joint.displacement_range)
     return changed(joint, actuated=True) if driven and not joint.actuated else joint
 
 
-def _faults_of_bodies(linkage: Linkage) -> Linkage:
-    """Remarks on bodies that cannot be or that no robot has."""
+def _with_body_remarks(linkage: Linkage) -> Linkage:
+    """The linkage with remarks on bodies that cannot exist or that no robot has."""
     texts: list[str] = []
     odd: dict[str, list[str]] = {}
     moving = {name: one for name, one in linkage.bodies.items() if name != BASE}
@@ -126,8 +127,8 @@ def _faults_of_bodies(linkage: Linkage) -> Linkage:
     return linkage.with_remarks(*texts)
 
 
-def _parallel(linkage: Linkage) -> Linkage:
-    """Axes that are parallel to the rounding of the file as exactly parallel."""
+def _align_axes(linkage: Linkage) -> Linkage:
+    """The linkage with axes that are parallel to the rounding of the file made exactly parallel."""
     clusters: list[list[Array]] = []
     for joint in linkage.joints:
         for axis in axes_of(joint):
@@ -189,13 +190,15 @@ def _check_reached(linkage: Linkage, platform: str) -> None:
         )
 
 
-def _in_order(legs: list[list[ChainJoint]], joints: Sequence[ChainJoint]) -> list[list[ChainJoint]]:
-    """Legs in the order of their first actuated joints in the file; passive ones last."""
+def _by_actuator(legs: list[list[ChainJoint]], joints: Sequence[ChainJoint]) -> list[list[ChainJoint]]:
+    """Legs in the order in which the file has their first actuated joints; passive ones last."""
     order = {joint.name: k for k, joint in enumerate(j for j in joints if j.actuated)}
     return sorted(legs, key=lambda leg: min((order.get(j.name, len(order)) for j in leg), default=len(order)))
 
 
-def _round_rods(linkage: Linkage, legs: list[list[ChainJoint]], platform: str) -> tuple[Linkage, dict[str, Body]]:
+def _axisymmetric_rods(
+    linkage: Linkage, legs: list[list[ChainJoint]], platform: str
+) -> tuple[Linkage, dict[str, Body]]:
     """Rods between two spherical joints as bodies of revolution, where they are so to a few per cent."""
     rods: list[str] = []
     bodies, most = dict(linkage.bodies), 0.0
@@ -209,7 +212,7 @@ def _round_rods(linkage: Linkage, legs: list[list[ChainJoint]], platform: str) -
             if length == 0.0:
                 continue
             even = nearest_axisymmetric(bodies[name], (end - start) / length, start, length)
-            if even.exact or max(even.off, even.uneven) > _NEARLY_ROUND:
+            if even.exact or max(even.off, even.uneven) > _NEARLY_AXISYMMETRIC:
                 continue  # the robot's own check refuses a body that is far from one of revolution, with what to do
             most, rods = max(most, even.off, even.uneven), [*rods, name]
             bodies[name] = body(bodies[name].mass, even.com, even.axial + even.across)
@@ -233,7 +236,7 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
         listed.append(
             {
                 "kind": "chain",
-                "bodies": {rename.get(name, name): _judged(bodies[name]) for name in held},
+                "bodies": {rename.get(name, name): _body_data(bodies[name]) for name in held},
                 "joints": [joint.model_dump(exclude_defaults=True) for joint in joints],
             }
         )
@@ -242,12 +245,13 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
         "sources": {"*": linkage.origin} if linkage.origin else {},
         "gravity": linkage.gravity,
         "home": {"position": tuple(origin.tolist()), "rotation": tuple(tuple(row) for row in turn.tolist())},
-        "platform": _judged(within),
+        "platform": _body_data(within),
         "legs": listed,
     }
 
 
-def _judged(one: Body) -> dict[str, Any]:
+def _body_data(one: Body) -> dict[str, Any]:
+    """A body as a robot file states it; one that cannot exist opts out of the check, as remarks say."""
     data = {"mass": one.mass, "com": one.com, "inertia": one.inertia}
     return data | {"check": "none"} if one.unphysical else data
 
