@@ -29,7 +29,7 @@ from ..legs.chain import ChainJoint
 from ..model import Model
 from .example import LEAST
 from .shapes import bars
-from .text import add, comment, file_name, numbers
+from .text import add, document, file_name, numbers
 from .tree import Node, Tree, elementary_joints, tree_of
 
 _SMALLEST = 1e-14
@@ -87,9 +87,7 @@ class _Writer:
         self._motors()
         self._home()
         embed_robot(self.root, dumps(self.model.robot))
-        self.root.insert(0, ET.Comment(comment(self.model, self.remarks)))
-        ET.indent(self.root)
-        return ET.tostring(self.root, encoding="unicode") + "\n"
+        return document(self.root, self.model, self.remarks)
 
     # -- bodies --------------------------------------------------------------------------------------------------------
 

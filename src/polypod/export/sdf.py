@@ -20,7 +20,7 @@ from ..exchange.urdf import INERTIA_ENTRIES
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .shapes import bars, roll_pitch_yaw
-from .text import add, comment, file_name, numbers
+from .text import add, document, file_name, numbers
 from .tree import ElementaryJoint, Tree, elementary_joints, reversed_joint, tree_of
 
 _KINDS = {"revolute": "revolute", "prismatic": "prismatic", "universal": "universal", "spherical": "ball"}
@@ -65,9 +65,7 @@ class _Writer:
         rotors = [joint.name for joint in tree.driven if joint.rotor]
         if rotors:
             self.remarks.append(f"left out: rotors of {', '.join(rotors)}, for which SDF has no place")
-        self.root.insert(0, ET.Comment(comment(self.model, self.remarks)))
-        ET.indent(self.root)
-        return ET.tostring(self.root, encoding="unicode") + "\n"
+        return document(self.root, self.model, self.remarks)
 
     def _link(self, name: str) -> None:
         tree, one = self.tree, self.tree.bodies[name]

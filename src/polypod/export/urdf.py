@@ -22,7 +22,7 @@ from ..legs.chain import ChainJoint
 from ..model import Model
 from ..yaml12 import to_yaml
 from .shapes import bars, roll_pitch_yaw
-from .text import add, comment, file_name
+from .text import add, document, file_name
 from .tree import ElementaryJoint, Tree, elementary_joints, tree_of
 
 _FREE = 1e9
@@ -139,9 +139,7 @@ class _Writer:
             remarks.append(f"Loops are in {beside}: pairs of links that meet (3d) or are fixed together (6d).")
         if rotors:
             remarks.append(f"Rotors of {', '.join(rotors)} are there too: URDF has no place for them.")
-        self.root.insert(0, ET.Comment(comment(self.model, remarks)))
-        ET.indent(self.root)
-        return ET.tostring(self.root, encoding="unicode") + "\n"
+        return document(self.root, self.model, remarks)
 
     def side_text(self) -> str:
         """Loops and motors as Gepetto's examples have them, and what else polypod needs to read the robot back."""
