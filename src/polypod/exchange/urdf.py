@@ -132,10 +132,10 @@ class _File:
             self._closure(number, pair, kind, behind, joints, seats)
         for loop in self.root.findall("loop"):
             self._loop(loop, joints, seats)
-        own = self.loops.polypod
+        extra = self.loops.polypod
         name = re.sub(r"[^\w-]+", "-", self.root.get("name") or self.path.stem)
         ordered, remarks = self._motors_in_order(joints), tuple(self.remarks)
-        return Linkage(name, bodies, ordered, marks, seats, own.gravity, own.platform, self.path.name, remarks)
+        return Linkage(name, bodies, ordered, marks, seats, extra.gravity, extra.platform, self.path.name, remarks)
 
     def _key(self, link: str) -> str:
         if link == self.base:
