@@ -253,6 +253,12 @@ def test_faults_of_the_file_beside_a_urdf(change: dict, message: str, tmp_path: 
         import_robot(path, "coupler")
 
 
+def test_a_limit_on_one_side_is_reported(tmp_path: Path) -> None:
+    path = four_bar(tmp_path, '<limit lower="-1e9" upper="0.5" effort="7" velocity="3"/>')
+    path.write_text(path.read_text().replace('name="motor" type="continuous"', 'name="motor" type="revolute"'))
+    assert "joint motor: its limit on one side only was left out" in import_robot(path, "coupler").remarks
+
+
 def test_limits_changed_in_a_urdf_count(tmp_path: Path) -> None:
     """Effort and velocity of the joint give those of the drive by its gear; the file beside has them exactly."""
     data = pp.load("five-bar").model_dump(exclude_unset=True)

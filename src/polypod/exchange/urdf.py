@@ -187,6 +187,8 @@ class _File:
             low, high = _number(limit, "lower"), _number(limit, "upper")
             if low < high and max(-low, high) < _NO_LIMIT:
                 data["range"] = (low, high)
+            elif low < high and min(-low, high) < _NO_LIMIT:
+                self.remarks.append(f"joint {_name(joint)}: its limit on one side only was left out")
         if actuated:
             motor = self.loops.polypod.motors.get(_name(joint), Motor())
             data |= {"actuated": True, **motor.model_dump(exclude_defaults=True)}
