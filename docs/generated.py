@@ -43,7 +43,7 @@ from polypod.export import EXPORTS, ROBOT_EXPORTS
 from polypod.export.fmu import KINDS as FMU_KINDS
 from polypod.export.header import ABOUT
 from polypod.files import library, load
-from polypod.files.robot_files import written_out
+from polypod.files.robot_files import expanded_document
 from polypod.files.short_forms.forms import Copies, Mirror, Pair
 from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
 from polypod.motion import AROUND_HOME, PUBLISHED, Law, MotionFile, PathKind, TrajectoryKind, Waypoint, Wrench
@@ -452,7 +452,7 @@ def survey() -> dict[str, Any]:
     """The catalogue as the library's files and classes have it: what ``docs/generated.py`` writes to listed.py."""
     robots = []
     for name in library():
-        robot = written_out(name)  # robots of the library are right, and checking them all takes seconds
+        robot = expanded_document(name)  # robots of the library are right, and checking them all takes seconds
         kinds = sorted({leg["kind"] for leg in robot["legs"]})
         robots.append(
             {"name": name, "title": robot.get("title", ""), "legs": len(robot["legs"]), "kinds": kinds,

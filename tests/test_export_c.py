@@ -18,7 +18,7 @@ import polypod as pp
 from chains import tripod
 from polypod.errors import UnknownNameError
 from polypod.export import EXPORTS, export_c
-from polypod.export.code import functions
+from polypod.export.code import available_functions
 from polypod.export.header import ABOUT, INPUTS, OUTPUTS
 from polypod.model.kernels import FUNCTIONS
 from polypod.motion import make_task
@@ -178,14 +178,14 @@ def test_header_explains_every_array_of_every_function():
         (model, (function, False))
         for model, own in zip(models, shown, strict=True)
         for function in FUNCTIONS
-        if function in own or function not in functions(model)
+        if function in own or function not in available_functions(model)
     ]
     cases += [(model_of("kim-ryu"), ("inverse_dynamics", True))]
     cases += [(pp.Model(tripod()), (function, True)) for function in ("motion", "follow")]  # it follows its legs
     by_joint = pp.Robot.model_validate({**UNUSUAL["four-bar"](1), "freedoms": ["leg2.R2"]})
     cases += [(pp.Model(by_joint), ("joint_coordinates", False))]
     for model, (function, friction) in cases:
-        if function not in functions(model):
+        if function not in available_functions(model):
             with pytest.raises(UnknownNameError):
                 export_c(model, function, friction)
             continue

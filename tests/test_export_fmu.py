@@ -256,6 +256,20 @@ def test_names_that_are_no_identifiers_are_quoted(model_of: Any, tmp_path: Path)
     assert usual[:3] == ("platform.mass", "platform.com", "legs.0.slider_friction.viscous")
 
 
+def test_parameters_have_the_least_values_of_a_robot_file(tmp_path: Path) -> None:
+    """What a robot file refuses of friction, an FMU refuses too."""
+    laws = {"viscous": 0.0, "drag": 0.0, "static": 1.0, "stribeck_speed": 0.0}
+    own = dict.fromkeys(laws, 0.1) | {"static": 1.5}
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    data["legs"][0]["joints"][0]["friction"] = own
+    wanted = [f"legs.0.joints.0.friction.{law}" for law in laws]
+    fmu = export_fmu(pp.Model(pp.Robot.model_validate(data)), "inverse-dynamics", 3, wanted, sources_only=True)
+    (tmp_path / fmu.name).write_bytes(fmu.content)
+    listed = fmpy.read_model_description(str(tmp_path / fmu.name)).modelVariables
+    least = {v.name.rpartition(".")[2]: float(v.min) for v in listed if v.name.startswith("legs[0]")}
+    assert least == laws
+
+
 def test_names_that_differ_in_odd_characters_only(tmp_path: Path) -> None:
     """Legs x" and x' and x_, names with markup and letters beyond ASCII: one variable each, valid XML."""
     robot = pp.load("planar-3-rrr")

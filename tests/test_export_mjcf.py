@@ -16,7 +16,7 @@ from command_line import polypod
 from every_field import rich_chain, rich_joints, rich_struts
 from polypod.errors import InputError
 from polypod.exchange import import_robot, linkage_of
-from polypod.exchange.kept import kept
+from polypod.exchange.embedded import embedded_robot
 from polypod.exchange.left_out import left_out
 from polypod.export import ROBOT_EXPORTS, export_mjcf, export_sdf, export_urdf, urdf_files
 from polypod.files import dumps
@@ -80,6 +80,32 @@ def test_a_rotor_behind_a_gear_is_read_from_the_elements(tmp_path: Path) -> None
     assert [(joint.ratio, joint.rotor) for joint in drives] == [(3.0, pytest.approx(2e-5, rel=1e-12))] * 2
 
 
+def test_every_actuated_joint_of_a_loop_has_its_motor(tmp_path: Path) -> None:
+    """A loop of nothing but actuated joints is cut at one of them, which keeps its motor in MJCF and URDF."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        for joint in leg["joints"]:
+            joint["actuated"] = joint["kind"] == "revolute"
+    redundant = pp.Model(pp.Robot.model_validate(data))
+    assert len(redundant.actuators) == 5
+    files = {"robot.xml": export_mjcf(redundant), **urdf_files(redundant)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    for name, platform in (("robot.xml", "platform"), (list(files)[-1], "platform-frame")):
+        assert_same(redundant.robot, import_robot(tmp_path / name, platform).robot)
+
+
+def test_armatures_of_a_cross_and_a_rotor_add_up() -> None:
+    """A body that only turns about an actuated hinge on the base is armature there, beside the rotor."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        leg["bodies"]["crank"] = {"mass": 0.0, "inertia": [0.0, 0.0, 3e-4], "check": "none"}
+        leg["joints"][0]["rotor"] = 2e-4
+    root = ET.fromstring(export_mjcf(pp.Model(pp.Robot.model_validate(data))))
+    found = [float(joint.get("armature")) for joint in root.iter("joint") if joint.get("armature")]
+    assert found == pytest.approx([5e-4] * 2, rel=1e-12)
+
+
 def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> None:
     """A mass by hand: it counts, and what the elements do not say of the old robot is named."""
     rich = model(rich_struts)
@@ -104,7 +130,9 @@ def test_a_file_that_was_changed_is_read_from_its_elements(tmp_path: Path) -> No
         assert words in joined
     assert "rms_force" not in joined  # custom numbers say it
     assert back.robot.legs[0].joints[1].rms_force == rich.robot.legs[0].rms_force
-    unknown = kept(dumps(rich.robot).replace("kind: UPS", "kind: UPX"), unchanged=True)  # of a program with more kinds
+    unknown = embedded_robot(
+        dumps(rich.robot).replace("kind: UPS", "kind: UPX"), unchanged=True
+    )  # of a program with more kinds
     (remark,) = unknown.remarks(())
     assert remark.startswith("the robot file in it is not a valid robot: line ")
     assert "UPX" in remark

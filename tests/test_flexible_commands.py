@@ -22,7 +22,7 @@ from polypod.cli.new import new
 from polypod.cli.run import run
 from polypod.cli.simulate import simulate
 from polypod.export import export_c
-from polypod.export.code import functions
+from polypod.export.code import available_functions
 from polypod.platforms.modes import large_deflection
 from polypod.results import robot_of
 from polypod.simulation.elastic_rates import spectral_radius
@@ -213,7 +213,7 @@ def test_exported_c_is_the_kernel(robot: Path, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_every_flexible_function_can_be_exported(robot: Path) -> None:
     model = pp.Model(robot)
-    for function in functions(model):
+    for function in available_functions(model):
         _, header, _ = export_c(model, function)
         assert "Output:" in header
     with pytest.raises(pp.errors.UnknownNameError, match="Did you mean 'steady_shape'"):

@@ -16,6 +16,8 @@ from compare import assert_close
 from polypod.description import FlexiblePlatform, Integrals, Modes, PlateData, Robot, save_modes
 from polypod.description.modes.tables import to_text
 from polypod.errors import InputError, RobotFileError, UnphysicalWarning
+from polypod.exchange import linkage_of
+from polypod.exchange.to_robot import ImportOptions, to_robot
 from polypod.papers.long.hexagon import hexagon_modes, hexagon_points
 from polypod.plates import plate_modes
 from polypod.platforms.modes import _computed
@@ -72,6 +74,38 @@ def test_mode_file_is_found_beside_the_robot_file(tmp_path: Path, suffix: str) -
     robot = pp.load(str(tmp_path / "robot.yaml"))
     assert robot.flexible
     assert pp.Model(robot).modes == modes
+
+
+def test_legs_of_any_kind_hold_a_flexible_platform() -> None:
+    """A plate on six UPS legs and on the same legs as chains, whose attachment points follow from their joints."""
+    struts = pp.load("hexapod")
+    chains = to_robot(linkage_of(struts), ImportOptions()).robot
+    assert {leg.kind for leg in chains.legs} == {"chain"}
+    edge = 1.2 * np.abs(struts.attachments).max()
+    plate = HEXAGON | {"outline": [[-edge, -edge], [edge, -edge], [edge, edge], [-edge, edge]], "modes": 3}
+    platform = {"kind": "flexible", "plate": plate}
+    one, two = (
+        Robot.model_validate(r.model_dump(exclude_unset=True) | {"platform": platform}) for r in (struts, chains)
+    )
+    first, second = pp.Model(one), pp.Model(two)
+    assert first.modes == second.modes == pp.Model(chains.on_modes(first.modes)).modes
+    motion = (one.home.matrix, [0.1, -0.2, 0.05, 0.3, 0.1, -0.2], [1.0, 2.0, -1.0, 0.5, 0.2, 1.0])
+    forces, same = (m.inverse_dynamics(*motion, elastic=[1e-4, -2e-4, 3e-4], friction=False) for m in (first, second))
+    assert_close(same.force[None], forces.force[None], 1e-12)
+    assert_close(same.elastic_acceleration[None], forces.elastic_acceleration[None], 1e-12)
+    with pytest.raises(InputError, match="the modes of a flexible platform follow from it"):
+        second.parameters("legs.0.joints.2.at")
+    assert "legs.0.joints.0.at" in second.parameters("legs.0.joints.*.at")
+    narrow = plate | {"outline": [[-0.01, -0.01], [0.01, -0.01], [0.0, 0.01]]}
+    with pytest.raises(ValueError, match=r"the platform joint .* of leg1 is .* m outside the plate's outline"):
+        Robot.model_validate(two.model_dump(exclude_unset=True) | {"platform": platform | {"plate": narrow}})
+
+
+def test_numbers_of_modes_are_written_as_numbers() -> None:
+    """1e+16 is a number of YAML 1.2 and a text of 1.1."""
+    robot = pp.load("long").on_modes(hexagon_modes(2).with_stiffness([1e16, 2e-5]))
+    modes = robot.model_dump()["platform"]["modes"]["modes"]
+    assert [mode["stiffness"] for mode in modes] == [1e16, 2e-5]
 
 
 def test_modes_may_stand_in_the_robot_file_itself() -> None:

@@ -27,6 +27,7 @@ from polypod.datasets import load_result, save_result
 from polypod.errors import InputError, RobotFileError, StateError
 from polypod.exchange import import_robot
 from polypod.export.code import identifier
+from polypod.files import leftovers
 from polypod.files.leftovers import clear_leftovers, partial_prefix
 from polypod.files.safe_names import LONGEST, file_name
 from polypod.files.settings import parse_setting
@@ -184,6 +185,18 @@ def test_left_overs_of_processes_that_are_gone_are_cleared(tmp_path):
     left = sorted(entry.name for entry in tmp_path.iterdir())
     assert left == sorted([f"{partial_prefix('results')}abc.partial", ".results-other.partial", "results"])
     assert (tmp_path / "results" / "report.html").read_text() == "before"  # set aside and never replaced
+
+
+def test_processes_are_not_asked_where_that_would_interrupt_them(tmp_path, monkeypatch):
+    """Signal 0 is Ctrl-C on Windows: there left-overs go by their age, as those of other machines do."""
+    monkeypatch.setattr(leftovers, "_CAN_ASK", False)
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("a process was signalled"))
+    fresh, old = (tmp_path / f"{partial_prefix('results')}{name}.partial" for name in ("fresh", "old"))
+    for entry in (fresh, old):
+        entry.mkdir()
+    os.utime(old, (0.0, 0.0))
+    clear_leftovers(tmp_path / "results")
+    assert [*tmp_path.iterdir()] == [fresh]
 
 
 _WRITES = """

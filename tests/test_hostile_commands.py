@@ -223,7 +223,7 @@ def test_two_faults_of_which_one_hides_what_is_meant_are_two_faults() -> None:
 
 @pytest.mark.parametrize("ending", ["png", "svg", "pdf", "txt", "yaml", ""])
 def test_no_picture_replaces_what_polypod_did_not_draw(ending: str, tmp_path: Path) -> None:
-    """Pictures of assembly modes, stiffness and idle motions replaced anything."""
+    """Pictures of assembly modes, stiffness and uncontrolled motions replaced anything."""
     victim = tmp_path / f"victim.{ending}"
     victim.write_bytes(b"mine")
     with pytest.raises(InputError, match="exists and is no picture that polypod wrote; remove it, or name another"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,11 +13,13 @@ import pytest
 import polypod as pp
 from command_line import polypod
 from polypod.errors import InputError, RobotFileError, UnknownNameError
-from polypod.exchange import READERS, import_robot
-from polypod.exchange.graph import hanging
-from polypod.exchange.idle import idle_motions
-from polypod.exchange.linkage import body, massless, together
-from polypod.exchange.simplify import _meeting
+from polypod.exchange import READERS, import_robot, linkage_of
+from polypod.exchange.graph import dangling_joints
+from polypod.exchange.linkage import Linkage, body, combined, massless
+from polypod.exchange.simplify import _meeting, simplified
+from polypod.exchange.to_robot import ImportOptions, to_robot
+from polypod.exchange.uncontrolled import uncontrolled_motions
+from polypod.export import export_mjcf, urdf_files
 from polypod.legs.chain import ChainJoint
 
 MODELS = Path(__file__).parent / "data" / "models"
@@ -128,6 +132,22 @@ def test_odd_masses_and_wheels_are_reported() -> None:
     assert "with the frame effector on it" in remarks
 
 
+@pytest.mark.parametrize(("axis", "wanted"), [((0, 0, 1), (-0.6, 0.7)), ((0, 0, -1), (-0.3, 1.0))])
+def test_ranges_of_two_hinges_of_one_axis_add_up(axis: tuple, wanted: tuple) -> None:
+    """A wheel between them turns freely: what is behind it turns as far as both allow, or without limit."""
+    wheel = {name: body(1.0, np.zeros(3), np.eye(3)) for name in ("base", "a", "wheel", "b")}
+
+    def hinge(name: str, first: str, second: str, axis: tuple, limits: tuple | None) -> ChainJoint:
+        data = {"name": name, "kind": "revolute", "between": (first, second), "at": (0, 0, 0), "axis": axis}
+        return ChainJoint.model_validate(data if limits is None else data | {"range": limits})
+
+    start = ChainJoint.model_validate({"name": "s", "kind": "spherical", "between": ("base", "a"), "at": (0, 0, 1)})
+    for limits, found in (((-0.5, 0.2), wanted), (None, None)):
+        joints = (start, hinge("one", "a", "wheel", (0, 0, 1), limits), hinge("two", "wheel", "b", axis, (-0.1, 0.5)))
+        (_, left) = simplified(Linkage("w", wheel, joints)).joints
+        assert left.range == (found if found is None else pytest.approx(found, rel=1e-12))
+
+
 def test_impossible_inertias_are_reported_and_kept() -> None:
     imported = import_robot(MODELS / "grbda" / "planar_leg_linkage.urdf", at={"thigh_to_driver": 0.4})
     text = next(remark for remark in imported.remarks if "triangle" in remark)
@@ -200,6 +220,9 @@ def test_reachy_mini_remarks() -> None:
         (('xyz="0 1 0"', 'xyz="0 1"'), "3 numbers are needed, got '0 1'"),
         (("<robot", "<model"), "is no XML"),
         (('<parent link="crank"/>', '<mimic joint="motor"/><parent link="crank"/>'), "a gear"),
+        (('<child link="rocker"/>', '<child link="crank"/>'), "link 'crank' is the child of two joints"),
+        (('<child link="rocker"/>', '<child link="rock"/>'), "joint pivot: there is no link 'rock', its child"),
+        (('<parent link="crank"/>', '<dynamics damping="-1"/><parent link="crank"/>'), "joint elbow: friction.viscous"),
     ],
 )  # fmt: skip
 def test_faults_of_urdf(change: tuple[str, str], message: str, tmp_path: Path) -> None:
@@ -207,6 +230,46 @@ def test_faults_of_urdf(change: tuple[str, str], message: str, tmp_path: Path) -
     path.write_text(path.read_text().replace(*change, 1))
     with pytest.raises(InputError, match=message):
         import_robot(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"closed_loop": 5}, "closed_loop: must be a valid list, got 5"),
+        ({"closed_loop": [["coupler", "rocker", "crank"]]}, "closed_loop.0: .* at most 2 items"),
+        ({"closed_loop": []}, "closed_loop has 0 pairs and type 1 entries"),
+        ({"name_mot": [["motor"]]}, r"name_mot.0: must be a valid string, got \['motor'\]"),
+        ({"joint_name": ["tip"]}, "joint_name and joint_type need the same number"),
+        ({"polypod": {"motors": {"motor": {"gear": 3}}}}, "polypod.motors.motor.gear: .* not permitted, got 3"),
+        ({"polypod": {"motors": {"motor": {"ratio": 0}}}}, "joint motor: ratio: must not be 0"),
+        ({"polypod": {"gravity": "down"}}, "polypod.gravity: must be a valid tuple, got 'down'"),
+    ],
+)
+def test_faults_of_the_file_beside_a_urdf(change: dict, message: str, tmp_path: Path) -> None:
+    path = four_bar(tmp_path)
+    right = {"closed_loop": [["coupler", "rocker"]], "type": ["3d"], "name_mot": ["motor"]}
+    (tmp_path / "robot.yaml").write_text(json.dumps(right | change))
+    with pytest.raises(InputError, match=message):
+        import_robot(path, "coupler")
+
+
+def test_a_limit_on_one_side_is_reported(tmp_path: Path) -> None:
+    path = four_bar(tmp_path, '<limit lower="-1e9" upper="0.5" effort="7" velocity="3"/>')
+    path.write_text(path.read_text().replace('name="motor" type="continuous"', 'name="motor" type="revolute"'))
+    assert "joint motor: its limit on one side only was left out" in import_robot(path, "coupler").remarks
+
+
+def test_limits_changed_in_a_urdf_count(tmp_path: Path) -> None:
+    """Effort and velocity of the joint give those of the drive by its gear; the file beside has them exactly."""
+    data = pp.load("five-bar").model_dump(exclude_unset=True)
+    for leg in data["legs"]:
+        leg["joints"][0].update(ratio=-3.0, max_force=0.7, max_speed=11.0)
+    for name, text in urdf_files(pp.Model(pp.Robot.model_validate(data))).items():
+        (tmp_path / name).write_text(text)
+    path = tmp_path / "five-bar.urdf"
+    path.write_text(path.read_text().replace('effort="2.0999999999999996"', 'effort="6"', 1))
+    drives = [j for leg in import_robot(path, "platform-frame").robot.legs for j in leg.joints if j.actuated]
+    assert [(joint.max_force, joint.max_speed) for joint in drives] == [(2.0, 11.0), (0.7, 11.0)]
 
 
 def test_unknown_elements_are_counted(tmp_path: Path) -> None:
@@ -235,6 +298,54 @@ def test_faults_of_mjcf(more: str, message: str, tmp_path: Path) -> None:
         import_robot(path, "a")
 
 
+@pytest.mark.parametrize(
+    ("actuator", "force", "remarks"),
+    [
+        ('<motor ctrlrange="-3 5"/>', 3.0, 0),
+        ('<general gainprm="100" ctrlrange="-1 1"/>', 100.0, 0),
+        ('<general gainprm="100" ctrlrange="-1 1" forcerange="-7 7"/>', 7.0, 0),
+        ('<general gainprm="-2" ctrlrange="0 5"/>', 10.0, 1),  # of one sign
+        ('<general gainprm="100" ctrlrange="-1 1" dyntype="integrator" actdim="1"/>', None, 0),  # no bound of the force
+        ('<position kp="50" ctrlrange="-1 1"/>', None, 1),  # positions
+        ('<damper kv="5" ctrlrange="0 1"/>', None, 1),
+    ],
+)
+def test_largest_forces_of_mjcf(actuator: str, force: float | None, remarks: int, tmp_path: Path) -> None:
+    """Force = gain times control, within the range of the force."""
+    path = tmp_path / "r.xml"
+    path.write_text(export_mjcf(pp.Model("five-bar")))
+    root = ET.parse(path).getroot()
+    drives = root.find("actuator")
+    for motor in list(drives):
+        new = ET.fromstring(actuator)
+        new.attrib |= {"name": motor.get("name"), "joint": motor.get("joint")}
+        drives.remove(motor)
+        drives.append(new)
+    path.write_text(ET.tostring(root, encoding="unicode"))
+    found = import_robot(path, "platform")
+    assert [joint.max_force for leg in found.robot.legs for joint in leg.joints if joint.actuated] == [force] * 2
+    assert len([text for text in found.remarks if "actuator" in text]) == remarks * (1 if force is None else 2)
+
+
+def test_what_controllers_do_in_mjcf_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.xml"
+    text = export_mjcf(pp.Model("five-bar"))
+    path.write_text(text.replace('<body name="right-crank"', '<body gravcomp="1" name="right-crank"'))
+    assert "gravity compensation of right-crank belongs to a controller: left out" in import_robot(path).remarks
+    path.write_text(text.replace('gear="1.0"', 'gear="0"', 1))
+    with pytest.raises(InputError, match="its gear is 0, so it drives nothing"):
+        import_robot(path, "platform")
+
+
+def test_a_point_mass_beside_its_rod_is_moved_onto_it() -> None:
+    """A rod without moments of its own: only the centre of mass is off the line between its spherical joints."""
+    linkage = linkage_of(pp.load("delta"))
+    rod = linkage.bodies["leg1-rod1"]
+    beside = body(rod.mass, np.add(rod.com, [0.0, 0.0, 0.001]), np.zeros((3, 3)))
+    found = to_robot(replace(linkage, bodies={**linkage.bodies, "leg1-rod1": beside}), ImportOptions())
+    assert any("leg1-rod1: rods between two spherical joints" in text for text in found.remarks)
+
+
 def test_files_of_no_format(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no such file"):
         import_robot(tmp_path / "x.xml")
@@ -246,7 +357,7 @@ def test_files_of_no_format(tmp_path: Path) -> None:
     assert set(READERS) == {"mjcf", "urdf"}
 
 
-def test_what_hangs_is_found() -> None:
+def test_dangling_joints_are_found() -> None:
     """A loop from base to platform with an arm on it, a second loop on one body, and a body in a path."""
 
     def hinge(name: str, a: str, b: str) -> ChainJoint:
@@ -257,17 +368,17 @@ def test_what_hangs_is_found() -> None:
     arm = [hinge("5", "p", "tool")]
     ring = [hinge("6", "a", "r"), hinge("7", "r", "s"), hinge("8", "s", "a")]
     inner = [hinge("9", "a", "t"), hinge("10", "t", "p")]
-    assert hanging(path + inner, "p") == []
-    assert [j.name for j in hanging(path + arm + ring + inner, "p")] == ["5", "6", "7", "8"]
+    assert dangling_joints(path + inner, "p") == []
+    assert [j.name for j in dangling_joints(path + arm + ring + inner, "p")] == ["5", "6", "7", "8"]
 
 
-def test_bodies_together() -> None:
+def test_bodies_combined() -> None:
     """Two points of 1 kg at 0 and 2 m: one body at 1 m with 2 kg m^2 across."""
     points = [body(1.0, np.array([x, 0.0, 0.0]), np.zeros((3, 3))) for x in (0.0, 2.0)]
-    whole = together(points)
+    whole = combined(points)
     assert (whole.mass, whole.com) == (2.0, (1.0, 0.0, 0.0))
     np.testing.assert_allclose(whole.central_inertia, np.diag([0.0, 2.0, 2.0]), atol=1e-15)
-    assert massless(together([body(0.0, np.zeros(3), np.zeros((3, 3)))] * 2))
+    assert massless(combined([body(0.0, np.zeros(3), np.zeros((3, 3)))] * 2))
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -287,15 +398,18 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "--at: JOINT=VALUE" in polypod("import", "r.urdf", "--at", "motor").stderr
 
 
-def test_what_moves_idly_is_drawn(tmp_path: Path) -> None:
+def test_uncontrolled_motions_are_drawn(tmp_path: Path) -> None:
     """Of a file that is no robot: without drives three motions are left, with them none."""
     text = (Path(__file__).parent / "data" / "golden" / "general" / "3-rps.yaml").read_text()
     file, picture = tmp_path / "loose.yaml", tmp_path / "loose.png"
     file.write_text(text.replace("actuated: true", "actuated: false"))
-    found = idle_motions(file)
+    found = uncontrolled_motions(file)
     assert len(found.motions) == 3
     assert all(np.array_equal(motion["base"], found.bodies["base"]) for motion in found.motions)
-    assert not idle_motions("3-rps").motions, "drives hold it"
+    assert not uncontrolled_motions("3-rps").motions, "drives hold it"
+    (tmp_path / "empty.yaml").write_text("name: empty\n")
+    with pytest.raises(InputError, match="--draw: the file has no list of legs"):
+        uncontrolled_motions(tmp_path / "empty.yaml")
     result = polypod("check", file, "--draw", picture)
     assert result.exit_code == 2
     assert "3 motions while all drives stand still" in result.stderr

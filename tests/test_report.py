@@ -21,6 +21,7 @@ import xarray as xr
 import polypod as pp
 from polypod.cli.new import template
 from polypod.errors import InputError, StateError
+from polypod.files.netcdf import Variable, netcdf
 from polypod.motion import Task, loads_motion, make_task
 from polypod.results import PARTS, load_result, open_reactions, reactions, robot_of, sizing, study, violations
 from polypod.results import figures as plots
@@ -220,6 +221,12 @@ def test_external_wrench_is_a_part():
     share = np.einsum("nji,nj->ni", model.jacobian(base.motion.pose), done.force_part.sel(part="external"))
     assert np.abs(share + wrench).max() < 1e-12 * 20 * 4  # condition number below 4
     assert np.abs((done.force_part - free.force_part).sel(part="inertia")).max() == 0.0
+
+
+@pytest.mark.parametrize("number", [2**31, -(2**31) - 1, np.iinfo(np.int64).min])
+def test_netcdf_refuses_integers_beyond_four_bytes(number):
+    with pytest.raises(ValueError, match=f"integers of four bytes are needed, got {number}"):
+        netcdf({"count": Variable((), number, {})}, {})
 
 
 def test_netcdf_holds_everything(result, folder):

@@ -14,7 +14,7 @@ from polypod.cli.compare import compare
 from polypod.design import sweep
 from polypod.errors import InputError, RobotFileError, UnknownNameError
 from polypod.files import load, save
-from polypod.files.settings import parse_setting
+from polypod.files.settings import parse_setting, setting_values
 from slides import MASS, slide
 
 WITHOUT_ROBOT = {"papers", "schema", "list", "new", "import", "cache"}
@@ -38,6 +38,15 @@ def test_settings_are_written_as_in_a_file():
     assert "legs.1.base" in robot.sources  # named by its leg
     moon = load("kim-ryu", {"gravity": [0, 0, -1.62]})
     assert moon.source_of("gravity") == "set for this run" != load("kim-ryu").source_of("gravity") is not None
+
+
+def test_values_of_bodies_whose_names_are_digits():
+    data = load("five-bar").model_dump(exclude_unset=True)
+    leg = data["legs"][0]
+    leg["bodies"] = {"1": leg["bodies"]["crank"], "rod": leg["bodies"]["rod"]}
+    for joint in leg["joints"]:
+        joint["between"] = ["1" if name == "crank" else name for name in joint["between"]]
+    assert setting_values(pp.Robot.model_validate(data), "legs.0.bodies.1.mass") == [0.15]
 
 
 def test_a_setting_is_the_changed_file(tmp_path):

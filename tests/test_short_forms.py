@@ -13,7 +13,7 @@ from polypod.description.leg import parse_leg
 from polypod.errors import RobotFileError
 from polypod.files import dumps, loads
 from polypod.files.short_forms import expand
-from polypod.files.short_forms.images import Image, image_of_joint
+from polypod.files.short_forms.isometry import Isometry, transformed_joint
 from polypod.legs.chain import ChainJoint
 
 DELTA = """name: small-delta
@@ -54,6 +54,14 @@ def fault(text):
         loads(text)
     (found,) = caught.value.faults
     return found
+
+
+@pytest.mark.parametrize("euler", ["5", "[Z, Y, X]"])
+def test_an_order_of_angles_that_is_no_text_is_a_fault(euler):
+    """The copies need the home pose before the file is checked."""
+    text = DELTA.replace("home: {position: [0, 0, -0.41]}", f"home: {{angles: [0, 0, 10 deg]}}\neuler: {euler}")
+    found = fault(text)
+    assert (found.field, found.line) == ("euler", 4)
 
 
 def test_rods_and_cylinders_lie_between_their_joints():
@@ -201,17 +209,17 @@ def test_a_mirrored_leg_moves_as_the_mirror_image():
 def test_ranges_in_a_mirror():
     """A turn about a polar direction, and a way along the axis of a turn, are the other way round."""
     common = {"name": "joint", "between": ("base", "arm"), "at": (0.1, 0.2, 0.3)}
-    image = Image(np.diag([1.0, -1.0, 1.0]), np.zeros(3))
+    image = Isometry(np.diag([1.0, -1.0, 1.0]), np.zeros(3))
     ball = ChainJoint(kind="spherical", cone={"axis": (0, 0.6, 0.8), "half_angle": 0.5}, ranges={"twist": (-0.1, 0.3)},
                       **common)  # fmt: skip
-    assert image_of_joint(ball, image)["ranges"] == {"twist": [-0.3, 0.1]}
+    assert transformed_joint(ball, image)["ranges"] == {"twist": [-0.3, 0.1]}
     both = {"rotation": (-0.1, 0.3), "translation": (-0.2, 0.4)}
     slide = ChainJoint(kind="cylindrical", axis=(0, 0.6, 0.8), actuated="translation", ranges=both, **common)
-    assert image_of_joint(slide, image)["axis"] == pytest.approx([0, -0.6, 0.8], rel=1e-12)
-    assert image_of_joint(slide, image)["ranges"] == {"rotation": [-0.3, 0.1], "translation": [-0.2, 0.4]}
+    assert transformed_joint(slide, image)["axis"] == pytest.approx([0, -0.6, 0.8], rel=1e-12)
+    assert transformed_joint(slide, image)["ranges"] == {"rotation": [-0.3, 0.1], "translation": [-0.2, 0.4]}
     hinge = ChainJoint(kind="cylindrical", axis=(0, 0.6, 0.8), actuated="rotation", ranges=both, **common)
-    assert image_of_joint(hinge, image)["axis"] == pytest.approx([0, 0.6, -0.8], rel=1e-12)
-    assert image_of_joint(hinge, image)["ranges"] == {"rotation": [-0.1, 0.3], "translation": [-0.4, 0.2]}
+    assert transformed_joint(hinge, image)["axis"] == pytest.approx([0, 0.6, -0.8], rel=1e-12)
+    assert transformed_joint(hinge, image)["ranges"] == {"rotation": [-0.1, 0.3], "translation": [-0.4, 0.2]}
 
 
 def test_copies_of_short_kinds():

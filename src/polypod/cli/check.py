@@ -125,7 +125,7 @@ def kind_of(name: str | Path) -> str:
 def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> None:
     from ..description import Robot
     from ..files import load
-    from ..files.per_leg import alike
+    from ..files.per_leg import merge_sentences
     from ..files.robot_files import with_file_lines
     from ..model import Model
     from ..model.slips import unit_slips
@@ -150,7 +150,7 @@ def _robot(report: Report, sources: bool, settings: Sequence[str] | None) -> Non
     report.remarks += _mobility(model)
     at_home = model.limits(robot.home.matrix)
     report.within_limits = at_home.ok
-    report.remarks += [f"at home {text}" for text in alike(at_home.violations() if at_home.names else [])]
+    report.remarks += [f"at home {text}" for text in merge_sentences(at_home.violations() if at_home.names else [])]
     report.remarks += _missing_sources(robot, sources)
     rounded = [w.message for w in caught if isinstance(w.message, RoundedWarning)]
     report.remarks += [f"turned {axis}" for message in rounded for axis in message.axes]
@@ -226,7 +226,7 @@ def _flexible(report: Report, model: Model) -> None:
 
 
 def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -> None:
-    from ..description.file_names import beside
+    from ..description.file_names import resolve_name
     from ..files.documents import parse, read
     from ..files.faults import line_of
     from ..model import Model
@@ -237,7 +237,7 @@ def _motion(report: Report, robot: str | None, settings: Sequence[str] | None) -
     own = motion.robot if motion else PUBLISHED[report.file].robot if report.file in PUBLISHED else None
     name: str | Path | None = robot or own
     if robot is None and own is not None and path is not None:
-        name = beside(own, path.parent)
+        name = resolve_name(own, path.parent)
     if name is None:
         report.remarks = [f"{report.file}: not tried on a robot; --robot ROBOT tries it on one"]
         return
@@ -313,13 +313,13 @@ def command(
 
 
 def _draw(file: str, picture: Path) -> None:
-    """Write the picture of what moves idly, and say how many ways there are."""
-    from ..exchange.idle import idle_motions
-    from ..results.figures.idle import idle
+    """Write the picture of the uncontrolled motions, and say how many there are."""
+    from ..exchange.uncontrolled import uncontrolled_motions
+    from ..results.figures.uncontrolled import uncontrolled
 
     check_picture(picture)
-    found = idle_motions(file)
-    write_picture(picture, idle, found)
+    found = uncontrolled_motions(file)
+    write_picture(picture, uncontrolled, found)
     err().print(f"drawn: {escape(str(picture))}, {len(found.motions)} motions while all drives stand still")
 
 

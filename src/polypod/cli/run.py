@@ -46,7 +46,7 @@ def is_motion_file(path: str | Path) -> bool:
 
 def resolve(robot: str | None, motion: str | None) -> tuple[str, str | None]:
     """Names of the robot and the motion; a motion alone brings the robot it belongs to."""
-    from ..description.file_names import beside
+    from ..description.file_names import resolve_name
     from ..motion import PUBLISHED, load_motion
 
     if robot is None:
@@ -58,7 +58,7 @@ def resolve(robot: str | None, motion: str | None) -> tuple[str, str | None]:
         if meant is None:
             message = "missing: name a robot in the file, or run ROBOT MOTION"
             raise MotionFileError(robot, [Fault("robot", message)])
-        return str(beside(meant, Path(robot).parent)), robot
+        return str(resolve_name(meant, Path(robot).parent)), robot
     return robot, motion
 
 

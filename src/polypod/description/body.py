@@ -56,13 +56,13 @@ class Body(Data):
         tensor: Array = axes @ np.array(self.inertia) @ axes.T
         if self.about != "com":
             point = np.zeros(3) if self.about == "origin" else np.array(self.points[self.about])
-            tensor -= _parallel_axis(self.mass, np.array(self.com) - point)
+            tensor -= parallel_axis(self.mass, np.array(self.com) - point)
         return tensor
 
     @property
     def origin_inertia(self) -> Array:
         """Inertia tensor about the origin of the body frame in body axes, (3, 3) [kg m^2]."""
-        return self.central_inertia + _parallel_axis(self.mass, np.array(self.com))
+        return self.central_inertia + parallel_axis(self.mass, np.array(self.com))
 
     @property
     def second_moment(self) -> Array:
@@ -83,11 +83,10 @@ class Body(Data):
         The principal moments must not be negative and none may exceed the sum of the other two.
         A rod of no thickness (one zero moment) is a body.
         """
-        moments = np.linalg.eigvalsh(self.central_inertia)
-        slack = 1e-9 * np.abs(moments).max()
-        # what is rounding is printed as zero, whatever the machine rounds it to
-        low, middle, high = np.where(np.abs(moments) < 1e-6 * slack, 0.0, moments)
-        values = f"principal moments {low:.6g}, {middle:.6g}, {high:.6g} kg m^2 about the centre of mass"
+        low, middle, high = np.linalg.eigvalsh(self.central_inertia)
+        slack = 1e-9 * max(abs(low), abs(high))
+        shown = ", ".join(f"{0.0 if abs(moment) <= slack else moment:.6g}" for moment in (low, middle, high))
+        values = f"principal moments {shown} kg m^2 about the centre of mass"
         if low < -slack:
             return f"is not positive definite ({values})"
         if high > low + middle + slack:
@@ -119,5 +118,6 @@ _SEVERAL = TypeAdapter(tuple[Payload, ...])
 Payloads = Annotated[Payload | tuple[Payload, ...] | None, BeforeValidator(_payloads)]
 
 
-def _parallel_axis(mass: float, offset: Array) -> Array:
+def parallel_axis(mass: float, offset: Array) -> Array:
+    """Steiner's term m (d.d 1 - d d^T), (3, 3) [kg m^2], of a centre of mass at ``offset`` d (3,) [m] from a point."""
     return mass * (offset @ offset * np.eye(3) - np.outer(offset, offset))

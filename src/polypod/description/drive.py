@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from .quantities import Data, Length, Moment, Number, in_either, rating
 from .units import in_si
 
-_KINDS = {
+_LIMIT_UNITS = {
     "max_force": ("N", "N m"),
     "rms_force": ("N", "N m"),
     "max_speed": ("m/s", "rad/s"),
@@ -19,7 +19,7 @@ _KINDS = {
     "max_stroke": ("m", "rad"),
 }
 """Units of a drive's limits: of one that pushes, and of one that turns."""
-_TORQUES = {"max_torque": "max_force", "rms_torque": "rms_force", "torque_speed": "force_speed"}
+_TORQUE_NAMES = {"max_torque": "max_force", "rms_torque": "rms_force", "torque_speed": "force_speed"}
 """Other names of limits, for drives that turn."""
 
 
@@ -44,7 +44,7 @@ def _falling(value: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float
 
 Force = Annotated[Number, BeforeValidator(in_either("N", "N m")), rating("N or N m", gt=0)]
 Speed = Annotated[Number, BeforeValidator(in_either("m/s", "rad/s")), rating("m/s or rad/s", gt=0)]
-Change = Annotated[Number, BeforeValidator(in_either("m/s^2", "rad/s^2")), rating("m/s^2 or rad/s^2", gt=0)]
+Acceleration = Annotated[Number, BeforeValidator(in_either("m/s^2", "rad/s^2")), rating("m/s^2 or rad/s^2", gt=0)]
 Stroke = Annotated[Number, BeforeValidator(in_either("m", "rad")), rating("m or rad", gt=0)]
 Power = Annotated[Number, rating("W", gt=0)]
 Curve = Annotated[
@@ -70,7 +70,7 @@ class Drive(Data):
     max_force: Force | None = None
     rms_force: Force | None = None
     max_speed: Speed | None = None
-    max_acceleration: Change | None = None
+    max_acceleration: Acceleration | None = None
     max_power: Power | None = None
     force_speed: Curve | None = None
     max_stroke: Stroke | None = None
@@ -92,12 +92,12 @@ class Drive(Data):
 
     @property
     def reflected(self) -> Any:
-        """The motor's inertia as it moves with the coordinate [kg or kg m^2]: J n^2; 0 if none is given."""
+        """The motor's inertia reflected to the coordinate [kg or kg m^2]: J n^2; 0 if none is given."""
         return 0.0 if self.rotor_inertia is None else self.rotor_inertia * self.motor_ratio**2
 
     @property
-    def alone(self) -> Drive:
-        """The drive without what its leg or joint says beside it."""
+    def drive_only(self) -> Drive:
+        """The drive's own fields, of a leg or joint that has them among others."""
         return Drive.model_construct(**{name: getattr(self, name) for name in Drive.model_fields})
 
 
@@ -132,12 +132,12 @@ class Bearing(Data):
 
 
 def drive_fields(value: dict[str, Any], turns: bool) -> dict[str, Any]:
-    """A mapping with a drive's fields by their own names; faults where they belong to another kind of drive.
+    """A mapping with ``max_torque`` and its like by the names of a drive's fields, ``max_force``.
 
-    A validator before others: units of texts are known here, and what moves.
+    Raises for fields, and units of texts, of the other kind of drive: one that ``turns``, or one that pushes.
     """
     found = dict(value)
-    for name, plain in _TORQUES.items():
+    for name, plain in _TORQUE_NAMES.items():
         if name not in found:
             continue
         if not turns:
@@ -145,7 +145,7 @@ def drive_fields(value: dict[str, Any], turns: bool) -> dict[str, Any]:
         if plain in found:
             raise ValueError(f"{name}: is another name of {plain}; give one of both")
         found[plain] = found.pop(name)
-    for name, units in _KINDS.items():
+    for name, units in _LIMIT_UNITS.items():
         right, wrong = units[turns], units[not turns]
         if isinstance(found.get(name), str) and not isinstance(in_si(found[name], wrong), str):
             what = "turns" if turns else "pushes"

@@ -14,17 +14,17 @@ ALLOW_PATHS = "POLYPOD_ALLOW_PATHS"
 """Environment variable: further folders, separated as in PATH, whose files may be named by files from anywhere."""
 
 
-def beside(name: str, folder: Path) -> str | Path:
+def resolve_name(name: str, folder: Path) -> str | Path:
     """What a file in ``folder`` means by the name of a robot or motion: a file's path from there, or a library name.
 
-    >>> beside("hexapod", Path("mine")), beside("lift.yaml", Path("mine")).as_posix()
+    >>> resolve_name("hexapod", Path("mine")), resolve_name("lift.yaml", Path("mine")).as_posix()
     ('hexapod', 'mine/lift.yaml')
     """
     path = Path(name)
     return folder / path if path.suffix or path.name != name else name
 
 
-def check_stays(name: str, folder: Path) -> None:
+def check_inside(name: str, folder: Path) -> None:
     """Raise ValueError for a path that leaves ``folder`` (absolute, by ``..`` or by a link) and is not allowed."""
     target = os.path.realpath(folder / name)
     allowed = [entry for entry in os.environ.get(ALLOW_PATHS, "").split(os.pathsep) if entry]
@@ -39,12 +39,12 @@ def check_stays(name: str, folder: Path) -> None:
     )
 
 
-def _stays(name: str, info: ValidationInfo) -> str:
+def _inside(name: str, info: ValidationInfo) -> str:
     folder = (info.context or {}).get("folder")
     if folder is not None:  # only files are read with a folder; a program may name any path
-        check_stays(name, Path(folder))
+        check_inside(name, Path(folder))
     return name
 
 
-FileName = Annotated[str, AfterValidator(_stays)]
+FileName = Annotated[str, AfterValidator(_inside)]
 """A field of a file that names another file."""

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
-import yaml
 from pydantic import (
     BeforeValidator,
     ConfigDict,
@@ -18,14 +17,16 @@ from pydantic import (
     model_validator,
 )
 
+from ..arrays import Array
 from ..errors import InputError, UnknownNameError
+from ..yaml12.loader import Loader
 from .body import Body
-from .file_names import check_stays
+from .file_names import check_inside
 from .modes import Integrals, Modes, Plate, load_modes
-from .modes.files import modes_of
+from .modes.files import parse_modes
 from .modes.outline import distance
 from .modes.tables import to_text
-from .quantities import Data, Length, Mass, Number, Position
+from .quantities import Data, Length, Mass, Number
 
 KINDS = ("rigid", "flexible")
 # Points of modes and legs come from different files; a ten-thousandth of the platform's size is the same point.
@@ -79,13 +80,13 @@ def _read_modes(value: Any, info: ValidationInfo) -> Modes:
     if isinstance(value, str):
         folder = (info.context or {}).get("folder")
         if folder is not None:  # only files are read with a folder; a program may name any path
-            check_stays(value, Path(folder))
+            check_inside(value, Path(folder))
         try:
             return load_modes(Path(folder or ".") / value)
         except InputError as error:
             raise InputError(f"the mode file {error}") from error
     if isinstance(value, dict):
-        return modes_of(value)
+        return parse_modes(value)
     raise ValueError(f"the path of a mode file, or what such a file holds, is needed, got {value!r}")
 
 
@@ -135,20 +136,20 @@ class FlexiblePlatform(Body):
 
     @model_serializer(mode="plain")
     def _source(self) -> dict[str, Any]:
-        """What a file says of it: modes themselves are written out."""
+        """What a file says of it; modes as a mode file holds them."""
         if self.plate is not None:
             return {"kind": self.kind, "plate": self.plate.model_dump(mode="json", exclude_defaults=True)}
         assert self.modes is not None
-        return {"kind": self.kind, "modes": yaml.safe_load(to_text(self.modes))}
+        return {"kind": self.kind, "modes": Loader(to_text(self.modes)).get_single_data()}
 
-    def attachment_faults(self, names: list[str], points: list[Position]) -> list[str]:
-        """Why the platform's joints (their legs' names, points in {P}) are not where the platform can hold them."""
+    def attachment_faults(self, names: list[str], points: Array) -> list[str]:
+        """Why the attachment points (l, 3) [m] in {P} of the legs named are not where the platform can hold them."""
         if self.plate is not None:
             edge = self.plate.plate.outline
-            gaps = distance(np.array(points)[:, :2], edge)
+            gaps = distance(points[:, :2], edge)
             most = 1e-6 * float(np.ptp(edge, axis=0).max())
             return [
-                f"the platform joint {list(point)} of {name} is {gap:.4g} m outside the plate's outline"
+                f"the platform joint {point.tolist()} of {name} is {gap:.4g} m outside the plate's outline"
                 for name, point, gap in zip(names, points, gaps, strict=True)
                 if gap > most
             ]
@@ -156,10 +157,10 @@ class FlexiblePlatform(Body):
         ends = self.modes.attachments
         if len(ends) != len(points):
             return [f"{len(points)} attachment points are needed, one for each leg, got {len(ends)}"]
-        gaps = np.linalg.norm(np.array(points) - ends, axis=1)
+        gaps = np.linalg.norm(points - ends, axis=1)
         return [
-            f"attachment point {end.tolist()} is {gap:.3g} m from the platform joint of {name} {list(point)}; was the "
-            "joint moved, or are the points not in the order of the legs?"
+            f"attachment point {end.tolist()} is {gap:.3g} m from the platform joint of {name} {point.tolist()}; was "
+            "the joint moved, or are the points not in the order of the legs?"
             for name, point, end, gap in zip(names, points, ends, gaps, strict=True)
             if gap > _SAME_POINT * float(np.abs(points).max())
         ]

@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from .drive import Bearing, Drive
-from .quantities import Data, Direction, HalfAngle, Number, Position, in_either, stated_of
+from .quantities import Data, Direction, HalfAngle, Number, Position, field_schemas, in_either
 
 
 class Friction(Data):
@@ -101,7 +101,7 @@ class LegData(Data):
 
     def points(self) -> list[tuple[float, float, float]]:
         """Points of the leg's data [m], by which its size is known."""
-        values = (getattr(self, name) for name, stated in stated_of(type(self)).items() if stated.unit == "m")
+        values = (getattr(self, name) for name, schema in field_schemas(type(self)).items() if schema.unit == "m")
         return [v for v in values if isinstance(v, tuple) and len(v) == 3 and isinstance(v[0], float)]
 
     @property

@@ -23,26 +23,27 @@ class Pose(Data):
     angles: Angles | None = None
 
     @model_validator(mode="after")
-    def _onerotation(self) -> Pose:
+    def _one_rotation(self) -> Pose:
         if self.angles is None:
             return self
         if "rotation" in self.model_fields_set:
             raise ValueError("angles: give rotation or angles, not both")
         return self
 
-    def turned(self, convention: str) -> Pose:
-        """The same pose with ``rotation`` for ``angles`` in an order such as ``ZYX`` (capitals: about moving axes)."""
+    def with_rotation(self, order: str) -> Pose:
+        """The same pose by ``rotation`` for ``angles`` in an order such as ``ZYX`` (capitals: about moving axes)."""
         if self.angles is None:
             return self
-        turns = [rotation(a * np.eye(3)["xyz".index(k)]) for k, a in zip(convention.lower(), self.angles, strict=True)]
-        first, second, third = turns if convention.isupper() else turns[::-1]
+        axes = [np.eye(3)["xyz".index(letter)] for letter in order.lower()]
+        turns = [rotation_from_vector(angle * axis) for axis, angle in zip(axes, self.angles, strict=True)]
+        first, second, third = turns if order.isupper() else turns[::-1]
         return Pose.model_validate({"position": self.position, "rotation": first @ second @ third})
 
     @property
     def matrix(self) -> Array:
         """Homogeneous matrix (4, 4)."""
         if self.angles is not None:
-            raise InputError("angles: their order is the robot's 'euler'; use turned(order) or give rotation")
+            raise InputError("angles: their order is the robot's 'euler'; use with_rotation(order) or give rotation")
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = self.rotation, self.position
         return matrix
@@ -103,14 +104,14 @@ def skew(v: Array) -> Array:
     return result - np.swapaxes(result, -1, -2)
 
 
-def turn(axis: Array, angle: ArrayLike) -> Array:
-    """Rotation matrices exp(angle axis~) (..., 3, 3); unit ``axis`` (..., 3), ``angle`` (...)."""
+def rodrigues(axis: Array, angle: ArrayLike) -> Array:
+    """Rotation matrices exp(angle axis~) (..., 3, 3) of unit axes (..., 3) and angles (...) [rad]."""
     cross, angle = skew(axis), np.asarray(angle)[..., None, None]
     result: Array = np.eye(3) + np.sin(angle) * cross + 2 * np.sin(angle / 2) ** 2 * (cross @ cross)
     return result
 
 
-def rotation(vector: Array) -> Array:
-    """Rotation matrix (3, 3) of a rotation vector (3,)."""
+def rotation_from_vector(vector: Array) -> Array:
+    """Rotation matrix (3, 3) of a rotation vector (3,) [rad]."""
     angle = float(np.linalg.norm(vector))
-    return np.eye(3) if angle == 0.0 else turn(vector / angle, angle)
+    return np.eye(3) if angle == 0.0 else rodrigues(vector / angle, angle)

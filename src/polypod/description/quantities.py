@@ -70,7 +70,7 @@ class Data(BaseModel):
     def _in_si(cls, value: Any, info: ValidationInfo) -> Any:
         """Texts such as ``60 mm`` in a field of one unit; where the unit depends on more than the field, none."""
         check_text(value, str(info.field_name))
-        return in_si(value, stated_of(cls)[str(info.field_name)].unit)
+        return in_si(value, field_schemas(cls)[str(info.field_name)].unit)
 
     @classmethod
     def file_fields(cls) -> tuple[str, ...]:
@@ -202,11 +202,11 @@ def _unit(unit: str, form: str = "", **limits: Any) -> Any:
 
 
 def rating(unit: str, form: str = "", **limits: Any) -> Any:
-    """Schema of what a part stands at most: results are compared with it, and no function of a robot depends on it."""
+    """Schema of a rating, what a part stands at most: results are compared with it, no model function depends on it."""
     return Field(json_schema_extra={"unit": unit, "rating": "yes", **({"form": form} if form else {})}, **limits)
 
 
-class Stated(NamedTuple):
+class FieldSchema(NamedTuple):
     """What the schema states of a field: its unit (empty if none), and whether it is a :func:`rating`."""
 
     unit: str
@@ -214,31 +214,32 @@ class Stated(NamedTuple):
 
 
 @cache
-def stated_of(kind: type[BaseModel]) -> dict[str, Stated]:
+def field_schemas(kind: type[BaseModel]) -> dict[str, FieldSchema]:
     """What the schema states of every field of a kind of data."""
-    return {name: Stated(unit_of(field), is_rating(field)) for name, field in kind.model_fields.items()}
+    return {name: FieldSchema(unit_of(field), is_rating(field)) for name, field in kind.model_fields.items()}
 
 
 def unit_of(field: FieldInfo) -> str:
     """Unit that the schema states for a field; empty if it states none."""
-    return _stated(field, "unit")
+    return _entry(field, "unit")
 
 
 def is_rating(field: FieldInfo) -> bool:
     """Whether a field is a :func:`rating`."""
-    return _stated(field, "rating") == "yes"
+    return _entry(field, "rating") == "yes"
 
 
-def _stated(field: FieldInfo, key: str) -> str:
+def _entry(field: FieldInfo, key: str) -> str:
+    """An entry of a field's schema, its own or that of its annotation; empty if there is none."""
     extra = field.json_schema_extra
-    return str(extra[key]) if isinstance(extra, dict) and key in extra else _stated_in(field.annotation, key)
+    return str(extra[key]) if isinstance(extra, dict) and key in extra else _entry_in(field.annotation, key)
 
 
-def _stated_in(annotation: Any, key: str) -> str:
+def _entry_in(annotation: Any, key: str) -> str:
     for part in getattr(annotation, "__metadata__", ()):
-        if isinstance(part, FieldInfo) and _stated(part, key):
-            return _stated(part, key)
-    return next((text for part in get_args(annotation) if (text := _stated_in(part, key))), "")
+        if isinstance(part, FieldInfo) and _entry(part, key):
+            return _entry(part, key)
+    return next((text for part in get_args(annotation) if (text := _entry_in(part, key))), "")
 
 
 def in_either(*units: str) -> Callable[[Any], Any]:

@@ -12,12 +12,12 @@ from pydantic import BaseModel, BeforeValidator, Field, SerializeAsAny, model_va
 
 from ..arrays import Array
 from ..errors import InputError, UnknownNameError
-from .body import Body, Payload, Payloads
+from .body import Body, Payload, Payloads, parallel_axis
 from .flexible import FlexiblePlatform, parse_platform
 from .freedom import Freedom, check_freedoms, leg_and_joint
 from .leg import LegData, parse_leg
 from .modes import Modes
-from .poses import Pose, rotation
+from .poses import Pose, rotation_from_vector
 from .quantities import Acceleration, Data, Frozen, Number, list_of
 from .undriven import undriven_motion
 
@@ -86,7 +86,7 @@ class Robot(Data):
                 "euler: three of xyz (fixed axes) or XYZ (moving axes), no two neighbours the same, needed, "
                 f"got {self.euler!r}"
             )
-        self.__dict__["home"] = self.home.turned(self.euler)
+        self.__dict__["home"] = self.home.with_rotation(self.euler)
         if self.platform.mass == 0.0:
             raise ValueError("platform.mass: must be positive, got 0")
         names = [leg.name for leg in self.legs]
@@ -107,7 +107,7 @@ class Robot(Data):
                 raise ValueError(
                     "payload: a load changes how a flexible platform bends; put its mass into the platform's modes"
                 )
-            faults = self.platform.attachment_faults(names, [leg.platform for leg in self.legs])
+            faults = self.platform.attachment_faults(names, self.attachments)
             if faults:
                 raise ValueError(f"platform.{'plate' if self.platform.plate else 'modes'}: {'; '.join(faults)}")
         for number, leg in enumerate(self.legs):
@@ -203,7 +203,7 @@ class Robot(Data):
                 turn = sum((step[5] * np.array(f.direction) for f in hinges), np.zeros(3))
             pose = self.home.matrix
             pose[:3, 3] += size * move
-            pose[:3, :3] = rotation(turn) @ pose[:3, :3]
+            pose[:3, :3] = rotation_from_vector(turn) @ pose[:3, :3]
             poses.append(pose)
         return poses
 
@@ -224,7 +224,7 @@ class Robot(Data):
         mass = sum(body.mass for body in bodies)
         com = np.sum([body.first_moment for body in bodies], axis=0) / mass
         tensor = np.sum([body.origin_inertia for body in bodies], axis=0)
-        tensor = tensor - mass * (com @ com * np.eye(3) - np.outer(com, com))
+        tensor = tensor - parallel_axis(mass, com)
         check = "none" if any(body.check == "none" for body in bodies) else "physical"
         return Body.model_validate({"mass": mass, "com": com, "inertia": 0.5 * (tensor + tensor.T), "check": check})
 
@@ -256,7 +256,7 @@ class Robot(Data):
         if self.payloads:
             raise InputError(f"robot: {self.name!r} has a payload, whose mass belongs into the modes; leave it out")
         platform = FlexiblePlatform(modes=modes)
-        faults = platform.attachment_faults([leg.name for leg in self.legs], [leg.platform for leg in self.legs])
+        faults = platform.attachment_faults([leg.name for leg in self.legs], self.attachments)
         if faults:
             raise InputError(f"modes: {faults[0]}")
         return self.model_copy(update={"platform": platform})

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..description.file_names import beside
+from ..description.file_names import resolve_name
 from ..errors import InputError, UnknownNameError
 from ..files import dumps, load
 from ..model import Model
@@ -63,13 +63,13 @@ def prepare(study: Study | str | Path, settings: Mapping[str, Any] | None = None
     origin = study if isinstance(study, (str, Path)) else None
     read = load_study(study) if isinstance(study, (str, Path)) else study
     folder = Path(origin).parent if origin is not None else Path()
-    named = beside(read.robot, folder)
+    named = resolve_name(read.robot, folder)
     if settings:
         _check_settings(read, settings)
     robot = load(named, settings) if settings else named  # a name leads messages to lines of its file
     try:
         model = Model(robot)
-        tasks = tuple(make_task(model, beside(m, folder), read.rate) for m in read.motions)
+        tasks = tuple(make_task(model, resolve_name(m, folder), read.rate) for m in read.motions)
         if not tasks and not read.workspaces:
             tasks = (make_task(model, None, read.rate),)
         evaluator = Evaluator(read, model, tasks)

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..errors import InputError, UnknownNameError
-from .kept import UNCHANGED, Kept
+from .embedded import UNCHANGED, EmbeddedRobot
 from .linkage import Linkage
 from .of_robot import linkage_of
-from .to_robot import Imported, Wishes, to_robot
+from .to_robot import Imported, ImportOptions, to_robot
 
 
 class Reader(NamedTuple):
-    """The module here that has ``read``, ``read_kept`` and ``CARRIED``; suffixes of its files; what they are."""
+    """The module here with ``read``, ``read_embedded`` and ``CARRIED``; suffixes of its files; what they are."""
 
     module: str
     suffixes: tuple[str, ...]
@@ -27,10 +27,10 @@ class Reader(NamedTuple):
         function: Callable[[Path, Path | None], Linkage] = import_module(f".{self.module}", __name__).read
         return function
 
-    def kept(self, path: Path, loops: Path | None) -> tuple[Kept | None, tuple[str, ...]]:
-        """The robot that polypod wrote to a file, and the fields that the file's elements say beside its own."""
+    def embedded(self, path: Path, loops: Path | None) -> tuple[EmbeddedRobot | None, tuple[str, ...]]:
+        """The robot file that is embedded in a file, and the names of fields that the file's elements carry too."""
         module = import_module(f".{self.module}", __name__)
-        return module.read_kept(path, loops), module.CARRIED
+        return module.read_embedded(path, loops), module.CARRIED
 
 
 READERS = {
@@ -72,12 +72,12 @@ def import_robot(
     if chosen is None:
         raise InputError(f"{path}: files that can be read end in {', '.join(known)}; --format says which it is")
     reader, beside = READERS[chosen], None if loops is None else Path(loops)
-    wishes = Wishes(platform, tuple(hold), tuple(actuated), dict(at or {}), close)
-    own, carried = reader.kept(path, beside)
-    if own is not None and own.robot is not None and own.unchanged and wishes == Wishes():
+    options = ImportOptions(platform, tuple(hold), tuple(actuated), dict(at or {}), close)
+    own, carried = reader.embedded(path, beside)
+    if own is not None and own.robot is not None and own.unchanged and options == ImportOptions():
         return Imported(own.robot, (UNCHANGED,))
     linkage = reader.read(path, beside)
-    return to_robot(linkage if own is None else linkage.with_remarks(*own.remarks(carried)), wishes)
+    return to_robot(linkage if own is None else linkage.with_remarks(*own.remarks(carried)), options)
 
 
 __all__ = ["READERS", "Imported", "Linkage", "Reader", "import_robot", "linkage_of"]

@@ -1,8 +1,8 @@
-"""Loops of a file closed: bodies moved as little as can be until every joint's two halves meet.
+"""Loops of a file closed: bodies moved as little as possible until the two halves of every joint meet.
 
-Each body has a displacement; each joint gives equations, and Gauss and Newton's iteration with least squares finds the
-smallest displacements that satisfy them. Joints given a value are held there. Equations that repeat others do no harm;
-what rounded numbers leave of them is said.
+The unknowns are the displacements of all bodies. Each joint gives constraints, and Gauss-Newton iteration takes the
+least-norm step that satisfies their linearisation; redundant constraints do no harm. Joints given a value are held
+there. What rounded numbers leave open is reported.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from scipy.spatial.transform import Rotation
 from ..arrays import Array
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .linkage import BASE, Linkage, changed, moved, seats_of
+from .linkage import BASE, Linkage, changed, extent, moved, seats_of
 
 _STEP = 0.1
+"""Radians, or part of the linkage's size, by which a given joint is moved at once."""
 _MOST_STEPS = 10_000
-"""Largest part of a radian, or of the linkage's size, that a joint is moved by at once."""
-_CLOSED = 1e-13
-_OPEN = 1e-4
-"""Gaps over the linkage's size, and angles [rad], that count as closed, and that rounded numbers may leave."""
-_ON_THE_WAY = 1e-3
-"""Gaps and angles that are left while joints are on their way."""
-_FAR = 0.02
-"""The same for what is closed without being asked for."""
+# Tolerances: gaps over the linkage's size, and angles [rad].
+_CLOSED, _ON_THE_WAY = 1e-13, 1e-3
+"""Where the iteration ends: in the last step of given joints, and in those before."""
+_ROUNDED = 1e-4
+"""What rounded numbers may leave open."""
+_UNASKED = 0.02
+"""What is closed without being asked for."""
 _TURNS = ("revolute", "cylindrical")
 
 
-def close(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> Linkage:
+def close_loops(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> Linkage:
     """The linkage with all joints closed and those of ``values`` moved by so much [m or rad] from where they are.
 
     Coordinates, ranges and offsets stay those of the file. :class:`InputError` with the joint that is open and by how
@@ -44,22 +44,22 @@ def close(linkage: Linkage, values: Mapping[str, float], far: bool = False) -> L
             raise InputError(f"--at: no joint {name!r} with one coordinate; there are {', '.join(known)}")
     if not linkage.seats and not values:
         return linkage
-    solver = Solver(linkage)
+    solver = LoopSolver(linkage)
     wide = solver.opening(solver.still)
-    if not (far or values) and max(wide[0] / solver.size, wide[1]) > _FAR:
+    if not (far or values) and max(wide[0] / solver.size, wide[1]) > _UNASKED:
         raise InputError(
             f"loops: {wide[2]} is open by {_open(*wide[:2])} in the file's "
             "drawing, so that is no home. Say where joints are at home (--at JOINT=0.5), or have bodies moved until "
             "all loops close (--close)"
         )
-    steps = int(max((np.ceil(abs(v) / _STEP / solver.unit(name)) for name, v in values.items()), default=1)) or 1
+    steps = int(max((np.ceil(abs(v) / _STEP / solver.scale(name)) for name, v in values.items()), default=1)) or 1
     if steps > _MOST_STEPS:
-        far_off = max(values, key=lambda name: abs(values[name]) / solver.unit(name))
+        far_off = max(values, key=lambda name: abs(values[name]) / solver.scale(name))
         raise InputError(f"--at: {far_off}={values[far_off]:g} is too far to be followed there; in other units?")
     held = {joint.name: 0.0 for joint in linkage.joints if joint.actuated and joint.name not in values}
     try:
         found = solver.reach(solver.still, held | dict(values), steps)
-    except InputError:
+    except InputError:  # the loops do not close with the other actuated joints where they are: these move too
         found = solver.reach(solver.still, dict(values), steps)
     result = solver.moved(found, values)
     if wide[0] > 1e-9 * solver.size or wide[1] > 1e-9:
@@ -80,50 +80,53 @@ def _open(gap: float, tilt: float) -> str:
     return f"{round(1e3 * gap, 9):.4g} mm and {round(float(np.degrees(tilt)), 9):.4g} deg"
 
 
-class Solver:
-    """Equations of all joints by the bodies' displacements (b, 4, 4)."""
+class LoopSolver:
+    """Constraints of all joints on the displacements (b, 4, 4) of the b bodies from where they are at home."""
 
     def __init__(self, linkage: Linkage) -> None:
         self.linkage = linkage
         self.index = {name: k for k, name in enumerate(name for name in linkage.bodies if name != BASE)}
         self.seats = [linkage.seats.get(joint.name) or seats_of(joint) for joint in linkage.joints]
-        points = np.array([seat[:3, 3] for pair in self.seats for seat in pair])
-        self.size = float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+        self.size = extent(seat[:3, 3] for pair in self.seats for seat in pair)
         self.still = np.tile(np.eye(4), (len(self.index), 1, 1))
 
-    def unit(self, name: str) -> float:
+    def scale(self, name: str) -> float:
+        """What a joint's coordinate is measured by: 1 rad, or the linkage's size [m]."""
         return 1.0 if self.linkage.joint(name).kind in _TURNS else self.size
 
-    def reach(self, places: Array, values: Mapping[str, float], steps: int) -> Array:
+    def reach(self, displacements: Array, values: Mapping[str, float], steps: int) -> Array:
+        """Displacements at which all joints are closed and those of ``values`` moved by so much, in some steps."""
         for step in range(1, steps + 1):
             part = {name: value * step / steps for name, value in values.items()}
-            places = self._closed(places, part, _ON_THE_WAY if step < steps else _CLOSED)
-        gap, tilt, worst = self.opening(places, values)
-        if not (gap < _OPEN * self.size and tilt < _OPEN):
+            displacements = self._closed(displacements, part, _ON_THE_WAY if step < steps else _CLOSED)
+        gap, tilt, worst = self.opening(displacements, values)
+        if not (gap < _ROUNDED * self.size and tilt < _ROUNDED):
             raise InputError(
                 f"loops: {worst} stays open by {_open(gap, tilt)}; no position near the "
                 "file's closes all loops. Say where joints are in one that does, such as --at JOINT=0.5"
             )
-        return places
+        return displacements
 
-    def _closed(self, places: Array, values: Mapping[str, float], enough: float) -> Array:
+    def _closed(self, displacements: Array, values: Mapping[str, float], tolerance: float) -> Array:
         before = np.inf
         for _ in range(60):
-            rows, rest = self.equations(places, values)
-            size = float(np.abs(rest).max(initial=0.0))
-            if size < enough or (size < 1e-7 and size > 0.5 * before):
+            jacobian, residual = self.constraints(displacements, values)
+            error = float(np.abs(residual).max(initial=0.0))
+            if error < tolerance or (error < 1e-7 and error > 0.5 * before):
                 break
-            before = size
-            step = np.linalg.lstsq(rows, -rest, rcond=1e-10)[0].reshape(-1, 6)
+            before = error
+            step = np.linalg.lstsq(jacobian, -residual, rcond=1e-10)[0].reshape(-1, 6)
             longest = np.abs(step).max(initial=0.0)
             step = step * min(1.0, 0.3 / longest) if longest else step
-            places = np.array([_displacement(one, self.size) @ place for one, place in zip(step, places, strict=True)])
-        return places
+            displacements = np.array(
+                [_displacement(t, self.size) @ d for t, d in zip(step, displacements, strict=True)]
+            )
+        return displacements
 
-    def _seats(self, places: Array, number: int, value: float | None = None) -> tuple[Array, Array]:
+    def _seats(self, displacements: Array, number: int, value: float | None = None) -> tuple[Array, Array]:
         joint = self.linkage.joints[number]
         first, second = (
-            seat if name == BASE else places[self.index[name]] @ seat
+            seat if name == BASE else displacements[self.index[name]] @ seat
             for name, seat in zip(joint.between, self.seats[number], strict=True)
         )
         if value is not None:
@@ -136,44 +139,47 @@ class Solver:
             first = first @ move
         return first, second
 
-    def equations(self, places: Array, values: Mapping[str, float]) -> tuple[Array, Array]:
-        """Slopes (k, 6 b) by twists about the base's origin, lengths by the size, and what is left (k,)."""
-        rows, rest, scale = [], [], np.r_[np.ones(3), np.full(3, 1 / self.size)]
+    def constraints(self, displacements: Array, values: Mapping[str, float]) -> tuple[Array, Array]:
+        """Jacobian (k, 6 b) and residual (k,) of all constraints, lengths over the linkage's size.
+
+        The Jacobian is by the bodies' twists about the base's origin, linear parts over the size.
+        """
+        rows, residuals, scale = [], [], np.r_[np.ones(3), np.full(3, 1 / self.size)]
         for number, joint in enumerate(self.linkage.joints):
             value = values.get(joint.name)
-            first, second = self._seats(places, number, value)
-            for kind, i, j in _demands(joint, value is not None):
-                residual, one, two = _equation(kind, i, j, first, second)
+            first, second = self._seats(displacements, number, value)
+            for kind, i, j in _constraints_of(joint, value is not None):
+                residual, one, two = _constraint(kind, i, j, first, second)
                 row = np.zeros(6 * len(self.index))
                 for name, part in zip(joint.between, (one, two), strict=True):
                     if name != BASE:
                         k = 6 * self.index[name]
                         row[k : k + 6] += part if kind == "square" else part * scale
                 rows.append(row)
-                rest.append(residual / (1.0 if kind == "square" else self.size))
-        return np.array(rows).reshape(-1, 6 * len(self.index)), np.array(rest)
+                residuals.append(residual / (1.0 if kind == "square" else self.size))
+        return np.array(rows).reshape(-1, 6 * len(self.index)), np.array(residuals)
 
-    def opening(self, places: Array, values: Mapping[str, float] | None = None) -> tuple[float, float, str]:
+    def opening(self, displacements: Array, values: Mapping[str, float] | None = None) -> tuple[float, float, str]:
         """Largest gap [m] and angle [rad] between two halves of a joint, and the joint that is open most."""
         worst = (0.0, 0.0, "")
         most = -1.0
         for number, joint in enumerate(self.linkage.joints):
             value = (values or {}).get(joint.name)
-            first, second = self._seats(places, number, value)
-            demands = _demands(joint, value is not None)
-            gaps = [abs(_equation(k, i, j, first, second)[0]) for k, i, j in demands if k != "square"]
-            turns = [abs(_equation(k, i, j, first, second)[0]) for k, i, j in demands if k == "square"]
+            first, second = self._seats(displacements, number, value)
+            listed = _constraints_of(joint, value is not None)
+            gaps = [abs(_constraint(k, i, j, first, second)[0]) for k, i, j in listed if k != "square"]
+            turns = [abs(_constraint(k, i, j, first, second)[0]) for k, i, j in listed if k == "square"]
             gap, turn = float(np.linalg.norm(gaps)), float(np.arcsin(min(1.0, float(np.linalg.norm(turns)))))
             if max(gap / self.size, turn) > most:
                 most, worst = max(gap / self.size, turn), (gap, turn, joint.name)
         return worst
 
-    def moved(self, places: Array, values: Mapping[str, float]) -> Linkage:
+    def moved(self, displacements: Array, values: Mapping[str, float]) -> Linkage:
         """The linkage after its bodies were displaced; every joint at the middle of its halves."""
-        at = {BASE: np.eye(4)} | {name: places[k] for name, k in self.index.items()}
+        at = {BASE: np.eye(4)} | {name: displacements[k] for name, k in self.index.items()}
         joints = []
         for number, joint in enumerate(self.linkage.joints):
-            first, second = self._seats(places, number)
+            first, second = self._seats(displacements, number)
             slides = joint.kind in ("prismatic", "cylindrical")
             here = second[:3, 3] if slides else 0.5 * (first[:3, 3] + second[:3, 3])
             fields: dict[str, object] = {"at": tuple(here.tolist())}
@@ -185,7 +191,7 @@ class Solver:
             if joint.actuated or joint.range is not None:
                 value = values.get(joint.name)
                 if value is None:
-                    value = _displaced(joint, first, second) - _displaced(joint, *self._seats(self.still, number))
+                    value = _coordinate(joint, first, second) - _coordinate(joint, *self._seats(self.still, number))
                 if abs(value) > 1e-12:
                     if joint.actuated:
                         fields["offset"] = joint.offset + joint.ratio * value
@@ -197,8 +203,9 @@ class Solver:
         return replace(self.linkage, bodies=bodies, joints=tuple(joints), marks=marks, seats={})
 
 
-def _demands(joint: ChainJoint, held: bool) -> list[tuple[str, int, int]]:
-    """Equations of a joint: gaps along base axes or along axes of the first half, axes that stay square."""
+def _constraints_of(joint: ChainJoint, held: bool) -> list[tuple[str, int, int]]:
+    """Constraints of a joint as kind and axes: no gap along a base axis (``gap``) or along an axis of the first half
+    (``across``), an axis of the first half square to one of the second (``square``)."""
     gaps = [("gap", k, 0) for k in range(3)]
     across = [("across", 1, 0), ("across", 2, 0)]
     tilts = [("square", 1, 0), ("square", 2, 0)]
@@ -215,8 +222,8 @@ def _demands(joint: ChainJoint, held: bool) -> list[tuple[str, int, int]]:
     }[kind]
 
 
-def _equation(kind: str, i: int, j: int, first: Array, second: Array) -> tuple[float, Array, Array]:
-    """Value, and slopes by the twist (about the base's origin) of the first and the second body."""
+def _constraint(kind: str, i: int, j: int, first: Array, second: Array) -> tuple[float, Array, Array]:
+    """Residual, and its gradients (6,) by the twists (about the base's origin) of the first and the second body."""
     p, q = first[:3, 3], second[:3, 3]
     if kind == "square":
         one, two = first[:3, i], second[:3, j]
@@ -231,11 +238,12 @@ def _equation(kind: str, i: int, j: int, first: Array, second: Array) -> tuple[f
 
 
 def _cross(a: Array, b: Array) -> Array:
-    # np.cross takes longer than all the rest of an equation
+    # np.cross takes longer than all the rest of a constraint
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
-def _displaced(joint: ChainJoint, first: Array, second: Array) -> float:
+def _coordinate(joint: ChainJoint, first: Array, second: Array) -> float:
+    """The joint's coordinate [m or rad] between the frames of its halves."""
     if joint.kind == "prismatic" or joint.actuated == "translation":
         return float(first[:3, 0] @ (second[:3, 3] - first[:3, 3]))
     y = second[:3, 1]

@@ -9,7 +9,7 @@ from ..legs.chain import ChainJoint
 from .linkage import BASE, Linkage, Mark
 
 
-def the_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
+def choose_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
     """Body and frame of the platform, by the name of a body or of a frame on one, and how it was chosen."""
     name = wanted or linkage.platform
     if name is not None:
@@ -23,7 +23,7 @@ def the_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
     if not candidates:
         raise InputError("no body moves: all are fixed to the base")
     named = {mark.body: name for name, mark in reversed(list(linkage.marks.items())) if mark.only}
-    far, loops = distances(linkage.joints), _in_loops(linkage.joints)
+    far, loops = joint_distances(linkage.joints), _in_loops(linkage.joints)
     measure = {
         body: (
             len([joint for joint in loops if body in joint.between]),
@@ -43,7 +43,7 @@ def the_platform(linkage: Linkage, wanted: str | None) -> tuple[Mark, str]:
 
 
 def _in_loops(joints: Iterable[ChainJoint]) -> list[ChainJoint]:
-    """Joints whose bodies hang together without them too."""
+    """Joints that are part of a loop: their two bodies stay connected without them."""
     listed = list(joints)
     pairs = [joint.between for joint in listed]
     return [
@@ -53,8 +53,8 @@ def _in_loops(joints: Iterable[ChainJoint]) -> list[ChainJoint]:
     ]
 
 
-def hanging(joints: Iterable[ChainJoint], platform: str) -> list[ChainJoint]:
-    """Joints of bodies that one body cuts off from base and platform: what they hold hangs on that body."""
+def dangling_joints(joints: Iterable[ChainJoint], platform: str) -> list[ChainJoint]:
+    """Joints on no path between base and platform: taking one body away cuts their bodies off from both."""
     listed = list(joints)
     ends = {BASE, platform}
     bodies = {name for joint in listed for name in joint.between}
@@ -66,7 +66,7 @@ def hanging(joints: Iterable[ChainJoint], platform: str) -> list[ChainJoint]:
 
 
 def _reached(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
-    """Bodies that joints lead to from some."""
+    """Bodies connected by joints (``pairs`` of bodies) to those of ``start``, which are among them."""
     found, size = set(start), -1
     while len(found) != size:
         size = len(found)
@@ -77,7 +77,7 @@ def _reached(pairs: list[tuple[str, str]], start: set[str]) -> set[str]:
 
 
 def legs_between(joints: Iterable[ChainJoint], platform: str) -> list[list[ChainJoint]]:
-    """Joints by leg: bodies that hang together without base and platform are one leg."""
+    """Joints by leg: a leg is a connected component of what is left without base and platform."""
     legs: list[tuple[set[str], list[ChainJoint]]] = []
     for joint in joints:
         inner = set(joint.between) - {BASE, platform}
@@ -90,8 +90,8 @@ def legs_between(joints: Iterable[ChainJoint], platform: str) -> list[list[Chain
     return [sorted(leg, key=lambda joint: order[joint.name]) for _, leg in legs]
 
 
-def distances(joints: Iterable[ChainJoint]) -> dict[str, int]:
-    """Joints on the shortest way from the base to every body that one leads to."""
+def joint_distances(joints: Iterable[ChainJoint]) -> dict[str, int]:
+    """For every body connected to the base the number of joints on the shortest path to it."""
     listed, found, front = list(joints), {BASE: 0}, [BASE]
     while front:
         after = []

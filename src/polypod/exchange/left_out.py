@@ -124,5 +124,5 @@ def _gathered(what: str, found: dict[str, str]) -> Iterator[str]:
     for leg, text in found.items():
         by_text.setdefault(text, []).append(leg)
     for text, (first, *others) in by_text.items():
-        more = f" and in the same way of {len(others)} other legs" if others else ""
+        more = f" and in the same way of {len(others)} other leg{'s' if len(others) > 1 else ''}" if others else ""
         yield f"left out: {what} of {first} ({text}){more}"

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from pydantic import ValidationError
 
 from ..arrays import Array
 from ..description import Body
+from ..description.body import parallel_axis
+from ..errors import InputError
 from ..legs.chain import ChainJoint
 
 BASE = "base"
@@ -60,11 +63,21 @@ class Linkage:
         return replace(self, joints=tuple(joints))
 
 
+def checked_joint(data: Mapping[str, Any]) -> ChainJoint:
+    """A joint from its fields; :class:`InputError` with its name and what is wrong if there is no such joint."""
+    try:
+        return ChainJoint.model_validate(data)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        field = "".join(f"{part}: " for part in [".".join(map(str, fault["loc"]))] if part)
+        raise InputError(f"joint {data['name']}: {field}{fault['msg'].removeprefix('Value error, ')}") from error
+
+
 def changed(joint: ChainJoint, **fields: object) -> ChainJoint:
     """A joint with some fields changed, checked again."""
     data = {name: getattr(joint, name) for name in joint.model_fields_set | {"name", "kind", "between", "at"}}
     data |= fields
-    return ChainJoint.model_validate({name: value for name, value in data.items() if value is not None})
+    return checked_joint({name: value for name, value in data.items() if value is not None})
 
 
 def axes_about(axis: Iterable[float]) -> Array:
@@ -91,10 +104,19 @@ def seats_of(joint: ChainJoint) -> tuple[Array, Array]:
     return seat, seat
 
 
+def _triple(values: Iterable[float]) -> tuple[float, float, float]:
+    x, y, z = (float(value) for value in values)
+    return x, y, z
+
+
 def body(mass: float, com: Array, tensor: Array) -> Body:
     """A body from its mass [kg], centre (3) [m] and tensor (3, 3) about it [kg m^2]; judged later, with its name."""
     even = 0.5 * (tensor + tensor.T)
     return Body(mass=float(mass), com=_triple(com), inertia=tuple(_triple(row) for row in even), check="none")  # type: ignore[arg-type]
+
+
+EMPTY_BODY = body(0.0, np.zeros(3), np.zeros((3, 3)))
+"""A body without mass and inertia, such as the base."""
 
 
 def moved(one: Body, displacement: Array) -> Body:
@@ -103,14 +125,14 @@ def moved(one: Body, displacement: Array) -> Body:
     return body(one.mass, turn @ np.array(one.com) + displacement[:3, 3], turn @ one.central_inertia @ turn.T)
 
 
-def together(parts: Iterable[Body]) -> Body:
+def combined(parts: Iterable[Body]) -> Body:
     """One body of several that are fixed to each other."""
     listed = list(parts)
     mass = sum(part.mass for part in listed)
     if mass == 0.0:
         return body(0.0, np.array(listed[0].com), np.sum([part.central_inertia for part in listed], axis=0))
     com = np.sum([part.first_moment for part in listed], axis=0) / mass
-    about = [part.central_inertia + part.mass * _spread(np.array(part.com) - com) for part in listed]
+    about = [part.central_inertia + parallel_axis(part.mass, np.array(part.com) - com) for part in listed]
     return body(mass, com, np.sum(about, axis=0))
 
 
@@ -119,10 +141,12 @@ def massless(one: Body) -> bool:
     return one.mass == 0.0 and not np.any(one.central_inertia)
 
 
-def _spread(arm: Array) -> Array:
-    return np.asarray(arm @ arm * np.eye(3) - np.outer(arm, arm))
+def extent(points: Iterable[Iterable[float]]) -> float:
+    """Diagonal [m] of the bounding box of points (n, 3); 1 if they are all one point, or none."""
+    array = np.array(list(points), dtype=float).reshape(-1, 3)
+    return float(np.linalg.norm(np.ptp(array, axis=0))) or 1.0 if len(array) else 1.0
 
 
-def _triple(values: Iterable[float]) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
-    return x, y, z
+def axes_of(joint: ChainJoint) -> list[Array]:
+    """The axes (3,) of a joint at home, base frame: two of a universal joint, none of a spherical or fixed one."""
+    return [np.array(axis) for axis in joint.axes or ((joint.axis,) if joint.axis is not None else ())]

@@ -17,8 +17,8 @@ from ..arrays import Array
 from ..description import Body
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .kept import Kept, digest, kept
-from .linkage import BASE, Linkage, Mark, axes_about, body, pose_of
+from .embedded import EmbeddedRobot, digest, embedded_robot
+from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, pose_of
 
 _KINDS = {0: "free", 1: "spherical", 2: "prismatic", 3: "revolute"}
 PLATFORM_KEY = "polypod_platform"
@@ -39,8 +39,8 @@ def custom_name(field: str, part: str) -> str:
     return f"polypod {field} of {part}"
 
 
-def sealed(root: ET.Element, robot_file: str) -> None:
-    """Put a robot file into the <custom> of a whole file, and the digest of all of it."""
+def embed_robot(root: ET.Element, robot_file: str) -> None:
+    """Add a robot file, and the digest of all elements, to the <custom> of a finished MJCF tree."""
     custom = root.find("custom")
     assert custom is not None
     ET.SubElement(custom, "text", {"name": ROBOT_KEY, "data": robot_file})
@@ -48,8 +48,8 @@ def sealed(root: ET.Element, robot_file: str) -> None:
     mark.set("data", digest(root))
 
 
-def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
-    """The robot whose file an MJCF file holds, if it does."""
+def read_embedded(path: Path, loops: Path | None = None) -> EmbeddedRobot | None:
+    """The robot file that is embedded in an MJCF file, if one is."""
     try:
         root = ET.parse(path).getroot()
     except ET.ParseError:
@@ -61,7 +61,7 @@ def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
     written = "" if mark is None else mark.get("data")
     if mark is not None:
         mark.set("data", "-")
-    return kept(robot.get("data"), written == digest(root))
+    return embedded_robot(robot.get("data"), written == digest(root))
 
 
 def read(path: Path, loops: Path | None = None) -> Linkage:
@@ -80,7 +80,7 @@ class _File:
 
     def __init__(self, mujoco: Any, path: Path) -> None:
         self.remarks: list[str] = []
-        self.idle: dict[str, float] = {}
+        self.passive_armatures: dict[str, float] = {}
         self.mj, self.path = mujoco, path
         try:
             spec = mujoco.MjSpec.from_file(str(path))
@@ -154,7 +154,7 @@ class _File:
 
     def linkage(self) -> Linkage:
         model, data = self.model, self.data
-        bodies: dict[str, Body] = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3)))}
+        bodies: dict[str, Body] = {BASE: EMPTY_BODY}
         marks = {}
         for number, name in enumerate(self.names):
             marks[name] = Mark(name, pose_of(data.xmat[number].reshape(3, 3), data.xpos[number]))
@@ -169,14 +169,17 @@ class _File:
         joints: list[ChainJoint] = []
         for number in range(1, model.nbody):
             joints += self._joints_of(number, drives, bodies)
-        if self.idle:
-            values = sorted(set(self.idle.values()))
+        if self.passive_armatures:
+            passive, values = ", ".join(self.passive_armatures), sorted(set(self.passive_armatures.values()))
             self.remarks.append(
-                f"armature ({values[0]:.4g} to {values[-1]:.4g}) of the passive joints {', '.join(self.idle)} was left "
-                "out: rotors are in actuated joints"
+                f"armature ({values[0]:.4g} to {values[-1]:.4g}) of the passive joints {passive} was left out: "
+                "rotors are in actuated joints"
             )
         seats: dict[str, tuple[Array, Array]] = {}
         joints += self._loops(seats)
+        if model.body_gravcomp.any():
+            lifted = [name for name, part in zip(self.names, model.body_gravcomp, strict=True) if part]
+            self.remarks.append(f"gravity compensation of {', '.join(lifted)} belongs to a controller: left out")
         if model.ntendon and (model.tendon_stiffness.any() or model.tendon_damping.any()):
             self.remarks.append(f"{model.ntendon} tendons were left out")
         name = re.sub(r"[^\w-]+", "-", model.names[: model.names.index(b"\0")].decode() or self.path.stem)
@@ -209,19 +212,34 @@ class _File:
             joint = int(model.actuator_trnid[number, 0])
             if joint in found:
                 raise InputError(f"actuator {name}: its joint has another actuator already")
-            ratio = float(model.actuator_gear[number, 0])
-            drive: dict[str, Any] = {"actuated": True, "ratio": ratio}
-            limited = model.actuator_forcelimited[number], model.actuator_ctrllimited[number]
-            plain = not model.actuator_biasprm[number].any()
-            ranges = model.actuator_forcerange[number], model.actuator_ctrlrange[number]
-            if limited[0] or (plain and limited[1]):
-                drive["max_force"] = float(np.abs(ranges[0] if limited[0] else ranges[1]).min())
-            if not plain:
+            motor = int(model.actuator_gaintype[number]) == int(self.mj.mjtGain.mjGAIN_FIXED)
+            motor = motor and not model.actuator_biasprm[number].any()
+            if not motor:
                 servos.append(name)
-            found[joint] = {key: value for key, value in drive.items() if value != 0.0}
+            ratio = float(model.actuator_gear[number, 0])
+            if ratio == 0.0:
+                raise InputError(f"actuator {name}: its gear is 0, so it drives nothing; take it out of the file")
+            found[joint] = {"actuated": True, "ratio": ratio, **self._limit(number, name, motor)}
         if servos:
             self.remarks.append(f"gains of the servo actuators {', '.join(servos)} belong to a controller: left out")
         return found
+
+    def _limit(self, number: int, name: str, motor: bool) -> dict[str, float]:
+        """The largest force before the gear that an actuator's force range, and a motor's gain and control, allow."""
+        model, ranges = self.model, []
+        if model.actuator_forcelimited[number]:
+            ranges.append(model.actuator_forcerange[number])
+        integrates = int(model.actuator_dyntype[number]) == int(self.mj.mjtDyn.mjDYN_INTEGRATOR)
+        if motor and model.actuator_ctrllimited[number] and not integrates:
+            ranges.append(model.actuator_gainprm[number, 0] * model.actuator_ctrlrange[number])
+        limits = []
+        for low, high in map(sorted, ranges):
+            if low < 0.0 < high:
+                limits.append(min(-low, high))
+            elif low < high:
+                limits.append(max(-low, high))
+                self.remarks.append(f"actuator {name}: its forces have one sign in the file; polypod's have either")
+        return {"max_force": float(min(limits))} if limits else {}
 
     # -- joints --------------------------------------------------------------------------------------------------------
 
@@ -232,7 +250,7 @@ class _File:
         start, count = int(model.body_jntadr[number]), int(model.body_jntnum[number])
         if count == 0:
             data = {"name": f"{name} on {parent}", "kind": "fixed", "between": (parent, name)}
-            return [ChainJoint.model_validate(data | {"at": tuple(self.data.xpos[number].tolist())})]
+            return [checked_joint(data | {"at": tuple(self.data.xpos[number].tolist())})]
         joints = []
         for place in range(count):
             last = place == count - 1
@@ -266,11 +284,11 @@ class _File:
             if drive is not None:
                 raise InputError(f"joint {name}: a ball joint is actuated, which polypod cannot say")
             if armature:
-                self.idle[name] = armature
+                self.passive_armatures[name] = armature
             if model.jnt_limited[number]:
                 largest = np.degrees(model.jnt_range[number, 1])
                 self.remarks.append(f"joint {name}: its limit, {largest:.4g} deg of turn in all, was left out")
-            return ChainJoint.model_validate(data)
+            return checked_joint(data)
         data["axis"] = tuple(self.data.xaxis[number].tolist())
         reference = float(model.qpos0[qpos])
         if model.jnt_limited[number]:
@@ -284,8 +302,8 @@ class _File:
             if "range" in data:
                 data["range"] = tuple(sorted(ratio * (limit + reference) for limit in data["range"]))
         elif armature:
-            self.idle[name] = armature
-        return ChainJoint.model_validate(data)
+            self.passive_armatures[name] = armature
+        return checked_joint(data)
 
     # -- loops ---------------------------------------------------------------------------------------------------------
 
@@ -304,7 +322,7 @@ class _File:
             ends, frames = self._ends(number, kind)
             if kind == int(self.mj.mjtEq.mjEQ_WELD):
                 at = tuple(frames[0][:3, 3].tolist())
-                joints.append(ChainJoint.model_validate({"name": name, "kind": "fixed", "between": ends, "at": at}))
+                joints.append(checked_joint({"name": name, "kind": "fixed", "between": ends, "at": at}))
                 seats[name] = frames
             else:
                 forward = ends not in points and ends[::-1] in points
@@ -355,7 +373,7 @@ def _connected(
     elif kind == "fixed":
         turns = [_axes_through(offset) for offset in offsets]
     seats[name] = pose_of(turns[0], middles[0]), pose_of(turns[1], middles[1])
-    return ChainJoint.model_validate(data)
+    return checked_joint(data)
 
 
 def _axes_through(offsets: Array) -> Array:

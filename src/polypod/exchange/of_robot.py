@@ -14,7 +14,7 @@ from ..legs import Chain
 from ..legs.chain import ChainJoint
 from ..legs.contract import Placement, field_at
 from ..symbols.vectors import Frame
-from .linkage import BASE, Linkage, Mark, body, changed, moved, pose_of
+from .linkage import BASE, EMPTY_BODY, Linkage, Mark, body, changed, checked_joint, moved, pose_of
 
 PLATFORM = "platform"
 _LIMITS = ("max_force", "max_speed", "rms_force", "max_acceleration", "max_power", "force_speed", "max_stroke")
@@ -31,7 +31,7 @@ def linkage_of(robot: Robot) -> Linkage:
     if robot.flexible:
         raise InputError(f"robot: {robot.name!r} bends, which other programs' files cannot say; {AS_RIGID}")
     home = robot.home.matrix
-    bodies = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3))), PLATFORM: moved(robot.loaded_platform, home)}
+    bodies = {BASE: EMPTY_BODY, PLATFORM: moved(robot.loaded_platform, home)}
     joints: list[ChainJoint] = []
     for leg in robot.legs:
         if isinstance(leg, Chain):
@@ -128,7 +128,7 @@ class _Placed:
     def _joint(self, name: str, kind: str, ends: tuple[str, str], at: Array, **data: Any) -> ChainJoint:
         between = tuple(_named(self.leg.name, end) for end in ends)
         named = {"name": f"{self.leg.name}-{name}", "kind": kind, "between": between, "at": tuple(at.tolist())}
-        return ChainJoint.model_validate({**named, **data})
+        return checked_joint({**named, **data})
 
     def _drive(self, joint: str) -> dict[str, Any]:
         actuator = self.placement.actuator_of(joint)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,18 +17,19 @@ from ..arrays import Array
 from ..description import Body, Friction
 from ..errors import InputError
 from ..legs.chain import ChainJoint
-from .linkage import BASE, Linkage, body, changed, massless, together
+from .linkage import BASE, Linkage, axes_of, body, changed, checked_joint, combined, extent, massless
 
 _SAME = 1e-6
 """Lengths over the linkage's size, cosines and sines up to which points meet and axes are parallel or square."""
 _ROUND = 1e-6
+"""Part of a length, or of its moments, by which an axisymmetric body may be off."""
 
 
 def simplified(linkage: Linkage) -> Linkage:
     """The same linkage with as few bodies and joints as say the same."""
     linkage = rigid_bodies(linkage)
     while True:
-        simpler = _wheel(linkage) or _hinges(linkage)
+        simpler = _merge_wheel(linkage) or _merge_joints(linkage)
         if simpler is None:
             return linkage
         linkage = simpler
@@ -48,7 +49,7 @@ def rigid_bodies(linkage: Linkage) -> Linkage:
         kept = [name for name in (BASE, linkage.platform) if name in held]
         names |= dict.fromkeys(held, str(kept[0]) if kept else heaviest)
     bodies = {
-        to: together(linkage.bodies[name] for name in linkage.bodies if names[name] == to)
+        to: combined(linkage.bodies[name] for name in linkage.bodies if names[name] == to)
         for to in dict.fromkeys(names.values())
     }
     return _renamed(linkage, [j for j in linkage.joints if j.kind != "fixed"], names, bodies)
@@ -80,7 +81,7 @@ def _pairs(linkage: Linkage) -> list[tuple[str, ChainJoint, ChainJoint]]:
     return found
 
 
-def _wheel(linkage: Linkage) -> Linkage | None:
+def _merge_wheel(linkage: Linkage) -> Linkage | None:
     """A body that turns freely between two hinges of one axis, on the body before it without its axial moment.
 
     Nothing turns it about the axis, so it has no spin, and its moment about the axis does nothing.
@@ -92,35 +93,43 @@ def _wheel(linkage: Linkage) -> Linkage | None:
             continue
         axis, point = np.array(one.axis), np.array(one.at)
         wheel = linkage.bodies[name]
-        problem = unround(wheel, axis, point, _size(linkage))
-        if problem:
+        size = _size(linkage)
+        even = nearest_axisymmetric(wheel, axis, point, size)
+        if not even.exact:
             raise InputError(
                 f"body {name}: it turns freely between {one.name} and {two.name}, which have one axis, and is no body "
-                f"of revolution about it ({problem}); fix one of the two joints with --hold"
+                f"of revolution about it (centre of mass {1e3 * even.off * size:.4g} mm off it, moments uneven by "
+                f"{100 * even.uneven:.4g} %); fix one of the two joints with --hold"
             )
         before = _other(one, name)
         if before == BASE:
             before, one, two = _other(two, name), two, one
-        arm = np.array(wheel.com) - point
-        tensor = wheel.central_inertia
-        across = 0.5 * (float(np.trace(tensor)) - float(axis @ tensor @ axis))
-        rest = body(wheel.mass, point + (arm @ axis) * axis, across * (np.eye(3) - np.outer(axis, axis)))
         bodies = {key: value for key, value in linkage.bodies.items() if key != name}
-        bodies[before] = together([bodies[before], rest])
-        joints = [joint for joint in linkage.joints if joint.name != one.name]
+        bodies[before] = combined([bodies[before], body(wheel.mass, even.com, even.across)])
+        whole = changed(two, range=_added_ranges(one, two, name))
+        joints = [whole if joint is two else joint for joint in linkage.joints if joint is not one]
         text = f"{name} turns freely on the axis of {two.name}; it rides on {before} without its moment about that axis"
         merged = _renamed(linkage, joints, {name: before}, bodies)
         return merged if massless(wheel) else merged.with_remarks(text)
     return None
 
 
-def _hinges(linkage: Linkage) -> Linkage | None:
+def _added_ranges(one: ChainJoint, two: ChainJoint, inner: str) -> tuple[float, float] | None:
+    """How far two hinges of one axis turn together, as the second counts it; None if either turns without limit."""
+    if one.range is None or two.range is None:
+        return None
+    first, second = _outward(one, from_first=True, inner=inner)[0], _outward(two, from_first=False, inner=inner)[0]
+    low, high = one.range if first @ second > 0 else (-one.range[1], -one.range[0])
+    return low + two.range[0], high + two.range[1]
+
+
+def _merge_joints(linkage: Linkage) -> Linkage | None:
     """Two joints with a massless body between as one: universal, spherical or cylindrical."""
     size = _size(linkage)
     for name, one, two in _pairs(linkage):
         if not massless(linkage.bodies[name]):
             continue
-        joint = _joined(name, one, two, size)
+        joint = _merged(name, one, two, size)
         if joint is not None:
             stem = re.sub(r"-\d$", "", one.name)  # hip-1 and hip-2 are the hip
             if stem == re.sub(r"-\d$", "", two.name) and all(stem != j.name for j in linkage.joints if j is not one):
@@ -132,16 +141,16 @@ def _hinges(linkage: Linkage) -> Linkage | None:
     return None
 
 
-def _joined(between: str, one: ChainJoint, two: ChainJoint, size: float) -> ChainJoint | None:
-    """What two joints are together; None if no single joint says the same."""
+def _merged(between: str, one: ChainJoint, two: ChainJoint, size: float) -> ChainJoint | None:
+    """The one joint that is equal to two with a massless body between; None if there is none."""
     kinds = {one.kind, two.kind}
     first, second = _other(one, between), _other(two, between)
     common: dict[str, object] = {"name": one.name, "between": (first, second)}
-    if not (_joins(one) and _joins(two)):
+    if not (_mergeable(one) and _mergeable(two)):
         return None
     axes = [*_outward(one, from_first=True, inner=between), *_outward(two, from_first=False, inner=between)]
     if kinds == {"revolute", "prismatic"}:
-        return _cylinder((one, two), axes, common)
+        return _cylindrical((one, two), axes, common)
     if kinds - {"revolute", "universal"} or one.actuated or two.actuated or one.friction != two.friction:
         return None
     point = _meeting(one, two, size)
@@ -151,22 +160,25 @@ def _joined(between: str, one: ChainJoint, two: ChainJoint, size: float) -> Chai
     place = {"at": tuple(point.tolist()), **friction}
     if len(axes) == 2 and abs(axes[0] @ axes[1]) < _SAME:
         ranges = {name: j.range for name, j in (("first", one), ("second", two)) if j.range is not None}
-        return _joint(common | place, kind="universal", axes=tuple(_listed(axis) for axis in axes), **_stated(ranges))
+        own = {"kind": "universal", "axes": tuple(_listed(axis) for axis in axes)}
+        return checked_joint(common | place | own | _if_any(ranges))
     limited = any(j.range is not None or j.ranges is not None for j in (one, two))
     if len(axes) == 3 and not limited and abs(np.linalg.det(np.array(axes))) > 1e-3:
-        return _joint(common | place, kind="spherical")
+        return checked_joint(common | place | {"kind": "spherical"})
     return None
 
 
-def _joins(joint: ChainJoint) -> bool:
-    """Whether a joint has nothing that only a joint by itself can have; one whose range leaves out home is a fault."""
+def _mergeable(joint: ChainJoint) -> bool:
+    """Whether a joint can be part of another: it has no cone or spring of its own, and a range that holds home."""
     limits = joint.range if not joint.actuated else None
     holds = joint.cone is not None or (joint.stiffness is not None and not joint.actuated)
     return not holds and (limits is None or limits[0] <= 0.0 <= limits[1])
 
 
-def _cylinder(joints: tuple[ChainJoint, ChainJoint], axes: list[Array], common: dict[str, object]) -> ChainJoint | None:
-    """A hinge and a slide, in the order in which they are met, as one joint; ``axes`` are theirs, outward."""
+def _cylindrical(
+    joints: tuple[ChainJoint, ChainJoint], axes: list[Array], common: dict[str, object]
+) -> ChainJoint | None:
+    """A hinge and a slide as one joint, from the first body to the second; ``axes`` are theirs, outward."""
     by_motion = {joint.motion: (joint, axis) for joint, axis in zip(joints, axes, strict=True)}
     driven = [motion for motion, (joint, _) in by_motion.items() if joint.actuated]
     if len(driven) > 1 or np.linalg.norm(np.cross(axes[0], axes[1])) > _SAME:
@@ -182,11 +194,11 @@ def _cylinder(joints: tuple[ChainJoint, ChainJoint], axes: list[Array], common: 
     frictions = {motion: joint.friction for motion, (joint, _) in by_motion.items() if joint.friction != Friction()}
     data |= common | {"kind": "cylindrical", "at": by_motion["rotation"][0].at, "axis": _listed(axis)}
     data |= {"name": leader.name, "actuated": driven[0] if driven else False}
-    return _joint(data, **_stated(ranges), **_stated(frictions, "frictions"))
+    return checked_joint(data | _if_any(ranges) | _if_any(frictions, "frictions"))
 
 
-def _stated(values: dict[str, Any], field: str = "ranges") -> dict[str, object]:
-    """A field of a joint where there is something to state."""
+def _if_any(values: dict[str, Any], field: str = "ranges") -> dict[str, object]:
+    """A field of a joint by its name; nothing if it would be empty."""
     return {field: values} if values else {}
 
 
@@ -194,13 +206,9 @@ def _listed(axis: Array) -> tuple[float, ...]:
     return tuple(axis.tolist())
 
 
-def _joint(data: dict[str, object], **more: object) -> ChainJoint:
-    return ChainJoint.model_validate(data | more)
-
-
 def _outward(joint: ChainJoint, from_first: bool, inner: str) -> list[Array]:
     """Axes of a joint as they turn or move bodies on the way from the first outer body to the second."""
-    axes = [np.array(axis) for axis in joint.axes or ((joint.axis,) if joint.axis is not None else ())]
+    axes = axes_of(joint)
     in_order = (joint.between[1] == inner) == from_first
     return axes if in_order else [-axis for axis in reversed(axes)]
 
@@ -228,18 +236,35 @@ def _same_line(one: ChainJoint, two: ChainJoint, size: float) -> bool:
     return bool(np.linalg.norm(np.cross(a, b)) < _SAME and np.linalg.norm(off) < _SAME * size)
 
 
-def unround(one: Body, axis: Array, point: Array, size: float) -> str:
-    """How far a body is from one of revolution about a line; empty if it is one."""
-    arm = np.array(one.com) - point
+class Axisymmetric(NamedTuple):
+    """The axisymmetric body that is nearest to a body, and how far the body is from it.
+
+    Its tensor is ``axial`` + ``across`` = J n n^T + K (1 - n n^T), (3, 3) [kg m^2] each, with the body's moment J about
+    the axis and the mean K of those square to it. ``off`` is the distance of the body's centre of mass from the axis
+    over a given length, ``uneven`` the largest entry by which the tensors differ over the larger moment.
+    """
+
+    com: Array
+    axial: Array
+    across: Array
+    off: float
+    uneven: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the body is axisymmetric itself, to rounding."""
+        return max(self.off, self.uneven) <= _ROUND
+
+
+def nearest_axisymmetric(one: Body, axis: Array, point: Array, length: float) -> Axisymmetric:
+    """The axisymmetric body nearest to a body: about the unit ``axis`` through ``point``, distances over ``length``."""
+    arm, tensor, line = np.array(one.com) - point, one.central_inertia, np.outer(axis, axis)
+    moment = float(axis @ tensor @ axis)
+    mean = 0.5 * (float(np.trace(tensor)) - moment)
+    axial, across = moment * line, mean * (np.eye(3) - line)
     off = float(np.linalg.norm(arm - (arm @ axis) * axis)) if one.mass else 0.0
-    tensor = one.central_inertia
-    axial = float(axis @ tensor @ axis)
-    across = 0.5 * (float(np.trace(tensor)) - axial)
-    rest = tensor - axial * np.outer(axis, axis) - across * (np.eye(3) - np.outer(axis, axis))
-    uneven = float(np.abs(rest).max())
-    if off <= _ROUND * size and uneven <= _ROUND * max(across, axial, 1e-300):
-        return ""
-    return f"centre of mass {1e3 * off:.4g} mm off it, moments uneven by {uneven:.4g} kg m^2"
+    uneven = float(np.abs(tensor - (axial + across)).max()) / max(moment, mean, 1e-300)
+    return Axisymmetric(point + (arm @ axis) * axis, axial, across, off / length, uneven)
 
 
 def _other(joint: ChainJoint, name: str) -> str:
@@ -247,7 +272,4 @@ def _other(joint: ChainJoint, name: str) -> str:
 
 
 def _size(linkage: Linkage) -> float:
-    points = np.array([joint.at for joint in linkage.joints]).reshape(-1, 3)
-    if not len(points):
-        return 1.0
-    return float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+    return extent(joint.at for joint in linkage.joints)

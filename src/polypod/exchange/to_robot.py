@@ -1,4 +1,4 @@
-"""A robot of legs of kind ``chain`` from a linkage: platform, legs, freedoms, and all that had to be said about it."""
+"""A robot of legs of kind ``chain`` from a linkage: platform, legs and freedoms, with remarks on every change."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..description import Body, Drive, Robot
 from ..errors import InputError, PolypodError, UnknownNameError
 from ..legs.chain import ChainJoint
 from ..mechanism.mobility import known_mobility, proposed_freedoms
-from .closing import close
-from .graph import hanging, legs_between, the_platform
-from .linkage import BASE, Linkage, Mark, body, changed
-from .simplify import simplified, unround
+from .closing import close_loops
+from .graph import choose_platform, dangling_joints, legs_between
+from .linkage import BASE, Linkage, Mark, axes_of, body, changed, checked_joint
+from .simplify import nearest_axisymmetric, simplified
 
 _PARALLEL = 1e-5
 """Angle [rad] up to which axes that are rounded in a file count as parallel."""
-_NEARLY_ROUND = 0.05
+_NEARLY_AXISYMMETRIC = 0.05
 """Part of a rod's moments by which it may differ from a body of revolution and is made one."""
 _FEW = 6
 """Joints that are listed by name."""
@@ -35,9 +35,8 @@ class Imported(NamedTuple):
     remarks: tuple[str, ...]
 
 
-class Wishes(NamedTuple):
-    """What a user says about a file: the platform's name, joints held at home, joints that are driven, where joints
-    are at home [m or rad], whether loops that are far open may be closed."""
+class ImportOptions(NamedTuple):
+    """What the user adds to a file, as arguments of :func:`~polypod.exchange.import_robot`."""
 
     platform: str | None = None
     hold: Sequence[str] = ()
@@ -46,23 +45,23 @@ class Wishes(NamedTuple):
     close: bool = False
 
 
-def to_robot(linkage: Linkage, wishes: Wishes) -> Imported:
+def to_robot(linkage: Linkage, options: ImportOptions) -> Imported:
     """The robot of a linkage; :class:`InputError` says why there is none.
 
     Freedoms are those that polypod's own analysis finds at home.
     """
-    linkage = _wished(linkage, wishes)
-    for name in wishes.at:
-        if name in wishes.hold:
+    linkage = _with_options(linkage, options)
+    for name in options.at:
+        if name in options.hold:
             raise InputError(f"--at {name}: it is held by --hold as well; say one of them")
-    linkage = close(linkage, wishes.at, wishes.close)
-    linkage = _faults_of_bodies(linkage)
-    linkage = _parallel(simplified(linkage))
-    mark, why = the_platform(linkage, wishes.platform)
+    linkage = close_loops(linkage, options.at, options.close)
+    linkage = _with_body_remarks(linkage)
+    linkage = _align_axes(simplified(linkage))
+    mark, why = choose_platform(linkage, options.platform)
     linkage = linkage.with_remarks(f"platform: {mark.body} ({why})")
     _check_reached(linkage, mark.body)
-    legs = _in_order(legs_between(linkage.joints, mark.body), linkage.joints)
-    linkage, bodies = _round_rods(linkage, legs, mark.body)
+    legs = _by_actuator(legs_between(linkage.joints, mark.body), linkage.joints)
+    linkage, bodies = _axisymmetric_rods(linkage, legs, mark.body)
     data = _document(linkage, bodies, mark, legs)
     robot = _validated(data, linkage, mark.body)
     freedoms = proposed_freedoms(robot)
@@ -87,32 +86,33 @@ def _check_drives(robot: Robot) -> None:
         ) from error
 
 
-def _wished(linkage: Linkage, wishes: Wishes) -> Linkage:
+def _with_options(linkage: Linkage, options: ImportOptions) -> Linkage:
     known = [joint.name for joint in linkage.joints]
-    for option, names in (("--hold", wishes.hold), ("--actuated", wishes.actuated)):
+    for option, names in (("--hold", options.hold), ("--actuated", options.actuated)):
         for name in names:
             if name not in known:
                 raise InputError(f"{option}: {UnknownNameError('joint', name, tuple(known))}")
     joints = []
     for joint in linkage.joints:
-        if joint.name in wishes.hold:
+        if joint.name in options.hold:
             plain = {"name": joint.name, "kind": "fixed", "between": joint.between, "at": joint.at}
-            joint = ChainJoint.model_validate(plain)
-        elif wishes.actuated:
-            joint = _driven(joint, joint.name in wishes.actuated)
+            joint = checked_joint(plain)
+        elif options.actuated:
+            joint = _with_actuation(joint, joint.name in options.actuated)
         joints.append(joint)
     return linkage.with_joints(joints)
 
 
-def _driven(joint: ChainJoint, driven: bool) -> ChainJoint:
+def _with_actuation(joint: ChainJoint, driven: bool) -> ChainJoint:
+    """A joint that is actuated, or that is not."""
     if not driven and joint.actuated:
         passive = {"actuated": False, "offset": 0.0, "ratio": 1.0, "rotor": 0.0, **dict.fromkeys(Drive.model_fields)}
         return changed(joint, **passive, range=joint.displacement_range)
     return changed(joint, actuated=True) if driven and not joint.actuated else joint
 
 
-def _faults_of_bodies(linkage: Linkage) -> Linkage:
-    """Remarks on bodies that cannot be or that no robot has."""
+def _with_body_remarks(linkage: Linkage) -> Linkage:
+    """The linkage with remarks on bodies that cannot exist or that no robot has."""
     texts: list[str] = []
     odd: dict[str, list[str]] = {}
     moving = {name: one for name, one in linkage.bodies.items() if name != BASE}
@@ -127,11 +127,11 @@ def _faults_of_bodies(linkage: Linkage) -> Linkage:
     return linkage.with_remarks(*texts)
 
 
-def _parallel(linkage: Linkage) -> Linkage:
-    """Axes that are parallel to the rounding of the file as exactly parallel."""
+def _align_axes(linkage: Linkage) -> Linkage:
+    """The linkage with axes that are parallel to the rounding of the file made exactly parallel."""
     clusters: list[list[Array]] = []
     for joint in linkage.joints:
-        for axis in _axes(joint):
+        for axis in axes_of(joint):
             near = [one for one in clusters if np.linalg.norm(np.cross(one[0], axis)) < _PARALLEL]
             if near:
                 near[0].append(axis if axis @ near[0][0] > 0 else -axis)
@@ -167,13 +167,9 @@ def _to_base_axis(axis: Array) -> Array:
     return axis
 
 
-def _axes(joint: ChainJoint) -> list[Array]:
-    return [np.array(axis) for axis in (joint.axes or ((joint.axis,) if joint.axis is not None else ()))]
-
-
 def _check_reached(linkage: Linkage, platform: str) -> None:
     """Raise where a part of the linkage is not between base and platform."""
-    loose = hanging(linkage.joints, platform)
+    loose = dangling_joints(linkage.joints, platform)
     held = {name for joint in linkage.joints for name in joint.between}
     unheld = [name for name in linkage.bodies if name not in held and name != BASE]
     if platform in unheld or len(loose) == len(linkage.joints):
@@ -194,13 +190,15 @@ def _check_reached(linkage: Linkage, platform: str) -> None:
         )
 
 
-def _in_order(legs: list[list[ChainJoint]], joints: Sequence[ChainJoint]) -> list[list[ChainJoint]]:
-    """Legs in the order of their first actuated joints in the file; passive ones last."""
+def _by_actuator(legs: list[list[ChainJoint]], joints: Sequence[ChainJoint]) -> list[list[ChainJoint]]:
+    """Legs in the order in which the file has their first actuated joints; passive ones last."""
     order = {joint.name: k for k, joint in enumerate(j for j in joints if j.actuated)}
     return sorted(legs, key=lambda leg: min((order.get(j.name, len(order)) for j in leg), default=len(order)))
 
 
-def _round_rods(linkage: Linkage, legs: list[list[ChainJoint]], platform: str) -> tuple[Linkage, dict[str, Body]]:
+def _axisymmetric_rods(
+    linkage: Linkage, legs: list[list[ChainJoint]], platform: str
+) -> tuple[Linkage, dict[str, Body]]:
     """Rods between two spherical joints as bodies of revolution, where they are so to a few per cent."""
     rods: list[str] = []
     bodies, most = dict(linkage.bodies), 0.0
@@ -211,20 +209,13 @@ def _round_rods(linkage: Linkage, legs: list[list[ChainJoint]], platform: str) -
                 continue
             start, end = (np.array(joint.at) for joint in held)
             length = float(np.linalg.norm(end - start))
-            if length == 0.0 or not unround(bodies[name], (end - start) / length, start, length):
+            if length == 0.0:
                 continue
-            along = (end - start) / length
-            one = bodies[name]
-            arm, tensor = np.array(one.com) - start, one.central_inertia
-            axial = float(along @ tensor @ along)
-            across = 0.5 * (float(np.trace(tensor)) - axial)
-            even = axial * np.outer(along, along) + across * (np.eye(3) - np.outer(along, along))
-            off = float(np.linalg.norm(arm - (arm @ along) * along)) / length
-            uneven = float(np.abs(tensor - even).max()) / max(across, axial)
-            if max(off, uneven) > _NEARLY_ROUND:
-                continue  # the robot's own check refuses it, with what to do
-            most, rods = max(most, off, uneven), [*rods, name]
-            bodies[name] = body(one.mass, start + (arm @ along) * along, even)
+            even = nearest_axisymmetric(bodies[name], (end - start) / length, start, length)
+            if even.exact or max(even.off, even.uneven) > _NEARLY_AXISYMMETRIC:
+                continue  # the robot's own check refuses a body that is far from one of revolution, with what to do
+            most, rods = max(most, even.off, even.uneven), [*rods, name]
+            bodies[name] = body(bodies[name].mass, even.com, even.axial + even.across)
     if rods:
         linkage = linkage.with_remarks(
             f"{', '.join(sorted(rods))}: rods between two spherical joints, which spin freely, made bodies of "
@@ -245,7 +236,7 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
         listed.append(
             {
                 "kind": "chain",
-                "bodies": {rename.get(name, name): _judged(bodies[name]) for name in held},
+                "bodies": {rename.get(name, name): _body_data(bodies[name]) for name in held},
                 "joints": [joint.model_dump(exclude_defaults=True) for joint in joints],
             }
         )
@@ -254,12 +245,13 @@ def _document(linkage: Linkage, bodies: Mapping[str, Body], mark: Mark, legs: li
         "sources": {"*": linkage.origin} if linkage.origin else {},
         "gravity": linkage.gravity,
         "home": {"position": tuple(origin.tolist()), "rotation": tuple(tuple(row) for row in turn.tolist())},
-        "platform": _judged(within),
+        "platform": _body_data(within),
         "legs": listed,
     }
 
 
-def _judged(one: Body) -> dict[str, Any]:
+def _body_data(one: Body) -> dict[str, Any]:
+    """A body as a robot file states it; one that cannot exist opts out of the check, as remarks say."""
     data = {"mass": one.mass, "com": one.com, "inertia": one.inertia}
     return data | {"check": "none"} if one.unphysical else data
 
@@ -282,7 +274,7 @@ def _serial_joints(linkage: Linkage, platform: str) -> str:
     alone = []
     for joint in linkage.joints:
         rest = [other for other in linkage.joints if other is not joint]
-        if len(hanging(rest, platform)) == len(rest):
+        if len(dangling_joints(rest, platform)) == len(rest):
             alone.append(joint.name)
     hold = f"; fix a joint that carries all others with --hold {alone[0]}" if alone else ""
     return f". If home as drawn is singular, move it with --at JOINT=0.5{hold}"

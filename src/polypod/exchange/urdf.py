@@ -17,12 +17,11 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..description import Body
-from ..errors import InputError, RobotFileError
-from ..files import documents
+from ..errors import InputError
 from ..legs.chain import ChainJoint
-from ..yaml12 import YamlTextError, read_yaml
-from .kept import Kept, digest, kept
-from .linkage import BASE, Linkage, Mark, axes_about, body, moved, pose_of
+from .embedded import EmbeddedRobot, digest, embedded_robot
+from .linkage import BASE, EMPTY_BODY, Linkage, Mark, axes_about, body, checked_joint, moved, pose_of
+from .loops_file import LoopsFile, Motor, parse_loops, read_mapping
 
 _KINDS = {"revolute": "revolute", "continuous": "revolute", "prismatic": "prismatic", "fixed": "fixed"}
 _KNOWN = {
@@ -32,11 +31,12 @@ _KNOWN = {
               "joint_properties"},
     "loop": {"predecessor", "successor", "axis"},
 }  # fmt: skip
-SIDE = "-loops.yaml"
-"""End of the name of the file with a URDF's loops, after that of the URDF itself; ``robot.yaml`` is another."""
 CARRIED: tuple[str, ...] = ()
 """Fields that a URDF and the file beside it say beyond what URDF has."""
+INERTIA_ENTRIES = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
+"""Entries of an inertia tensor by their names in URDF and SDF."""
 _NO_LIMIT = 1e6
+"""Limits of this size [m, rad, N, ...] and above mean none."""
 _FRAME = 1e-6
 """Mass [kg] up to which a link is there to mark a place."""
 
@@ -49,56 +49,32 @@ def read(path: Path, loops: Path | None = None) -> Linkage:
         raise InputError(f"{path}: is no XML: {error}") from error
     if root.tag != "robot":
         raise InputError(f"{path}: a URDF file has a <robot>, this one a <{root.tag}>")
-    return _File(root, _beside(path, loops), path).linkage()
+    return _File(root, parse_loops(read_mapping(path, loops)), path).linkage()
 
 
-def sealed(root: ET.Element, side: dict[str, Any], robot_file: str) -> dict[str, Any]:
-    """What is beside a tree, with a robot file, and the digest of both files but the digest itself."""
+def embed_robot(root: ET.Element, side: dict[str, Any], robot_file: str) -> dict[str, Any]:
+    """The data of the file beside a URDF tree, with a robot file and the digest of both files added."""
     own = {**side["polypod"], "robot": robot_file}
     return side | {"polypod": own | {"digest": digest(root, side | {"polypod": own})}}
 
 
-def read_kept(path: Path, loops: Path | None = None) -> Kept | None:
-    """The robot whose file is in the one beside a URDF, if it is."""
+def read_embedded(path: Path, loops: Path | None = None) -> EmbeddedRobot | None:
+    """The robot file that is embedded in the file beside a URDF, if one is."""
     try:
         root = ET.parse(path).getroot()
     except ET.ParseError:
         return None  # the reader says what is wrong
-    side = _beside(path, loops)
+    side = read_mapping(path, loops)
     own = dict(side.get("polypod") or {})
     written = own.pop("digest", None)
-    return kept(own.get("robot"), written == digest(root, side | {"polypod": own}))
-
-
-def _beside(path: Path, loops: Path | None) -> dict[str, Any]:
-    """What the file with the loops of a URDF says; nothing where there is none."""
-    places = (path.with_name(path.stem + SIDE), path.with_name("robot.yaml"))
-    given = loops or next((one for one in places if one.is_file()), None)
-    return {} if given is None else _side(given)
-
-
-def _side(path: Path) -> dict[str, Any]:
-    try:
-        data, _ = read_yaml(documents.read(path, RobotFileError))
-    except YamlTextError as error:
-        raise RobotFileError(str(path), error.faults) from error
-    if not isinstance(data, dict):
-        raise InputError(f"{path}: a mapping with closed_loop, type and name_mot is needed")
-    if not isinstance(data.get("polypod") or {}, dict):
-        raise InputError(f"{path}: polypod: a mapping is needed, got {data['polypod']!r}")
-    pairs, types = data.get("closed_loop") or [], data.get("type") or []
-    if len(pairs) != len(types):
-        raise InputError(f"{path}: closed_loop has {len(pairs)} pairs and type {len(types)} entries; one for each")
-    if len(data.get("joint_name") or []) != len(data.get("joint_type") or []):
-        raise InputError(f"{path}: joint_name and joint_type need the same number of entries")
-    return data
+    return embedded_robot(own.get("robot"), written == digest(root, side | {"polypod": own}))
 
 
 class _File:
     """One file: links by name with their frames at zero, joints, loops."""
 
-    def __init__(self, root: ET.Element, side: dict[str, Any], path: Path) -> None:
-        self.root, self.side, self.path = root, side, path
+    def __init__(self, root: ET.Element, loops: LoopsFile, path: Path) -> None:
+        self.root, self.loops, self.path = root, loops, path
         self.links = {_name(link): link for link in root.findall("link")}
         for kind in ("link", "joint"):
             names = [_name(part) for part in root.findall(kind)]
@@ -106,12 +82,20 @@ class _File:
             if twice:
                 raise InputError(f"{path}: {kind} {twice[0]!r} is there twice; every {kind} needs a name of its own")
         self.remarks = _unknown(root)
-        self.motors = list(side.get("name_mot") or [])
-        self.pairs, self.kinds = list(side.get("closed_loop") or []), list(side.get("type") or [])
-        self.own: dict[str, Any] = dict(side.get("polypod") or {})
-        self.types = dict(zip(side.get("joint_name") or [], side.get("joint_type") or [], strict=True))
+        self.motors = loops.name_mot
+        self.types = dict(zip(loops.joint_name, loops.joint_type, strict=True))
         joints = root.findall("joint")
-        children = {_link(joint, "child") for joint in joints}
+        children: set[str] = set()
+        for joint in joints:
+            child = _link(joint, "child")
+            if child not in self.links:
+                raise InputError(f"{path}: joint {_name(joint)}: there is no link {child!r}, its child")
+            if child in children:
+                raise InputError(
+                    f"{path}: link {child!r} is the child of two joints, and URDF is a tree; state a loop beside it "
+                    "(closed_loop) or as <loop>"
+                )
+            children.add(child)
         roots = [name for name in self.links if name not in children]
         if len(roots) != 1:
             raise InputError(f"{path}: a tree has one root link, this file has {len(roots)}: {', '.join(roots)}")
@@ -130,7 +114,7 @@ class _File:
                 raise InputError(f"{path}: name_mot has {name!r}, which is no joint of the file")
 
     def linkage(self) -> Linkage:
-        bodies: dict[str, Body] = {BASE: body(0.0, np.zeros(3), np.zeros((3, 3)))}
+        bodies: dict[str, Body] = {BASE: EMPTY_BODY}
         marks = {}
         for name, link in self.links.items():
             key = self._key(name)
@@ -144,15 +128,14 @@ class _File:
             joints.append(self._joint(joint))
             behind.setdefault(_name(joint), marks[_link(joint, "child")])
         seats: dict[str, tuple[Array, Array]] = {}
-        for number, (pair, kind) in enumerate(zip(self.pairs, self.kinds, strict=True)):
+        for number, (pair, kind) in enumerate(zip(self.loops.closed_loop, self.loops.type, strict=True)):
             self._closure(number, pair, kind, behind, joints, seats)
         for loop in self.root.findall("loop"):
             self._loop(loop, joints, seats)
-        platform = self.own.get("platform")
-        gravity = tuple(float(x) for x in self.own.get("gravity", (0.0, 0.0, -9.81)))
+        extra = self.loops.polypod
         name = re.sub(r"[^\w-]+", "-", self.root.get("name") or self.path.stem)
         ordered, remarks = self._motors_in_order(joints), tuple(self.remarks)
-        return Linkage(name, bodies, ordered, marks, seats, gravity, platform, self.path.name, remarks)
+        return Linkage(name, bodies, ordered, marks, seats, extra.gravity, extra.platform, self.path.name, remarks)
 
     def _key(self, link: str) -> str:
         if link == self.base:
@@ -176,20 +159,20 @@ class _File:
         common: dict[str, Any] = {"name": name, "between": (parent, child), "at": _list(frame[:3, 3])}
         special = self.types.get(name)
         if special == "SPHERICAL":
-            return ChainJoint.model_validate(common | {"kind": "spherical"})
+            return checked_joint(common | {"kind": "spherical"})
         if special is not None:
             match = re.fullmatch(r"UJOINT_([XYZ])([XYZ])", str(special))
             if match is None:
                 raise InputError(f"joint_type: {special!r} of {name} is unknown; known: SPHERICAL, UJOINT_XY and alike")
             axes = tuple(_list(frame[:3, "XYZ".index(letter)]) for letter in match.groups())
-            return ChainJoint.model_validate(common | {"kind": "universal", "axes": axes})
+            return checked_joint(common | {"kind": "universal", "axes": axes})
         if kind not in _KINDS:
             raise InputError(f"joint {name}: type {kind!r} has no place in polypod; known: {', '.join(_KINDS)}")
         data = common | {"kind": _KINDS[kind]}
         if kind != "fixed":
             data["axis"] = _list(frame[:3, :3] @ _axis(joint))
             data |= self._numbers(joint, kind)
-        return ChainJoint.model_validate(data)
+        return checked_joint(data)
 
     def _numbers(self, joint: ET.Element, kind: str) -> dict[str, Any]:
         """Friction, limits and what an actuator has."""
@@ -204,22 +187,26 @@ class _File:
             low, high = _number(limit, "lower"), _number(limit, "upper")
             if low < high and max(-low, high) < _NO_LIMIT:
                 data["range"] = (low, high)
+            elif low < high and min(-low, high) < _NO_LIMIT:
+                self.remarks.append(f"joint {_name(joint)}: its limit on one side only was left out")
         if actuated:
-            data["actuated"] = True
-            for field, attribute in (("max_force", "effort"), ("max_speed", "velocity")):
+            motor = self.loops.polypod.motors.get(_name(joint), Motor())
+            data |= {"actuated": True, **motor.model_dump(exclude_defaults=True)}
+            ratio = abs(motor.ratio) or 1.0
+            for field, attribute, factor in (("max_force", "effort", 1 / ratio), ("max_speed", "velocity", ratio)):
                 value = 0.0 if limit is None else _number(limit, attribute)
-                if 0.0 < value < _NO_LIMIT:
-                    data[field] = value
-            data |= (self.own.get("motors") or {}).get(_name(joint), {})
+                # the element's counts where both are there, and the motor's where it is the same to rounding
+                same = abs(factor * value - data.get(field, 0.0)) <= 1e-12 * factor * value
+                if 0.0 < value < _NO_LIMIT and not same:
+                    data[field] = factor * value
             if "range" in data:
-                ratio, offset = data.get("ratio", 1.0), data.get("offset", 0.0)
-                data["range"] = tuple(sorted(ratio * limit + offset for limit in data["range"]))
+                data["range"] = tuple(sorted(motor.ratio * limit + motor.offset for limit in data["range"]))
         return data
 
     def _closure(
         self,
         number: int,
-        pair: Any,
+        pair: tuple[str, str],
         kind: str,
         marks: dict[str, Mark],
         joints: list[ChainJoint],
@@ -265,19 +252,19 @@ def _closing(name: str, kind: str, one: Mark, two: Mark) -> ChainJoint:
     data: dict[str, Any] = {"name": name, "kind": kind, "between": (one.body, two.body), "at": _list(one.pose[:3, 3])}
     if kind in ("revolute", "prismatic"):
         data["axis"] = _list(one.pose[:3, 0])
-    return ChainJoint.model_validate(data)
+    return checked_joint(data)
 
 
 def _inertial(link: ET.Element) -> Body:
     """A link's body in its own frame."""
     part = link.find("inertial")
     if part is None:
-        return body(0.0, np.zeros(3), np.zeros((3, 3)))
+        return EMPTY_BODY
     where = _origin(part)
     mass, moments = part.find("mass"), part.find("inertia")
     tensor = np.zeros((3, 3))
     if moments is not None:
-        for i, j, key in ((0, 0, "ixx"), (0, 1, "ixy"), (0, 2, "ixz"), (1, 1, "iyy"), (1, 2, "iyz"), (2, 2, "izz")):
+        for key, (i, j) in INERTIA_ENTRIES.items():
             tensor[i, j] = tensor[j, i] = _number(moments, key)
     value = 0.0 if mass is None else _number(mass, "value")
     if value < 0.0:

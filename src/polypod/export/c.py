@@ -13,7 +13,7 @@ from ..kernels import Expression
 from ..model import Model
 from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
-from .code import Dialect, body, exported, identifier, ports
+from .code import Dialect, body, identifier, named_expression, ports
 from .example import main_file
 from .header import Target, comment
 from .struct import Struct
@@ -49,12 +49,12 @@ _TARGET = Target(
     program=main_file,
 )
 _DIALECTS: dict[Precision, Dialect] = {"double": DOUBLE, "float": _FLOAT}
-_BESIDE = 1.2
-"""The stack without optimisation by that of all values: beside them clang 14 keeps up to 13 % for values on their way
-(control_step of a hexapod), gcc 12 below 1 %."""
-_SPARED = 4
-"""The least that optimising spares of the stack: of what -O0 takes gcc 12 keeps 6 to 11 % with -O1 to -O3, clang 7 to
-17 % (inverse dynamics of kim-ryu, pedrammehr, staicu)."""
+_STACK_OVERHEAD = 1.2
+"""Stack without optimisation over what all values take: clang 14 adds up to 13 % (control_step of a hexapod), gcc 12
+below 1 %."""
+_STACK_SAVED = 4
+"""Factor by which optimising reduces the stack at least: gcc 12 needs 6 to 11 % of what -O0 takes with -O1 to -O3,
+clang 7 to 17 % (inverse dynamics of kim-ryu, pedrammehr, staicu)."""
 _ROUNDS = (
     "Every iteration takes {} rounds, whatever the state: calls differ in time by the processor's caches only. Look at "
     "residual and converged, which say whether that was enough."
@@ -104,7 +104,7 @@ def export_c(
     if function == STEP:
         name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
-        name, expression = exported(model, function, friction, numbers or False)
+        name, expression = named_expression(model, function, friction, numbers or False)
         if not isinstance(expression, Iteration):
             rounds, end = None, single
         name += end
@@ -159,8 +159,8 @@ def definition(
     static: bool = False,
     struct: Struct | None = None,
 ) -> str:
-    """The text of a C function; its parameters are an array, or members of a struct."""
-    prototype = _prototype(name, expression, number_of(dialect), struct)
+    """The text of a C function; the robot's numbers that are inputs are an array, or members of a struct."""
+    prototype = _prototype(name, expression, number_type(dialect), struct)
     code = body(expression, dialect) if struct is None else body(expression, dialect, struct.access)
     for label, _ in (pair for side in ports(expression) for pair in side):
         if not re.search(rf"\b{label}\b", code):
@@ -168,7 +168,7 @@ def definition(
     return f"{'static ' if static else ''}{prototype}\n{{\n{code}}}\n"
 
 
-def number_of(dialect: Dialect) -> Precision:
+def number_type(dialect: Dialect) -> Precision:
     """The type of numbers in a dialect of C."""
     return "float" if dialect.suffix else "double"
 
@@ -177,10 +177,10 @@ def _target(precision: Precision, code: str, struct: Struct | None, rounds: int 
     """What the header says of the language, with the stack that the code takes at most."""
     size = 8 if precision == "double" else 4
     numbers = code.count(f"const {precision} ") + sum(map(int, re.findall(rf"{precision} \w+\[(\d+)\];", code)))
-    most = math.ceil(_BESIDE * numbers * size / 1000)
+    most = math.ceil(_STACK_OVERHEAD * numbers * size / 1000)
     stack = (
         f"No recursion, no static data. Without optimisation (-O0) every value has its own place and the stack takes "
-        f"{most} kB at most; with -O1 and above {-(-numbers * size // (1000 * _SPARED))} kB at most."
+        f"{most} kB at most; with -O1 and above {-(-numbers * size // (1000 * _STACK_SAVED))} kB at most."
     )
     more = [SINGLE] if precision == "float" else []
     if rounds:
@@ -214,8 +214,8 @@ def control_step(
         )
     name = identifier(f"{model.robot.name}_{STEP}{'' if friction else '_without_friction'}{end}")
     struct = None if numbers is None else Struct(name, dialect, numbers)
-    parts = {part: exported(model, part, friction, numbers or False)[1] for part in _PARTS}
-    number = number_of(dialect)
+    parts = {part: named_expression(model, part, friction, numbers or False)[1] for part in _PARTS}
+    number = number_type(dialect)
     taken: dict[str, Port] = {}
     given: dict[str, Port] = {}
     for one in parts.values():

@@ -73,14 +73,17 @@ class Dialect:
     rounds: int = 0
 
 
-def exported(
+def named_expression(
     model: Model, function: str, friction: bool, parameters: bool | ChosenNumbers = False
 ) -> tuple[str, Expression | Iteration]:
-    """Name and symbols of a model function; its numbers are constants in it, or inputs: all, or those chosen."""
-    known = functions(model)
+    """Name of a model function in exported code, and its expression.
+
+    The robot's numbers are constants in it, or inputs: all of them (``parameters``), or those chosen.
+    """
+    known = available_functions(model)
     if function not in known:
         raise UnknownNameError("model function", function, known)
-    name = named(model, function, friction)
+    name = function_name(model, function, friction)
     if isinstance(parameters, ChosenNumbers):
         mechanism = mechanism_of(model, parameters)
         return name, chosen_inputs(model.kernels.expression(mechanism, function, friction), mechanism, parameters)
@@ -100,7 +103,7 @@ def chosen_inputs(
     return expression.rebound(numbers.expressions(mechanism.numbers), numbers.port)
 
 
-def named(model: Model, function: str, friction: bool) -> str:
+def function_name(model: Model, function: str, friction: bool) -> str:
     """The name of an exported function: two that differ in their friction can be linked together."""
     without = "" if friction or not takes_friction(function) else "_without_friction"
     return identifier(f"{model.robot.name}_{function}{without}")
@@ -112,7 +115,7 @@ def takes_friction(function: str) -> bool:
     return method is not None and "friction" in signature(method).parameters
 
 
-def functions(model: Model) -> tuple[str, ...]:
+def available_functions(model: Model) -> tuple[str, ...]:
     """Functions that a robot has: a rigid platform has no shape, coordinates do not tell how a flexible one moves.
 
     Motions are solved for platforms only that move as their legs let them; coordinates of joints are found where they

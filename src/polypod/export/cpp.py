@@ -12,7 +12,7 @@ from ..model import Model
 from ..parameters.chosen import ChosenNumbers
 from ..symbols.expression import Iteration, Port
 from .c import HELPERS, SINGLE, STEP, Precision, checked_precision, control_step, definition, helpers
-from .code import Dialect, exported, identifier, namespace, ports
+from .code import Dialect, identifier, named_expression, namespace, ports
 from .example import cpp_file
 from .header import Target, comment
 from .struct import Struct
@@ -63,7 +63,7 @@ def export_cpp(
     if function == STEP:
         name, expression, code, struct = control_step(model, friction, dialect, end, numbers)
     else:
-        name, expression = exported(model, function, friction, numbers or False)
+        name, expression = named_expression(model, function, friction, numbers or False)
         name += end
         struct = None if numbers is None else Struct(name, dialect, numbers)
         code = definition(name, expression, dialect, struct=struct)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..kernels import Expression
 from ..model import Model
 from ..symbols.expression import Iteration
-from .code import Dialect, body, exported, ports
+from .code import Dialect, body, named_expression, ports
 from .example import script_file
 from .header import Target, comment
 
@@ -48,7 +48,7 @@ def export_js(
     >>> next(line for line in source.splitlines() if line.startswith("export"))
     'export function kim_ryu_inverse_kinematics(pose, q, quality) {'
     """
-    name, expression = exported(model, function, friction, parameters)
+    name, expression = named_expression(model, function, friction, parameters)
     parts = [comment(model, name, expression, friction, _TARGET) + "\n"]
     if expression.parameters is not None:
         parts.append("".join(_numbers(model)))

@@ -5,7 +5,7 @@ ratio; all are at ``home`` in the first position and in the keyframe of that nam
 the robot there. Loops are equalities, soft as MuJoCo has them: one line of the file states how stiff. What MuJoCo has
 no element for (dry friction by reaction, limits of drives, moments that are zero) stands in custom numbers, of which
 MuJoCo takes no notice and from which import restores it; the robot file itself stands in a custom text, see
-:mod:`polypod.exchange.kept`.
+:mod:`polypod.exchange.embedded`.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from ..errors import InputError
 from ..exchange import linkage_of
 from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE, massless
-from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, sealed
+from ..exchange.mjcf import BEYOND_DRIVE, BEYOND_FRICTION, PLATFORM_KEY, custom_name, embed_robot
 from ..files import dumps
 from ..kernels.interpret import interpreted
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .example import LEAST
 from .shapes import bars
-from .text import add, comment, file_name, numbers
-from .tree import Node, Tree, parts, tree_of
+from .text import add, document, file_name, numbers
+from .tree import Node, Tree, elementary_joints, tree_of
 
 _SMALLEST = 1e-14
 """Moments [kg m^2] below which MuJoCo refuses a body; it asks for 1e-15."""
@@ -57,7 +57,7 @@ class _Writer:
     def __init__(self, tree: Tree, model: Model, time_constant: float, impedance: float) -> None:
         self.tree, self.model = tree, model
         self.remarks = left_out(model)
-        self.rest: list[str] = []
+        self.home_positions: list[str] = []
         self.armatures: dict[str, float] = {}
         self.root = ET.Element("mujoco", model=tree.name)
         self._options(time_constant, impedance)
@@ -86,10 +86,8 @@ class _Writer:
         self._loops()
         self._motors()
         self._home()
-        sealed(self.root, dumps(self.model.robot))
-        self.root.insert(0, ET.Comment(comment(self.model, self.remarks)))
-        ET.indent(self.root)
-        return ET.tostring(self.root, encoding="unicode") + "\n"
+        embed_robot(self.root, dumps(self.model.robot))
+        return document(self.root, self.model, self.remarks)
 
     # -- bodies --------------------------------------------------------------------------------------------------------
 
@@ -145,7 +143,7 @@ class _Writer:
             tensor = tensor + low * np.eye(3)
             self.remarks.append(f"{name}: {low:.1e} kg m^2 added to its moments, none of which may be zero in MuJoCo")
         full = _six(tensor)
-        add(element, "inertial", pos=tree.within(name, one.com), mass=one.mass, fullinertia=full)
+        add(element, "inertial", pos=tree.point_in_body(name, one.com), mass=one.mass, fullinertia=full)
 
     def _beyond(self, field: str, part: str, values: Any) -> None:
         """Numbers of a part that import reads and MuJoCo does not."""
@@ -160,29 +158,24 @@ class _Writer:
     # -- joints --------------------------------------------------------------------------------------------------------
 
     def _joints(self, element: ET.Element, name: str, joint: ChainJoint) -> None:
-        where = self.tree.within(name, joint.at)
+        where = self.tree.point_in_body(name, joint.at)
         if joint.kind == "spherical":
             add(element, "joint", name=joint.name, type="ball", pos=where, **_damping(joint.friction))
             self._dry(joint.friction, joint.name)
-            self.rest.append("1 0 0 0")
+            self.home_positions.append("1 0 0 0")
             return
-        for part in parts(joint):
+        for part in elementary_joints(joint):
             kind = "slide" if part.kind == "prismatic" else "hinge"
-            data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.turned(name, part.axis)}
-            if joint.name in self.armatures:
-                data["armature"] = self.armatures[joint.name]
-            reference = 0.0
-            if part.leads and joint.actuated:
-                reference = joint.offset / joint.ratio
-                if joint.rotor:
-                    data["armature"] = joint.rotor * joint.ratio**2
-                if reference:
-                    data["ref"] = reference
+            data: dict[str, Any] = {"type": kind, "pos": where, "axis": self.tree.direction_in_body(name, part.axis)}
+            driven = part.has_coordinate and bool(joint.actuated)
+            armature = self.armatures.get(joint.name, 0.0) + (joint.rotor * joint.ratio**2 if driven else 0.0)
+            reference = joint.offset / joint.ratio if driven else 0.0
+            data |= {key: value for key, value in (("armature", armature), ("ref", reference)) if value}
             if part.range is not None:
                 data["range"] = [reference + limit for limit in part.range]
             add(element, "joint", name=part.name, **data, **_damping(part.friction))
             self._dry(part.friction, part.name)
-            self.rest.append(repr(reference))
+            self.home_positions.append(repr(reference))
 
     def _dry(self, friction: Friction, label: str) -> None:
         """Friction that MuJoCo's joints do not have."""
@@ -207,7 +200,7 @@ class _Writer:
                 at = np.array(joint.at)
                 places = [(f"{joint.name}-1", at - arm), (f"{joint.name}-2", at + arm)]
             for name, point in places:
-                add(element, "connect", name=name, **ends, anchor=tree.within(first, point))
+                add(element, "connect", name=name, **ends, anchor=tree.point_in_body(first, point))
         for one, two in tree.welds:
             add(element, "weld", name=f"{one} and {two}", body1=one, body2=two)
 
@@ -228,7 +221,7 @@ class _Writer:
 
     def _home(self) -> None:
         keys = add(self.root, "keyframe")
-        add(keys, "key", name="home", qpos=" ".join(self.rest), ctrl=_holding(self.model))
+        add(keys, "key", name="home", qpos=" ".join(self.home_positions), ctrl=_holding(self.model))
 
 
 def _holding(model: Model) -> Array:

@@ -16,17 +16,18 @@ from ..exchange import linkage_of
 from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE
 from ..exchange.simplify import simplified
+from ..exchange.urdf import INERTIA_ENTRIES
 from ..legs.chain import ChainJoint
 from ..model import Model
 from .shapes import bars, roll_pitch_yaw
-from .text import add, comment, file_name, numbers
-from .tree import Part, Tree, backward, parts, tree_of
+from .text import add, document, file_name, numbers
+from .tree import ElementaryJoint, Tree, elementary_joints, reversed_joint, tree_of
 
 _KINDS = {"revolute": "revolute", "prismatic": "prismatic", "universal": "universal", "spherical": "ball"}
 _FREE = 1e16
 _THIN = 1e-5
-"""Part of a body's largest moment that is added to what is nearer to a rod or a plate; libsdformat's principal moments
-are good to 1e-6."""
+"""Part of a body's largest moment that is added to a body which is nearer to a rod or a plate than this: libsdformat's
+principal moments are good to 1e-6."""
 
 
 def export_sdf(model: Model) -> str:
@@ -59,14 +60,12 @@ class _Writer:
         frame = add(self.body, "frame", name=f"{tree.platform}-frame", attached_to=tree.platform)
         home = self.model.robot.home.matrix
         angles = roll_pitch_yaw(home[:3, :3])
-        add(frame, "pose", [*tree.within(tree.platform, home[:3, 3]), *angles], relative_to=tree.platform)
+        add(frame, "pose", [*tree.point_in_body(tree.platform, home[:3, 3]), *angles], relative_to=tree.platform)
         self.remarks.append(f"Gravity of its world: {numbers(tree.gravity)} m/s^2.")
         rotors = [joint.name for joint in tree.driven if joint.rotor]
         if rotors:
             self.remarks.append(f"left out: rotors of {', '.join(rotors)}, for which SDF has no place")
-        self.root.insert(0, ET.Comment(comment(self.model, self.remarks)))
-        ET.indent(self.root)
-        return ET.tostring(self.root, encoding="unicode") + "\n"
+        return document(self.root, self.model, self.remarks)
 
     def _link(self, name: str) -> None:
         tree, one = self.tree, self.tree.bodies[name]
@@ -78,10 +77,9 @@ class _Writer:
         add(link, "pose", [*tree.frames[name][:3, 3], 0, 0, 0])
         inertial = add(link, "inertial")
         add(inertial, "mass", [one.mass])
-        add(inertial, "pose", [*tree.within(name, one.com), 0, 0, 0])
+        add(inertial, "pose", [*tree.point_in_body(name, one.com), 0, 0, 0])
         inertia, tensor = add(inertial, "inertia"), self._tensor(name)
-        keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-        for key, place in keys.items():
+        for key, place in INERTIA_ENTRIES.items():
             add(inertia, key, [tensor[place]])
         for number, bar in enumerate(bars(tree, name)):
             visual = add(link, "visual", name=f"bar{number + 1}")
@@ -106,14 +104,14 @@ class _Writer:
                 f"joint {joint.name}: SDF has no {joint.kind} joint; write a revolute and a prismatic one with a body "
                 "between them"
             )
-        joint = joint if joint.between[1] != BASE else backward(joint)
+        joint = joint if joint.between[1] != BASE else reversed_joint(joint)
         parent, child = joint.between
         element = add(self.body, "joint", name=self._free_name(joint.name), type=_KINDS[joint.kind])
-        add(element, "pose", [*self.tree.within(child, joint.at), 0, 0, 0])
+        add(element, "pose", [*self.tree.point_in_body(child, joint.at), 0, 0, 0])
         add(element, "parent", "world" if parent == BASE else parent)
         add(element, "child", child)
         if joint.kind != "spherical":
-            for tag, part in zip(("axis", "axis2"), parts(joint), strict=False):
+            for tag, part in zip(("axis", "axis2"), elementary_joints(joint), strict=False):
                 self._axis(element, tag, part, joint)
         if joint.kind == "spherical" and (joint.friction.viscous or joint.friction.drag):
             self.remarks.append(f"left out: friction of the ball joint {joint.name}, for which SDF has no place")
@@ -125,7 +123,7 @@ class _Writer:
             name += "-joint"
         return name
 
-    def _axis(self, above: ET.Element, tag: str, part: Part, joint: ChainJoint) -> None:
+    def _axis(self, above: ET.Element, tag: str, part: ElementaryJoint, joint: ChainJoint) -> None:
         element = add(above, tag)
         add(element, "xyz", part.axis)
         limit = add(element, "limit")
@@ -136,8 +134,8 @@ class _Writer:
             add(limit, "effort", [abs(joint.ratio) * joint.max_force])
         if joint.max_speed is not None:
             add(limit, "velocity", [joint.max_speed / abs(joint.ratio)])
-        if joint.friction.viscous or joint.friction.drag:
+        if part.friction.viscous or part.friction.drag:
             dynamics = add(element, "dynamics")
-            values = {"damping": joint.friction.viscous, "friction": joint.friction.drag}
+            values = {"damping": part.friction.viscous, "friction": part.friction.drag}
             for key, value in (values | {"spring_reference": 0.0, "spring_stiffness": 0.0}).items():
                 add(dynamics, key, [value])

@@ -48,11 +48,11 @@ def roll_pitch_yaw(turn: Array) -> Array:
 
 def bars(tree: Tree, name: str) -> list[Bar]:
     """Bars of a body."""
-    points = [tree.within(name, point) for point in tree.joint_points(name)]
+    points = [tree.point_in_body(name, point) for point in tree.joint_points(name)]
     if len(points) == 2:
         pairs = [(points[0], points[1])]
     else:
-        middle = tree.within(name, tree.bodies[name].com) if len(points) < 2 else np.mean(points, axis=0)
+        middle = tree.point_in_body(name, tree.bodies[name].com) if len(points) < 2 else np.mean(points, axis=0)
         pairs = [(middle, point) for point in points]
     found = [Bar(a, b, _THICK * tree.size) for a, b in pairs]
     return [bar for bar in found if bar.length > 1e-6 * tree.size]

@@ -35,7 +35,14 @@ def file_name(model: Model) -> str:
     return safe_names.file_name(model.robot.name)
 
 
-def comment(model: Model, remarks: list[str]) -> str:
+def document(root: ET.Element, model: Model, remarks: list[str]) -> str:
+    """The text of a file: its elements, indented, with a comment on top."""
+    root.insert(0, ET.Comment(_comment(model, remarks)))
+    ET.indent(root)
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _comment(model: Model, remarks: list[str]) -> str:
     """The comment on top of a file: what it is, what is driven, what was left out; no double hyphens, as XML wants."""
     lines = [f"{model.robot.title or model.robot.name}: written by polypod from its robot file, SI units and radians."]
     lines += [f"Actuator {k + 1}: {a.name}, force in {a.force_unit}." for k, a in enumerate(model.actuators)]

@@ -1,9 +1,9 @@
 """A robot's linkage as the tree that other programs' files need: which joints are kept, which loops are cut, and how.
 
 Joints with an actuator are kept, then those of few freedoms and near the base; what is cut is a spherical joint or a
-hinge where it can be. A cut joint without friction and range is stated as points that stay together. Any other cut
-leaves the joint whole and goes through a body: one half of it hangs on the joint, the other on the tree, and the halves
-are fixed together.
+hinge where it can be. A cut joint without actuator, friction and range is stated as points that stay together. Any
+other cut leaves the joint whole and goes through a body: one half of it hangs on the joint, the other on the tree, and
+the halves are fixed together.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body, Friction
-from ..exchange.graph import distances
-from ..exchange.linkage import BASE, Linkage, body, changed
+from ..exchange.graph import joint_distances
+from ..exchange.linkage import BASE, Linkage, body, changed, extent
 from ..exchange.simplify import rigid_bodies
 from ..legs.chain import ChainJoint
 from ..legs.spanning import spanning
@@ -71,16 +71,15 @@ class Tree:
 
     @property
     def size(self) -> float:
-        """Largest distance between joints [m]."""
-        points = np.array([node.joint.at for node in self.nodes])
-        return float(np.linalg.norm(points.max(axis=0) - points.min(axis=0))) or 1.0
+        """Diagonal [m] of the bounding box of the joints."""
+        return extent(node.joint.at for node in self.nodes)
 
-    def within(self, name: str, point: Any) -> Array:
+    def point_in_body(self, name: str, point: Any) -> Array:
         """A point (3) of the base frame in a body's own."""
         frame = self.frames[name]
         return np.asarray(frame[:3, :3].T @ (np.asarray(point, dtype=float) - frame[:3, 3]))
 
-    def turned(self, name: str, direction: Any) -> Array:
+    def direction_in_body(self, name: str, direction: Any) -> Array:
         """A direction (3) of the base frame in a body's own."""
         return np.asarray(self.frames[name][:3, :3].T @ np.asarray(direction, dtype=float))
 
@@ -104,7 +103,7 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
     welds: list[tuple[str, str]] = []
     cuts: list[ChainJoint] = []
     for joint in cut:
-        if whole_cuts or (joint.kind in ("spherical", "revolute") and _plain(joint)):
+        if whole_cuts or (joint.kind in ("spherical", "revolute") and _ideal(joint)):
             cuts.append(joint)
             continue
         first, second = joint.between
@@ -114,7 +113,7 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
         bodies[split] = bodies[half] = body(0.5 * one.mass, np.array(one.com), 0.5 * one.central_inertia)
         kept.append(changed(joint, between=tuple(half if name == split else name for name in joint.between)))
         welds.append((split, half))
-    joints = _rooted(kept)
+    joints = _outward(kept)
     home = linkage.marks[platform].pose
     frames = {BASE: np.eye(4)}
     for joint in joints:
@@ -131,39 +130,42 @@ def tree_of(linkage: Linkage, whole_cuts: bool = False, platform_frame: bool = T
         tuple(cuts),
         tuple(welds),
         frames,
-        tuple(sorted((joint for joint in joints if joint.actuated), key=lambda joint: order.index(joint.name))),
+        tuple(sorted((j for j in (*joints, *cuts) if j.actuated), key=lambda joint: order.index(joint.name))),
     )
 
 
-def _plain(joint: ChainJoint) -> bool:
+def _ideal(joint: ChainJoint) -> bool:
+    """Whether a joint does nothing but constrain: it has no actuator, friction or range."""
+    if joint.actuated:
+        return False
     return all(one == Friction() for one in joint.friction_by_motion.values()) and not (joint.range or joint.ranges)
 
 
 def _spanning(joints: tuple[ChainJoint, ...]) -> tuple[list[ChainJoint], list[ChainJoint]]:
     """Joints that join all bodies without a loop, and the others."""
-    far = distances(joints)
+    far = joint_distances(joints)
     order = sorted(
         joints,
-        key=lambda j: (not j.actuated, _plain(j), -_CUT_FIRST.index(j.kind), min(far[name] for name in j.between)),
+        key=lambda j: (not j.actuated, _ideal(j), -_CUT_FIRST.index(j.kind), min(far[name] for name in j.between)),
     )
     tree, _ = spanning(order, [joint.between for joint in order])
     kept = {joint.name for joint in tree}
     return [j for j in joints if j.name in kept], [j for j in joints if j.name not in kept]
 
 
-def _rooted(joints: list[ChainJoint]) -> list[ChainJoint]:
-    """Joints turned so that each leads away from the base, every parent before its children."""
+def _outward(joints: list[ChainJoint]) -> list[ChainJoint]:
+    """Joints, reversed where needed, so that each leads away from the base, every parent before its children."""
     reached, waiting, found = {BASE}, list(joints), []
     while waiting:
         joint = next(j for j in waiting if (j.between[0] in reached) != (j.between[1] in reached))
         waiting.remove(joint)
-        outward = joint if joint.between[0] in reached else backward(joint)
+        outward = joint if joint.between[0] in reached else reversed_joint(joint)
         reached.add(outward.between[1])
         found.append(outward)
     return found
 
 
-def backward(joint: ChainJoint) -> ChainJoint:
+def reversed_joint(joint: ChainJoint) -> ChainJoint:
     """The same joint stated from its second body: turning b against a about e is turning a against b about -e."""
     fields: dict[str, Any] = {"between": joint.between[::-1]}
     if joint.axis is not None:
@@ -175,23 +177,28 @@ def backward(joint: ChainJoint) -> ChainJoint:
     return changed(joint, **fields)
 
 
-class Part(NamedTuple):
-    """A hinge or slide that a joint is made of where a format has no other: its axis (3) at home, its friction, how far
-    it moves from home [m or rad], and whether its coordinate is the joint's own, which an actuator drives."""
+class ElementaryJoint(NamedTuple):
+    """A joint of one freedom, of which formats without universal, spherical or cylindrical joints build these.
+
+    ``axis`` (3) is at home, base frame, ``range`` how far it moves from home [m or rad]. One that ``has_coordinate``
+    moves by the joint's own coordinate, which an actuator may drive.
+    """
 
     name: str
     kind: str
     axis: Any
     friction: Friction
     range: tuple[float, float] | None
-    leads: bool
+    has_coordinate: bool
 
 
-def parts(joint: ChainJoint) -> list[Part]:
-    """Hinges and slides of a joint, from its first body to its second; a spherical one turns about x, y, z.
+def elementary_joints(joint: ChainJoint) -> list[ElementaryJoint]:
+    """Elementary joints in series that a joint is equal to, from its first body to its second.
+
+    Those of a spherical joint turn about x, y, z.
 
     >>> joint = ChainJoint(name="c", kind="cylindrical", between=("a", "b"), at=(0, 0, 0), axis=(0, 0, 1))
-    >>> [(part.name, part.kind, part.leads) for part in parts(joint)]
+    >>> [(part.name, part.kind, part.has_coordinate) for part in elementary_joints(joint)]
     [('c-1', 'prismatic', False), ('c', 'revolute', True)]
     """
     ranges, frictions = joint.ranges_by_motion, joint.friction_by_motion
@@ -207,8 +214,8 @@ def parts(joint: ChainJoint) -> list[Part]:
     found = []
     for number, (motion, axis) in enumerate(axes):
         slides = motion == "translation"
-        leads = len(axes) == 1 or motion == own
-        name = joint.name if leads else f"{joint.name}-{number + 1}"
-        friction = frictions["translation" if slides else "rotation"]
-        found.append(Part(name, "prismatic" if slides else "revolute", axis, friction, ranges.get(motion), leads))
+        has_coordinate = len(axes) == 1 or motion == own
+        name = joint.name if has_coordinate else f"{joint.name}-{number + 1}"
+        kind, friction = ("prismatic", "translation") if slides else ("revolute", "rotation")
+        found.append(ElementaryJoint(name, kind, axis, frictions[friction], ranges.get(motion), has_coordinate))
     return found

@@ -15,14 +15,15 @@ import numpy as np
 from ..exchange import linkage_of
 from ..exchange.left_out import left_out
 from ..exchange.linkage import BASE, massless
-from ..exchange.urdf import SIDE, sealed
+from ..exchange.loops_file import SUFFIX, Motor
+from ..exchange.urdf import INERTIA_ENTRIES, embed_robot
 from ..files import dumps
 from ..legs.chain import ChainJoint
 from ..model import Model
 from ..yaml12 import to_yaml
 from .shapes import bars, roll_pitch_yaw
-from .text import add, comment, file_name
-from .tree import Part, Tree, parts, tree_of
+from .text import add, document, file_name
+from .tree import ElementaryJoint, Tree, elementary_joints, tree_of
 
 _FREE = 1e9
 """What stands for no limit where URDF demands one."""
@@ -38,7 +39,7 @@ def urdf_files(model: Model) -> dict[str, str]:
     """Both files by name; the tree is the last."""
     tree, side = export_urdf(model)
     name = file_name(model)
-    return {f"{name}{SIDE}": side, f"{name}.urdf": tree}
+    return {f"{name}{SUFFIX}": side, f"{name}.urdf": tree}
 
 
 class _Writer:
@@ -64,11 +65,10 @@ class _Writer:
         link, one = add(self.root, "link", name=name), tree.bodies[name]
         if not massless(one):
             inertial = add(link, "inertial")
-            add(inertial, "origin", xyz=tree.within(name, one.com), rpy="0 0 0")
+            add(inertial, "origin", xyz=tree.point_in_body(name, one.com), rpy="0 0 0")
             add(inertial, "mass", value=one.mass)
             tensor = tree.tensor(name)
-            keys = {"ixx": (0, 0), "ixy": (0, 1), "ixz": (0, 2), "iyy": (1, 1), "iyz": (1, 2), "izz": (2, 2)}
-            add(inertial, "inertia", **{key: tensor[ij] for key, ij in keys.items()})
+            add(inertial, "inertia", **{key: tensor[ij] for key, ij in INERTIA_ENTRIES.items()})
         for bar in bars(tree, name):
             visual = add(link, "visual")
             add(visual, "origin", xyz=bar.middle, rpy=bar.angles)
@@ -82,14 +82,14 @@ class _Writer:
         joint = add(self.root, "joint", name=f"{name}-joint", type="fixed")
         add(joint, "parent", link=parent)
         add(joint, "child", link=name)
-        add(joint, "origin", xyz=self.tree.within(parent, pose[:3, 3]), rpy=angles)
+        add(joint, "origin", xyz=self.tree.point_in_body(parent, pose[:3, 3]), rpy=angles)
 
     # -- joints --------------------------------------------------------------------------------------------------------
 
     def _chain(self, joint: ChainJoint, parent: str, child: str, at: Any) -> None:
         """The hinges and slides that a joint is in URDF, massless links between them."""
-        here, *others = parts(joint)
-        where = self.tree.within(parent, at)
+        here, *others = elementary_joints(joint)
+        where = self.tree.point_in_body(parent, at)
         for number, following in enumerate(others):
             below = f"{joint.name}-{number + 1}-link"
             add(self.root, "link", name=below)
@@ -97,14 +97,14 @@ class _Writer:
             here, parent, where = following, below, np.zeros(3)
         self._one(here, (parent, child), where, joint)
 
-    def _one(self, part: Part, ends: tuple[str, str], at: Any, joint: ChainJoint) -> None:
+    def _one(self, part: ElementaryJoint, ends: tuple[str, str], at: Any, joint: ChainJoint) -> None:
         type_ = "continuous" if part.kind == "revolute" and part.range is None else part.kind
         element = add(self.root, "joint", name=part.name, type=type_)
         add(element, "parent", link=ends[0])
         add(element, "child", link=ends[1])
         add(element, "origin", xyz=at, rpy="0 0 0")
         add(element, "axis", xyz=part.axis)
-        driven = part.leads and joint.actuated
+        driven = part.has_coordinate and joint.actuated
         force = abs(joint.ratio) * joint.max_force if driven and joint.max_force is not None else _FREE
         speed = joint.max_speed / abs(joint.ratio) if driven and joint.max_speed is not None else _FREE
         low, high = part.range or (-_FREE, _FREE)
@@ -135,24 +135,21 @@ class _Writer:
         rotors = [joint.name for joint in self.tree.driven if joint.rotor]
         remarks = left_out(self.model)
         if self.pairs:
-            beside = f"{file_name(self.model)}{SIDE}"
+            beside = f"{file_name(self.model)}{SUFFIX}"
             remarks.append(f"Loops are in {beside}: pairs of links that meet (3d) or are fixed together (6d).")
         if rotors:
             remarks.append(f"Rotors of {', '.join(rotors)} are there too: URDF has no place for them.")
-        self.root.insert(0, ET.Comment(comment(self.model, remarks)))
-        ET.indent(self.root)
-        return ET.tostring(self.root, encoding="unicode") + "\n"
+        return document(self.root, self.model, remarks)
 
     def side_text(self) -> str:
         """Loops and motors as Gepetto's examples have them, and what else polypod needs to read the robot back."""
         motors = {}
         for joint in self.tree.driven:
-            fields = ("offset", "ratio", "rotor", "max_force", "max_speed")
-            default = type(joint).model_fields
-            given = {name: getattr(joint, name) for name in fields if getattr(joint, name) != default[name].default}
+            given = {name: getattr(joint, name) for name in Motor.model_fields}
+            given = {name: value for name, value in given.items() if value != Motor.model_fields[name].default}
             if given:
                 motors[joint.name] = given
         own = {"platform": f"{self.tree.platform}-frame", "gravity": list(self.tree.gravity), "motors": motors}
         names = [joint.name for joint in self.tree.driven]
         side = {"closed_loop": self.pairs, "type": self.kinds, "name_mot": names, "polypod": own}
-        return to_yaml(sealed(self.root, side, dumps(self.model.robot)))
+        return to_yaml(embed_robot(self.root, side, dumps(self.model.robot)))

@@ -16,7 +16,7 @@ def write_checksums(folder: Path) -> None:
     (folder / CHECKSUMS).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-def listed(folder: Path) -> dict[str, str]:
+def read_checksums(folder: Path) -> dict[str, str]:
     """Digest by file, as a folder's list states them; empty without a list."""
     try:
         text = (folder / CHECKSUMS).read_text(encoding="utf-8")
@@ -26,12 +26,12 @@ def listed(folder: Path) -> dict[str, str]:
     return {name: digest for digest, _, name in pairs if name}
 
 
-def strangers(folder: Path, ours: Collection[str]) -> list[str]:
+def foreign_files(folder: Path, ours: Collection[str]) -> list[str]:
     """Files and links of a folder that polypod did not write there: not listed.
 
     Without a list (results of older versions): not in ``ours``, or no picture in one of the folders among them.
     """
-    known = listed(folder)
+    known = read_checksums(folder)
     names = [path.relative_to(folder) for path in _files(folder)]
     if known:
         return sorted(name.as_posix() for name in names if name.as_posix() not in known and name != Path(CHECKSUMS))

@@ -19,12 +19,12 @@ from ..description.advice import advice
 from ..errors import Fault, FileError, UnknownNameError, short_repr
 from .documents import parse
 from .per_leg import and_others
-from .schema import NOWHERE, Location, Models, fields_of, owner_of, robot_model_at, unit_at
+from .schema import LOOKUP_ERRORS, Location, Models, fields_of, owner_hint, robot_model_at, unit_at
 from .short_forms import short_fields
 
 __all__ = ["Location", "line_of", "place_of", "structure_faults", "validated", "validation_faults"]
 
-Stated = TypeVar("Stated", bound=BaseModel)
+Schema = TypeVar("Schema", bound=BaseModel)
 
 _WANTED = {
     "float_type": "must be a number",
@@ -44,20 +44,20 @@ def validation_faults(
     document: dict[str, Any],
     node: yaml.Node | None,
     models: Models | None = None,
-    written: Callable[[Location], Location] = lambda location: location,
+    in_file: Callable[[Location], Location] = lambda location: location,
     above: Location = (),
 ) -> list[Fault]:
     """Faults of a document that failed its validation; one in ``leg_defaults`` is reported there, once.
 
-    ``models`` gives the data class of the mapping at a location of the document; a robot's unless given. ``written``
+    ``models`` gives the data class of the mapping at a location of the document; a robot's unless given. ``in_file``
     gives the place in the file of a place in the document, ``above`` is the place of what was validated.
     """
     lines = dict(_lines(node, ()))
     alike: dict[tuple[str | int | None, ...], dict[Location, Fault]] = defaultdict(dict)
     for details, location in _leaves(error, above):
-        location, message = _words(details, location, document, models or robot_model_at)
+        location, message = _message(details, location, document, models or robot_model_at)
         leg = location[:2]  # of the legs written out
-        location = _written(written(location), lines)
+        location = _in_defaults(in_file(location), lines)
         fault = Fault(".".join(map(str, location)), message, _line(location, lines))
         # equal faults of several legs are one if they stand in one line, or if all legs lack (or have) the same field
         missing = message.startswith(("missing", "unknown")) and location[:1] == ("legs",) and len(location) == 3
@@ -77,8 +77,8 @@ def validation_faults(
 
 
 def validated(
-    kind: type[Stated], text: str, origin: str, error: type[FileError], models: Models, folder: str | Path = "."
-) -> Stated:
+    kind: type[Schema], text: str, origin: str, error: type[FileError], models: Models, folder: str | Path = "."
+) -> Schema:
     """The data of a kind that a YAML text states; files it names are below ``folder``.
 
     Raises ``error`` with every fault and its line; ``models`` gives the data class of the mapping at a location.
@@ -124,8 +124,8 @@ def _leaves(errors: ValidationError, above: Location) -> Iterator[tuple[Any, Loc
             yield error, location
 
 
-def _words(error: Any, location: Location, document: dict[str, Any], models: Models) -> tuple[Location, str]:
-    """The field that an error of pydantic is about, and its message."""
+def _message(error: Any, location: Location, document: dict[str, Any], models: Models) -> tuple[Location, str]:
+    """The location of the field that an error of pydantic is about, and the message for it."""
     message = error["msg"].removeprefix("Value error, ")
     if error["type"] == "missing":
         return location, "missing: this field is required"
@@ -133,7 +133,7 @@ def _words(error: Any, location: Location, document: dict[str, Any], models: Mod
         model = models(location[:-1], document)
         known = (*model.file_fields(), *short_fields(model))
         unknown = str(UnknownNameError("field", str(location[-1]), known))
-        return location, unknown + owner_of(str(location[-1]), location[:-1], document, models)
+        return location, unknown + owner_hint(str(location[-1]), location[:-1], document, models)
     if error["type"] == "value_error":
         blamed = _BLAMED.fullmatch(message)
         if blamed is None:
@@ -156,7 +156,7 @@ def _as_written(location: Location, document: dict[str, Any], checked: Any) -> A
     for part in location:
         try:
             value = value[part]
-        except NOWHERE:
+        except LOOKUP_ERRORS:
             return checked
     return value if isinstance(value, str) and not isinstance(checked, str) else checked
 
@@ -177,7 +177,7 @@ def _instead(kind: str, got: Any, unit: str) -> str:
     return advice(got, unit) if isinstance(got, str) else ""
 
 
-def _written(location: Location, lines: dict[Location, int]) -> Location:
+def _in_defaults(location: Location, lines: dict[Location, int]) -> Location:
     """Where a leg's field stands in the file: at the leg, or among the defaults."""
     defaults: Location = ("leg_defaults", *location[2:])
     of_leg = location[:1] == ("legs",) and len(location) > 2 and location[:3] not in lines
@@ -186,7 +186,7 @@ def _written(location: Location, lines: dict[Location, int]) -> Location:
 
 def _line(location: Location, lines: dict[Location, int]) -> int | None:
     """Line of a field, or of the nearest that holds it."""
-    location = _written(location, lines)
+    location = _in_defaults(location, lines)
     return next((lines[location[:n]] for n in range(len(location), -1, -1) if location[:n] in lines), None)
 
 

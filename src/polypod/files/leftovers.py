@@ -12,6 +12,8 @@ from pathlib import Path
 from .safe_names import file_name
 
 _DAY = 86_400.0
+_CAN_ASK = os.name != "nt"
+"""Whether signal 0 asks if a process runs; on Windows it interrupts the process instead."""
 
 
 def partial_prefix(name: str) -> str:
@@ -26,7 +28,7 @@ def _machine() -> str:
 def clear_leftovers(target: Path) -> None:
     """Remove what processes that no longer run began to write for ``target``; results they had set aside come back.
 
-    Of processes on other machines, which cannot be asked, what is older than a day.
+    Of processes that cannot be asked (on other machines, on Windows) what is older than a day.
     """
     start = f".{target.name}-"
     with suppress(OSError):
@@ -45,7 +47,7 @@ def _abandoned(entry: Path, start: str) -> bool:
     number = rest.partition("-")[0]
     if not number.isdigit() or not rest:
         return False
-    if machine != _machine():
+    if machine != _machine() or not _CAN_ASK:
         return entry.lstat().st_mtime < time.time() - _DAY
     return not _runs(int(number))
 

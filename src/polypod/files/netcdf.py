@@ -66,8 +66,8 @@ def _stored(
         letters = texts.astype(f"S{width}").reshape(*values.shape, 1).view("S1")
         return (*dims, f"string{width}"), letters, {**about, "_Encoding": "utf-8"}
     whole = values.dtype.kind in "biu"
-    if whole and values.size and int(np.abs(values).max()) >= 2**31:
-        raise ValueError(f"integers of four bytes are at most {2**31 - 1}, got {int(np.abs(values).max())}")
+    if whole and values.size and not -(2**31) <= int(values.min()) <= int(values.max()) < 2**31:
+        raise ValueError(f"integers of four bytes are needed, got {int(values.min())} to {int(values.max())}")
     # not ascontiguousarray, which makes a list of a single number
     return tuple(dims), np.asarray(values, dtype=">i4" if whole else ">f8", order="C"), dict(about)
 

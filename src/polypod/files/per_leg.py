@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 
-def once(remarks: Iterable[tuple[str, str]], legs: Collection[str]) -> list[str]:
-    """Sentences ``field: text``; a remark that several legs share names the first of them and counts the others.
+def merge_remarks(remarks: Iterable[tuple[str, str]], legs: Collection[str]) -> list[str]:
+    """Remarks as sentences ``field: text``; one that several legs share names the first of them and counts the others.
 
     ``remarks`` are dotted fields (``leg1.link.mass``) with their texts, ``legs`` the names of the legs.
 
-    >>> once([("a.mass", "is zero"), ("b.mass", "is zero"), ("com", "is far")], ["a", "b"])
+    >>> merge_remarks([("a.mass", "is zero"), ("b.mass", "is zero"), ("com", "is far")], ["a", "b"])
     ['a.mass: is zero (and in 1 other leg)', 'com: is far']
     """
     alike: dict[tuple[str, str], list[str]] = {}
@@ -20,10 +20,10 @@ def once(remarks: Iterable[tuple[str, str]], legs: Collection[str]) -> list[str]
     return [f"{fields[0]}: {text}{and_others(len(fields) - 1)}" for (_, text), fields in alike.items()]
 
 
-def alike(broken: Sequence[str]) -> list[str]:
-    """Sentences ``leg: text`` with those of equal legs as one.
+def merge_sentences(broken: Sequence[str]) -> list[str]:
+    """Sentences ``leg: text``; those that differ in the leg only are one, which counts the others.
 
-    >>> alike(["leg1: length 0.3 m is outside 1 to 2 m", "leg2: length 0.3 m is outside 1 to 2 m"])
+    >>> merge_sentences(["leg1: length 0.3 m is outside 1 to 2 m", "leg2: length 0.3 m is outside 1 to 2 m"])
     ['leg1: length 0.3 m is outside 1 to 2 m (and in 1 other leg)']
     """
     first: dict[str, list[str]] = {}

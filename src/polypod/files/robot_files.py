@@ -35,8 +35,8 @@ from ..errors import (
 from ..yaml12 import Dumper, to_yaml
 from .documents import parse, read
 from .faults import line_of, place_of, structure_faults, validation_faults
-from .per_leg import once
-from .rounded import consistent
+from .per_leg import merge_remarks
+from .rounded_axes import align_rounded_axes
 from .settings import with_settings
 from .short_forms import Expanded, ShortFormError, expand
 from .unit_slips import suspicious_numbers
@@ -81,10 +81,10 @@ def _in_library(name: str) -> str:
     return f"{_OF_LIBRARY}{name!r}"
 
 
-def written_out(robot: str | Path) -> dict[str, Any]:
-    """The document of a robot file, defaults spread and short forms written out, not checked; much faster than a robot.
+def expanded_document(robot: str | Path) -> dict[str, Any]:
+    """The document of a robot file with leg defaults and short forms written out, not checked: faster than a robot.
 
-    >>> len(written_out("hexapod")["legs"])
+    >>> len(expanded_document("hexapod")["legs"])
     6
     """
     text, origin = _source(robot)
@@ -102,8 +102,8 @@ def with_file_lines(robot: str | Path | Robot) -> Iterator[None]:
             raise
         text, origin = _source(robot)
         document, node = parse(text, origin, RobotFileError, "a mapping")
-        written = _expanded(document, node, origin).written
-        fields = [".".join(map(str, written(place_of(fault.field)))) for fault in error.faults]
+        in_file = _expanded(document, node, origin).in_file
+        fields = [".".join(map(str, in_file(place_of(fault.field)))) for fault in error.faults]
         faults = [
             Fault(field, fault.message, fault.line or line_of(field, node))
             for field, fault in zip(fields, error.faults, strict=True)
@@ -145,7 +145,7 @@ def loads(
             lists = f", 'polypod check {robot.name}' lists them"
         else:
             what += ", and its file opts out of the check ('check: none')"
-        bodies = once(((f"{path}.inertia", problem) for path, problem in robot.unphysical.items()), names)
+        bodies = merge_remarks(((f"{path}.inertia", problem) for path, problem in robot.unphysical.items()), names)
         warnings.warn(UnphysicalWarning(what, what + lists, bodies), stacklevel=3)
     return robot
 
@@ -172,7 +172,7 @@ def _checked(whole: Expanded, node: Any, origin: str, folder: str | Path) -> Rob
     try:
         return Robot.model_validate(whole.document, context={"folder": Path(folder)})
     except ValidationError as error:
-        faults = validation_faults(error, whole.document, node, written=whole.written)
+        faults = validation_faults(error, whole.document, node, in_file=whole.in_file)
         raise RobotFileError(origin, faults) from error
 
 
@@ -228,7 +228,7 @@ _Dumper.add_representer(list, _vector)
 
 def _expanded(document: dict[str, Any], node: Any, origin: str) -> Expanded:
     """A document with the legs' defaults spread and all short forms written out."""
-    document, remarks = consistent(_spread_defaults(document))
+    document, remarks = align_rounded_axes(_spread_defaults(document))
     try:
         return replace(expand(document), remarks=tuple(remarks))
     except ShortFormError as error:

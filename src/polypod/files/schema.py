@@ -13,8 +13,8 @@ Location = tuple[str | int, ...]
 Models = Callable[[Location, dict[str, Any]], type[Data]]
 """Gives the data class of the mapping at a location of a document."""
 
-NOWHERE = (KeyError, IndexError, TypeError, AttributeError)
-"""What a lookup raises where the schema has no mapping."""
+LOOKUP_ERRORS = (KeyError, IndexError, TypeError, AttributeError)
+"""What a lookup raises at a location where the schema has no mapping."""
 
 
 def robot_model_at(location: Location, document: dict[str, Any]) -> type[Data]:
@@ -30,7 +30,7 @@ def robot_model_at(location: Location, document: dict[str, Any]) -> type[Data]:
             # items of lists, and of mappings by name such as a leg's bodies, are of the class found already
             keyed = isinstance(part, int) or (part not in model.model_fields and location[depth - 1] == "bodies")
             inside = [] if keyed else _models(model.model_fields[str(part)].annotation)
-            model = _meant(inside, value) if inside else model
+            model = _by_kind(inside, value) if inside else model
     return model
 
 
@@ -38,22 +38,22 @@ def fields_of(location: Location, document: dict[str, Any], models: Models) -> s
     """Fields of the mapping that a location should have."""
     try:
         field = models(location[:-1], document).model_fields[str(location[-1])]
-    except NOWHERE:
+    except LOOKUP_ERRORS:
         return ""
     inside = _models(field.annotation)
     return f" of {', '.join(inside[0].file_fields())}" if inside else ""
 
 
-def owner_of(name: str, here: Location, document: dict[str, Any], models: Models) -> str:
+def owner_hint(name: str, here: Location, document: dict[str, Any], models: Models) -> str:
     """Another mapping of the document that may have a field, as a sentence; empty if none may.
 
-    >>> owner_of("max_force", ("platform",), {"platform": {}, "legs": [{"kind": "UPS"}]}, robot_model_at)
+    >>> owner_hint("max_force", ("platform",), {"platform": {}, "legs": [{"kind": "UPS"}]}, robot_model_at)
     ' It is a field of legs.'
     """
     for place in _mappings(document, ()):
         try:
             fits = place != here and name in models(place, document).file_fields()
-        except NOWHERE:
+        except LOOKUP_ERRORS:
             continue
         if fits:
             where = ".".join(part for part in place if isinstance(part, str))
@@ -76,14 +76,14 @@ def unit_at(location: Location, document: dict[str, Any], models: Models) -> str
     for depth in reversed(range(len(location))):
         try:
             field = models(location[:depth], document).model_fields.get(str(location[depth]))
-        except NOWHERE:
+        except LOOKUP_ERRORS:
             continue
         if field is not None:
             return unit_of(field)
     return ""
 
 
-def _meant(models: list[type[Data]], value: Any) -> type[Data]:
+def _by_kind(models: list[type[Data]], value: Any) -> type[Data]:
     """Which of several data classes a mapping is: the one whose ``kind`` it has, or the first."""
     kind = value.get("kind") if isinstance(value, dict) else None
     kinds = (m for m in models if "kind" in m.model_fields)

@@ -74,7 +74,9 @@ def _value(value: Any, parts: list[str]) -> Any:
     for part in parts:
         if value is None:
             return None
-        value = getattr(value, part) if isinstance(value, Data) else value[int(part) if part.isdigit() else part]
+        value = (
+            getattr(value, part) if isinstance(value, Data) else value[part if isinstance(value, dict) else int(part)]
+        )
     return value
 
 

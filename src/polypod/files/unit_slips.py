@@ -15,8 +15,8 @@ from ..description.flexible import FlexiblePlatform, PlateData
 from ..description.leg import Friction
 from ..description.robot import Robot
 from ..legs import Leg
-from .beyond import beyond_anything_built
-from .per_leg import once
+from .extremes import extreme_numbers
+from .per_leg import merge_remarks
 
 LARGEST = 50.0
 """No parallel robot built is larger [m]."""
@@ -40,8 +40,8 @@ def suspicious_numbers(robot: Robot) -> Iterator[str]:
         yield f"robot {robot.name!r} reaches {far:.4g} m from an origin; numbers are in metres: {meant}"
     if isinstance(robot.platform, FlexiblePlatform):
         yield from _bending(robot, robot.platform)
-    beyond = () if far > LARGEST else beyond_anything_built(robot)  # millimetres make all else strange
-    yield from once((*_bodies(robot), *_arms(robot), *beyond), [leg.name for leg in robot.legs])
+    extreme = () if far > LARGEST else extreme_numbers(robot)  # millimetres make all else strange
+    yield from merge_remarks((*_bodies(robot), *_arms(robot), *extreme), [leg.name for leg in robot.legs])
 
 
 def _bending(robot: Robot, platform: FlexiblePlatform) -> Iterator[str]:

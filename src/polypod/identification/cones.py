@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..description import Body
-from ..files.beyond import densest_radius
+from ..files.extremes import densest_radius
 from ..parameters.numbers import MOMENTS
 from ..parameters.paths import value_at
 from .base import BaseParameters

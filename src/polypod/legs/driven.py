@@ -40,7 +40,7 @@ class DrivenLeg(Drive, Leg):
 
     def drive(self, actuator: str = "") -> Drive:
         """What its actuator can do."""
-        return self.alone
+        return self.drive_only
 
     def states_rotor(self, actuator: str = "") -> bool:
         """Whether the file gives the motor's inertia."""

@@ -12,7 +12,7 @@ import scipy
 
 from ..arrays import Array
 from ..errors import ImplausibleWarning, InputError, UnknownNameError
-from ..files.per_leg import alike
+from ..files.per_leg import merge_sentences
 from ..model.slips import unit_slips
 from .contract import Trajectory
 from .files import load_motion
@@ -106,7 +106,7 @@ def around_home(model: Model) -> Trajectory:
     at_home = model.limits(model.robot.home.matrix)
     if not at_home.ok:
         slips = unit_slips(at_home)
-        broken = "; ".join(slips or alike(at_home.violations()))
+        broken = "; ".join(slips or merge_sentences(at_home.violations()))
         advice = "" if slips else "; move home, correct the limits, or give a motion"
         raise InputError(f"around-home: home itself is outside the limits of {model.robot.name!r}: {broken}{advice}")
     for shrink in range(12):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body, Robot
-from ..description.quantities import Data, stated_of
+from ..description.quantities import Data, field_schemas
 from ..symbols.expression import Port
 from ..symbols.inertia import Inertia, moments
 
@@ -130,12 +130,12 @@ class Numbers:
     def _data(self, path: str, data: Data) -> Any:
         """The same data with symbols for its numbers."""
         fields: dict[str, Any] = {}
-        for name, stated in stated_of(type(data)).items():
-            if stated.rating:
+        for name, schema in field_schemas(type(data)).items():
+            if schema.rating:
                 fields[name] = getattr(data, name)
                 continue
             self._note(name)
-            fields[name] = self._value(f"{path}.{name}", getattr(data, name), stated.unit in ("1", ""))
+            fields[name] = self._value(f"{path}.{name}", getattr(data, name), schema.unit in ("1", ""))
         return type(data).model_construct(**fields)
 
     def _value(self, path: str, value: Any, ones: bool) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..description import Body, Robot
-from ..description.quantities import Data, stated_of, unit_of
+from ..description.quantities import Data, field_schemas, unit_of
 from ..errors import InputError, UnknownNameError
 from .numbers import Entry
 
@@ -42,7 +42,7 @@ def unit_at(robot: Robot, path: str) -> str:
     unit = ""
     for part in path.split("."):
         if isinstance(value, Data):
-            unit = stated_of(type(value))[part].unit or unit
+            unit = field_schemas(type(value))[part].unit or unit
         value = _member(value, part)
     return unit
 
@@ -62,9 +62,20 @@ def known_paths(robot: Robot) -> tuple[str, ...]:
 
 
 def _in_modes(robot: Robot, path: str) -> bool:
-    """Whether a number reaches functions through a flexible platform's modes only: its own, and where legs hold it."""
-    own = path.startswith("platform.") or (path.startswith("legs.") and path.split(".")[2:] == ["platform"])
-    return robot.flexible and own
+    """Whether a number reaches functions through a flexible platform's modes: its own, and where legs hold it.
+
+    Legs that are stated at home hold it where their joints on it are, seen from the home position.
+    """
+    if not robot.flexible:
+        return False
+    match path.split("."):
+        case ["platform", *_] | ["legs", _, "platform"]:
+            return True
+        case ["legs", leg, "joints", joint, "at"]:
+            return "platform" in _member(_member(robot.legs, leg).joints, joint).between
+        case ["home", "position"]:
+            return any(hasattr(leg, "joints") for leg in robot.legs)
+    return False
 
 
 def _all_paths(robot: Robot) -> list[str]:
@@ -85,7 +96,7 @@ def _is_input(robot: Robot, path: str) -> bool:
         owner = _member(owner, part)
         if isinstance(owner, Body):
             return following in BODY_FIELDS
-        if isinstance(owner, Data) and stated_of(type(owner))[following].rating:
+        if isinstance(owner, Data) and field_schemas(type(owner))[following].rating:
             return False
     return not isinstance(_member(owner, parts[-1]), int)
 

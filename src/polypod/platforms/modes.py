@@ -22,7 +22,7 @@ def modes_of(robot: Robot) -> Modes:
     if robot.platform.modes is not None:
         return robot.platform.modes
     assert robot.platform.plate is not None
-    joints = tuple((leg.name, leg.platform) for leg in robot.legs)
+    joints = tuple((leg.name, tuple(point)) for leg, point in zip(robot.legs, robot.attachments.tolist(), strict=True))
     return _computed(robot.platform.plate, joints)
 
 

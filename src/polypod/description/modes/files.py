@@ -37,19 +37,18 @@ from pydantic import ValidationError
 
 from ...errors import InputError, short_repr
 from ...yaml12 import YamlTextError, read_yaml
+from ...yaml12.loader import MAX_CHARACTERS
 from .archive import read_arrays
 from .modes import Modes
 from .tables import FORMAT, Document, from_document, to_text
 
-MAX_TEXT = 100_000_000
-"""Largest text file that is read [bytes]."""
-_Read = TypeVar("_Read")
+_Function = TypeVar("_Function")
 
 
 def load_modes(path: str | Path) -> Modes:
     """Read a mode file (``.yaml``, ``.yml`` or ``.npz``); errors name the file and the field."""
     path = Path(path)
-    read = _reader(path, {".npz": _read_archive, ".yaml": _read_text, ".yml": _read_text})
+    read = _by_suffix(path, {".npz": _read_archive, ".yaml": _read_text, ".yml": _read_text})
     try:
         if path.exists() and not path.is_file():
             raise InputError("not a regular file")
@@ -63,30 +62,30 @@ def load_modes(path: str | Path) -> Modes:
 def save_modes(modes: Modes, path: str | Path) -> None:
     """Write a mode file that :func:`load_modes` reads back to equal modes; whole or not at all."""
     path = Path(path)
-    write = _reader(path, {".npz": _write_archive, ".yaml": _write_text, ".yml": _write_text})
+    write = _by_suffix(path, {".npz": _write_archive, ".yaml": _write_text, ".yml": _write_text})
     partial = path.with_name(path.name + ".partial")
     write(modes, partial)
     partial.replace(path)
 
 
-def _reader(path: Path, kinds: dict[str, _Read]) -> _Read:
-    if path.suffix not in kinds:
-        raise InputError(f"{path}: got a name ending in {path.suffix!r}, allowed are {', '.join(kinds)}")
-    return kinds[path.suffix]
+def _by_suffix(path: Path, functions: dict[str, _Function]) -> _Function:
+    if path.suffix not in functions:
+        raise InputError(f"{path}: got a name ending in {path.suffix!r}, allowed are {', '.join(functions)}")
+    return functions[path.suffix]
 
 
 def _read_text(path: Path) -> Modes:
-    if path.stat().st_size > MAX_TEXT:
-        raise InputError(f"larger than {MAX_TEXT // 10**6} MB; write large tables as .npz")
+    if path.stat().st_size > MAX_CHARACTERS:
+        raise InputError(f"larger than {MAX_CHARACTERS // 10**6} MB; write large tables as .npz")
     try:
-        return modes_of(read_yaml(path.read_text(encoding="utf-8"))[0])
+        return parse_modes(read_yaml(path.read_text(encoding="utf-8"))[0])
     except YamlTextError as error:
         raise InputError(str(error)) from error
     except UnicodeDecodeError as error:
         raise InputError("not UTF-8 text; save it as UTF-8") from error
 
 
-def modes_of(data: Any) -> Modes:
+def parse_modes(data: Any) -> Modes:
     """Modes from the mapping that a mode file holds."""
     if not isinstance(data, dict):
         raise InputError(f"a mode file is a mapping, got {type(data).__name__}")

@@ -15,7 +15,7 @@ from ...parameters.paths import known_paths, value_at
 from ..code import identifier
 from ..text import file_name
 from .build import Build
-from .compiler import FLAGS, binary, find_compiler, place
+from .compiler import FLAGS, binary, binary_path, find_compiler
 from .description import Description
 from .kinds import KINDS
 
@@ -77,7 +77,7 @@ def export_fmu(
     if fmi == 3:
         files["sources/buildDescription.xml"] = description.build().encode()
     if found is not None:
-        files[place(own, fmi)] = binary(found, texts, names, flags)
+        files[binary_path(own, fmi)] = binary(found, texts, names, flags)
     return Fmu(f"{file_name(model)}-{kind}.fmu", _zipped(files), found)
 
 

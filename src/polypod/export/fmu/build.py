@@ -144,9 +144,11 @@ class Build:
 
 
 _JUDGED = ("quality", "converged", "residual")
+_MINIMUM = {"viscous": 0.0, "coulomb": 0.0, "drag": 0.0, "stribeck_speed": 0.0, "static": 1.0, "rotor": 0.0}
+"""The least values that a robot file may give fields of friction and motors."""
 
 
-def trimmed(expression: Expression | Iteration, **sizes: int) -> Expression | Iteration:
+def with_outputs(expression: Expression | Iteration, **sizes: int) -> Expression | Iteration:
     """A function with these outputs alone, the first numbers of each (all for 0)."""
     outputs = []
     for port in expression.outputs:
@@ -161,12 +163,13 @@ def _variables(choice: Choice) -> list[Variable]:
     name = ""
     for part in choice.path.split("."):
         name += f"[{part}]" if part.isdigit() else f"{'.' if name else ''}{quoted(part)}"
-    heavy = choice.unit == "kg" or choice.path.rpartition(".")[2] in ("viscous", "coulomb")
+    field = choice.path.rpartition(".")[2]
+    minimum = 0.0 if choice.unit == "kg" else _MINIMUM.get(field, LOWEST)
     about = f"robot: {choice.path}"
     return [
         Variable(
             f"{name}[{','.join(map(str, index))}]" if index else name,
-            "parameter", choice.unit, about, float(value), 0.0 if heavy else LOWEST,
+            "parameter", choice.unit, about, float(value), minimum,
         )
         for index, value in np.ndenumerate(choice.value)
     ]  # fmt: skip

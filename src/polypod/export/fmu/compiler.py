@@ -44,8 +44,8 @@ def binary(compiler: str, sources: Mapping[str, str], names: Sequence[str], flag
         return (Path(folder) / "model.bin").read_bytes()
 
 
-def place(identifier: str, fmi: int) -> str:
-    """Where in an FMU the binary for this machine is."""
+def binary_path(identifier: str, fmi: int) -> str:
+    """The path of the binary for this machine within an FMU."""
     system = {"linux": "linux", "darwin": "darwin"}.get(sys.platform, "windows")
     machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(platform.machine().lower(), platform.machine().lower())
     folder = f"{machine}-{system}"

@@ -16,7 +16,7 @@ from ...simulation.dynamics import Dynamics
 from ...simulation.simulate import STEP
 from ...simulation.system import STICK, System
 from ...symbols.integration import MAX_PHASE
-from .build import Build, ModelCode, trimmed
+from .build import Build, ModelCode, with_outputs
 from .motion import RATES, add_motion, add_pose, motion_lines
 from .variables import Role
 
@@ -64,9 +64,9 @@ def plant(build: Build) -> ModelCode:
     row, state, chart = layout.state_size + 2 * n, layout.state_size, layout.chart_size
     rate = build.function("chart_rate", graphs.chart_rate(dynamics))
     dry = any(p.name == "friction" for p in rate.inputs)
-    places = 0 if not dynamics.places else dynamics.places
-    build.function("snapshot", trimmed(graphs.snapshot(dynamics), row=row, quality=0, places=0))
-    period = trimmed(graphs.period(dynamics), row=row, inner=0, quality=0, converged=0)
+    places = dynamics.places
+    build.function("snapshot", with_outputs(graphs.snapshot(dynamics), row=row, quality=0, places=0))
+    period = with_outputs(graphs.period(dynamics), row=row, inner=0, quality=0, converged=0)
     first, *others = period.inputs  # its loop has a state of its own in C
     build.function("period", replace(period, inputs=(replace(first, name="beginning"), *others)))
     inner = dynamics.friction + (places + 1 if places else 0)

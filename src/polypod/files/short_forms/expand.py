@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from pydantic import ValidationError
-
 from ...description.leg import parse_leg
-from ...description.poses import Pose
 from ..schema import Location
-from .forms import Copies, Mirror, ShortFormError, read_form
-from .images import Image, image_of, reflection, turn
+from .forms import Copies, Mirror, ShortFormError, home_matrix, read_form
+from .inner_forms import write_out
+from .isometry import Isometry, reflection, rotation_about, transformed_leg
 from .kinds import as_chain
-from .within import write_out
 
 
 @dataclass(frozen=True)
@@ -29,9 +27,9 @@ class Expanded:
     places: dict[Location, Location]
     remarks: tuple[str, ...] = ()
 
-    def written(self, location: Location) -> Location:
+    def in_file(self, location: Location) -> Location:
         """The place in the file of a place in the document."""
-        return _first(self.places, location)
+        return _in_file(self.places, location)
 
 
 def expand(document: dict[str, Any]) -> Expanded:
@@ -55,13 +53,13 @@ def expand(document: dict[str, Any]) -> Expanded:
     for copies, group in groupby(enumerate(legs), lambda item: _copies(*item)):
         parts = []
         for number, leg in group:
-            general, drawn = as_chain(leg, ("legs", number), document)
+            general, outer = as_chain(leg, ("legs", number), document)
             plain, inner = write_out(general, ("legs", number))
-            inner = {**drawn, **{part: _first(drawn, place) for part, place in inner.items()}}
+            inner = {**outer, **{part: _in_file(outer, place) for part, place in inner.items()}}
             parts.append((number, plain, inner, _mirror(plain, number)))
-        turns: list[Image | None] = [None]
+        turns: list[Isometry | None] = [None]
         if copies is not None:
-            turns = [turn(copies.about, angle, copies.through) for angle in copies.turns]
+            turns = [rotation_about(copies.about, angle, copies.through) for angle in copies.turns]
         for k, image in enumerate(turns):
             for number, leg, inner, mirror in parts:
                 for copy in _images(leg, image, mirror, k, len(turns), document):
@@ -69,7 +67,7 @@ def expand(document: dict[str, Any]) -> Expanded:
     return Expanded({**document, "legs": written}, places)
 
 
-def _first(places: dict[Location, Location], location: Location) -> Location:
+def _in_file(places: dict[Location, Location], location: Location) -> Location:
     """Where a part of a written-out leg stands in the file."""
     for depth in range(len(location), 0, -1):
         if location[:depth] in places:
@@ -96,25 +94,25 @@ def _mirror(leg: Any, number: int) -> Mirror | None:
 
 
 def _images(
-    leg: Any, image: Image | None, mirror: Mirror | None, number: int, count: int, document: dict[str, Any]
+    leg: Any, image: Isometry | None, mirror: Mirror | None, number: int, count: int, document: dict[str, Any]
 ) -> Iterator[Any]:
     """A leg, and its mirror image if it has one, turned by ``image``; named by ``number`` of ``count`` copies."""
     plain = {k: v for k, v in leg.items() if k not in ("copies", "mirror")} if isinstance(leg, dict) else leg
     if image is None and mirror is None:
         yield plain
         return
-    try:
+    home, data = home_matrix(document), None
+    with suppress(ValueError, KeyError):
         data = parse_leg(plain)
-        home = Pose.model_validate(document.get("home") or {}).turned(document.get("euler", "ZYX")).matrix
-    except (ValidationError, ValueError, KeyError):
+    if home is None or data is None:
         if number == 0:  # once: the whole file's check says what is wrong
             yield plain
         return
     own, tail = plain.get("name"), str(number + 1) if count > 1 else ""
-    sides: list[tuple[Image | None, str]] = [(None, f"{own}{tail}")]
+    sides: list[tuple[Isometry | None, str]] = [(None, f"{own}{tail}")]
     if mirror is not None:
         sides.append((reflection(mirror.plane, mirror.through), f"{mirror.name or f'{own}-mirrored'}{tail}"))
     for reflected, name in sides:
         steps = [one for one in (reflected, image) if one is not None and not one.identity]
-        copy = image_of(data, home, steps) if steps else plain
+        copy = transformed_leg(data, home, steps) if steps else plain
         yield {**copy, "name": name} if own else {k: v for k, v in copy.items() if k != "name"}

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from ...arrays import Array
 from ...description.leg import LegData
+from ...description.poses import Pose
 from ...description.quantities import Angle, Data, Length, Mass, Moment, Position, Triple
 from ...errors import short_repr
 from ...legs.chain import Chain
@@ -113,6 +114,16 @@ def read_form(form: type[Form], value: Any, location: Location) -> Form:
         return form.model_validate(value)
     except ValidationError as error:
         raise ShortFormError(location, error, form) from error
+
+
+def home_matrix(document: dict[str, Any]) -> Array | None:
+    """Home of the platform (4, 4) as a document states it; None if that is no pose."""
+    euler = document.get("euler", "ZYX")
+    try:
+        home = Pose.model_validate(document.get("home") or {})
+        return home.with_rotation(euler).matrix if isinstance(euler, str) else None
+    except ValueError:
+        return None
 
 
 class _Point(Data):

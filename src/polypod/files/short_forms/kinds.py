@@ -12,15 +12,14 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from ...arrays import Array
 from ...description.leg import SHORT_KINDS, LegData
-from ...description.poses import Pose
 from ...description.quantities import Data, Length, Position
 from ...errors import UnknownNameError
 from ..schema import Location
-from .forms import AnyDirection, read_form
+from .forms import AnyDirection, home_matrix, read_form
 
 
 class ShortKind(Data):
@@ -47,10 +46,10 @@ class ShortKind(Data):
         return self
 
     @abstractmethod
-    def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
+    def home_joints(self, tip: Array) -> Iterator[dict[str, Any]]:
         """Its joints in the order of JOINTS, the platform's joint at ``tip`` (3) [m] at home, base frame."""
 
-    def shape(self, body: str) -> dict[str, Any]:
+    def default_body(self, body: str) -> dict[str, Any]:
         """What a body is unless its numbers say more."""
         return {"inertia": "rod"}
 
@@ -81,7 +80,7 @@ class RUS(_Cranked):
     BODIES = ("crank", "rod")
     JOINTS = ("motor", "elbow", "ball")
 
-    def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
+    def home_joints(self, tip: Array) -> Iterator[dict[str, Any]]:
         """Motor, elbow, ball; the elbow's first axis is that of the motor."""
         yield self._motor()
         yield _joint("universal", "crank", "rod", self.elbow, axes=[_unit(self.axis), {"across": "ball"}])
@@ -94,7 +93,7 @@ class RSS(_Cranked):
     BODIES = ("crank", "rod")
     JOINTS = ("motor", "elbow", "ball")
 
-    def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
+    def home_joints(self, tip: Array) -> Iterator[dict[str, Any]]:
         """Motor and two balls."""
         yield self._motor()
         yield _joint("spherical", self.BODIES[0], "rod", self.elbow)
@@ -109,7 +108,7 @@ class Delta(RSS):
 
     spacing: Length
 
-    def shape(self, body: str) -> dict[str, Any]:
+    def default_body(self, body: str) -> dict[str, Any]:
         """Rods, that of the two balls twice: their joints go with it."""
         half = [0.5 * self.spacing * x for x in _unit(self.axis)]
         return {"inertia": "rod", **({"pair": {"offset": half}} if body == "rod" else {})}
@@ -124,7 +123,7 @@ class RPS(ShortKind):
     base: Position
     axis: AnyDirection
 
-    def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
+    def home_joints(self, tip: Array) -> Iterator[dict[str, Any]]:
         """Hinge, drive half way, ball."""
         start = np.array(self.base)
         yield _joint("revolute", "base", "lower", start, axis=_unit(self.axis))
@@ -143,13 +142,13 @@ class PRS(ShortKind):
     direction: AnyDirection
     axis: AnyDirection
 
-    def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
+    def home_joints(self, tip: Array) -> Iterator[dict[str, Any]]:
         """Drive, hinge, ball."""
         yield _joint("prismatic", "base", "slider", self.base, axis=_unit(self.direction), actuated=True)
         yield _joint("revolute", "slider", "link", self.base, axis=_unit(self.axis))
         yield _joint("spherical", "link", "platform", tip)
 
-    def shape(self, body: str) -> dict[str, Any]:
+    def default_body(self, body: str) -> dict[str, Any]:
         """The slider is a point, as it does not turn."""
         return {"com": list(self.base)} if body == "slider" else {"inertia": "rod"}
 
@@ -163,7 +162,7 @@ class UP(ShortKind):
     base: Position
     axis: AnyDirection
 
-    def drawn(self, tip: Array) -> Iterator[dict[str, Any]]:
+    def home_joints(self, tip: Array) -> Iterator[dict[str, Any]]:
         """Universal joint, slide half way, and the flange that fixes the rod to the platform."""
         start = np.array(self.base)
         yield _joint("universal", "base", "tube", start, axes=[_unit(self.axis), {"across": "flange"}])
@@ -186,27 +185,19 @@ def as_chain(leg: Any, location: Location, document: dict[str, Any]) -> tuple[An
         return leg, {}
     given = {key: value for key, value in leg.items() if key not in ("copies", "mirror")}
     form = read_form(KINDS[leg["kind"]], given, location)
-    tip = _home(document) @ np.r_[np.array(form.platform), 1.0]
+    home = home_matrix(document)  # where it is no pose the check of the whole file says so
+    tip = (np.eye(4) if home is None else home) @ np.r_[np.array(form.platform), 1.0]
     places: dict[Location, Location] = {("joints",): (), ("bodies",): ()}
     joints = []
-    for number, (name, joint) in enumerate(zip(form.JOINTS, form.drawn(tip[:3]), strict=True)):
+    for number, (name, joint) in enumerate(zip(form.JOINTS, form.home_joints(tip[:3]), strict=True)):
         places["joints", number] = ("joints", name)
         joints.append({"name": name, **joint, **form.joints.get(name, {})})
     bodies = {}
     for name in form.BODIES:
         own = form.bodies.get(name, {"mass": 0.0})
-        usual = form.shape(name)
+        usual = form.default_body(name)
         if "com" in own or "inertia" in own:  # a body by its own numbers
             usual = {key: value for key, value in usual.items() if key == "pair"}
         bodies[name] = {**usual, **own}
     kept = {key: leg[key] for key in _KEPT if key in leg}
     return {"kind": "chain", **kept, "bodies": bodies, "joints": joints}, places
-
-
-def _home(document: dict[str, Any]) -> Array:
-    """Home of the platform (4, 4); where it is no pose the check of the whole file says so."""
-    try:
-        home: Array = Pose.model_validate(document.get("home") or {}).turned(document.get("euler", "ZYX")).matrix
-    except (ValidationError, ValueError, KeyError):
-        return np.eye(4)
-    return home

@@ -220,7 +220,7 @@ class Chain(Leg, kind="chain"):
     def drive(self, actuator: str = "") -> Drive:
         """What a joint's actuator can do, by the joint's name; of the only one without."""
         driven = self._driven(actuator)
-        return driven[0].alone if len(driven) == 1 else Drive()
+        return driven[0].drive_only if len(driven) == 1 else Drive()
 
     def states_rotor(self, actuator: str = "") -> bool:
         """Whether the file gives the motor's inertia."""

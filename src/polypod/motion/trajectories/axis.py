@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import PrivateAttr
 
 from ...arrays import Array
-from ...description.poses import turn
+from ...description.poses import rodrigues
 from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import same_duration, unit
@@ -76,4 +76,4 @@ class AxisTurn(Placed):
     def placed(self, t: Array) -> Motion:
         angle, rate, acc = (derivative.reshape(t.shape) for derivative in self._angle.evaluate(t))
         omega, alpha = rate[..., None] * self._axis, acc[..., None] * self._axis
-        return assembled(t, turn(self._axis, angle) @ self._rotation, self._position.evaluate(t), omega, alpha)
+        return assembled(t, rodrigues(self._axis, angle) @ self._rotation, self._position.evaluate(t), omega, alpha)

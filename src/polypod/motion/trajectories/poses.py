@@ -14,7 +14,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from ...arrays import Array
 from ...description.file_names import FileName
-from ...description.poses import turn
+from ...description.poses import rodrigues
 from ...description.quantities import Angles, Data, Position, Triple
 from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
@@ -206,4 +206,4 @@ class Poses(Placed):
         i, (s, sdot, sddot) = self._position.progress(t)
         axis, angle = self._axes[i], self._angles[i]
         omega, alpha = (sdot * angle)[..., None] * axis, (sddot * angle)[..., None] * axis
-        return assembled(t, turn(axis, s * angle) @ self._rotations[i], self._position.evaluate(t), omega, alpha)
+        return assembled(t, rodrigues(axis, s * angle) @ self._rotations[i], self._position.evaluate(t), omega, alpha)

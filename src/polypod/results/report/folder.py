@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError
-from ...files.checksums import strangers, write_checksums
+from ...files.checksums import foreign_files, write_checksums
 from ...files.leftovers import clear_leftovers, partial_prefix
 from ...files.whole import umask
 from .manifest import NAME, why_kept, write_manifest
@@ -66,7 +66,7 @@ def check_target(target: Path, force: bool, ours: Collection[str], inputs: Mappi
         raise InputError(f"output folder {target}: is no folder; name another")
     if not target.exists() or not any(target.iterdir()):
         return
-    strange = strangers(target, {*ours, NAME})
+    strange = foreign_files(target, {*ours, NAME})
     if strange:
         raise InputError(f"output folder {target}: holds {strange[0]!r}, which is no result of polypod; name another")
     why = "" if force else "exists" if inputs is None else why_kept(target, inputs)

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...exchange.idle import Idle
+from ...exchange.uncontrolled import Uncontrolled
 from .style import COLOURS, FAINT, INK, figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def idle(found: Idle) -> Figure:
+def uncontrolled(found: Uncontrolled) -> Figure:
     """One panel a motion; bodies as lines from joint to joint, what moves in colour."""
     motions: list[Any] = found.motions[:3] or [None]
     fig = figure(4.2 * len(motions), 4.2)

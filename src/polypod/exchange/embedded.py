@@ -1,4 +1,4 @@
-"""The robot file that an exported robot carries: read back as it was, as long as nothing beside it was changed.
+"""The robot file that is embedded in an exported robot: import gives the very robot while nothing was changed.
 
 Other programs' formats have no place for leg kinds, cones, ratings, compliances, sources. So a file that polypod writes
 has the whole robot file in it as a text that other programs pass over, and a digest of all its elements. Where the
@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from ..description import Robot
-from ..errors import PolypodError
+from ..errors import PolypodError, short_repr
 from ..files import loads
 from ..model import Model
 from .left_out import left_out
@@ -23,15 +23,15 @@ from .left_out import left_out
 UNCHANGED = "the robot as polypod wrote it: nothing in the file has changed since"
 
 
-class Kept(NamedTuple):
-    """The robot whose file was found in another, or why there is none; whether the rest of it is as it was written."""
+class EmbeddedRobot(NamedTuple):
+    """The robot of an embedded robot file, or why it is no robot, and whether all else is as polypod wrote it."""
 
     robot: Robot | None
     unchanged: bool
     fault: str = ""
 
     def remarks(self, carried: Collection[str]) -> list[str]:
-        """What to say where the elements are read: why, and what they do not say.
+        """Why the file's own elements are read instead, and what they do not say.
 
         ``carried`` are fields of joints and drives that the elements do say.
         """
@@ -45,16 +45,16 @@ class Kept(NamedTuple):
         ]
 
 
-def kept(text: Any, unchanged: bool) -> Kept | None:
-    """The robot of a robot file's text; None without a text."""
+def embedded_robot(text: Any, unchanged: bool) -> EmbeddedRobot | None:
+    """The robot of an embedded text; None without one."""
     if text is None:
         return None
     if not isinstance(text, str):
-        return Kept(None, False, f"the robot file in it is no text, got {text!r}")
+        return EmbeddedRobot(None, False, f"the robot file in it is no text, got {short_repr(text)}")
     try:
-        return Kept(loads(text, "the robot file in it"), unchanged)
+        return EmbeddedRobot(loads(text, "the robot file in it"), unchanged)
     except PolypodError as error:
-        return Kept(None, False, " ".join(str(error).split()))
+        return EmbeddedRobot(None, False, " ".join(str(error).split()))
 
 
 def digest(root: ET.Element, beside: Mapping[str, Any] | None = None) -> str:

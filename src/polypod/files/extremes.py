@@ -1,4 +1,4 @@
-"""Numbers beyond anything built: gravity of no planet, bodies denser than any material, friction that holds a ship."""
+"""Numbers that no machine has: gravity of no planet, bodies denser than any material, friction that holds a ship."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def densest_radius(mass: float) -> float:
     return float((mass / (DENSEST * _BALL)) ** (1 / 3))
 
 
-def beyond_anything_built(robot: Robot) -> Iterator[tuple[str, str]]:
+def extreme_numbers(robot: Robot) -> Iterator[tuple[str, str]]:
     """Field and remark of every number that no machine has."""
     strength = float(np.abs(robot.gravity).max())
     if strength > _STRONGEST or 0.0 < strength < _WEAKEST:
@@ -52,7 +52,7 @@ def beyond_anything_built(robot: Robot) -> Iterator[tuple[str, str]]:
         if not isinstance(body, FlexiblePlatform) and body.check != "none":
             yield from _density(path, body, robot.farthest)
     for leg in robot.legs:
-        yield from _walked(leg.name, leg.model_dump(), robot.farthest)
+        yield from _extreme_fields(leg.name, leg.model_dump(), robot.farthest)
 
 
 def _density(path: str, body: Body, size: float) -> Iterator[tuple[str, str]]:
@@ -70,13 +70,13 @@ def _density(path: str, body: Body, size: float) -> Iterator[tuple[str, str]]:
         )
 
 
-def _walked(path: str, value: Any, size: float) -> Iterator[tuple[str, str]]:
-    """Fields of a leg's data at any depth."""
+def _extreme_fields(path: str, value: Any, size: float) -> Iterator[tuple[str, str]]:
+    """Field and remark of every extreme number of a leg's data, at any depth."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
     for key, item in items:
         here = f"{path}.{key}"
         if not isinstance(item, float):
-            yield from _walked(here, item, size)
+            yield from _extreme_fields(here, item, size)
         elif key in _FIELDS and abs(item) > _FIELDS[key].value:
             largest = _FIELDS[key]
             yield here, f"got {item:g} {largest.unit}; {largest.usual}, and none more than {largest.value:g}"

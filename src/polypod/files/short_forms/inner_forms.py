@@ -10,7 +10,7 @@ from ...arrays import Array
 from ...errors import UnknownNameError, short_repr
 from ..schema import Location
 from .forms import Cylinder, Massive, Pair, Revolution, ShortFormError, read_form, read_point
-from .images import listed
+from .isometry import floats
 
 _SHAPES = (
     "3 principal moments, 3 rows of 3 numbers, or a shape between the body's two joints needed: rod (slender), "
@@ -30,7 +30,7 @@ def write_out(leg: Any, location: Location) -> tuple[Any, dict[Location, Locatio
     if not isinstance(bodies, dict) or not all(isinstance(body, dict) for body in bodies.values()):
         return leg, {}
     inside = _Leg(location, joints, bodies)
-    whole = {**leg, "joints": inside.directed(), "bodies": inside.shaped()}
+    whole = {**leg, "joints": inside.with_directions(), "bodies": inside.with_inertias()}
     return _with_pairs(whole, location)
 
 
@@ -40,7 +40,7 @@ class _Leg:
     def __init__(self, location: Location, joints: list[dict[str, Any]], bodies: dict[str, dict[str, Any]]) -> None:
         self._location, self._joints, self._bodies = location, joints, bodies
 
-    def directed(self) -> list[dict[str, Any]]:
+    def with_directions(self) -> list[dict[str, Any]]:
         """The joints with directions for ``{to: joint}`` and ``{across: joint}``."""
         directed = []
         for number, joint in enumerate(self._joints):
@@ -81,14 +81,14 @@ class _Leg:
         if length < _APART:
             raise ShortFormError((*place, how), f"{name!r} is at the point of this joint; there is no way between them")
         if how == "to":
-            return listed(way / length)
+            return floats(way / length)
         if first is None:
             raise ShortFormError(place, "across: is for the second axis of a universal joint; write {to: JOINT}")
         square = np.cross(_numbers(first, place), way / length)
         size = float(np.linalg.norm(square))
         if size < 1e-6:
             raise ShortFormError((*place, how), f"the way to {name!r} lies along the first axis; give 3 numbers")
-        return listed(square / size)
+        return floats(square / size)
 
     def _named(self, name: Any, place: Location) -> int:
         names = [joint.get("name") for joint in self._joints]
@@ -121,11 +121,11 @@ class _Leg:
     def _joint(self, number: int) -> Location:
         return (*self._location, "joints", number)
 
-    def shaped(self) -> dict[str, dict[str, Any]]:
+    def with_inertias(self) -> dict[str, dict[str, Any]]:
         """The bodies with tensors for ``inertia: rod`` and its like, and their centre of mass if it is left out."""
-        return {name: self._shaped(name, body) for name, body in self._bodies.items()}
+        return {name: self._with_inertia(name, body) for name, body in self._bodies.items()}
 
-    def _shaped(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
+    def _with_inertia(self, name: str, body: dict[str, Any]) -> dict[str, Any]:
         """I = J_along n n^T + J_across (1 - n n^T), n from joint to joint; what is no short form stays."""
         inertia, place = body.get("inertia"), (*self._location, "bodies", name, "inertia")
         if not isinstance(inertia, (str, dict)):
@@ -148,7 +148,7 @@ class _Leg:
             along, across = 0.5 * mass * radius**2, mass * (3 * radius**2 + length**2) / 12
         line = np.outer(end - start, end - start) / length**2
         tensor = across * (np.eye(3) - line) + along * line
-        return {"com": listed(0.5 * (start + end)), **body, "inertia": tensor.tolist()}
+        return {"com": floats(0.5 * (start + end)), **body, "inertia": tensor.tolist()}
 
     def _ends(self, name: str) -> tuple[Array, Array]:
         """The two points where a body has joints."""
@@ -188,7 +188,7 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
         plain = {key: value for key, value in body.items() if key != "pair"}
         com = read_point({"at": plain.get("com", [0.0, 0.0, 0.0])}, (*location, "bodies", name))
         for side, sign in ((1, 1.0), (2, -1.0)):
-            bodies[f"{name}{side}"] = {**plain, "com": listed(com + sign * pairs[name])}
+            bodies[f"{name}{side}"] = {**plain, "com": floats(com + sign * pairs[name])}
             places["bodies", f"{name}{side}"] = ("bodies", name)
     joints: list[dict[str, Any]] = []
     for number, joint in enumerate(leg["joints"]):
@@ -210,7 +210,7 @@ def _with_pairs(leg: dict[str, Any], location: Location) -> tuple[dict[str, Any]
             places["joints", len(joints)] = ("joints", number)
             sides = [f"{name}{side}" if name in held else name for name in joint["between"]]
             own = {"name": f"{joint['name']}{side}"} if "name" in joint else {}
-            joints.append({**joint, **own, "between": sides, "at": listed(at + sign * offsets[0])})
+            joints.append({**joint, **own, "between": sides, "at": floats(at + sign * offsets[0])})
     return {**leg, "bodies": bodies, "joints": joints}, places
 
 

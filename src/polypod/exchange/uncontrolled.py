@@ -1,7 +1,8 @@
-"""What of a robot moves while its drives stand still: also of a file that is no valid robot, for it says what is wrong.
+"""Uncontrolled motions of a robot: what moves while its actuators stand still.
 
-Equations of all joints by the twists v of all bodies, coordinates of drives held, are A v = 0. A rod that only turns
-about itself moves no joint and is left out.
+They are found for a file that is no valid robot too, as they show what is wrong with it. With the actuated coordinates
+held the constraints of all joints on the twists v of all bodies are A v = 0; uncontrolled motions are the null space of
+A. A rod that only spins about itself (an idle freedom) moves no joint and is left out.
 """
 
 from __future__ import annotations
@@ -17,30 +18,30 @@ from ..arrays import Array
 from ..description import Body
 from ..description.leg import parse_leg
 from ..errors import InputError
-from ..files.robot_files import written_out
+from ..files.robot_files import expanded_document
 from ..legs import Chain
 from ..legs.chain import ChainJoint
-from .closing import Solver
-from .linkage import BASE, Linkage
+from .closing import LoopSolver
+from .linkage import BASE, EMPTY_BODY, Linkage
 from .of_robot import PLATFORM, chain_parts
 
 _STILL = 1e-7
 """Rates over the largest up to which a joint stands still, and equations follow from others."""
 
 
-class Idle(NamedTuple):
-    """Bodies as the points (k, 3) [m] of their joints at home, and each motion as where these points go (k, 3)."""
+class Uncontrolled(NamedTuple):
+    """Each body as the points (k, 3) [m] of its joints at home, and for each motion where these points go."""
 
     bodies: dict[str, Array]
     motions: list[dict[str, Array]]
 
 
-def idle_motions(file: str | Path, part: float = 0.08) -> Idle:
-    """What moves in a robot file of chain legs, drives held; the fastest point goes a ``part`` of the robot's size."""
+def uncontrolled_motions(file: str | Path, part: float = 0.08) -> Uncontrolled:
+    """Uncontrolled motions of a robot file with chain legs; the fastest point moves by ``part`` of the robot's size."""
     linkage = _drawn(file)
-    solver = Solver(linkage)
-    rows, _ = solver.equations(solver.still, {joint.name: 0.0 for joint in linkage.joints if joint.actuated})
-    free = scipy.linalg.null_space(rows, rcond=_STILL)
+    solver = LoopSolver(linkage)
+    jacobian, _ = solver.constraints(solver.still, {joint.name: 0.0 for joint in linkage.joints if joint.actuated})
+    free = scipy.linalg.null_space(jacobian, rcond=_STILL)
     places = {name: np.array([j.at for j in linkage.joints if name in j.between]) for name in linkage.bodies}
     speeds = {name: _speeds(solver, name, points) for name, points in places.items()}
     every = np.concatenate(list(speeds.values()))
@@ -49,13 +50,16 @@ def idle_motions(file: str | Path, part: float = 0.08) -> Idle:
     for motion in (free @ mixed.T).T[: int((sizes > _STILL * solver.size).sum())]:
         fastest = np.linalg.norm((every @ motion).reshape(-1, 3), axis=1).max()
         way = part * solver.size / fastest * motion
-        # straight on: what a joint holds together stays so
+        # to first order, so that points which a joint holds together stay together
         motions.append({name: points + (speeds[name] @ way).reshape(-1, 3) for name, points in places.items()})
-    return Idle(places, motions)
+    return Uncontrolled(places, motions)
 
 
-def _speeds(solver: Solver, name: str, points: Array) -> Array:
-    """Velocities (3 k, 6 b) of points of a body by the twists of all, lengths by the size; none of the base's."""
+def _speeds(solver: LoopSolver, name: str, points: Array) -> Array:
+    """Jacobian (3 k, 6 b) of the velocities of a body's points by the twists of all bodies, linear parts over the size.
+
+    It is zero for points of the base.
+    """
     found = np.zeros((len(points), 3, 6 * len(solver.index)))
     k = 6 * solver.index.get(name, 0)
     for row, (x, y, z) in zip(found, points if name != BASE else (), strict=False):
@@ -68,7 +72,10 @@ def _drawn(file: str | Path) -> Linkage:
     """Bodies and joints of a file as it draws them."""
     bodies: dict[str, Body] = {}
     joints: list[ChainJoint] = []
-    for number, data in enumerate(written_out(file)["legs"]):
+    legs = expanded_document(file).get("legs")
+    if not isinstance(legs, list) or not legs:
+        raise InputError("--draw: the file has no list of legs; mend that first")
+    for number, data in enumerate(legs):
         try:
             leg = parse_leg(data)
         except (ValidationError, ValueError) as error:
@@ -79,5 +86,5 @@ def _drawn(file: str | Path) -> Linkage:
         bodies |= own
         joints += held
     names = dict.fromkeys(name for joint in joints for name in joint.between)
-    empty = {name: next(iter(bodies.values())) for name in (BASE, PLATFORM) if name in names}
-    return Linkage(Path(file).stem, {**empty, **bodies}, tuple(joints))
+    ends = {name: EMPTY_BODY for name in (BASE, PLATFORM) if name in names}
+    return Linkage(Path(file).stem, {**ends, **bodies}, tuple(joints))

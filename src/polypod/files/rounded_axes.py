@@ -32,8 +32,8 @@ class _Axis:
     open: float
 
 
-def consistent(document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """The document with rounded axes of joints and freedoms made consistent, and what was turned by how much."""
+def align_rounded_axes(document: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """The document with rounded axes of joints and freedoms made parallel or square, and which were turned how far."""
     known: list[_Axis] = []
     remarks = []
     changed = document

@@ -1,0 +1,148 @@
+"""Legs rotated about an axis or mirrored in a plane.
+
+An isometry maps a point p to A p + t; A is a rotation, or a reflection (det A = -1). Directions (of slides, rails,
+cones) map by A. Axes of rotation map by det(A) A: the mirror image of a turn by a positive angle about a is one by the
+same angle about -A a. Tensors map by A I A^T.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array
+from ...description import poses
+from ...description.body import Body
+from ...description.leg import LegData
+from ...description.quantities import Data, unit_of
+from ...legs.chain import Chain, ChainJoint
+
+_ROUNDING = 1e-15
+
+
+@dataclass(frozen=True)
+class Isometry:
+    """A map x -> A x + t that keeps lengths: ``axes`` A (3, 3) and ``shift`` t (3) [m]."""
+
+    axes: Array
+    shift: Array
+
+    @property
+    def identity(self) -> bool:
+        """Whether it changes nothing."""
+        return bool(np.array_equal(self.axes, np.eye(3)) and not self.shift.any())
+
+    @property
+    def determinant(self) -> float:
+        """1 for a rotation, -1 for a reflection."""
+        return float(np.sign(np.linalg.det(self.axes)))
+
+    def point(self, value: Any) -> list[float]:
+        """Where a point goes."""
+        return floats(self.axes @ np.array(value) + self.shift)
+
+    def direction(self, value: Any) -> list[float]:
+        """Where a direction goes."""
+        return floats(self.axes @ np.array(value))
+
+    def axis(self, value: Any) -> list[float]:
+        """Where an axis of rotation goes: det(A) A a, as turns about it change their sense in a mirror."""
+        return floats(self.determinant * self.axes @ np.array(value))
+
+    def after(self, first: Isometry) -> Isometry:
+        """This isometry after a first one."""
+        return Isometry(self.axes @ first.axes, self.axes @ first.shift + self.shift)
+
+
+def rotation_about(about: Sequence[float], angle: float, through: Sequence[float]) -> Isometry:
+    """Rotation by an angle about an axis of any length through a point."""
+    return _about(_snapped(poses.rodrigues(np.array(about) / np.linalg.norm(about), angle)), through)
+
+
+def reflection(plane: Sequence[float], through: Sequence[float]) -> Isometry:
+    """Reflection in the plane through a point with a normal of any length: A = 1 - 2 n n^T."""
+    n = np.array(plane) / np.linalg.norm(plane)
+    return _about(_snapped(np.eye(3) - 2 * np.outer(n, n)), through)
+
+
+def transformed_leg(leg: LegData, home: Array, isometries: Sequence[Isometry]) -> dict[str, Any]:
+    """A leg's data after some isometries in turn; ``home`` (4, 4) is the robot's home pose."""
+    whole = Isometry(np.eye(3), np.zeros(3))
+    for isometry in isometries:
+        whole = isometry.after(whole)
+    data = {"kind": leg.kind, **leg.model_dump(mode="json", exclude_defaults=True)}
+    if isinstance(leg, Chain):
+        bodies = {name: _body(body, whole) for name, body in leg.bodies.items()}
+        joints = [transformed_joint(joint, whole) for joint in leg.joints]
+        return {**data, "bodies": bodies, "joints": joints}
+    return data | _fields(leg, whole, home)
+
+
+def _body(body: Body, isometry: Isometry) -> dict[str, Any]:
+    """The data of a body that is stated in base axes at home, after an isometry."""
+    tensor = isometry.axes @ body.central_inertia @ isometry.axes.T
+    extra = {"check": body.check} if body.check != "physical" else {}
+    return {
+        "mass": body.mass,
+        "com": isometry.point(body.com),
+        "inertia": (0.5 * (tensor + tensor.T)).tolist(),
+        **extra,
+    }
+
+
+def transformed_joint(joint: ChainJoint, isometry: Isometry) -> dict[str, Any]:
+    """A joint's data after an isometry."""
+    data = joint.model_dump(mode="json", exclude_defaults=True) | {"at": isometry.point(joint.at)}
+    slides = joint.kind == "prismatic" or joint.actuated == "translation"
+    if joint.axis is not None:
+        data["axis"] = isometry.direction(joint.axis) if slides else isometry.axis(joint.axis)
+    if joint.axes is not None:
+        data["axes"] = [isometry.axis(axis) for axis in joint.axes]
+    if joint.cone is not None:
+        data["cone"]["axis"] = isometry.direction(joint.cone.axis)
+        if joint.cone.direction is not None:
+            data["cone"]["direction"] = isometry.direction(joint.cone.direction)
+    # a mirror reverses turns about a direction, and translations along an axis of rotation
+    for name in ("twist", "rotation" if slides else "translation") if isometry.determinant < 0 and joint.ranges else ():
+        if name in data["ranges"]:
+            low, high = data["ranges"][name]
+            data["ranges"][name] = [-high, -low]
+    return data
+
+
+def _fields(leg: LegData, isometry: Isometry, home: Array) -> dict[str, Any]:
+    """Points and directions of a leg of another kind after an isometry: those of a platform field are in the platform
+    frame, the others in the base frame; bodies are stated in frames of the leg and stay as they are."""
+    axes, origin = home[:3, :3], home[:3, 3]
+    turned = axes.T @ isometry.axes @ axes
+    on_platform = Isometry(_snapped(turned), axes.T @ (isometry.axes @ origin + isometry.shift - origin))
+    found: dict[str, Any] = {}
+    for name, field in type(leg).model_fields.items():
+        value, own = getattr(leg, name), on_platform if name.startswith("platform") else isometry
+        if isinstance(value, Data) and "axis" in type(value).model_fields:
+            cone = value.model_dump(mode="json", exclude_defaults=True)
+            found[name] = {**cone, "axis": own.direction(value.axis)}  # type: ignore[attr-defined]
+        elif isinstance(value, tuple) and len(value) == 3 and unit_of(field) in ("m", "1"):
+            found[name] = own.point(value) if unit_of(field) == "m" else own.direction(value)
+    return found
+
+
+def _about(axes: Array, through: Sequence[float]) -> Isometry:
+    point = np.array(through)
+    return Isometry(axes, point - axes @ point)
+
+
+def _snapped(matrix: Array) -> Array:
+    """A matrix with entries that are 0, 1/2 or 1 to rounding made so: zeros of a leg stay zeros in its copies."""
+    size, sign = np.abs(matrix), np.where(matrix < 0, -1.0, 1.0)
+    for value in (0.0, 0.5, 1.0):
+        size = np.where(np.abs(size - value) < _ROUNDING, value, size)
+    return np.where(size == 0.0, 0.0, sign * size)
+
+
+def floats(value: Array) -> list[float]:
+    """Numbers as a file has them; no minus zero."""
+    return [float(x) + 0.0 for x in value]
