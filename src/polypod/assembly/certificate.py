@@ -18,7 +18,7 @@ import numpy as np
 
 from ..kernels import Expression, Kernel, Port, port
 from .complexes import Complex, Factored, complex_of, from_rows, to_rows, total
-from .study import JOINTS, LENGTHS, UNKNOWNS, Strut, jacobian, residual, struts_of
+from .distance_equations import JOINTS, LENGTHS, UNKNOWNS, JointPair, jacobian, joint_pairs_of, residual
 from .tracking import recipe
 
 LARGEST_ALPHA = (13 - 3 * sqrt(17)) / 4
@@ -35,21 +35,21 @@ def polished() -> Expression:
     """Unknowns ``x`` (14) after three steps of Newton at ``lengths`` (12), ``alpha`` and the ``radius`` 2 beta."""
     joints = ca.SX.sym("joints", 6 * JOINTS)
     given, numbers = ca.SX.sym("x", 2 * UNKNOWNS), ca.SX.sym("lengths", 2 * LENGTHS)
-    struts, lengths, x = struts_of(joints), from_rows(numbers), from_rows(given)
+    pairs, lengths, x = joint_pairs_of(joints), from_rows(numbers), from_rows(given)
     for _ in range(_POLISHING):
-        step = Factored(jacobian(x, lengths, struts)).solve(residual(x, lengths, struts))
+        step = Factored(jacobian(x, lengths, pairs)).solve(residual(x, lengths, pairs))
         x = [a - d for a, d in zip(x, step, strict=True)]
-    alpha, radius = _alpha(x, lengths, struts)
+    alpha, radius = _alpha(x, lengths, pairs)
     outputs = port("found", to_rows(x)), port("alpha", alpha, ()), port("radius", radius, ())
     inputs = Port("x", given, (2 * UNKNOWNS,)), Port("lengths", numbers, (2 * LENGTHS,))
     return Expression("polished", inputs, outputs, Port("joints", joints, (6 * JOINTS,)))
 
 
-def _alpha(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> tuple[ca.SX, ca.SX]:
-    matrix, f = jacobian(x, lengths, struts), residual(x, lengths, struts)
+def _alpha(x: list[Complex], lengths: list[Complex], pairs: list[JointPair]) -> tuple[ca.SX, ca.SX]:
+    matrix, f = jacobian(x, lengths, pairs), residual(x, lengths, pairs)
     factored, n = Factored(matrix), range(UNKNOWNS)
     columns = [factored.solve([complex_of(1 if i == j else 0) for i in n]) for j in n]
-    terms = _terms(x, lengths, struts)
+    terms = _terms(x, lengths, pairs)
     beta, gamma, off = (ca.SX(0) for _ in range(3))
     for i in n:
         row = [columns[j][i] for j in n]
@@ -74,14 +74,14 @@ class _Terms(NamedTuple):
     square: ca.SX
 
 
-def _terms(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> list[_Terms]:
+def _terms(x: list[Complex], lengths: list[Complex], pairs: list[JointPair]) -> list[_Terms]:
     """Of every equation. Joints count with |A|_1, |B|_1 in every component: they were turned."""
     sizes = [_size(z) for z in x]
     g0, g, e = sizes[0], _sum(sizes[1:4]), _sum(sizes[4:])
     first, norm = _size(lengths[-1]), 1 + e * e
     rows = [_Terms(g0 + e * g, 1 + e + g, ca.SX(3))]
-    for number, strut in zip(lengths, struts, strict=False):
-        a, b = (_sum([ca.fabs(c) for c in point]) for point in (strut.a, strut.b))
+    for number, pair in zip(lengths, pairs, strict=False):
+        a, b = (_sum([ca.fabs(c) for c in point]) for point in (pair.a, pair.b))
         both, product, kappa = a + b, a * b, _size(number)
         # kappa is a difference: its error is that of what it was made from
         kappa_error = kappa + 2 * first + both * both

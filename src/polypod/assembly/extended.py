@@ -79,7 +79,7 @@ def _times(matrices: NDArray[Any], vectors: NDArray[Any]) -> NDArray[Any]:
 
 
 def _equations(x: LongComplex, lengths: Long, a: Long, b: Long) -> tuple[LongComplex, LongComplex]:
-    """f (n, 7) and its slopes (n, 7, 7), as :mod:`polypod.assembly.study` has them."""
+    """f (n, 7) and its slopes (n, 7, 7), as :mod:`polypod.assembly.distance_equations` has them."""
     g0, g, e = x[:, :1], x[:, 1:4], x[:, 4:]
     d, s, normal, product = b - a, a + b, np.cross(b, a), (a * b).sum(axis=-1)
     kappa, first = lengths[:, :5], lengths[:, 5:]

@@ -18,20 +18,20 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..kernels import Iteration, Kernel, Port, port
 from .complexes import Complex, Factored, dot, from_rows, squares, to_rows
-from .study import (
+from .distance_equations import (
     JOINTS,
     LENGTHS,
     UNKNOWNS,
-    Coordinates,
-    Moving,
-    MovingStrut,
-    Order,
-    Strut,
+    Change,
+    JointPair,
+    MovingJointPair,
+    SeriesTerm,
+    StudyCoordinates,
     Triple,
     jacobian,
-    next_order,
+    joint_pairs_of,
     residual,
-    struts_of,
+    right_side,
 )
 
 ORDER = 6
@@ -65,25 +65,25 @@ def following(moving: bool = False) -> Iteration:
     x, kept = from_rows(state[:PLACE]), state[PLACE : 2 * PLACE]
     left, left_kept, longest, done, used, code, _ = (state[2 * PLACE + k] for k in range(7))
     begin, end = from_rows(first), from_rows(last)
-    change = Moving([b - a for a, b in zip(begin, end, strict=True)])
+    change = Change([b - a for a, b in zip(begin, end, strict=True)])
     lengths = [b - r * left for b, r in zip(end, change.lengths, strict=True)]
-    struts = struts_of(joints)
+    pairs = joint_pairs_of(joints)
     if moving:
         ends = [(goal[3 * k], goal[3 * k + 1], goal[3 * k + 2]) for k in range(JOINTS)]
-        moves = [_between(strut.a, a) for strut, a in zip(struts, ends, strict=True)]
-        change = change._replace(struts=[MovingStrut(d, strut.b) for strut, d in zip(struts, moves, strict=True)])
-        struts = [
-            Strut((a[0] - left * d[0], a[1] - left * d[1], a[2] - left * d[2]), strut.b)
-            for strut, a, d in zip(struts, ends, moves, strict=True)
+        moves = [_between(pair.a, a) for pair, a in zip(pairs, ends, strict=True)]
+        change = change._replace(pairs=[MovingJointPair(d, pair.b) for pair, d in zip(pairs, moves, strict=True)])
+        pairs = [
+            JointPair((a[0] - left * d[0], a[1] - left * d[1], a[2] - left * d[2]), pair.b)
+            for pair, a, d in zip(pairs, ends, moves, strict=True)
         ]
 
-    matrix = Factored(jacobian(x, lengths, struts))
-    correction = matrix.solve(residual(x, lengths, struts))
+    matrix = Factored(jacobian(x, lengths, pairs))
+    correction = matrix.solve(residual(x, lengths, pairs))
     found = [a - d for a, d in zip(x, correction, strict=True)]
     near = squares(correction) <= care[1] * care[1] * (squares(found) + 1)
     arrived = ca.logic_and(near, left <= 0)
 
-    series = _series(matrix, found, lengths, change, struts)
+    series = _series(matrix, found, lengths, change, pairs)
     sizes = [ca.fmax(squares(c), 1e-300) for c in series]
     radius = ca.fmin(_root8(sizes[0] / sizes[4]), _root8(sizes[1] / sizes[5]))
     allowed = ca.fmin(care[0] * radius, longest)
@@ -142,17 +142,17 @@ def _between(a: Triple, b: Triple) -> Triple:
 
 
 def _series(
-    matrix: Factored, x: list[Complex], lengths: list[Complex], change: Moving, struts: list[Strut]
+    matrix: Factored, x: list[Complex], lengths: list[Complex], change: Change, pairs: list[JointPair]
 ) -> list[list[Complex]]:
     """Coefficients c_1 .. c_6 of x(t)."""
-    e = Coordinates.of(x).e
-    series = [Order.of(x, dot(e, e) + 1, struts, change)]
+    e = StudyCoordinates.of(x).e
+    series = [SeriesTerm.of(x, dot(e, e) + 1, pairs, change)]
     found: list[list[Complex]] = []
     for _ in range(ORDER):
-        right, norm = next_order(series, lengths, change)
+        right, norm = right_side(series, lengths, change)
         found.append([-c for c in matrix.solve(right)])
-        own = Coordinates.of(found[-1]).e
-        series.append(Order.of(found[-1], norm + dot(e, own) * 2, struts, change))
+        own = StudyCoordinates.of(found[-1]).e
+        series.append(SeriesTerm.of(found[-1], norm + dot(e, own) * 2, pairs, change))
     return found
 
 
