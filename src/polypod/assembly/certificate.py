@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from ..kernels import Expression, Kernel, Port, port
-from .complexes import Complex, Factored, complex_of, from_rows, to_rows, total
+from .complex_symbols import Complex, Factored, complex_of, from_rows, to_rows, total
 from .distance_equations import JOINTS, LENGTHS, UNKNOWNS, JointPair, jacobian, joint_pairs_of, residual
 from .tracking import recipe
 
@@ -25,7 +25,7 @@ LARGEST_ALPHA = (13 - 3 * sqrt(17)) / 4
 _POLISHING = 3
 _ROUNDINGS = 32 * float(np.finfo(float).eps)
 """Bound of the error of an equation or a slope as a part of the sum of its terms' sizes. Its longest chain is of 12
-additions and 3 products; products of complex numbers count as three, a chart's turned joints and what follows from them
+additions and 3 products; products of complex numbers count as three, a chart's rotated joints and what follows from them
 as 15: less than 64 roundings of eps/2."""
 _UP = 1 + 1e-12
 """What sums of some hundred positive numbers may lose to rounding."""
@@ -75,7 +75,7 @@ class _Terms(NamedTuple):
 
 
 def _terms(x: list[Complex], lengths: list[Complex], pairs: list[JointPair]) -> list[_Terms]:
-    """Of every equation. Joints count with |A|_1, |B|_1 in every component: they were turned."""
+    """Of every equation. Joints count with |A|_1, |B|_1 in every component: they were rotated."""
     sizes = [_size(z) for z in x]
     g0, g, e = sizes[0], _sum(sizes[1:4]), _sum(sizes[4:])
     first, norm = _size(lengths[-1]), 1 + e * e

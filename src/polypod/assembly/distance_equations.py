@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from .complexes import Complex, complex_of, dot, total
+from .complex_symbols import Complex, complex_of, dot, total
 
 UNKNOWNS = 7
 LENGTHS = 6

@@ -2,7 +2,7 @@
 not tell, or of a symmetric robot, where elimination without exchanging rows divides by zero.
 
 Written with NumPy's ``clongdouble``: 64 bits of mantissa on x86, no more than double elsewhere, where doubt then
-remains. The bounds are those of :mod:`polypod.assembly.certificate` with that precision's rounding; charts are turned
+remains. The bounds are those of :mod:`polypod.assembly.certificate` with that precision's rounding; charts are rotated
 anew in it.
 """
 
@@ -23,7 +23,7 @@ _ROUNDINGS = 32 * np.finfo(np.longdouble).eps
 _STEPS = 4
 
 
-class Closely(NamedTuple):
+class Refined(NamedTuple):
     """Unknowns (n, 7), alpha and radius (n,)."""
 
     x: Complexes
@@ -31,13 +31,13 @@ class Closely(NamedTuple):
     radius: Array
 
 
-def polished_closely(chart: Chart, x: Complexes, squares: Array, base: Array | None = None) -> Closely:
+def polished_extended(chart: Chart, x: Complexes, squares: Array, base: Array | None = None) -> Refined:
     """Unknowns (n, 7) polished at squared distances (n, 6), and their certificate.
 
-    ``base`` (n, 6, 3) are base joints in place of the chart's own, not turned. The radius counts the rounding to double
+    ``base`` (n, 6, 3) are base joints instead of the chart's own, not rotated. The radius counts the rounding to double
     precision.
     """
-    a, b = chart.turned(base, np.longdouble)
+    a, b = chart.rotated(base, np.longdouble)
     z, s = x.astype(np.clongdouble), squares.astype(np.longdouble)
     lengths: Any = np.concatenate([s[:, :1] - s[:, 1:] + ((a + b) ** 2).sum(axis=-1)[..., 1:], s[:, :1]], axis=1) / 4
     a, b = a[..., 1:, :], b[1:]
@@ -56,7 +56,7 @@ def polished_closely(chart: Chart, x: Complexes, squares: Array, base: Array | N
     with np.errstate(all="ignore"):
         alpha = np.where(left > 0, (1 + 1e-12) * beta * gamma / left**2, np.inf)
         radius = 2 * (1 + 1e-12) * beta / left + _size(z).max(axis=1) * np.finfo(float).eps
-    return Closely(z.astype(np.complex128), alpha.astype(np.float64), radius.astype(np.float64))
+    return Refined(z.astype(np.complex128), alpha.astype(np.float64), radius.astype(np.float64))
 
 
 def _size(z: LongComplex) -> Long:

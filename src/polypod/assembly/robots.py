@@ -15,10 +15,10 @@ from .cones import ThreeCones
 from .contract import Machine, Pattern, Solved
 from .five_bar import FiveBar
 from .plane import ThreeInAPlane
-from .six_struts import SixDistances
+from .six_struts import SixStruts
 from .spheres import ThreeSpheres
 
-PATTERNS: tuple[type[Pattern], ...] = (SixDistances, FiveBar, ThreeCones, ThreeSpheres, ThreeInAPlane, ThreeOnCircles)
+PATTERNS: tuple[type[Pattern], ...] = (SixStruts, FiveBar, ThreeCones, ThreeSpheres, ThreeInAPlane, ThreeOnCircles)
 """Every pattern; the first that a robot has is taken."""
 
 
