@@ -1,16 +1,11 @@
-"""Proof that a solution of the distance equations is near, by Smale's alpha with every rounding counted.
+"""Proof that a solution of the distance equations is near: Smale's alpha (:mod:`polypod.assembly.smale`), compiled.
 
-beta = |J^-1 f| and gamma = |J^-1 f''|/2 (f'' is constant). If alpha = beta gamma < (13 - 3 sqrt 17)/4, Newton's
-iteration converges from x to a solution no farther than 2 beta (Blum, Cucker, Shub and Smale 1998, chapter 8; here in
-the largest of the components). With Y near J^-1 and E = |1 - Y J| < 1, beta <= |Y f|/(1 - E) and gamma <= |Y
-f''|/2/(1 - E). Every evaluation's rounding is bounded from above by a multiple of the sum of the sizes of what is
-added.
+Every rounding is counted: that of an evaluation is bounded by a multiple of the sum of the sizes of what is added.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from math import sqrt
 from typing import NamedTuple
 
 import casadi as ca
@@ -19,16 +14,14 @@ import numpy as np
 from ..kernels import Expression, Kernel, Port, port
 from .complex_symbols import Complex, Factored, complex_of, from_rows, to_rows, total
 from .distance_equations import JOINTS, LENGTHS, UNKNOWNS, JointPair, jacobian, joint_pairs_of, residual
+from .smale import ROUNDING_UP
 from .tracking import recipe
 
-LARGEST_ALPHA = (13 - 3 * sqrt(17)) / 4
 _POLISHING = 3
 _ROUNDINGS = 32 * float(np.finfo(float).eps)
-"""Bound of the error of an equation or a slope as a part of the sum of its terms' sizes. Its longest chain is of 12
-additions and 3 products; products of complex numbers count as three, a chart's rotated joints and what follows from them
-as 15: less than 64 roundings of eps/2."""
-_UP = 1 + 1e-12
-"""What sums of some hundred positive numbers may lose to rounding."""
+"""Bound of the error of an equation or a derivative relative to the sum of its terms' sizes. Its longest chain is of 12
+additions and 3 products; products of complex numbers count as three, a chart's rotated joints and what follows from
+them as 15: less than 64 roundings of eps/2."""
 
 
 def polished() -> Expression:
@@ -60,14 +53,14 @@ def _alpha(x: list[Complex], lengths: list[Complex], pairs: list[JointPair]) -> 
         products = [total([y * r[j] for y, r in zip(row, matrix, strict=True)]) for j in n]
         far = _sum([_size(z - (1 if j == i else 0)) for j, z in enumerate(products)])
         off = ca.fmax(off, far + 2 * _ROUNDINGS * _sum([w * t.slope for w, t in zip(weights, terms, strict=True)]))
-    left = 1 - off * _UP
-    alpha = _UP * beta * gamma / (left * left)
+    left = 1 - off * ROUNDING_UP
+    alpha = ROUNDING_UP * beta * gamma / (left * left)
     # what is not a number is not below the limit either
-    return ca.if_else(left > 0, alpha, ca.inf), 2 * _UP * beta / left
+    return ca.if_else(left > 0, alpha, ca.inf), 2 * ROUNDING_UP * beta / left
 
 
 class _Terms(NamedTuple):
-    """Upper bounds of an equation's sums of sizes: of terms, of its slopes' terms, of quadratic coefficients."""
+    """Upper bounds of an equation's sums of sizes: of its terms, its derivatives' terms, its quadratic coefficients."""
 
     value: ca.SX
     slope: ca.SX

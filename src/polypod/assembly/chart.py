@@ -12,9 +12,9 @@ from ..arrays import Array
 from ..kernels import Kernel
 from ..lazy import lazy
 from . import certificate, tracking
+from .contract import ComplexArray, Flags
 from .tracking import POINT, as_complex, as_real, initial_state
 
-Complexes = NDArray[np.complex128]
 _ROUNDS = 4
 """Rounds after which paths that have ended make room for others in the vectors."""
 
@@ -60,7 +60,7 @@ class Chart:
     def _certify(self) -> Kernel:
         return certificate.kernel().at(self._numbers)
 
-    def lengths(self, squares: NDArray[Any], joints: Array | None = None) -> Complexes:
+    def lengths(self, squares: NDArray[Any], joints: Array | None = None) -> ComplexArray:
         """kappa_2..6 and lambda (..., 6) of squared distances (..., 6), of other base joints (..., 6, 3) if given."""
         own = (((self.a if joints is None else joints) + self.b) ** 2).sum(axis=-1)[..., 1:]
         first = squares[..., :1]
@@ -68,12 +68,12 @@ class Chart:
 
     def track(
         self,
-        x: Complexes,
-        first: Complexes,
-        last: Complexes,
+        x: ComplexArray,
+        first: ComplexArray,
+        last: ComplexArray,
         control: tuple[float, float] = tracking.STEP_CONTROL,
         goal: Array | None = None,
-    ) -> tuple[Complexes, NDArray[np.bool_]]:
+    ) -> tuple[ComplexArray, Flags]:
         """Unknowns (n, 7) at lengths ``last`` of paths from x (n, 7) at ``first`` (each (1 or n, 6)); which arrived.
 
         The base joints go to ``goal`` (n, 6, 3), in the chart's axes, if that is given.
@@ -91,7 +91,9 @@ class Chart:
             live = live[code[live] == 0]
         return as_complex(state[:, :POINT]), code == 1
 
-    def certify(self, x: Complexes, lengths: Complexes, joints: Array | None = None) -> tuple[Complexes, Array, Array]:
+    def certify(
+        self, x: ComplexArray, lengths: ComplexArray, joints: Array | None = None
+    ) -> tuple[ComplexArray, Array, Array]:
         """Unknowns (n, 7) polished at lengths (1 or n, 6), alpha and radius (n,); base joints (n, 6, 3) if given."""
         certify = self._certify
         if joints is not None and len(joints):
@@ -100,13 +102,13 @@ class Chart:
         found, alpha, radius = certify(as_real(x), as_real(lengths))
         return as_complex(found), alpha, radius
 
-    def squares(self, x: Complexes) -> Complexes:
+    def squares(self, x: ComplexArray) -> ComplexArray:
         """Squared distances (n, 6) of unknowns (n, 7), complex ones too."""
         position, rotation = self._pose(x)
         reach = position[:, None] + np.einsum("nij,kj->nki", rotation, self.b) - self.a
         return np.asarray((reach * reach).sum(axis=2))
 
-    def _pose(self, x: Complexes) -> tuple[Complexes, Complexes]:
+    def _pose(self, x: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
         """Position (n, 3) of the first joint and rotation (n, 3, 3), in rotated frames."""
         g0, g, e = x[:, :1], x[:, 1:4], x[:, 4:]
         norm = 1 + (e * e).sum(axis=1)[:, None]
@@ -116,7 +118,7 @@ class Chart:
         with np.errstate(all="ignore"):  # a path that is lost may end anywhere
             return position / norm, flat / norm[:, :, None]
 
-    def pose(self, x: Complexes) -> tuple[Complexes, Complexes]:
+    def pose(self, x: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
         """Position (n, 3) of the first joint from that of the base, and rotation (n, 3, 3), axes of base and platform.
 
         With A = T a and B = U b a rotation R of the chart is T^T R U.
@@ -124,7 +126,7 @@ class Chart:
         position, rotation = self._pose(x)
         return position @ self.base, self.base.T @ rotation @ self.platform
 
-    def unknowns(self, position: Complexes, quaternion: Complexes) -> Complexes:
+    def unknowns(self, position: ComplexArray, quaternion: ComplexArray) -> ComplexArray:
         """Unknowns (n, 7) of positions (n, 3) and quaternions (n, 4; scalar first, any length), in the frames' axes."""
         e = product(product(_quaternion(self.base), quaternion), _conjugate(_quaternion(self.platform)))
         e = e / e[:, :1]
@@ -132,7 +134,7 @@ class Chart:
         g = product(p, e) / 2
         return np.concatenate([g, e[:, 1:]], axis=1)
 
-    def quaternion(self, x: Complexes) -> Complexes:
+    def quaternion(self, x: ComplexArray) -> ComplexArray:
         """Quaternions (n, 4), scalar first, of unknowns (n, 7), in the axes of base and platform."""
         e = np.concatenate([np.ones((len(x), 1)), x[:, 4:]], axis=1)
         return product(product(_conjugate(_quaternion(self.base)), e), _quaternion(self.platform))
@@ -168,7 +170,7 @@ def _conjugate(q: NDArray[Any]) -> NDArray[Any]:
     return q * np.array([1, -1, -1, -1])
 
 
-def product(p: NDArray[Any], q: NDArray[Any]) -> Complexes:
+def product(p: NDArray[Any], q: NDArray[Any]) -> ComplexArray:
     """Quaternions p q, scalar first, rows broadcast."""
     scalar = p[:, :1] * q[:, :1] - (p[:, 1:] * q[:, 1:]).sum(axis=1, keepdims=True)
     vector = p[:, :1] * q[:, 1:] + q[:, :1] * p[:, 1:] + np.cross(p[:, 1:], q[:, 1:])

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..lazy import lazy
-from .certificate import LARGEST_ALPHA
 from .chart import Chart
+from .contract import ComplexArray, Flags
 from .extended import polished_extended
+from .smale import LARGEST_ALPHA
 from .start_system import MAX_SOLUTIONS, StartSystem, distance, mirrored, solve_start_system
 from .tracking import CAREFUL_STEP_CONTROL, STEP_CONTROL
 
-Flags = NDArray[np.bool_]
-Complexes = NDArray[np.complex128]
 _CHARTS = 6
 """Charts that are tried: the first for all states, the others, with smaller steps and another path, for those it
 left in doubt."""
@@ -142,7 +141,7 @@ class _Ends(NamedTuple):
     """Where k paths end: the chart, lengths (k, 6) and base joints (k, 6, 3) in it; squares and joints as given."""
 
     chart: Chart
-    last: Complexes
+    last: ComplexArray
     goal: Array | None
     squares: Array
     base: Array | None
@@ -156,7 +155,9 @@ def _some_of(values: Array | None, rows: NDArray[np.int64]) -> Array | None:
     return None if values is None else values[rows]
 
 
-def _real_and_certified(ends: _Ends, x: Complexes, arrived: Flags, alpha: Array, radius: Array) -> tuple[Flags, Flags]:
+def _real_and_certified(
+    ends: _Ends, x: ComplexArray, arrived: Flags, alpha: Array, radius: Array
+) -> tuple[Flags, Flags]:
     """Which solutions are real and which proven, (k,) each; x, alpha and radius become those of the real solutions."""
     everything = np.flatnonzero(arrived)
     _refine(ends, everything[~(alpha[everything] < LARGEST_ALPHA)], x, alpha, radius)
@@ -181,7 +182,7 @@ def _real_and_certified(ends: _Ends, x: Complexes, arrived: Flags, alpha: Array,
     return real, certified
 
 
-def _refine(ends: _Ends, rows: NDArray[np.int64], x: Complexes, alpha: Array, radius: Array) -> None:
+def _refine(ends: _Ends, rows: NDArray[np.int64], x: ComplexArray, alpha: Array, radius: Array) -> None:
     """Polish and certify some solutions in extended precision, in place, where the result is finite."""
     if not len(rows):
         return
@@ -190,7 +191,7 @@ def _refine(ends: _Ends, rows: NDArray[np.int64], x: Complexes, alpha: Array, ra
     x[rows[good]], alpha[rows[good]], radius[rows[good]] = (part[good] for part in found)
 
 
-def _disjoint(x: Complexes, radius: Array) -> Flags:
+def _disjoint(x: ComplexArray, radius: Array) -> Flags:
     """Whether the balls of radius (m, n) about all solutions (m, n, 7) of a state are disjoint, (m,).
 
     They are if weighted sums of the components, weights at most 1, are farther apart than the largest balls allow; the

@@ -11,14 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..lazy import lazy
 from .chart import Chart, product
+from .contract import ComplexArray
 from .tracking import CAREFUL_STEP_CONTROL
 
-Complexes = NDArray[np.complex128]
 MAX_SOLUTIONS = 40
 """Solutions of six distance equations at most."""
 _MAX_IDLE_LOOPS = 12
@@ -41,8 +40,8 @@ class StartSystem:
     """
 
     chart: Chart
-    squares: Complexes
-    solutions: Complexes
+    squares: ComplexArray
+    solutions: ComplexArray
     mirror: tuple[Array, Array] | None
 
     @property
@@ -51,16 +50,16 @@ class StartSystem:
         return len(self.solutions) * (2 if self.mirror else 1)
 
     @lazy
-    def poses(self) -> tuple[Complexes, Complexes]:
+    def poses(self) -> tuple[ComplexArray, ComplexArray]:
         """Positions (n, 3) and quaternions (n, 4) of the solutions, for other charts."""
         return self.chart.pose(self.solutions)[0], self.chart.quaternion(self.solutions)
 
-    def via(self, number: int) -> Complexes:
+    def via(self, number: int) -> ComplexArray:
         """Other generic squared distances (6), for paths that avoid the straight one."""
         draw = np.random.default_rng(60_000 + number)
         return np.abs(self.squares).mean() * (draw.normal(size=6) + 1j * draw.normal(size=6))
 
-    def in_chart(self, chart: Chart) -> Complexes:
+    def in_chart(self, chart: Chart) -> ComplexArray:
         """The solutions (n, 7) in another chart."""
         return self.solutions if chart is self.chart else chart.unknowns(*self.poses)
 
@@ -104,7 +103,7 @@ def solve_start_system(a: Array, b: Array, chart: Chart) -> StartSystem:
     return StartSystem(chart, squares, found, mirror)
 
 
-def mirrored(chart: Chart, x: Complexes, mirror: tuple[Array, Array]) -> Complexes:
+def mirrored(chart: Chart, x: ComplexArray, mirror: tuple[Array, Array]) -> ComplexArray:
     """The mirror images (n, 7) in the base's plane of solutions (n, 7) of a flat robot: R becomes M R M', p M p.
 
     As quaternions with normals n, n' of the planes: e becomes n e n', g = p e/2 becomes -n g n'.
@@ -121,19 +120,19 @@ def _normal(points: Array) -> Array | None:
     return axes[2] if sizes[2] <= _FLAT * sizes[0] and sizes[1] > _FLAT * sizes[0] else None
 
 
-def distance(x: Complexes, y: Complexes) -> Array:
+def distance(x: ComplexArray, y: ComplexArray) -> Array:
     """Differences (..., n, m) of unknowns (..., n, 7) and (..., m, 7) relative to their size."""
     size = 1 + np.abs(x).max(axis=-1)
     return np.asarray(np.abs(x[..., :, None, :] - y[..., None, :, :]).max(axis=-1) / size[..., :, None])
 
 
-def _distinct(x: Complexes) -> Complexes:
+def _distinct(x: ComplexArray) -> ComplexArray:
     """Solutions without repetitions, in their order."""
     same = distance(x, x) < _SAME
     return x[~np.tril(same, -1).any(axis=1)]
 
 
-def _one_of_each_pair(chart: Chart, x: Complexes, mirror: tuple[Array, Array]) -> Complexes:
+def _one_of_each_pair(chart: Chart, x: ComplexArray, mirror: tuple[Array, Array]) -> ComplexArray:
     """One solution of each mirrored pair."""
     pair = distance(x, mirrored(chart, x, mirror)).argmin(axis=1)
     return x[np.arange(len(x)) <= pair]

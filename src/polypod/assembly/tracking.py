@@ -124,8 +124,8 @@ def tracker(moving: bool = False) -> Iteration:
 
 def initial_state(x: NDArray[np.complex128]) -> Array:
     """The state (n, 32) of paths that begin at unknowns x (n, 7)."""
-    place = as_real(x)
-    return np.hstack([place, place, np.tile([1.0, 1.0, 1.0, 0.0], (len(x), 1))])
+    point = as_real(x)
+    return np.hstack([point, point, np.tile([1.0, 1.0, 1.0, 0.0], (len(x), 1))])
 
 
 def as_real(numbers: NDArray[np.complex128]) -> Array:

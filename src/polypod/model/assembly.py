@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..assembly import Solved, equations
+from ..assembly import Solutions, pose_solver
 from ..errors import AS_RIGID, InputError
 from ..lazy import lazy
 from .arguments import Argument, batch, first_not_finite
@@ -32,8 +32,8 @@ class AssemblyCalls(Caller):
     """Assembly modes."""
 
     @lazy
-    def _mode_equations(self) -> Callable[[Array], Solved] | None:
-        return equations(self.robot, self._freedoms, self._kernels.mechanism.platform.follows_legs)
+    def _mode_solver(self) -> Callable[[Array], Solutions] | None:
+        return pose_solver(self.robot, self._freedoms, self._kernels.mechanism.platform.follows_legs)
 
     def assembly_modes(
         self, q: ArrayLike, *, reach: bool = True, parameters: Parameters | None = None
@@ -55,7 +55,7 @@ class AssemblyCalls(Caller):
         argument = Argument("q", q, (len(self.actuators),))
         states = batch([argument])
         first_not_finite(states, [argument])
-        solve = self._mode_equations
+        solve = self._mode_solver
         rows = states.rows[0]
         found = self._multistart(rows) if solve is None else solve(rows)
         pose, certified = _sorted(found, self.robot.home.matrix, self.size)
@@ -98,7 +98,7 @@ class AssemblyCalls(Caller):
             inside[rows] = report.inside.all(axis=1)
         return own, inside
 
-    def _multistart(self, q: Array) -> Solved:
+    def _multistart(self, q: Array) -> Solutions:
         """Poses (m, k, 4, 4) found by Newton's iteration from guesses around home and far from it."""
         guesses = self._guesses()
         kernel = self._kernels.get("forward_kinematics", verdict=True)
@@ -113,7 +113,7 @@ class AssemblyCalls(Caller):
         for k, part in enumerate(unlike):
             found[k, : len(part)] = part
         none = np.zeros(m, dtype=bool)
-        return Solved(found, np.zeros((m, most), dtype=bool), none, none)
+        return Solutions(found, np.zeros((m, most), dtype=bool), none, none)
 
     def _guesses(self) -> Array:
         """Poses (k, 4, 4) that the robot can take, from near home to as far as it reaches."""
@@ -151,7 +151,7 @@ def _distinct(pose: Array, size: float) -> Array:
     return there[~np.tril(same, -1).any(axis=1)]
 
 
-def _sorted(found: Solved, home: Array, size: float) -> tuple[Array, Flags]:
+def _sorted(found: Solutions, home: Array, size: float) -> tuple[Array, Flags]:
     """Poses and what is certified, those nearest to home first, without rows that no state fills."""
     away = np.nan_to_num(_distance(found.pose, home, size), nan=np.inf)
     order = np.argsort(away, axis=1, kind="stable")
