@@ -15,7 +15,7 @@ from ..lazy import lazy
 from .arguments import Argument, batch, first_not_finite
 from .assembly_designs import assembly_modes_of_designs
 from .assembly_results import AssemblyModes, Complete, Flags, Reach
-from .caller import Caller, Parameters
+from .model_part import ModelPart, Parameters
 from .results import Code, LimitReport
 
 _GUESSES = 400
@@ -28,7 +28,7 @@ _WAYS = 32
 """Paths from home to a mode that are tried before it counts as unknown."""
 
 
-class AssemblyCalls(Caller):
+class AssemblyCalls(ModelPart):
     """Assembly modes."""
 
     @lazy

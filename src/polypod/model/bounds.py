@@ -10,7 +10,7 @@ from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
-from .caller import Caller, Parameters
+from .model_part import ModelPart, Parameters
 from .results import ABOUT
 
 BOUNDED = (
@@ -33,7 +33,7 @@ class ErrorBound(NamedTuple):
     digits: Array
 
 
-class BoundCalls(Caller):
+class BoundCalls(ModelPart):
     """Error bounds of a model's answers."""
 
     def error_bound(

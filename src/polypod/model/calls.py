@@ -13,8 +13,8 @@ from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
 from ..platforms import Freedoms
+from .argument_checks import Run
 from .arguments import Batch, batch
-from .checked import Run
 from .coupling import FEW_CELLS, LARGEST_LOAD, FrictionCode, motion_solutions
 from .design_calls import DesignCalls
 from .design_rows import Notes, as_tuple, reason_of

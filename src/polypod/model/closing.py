@@ -14,9 +14,9 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.open_legs import opening
 from ..parameters.paths import Design
-from .caller import Caller, Parameters
 from .changed_robots import with_numbers
 from .design_calls import NOT_ALLOWED
+from .model_part import ModelPart, Parameters
 from .results import Closing, ClosingCode
 
 _SINGULAR = 1e-9
@@ -58,18 +58,18 @@ def judged(
     return Closing(code, first, excess)
 
 
-def closing_of_designs(caller: Caller, given: Mapping[str, Any], parameters: Parameters) -> Closing:
+def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: Parameters) -> Closing:
     """:meth:`Model.closing` of designs."""
-    arguments = caller._calls.arguments(caller._kernels.get("margins"), given)
-    found = caller._calls.rows_of_designs(arguments, parameters)
+    arguments = model._calls.arguments(model._kernels.get("margins"), given)
+    found = model._calls.rows_of_designs(arguments, parameters)
     margins = found.evaluated(found.kernels.get("margins"))["margins"]
     condition = found.evaluated(found.kernels.get("conditioning"))["condition"]
-    design = Design(caller.robot, parameters)
+    design = Design(model.robot, parameters)
 
     def robot_of(state: int) -> Robot | None:
         k = int(found.which[state])
         try:
-            return with_numbers(caller.robot, {path: design.flat(path)[k] for path in design.values})
+            return with_numbers(model.robot, {path: design.flat(path)[k] for path in design.values})
         except RobotFileError:
             return None
 

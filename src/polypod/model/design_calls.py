@@ -15,8 +15,8 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.paths import Design
+from .argument_checks import ArgumentChecks, Run
 from .arguments import Argument, Batch, batch
-from .checked import Checked, Run
 from .design_rows import DesignStates, Notes, answered, as_tuple
 from .diagnosis import reasons
 from .freedoms import own_motion
@@ -26,7 +26,7 @@ from .row_kernels import RowKernels
 NOT_ALLOWED = "the design's legs do not allow this pose or motion"
 
 
-class DesignCalls(Checked):
+class DesignCalls(ArgumentChecks):
     """Calls with ``parameters=``: one function for many designs, each with its states."""
 
     def of_designs(

@@ -11,13 +11,13 @@ from ..arrays import Array
 from ..formulations import newton_euler
 from ..lazy import lazy
 from .arguments import Argument, PoseLike, batch
-from .caller import Caller, Parameters
 from .diagnosis import Errors
+from .model_part import ModelPart, Parameters
 from .reactions import Reactions
 from .results import DirectDynamics, Distribution, Energy, FlexibleEnergy, InverseDynamics
 
 
-class DynamicCalls(Caller):
+class DynamicCalls(ModelPart):
     """Inverse and direct dynamics, mass matrix, bias, energies, reactions."""
 
     def inverse_dynamics(

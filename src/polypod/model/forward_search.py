@@ -16,7 +16,7 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..kernels import Kernel
-from .caller import Caller
+from .model_part import ModelPart
 
 _STEP, _SMALLEST_STEP = 0.25, 2e-3
 """First step of the way and the one below which it counts as blocked, in parts of the way."""
@@ -29,13 +29,13 @@ _STARTS, _SPREAD = 64, 2.0
 """Poses that Newton starts from, and how far they are from the guess at most [sizes of the platform, rad]."""
 
 
-class Search:
+class PoseSearch:
     """Looks for poses (k, 4, 4) with coordinates q (k, n) on the side of a guess; elastic coordinates stay.
 
     ``rows`` are inputs of the kernel of forward kinematics by name.
     """
 
-    def __init__(self, model: Caller, kernel: Kernel, rows: Mapping[str, Array]) -> None:
+    def __init__(self, model: ModelPart, kernel: Kernel, rows: Mapping[str, Array]) -> None:
         self._model, self._kernel, self._rows = model, kernel, rows
         self._names = [p.name for p in kernel.outputs]
         self.found: NDArray[np.bool_] = np.zeros(len(rows["q"]), dtype=bool)

@@ -6,7 +6,7 @@ A flexible platform counts as rigid.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +18,10 @@ from ..friction import dry_joints, loaded_joints
 from ..mechanism.closing import closed
 from ..parameters.paths import Design
 from .arguments import Argument, Batch, PoseLike, batch
-from .caller import Caller, Parameters
 from .coupling import FrictionCode, FrictionSolutions, motion_solutions
 from .diagnosis import Errors, report
 from .holding import Holding, reach
+from .model_part import ModelPart, Parameters
 from .row_kernels import Functions
 
 Found = TypeVar("Found")
@@ -29,22 +29,17 @@ _STILL = np.zeros(6)
 _ROUNDS, _SAME = 60, 1e-8
 
 
-class FrictionCalls(Caller):
+class FrictionCalls(ModelPart):
     """Dry friction at rest, and the number of its solutions in motion."""
-
-    @property
-    def _stiff(self) -> Any:
-        """The model with a platform that does not bend."""
-        return getattr(self, "rigid")  # noqa: B009 (a property of the whole model)
 
     def _states(self, arguments: list[Argument], parameters: Parameters | None) -> tuple[Batch, Functions]:
         """Rows of every state, and the functions for them."""
         if parameters is not None:
-            found = self._stiff._calls.rows_of_designs(arguments, parameters)
+            found = self.rigid._calls.rows_of_designs(arguments, parameters)
             return found.batch, found.kernels
         rows = batch(arguments)
         full = tuple(np.broadcast_to(row, (rows.size, *row.shape[1:])) for row in rows.rows)
-        return Batch(rows.shape, full), self._stiff.kernels
+        return Batch(rows.shape, full), self.rigid.kernels
 
     def holding(
         self,
@@ -138,7 +133,7 @@ class FrictionCalls(Caller):
         if parameters is not None and self.robot.flexible:
             Design(self.robot, parameters)  # refuses numbers that the modes follow from
         given = {"friction": False, "parameters": parameters, "errors": errors}
-        return np.asarray(self._stiff.inverse_dynamics(pose, twist, acceleration, wrench, **given))
+        return np.asarray(self.rigid.inverse_dynamics(pose, twist, acceleration, wrench, **given))
 
 
 def _carried(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Found:

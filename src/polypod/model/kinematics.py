@@ -10,17 +10,17 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array
 from ..mechanism.kinematics import body_names
 from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
-from .caller import Caller, Parameters
 from .closing import closing_of_designs, judged
 from .diagnosis import Errors, check_policy, report
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .freedoms import OwnMotion
+from .model_part import ModelPart, Parameters
 from .results import Closing, Conditioning, LimitReport, PlatformMotion
 
 _NO_POSE = "the legs allow no pose of these coordinates that is found on the way from home; stay nearer to home"
 
 
-class KinematicCalls(Caller):
+class KinematicCalls(ModelPart):
     """Coordinates, rates, Jacobian, poses of bodies, limits, conditioning; coordinates of lower-mobility robots."""
 
     def inverse_kinematics(

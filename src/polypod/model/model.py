@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -38,13 +38,13 @@ from .elastic import ElasticCalls
 from .friction_calls import FrictionCalls
 from .kernels import Kernels, Options
 from .kinematics import KinematicCalls
+from .model_part import Parameters
 from .results import Conditioning
 
 if TYPE_CHECKING:
     from .adapters.jax_function import JaxFunction
     from .adapters.torch_function import TorchFunction
 
-Parameters = Mapping[str, ArrayLike]
 WORST_HOME = 1e3
 """Condition number of the Jacobian above which a home pose is hardly meant."""
 _NEAR_SINGULAR = (

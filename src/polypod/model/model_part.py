@@ -1,4 +1,4 @@
-"""How the methods of a model call its compiled functions."""
+"""What the parts of a model share: its robot, its compiled functions, and one way to call them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from .results import Distribution
 Parameters = Mapping[str, ArrayLike]
 
 
-class Caller:
-    """What the parts of :class:`polypod.Model` share."""
+class ModelPart:
+    """Base of the parts that :class:`polypod.Model` is made of."""
 
     robot: Robot
     size: float
     actuators: tuple[ActuatorInfo, ...]
+    rigid: Any
     _freedoms: Freedoms
     _kernels: Kernels
     _calls: Calls
@@ -41,6 +42,7 @@ class Caller:
         formulation: str | None = None,
         **given: Any,
     ) -> Any:
+        """A function of the states ``given`` by name; ``answer`` makes the result from its outputs (default: the first)."""
         if not self.robot.flexible and (given.get("elastic") is not None or given.get("elastic_rate") is not None):
             raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
         if self.robot.flexible:

@@ -39,7 +39,7 @@ class Run:
         return self.outputs[name].reshape(self.shape + self.outputs[name].shape[1:])
 
 
-class Checked:
+class ArgumentChecks:
     """Checks of arguments for the compiled functions of one robot; ``size`` is its platform's [m]."""
 
     def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
