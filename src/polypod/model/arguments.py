@@ -32,7 +32,7 @@ def is_given(name: str, given: Mapping[str, Any]) -> bool:
 
 
 @cache
-def preset(name: str, shape: tuple[int, ...]) -> Array:
+def default_value(name: str, shape: tuple[int, ...]) -> Array:
     """What an argument is that is not given: zero, weights one. Not to be written to."""
     return np.ones(shape) if name == "weights" else np.zeros(shape)
 
@@ -113,7 +113,7 @@ def all_finite(array: Array) -> bool:
     return b"\0" not in np.isfinite(array).tobytes()
 
 
-def first_not_finite(batch_: Batch, arguments: Sequence[Argument]) -> None:
+def check_finite(batch_: Batch, arguments: Sequence[Argument]) -> None:
     """Raise if an argument holds NaN or infinity, naming it, the state and the number."""
     for row, argument in zip(batch_.rows, arguments, strict=True):
         if all_finite(row):

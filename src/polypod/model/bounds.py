@@ -11,7 +11,7 @@ from ..errors import InputError, UnknownNameError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
 from .model_part import ModelPart, Parameters
-from .results import ABOUT
+from .results import DIAGNOSTICS
 
 BOUNDED = (
     "inverse_kinematics", "jacobian", "rates", "accelerations", "twist", "acceleration", "mass_matrix",
@@ -72,7 +72,7 @@ class BoundCalls(ModelPart):
             lost = found.lost | (outputs["verdict"] >= BAD_INPUT)
         quality = outputs["quality"]
         lost |= ~(quality > SMALLEST_MARGIN) | (outputs.get("converged", np.ones(1)) == 0.0)
-        results = [name for name in outputs if name not in ABOUT]
+        results = [name for name in outputs if name not in DIAGNOSTICS]
         sizes = {name: _largest(outputs[name]) for name in results}
         rows = [np.ascontiguousarray(np.broadcast_to(r, (states.size, *r.shape[1:]))) for r in states.rows]
         place = ("pose", "elastic", "weights", "preload")

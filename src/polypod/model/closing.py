@@ -23,7 +23,7 @@ _SINGULAR = 1e-9
 """Smallest over largest singular value of the scaled Jacobian at which the platform is singular."""
 
 
-def judged(
+def closing_codes(
     mechanism: Mechanism,
     pose: Array,
     margins: Array,
@@ -52,7 +52,7 @@ def judged(
         for state in opened.tolist():
             robot = mechanism.robot if robot_of is None else robot_of(state)
             if robot is not None:
-                code[state], first[state], excess[state] = _opened(mechanism.open_legs, robot, pose[state])
+                code[state], first[state], excess[state] = _open_leg_code(mechanism.open_legs, robot, pose[state])
     flat = (code == ClosingCode.CLOSED) & ~(condition * _SINGULAR < 1.0)
     code[flat] = ClosingCode.SINGULAR
     return Closing(code, first, excess)
@@ -73,7 +73,7 @@ def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: P
         except RobotFileError:
             return None
 
-    code, leg, excess = judged(found.kernels.mechanism, found.batch.rows[0], margins, condition, robot_of)
+    code, leg, excess = closing_codes(found.kernels.mechanism, found.batch.rows[0], margins, condition, robot_of)
     for off, text in found.notes:
         if text is NOT_ALLOWED:
             code[off], leg[off], excess[off] = ClosingCode.OUT_OF_REACH, -1, np.nan
@@ -81,7 +81,7 @@ def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: P
     return Closing(code.reshape(shape), leg.reshape(shape), excess.reshape(shape))
 
 
-def _opened(open_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosingCode, int, float]:
+def _open_leg_code(open_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosingCode, int, float]:
     """Code, leg and gap of a pose that legs without a closed form did not reach on the way from home."""
     for number in open_legs:
         found = opening(robot, number, pose)

@@ -20,7 +20,7 @@ from ..parameters.paths import Design
 from .arguments import Argument, Batch, PoseLike, batch
 from .coupling import FrictionCode, FrictionSolutions, motion_solutions
 from .diagnosis import Errors, report
-from .holding import Holding, reach
+from .holding import Holding, holding_range
 from .model_part import ModelPart, Parameters
 from .row_kernels import Functions
 
@@ -54,7 +54,7 @@ class FrictionCalls(ModelPart):
         The other actuators have the forces that hold it without friction. Limits that depend on loads have the loads of
         the end itself, where friction is at its limits: each end is attained to 1e-7 of the interval.
         """
-        return _carried(lambda policy: self._holding(pose, wrench, parameters, policy), errors)
+        return _with_whole_result(lambda policy: self._holding(pose, wrench, parameters, policy), errors)
 
     def _holding(
         self, pose: PoseLike, wrench: ArrayLike | None, parameters: Parameters | None, errors: Errors | None
@@ -118,7 +118,7 @@ class FrictionCalls(ModelPart):
                 code[good], loads[good], bound[good] = motion_solutions(kernels.at(good), whole)
             return FrictionSolutions(code.reshape(rows.shape), rows.restore(loads), rows.restore(bound))
 
-        return _carried(ask, errors)
+        return _with_whole_result(ask, errors)
 
     def _forces(
         self,
@@ -136,8 +136,8 @@ class FrictionCalls(ModelPart):
         return np.asarray(self.rigid.inverse_dynamics(pose, twist, acceleration, wrench, **given))
 
 
-def _carried(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Found:
-    """What a function finds; an error carries what it finds with ``nan``, not what a function within it found."""
+def _with_whole_result(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Found:
+    """What ``ask`` gives; a StateError gets the whole result with NaN, not that of an inner function."""
     try:
         return ask(errors)
     except StateError as error:
@@ -173,7 +173,7 @@ def _ends(
     limits = np.broadcast_to(rest[:, None, None], (states, 2, n, len(sizes)))
     side = np.array([-1.0, 1.0])[:, None, None]
     for _ in range(_ROUNDS):
-        least, _, friction = reach(jacobian, rows, sizes, limits.reshape(2 * states, n, len(sizes)))
+        least, _, friction = holding_range(jacobian, rows, sizes, limits.reshape(2 * states, n, len(sizes)))
         if not loaded:
             return least.reshape(states, 2, n), rest, np.ones(states, dtype=bool)
         fresh = at(side * friction.reshape(states, 2, n, components))[2]

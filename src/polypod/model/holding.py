@@ -33,7 +33,7 @@ class Holding(NamedTuple):
     limit: Array
 
 
-def reach(jacobian: Array, rows: Array, sizes: list[int], limits: Array) -> tuple[Array, Array, Array]:
+def holding_range(jacobian: Array, rows: Array, sizes: list[int], limits: Array) -> tuple[Array, Array, Array]:
     """How much more or less than f0 each actuator may give: at least (s, n), at most (s, n), and lambda (s, n, r).
 
     ``jacobian`` (s, n, m), ``rows`` (s, r, m), ``limits`` (s, n, j) of s states; joints have ``sizes`` components.

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
 from ..mechanism.kinematics import body_names
-from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
-from .closing import closing_of_designs, judged
+from .arguments import Argument, PoseLike, batch, check_finite, pose_matrix
+from .closing import closing_codes, closing_of_designs
 from .diagnosis import Errors, check_policy, report
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .freedoms import OwnMotion
@@ -33,7 +33,7 @@ class KinematicCalls(ModelPart):
     ) -> Array:
         """Actuated coordinates q (..., n) [m or rad] of a pose."""
         if errors is None and parameters is None and elastic is None:
-            answer = self._calls.one((pose,), "inverse_kinematics")
+            answer = self._calls.single((pose,), "inverse_kinematics")
             if answer is not None:
                 return answer
         return self._call("inverse_kinematics", errors, parameters, pose=pose, elastic=elastic)
@@ -51,7 +51,7 @@ class KinematicCalls(ModelPart):
         Of a flexible robot J is (..., n, 6 + N).
         """
         if errors is None and parameters is None and elastic is None:
-            answer = self._calls.one((pose,), "jacobian")
+            answer = self._calls.single((pose,), "jacobian")
             if answer is not None:
                 return answer
         return self._call("jacobian", errors, parameters, pose=pose, elastic=elastic)
@@ -155,7 +155,7 @@ class KinematicCalls(ModelPart):
         if parameters is not None:
             return forward_kinematics_of_designs(self, q, start, elastic, along, parameters, errors, full_output)
         if errors is None and elastic is None and not along and not full_output:
-            pose = self._calls.one((q, start), "forward_kinematics")
+            pose = self._calls.single((q, start), "forward_kinematics")
             if pose is not None:
                 return pose
         return forward_kinematics(self, q, start, elastic, along, errors, full_output)
@@ -189,7 +189,7 @@ class KinematicCalls(ModelPart):
         states, outputs = self._calls.evaluated(self._kernels.get("margins", verdict=True), given)
         _, values = self._calls.evaluated(self._kernels.get("conditioning", verdict=True), given)
         matrices = np.broadcast_to(states.rows[0], (states.size, 4, 4))
-        found = judged(self._kernels.mechanism, matrices, outputs["margins"], values["condition"])
+        found = closing_codes(self._kernels.mechanism, matrices, outputs["margins"], values["condition"])
         shape = states.shape
         return Closing(found.code.reshape(shape), found.leg.reshape(shape), found.excess.reshape(shape))
 
@@ -271,7 +271,7 @@ class KinematicCalls(ModelPart):
             result: PlatformMotion = found.answered("motion", rows, PlatformMotion, errors)
             return result
         states = batch(arguments)
-        first_not_finite(states, arguments)
+        check_finite(states, arguments)
         full = [np.broadcast_to(row, (states.size, m)) for row in states.rows]
         rows = self._calls.own.motion(*full)
         moved = PlatformMotion(*(states.restore(a) for a in rows))

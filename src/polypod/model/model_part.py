@@ -42,7 +42,7 @@ class ModelPart:
         formulation: str | None = None,
         **given: Any,
     ) -> Any:
-        """A function of the states ``given`` by name; ``answer`` makes the result from its outputs (default: the first)."""
+        """A function of states given by name; ``answer`` makes the result of its outputs, default the first of them."""
         if not self.robot.flexible and (given.get("elastic") is not None or given.get("elastic_rate") is not None):
             raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
         if self.robot.flexible:
@@ -54,7 +54,7 @@ class ModelPart:
             return self._calls.call(name, given, errors, parameters=parameters, **options)
         return self._calls.call(name, given, errors, answer, parameters, **options)
 
-    def _shares(self, distribution: Distribution | None) -> dict[str, Any]:
+    def _distribution_inputs(self, distribution: Distribution | None) -> dict[str, Any]:
         if distribution is None:
             return {}
         if len(self.actuators) == self._freedoms.count:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..mechanism import Mechanism
 
-ABOUT = ("quality", "converged", "verdict")
+DIAGNOSTICS = ("quality", "converged", "verdict")
 """Outputs of a kernel that say something about its results and are not among them."""
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..kernels import Kernel, SmallBatch
-from .arguments import is_given, preset
-from .results import ABOUT
+from .arguments import default_value, is_given
+from .results import DIAGNOSTICS
 
 _ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 
@@ -33,7 +33,7 @@ class SingleState:
     def __init__(self, kernel: Kernel, count: int) -> None:
         # One stretch of memory, filled at once.
         lengths = [prod(p.shape) for p in kernel.inputs]
-        state = np.concatenate([preset(p.name, p.shape).ravel() for p in kernel.inputs])
+        state = np.concatenate([default_value(p.name, p.shape).ravel() for p in kernel.inputs])
         parts = np.split(state, np.cumsum(lengths)[:-1])
         inputs = [part.reshape(1, *p.shape) for part, p in zip(parts, kernel.inputs, strict=True)]
         outputs = [np.zeros((1, *p.shape)) for p in kernel.outputs]
@@ -42,10 +42,10 @@ class SingleState:
         self._shapes = [p.shape for p in kernel.inputs[:count]]
         self._verdict = outputs[-1].data
         named = zip(outputs, kernel.outputs, strict=True)
-        self._results = [a.reshape(p.shape) for a, p in named if p.name not in ABOUT]
+        self._results = [a.reshape(p.shape) for a, p in named if p.name not in DIAGNOSTICS]
         self._first = self._results[0]
-        self._batch = SmallBatch(kernel, [preset(p.name, p.shape)[None] for p in kernel.inputs[count:]])
-        self._of_results = [k for k, p in enumerate(kernel.outputs) if p.name not in ABOUT]
+        self._batch = SmallBatch(kernel, [default_value(p.name, p.shape)[None] for p in kernel.inputs[count:]])
+        self._of_results = [k for k, p in enumerate(kernel.outputs) if p.name not in DIAGNOSTICS]
 
     def first(self, *values: Any) -> Any:
         """The first result, a new array; None if the general way must look at it."""
@@ -97,4 +97,4 @@ def given_values(kernel: Kernel, given: Mapping[str, Any]) -> list[Any]:
     """Values for a kernel's inputs as far as they are given; presets stand for those left out before others."""
     count = max((k + 1 for k, p in enumerate(kernel.inputs) if is_given(p.name, given)), default=0)
     ports = kernel.inputs[:count]
-    return [given[p.name] if is_given(p.name, given) else preset(p.name, p.shape) for p in ports]
+    return [given[p.name] if is_given(p.name, given) else default_value(p.name, p.shape) for p in ports]
