@@ -52,7 +52,7 @@ class DesignCalls(ArgumentChecks):
         values = design.rows(mechanism.numbers)
         arguments = self.arguments(kernel, given, names)
         if self._moves_otherwise(design):
-            states = self._rows(design, of_design, values, arguments).batch
+            states = self._design_states(design, of_design, values, arguments).batch
         else:
             states = self.checked(arguments)
         shape = _broadcast_shape(design, states.shape)
@@ -65,12 +65,12 @@ class DesignCalls(ArgumentChecks):
         inputs = [p.name for p in kernel.inputs]
         if outer is not None:
             bound = kernel.at(values) if kernel.parameters else kernel
-            rows = [_rows_of_designs(row, states.shape, shape, outer) for row in states.rows]
+            rows = [_rows_by_design(row, states.shape, shape, outer) for row in states.rows]
             raw = as_tuple(bound(*rows))
         else:
             size = int(np.prod(shape, dtype=int))
             bound = kernel.at(values[which()], rows=True) if kernel.parameters else kernel
-            rows = [_rows(row, states.shape, shape) for row in states.rows]
+            rows = [_row_per_state(row, states.shape, shape) for row in states.rows]
             raw = as_tuple(bound(*(np.ascontiguousarray(np.broadcast_to(r, (size, *r.shape[1:]))) for r in rows)))
         cores = [p.shape for p in kernel.outputs]
         outputs = {
@@ -83,7 +83,7 @@ class DesignCalls(ArgumentChecks):
             notes.append((verdict >= BAD_INPUT, NOT_ALLOWED))
 
         def margins(index: NDArray[np.int64]) -> Array:
-            given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
+            given_rows = {n: _row_per_state(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
             picked = [np.ascontiguousarray(given_rows[p.name][index]) for p in ask.inputs]
             return np.asarray(ask.at(values[which()[index]], rows=True)(*picked) if ask.parameters else ask(*picked))
 
@@ -105,17 +105,19 @@ class DesignCalls(ArgumentChecks):
         design = Design(self._kernels.robot, parameters)
         of_design = self._kernels.of_design(design)
         values = design.rows(of_design.mechanism.numbers)
-        found = self._rows(design, of_design, values, arguments)
+        found = self._design_states(design, of_design, values, arguments)
         notes = _noted(self.impossible(design, values, of_design.get("margins")), lambda: found.which)
         return found._replace(notes=[*notes, *found.notes])
 
-    def _rows(self, design: Design, of_design: DesignKernels, values: Array, arguments: list[Argument]) -> DesignStates:
-        """The same without a look at the designs themselves."""
+    def _design_states(
+        self, design: Design, of_design: DesignKernels, values: Array, arguments: list[Argument]
+    ) -> DesignStates:
+        """The same without notes on designs that cannot be."""
         given = batch(arguments)
         states = self._rigid_and_finite(given, arguments)
         shape = _broadcast_shape(design, states.shape)
         which = designs_of_states(design, shape)
-        rows = [np.ascontiguousarray(_rows(row, states.shape, shape)) for row in states.rows]
+        rows = [np.ascontiguousarray(_row_per_state(row, states.shape, shape)) for row in states.rows]
         kernels = RowKernels(of_design, values[which])
         own = own_motion(self._freedoms, self._size, kernels, self._homes(design)[which])
         notes: Notes = []
@@ -193,7 +195,7 @@ def _design_axes(designs: tuple[int, ...], shape: tuple[int, ...]) -> int | None
     return last + 1 if padded[: last + 1] == shape[: last + 1] else None
 
 
-def _rows_of_designs(row: Array, states: tuple[int, ...], shape: tuple[int, ...], outer: int) -> Array:
+def _rows_by_design(row: Array, states: tuple[int, ...], shape: tuple[int, ...], outer: int) -> Array:
     """Rows of an input for kernels of several designs: (n, ...) for all of them, or (D, n, ...)."""
     core = row.shape[1:]
     if len(row) == 1:
@@ -207,7 +209,7 @@ def _rows_of_designs(row: Array, states: tuple[int, ...], shape: tuple[int, ...]
     return np.ascontiguousarray(every).reshape(int(np.prod(shape[:outer], dtype=int)), -1, *core)
 
 
-def _rows(row: Array, states: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+def _row_per_state(row: Array, states: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """Rows of an input for every state of the broadcast batch."""
     core = row.shape[1:]
     full = np.broadcast_to(row, (int(np.prod(states, dtype=int)), *core)).reshape(*states, *core)
