@@ -278,6 +278,10 @@ def test_bad_arguments(model_of: ModelOf) -> None:
         Reference(path, 0.0)
     with pytest.raises(InputError, match="rest"):
         Springs(1.0, rest=[[1.0]])
+    with pytest.raises(InputError, match="preload: finite numbers are needed"):
+        Springs(1.0, rest=[1.0, 2.0], preload=np.nan)
+    with pytest.raises(InputError, match="preload: a number or an array of 2"):
+        Springs(1.0, rest=[1.0, 2.0], preload=[1.0, 2.0, 3.0])
     with pytest.raises(InputError, match="legs: a factor greater than 0"):
         scaled_masses(model.robot, legs=0.0)
 

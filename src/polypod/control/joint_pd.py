@@ -1,4 +1,4 @@
-"""Proportional and derivative control of each actuator, with gravity compensated at the wanted pose.
+"""Proportional and derivative control of each actuator, with gravity compensated at the desired pose.
 
 f = g(pose_d) + k_p (q_d - q) + k_d (qdot_d - qdot), g the forces that hold the robot at rest. Encoders suffice.
 """
@@ -23,8 +23,8 @@ def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, fl
     then turns by 0.22 rad a sample with a damping ratio of 0.67. A robot near a singularity may need more than that.
     """
     jacobian = model.jacobian(pose)
-    mobility = jacobian @ np.linalg.solve(model.mass_matrix(pose), jacobian.T)
-    least = 1.0 / float(np.linalg.eigvalsh(0.5 * (mobility + mobility.T))[-1])
+    inverse_mass = jacobian @ np.linalg.solve(model.mass_matrix(pose), jacobian.T)
+    least = 1.0 / float(np.linalg.eigvalsh(0.5 * (inverse_mass + inverse_mass.T))[-1])
     return 0.05 * least * rate**2, 0.3 * least * rate
 
 
@@ -47,17 +47,17 @@ class JointPD:
         self._kp, self._kd = gain("kp", kp, count), gain("kd", kd, count)
         still = np.zeros(6)
 
-        def wanted(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
+        def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
             q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
             if not gravity:
                 return q, qdot, np.zeros_like(q)
             return q, qdot, model.inverse_dynamics(pose, still, still, friction=False, errors="raise")
 
-        self._wanted = Tabulated(self.reference, wanted)
+        self._desired = Tabulated(self.reference, desired)
 
     def __call__(self, time: float, measurement: Measurement) -> Array:
         """Actuator forces (n,) [N]."""
-        q, qdot, weight = self._wanted.at(time)
+        q, qdot, weight = self._desired.at(time)
         return weight + self._kp * (q - measurement.q) + self._kd * (qdot - measurement.qdot)
 
 
