@@ -77,7 +77,7 @@ class Calls(DesignCalls):
         return self.call_kernel(name, kernel, given, errors, answer)
 
     def answered_designs(self, name: str, found: tuple[Run, Notes], errors: Errors | None, answer: Answer) -> Any:
-        """What :meth:`of_designs` gave, with NaN where there is no answer, and a word about it."""
+        """What :meth:`of_designs` gave, with NaN in states without an answer, which are reported."""
         run, notes = found
         if notes or run.outputs["verdict"].any():
             del run.outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
@@ -96,7 +96,7 @@ class Calls(DesignCalls):
     def call_batch(
         self, name: str, kernel: Kernel, given: Mapping[str, Any], errors: Errors | None, answer: Answer = first
     ) -> Any:
-        """The same without the short way for one state, which keeps the kernel."""
+        """The same without :class:`SingleState`, which would keep the kernel."""
         states, outputs = self.evaluated(kernel, given)
         names = [p.name for p in kernel.inputs]
 
@@ -138,7 +138,7 @@ class Calls(DesignCalls):
         return states, outputs
 
     def _answered(self, name: str, found: tuple[Run, Notes], errors: Errors | None, answer: Answer) -> Any:
-        """Results with NaN where there is no answer, and a word about it."""
+        """Results with NaN in states without an answer, which are reported."""
         run, notes = found
         outputs = run.outputs
         verdict, converged = outputs.pop("verdict", None), outputs.pop("converged", None)
@@ -169,7 +169,7 @@ class Calls(DesignCalls):
 
 
 def _never(*values: Any) -> None:
-    """Stands for the short way of one state where a function has none: gives no answer."""
+    """Stands for :meth:`SingleState.first` where a function has none: gives no answer."""
 
 
 def _explained(run: Run, index: NDArray[np.int64], notes: Notes) -> list[str]:

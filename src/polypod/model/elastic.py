@@ -1,4 +1,4 @@
-"""What a model of a flexible robot tells beside its dynamics: modes, deflections, shapes that a motion keeps."""
+"""What a model of a flexible robot gives beside its dynamics: modes, deflections, shapes that a motion keeps."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _answered(
     full_output: bool,
     notes: Notes,
 ) -> Any:
-    """What the caller gets, with a word about states without an answer."""
+    """What the caller gets; states without an answer are reported."""
     bad = ~np.isin(code, (Code.CONVERGED, Code.OUTSIDE_LIMITS))
     if bad.any():
         report(

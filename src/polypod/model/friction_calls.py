@@ -1,4 +1,4 @@
-"""What a model tells of its dry friction: what it holds at rest, and how many solutions it has in motion.
+"""Dry friction of a model: what it holds at rest, and how many solutions it has in motion.
 
 A flexible platform counts as rigid.
 """

@@ -14,7 +14,7 @@ from ..arrays import Array
 from ..mechanism import Mechanism
 
 DIAGNOSTICS = ("quality", "converged", "verdict")
-"""Outputs of a kernel that say something about its results and are not among them."""
+"""Outputs of a kernel about its results, not among them."""
 
 
 class Energy(NamedTuple):

@@ -1,8 +1,8 @@
-"""The short way for one state or a few: fixed memory, bound kernels, no batch bookkeeping.
+"""Functions of one state or a few: fixed memory, bound kernels, no batch bookkeeping.
 
 A control loop calls with one state at a time; broadcasting and address look-ups would cost it more than the
 mechanics, and those of a thousand states as much. Anything unusual (another shape, a pose that is none, a lost margin)
-takes the general way, which explains.
+goes to :class:`~.calls.Calls`, which explains.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class SingleState:
         self._of_results = [k for k, p in enumerate(kernel.outputs) if p.name not in DIAGNOSTICS]
 
     def first(self, *values: Any) -> Any:
-        """The first result, a new array; None if the general way must look at it."""
+        """The first result, a new array; None if the checked call must look at it."""
         shapes, k = self._shapes, 0
         for value in values:  # counted by hand: zip takes longer than the rest
             if type(value) is not _ARRAY or value.shape != shapes[k] or value.dtype is not _DOUBLE:
@@ -63,7 +63,7 @@ class SingleState:
         return None if self._verdict[0] else self._first.copy()
 
     def all(self, *values: Any) -> list[Array] | None:
-        """All outputs for one state, or a few; None where the checked call must look at them."""
+        """All results for one state, or a few; None if the checked call must look at them."""
         found = self._several(values)
         if found is not None or self.first(*values) is None:
             return found
