@@ -223,6 +223,13 @@ def test_no_force_of_a_flexible_robot_names_the_leg() -> None:
         law(0.0, Measurement(NONE, NONE, pose, still, elastic, elastic))
 
 
+def test_encoders_do_not_measure_a_flexible_platform() -> None:
+    model = pp.Model(pp.load("long").on_modes(hexagon_modes(2)))
+    for make in (JointComputedTorque, lambda m, r: JointPD(m, r, kp=1e5, kd=1e3)):
+        with pytest.raises(InputError, match="encoders do not show how the platform of 'long' bends"):
+            make(model, rest(model))
+
+
 def test_a_simulation_ends_with_time_and_leg_where_its_controller_has_no_force(model_of: ModelOf) -> None:
     """A sensor that is 0.9 m off from 10 ms on."""
     model = model_of("lopes")

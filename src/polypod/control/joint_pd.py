@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..model import Model
 from ..motion import Trajectory
+from .checked import check_rigid
 from .contract import Measurement
 from .gains import gain
 from .reference import Reference, Tabulated, reference_of
@@ -42,6 +43,7 @@ class JointPD:
         rate: float = 1000.0,
     ) -> None:
         """``model`` is what the controller believes; ``kp`` [N/m] and ``kd`` [N s/m] are numbers or (n,)."""
+        check_rigid(model)
         self.reference = reference_of(reference, rate)
         count = len(model.actuators)
         self._kp, self._kd = gain("kp", kp, count), gain("kd", kd, count)

@@ -16,7 +16,7 @@ from ..errors import InputError, StateError
 from ..kernels import Call
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Freedoms
-from .checked import checked_call
+from .checked import check_rigid, checked_call
 from .contract import Measurement
 from .feedback import feedback_kernel
 from .gains import gain
@@ -103,6 +103,7 @@ class ActuatorsMeasured:
         """
         if velocity not in ("measured", "differences"):
             raise InputError(f"velocity: 'measured' or 'differences', got {velocity!r}")
+        check_rigid(model)
         count = len(model.actuators)
         self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
         self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
