@@ -15,7 +15,8 @@ from ..errors import InputError
 
 PoseLike = Any
 _DOUBLE = np.dtype(np.float64)
-_OPTIONAL = frozenset({"wrench", "elastic", "elastic_rate", "elastic_acceleration", "weights", "preload"})
+OPTIONAL = frozenset({"wrench", "elastic", "elastic_rate", "elastic_acceleration", "weights", "preload"})
+"""Inputs that may be left out."""
 
 
 class Argument(NamedTuple):
@@ -28,7 +29,7 @@ class Argument(NamedTuple):
 
 def is_given(name: str, given: Mapping[str, Any]) -> bool:
     """Whether an argument is given; None stands for one that may be left out, and is an error for others."""
-    return name in given and (given[name] is not None or name not in _OPTIONAL)
+    return name in given and (given[name] is not None or name not in OPTIONAL)
 
 
 @cache

@@ -22,6 +22,7 @@ from ..parameters.paths import Design, matching_paths
 from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike
 from .calls import first
+from .checks import check_wrench, takes_wrench
 from .diagnosis import Errors, check_policy
 from .interpreted_derivatives import InterpretedDerivatives, broadcast_rows, needs_interpretation
 from .port_jacobian import JOINT_FIELDS, ParametricRobot
@@ -90,13 +91,8 @@ class DerivativeFunctions:
             if block not in every:
                 raise UnknownNameError(f"input of {name}", block, every)
             if block not in self.possible(name):
-                raise InputError(
-                    f"derivatives: by {block}: the platform of {self._robot.name!r} moves as its legs let it, so its "
-                    "components cannot change one by one; those by wrench, force and parameters exist"
-                )
-        if len(states) > len(order):
-            raise InputError(f"derivatives: {name} takes {', '.join(order)}, got {len(states)} arrays")
-        given = dict(zip(order, states, strict=False)) | named
+                raise self.no_derivative("derivatives", name, block)
+        given = self._given(name, states, named)
         wanted = (*blocks, *(("parameters",) if by_numbers else ()))
         design = None if values is None else Design(self._robot, values)
         if needs_interpretation(self._kernels.mechanism, name, friction):
@@ -119,10 +115,39 @@ class DerivativeFunctions:
         result = self._calls.answered_designs(title, run, errors, answer)
         return result
 
+    def _given(self, name: str, states: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs of a function by name; an error for those that it does not have or that are missing."""
+        order = formulas.BLOCKS[name]
+        if len(states) > len(order):
+            raise InputError(f"derivatives: {name} takes {', '.join(order)}, got {len(states)} arrays")
+        shared = name == "inverse_dynamics" and self._kernels.mechanism.redundant
+        known = (*order, *self._elastic, *(("weights", "preload") if shared else ()))
+        for key in named:
+            if key not in known:
+                raise UnknownNameError(f"input of {name}", key, known)
+        given = dict(zip(order, states, strict=False)) | dict(named)
+        missing = [key for key in order if key not in given and key != "wrench"]
+        if missing:
+            raise InputError(f"derivatives: {missing[0]} is needed; {name} takes {', '.join(order)}")
+        check_wrench(self._robot, given.get("wrench"))
+        return given
+
     def possible(self, name: str) -> tuple[str, ...]:
         """Inputs of a function by which there are derivatives."""
-        motion = ("pose", "twist", "acceleration") if self._kernels.mechanism.platform.follows_legs else ()
-        return tuple(block for block in (*formulas.BLOCKS[name], *self._elastic) if block not in motion)
+        impossible = formulas.MOTION if self._kernels.mechanism.platform.follows_legs else ()
+        if not takes_wrench(self._robot):
+            impossible = (*impossible, "wrench")
+        return tuple(block for block in (*formulas.BLOCKS[name], *self._elastic) if block not in impossible)
+
+    def no_derivative(self, caller: str, name: str, block: str) -> InputError:
+        """That a function has no derivative by one of its inputs, and why."""
+        why = (
+            "the modes of the platform have no shape at its origin, so its elastic forces are not known"
+            if block == "wrench"
+            else "it moves as its legs let it, so components of its motion cannot change one by one"
+        )
+        others = ", ".join((*self.possible(name), "parameters"))
+        return InputError(f"{caller}: by {block}: {why} ({self._robot.name!r}); there are those by {others}")
 
     @property
     def _elastic(self) -> tuple[str, ...]:

@@ -43,8 +43,7 @@ class ModelPart:
         **given: Any,
     ) -> Any:
         """A function of states given by name; ``answer`` makes the result of its outputs, default the first of them."""
-        if not self.robot.flexible and (given.get("elastic") is not None or given.get("elastic_rate") is not None):
-            raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
+        self._check_elastic(name, given.get("elastic"), given.get("elastic_rate"), given.get("elastic_acceleration"))
         if self.robot.flexible:
             check_wrench(self.robot, given.get("wrench"))
         options: dict[str, Any] = {} if friction is None else {"friction": friction}
@@ -53,6 +52,14 @@ class ModelPart:
         if answer is None:
             return self._calls.call(name, given, errors, parameters=parameters, **options)
         return self._calls.call(name, given, errors, answer, parameters, **options)
+
+    def _check_elastic(self, name: str, *given: Any) -> None:
+        """Raise for elastic coordinates, rates or accelerations of a robot that has none."""
+        if self.robot.flexible:
+            return
+        for value in given:
+            if value is not None:
+                raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
 
     def _distribution_inputs(self, distribution: Distribution | None) -> dict[str, Any]:
         if distribution is None:

@@ -16,6 +16,7 @@ from ...formulations.derivatives import BLOCKS, ELASTIC_BLOCKS
 from ...kernels import Kernel
 from ...mechanism.closing import closed
 from ...parameters.paths import Design, matching_paths, value_at
+from ..checks import check_wrench
 from ..derivatives import derivative_functions
 from ..design_calls import designs_of_states
 from ..diagnosis import Errors, check_policy, report
@@ -124,13 +125,11 @@ class Differentiable:
 
     def no_derivative(self, name: str) -> InputError:
         """That an input has none, and why."""
-        return InputError(
-            f"{self.name}: by {name}: the platform of {self._robot.name!r} moves as its legs let it, so its components "
-            f"cannot change one by one; there are derivatives by {', '.join(self.possible)}"
-        )
+        return derivative_functions(self._model).no_derivative(self.name, self.name, name)
 
     def __call__(self, arrays: Sequence[Array]) -> Array:
         """The result (..., n) for all inputs; NaN for states without an answer, which ``errors`` also says."""
+        check_wrench(self._robot, arrays[self.state.index("wrench")])
         if not self.parameters:
             return self._answer(self._bound(self._function, None), arrays)
         design, lead = self._design(arrays)
