@@ -84,7 +84,7 @@ class FrictionCalls(ModelPart):
                 lower[lost] = upper[lost] = np.nan
         found = Holding(rows.restore(lower), force, rows.restore(upper), keys, rows.restore(limit))
         if good.any() and lost.any():
-            why = "friction is so strong there that the loads of joints at its limit do not repeat"
+            why = "friction is so strong there that the loads of joints at its limit do not converge"
             report("holding", lost, lambda index: [why] * len(index), found, bool(rows.shape), errors)
         return found
 
@@ -148,7 +148,7 @@ def _with_whole_result(ask: Callable[[Errors | None], Found], errors: Errors | N
 def _ends(
     kernels: Functions, poses: Array, wrenches: Array, sizes: list[int]
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """How far each actuator may go down and up (s, 2, n), limits at rest (s, j), and where loads repeat (s,)."""
+    """How far each force may go down and up (s, 2, n), limits at rest (s, j), and where loads have converged (s,)."""
     mechanism, dry = kernels.mechanism, kernels.options.dry
     loaded = loaded_joints(mechanism)
     keys = [key for key, _ in dry_joints(mechanism)]
