@@ -18,7 +18,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
-from polypod.assembly import SixStruts
+from polypod.assembly import SixDistances
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "dietmaier_40.json"
 
@@ -53,7 +53,7 @@ def main() -> None:
         "ordinary hexapod": (*(np.array([getattr(leg, k) for leg in hexapod.legs]) for k in ("base", "platform")), 0.3),
     }
     for name, (base, platform, size) in robots.items():
-        struts = SixStruts(base, platform)
+        struts = SixDistances(base, platform)
         start = time.process_time()
         paths = struts.start.count
         ready = time.process_time() - start

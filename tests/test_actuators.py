@@ -23,7 +23,8 @@ import user_legs as user
 from classical import Balance, dalembert, friction_law, leg_state
 from compare import assert_close, derivative
 from polypod.description import Friction
-from polypod.errors import InputError, RobotFileError
+from polypod.description.modes import Modes
+from polypod.errors import InputError, RobotFileError, StateWarning
 from polypod.formulations import FORMULATIONS
 from polypod.legs import UPS, Actuator, Placement
 from polypod.model import Distribution
@@ -471,6 +472,23 @@ def test_distribution_of_a_model(redundant: pp.Model) -> None:
         wanted = functions.inverse_dynamics(*s.at(k)[:4], friction=True, **given)
         assert_close(force[k][None], wanted[None], TOLERANCE)
     assert_close(redundant.direct_dynamics(s.pose, s.twist, force, s.wrench), s.acceleration, 1e-10)
+
+
+def test_internal_forces_of_some_states_and_of_a_flexible_platform(redundant: pp.Model) -> None:
+    """A pose out of reach spoils no other; eight generalized velocities leave no force of seven without work."""
+    planar = pp.Model(pp.load("planar-4-rrr"))
+    home = planar.robot.home.matrix
+    away = home.copy()
+    away[0, 3] += 5.0
+    with pytest.warns(StateWarning, match="no answer for 1 of 2 states"):
+        idle = planar.null_space(np.array([home, away]))
+    assert np.isnan(idle).all(axis=(1, 2)).tolist() == [False, True]
+    assert (idle[0] == planar.null_space(home)).all()
+    points = [leg.platform for leg in redundant.robot.legs]
+    shapes = np.random.default_rng(0).normal(size=(7, 3, 2))
+    modes = Modes.at_nodes(points, np.ones(7), shapes, np.full(2, 1e6), list(range(7)), free=False)
+    flexible = pp.Model(redundant.robot.on_modes(modes))
+    assert flexible.null_space(redundant.robot.home.matrix).shape == (7, 0)
 
 
 def test_preload_stays_where_it_holds_the_platform_still(redundant: pp.Model) -> None:

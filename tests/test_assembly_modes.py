@@ -14,9 +14,9 @@ from scipy.spatial.transform import Rotation
 import polypod as pp
 import user_legs as user
 from command_line import polypod
-from polypod.assembly import SixStruts
+from polypod.assembly import SixDistances
 from polypod.assembly.chart import Chart
-from polypod.assembly.extended import polished_closely
+from polypod.assembly.extended import polished_extended
 from polypod.assembly.spheres import ThreeSpheres
 from polypod.errors import InputError, StateWarning
 from polypod.legs import Chain
@@ -30,8 +30,8 @@ ModelOf = Callable[[str], pp.Model]
 
 
 @pytest.fixture(scope="module")
-def dietmaier() -> SixStruts:
-    return SixStruts(BASE, PLATFORM)
+def dietmaier() -> SixDistances:
+    return SixDistances(BASE, PLATFORM)
 
 
 def reach(pose: np.ndarray, base: np.ndarray, platform: np.ndarray) -> np.ndarray:
@@ -48,7 +48,7 @@ def random_states(count: int, base: np.ndarray, platform: np.ndarray, size: floa
     return pose, reach(pose, base, platform)
 
 
-def test_dietmaiers_forty_postures_are_found_and_proven(dietmaier: SixStruts) -> None:
+def test_dietmaiers_forty_postures_are_found_and_proven(dietmaier: SixDistances) -> None:
     """Forty real postures (Dietmaier 1998), five of them with a Jacobian's singular value below 2e-4."""
     found = dietmaier.poses(LENGTHS[None])
     assert found.real.sum() == found.certified.sum() == 40
@@ -62,7 +62,7 @@ def test_dietmaiers_forty_postures_are_found_and_proven(dietmaier: SixStruts) ->
     assert np.abs(reach(found.pose[0], BASE, PLATFORM) - LENGTHS).max() < 1e-14
 
 
-def test_random_states_of_a_general_platform(dietmaier: SixStruts) -> None:
+def test_random_states_of_a_general_platform(dietmaier: SixDistances) -> None:
     """No path is lost, the pose that made the lengths is among the answers, and forty solutions prove completeness."""
     pose, lengths = random_states(20, BASE, PLATFORM, 1.0)
     found = dietmaier.poses(lengths)
@@ -76,7 +76,7 @@ def test_random_states_of_a_general_platform(dietmaier: SixStruts) -> None:
     assert (found.real.sum(axis=1) % 2 == 0).all()
 
 
-def test_brute_force_finds_no_other_pose(dietmaier: SixStruts) -> None:
+def test_brute_force_finds_no_other_pose(dietmaier: SixDistances) -> None:
     """Least squares by another library from random starts ends in poses that were found."""
     lengths = random_states(3, BASE, PLATFORM, 0.7)[1][2]
     found = dietmaier.poses(lengths[None])
@@ -99,18 +99,18 @@ def test_brute_force_finds_no_other_pose(dietmaier: SixStruts) -> None:
     assert len(hits) >= 2
 
 
-def test_the_certificate_holds_and_refuses(dietmaier: SixStruts) -> None:
+def test_the_certificate_holds_and_refuses(dietmaier: SixDistances) -> None:
     """Near a solution it bounds the true distance; at a point that is none it does not pass."""
     chart = Chart.of(BASE - BASE[0], PLATFORM - PLATFORM[0], 0)
     x = dietmaier.start.solutions[:8]
     lengths = chart.lengths(dietmaier.start.squares)[None]
     assert dietmaier.size != 1.0  # the start is in sizes of the robot: here its chart is another
     own = dietmaier._charts[0]
-    exact, alpha, radius = own.settle(x, lengths := own.lengths(dietmaier.start.squares)[None])
+    exact, alpha, radius = own.certify(x, lengths := own.lengths(dietmaier.start.squares)[None])
     assert (alpha < 1e-3).all()
-    again = own.settle(exact * (1 + 1e-5), lengths)[0]
+    again = own.certify(exact * (1 + 1e-5), lengths)[0]
     assert (np.abs(again - exact).max(axis=1) <= radius).all()
-    far = polished_closely(own, np.ones((1, 7), dtype=complex) * 50.0, np.full((1, 6), 1e-6))
+    far = polished_extended(own, np.ones((1, 7), dtype=complex) * 50.0, np.full((1, 6), 1e-6))
     assert not far.alpha[0] < 0.15
 
 
@@ -375,11 +375,11 @@ def test_the_command() -> None:
 
 
 @pytest.mark.long
-def test_no_path_is_lost_in_20_000_states(dietmaier: SixStruts) -> None:
+def test_no_path_is_lost_in_20_000_states(dietmaier: SixDistances) -> None:
     """800,000 paths of a general platform and 280,000 of the ordinary hexapod."""
     hexapod = pp.load("hexapod")
     base, platform = (np.array([getattr(leg, name) for leg in hexapod.legs]) for name in ("base", "platform"))
-    for struts, a, b, size in ((dietmaier, BASE, PLATFORM, 1.0), (SixStruts(base, platform), base, platform, 0.3)):
+    for struts, a, b, size in ((dietmaier, BASE, PLATFORM, 1.0), (SixDistances(base, platform), base, platform, 0.3)):
         pose, lengths = random_states(20_000, a, b, size)
         found = struts.poses(lengths)
         assert found.lost.sum() == 0

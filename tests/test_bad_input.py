@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 import polypod as pp
 import states as sample
-from polypod.errors import Fault, InputError, RobotFileError, StateError, UnknownNameError
+from polypod.errors import Fault, InputError, RobotFileError, StateError, StateWarning, UnknownNameError
 from random_robots import symmetric_robot
 from states import basis, displaced, papers_robots
 
@@ -266,6 +266,23 @@ def test_six_freedoms_have_no_coordinates(model_of: Any) -> None:
         model.motion(np.zeros(6))
 
 
+def test_inputs_of_named_functions(model_of: Any) -> None:
+    """Misspelt and missing states are not taken for zeros, nor elastic coordinates of a rigid robot for nothing."""
+    model = model_of("lopes")
+    home = model.robot.home.matrix
+    with pytest.raises(UnknownNameError, match="Did you mean 'wrench'"):
+        model.derivatives("inverse_dynamics", home, ZERO, ZERO, wrech=np.ones(6), friction=False)
+    with pytest.raises(InputError, match="derivatives: acceleration is needed"):
+        model.derivatives("inverse_dynamics", home, ZERO, friction=False)
+    with pytest.raises(InputError, match="direct_dynamics: force is needed"):
+        model.error_bound("direct_dynamics", home, ZERO)
+    for call in (model.limits, model.closing, model.conditioning, model.mass_matrix):
+        with pytest.raises(InputError, match="elastic: the platform of 'lopes' is rigid"):
+            call(home, elastic=np.zeros(3))
+    with pytest.raises(InputError, match="forward_kinematics: elastic: the platform of 'lopes' is rigid"):
+        model.forward_kinematics(model.inverse_kinematics(home), elastic=np.zeros(3))
+
+
 # -- motions a robot cannot make -------------------------------------------------------------------------------------
 
 IMPOSSIBLE = {0: ("x", "m"), 3: ("rotation about x", "rad"), 5: ("rotation about z", "rad")}
@@ -302,6 +319,28 @@ def test_staicu_cannot_turn_about_other_axes_by_any_angle(axis: list[float], ang
     turned = displaced(model.robot.home.matrix, np.r_[0, 0, 0, angle * np.array(axis) / np.linalg.norm(axis)])
     with pytest.raises(InputError, match="pose: the robot cannot be at rotation"):
         model.inverse_kinematics(turned)
+
+
+def test_poses_that_no_motion_from_home_reaches_are_refused_too(model_of: Any) -> None:
+    """A 3-PRS that only rolls would break its legs' planes. By 1.2 rad the pose with its coordinates is known; by 1.6
+    rad there is none, and the legs' constraints themselves say so. By 2.5 rad legs do not even reach."""
+    model = model_of("3-prs")
+    home = model.robot.home.matrix
+    poses = [displaced(home, np.array([0, 0, 0, angle, 0, 0])) for angle in (0.0, 1.2, 1.6, 2.5)]
+    with pytest.raises(InputError, match=r"^pose: the robot cannot be at x \(-0.06\d* m in state 2\)"):
+        model.inverse_kinematics(np.array([poses[3], home, poses[1]]))
+    with pytest.raises(InputError, match=r"^pose: the legs do not allow the pose of state 1"):
+        model.inverse_kinematics(np.array([poses[3], poses[2], home]))
+    with pytest.raises(InputError, match=r"^pose: the legs do not allow the pose,"):
+        model.inverse_dynamics(poses[2], ZERO, ZERO)
+    rolling = np.array([0, 0, 0, 1.0, 0, 0])
+    with pytest.raises(InputError, match=r"^twist: the robot cannot move along x .* in state 2"):
+        model.rates(np.array([poses[3], home, home]), np.array([rolling, 0 * rolling, np.eye(6)[0]]))
+    for call in (model.inverse_kinematics, lambda pose: model.coasting(pose, ZERO)):
+        with pytest.raises(StateError, match="leg2: slide: out of reach"):
+            call(poses[3])
+    with pytest.warns(StateWarning, match="coasting: no answer for 1 of 2 states"):
+        assert np.isnan(model.coasting(np.array([home, poses[3]]), ZERO)).all(axis=1).tolist() == [False, True]
 
 
 def test_rounding_is_not_an_impossible_motion(model_of: Any) -> None:

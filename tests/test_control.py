@@ -223,6 +223,13 @@ def test_no_force_of_a_flexible_robot_names_the_leg() -> None:
         law(0.0, Measurement(NONE, NONE, pose, still, elastic, elastic))
 
 
+def test_encoders_do_not_measure_a_flexible_platform() -> None:
+    model = pp.Model(pp.load("long").on_modes(hexagon_modes(2)))
+    for make in (JointComputedTorque, lambda m, r: JointPD(m, r, kp=1e5, kd=1e3)):
+        with pytest.raises(InputError, match="encoders do not show how the platform of 'long' bends"):
+            make(model, rest(model))
+
+
 def test_a_simulation_ends_with_time_and_leg_where_its_controller_has_no_force(model_of: ModelOf) -> None:
     """A sensor that is 0.9 m off from 10 ms on."""
     model = model_of("lopes")
@@ -278,6 +285,10 @@ def test_bad_arguments(model_of: ModelOf) -> None:
         Reference(path, 0.0)
     with pytest.raises(InputError, match="rest"):
         Springs(1.0, rest=[[1.0]])
+    with pytest.raises(InputError, match="preload: finite numbers are needed"):
+        Springs(1.0, rest=[1.0, 2.0], preload=np.nan)
+    with pytest.raises(InputError, match="preload: a number or an array of 2"):
+        Springs(1.0, rest=[1.0, 2.0], preload=[1.0, 2.0, 3.0])
     with pytest.raises(InputError, match="legs: a factor greater than 0"):
         scaled_masses(model.robot, legs=0.0)
 

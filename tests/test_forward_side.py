@@ -106,7 +106,7 @@ def test_the_other_side_alone_has_a_code_of_its_own(
 ) -> None:
     """The search finds a pose on home's side for nearly all coordinates; without it the code is given."""
     model = model_of("pedrammehr")
-    monkeypatch.setattr("polypod.model.forward_search.Search.run", lambda search: None)
+    monkeypatch.setattr("polypod.model.forward_search.PoseSearch.run", lambda search: None)
     found = model.forward_kinematics(np.array([OTHER_ASSEMBLY]), full_output=True)
     assert found.code.tolist() == [Code.OTHER_SIDE]
     assert np.isnan(found.pose).all()

@@ -447,7 +447,7 @@ def test_derivatives_are_of_functions_that_hold_beside_the_line() -> None:
     robot = pp.Robot.model_validate(ROBOTS["straight UPS"](2))
     path = "legs.0.joints.2.at"
     model = pp.Model(robot)
-    mechanism = derivative_functions(model).opened((path,)).mechanism
+    mechanism = derivative_functions(model).parametric((path,)).mechanism
     design = Design(robot, {path: np.add(value_at(robot, path), [0.01, -0.02, 0.015])})
     given = {"pose": robot.home.matrix, "twist": np.array([0.1, 0.2, -0.1, 0.3, -0.2, 0.1])}
     given["pose"][:3, 3] += [0.03, -0.02, 0.05]

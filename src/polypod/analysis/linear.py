@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..errors import InputError, StateError
 from ..model import Model
-from ..model.arguments import Argument, PoseLike, batch, first_not_finite
+from ..model.arguments import Argument, PoseLike, batch, check_finite
 from ..model.checks import exact_poses
 from ..simulation.system import System
 from .linear_equations import States, linearised
@@ -141,7 +141,7 @@ def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> 
     for name, value, length in vectors:
         arguments.append(Argument(name, np.zeros(length) if value is None else value, (length,)))
     rows = batch(arguments)
-    first_not_finite(rows, arguments)
+    check_finite(rows, arguments)
     poses = exact_poses(rows.rows[0], "pose", bool(rows.shape))
     given_rows = zip((poses, *rows.rows[1:]), arguments, strict=True)
     full = [np.broadcast_to(row, (rows.size, *argument.shape)) for row, argument in given_rows]

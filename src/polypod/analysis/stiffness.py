@@ -17,7 +17,7 @@ from ..formulations.elasticity import mass_on_base, springs_of
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
 from ..model import Model
-from ..model.arguments import Argument, PoseLike, batch, first_not_finite
+from ..model.arguments import Argument, PoseLike, batch, check_finite
 from ..model.checks import exact_poses
 from .linear import NaturalModes, load_stiffness, modes_of
 
@@ -183,7 +183,7 @@ def _states(
         Argument("wrench", np.zeros(6) if wrench is None else wrench, (6,)),
     ]
     states = batch(arguments)
-    first_not_finite(states, arguments)
+    check_finite(states, arguments)
     poses = exact_poses(states.rows[0], "pose", bool(states.shape))
     rows = [np.ascontiguousarray(np.broadcast_to(r, (states.size, *r.shape[1:]))) for r in (poses, states.rows[1])]
     return (rows[0], rows[1]), states.shape

@@ -1,55 +1,48 @@
-"""Proof that a solution of the distance equations is near, by Smale's alpha with every rounding counted.
+"""Proof that a solution of the distance equations is near: Smale's alpha (:mod:`polypod.assembly.smale`), compiled.
 
-beta = |J^-1 f| and gamma = |J^-1 f''|/2 (f'' is constant). If alpha = beta gamma < (13 - 3 sqrt 17)/4, Newton's
-iteration converges from x to a solution no farther than 2 beta (Blum, Cucker, Shub and Smale 1998, chapter 8; here in
-the largest of the components). With Y near J^-1 and E = |1 - Y J| < 1, beta <= |Y f|/(1 - E) and gamma <= |Y
-f''|/2/(1 - E). Every evaluation's rounding is bounded from above by a multiple of the sum of the sizes of what is
-added.
+Every rounding is counted: that of an evaluation is bounded by a multiple of the sum of the sizes of what is added.
 """
 
 from __future__ import annotations
 
 from functools import cache
-from math import sqrt
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
 from ..kernels import Expression, Kernel, Port, port
-from .complexes import Complex, Factored, complex_of, from_rows, to_rows, total
-from .study import JOINTS, LENGTHS, UNKNOWNS, Strut, jacobian, residual, struts_of
+from .complex_symbols import Complex, Factored, complex_of, from_rows, to_rows, total
+from .distance_equations import JOINTS, LENGTHS, UNKNOWNS, JointPair, jacobian, joint_pairs_of, residual
+from .smale import ROUNDING_UP
 from .tracking import recipe
 
-LARGEST_ALPHA = (13 - 3 * sqrt(17)) / 4
 _POLISHING = 3
 _ROUNDINGS = 32 * float(np.finfo(float).eps)
-"""Bound of the error of an equation or a slope as a part of the sum of its terms' sizes. Its longest chain is of 12
-additions and 3 products; products of complex numbers count as three, a chart's turned joints and what follows from them
-as 15: less than 64 roundings of eps/2."""
-_UP = 1 + 1e-12
-"""What sums of some hundred positive numbers may lose to rounding."""
+"""Bound of the error of an equation or a derivative relative to the sum of its terms' sizes. Its longest chain is of 12
+additions and 3 products; products of complex numbers count as three, a chart's rotated joints and what follows from
+them as 15: less than 64 roundings of eps/2."""
 
 
 def polished() -> Expression:
     """Unknowns ``x`` (14) after three steps of Newton at ``lengths`` (12), ``alpha`` and the ``radius`` 2 beta."""
     joints = ca.SX.sym("joints", 6 * JOINTS)
     given, numbers = ca.SX.sym("x", 2 * UNKNOWNS), ca.SX.sym("lengths", 2 * LENGTHS)
-    struts, lengths, x = struts_of(joints), from_rows(numbers), from_rows(given)
+    pairs, lengths, x = joint_pairs_of(joints), from_rows(numbers), from_rows(given)
     for _ in range(_POLISHING):
-        step = Factored(jacobian(x, lengths, struts)).solve(residual(x, lengths, struts))
+        step = Factored(jacobian(x, lengths, pairs)).solve(residual(x, lengths, pairs))
         x = [a - d for a, d in zip(x, step, strict=True)]
-    alpha, radius = _alpha(x, lengths, struts)
+    alpha, radius = _alpha(x, lengths, pairs)
     outputs = port("found", to_rows(x)), port("alpha", alpha, ()), port("radius", radius, ())
     inputs = Port("x", given, (2 * UNKNOWNS,)), Port("lengths", numbers, (2 * LENGTHS,))
     return Expression("polished", inputs, outputs, Port("joints", joints, (6 * JOINTS,)))
 
 
-def _alpha(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> tuple[ca.SX, ca.SX]:
-    matrix, f = jacobian(x, lengths, struts), residual(x, lengths, struts)
+def _alpha(x: list[Complex], lengths: list[Complex], pairs: list[JointPair]) -> tuple[ca.SX, ca.SX]:
+    matrix, f = jacobian(x, lengths, pairs), residual(x, lengths, pairs)
     factored, n = Factored(matrix), range(UNKNOWNS)
     columns = [factored.solve([complex_of(1 if i == j else 0) for i in n]) for j in n]
-    terms = _terms(x, lengths, struts)
+    terms = _terms(x, lengths, pairs)
     beta, gamma, off = (ca.SX(0) for _ in range(3))
     for i in n:
         row = [columns[j][i] for j in n]
@@ -60,28 +53,28 @@ def _alpha(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> tup
         products = [total([y * r[j] for y, r in zip(row, matrix, strict=True)]) for j in n]
         far = _sum([_size(z - (1 if j == i else 0)) for j, z in enumerate(products)])
         off = ca.fmax(off, far + 2 * _ROUNDINGS * _sum([w * t.slope for w, t in zip(weights, terms, strict=True)]))
-    left = 1 - off * _UP
-    alpha = _UP * beta * gamma / (left * left)
+    left = 1 - off * ROUNDING_UP
+    alpha = ROUNDING_UP * beta * gamma / (left * left)
     # what is not a number is not below the limit either
-    return ca.if_else(left > 0, alpha, ca.inf), 2 * _UP * beta / left
+    return ca.if_else(left > 0, alpha, ca.inf), 2 * ROUNDING_UP * beta / left
 
 
 class _Terms(NamedTuple):
-    """Upper bounds of an equation's sums of sizes: of terms, of its slopes' terms, of quadratic coefficients."""
+    """Upper bounds of an equation's sums of sizes: of its terms, its derivatives' terms, its quadratic coefficients."""
 
     value: ca.SX
     slope: ca.SX
     square: ca.SX
 
 
-def _terms(x: list[Complex], lengths: list[Complex], struts: list[Strut]) -> list[_Terms]:
-    """Of every equation. Joints count with |A|_1, |B|_1 in every component: they were turned."""
+def _terms(x: list[Complex], lengths: list[Complex], pairs: list[JointPair]) -> list[_Terms]:
+    """Of every equation. Joints count with |A|_1, |B|_1 in every component: they were rotated."""
     sizes = [_size(z) for z in x]
     g0, g, e = sizes[0], _sum(sizes[1:4]), _sum(sizes[4:])
     first, norm = _size(lengths[-1]), 1 + e * e
     rows = [_Terms(g0 + e * g, 1 + e + g, ca.SX(3))]
-    for number, strut in zip(lengths, struts, strict=False):
-        a, b = (_sum([ca.fabs(c) for c in point]) for point in (strut.a, strut.b))
+    for number, pair in zip(lengths, pairs, strict=False):
+        a, b = (_sum([ca.fabs(c) for c in point]) for point in (pair.a, pair.b))
         both, product, kappa = a + b, a * b, _size(number)
         # kappa is a difference: its error is that of what it was made from
         kappa_error = kappa + 2 * first + both * both

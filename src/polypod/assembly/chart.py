@@ -1,4 +1,4 @@
-"""One chart of Study's coordinates for a geometry: turned frames, in which no solution of interest has e0 near 0."""
+"""One chart of Study's coordinates for a geometry: rotated frames, in which no solution of interest has e0 near 0."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..arrays import Array
 from ..kernels import Kernel
 from ..lazy import lazy
 from . import certificate, tracking
-from .tracking import PLACE, beginning, numbers_of, parts_of
+from .contract import ComplexArray, Flags
+from .tracking import POINT, as_complex, as_real, initial_state
 
-Complexes = NDArray[np.complex128]
 _ROUNDS = 4
-"""Rounds after which paths that have ended leave the vectors to the others."""
+"""Rounds after which paths that have ended make room for others in the vectors."""
 
 
 @dataclass(frozen=True)
 class Chart:
-    """Joints A, B (6, 3) relative to the first ones, turned by ``base`` and ``platform`` (3, 3): A = base a.
+    """Joints A, B (6, 3) relative to the first ones, rotated by ``base`` and ``platform`` (3, 3): A = base a.
 
-    ``joints`` are they before they were turned, ``number`` says by what.
+    ``joints`` are a and b themselves; ``number`` is the seed of both rotations.
     """
 
     a: Array
@@ -36,12 +36,12 @@ class Chart:
     @staticmethod
     def of(a: Array, b: Array, number: int) -> Chart:
         """One of many charts of joints a, b (6, 3) in base and platform axes, the first of each at the origin."""
-        base, platform = _turns(number, np.float64)
+        base, platform = _random_rotations(number, np.float64)
         return Chart(a @ base.T, b @ platform.T, base, platform, number, (a, b))
 
-    def turned(self, a: Array | None, kind: type[np.floating]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """A (..., 6, 3), of other base joints if they are given, and B (6, 3) turned in another precision."""
-        base, platform = _turns(self.number, kind)
+    def rotated(self, a: Array | None, kind: type[np.floating]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """A (..., 6, 3), of other base joints if they are given, and B (6, 3) rotated in another precision."""
+        base, platform = _random_rotations(self.number, kind)
         return (self.joints[0] if a is None else a).astype(kind) @ base.T, self.joints[1].astype(kind) @ platform.T
 
     @lazy
@@ -49,103 +49,105 @@ class Chart:
         return np.stack([self.a[1:], self.b[1:]], axis=1).ravel()
 
     @lazy
-    def _follow(self) -> Kernel:
+    def _track(self) -> Kernel:
         return tracking.kernel().at(self._numbers)
 
     @lazy
-    def _follow_moving(self) -> Kernel:
+    def _track_moving(self) -> Kernel:
         return tracking.kernel(moving=True).at(self._numbers)
 
     @lazy
-    def _settle(self) -> Kernel:
+    def _certify(self) -> Kernel:
         return certificate.kernel().at(self._numbers)
 
-    def lengths(self, squares: NDArray[Any], joints: Array | None = None) -> Complexes:
+    def lengths(self, squares: NDArray[Any], joints: Array | None = None) -> ComplexArray:
         """kappa_2..6 and lambda (..., 6) of squared distances (..., 6), of other base joints (..., 6, 3) if given."""
         own = (((self.a if joints is None else joints) + self.b) ** 2).sum(axis=-1)[..., 1:]
         first = squares[..., :1]
         return np.concatenate([first - squares[..., 1:] + own, first], axis=-1).astype(np.complex128) / 4
 
-    def follow(
+    def track(
         self,
-        x: Complexes,
-        first: Complexes,
-        last: Complexes,
-        care: tuple[float, float] = tracking.CARE,
+        x: ComplexArray,
+        first: ComplexArray,
+        last: ComplexArray,
+        control: tuple[float, float] = tracking.STEP_CONTROL,
         goal: Array | None = None,
-    ) -> tuple[Complexes, NDArray[np.bool_]]:
+    ) -> tuple[ComplexArray, Flags]:
         """Unknowns (n, 7) at lengths ``last`` of paths from x (n, 7) at ``first`` (each (1 or n, 6)); which arrived.
 
         The base joints go to ``goal`` (n, 6, 3), in the chart's axes, if that is given.
         """
-        state, code = beginning(x), np.zeros(len(x))
-        follow = self._follow if goal is None else self._follow_moving
+        state, code = initial_state(x), np.zeros(len(x))
+        track = self._track if goal is None else self._track_moving
         goals = [] if goal is None else [np.ascontiguousarray(goal[:, 1:]).reshape(len(goal), 15)]
-        begin, end = parts_of(first), parts_of(last)
-        choice, rounds = np.array([care]), np.array([float(_ROUNDS)])
+        begin, end = as_real(first), as_real(last)
+        choice, rounds = np.array([control]), np.array([float(_ROUNDS)])
         live = np.arange(len(x))
         while len(live):
             ends = [row if len(row) == 1 else row[live] for row in (begin, end)]
             moved = [row[live] for row in goals]
-            state[live], code[live] = follow(state[live], *ends, choice, rounds, *moved)
+            state[live], code[live] = track(state[live], *ends, choice, rounds, *moved)
             live = live[code[live] == 0]
-        return numbers_of(state[:, :PLACE]), code == 1
+        return as_complex(state[:, :POINT]), code == 1
 
-    def settle(self, x: Complexes, lengths: Complexes, joints: Array | None = None) -> tuple[Complexes, Array, Array]:
+    def certify(
+        self, x: ComplexArray, lengths: ComplexArray, joints: Array | None = None
+    ) -> tuple[ComplexArray, Array, Array]:
         """Unknowns (n, 7) polished at lengths (1 or n, 6), alpha and radius (n,); base joints (n, 6, 3) if given."""
-        settle = self._settle
+        certify = self._certify
         if joints is not None and len(joints):
             both = np.stack([joints[:, 1:], np.broadcast_to(self.b[1:], joints[:, 1:].shape)], axis=2)
-            settle = certificate.kernel().at(both.reshape(len(joints), 30), rows=True)
-        found, alpha, radius = settle(parts_of(x), parts_of(lengths))
-        return numbers_of(found), alpha, radius
+            certify = certificate.kernel().at(both.reshape(len(joints), 30), rows=True)
+        found, alpha, radius = certify(as_real(x), as_real(lengths))
+        return as_complex(found), alpha, radius
 
-    def squares(self, x: Complexes) -> Complexes:
+    def squares(self, x: ComplexArray) -> ComplexArray:
         """Squared distances (n, 6) of unknowns (n, 7), complex ones too."""
-        place, turn = self._pose(x)
-        reach = place[:, None] + np.einsum("nij,kj->nki", turn, self.b) - self.a
+        position, rotation = self._pose(x)
+        reach = position[:, None] + np.einsum("nij,kj->nki", rotation, self.b) - self.a
         return np.asarray((reach * reach).sum(axis=2))
 
-    def _pose(self, x: Complexes) -> tuple[Complexes, Complexes]:
-        """Place (n, 3) of the first joint and turn (n, 3, 3), in turned frames."""
+    def _pose(self, x: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+        """Position (n, 3) of the first joint and rotation (n, 3, 3), in rotated frames."""
         g0, g, e = x[:, :1], x[:, 1:4], x[:, 4:]
         norm = 1 + (e * e).sum(axis=1)[:, None]
-        place = 2 * (g - g0 * e + np.cross(e, g))
+        position = 2 * (g - g0 * e + np.cross(e, g))
         skew = np.cross(e[:, None, :], np.eye(3)[None])  # rows e x i_k: the transpose of the matrix of e x
         flat = (2 - norm)[:, :, None] * np.eye(3) + 2 * e[:, :, None] * e[:, None, :] + 2 * np.swapaxes(skew, 1, 2)
         with np.errstate(all="ignore"):  # a path that is lost may end anywhere
-            return place / norm, flat / norm[:, :, None]
+            return position / norm, flat / norm[:, :, None]
 
-    def pose(self, x: Complexes) -> tuple[Complexes, Complexes]:
-        """Place (n, 3) of the first joint from that of the base, and turn (n, 3, 3), in the axes of base and platform.
+    def pose(self, x: ComplexArray) -> tuple[ComplexArray, ComplexArray]:
+        """Position (n, 3) of the first joint from that of the base, and rotation (n, 3, 3), axes of base and platform.
 
-        With A = T a and B = U b a turn R of the chart is T^T R U.
+        With A = T a and B = U b a rotation R of the chart is T^T R U.
         """
-        place, turn = self._pose(x)
-        return place @ self.base, self.base.T @ turn @ self.platform
+        position, rotation = self._pose(x)
+        return position @ self.base, self.base.T @ rotation @ self.platform
 
-    def unknowns(self, place: Complexes, quaternion: Complexes) -> Complexes:
-        """Unknowns (n, 7) of places (n, 3) and quaternions (n, 4; scalar first, of any length), in the frames' axes."""
+    def unknowns(self, position: ComplexArray, quaternion: ComplexArray) -> ComplexArray:
+        """Unknowns (n, 7) of positions (n, 3) and quaternions (n, 4; scalar first, any length), in the frames' axes."""
         e = product(product(_quaternion(self.base), quaternion), _conjugate(_quaternion(self.platform)))
         e = e / e[:, :1]
-        p = np.concatenate([np.zeros((len(place), 1)), place @ self.base.T], axis=1)
+        p = np.concatenate([np.zeros((len(position), 1)), position @ self.base.T], axis=1)
         g = product(p, e) / 2
         return np.concatenate([g, e[:, 1:]], axis=1)
 
-    def quaternion(self, x: Complexes) -> Complexes:
+    def quaternion(self, x: ComplexArray) -> ComplexArray:
         """Quaternions (n, 4), scalar first, of unknowns (n, 7), in the axes of base and platform."""
         e = np.concatenate([np.ones((len(x), 1)), x[:, 4:]], axis=1)
         return product(product(_conjugate(_quaternion(self.base)), e), _quaternion(self.platform))
 
 
-def _turns(number: int, kind: type[np.floating]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Two rotations (3, 3) drawn by a number."""
+def _random_rotations(number: int, kind: type[np.floating]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Two random rotations (3, 3) of a seed."""
     draw = np.random.default_rng(20_000 + number)
-    first, second = (_turn(draw.normal(size=4).astype(kind)) for _ in range(2))
+    first, second = (_rotation_matrix(draw.normal(size=4).astype(kind)) for _ in range(2))
     return first, second
 
 
-def _turn(quaternion: NDArray[Any]) -> NDArray[Any]:
+def _rotation_matrix(quaternion: NDArray[Any]) -> NDArray[Any]:
     """The rotation (3, 3) of a quaternion of any length, scalar first."""
     w, x, y, z = quaternion / np.sqrt((quaternion * quaternion).sum())
     return np.array(
@@ -157,18 +159,18 @@ def _turn(quaternion: NDArray[Any]) -> NDArray[Any]:
     )
 
 
-def _quaternion(turn: Array) -> Array:
+def _quaternion(rotation: Array) -> Array:
     """A unit quaternion (1, 4), scalar first."""
     from scipy.spatial.transform import Rotation
 
-    return np.asarray(Rotation.from_matrix(turn).as_quat(scalar_first=True)[None])
+    return np.asarray(Rotation.from_matrix(rotation).as_quat(scalar_first=True)[None])
 
 
 def _conjugate(q: NDArray[Any]) -> NDArray[Any]:
     return q * np.array([1, -1, -1, -1])
 
 
-def product(p: NDArray[Any], q: NDArray[Any]) -> Complexes:
+def product(p: NDArray[Any], q: NDArray[Any]) -> ComplexArray:
     """Quaternions p q, scalar first, rows broadcast."""
     scalar = p[:, :1] * q[:, :1] - (p[:, 1:] * q[:, 1:]).sum(axis=1, keepdims=True)
     vector = p[:, :1] * q[:, 1:] + q[:, :1] * p[:, 1:] + np.cross(p[:, 1:], q[:, 1:])

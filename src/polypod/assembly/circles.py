@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..legs.strut import Strut
-from .contract import Complexes, Machine, pose_of, stacked
-from .laurent import at_first, fitting, from_samples, resultant, two_roots, unit_roots
+from .contract import Candidate, ComplexArray, pose_matrices, stacked
+from .laurent import nan_unless_root, quadratic_roots, resultant, roots_from_samples, roots_of_unity, substituted
 from .quadrics import QuadricPattern, Quadrics
 
 DEGREE = 16
@@ -24,15 +24,15 @@ Circles = tuple[Array, Array, Array]
 
 
 class ThreeOnCircles(QuadricPattern):
-    """Cosines and sines of three angles, in turn."""
+    """Unknowns are cosine and sine of each of three angles."""
 
-    most, ways = DEGREE, 3
+    max_solutions, eliminations = DEGREE, 3
 
     @staticmethod
-    def of(machine: Machine) -> ThreeOnCircles | None:
+    def match(candidate: Candidate) -> ThreeOnCircles | None:
         """Three hinged struts with balls at a platform that follows them."""
-        struts = machine.struts
-        follows = machine.follows_legs and machine.freedoms.count == 3 and len(struts) == 3
+        struts = candidate.struts
+        follows = candidate.follows_legs and candidate.freedoms.count == 3 and len(struts) == 3
         hinged = all(strut.axis is not None and strut.ball and strut.length.any() for strut in struts)
         return ThreeOnCircles() if follows and hinged else None
 
@@ -64,23 +64,23 @@ class ThreeOnCircles(QuadricPattern):
             a[:, 3 + k, 2 * j : 2 * j + 2, 2 * i : 2 * i + 2] = np.swapaxes(products, 1, 2)
             b[:, 3 + k, 2 * i : 2 * i + 2] = 2 * np.einsum("max,mx->ma", arms[:, i], between)
             b[:, 3 + k, 2 * j : 2 * j + 2] = -2 * np.einsum("max,mx->ma", arms[:, j], between)
-            # |r (u cos + v sin)|^2 = r^2: the circle's axes are square and of one length
+            # |r (u cos + v sin)|^2 = r^2: the circle's axes are perpendicular and of one length
             c[:, 3 + k] = (between**2 + u[:, i] ** 2 + u[:, j] ** 2).sum(axis=1) - distances[:, k] ** 2
-        return Quadrics(a, b, c, np.full((m, 6), 48.0))  # places and radii are at most 1 in size, differences 2
+        return Quadrics(a, b, c, np.full((m, 6), 48.0))  # positions and radii are at most 1 in size, differences 2
 
-    def roots(self, struts: list[Strut], way: int) -> Complexes:
+    def roots(self, struts: list[Strut], elimination: int) -> ComplexArray:
         """Angles (m, 64, 6) that roots z_1 may stand for, with either z_2 and z_3; each leg may be the first.
 
         A root z_1 that counts twice stands for two poses, as those of symmetric robots do.
         """
-        circles, distances = self._circles(struts[way:] + struts[:way])
+        circles, distances = self._circles(struts[elimination:] + struts[:elimination])
         forms = [_form(circles, i, j, distances[:, k]) for k, (i, j) in enumerate(_PAIRS)]
-        z = from_samples(_eliminated(forms, unit_roots(_SAMPLES)), DEGREE)
-        second, third = (two_roots(at_first(form, z)) for form in forms[:2])
-        found = [np.stack([z, y, fitting(forms[2], y, x)], axis=-1) for y in second for x in third]
+        z = roots_from_samples(_eliminated(forms, roots_of_unity(_SAMPLES)), DEGREE)
+        second, third = (quadratic_roots(substituted(form, z)) for form in forms[:2])
+        found = [np.stack([z, y, nan_unless_root(forms[2], y, x)], axis=-1) for y in second for x in third]
         every = np.concatenate(found, axis=1)
         parts = np.stack([(every + 1 / every) / 2, (every - 1 / every) / 2j], axis=-1)
-        return np.roll(parts, way, axis=2).reshape(*every.shape[:2], 6)
+        return np.roll(parts, elimination, axis=2).reshape(*every.shape[:2], 6)
 
     def poses(self, struts: list[Strut], x: Array) -> Array:
         """The frame of three joints."""
@@ -90,11 +90,11 @@ class ThreeOnCircles(QuadricPattern):
         cosine, sine = x[..., 0::2, None], x[..., 1::2, None]
         arms = cosine * first[:, None] + sine * second[:, None]
         points = stacked(struts, "point")[:, None] + radii[:, None, :, None] * arms
-        turn = _triad(points) @ np.swapaxes(_triad(joints), -1, -2)
-        return pose_of(turn, points[..., 0, :] - turn @ joints[0])
+        rotation = _triad(points) @ np.swapaxes(_triad(joints), -1, -2)
+        return pose_matrices(rotation, points[..., 0, :] - rotation @ joints[0])
 
 
-def _form(circles: Circles, i: int, j: int, distance: Array) -> Complexes:
+def _form(circles: Circles, i: int, j: int, distance: Array) -> ComplexArray:
     """Coefficients (m, 3, 3) of z_i^a z_j^b, a and b from -1 to 1, of |t_i - t_j|^2 - d^2."""
     o, u, v = circles
     terms = [[(u[:, k] + 1j * v[:, k]) / 2, (u[:, k] - 1j * v[:, k]) / 2] for k in (i, j)]
@@ -113,16 +113,16 @@ def _form(circles: Circles, i: int, j: int, distance: Array) -> Complexes:
     for a, own in zip((-1, 1), terms[0], strict=True):
         for b, other in zip((-1, 1), terms[1], strict=True):
             put(a, b, -2 * own * other)
-    # |r (u cos + v sin)|^2 = r^2: the circle's axes are square and of one length
+    # |r (u cos + v sin)|^2 = r^2: the circle's axes are perpendicular and of one length
     put(0, 0, (u[:, i] ** 2 + u[:, j] ** 2))
     return form
 
 
-def _eliminated(forms: list[Complexes], z: Complexes) -> Complexes:
+def _eliminated(forms: list[ComplexArray], z: ComplexArray) -> ComplexArray:
     """Values (m, k) at z_1 = z of the polynomial that is left: f_12 and the resultant of f_13 and f_23 in z_2."""
     z = np.broadcast_to(z, (len(forms[0]), z.shape[1]))
-    second, third = at_first(forms[0], z), at_first(forms[1], z)
-    a, b = (resultant(third, at_first(forms[2], y)) for y in two_roots(second))
+    second, third = substituted(forms[0], z), substituted(forms[1], z)
+    a, b = (resultant(third, substituted(forms[2], y)) for y in quadratic_roots(second))
     # of a quartic P(y)/y^2 at both roots of low + middle y + high y^2: high^4 P P' = (low high)^2 (P/y^2)(P'/y'^2)
     return np.asarray(a * b * (second[..., 0] * second[..., 2]) ** 2)
 

@@ -13,13 +13,13 @@ from ..description import Robot
 from ..legs.strut import Strut
 from ..platforms import Freedoms
 
-Complexes = NDArray[np.complex128]
+ComplexArray = NDArray[np.complex128]
 Flags = NDArray[np.bool_]
-SQUARE = 1e-9
-"""Cosine below which directions count as square."""
+PERPENDICULAR = 1e-9
+"""Cosine below which directions count as perpendicular."""
 
 
-class Solved(NamedTuple):
+class Solutions(NamedTuple):
     """Poses (m, k, 4, 4), NaN beyond the last; certified (m, k); every solution found, and proven to be all, (m,)."""
 
     pose: Array
@@ -28,8 +28,8 @@ class Solved(NamedTuple):
     proven: Flags
 
 
-class Machine(NamedTuple):
-    """A robot as patterns look at it: its legs as struts, at two values of their coordinates, and how it moves."""
+class Candidate(NamedTuple):
+    """A robot to match with patterns: its legs as struts, at two values of their coordinates, and how it moves."""
 
     robot: Robot
     freedoms: Freedoms
@@ -38,20 +38,20 @@ class Machine(NamedTuple):
 
     @property
     def axes(self) -> Array:
-        """Of the platform at home (3, 3)."""
+        """Axes of the platform at home, the columns of R (3, 3)."""
         return np.asarray(self.robot.home.matrix[:3, :3])
 
 
 class Pattern(ABC):
-    """Robots with the same equations."""
+    """Robots whose closure equations have the same form, and how these are solved."""
 
     @staticmethod
     @abstractmethod
-    def of(machine: Machine) -> Pattern | None:
-        """The pattern of a robot; None if it is another."""
+    def match(candidate: Candidate) -> Pattern | None:
+        """The pattern for a robot that has it, else None."""
 
     @abstractmethod
-    def solve(self, struts: list[Strut]) -> Solved:
+    def solve(self, struts: list[Strut]) -> Solutions:
         """All poses at the struts (m,) of m states."""
 
 
@@ -61,27 +61,27 @@ def stacked(struts: list[Strut], name: str) -> Array:
 
 
 def hinged_about(normal: Array, strut: Strut) -> bool:
-    """Whether a strut is hinged about a direction, or about none, whatever its coordinate."""
-    return strut.axis is None or bool((np.abs(strut.axis @ normal) > 1 - SQUARE).all())
+    """Whether a strut turns about a direction at every coordinate, or is not hinged at all."""
+    return strut.axis is None or bool((np.abs(strut.axis @ normal) > 1 - PERPENDICULAR).all())
 
 
-def across(normal: Array) -> Complexes:
-    """The direction whose products are places in the plane across another one, as complex numbers."""
+def plane_basis(normal: Array) -> ComplexArray:
+    """u + i v (3), unit vectors u, v in the plane perpendicular to a normal: p.(u + i v) is p in that plane."""
     first = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
     first = first / np.linalg.norm(first)
     return np.asarray(first + 1j * np.cross(normal, first))
 
 
-def turns(normal: Array, angle: Array) -> Array:
+def rotations_about(normal: Array, angle: Array) -> Array:
     """Rotations (..., 3, 3) about a direction by angles (...)."""
     along, skew = np.outer(normal, normal), np.cross(normal, np.eye(3)).T
     cosine, sine = np.cos(angle)[..., None, None], np.sin(angle)[..., None, None]
     return np.asarray(along + cosine * (np.eye(3) - along) + sine * skew)
 
 
-def pose_of(turn: Array, place: Array) -> Array:
-    """Poses (..., 4, 4) of rotations (..., 3, 3) and places (..., 3)."""
-    shape = np.broadcast_shapes(turn.shape[:-2], place.shape[:-1])
+def pose_matrices(rotation: Array, position: Array) -> Array:
+    """Poses (..., 4, 4) of rotations (..., 3, 3) and positions (..., 3)."""
+    shape = np.broadcast_shapes(rotation.shape[:-2], position.shape[:-1])
     pose = np.tile(np.eye(4), (*shape, 1, 1))
-    pose[..., :3, :3], pose[..., :3, 3] = turn, place
+    pose[..., :3, :3], pose[..., :3, 3] = rotation, position
     return pose

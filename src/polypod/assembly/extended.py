@@ -1,8 +1,8 @@
 """The certificate in extended precision, for the few solutions that leave doubt: so near a singularity that double does
-not tell, or of a symmetric robot, where elimination without exchanging rows divides by zero.
+not decide, or of a symmetric robot, where elimination without exchanging rows divides by zero.
 
 Written with NumPy's ``clongdouble``: 64 bits of mantissa on x86, no more than double elsewhere, where doubt then
-remains. The bounds are those of :mod:`polypod.assembly.certificate` with that precision's rounding; charts are turned
+remains. The bounds are those of :mod:`polypod.assembly.certificate` with that precision's rounding; charts are rotated
 anew in it.
 """
 
@@ -15,63 +15,48 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from .chart import Chart
+from .contract import ComplexArray
+from .smale import alpha_and_radius, inverses, sizes
 
-Complexes = NDArray[np.complex128]
 Long = NDArray[np.longdouble]
 LongComplex = NDArray[np.clongdouble]
 _ROUNDINGS = 32 * np.finfo(np.longdouble).eps
 _STEPS = 4
 
 
-class Closely(NamedTuple):
+class Refined(NamedTuple):
     """Unknowns (n, 7), alpha and radius (n,)."""
 
-    x: Complexes
+    x: ComplexArray
     alpha: Array
     radius: Array
 
 
-def polished_closely(chart: Chart, x: Complexes, squares: Array, base: Array | None = None) -> Closely:
+def polished_extended(chart: Chart, x: ComplexArray, squares: Array, base: Array | None = None) -> Refined:
     """Unknowns (n, 7) polished at squared distances (n, 6), and their certificate.
 
-    ``base`` (n, 6, 3) are base joints in place of the chart's own, not turned. The radius counts the rounding to double
+    ``base`` (n, 6, 3) are base joints instead of the chart's own, not rotated. The radius counts the rounding to double
     precision.
     """
-    a, b = chart.turned(base, np.longdouble)
+    a, b = chart.rotated(base, np.longdouble)
     z, s = x.astype(np.clongdouble), squares.astype(np.longdouble)
     lengths: Any = np.concatenate([s[:, :1] - s[:, 1:] + ((a + b) ** 2).sum(axis=-1)[..., 1:], s[:, :1]], axis=1) / 4
     a, b = a[..., 1:, :], b[1:]
     for _ in range(_STEPS):
         f, matrix = _equations(z, lengths, a, b)
-        z = z - _times(_inverse(matrix), f)
+        z = z - _times(inverses(matrix), f)
     f, matrix = _equations(z, lengths, a, b)
-    inverse = _inverse(matrix)
+    inverse = inverses(matrix)
     value, slope, square = _terms(z, lengths, a, b)
-    weights = _size(inverse)
-    beta = _times(weights, _size(f) + _ROUNDINGS * value).max(axis=1)
+    weights = sizes(inverse)
+    beta = _times(weights, sizes(f) + _ROUNDINGS * value).max(axis=1)
     gamma = _times(weights, square).max(axis=1)
     near = np.einsum("nij,njk->nik", inverse, matrix)
-    far = _size(near - np.eye(7)).sum(axis=2) + 2 * _ROUNDINGS * _times(weights, slope)
-    left = 1 - far.max(axis=1) * (1 + 1e-12)
+    defect = sizes(near - np.eye(7)).sum(axis=2) + 2 * _ROUNDINGS * _times(weights, slope)
+    alpha, radius = alpha_and_radius(beta, gamma, defect.max(axis=1))
     with np.errstate(all="ignore"):
-        alpha = np.where(left > 0, (1 + 1e-12) * beta * gamma / left**2, np.inf)
-        radius = 2 * (1 + 1e-12) * beta / left + _size(z).max(axis=1) * np.finfo(float).eps
-    return Closely(z.astype(np.complex128), alpha.astype(np.float64), radius.astype(np.float64))
-
-
-def _size(z: LongComplex) -> Long:
-    """|re| + |im|, no smaller than |z|."""
-    return np.asarray(np.abs(z.real) + np.abs(z.imag))
-
-
-def _inverse(matrices: LongComplex) -> LongComplex:
-    """Inverses in double precision: near enough, and what is singular becomes NaN."""
-    plain = matrices.astype(np.complex128)
-    good: NDArray[np.bool_] = np.asarray(np.isfinite(plain).all(axis=(1, 2)))
-    good[good] = np.abs(np.linalg.det(plain[good])) > 0
-    result = np.full(matrices.shape, np.nan, dtype=np.clongdouble)
-    result[good] = np.linalg.inv(plain[good])
-    return result
+        radius = radius + sizes(z).max(axis=1) * np.finfo(float).eps
+    return Refined(z.astype(np.complex128), alpha.astype(np.float64), radius.astype(np.float64))
 
 
 def _times(matrices: NDArray[Any], vectors: NDArray[Any]) -> NDArray[Any]:
@@ -79,7 +64,7 @@ def _times(matrices: NDArray[Any], vectors: NDArray[Any]) -> NDArray[Any]:
 
 
 def _equations(x: LongComplex, lengths: Long, a: Long, b: Long) -> tuple[LongComplex, LongComplex]:
-    """f (n, 7) and its slopes (n, 7, 7), as :mod:`polypod.assembly.study` has them."""
+    """f (n, 7) and its derivatives (n, 7, 7), as :mod:`polypod.assembly.distance_equations` has them."""
     g0, g, e = x[:, :1], x[:, 1:4], x[:, 4:]
     d, s, normal, product = b - a, a + b, np.cross(b, a), (a * b).sum(axis=-1)
     kappa, first = lengths[:, :5], lengths[:, 5:]
@@ -99,9 +84,9 @@ def _equations(x: LongComplex, lengths: Long, a: Long, b: Long) -> tuple[LongCom
 
 
 def _terms(x: LongComplex, lengths: Long, a: Long, b: Long) -> tuple[Long, Long, Long]:
-    """Bounds (n, 7) of the sums of sizes of terms, of slopes' terms and of quadratic coefficients."""
-    sizes = _size(x)
-    g0, g, e = sizes[:, :1], sizes[:, 1:4].sum(axis=1)[:, None], sizes[:, 4:].sum(axis=1)[:, None]
+    """Bounds (n, 7) of the sums of sizes of terms, of derivatives' terms and of quadratic coefficients."""
+    own = sizes(x)
+    g0, g, e = own[:, :1], own[:, 1:4].sum(axis=1)[:, None], own[:, 4:].sum(axis=1)[:, None]
     one, two = np.abs(a).sum(axis=-1), np.abs(b).sum(axis=-1)
     both, product, kappa, first = one + two, one * two, np.abs(lengths[:, :5]), np.abs(lengths[:, 5:])
     norm, kappa_error = 1 + e * e, kappa + 2 * first + both * both

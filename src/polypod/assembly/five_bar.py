@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..legs.strut import Strut
-from .contract import SQUARE, Complexes, Machine, Pattern, Solved, across, hinged_about, pose_of, turns
+from .contract import (
+    PERPENDICULAR,
+    Candidate,
+    ComplexArray,
+    Flags,
+    Pattern,
+    Solutions,
+    hinged_about,
+    plane_basis,
+    pose_matrices,
+    rotations_about,
+)
 
 _DOUBT = 1e-13
-"""What rounding leaves in doubt of places and lengths of a robot, in its size: some hundred units."""
+"""Relative uncertainty of positions and lengths by rounding: some hundred units."""
 
 
-def circles_meet(apart: Complexes, radii: Array) -> tuple[Complexes, NDArray[np.bool_]]:
+def circles_meet(apart: ComplexArray, radii: Array) -> tuple[ComplexArray, Flags]:
     """Points (m, 2) of circles of ``radii`` (m, 2) whose second centre is ``apart`` (m) from the first; NaN if none.
 
     There are two where |r_1 - r_2| < d < r_1 + r_2, d = |apart|, and none where d is beyond those ends: the second
@@ -25,8 +35,8 @@ def circles_meet(apart: Complexes, radii: Array) -> tuple[Complexes, NDArray[np.
         along = (first**2 - second**2 + d**2) / (2 * d)
         # (r_1^2 - along^2)(2 d)^2 as a product (Heron): no cancellation next to either end
         product = (first + second + d) * (first + second - d) * (d + first - second) * (d - first + second)
-        across = np.sqrt(product) / (2 * d)
-        ends = np.stack([along + 1j * across, along - 1j * across], axis=1) * (apart / d)[:, None]
+        height = np.sqrt(product) / (2 * d)
+        ends = np.stack([along + 1j * height, along - 1j * height], axis=1) * (apart / d)[:, None]
     return ends, np.abs(inside) > _DOUBT * (first + second + d)
 
 
@@ -37,28 +47,28 @@ class FiveBar(Pattern):
         self._axes, self._normal, self._hinge = axes, normal, hinge
 
     @staticmethod
-    def of(machine: Machine) -> FiveBar | None:
+    def match(candidate: Candidate) -> FiveBar | None:
         """Two legs, one of them a hinge on its actuator's arm."""
-        pins = [not strut.length.any() for strut in machine.struts]
-        if len(pins) != 2 or machine.freedoms.count != 2 or sum(pins) != 1:
+        pins = [not strut.length.any() for strut in candidate.struts]
+        if len(pins) != 2 or candidate.freedoms.count != 2 or sum(pins) != 1:
             return None
-        pin, strut = machine.struts[pins.index(True)], machine.struts[pins.index(False)]
+        pin, strut = candidate.struts[pins.index(True)], candidate.struts[pins.index(False)]
         if pin.axis is None:
             return None
-        normal, arm = pin.axis[0], machine.axes @ (strut.joint - pin.joint)
+        normal, arm = pin.axis[0], candidate.axes @ (strut.joint - pin.joint)
         height = (strut.point - pin.point - arm) @ normal
-        level = strut.axis is None or np.abs(height).max() < SQUARE * np.linalg.norm(arm)
+        level = strut.axis is None or np.abs(height).max() < PERPENDICULAR * np.linalg.norm(arm)
         flat = hinged_about(normal, pin) and hinged_about(normal, strut)
-        return FiveBar(machine.axes, normal, pins.index(True)) if flat and level else None
+        return FiveBar(candidate.axes, normal, pins.index(True)) if flat and level else None
 
-    def solve(self, struts: list[Strut]) -> Solved:
-        """Turns of the platform about its hinge, and whether there are two or none, if that is beyond doubt."""
+    def solve(self, struts: list[Strut]) -> Solutions:
+        """Two poses about the hinge or none; proven where rounding leaves no doubt which."""
         pin, strut, normal = struts[self._hinge], struts[1 - self._hinge], self._normal
-        plane, arm, apart = across(normal), self._axes @ (strut.joint - pin.joint), strut.point - pin.point
+        plane, arm, apart = plane_basis(normal), self._axes @ (strut.joint - pin.joint), strut.point - pin.point
         reach = np.sqrt(strut.length**2 - ((apart - arm) @ normal) ** 2)
         ends, sure = circles_meet(apart @ plane, np.stack([np.full_like(reach, abs(arm @ plane)), reach], axis=1))
-        turned = turns(normal, np.angle(ends / (arm @ plane))) @ self._axes
-        pose = pose_of(turned, pin.point[:, None] - turned @ pin.joint)
+        rotation = rotations_about(normal, np.angle(ends / (arm @ plane))) @ self._axes
+        pose = pose_matrices(rotation, pin.point[:, None] - rotation @ pin.joint)
         pose[~np.isfinite(pose).all(axis=(2, 3))] = np.nan
         certified = np.isfinite(pose[..., 0, 0]) & sure[:, None]
-        return Solved(pose, certified, np.ones(len(pose), dtype=bool), sure)
+        return Solutions(pose, certified, np.ones(len(pose), dtype=bool), sure)

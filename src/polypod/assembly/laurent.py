@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from .contract import Complexes
+from .contract import ComplexArray
 
 _FITS = 1e-1
-"""What a common root leaves of an equation, as a part of its terms: Newton decides after."""
+"""Residual, relative to an equation's terms, up to which a root may be a common one: Newton decides after."""
 
 
-def at_first(form: Complexes, z: Complexes) -> Complexes:
+def substituted(form: ComplexArray, z: ComplexArray) -> ComplexArray:
     """Coefficients (m, k, 3) of powers -1, 0, 1 of the second unknown, the first being z (m, k)."""
     powers = np.stack([1 / z, np.ones_like(z), z], axis=-1)
     return np.asarray(np.einsum("mka,mab->mkb", powers, form))
 
 
-def two_roots(quadratic: Complexes) -> list[Complexes]:
+def quadratic_roots(quadratic: ComplexArray) -> list[ComplexArray]:
     """Both z with c_-1/z + c_0 + c_1 z = 0, (m, k) each."""
     low, middle, high = (quadratic[..., k] for k in range(3))
     root = np.sqrt(middle * middle - 4 * low * high)
@@ -25,13 +25,13 @@ def two_roots(quadratic: Complexes) -> list[Complexes]:
     return [larger / high, low / larger]
 
 
-def resultant(p: Complexes, q: Complexes) -> Complexes:
+def resultant(p: ComplexArray, q: ComplexArray) -> ComplexArray:
     """Resultant of two quadratics (..., 3)."""
     a, b = p[..., 0] * q[..., 2] - p[..., 2] * q[..., 0], p[..., 0] * q[..., 1] - p[..., 1] * q[..., 0]
     return np.asarray(a * a - b * (p[..., 1] * q[..., 2] - p[..., 2] * q[..., 1]))
 
 
-def from_samples(values: Complexes, degree: int) -> Complexes:
+def roots_from_samples(values: ComplexArray, degree: int) -> ComplexArray:
     """All z (m, degree) where a function is zero that is known at roots of unity (m, more than ``degree``).
 
     It is a sum of powers of z from -degree/2 to degree/2.
@@ -40,20 +40,20 @@ def from_samples(values: Complexes, degree: int) -> Complexes:
     return roots(np.concatenate([coefficients[:, -half:], coefficients[:, : half + 1]], axis=1))
 
 
-def unit_roots(count: int) -> Complexes:
+def roots_of_unity(count: int) -> ComplexArray:
     """Roots of unity (1, count)."""
     return np.exp(2j * np.pi * np.arange(count) / count)[None]
 
 
-def fitting(form: Complexes, first: Complexes, second: Complexes) -> Complexes:
-    """The second unknowns (m, k), NaN where they do not nearly solve a form (m, 3, 3) with the first ones."""
+def nan_unless_root(form: ComplexArray, first: ComplexArray, second: ComplexArray) -> ComplexArray:
+    """The second unknowns (m, k), NaN where they with the first ones are far from a root of a form (m, 3, 3)."""
     powers = np.stack([1 / second, np.ones_like(second), second], axis=-1)
-    terms = at_first(form, first) * powers
+    terms = substituted(form, first) * powers
     size = np.abs(terms).sum(axis=-1) + np.abs(form).max(axis=(1, 2))[:, None]
     return np.where(np.abs(terms.sum(axis=-1)) < _FITS * size, second, np.nan)
 
 
-def roots(coefficients: Complexes) -> Complexes:
+def roots(coefficients: ComplexArray) -> ComplexArray:
     """Roots (m, n) of polynomials (m, n + 1), lowest power first; of a lower degree some are huge."""
     n = coefficients.shape[1] - 1
     largest = np.abs(coefficients).max(axis=1, initial=1e-300)

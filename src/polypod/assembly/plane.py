@@ -13,8 +13,17 @@ import numpy as np
 
 from ..arrays import Array
 from ..legs.strut import Strut
-from .contract import SQUARE, Complexes, Machine, across, hinged_about, pose_of, stacked, turns
-from .laurent import from_samples, unit_roots
+from .contract import (
+    PERPENDICULAR,
+    Candidate,
+    ComplexArray,
+    hinged_about,
+    plane_basis,
+    pose_matrices,
+    rotations_about,
+    stacked,
+)
+from .laurent import roots_from_samples, roots_of_unity
 from .quadrics import QuadricPattern, Quadrics
 
 DEGREE = 6
@@ -22,28 +31,28 @@ _SAMPLES = 16
 
 
 class ThreeInAPlane(QuadricPattern):
-    """Cosine and sine of the platform's turn, and its first joint from the first centre, in sizes of the robot."""
+    """Unknowns: cosine and sine of the rotation, and the first joint from the first centre, in sizes of the robot."""
 
-    most = DEGREE
+    max_solutions = DEGREE
 
     def __init__(self, home: Array, normal: Array) -> None:
-        self._home, self._normal, self._plane = home, normal, across(normal)
+        self._home, self._normal, self._plane = home, normal, plane_basis(normal)
 
     @staticmethod
-    def of(machine: Machine) -> ThreeInAPlane | None:
+    def match(candidate: Candidate) -> ThreeInAPlane | None:
         """Three struts in a plane across the axis of the platform's one rotation."""
-        freedoms, struts = machine.freedoms, machine.struts
-        if machine.follows_legs or len(struts) != 3 or freedoms.count != 3 or freedoms.axis is None:
+        freedoms, struts = candidate.freedoms, candidate.struts
+        if candidate.follows_legs or len(struts) != 3 or freedoms.count != 3 or freedoms.axis is None:
             return None
         flat = all(strut.length.any() and hinged_about(freedoms.axis, strut) for strut in struts)
-        square = np.abs(freedoms.axis @ freedoms.basis[:3]).max() < SQUARE
-        return ThreeInAPlane(machine.robot.home.matrix, freedoms.axis) if flat and square else None
+        perpendicular = np.abs(freedoms.axis @ freedoms.basis[:3]).max() < PERPENDICULAR
+        return ThreeInAPlane(candidate.robot.home.matrix, freedoms.axis) if flat and perpendicular else None
 
     def _plan(self, struts: list[Strut]) -> _Plan:
-        axes, place = self._home[:3, :3], self._home[:3, 3]
+        axes, position = self._home[:3, :3], self._home[:3, 3]
         arms = np.array([axes @ strut.joint for strut in struts])
         points = stacked(struts, "point")
-        height = (points - arms - place) @ self._normal
+        height = (points - arms - position) @ self._normal
         lengths = np.sqrt(stacked(struts, "length") ** 2 - height**2)
         centres, joints = points @ self._plane, arms @ self._plane
         size = np.abs(centres).max(axis=1) + np.abs(joints).max() + lengths.max(axis=1)
@@ -66,15 +75,15 @@ class ThreeInAPlane(QuadricPattern):
             linear[:, 2 + k, 2], linear[:, 2 + k, 3] = -c[:, k].real, -c[:, k].imag
             squares = np.abs(b[:, k]) ** 2 + np.abs(c[:, k]) ** 2 + lengths[:, 0] ** 2 - lengths[:, k + 1] ** 2
             constant[:, 2 + k] = squares / 2
-        return Quadrics(a, linear, constant, np.full((m, 4), 32.0))  # places are at most 1 in size, differences 2
+        return Quadrics(a, linear, constant, np.full((m, 4), 32.0))  # positions are at most 1 in size, differences 2
 
-    def roots(self, struts: list[Strut], way: int) -> Complexes:
+    def roots(self, struts: list[Strut], elimination: int) -> ComplexArray:
         """Roots z of the sextic; p and its conjugate follow linearly."""
         c, b, lengths, *_ = self._plan(struts)
-        place, left, delta = _eliminated(unit_roots(_SAMPLES), c, b, lengths)
-        z = from_samples(place * left - lengths[:, :1] ** 2 * delta * delta, DEGREE)
-        place, left, delta = _eliminated(z, c, b, lengths)
-        p, conjugate = place / delta, left / delta
+        first, second, delta = _eliminated(roots_of_unity(_SAMPLES), c, b, lengths)
+        z = roots_from_samples(first * second - lengths[:, :1] ** 2 * delta * delta, DEGREE)
+        first, second, delta = _eliminated(z, c, b, lengths)
+        p, conjugate = first / delta, second / delta
         return np.stack([(z + 1 / z) / 2, (z - 1 / z) / 2j, (p + conjugate) / 2, (p - conjugate) / 2j], axis=-1)
 
     def poses(self, struts: list[Strut], x: Array) -> Array:
@@ -82,23 +91,26 @@ class ThreeInAPlane(QuadricPattern):
         plan, home, plane = self._plan(struts), self._home, self._plane
         angle = np.arctan2(x[..., 1], x[..., 0])
         first = plan.first[:, None] + plan.size[:, None] * (x[..., 2] + 1j * x[..., 3])
-        place = first - np.exp(1j * angle) * plan.joint
+        position = first - np.exp(1j * angle) * plan.joint
         along = (home[:3, 3] @ self._normal) * self._normal
-        return pose_of(turns(self._normal, angle) @ home[:3, :3], along + (np.conj(place)[..., None] * plane).real)
+        rotation = rotations_about(self._normal, angle) @ home[:3, :3]
+        return pose_matrices(rotation, along + (np.conj(position)[..., None] * plane).real)
 
 
 class _Plan(NamedTuple):
     """Centres and joints (m, 2) from the first ones, lengths (m, 3), in sizes (m,); the first ones as they are."""
 
-    centres: Complexes
-    joints: Complexes
+    centres: ComplexArray
+    joints: ComplexArray
     lengths: Array
     size: Array
-    first: Complexes
+    first: ComplexArray
     joint: complex
 
 
-def _eliminated(z: Complexes, c: Complexes, b: Complexes, lengths: Array) -> tuple[Complexes, Complexes, Complexes]:
+def _eliminated(
+    z: ComplexArray, c: ComplexArray, b: ComplexArray, lengths: Array
+) -> tuple[ComplexArray, ComplexArray, ComplexArray]:
     """p Delta, p* Delta and Delta (m, k) for z (m or 1, k)."""
     w = [z * b[:, i, None] - c[:, i, None] for i in range(2)]
     v = [np.conj(b[:, i, None]) / z - np.conj(c[:, i, None]) for i in range(2)]

@@ -1,8 +1,7 @@
 """Robots whose equations are n quadrics in n unknowns, with a theorem on how many solutions there can be.
 
-Roots found by numbers, complex ones too, are each proven by Smale's alpha as in :mod:`polypod.assembly.certificate`:
-second derivatives are constant here as well. As many different ones as the theorem allows are all there are; those
-whose neighbourhood holds no real point are proven not to be poses.
+Numerical roots, complex ones too, are each proven by Smale's alpha (:mod:`polypod.assembly.smale`). As many different
+ones as the theorem allows are all there are; those whose neighbourhood holds no real point are proven not to be poses.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..legs.strut import Strut
-from .certificate import LARGEST_ALPHA
-from .contract import Complexes, Flags, Pattern, Solved
+from .contract import ComplexArray, Flags, Pattern, Solutions
+from .smale import LARGEST_ALPHA, alpha_and_radius, inverses, sizes
 
 _ROUNDINGS = 64 * float(np.finfo(float).eps)
-"""Bound of the error of a coefficient, a value or a slope as a part of the sum of its terms' sizes: coefficients are
-made in at most 30 operations, and sums have at most 43 terms."""
+"""Bound of the error of a coefficient, a value or a derivative relative to the sum of its terms' sizes: coefficients
+are made in at most 30 operations, and sums have at most 43 terms."""
 _STEPS, _STILL = 15, 1e-12
-"""Steps of Newton at most, and the step, as a part of the unknowns, after which there is one more."""
+"""Steps of Newton at most, and the step, relative to the unknowns, after which there is one more."""
 _NEARLY_REAL, _REAL = 1e-5, 1e-6
 """Imaginary parts below which a real solution is tried, and below which one that is not proven counts as real."""
 _SAME = 1e-7
@@ -45,52 +44,35 @@ class Quadrics(NamedTuple):
         """The quadrics of some of the states."""
         return Quadrics(*(part[state] for part in self))
 
-    def slopes(self, x: Complexes) -> Complexes:
+    def jacobian(self, x: ComplexArray) -> ComplexArray:
         """Derivatives (m, n, n) at x (m, n)."""
         return np.asarray(2 * np.einsum("mijk,mk->mij", self.a, x) + self.b)
 
-    def values(self, x: Complexes) -> Complexes:
+    def residual(self, x: ComplexArray) -> ComplexArray:
         """f (m, n) at x (m, n)."""
         return np.asarray(np.einsum("mijk,mj,mk->mi", self.a, x, x) + np.einsum("mij,mj->mi", self.b, x) + self.c)
 
-    def polished(self, x: Complexes) -> Complexes:
+    def polished(self, x: ComplexArray) -> ComplexArray:
         """Solutions (m, n) after steps of Newton."""
         x, live = x.copy(), np.arange(len(x))
         for _ in range(_STEPS):
             own, here = self.at(live), x[live]
-            step = np.einsum("mij,mj->mi", _inverse(own.slopes(here)), own.values(here))
+            step = np.einsum("mij,mj->mi", inverses(own.jacobian(here)), own.residual(here))
             x[live] = here - step
             live = live[np.abs(step).max(axis=1) > _STILL * (1 + np.abs(here).max(axis=1))]
         return x
 
-    def alpha(self, x: Complexes) -> tuple[Array, Array]:
+    def alpha(self, x: ComplexArray) -> tuple[Array, Array]:
         """Bounds (m,) of Smale's alpha, and of the distance to the solution where that is below the limit."""
-        slopes, total = self.slopes(x), _sizes(x).sum(axis=1)[:, None]
-        inverse = _inverse(slopes)
-        weights, n = _sizes(inverse), x.shape[1]
-        value = _sizes(self.values(x)) + _ROUNDINGS * self.size * (1 + total + total * total)
-        off = _sizes(inverse @ slopes - np.eye(n)).sum(axis=2)
-        off = off + 2 * n * _ROUNDINGS * np.einsum("mij,mj->mi", weights, self.size * (1 + 2 * total))
-        bend = np.abs(self.a).sum(axis=(2, 3)) * (1 + _ROUNDINGS)
-        beta, gamma = (np.einsum("mij,mj->mi", weights, part).max(axis=1) for part in (value, bend))
-        left = 1 - off.max(axis=1) * (1 + 1e-12)
-        with np.errstate(all="ignore"):
-            alpha = np.where(left > 0, (1 + 1e-12) * beta * gamma / left**2, np.inf)
-            return alpha, 2 * (1 + 1e-12) * beta / left
-
-
-def _sizes(z: Complexes) -> Array:
-    """|re| + |im|, no smaller than |z|."""
-    return np.asarray(np.abs(z.real) + np.abs(z.imag))
-
-
-def _inverse(matrices: Complexes) -> Complexes:
-    """Inverses (m, n, n); NaN where there is none."""
-    good = np.asarray(np.isfinite(matrices).all(axis=(1, 2)))
-    good[good] = np.abs(np.linalg.det(matrices[good])) > 0
-    result = np.full(matrices.shape, np.nan, dtype=np.complex128)
-    result[good] = np.linalg.inv(matrices[good])
-    return result
+        jacobian, total = self.jacobian(x), sizes(x).sum(axis=1)[:, None]
+        inverse = inverses(jacobian)
+        weights, n = sizes(inverse), x.shape[1]
+        value = sizes(self.residual(x)) + _ROUNDINGS * self.size * (1 + total + total * total)
+        defect = sizes(inverse @ jacobian - np.eye(n)).sum(axis=2)
+        defect = defect + 2 * n * _ROUNDINGS * np.einsum("mij,mj->mi", weights, self.size * (1 + 2 * total))
+        curvature = np.abs(self.a).sum(axis=(2, 3)) * (1 + _ROUNDINGS)
+        beta, gamma = (np.einsum("mij,mj->mi", weights, part).max(axis=1) for part in (value, curvature))
+        return alpha_and_radius(beta, gamma, defect.max(axis=1))
 
 
 class Roots(NamedTuple):
@@ -99,15 +81,15 @@ class Roots(NamedTuple):
     ``complete`` (m,): k are certified, complex ones counted, and there are no more.
     """
 
-    x: Complexes
+    x: ComplexArray
     real: Flags
     certified: Flags
     complete: Flags
 
 
-def judged(system: Quadrics, x: Complexes, most: int) -> Roots:
-    """Solutions (m, any, n), NaN where there is none, polished and proven; there are ``most`` at most."""
-    x = np.pad(x, ((0, 0), (0, max(0, most - x.shape[1])), (0, 0)), constant_values=np.nan)
+def certified_roots(system: Quadrics, x: ComplexArray, max_solutions: int) -> Roots:
+    """Approximate roots (m, any, n), NaN where there is none, polished and proven; at most ``max_solutions`` exist."""
+    x = np.pad(x, ((0, 0), (0, max(0, max_solutions - x.shape[1])), (0, 0)), constant_values=np.nan)
     alpha, radius, real = np.full(x.shape[:2], np.inf), np.full(x.shape[:2], np.inf), np.zeros(x.shape[:2], dtype=bool)
     there = np.isfinite(x).all(axis=2)
     own = system.at(np.nonzero(there)[0])
@@ -136,7 +118,7 @@ def judged(system: Quadrics, x: Complexes, most: int) -> Roots:
     both = proven[:, :, None] & proven[:, None]
     same = np.where(both, gap <= radius[:, :, None] + radius[:, None], gap <= _SAME * scale[:, :, None])
     x[np.tril(same, -1).any(axis=2)] = np.nan
-    order = np.argsort(~np.isfinite(x).all(axis=2), axis=1, kind="stable")[:, :most]
+    order = np.argsort(~np.isfinite(x).all(axis=2), axis=1, kind="stable")[:, :max_solutions]
     x = np.take_along_axis(x, order[..., None], axis=1)
     there = np.isfinite(x).all(axis=2)
     real, certified = (
@@ -146,11 +128,11 @@ def judged(system: Quadrics, x: Complexes, most: int) -> Roots:
 
 
 class QuadricPattern(Pattern):
-    """Equations, their roots, and the poses these are: the rest is derived."""
+    """A pattern that states equations, their numerical roots, and their poses; proofs follow."""
 
-    most: int
-    """Solutions at most, by a theorem that the pattern's module names."""
-    ways = 1
+    max_solutions: int
+    """Largest number of solutions, by a theorem that the pattern's module names."""
+    eliminations = 1
     """Ways to eliminate unknowns: the next is taken where those before leave doubt."""
 
     @abstractmethod
@@ -158,24 +140,25 @@ class QuadricPattern(Pattern):
         """The equations of m states."""
 
     @abstractmethod
-    def roots(self, struts: list[Strut], way: int) -> Complexes:
-        """All solutions (m, k, n) by numbers, complex ones too, repeated or not; NaN where there are fewer."""
+    def roots(self, struts: list[Strut], elimination: int) -> ComplexArray:
+        """All numerical solutions (m, k, n), complex ones too, repeated or not; NaN where there are fewer."""
 
     @abstractmethod
     def poses(self, struts: list[Strut], x: Array) -> Array:
         """Poses (m, k, 4, 4) of real solutions (m, k, n)."""
 
-    def solve(self, struts: list[Strut]) -> Solved:
+    def solve(self, struts: list[Strut]) -> Solutions:
         """Roots as poses, with what is proven of them."""
         with np.errstate(all="ignore"):
             system = self.system(struts)
-            found = judged(system, self.roots(struts, 0), self.most)
-            for way in range(1, self.ways):
+            found = certified_roots(system, self.roots(struts, 0), self.max_solutions)
+            for elimination in range(1, self.eliminations):
                 doubtful = np.flatnonzero(~found.complete)
-                more = self.roots([strut.at(doubtful) for strut in struts], way)
-                again = judged(system.at(doubtful), np.concatenate([found.x[doubtful], more], axis=1), self.most)
+                more = self.roots([strut.at(doubtful) for strut in struts], elimination)
+                every = np.concatenate([found.x[doubtful], more], axis=1)
+                again = certified_roots(system.at(doubtful), every, self.max_solutions)
                 for old, new in zip(found, again, strict=True):
                     old[doubtful] = new
             pose = self.poses(struts, np.where(found.real[..., None], found.x.real, np.nan))
         pose[~np.isfinite(pose).all(axis=(2, 3))] = np.nan
-        return Solved(pose, found.certified & found.real, np.ones(len(pose), dtype=bool), found.complete)
+        return Solutions(pose, found.certified & found.real, np.ones(len(pose), dtype=bool), found.complete)

@@ -1,4 +1,4 @@
-"""Which robots have equations whose solutions are all known: one pattern a file, looked at in turn."""
+"""Which robots have equations whose solutions are all known: one pattern a file, tried in order."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from ..legs import Leg
 from ..platforms import Freedoms
 from .circles import ThreeOnCircles
 from .cones import ThreeCones
-from .contract import Machine, Pattern, Solved
+from .contract import Candidate, Pattern, Solutions
 from .five_bar import FiveBar
 from .plane import ThreeInAPlane
-from .six_struts import SixDistances
+from .six_struts import SixStruts
 from .spheres import ThreeSpheres
 
-PATTERNS: tuple[type[Pattern], ...] = (SixDistances, FiveBar, ThreeCones, ThreeSpheres, ThreeInAPlane, ThreeOnCircles)
-"""Every pattern; the first that a robot has is taken."""
+PATTERNS: tuple[type[Pattern], ...] = (SixStruts, FiveBar, ThreeCones, ThreeSpheres, ThreeInAPlane, ThreeOnCircles)
+"""Every pattern; the first that matches is taken."""
 
 
-def equations(robot: Robot, freedoms: Freedoms, follows_legs: bool) -> Callable[[Array], Solved] | None:
-    """All poses as a function of actuated coordinates (m, n); None for a robot whose equations are not known here."""
+def pose_solver(robot: Robot, freedoms: Freedoms, follows_legs: bool) -> Callable[[Array], Solutions] | None:
+    """The function that gives all poses with actuated coordinates (m, n); None for a robot without a pattern."""
     legs = [leg for leg in robot.legs if isinstance(leg, Leg)]
     two = np.arange(2.0)  # what differs between two coordinates is moved by the actuator
     alone = len(legs) == len(robot.legs) and all(len(leg.actuator_names()) == 1 for leg in legs)
@@ -31,12 +31,12 @@ def equations(robot: Robot, freedoms: Freedoms, follows_legs: bool) -> Callable[
     struts = [strut for strut in tried if strut is not None]
     if not struts or len(struts) != len(tried):
         return None
-    machine = Machine(robot, freedoms, follows_legs, struts)
-    found = next((one for pattern in PATTERNS if (one := pattern.of(machine)) is not None), None)
+    candidate = Candidate(robot, freedoms, follows_legs, struts)
+    found = next((one for pattern in PATTERNS if (one := pattern.match(candidate)) is not None), None)
     if found is None:
         return None
 
-    def solve(q: Array) -> Solved:
+    def solve(q: Array) -> Solutions:
         return found.solve([strut for k, leg in enumerate(legs) if (strut := leg.strut(q[:, k])) is not None])
 
     return solve

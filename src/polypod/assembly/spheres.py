@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..legs.strut import Strut
-from .contract import Complexes, Machine, pose_of, stacked
+from .contract import Candidate, ComplexArray, pose_matrices, stacked
 from .quadrics import QuadricPattern, Quadrics
 
 
-def common_points(centres: Array, radii: Array) -> Complexes:
+def common_points(centres: Array, radii: Array) -> ComplexArray:
     """Points (m, 2, 3) at radii (m, 3) from centres (m, 3, 3), complex where the spheres do not meet.
 
     Differences of the equations are two planes, 2 (c_i - c_1).(p - c_1) = r_1^2 - r_i^2 + |c_i - c_1|^2; their common
@@ -31,16 +30,16 @@ def common_points(centres: Array, radii: Array) -> Complexes:
 class ThreeSpheres(QuadricPattern):
     """The platform's origin p on three spheres: one quadric and two planes have two points in common (Bezout)."""
 
-    most = 2
+    max_solutions = 2
 
     def __init__(self, axes: Array) -> None:
         self._axes = axes
 
     @staticmethod
-    def of(machine: Machine) -> ThreeSpheres | None:
+    def match(candidate: Candidate) -> ThreeSpheres | None:
         """Three struts and a platform of three translations."""
-        straight = not machine.follows_legs and machine.freedoms.axis is None and machine.freedoms.count == 3
-        return ThreeSpheres(machine.axes) if straight and len(machine.struts) == 3 else None
+        straight = not candidate.follows_legs and candidate.freedoms.axis is None and candidate.freedoms.count == 3
+        return ThreeSpheres(candidate.axes) if straight and len(candidate.struts) == 3 else None
 
     def _spheres(self, struts: list[Strut]) -> tuple[Array, Array, Array]:
         """Centres (m, 3, 3) and radii (m, 3) in sizes (m,) of the robot."""
@@ -59,11 +58,11 @@ class ThreeSpheres(QuadricPattern):
         b[:, 1:], c[:, 1:] = b[:, 1:] - b[:, :1], c[:, 1:] - c[:, :1]
         return Quadrics(a, b, c, np.full((len(radii), 3), 12.0))  # centres and radii are at most 1 in size
 
-    def roots(self, struts: list[Strut], way: int) -> NDArray[np.complex128]:
+    def roots(self, struts: list[Strut], elimination: int) -> ComplexArray:
         """Where a line meets a sphere."""
         centres, radii, _ = self._spheres(struts)
         return common_points(centres, radii)
 
     def poses(self, struts: list[Strut], x: Array) -> Array:
         """The axes of home, at the points."""
-        return pose_of(self._axes, x * self._spheres(struts)[2][:, None, None])
+        return pose_matrices(self._axes, x * self._spheres(struts)[2][:, None, None])

@@ -1,7 +1,7 @@
-"""Solutions of the distance equations followed while the lengths change, compiled: one path a lane of a vector.
+"""Solutions of the distance equations tracked while the lengths change, compiled: one path a lane of a vector.
 
-A round is Newton's iteration twice at the place that was predicted, and a Taylor series of order six from there, all
-with one factored matrix. A prediction is so near that the matrix of the place predicted serves for that corrected.
+A round corrects the predicted point by one step of Newton and predicts the next by a Taylor series of order six, both
+with one factored matrix: the prediction is so near that its matrix serves for the corrected point too.
 """
 
 from __future__ import annotations
@@ -17,76 +17,77 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..kernels import Iteration, Kernel, Port, port
-from .complexes import Complex, Factored, dot, from_rows, squares, to_rows
-from .study import (
+from .complex_symbols import Complex, Factored, dot, from_rows, squares, to_rows
+from .distance_equations import (
     JOINTS,
     LENGTHS,
     UNKNOWNS,
-    Coordinates,
-    Moving,
-    MovingStrut,
-    Order,
-    Strut,
+    Change,
+    JointPair,
+    MovingJointPair,
+    SeriesTerm,
+    StudyCoordinates,
     Triple,
     jacobian,
-    next_order,
+    joint_pairs_of,
     residual,
-    struts_of,
+    right_side,
 )
 
 ORDER = 6
-CARE = (0.4, 1e-2)
-"""Step as a part of the radius of convergence that the last coefficients show; largest correction of a prediction, as a
-part of the unknowns, for which it counts."""
-MORE_CARE = (0.12, 1e-5)
-"""The same for paths that were lost, or that may have changed over to others."""
+STEP_CONTROL = (0.4, 1e-2)
+"""Step as a fraction of the radius of convergence that the last coefficients show; largest correction, relative to the
+unknowns, with which a prediction is accepted."""
+CAREFUL_STEP_CONTROL = (0.12, 1e-5)
+"""The same for paths that were lost, or that may have jumped to others."""
 _SMALLEST = 1e-10
-"""Step, as a part of the way that is left, below which a path is lost."""
+"""Step, relative to the rest of the path, below which a path is lost."""
 MAX_ROUNDS = 400
-PLACE = 2 * UNKNOWNS
-STATE = 2 * PLACE + 4
-"""Numbers of a path under way: place predicted, last place found, the way left of both, largest step, rounds."""
+POINT = 2 * UNKNOWNS
+STATE = 2 * POINT + 4
+"""Numbers of a path under way: predicted point, last corrected point, the rest of the path from both, largest step,
+rounds."""
 
 
-def following(moving: bool = False) -> Iteration:
+def tracker(moving: bool = False) -> Iteration:
     """Paths of unknowns x (7 complex numbers) from lengths ``first`` (12: real and imaginary parts) to ``last`` (12).
 
-    Parameters are the joints (30). The way is straight: lengths are last + s (first - last), s the part that is left,
-    which has all its digits where the end is near a singularity. At most ``rounds`` more rounds from ``state``, which
-    is that of :func:`beginning` or of an earlier call; ``care`` (2) as :data:`CARE`. Outputs are the state and a
+    Parameters are the joints (30). The path is straight: lengths are last + s (first - last), s from 1 to 0, so that s
+    has all its digits where the end is near a singularity. At most ``rounds`` more rounds from ``state``, which is that
+    of :func:`initial_state` or of an earlier call; ``control`` (2) as :data:`STEP_CONTROL`. Outputs are the state and a
     ``code``: 1 where the end is reached, 2 where the path is lost, 0 where it goes on.
 
     With ``moving`` the base joints go from those of the parameters to ``goal`` (15) meanwhile.
     """
     joints = ca.SX.sym("joints", 6 * JOINTS)
     given, first, last = (ca.SX.sym(n, k) for n, k in (("state", STATE), ("first", 2 * LENGTHS), ("last", 2 * LENGTHS)))
-    care, rounds, goal = ca.SX.sym("care", 2), ca.SX.sym("rounds", 1), ca.SX.sym("goal", 3 * JOINTS)
-    state = ca.SX.sym("following", STATE + 3)
-    x, kept = from_rows(state[:PLACE]), state[PLACE : 2 * PLACE]
-    left, left_kept, longest, done, used, code, _ = (state[2 * PLACE + k] for k in range(7))
+    control, rounds, goal = ca.SX.sym("control", 2), ca.SX.sym("rounds", 1), ca.SX.sym("goal", 3 * JOINTS)
+    state = ca.SX.sym("tracker", STATE + 3)
+    x, kept = from_rows(state[:POINT]), state[POINT : 2 * POINT]
+    left, left_kept, longest, done, used, code, _ = (state[2 * POINT + k] for k in range(7))
     begin, end = from_rows(first), from_rows(last)
-    change = Moving([b - a for a, b in zip(begin, end, strict=True)])
+    change = Change([b - a for a, b in zip(begin, end, strict=True)])
     lengths = [b - r * left for b, r in zip(end, change.lengths, strict=True)]
-    struts = struts_of(joints)
+    pairs = joint_pairs_of(joints)
     if moving:
         ends = [(goal[3 * k], goal[3 * k + 1], goal[3 * k + 2]) for k in range(JOINTS)]
-        moves = [_between(strut.a, a) for strut, a in zip(struts, ends, strict=True)]
-        change = change._replace(struts=[MovingStrut(d, strut.b) for strut, d in zip(struts, moves, strict=True)])
-        struts = [
-            Strut((a[0] - left * d[0], a[1] - left * d[1], a[2] - left * d[2]), strut.b)
-            for strut, a, d in zip(struts, ends, moves, strict=True)
+        moves = [_between(pair.a, a) for pair, a in zip(pairs, ends, strict=True)]
+        change = change._replace(pairs=[MovingJointPair(d, pair.b) for pair, d in zip(pairs, moves, strict=True)])
+        pairs = [
+            JointPair((a[0] - left * d[0], a[1] - left * d[1], a[2] - left * d[2]), pair.b)
+            for pair, a, d in zip(pairs, ends, moves, strict=True)
         ]
 
-    matrix = Factored(jacobian(x, lengths, struts))
-    correction = matrix.solve(residual(x, lengths, struts))
+    matrix = Factored(jacobian(x, lengths, pairs))
+    correction = matrix.solve(residual(x, lengths, pairs))
     found = [a - d for a, d in zip(x, correction, strict=True)]
-    near = squares(correction) <= care[1] * care[1] * (squares(found) + 1)
+    near = squares(correction) <= control[1] * control[1] * (squares(found) + 1)
     arrived = ca.logic_and(near, left <= 0)
 
-    series = _series(matrix, found, lengths, change, struts)
+    series = _series(matrix, found, lengths, change, pairs)
     sizes = [ca.fmax(squares(c), 1e-300) for c in series]
     radius = ca.fmin(_root8(sizes[0] / sizes[4]), _root8(sizes[1] / sizes[5]))
-    allowed = ca.fmin(care[0] * radius, longest)
+    allowed = ca.fmin(control[0] * radius, longest)
     ahead = ca.fmax(0, left - allowed)
     h = left - ahead
     predicted = series[-1]
@@ -114,26 +115,26 @@ def following(moving: bool = False) -> Iteration:
         Port("state", given, (STATE,)),
         Port("first", first, (2 * LENGTHS,)),
         Port("last", last, (2 * LENGTHS,)),
-        Port("care", care, (2,)),
+        Port("control", control, (2,)),
         Port("rounds", rounds, ()),
         *((Port("goal", goal, (3 * JOINTS,)),) if moving else ()),
     )
-    return Iteration("following", inputs, outputs, state, start, step, Port("joints", joints, (6 * JOINTS,)))
+    return Iteration("tracker", inputs, outputs, state, start, step, Port("joints", joints, (6 * JOINTS,)))
 
 
-def beginning(x: NDArray[np.complex128]) -> Array:
+def initial_state(x: NDArray[np.complex128]) -> Array:
     """The state (n, 32) of paths that begin at unknowns x (n, 7)."""
-    place = parts_of(x)
-    return np.hstack([place, place, np.tile([1.0, 1.0, 1.0, 0.0], (len(x), 1))])
+    point = as_real(x)
+    return np.hstack([point, point, np.tile([1.0, 1.0, 1.0, 0.0], (len(x), 1))])
 
 
-def parts_of(numbers: NDArray[np.complex128]) -> Array:
-    """Complex numbers (..., k) as real ones (..., 2 k), real and imaginary parts in turn."""
+def as_real(numbers: NDArray[np.complex128]) -> Array:
+    """Complex numbers (..., k) as real ones (..., 2 k), real and imaginary parts alternating."""
     return np.ascontiguousarray(numbers, dtype=np.complex128).view(np.float64)
 
 
-def numbers_of(parts: Array) -> NDArray[np.complex128]:
-    """The inverse of :func:`parts_of`."""
+def as_complex(parts: Array) -> NDArray[np.complex128]:
+    """The inverse of :func:`as_real`."""
     return np.ascontiguousarray(parts).view(np.complex128)
 
 
@@ -142,17 +143,17 @@ def _between(a: Triple, b: Triple) -> Triple:
 
 
 def _series(
-    matrix: Factored, x: list[Complex], lengths: list[Complex], change: Moving, struts: list[Strut]
+    matrix: Factored, x: list[Complex], lengths: list[Complex], change: Change, pairs: list[JointPair]
 ) -> list[list[Complex]]:
     """Coefficients c_1 .. c_6 of x(t)."""
-    e = Coordinates.of(x).e
-    series = [Order.of(x, dot(e, e) + 1, struts, change)]
+    e = StudyCoordinates.of(x).e
+    series = [SeriesTerm.of(x, dot(e, e) + 1, pairs, change)]
     found: list[list[Complex]] = []
     for _ in range(ORDER):
-        right, norm = next_order(series, lengths, change)
+        right, norm = right_side(series, lengths, change)
         found.append([-c for c in matrix.solve(right)])
-        own = Coordinates.of(found[-1]).e
-        series.append(Order.of(found[-1], norm + dot(e, own) * 2, struts, change))
+        own = StudyCoordinates.of(found[-1]).e
+        series.append(SeriesTerm.of(found[-1], norm + dot(e, own) * 2, pairs, change))
     return found
 
 
@@ -162,8 +163,8 @@ def _root8(value: ca.SX) -> ca.SX:
 
 @cache
 def kernel(moving: bool = False) -> Kernel:
-    """The compiled :func:`following`."""
-    return Kernel(partial(following, moving), recipe(f"following {moving}"))
+    """The compiled :func:`tracker`."""
+    return Kernel(partial(tracker, moving), recipe(f"tracker {moving}"))
 
 
 def recipe(what: str) -> bytes:

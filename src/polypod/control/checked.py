@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..errors import InputError
 from ..kernels import CheckedCall
 from ..legs.contract import SMALLEST_MARGIN
 from ..model.diagnosis import reasons
@@ -21,6 +22,14 @@ def checked_call(model: Any, name: str, friction: bool = False) -> CheckedCall:
         return why_no_answer(model, dict(zip(names, values, strict=True)))
 
     return CheckedCall(kernel, SMALLEST_MARGIN, explain)
+
+
+def check_rigid(model: Any) -> None:
+    """Raise for the model of a flexible robot: encoders on its actuators do not show how its platform bends."""
+    if model.robot.flexible:
+        raise InputError(
+            f"controller: encoders do not show how the platform of {model.robot.name!r} bends; give it model.rigid"
+        )
 
 
 def why_no_answer(model: Any, state: dict[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Proportional and derivative control of each actuator, with gravity compensated at the wanted pose.
+"""Proportional and derivative control of each actuator, with gravity compensated at the desired pose.
 
 f = g(pose_d) + k_p (q_d - q) + k_d (qdot_d - qdot), g the forces that hold the robot at rest. Encoders suffice.
 """
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..model import Model
 from ..motion import Trajectory
+from .checked import check_rigid
 from .contract import Measurement
 from .gains import gain
 from .reference import Reference, Tabulated, reference_of
@@ -23,8 +24,8 @@ def sampled_gains(model: Model, pose: ArrayLike, rate: float) -> tuple[float, fl
     then turns by 0.22 rad a sample with a damping ratio of 0.67. A robot near a singularity may need more than that.
     """
     jacobian = model.jacobian(pose)
-    mobility = jacobian @ np.linalg.solve(model.mass_matrix(pose), jacobian.T)
-    least = 1.0 / float(np.linalg.eigvalsh(0.5 * (mobility + mobility.T))[-1])
+    inverse_mass = jacobian @ np.linalg.solve(model.mass_matrix(pose), jacobian.T)
+    least = 1.0 / float(np.linalg.eigvalsh(0.5 * (inverse_mass + inverse_mass.T))[-1])
     return 0.05 * least * rate**2, 0.3 * least * rate
 
 
@@ -42,22 +43,23 @@ class JointPD:
         rate: float = 1000.0,
     ) -> None:
         """``model`` is what the controller believes; ``kp`` [N/m] and ``kd`` [N s/m] are numbers or (n,)."""
+        check_rigid(model)
         self.reference = reference_of(reference, rate)
         count = len(model.actuators)
         self._kp, self._kd = gain("kp", kp, count), gain("kd", kd, count)
         still = np.zeros(6)
 
-        def wanted(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
+        def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
             q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
             if not gravity:
                 return q, qdot, np.zeros_like(q)
             return q, qdot, model.inverse_dynamics(pose, still, still, friction=False, errors="raise")
 
-        self._wanted = Tabulated(self.reference, wanted)
+        self._desired = Tabulated(self.reference, desired)
 
     def __call__(self, time: float, measurement: Measurement) -> Array:
         """Actuator forces (n,) [N]."""
-        q, qdot, weight = self._wanted.at(time)
+        q, qdot, weight = self._desired.at(time)
         return weight + self._kp * (q - measurement.q) + self._kd * (qdot - measurement.qdot)
 
 

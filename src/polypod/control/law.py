@@ -1,7 +1,7 @@
 """Computed torque: one law for all measurements.
 
-f = ID(x, a): the inverse dynamics, at the state x that is measured or found from what is measured, of the acceleration
-a that is wanted, corrected by the error. A measurement map gives x and a; see :mod:`polypod.control.measured`.
+f = ID(x, a): inverse dynamics at the state x, measured or found from what is measured, with the desired acceleration
+corrected by the error as a. A measurement map gives x and a; see :mod:`polypod.control.measured`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from ..errors import InputError, StateError
 from ..kernels import Call
 from ..legs.contract import SMALLEST_MARGIN
 from ..platforms import Freedoms
-from .checked import checked_call
+from .checked import check_rigid, checked_call
 from .contract import Measurement
 from .feedback import feedback_kernel
 from .gains import gain
@@ -103,17 +103,18 @@ class ActuatorsMeasured:
         """
         if velocity not in ("measured", "differences"):
             raise InputError(f"velocity: 'measured' or 'differences', got {velocity!r}")
+        check_rigid(model)
         count = len(model.actuators)
         self._kp, self._kd, self._velocity = gain("kp", kp, count), gain("kd", kd, count), velocity
         self._guess: Array = np.array(reference.at(0.0).pose if guess is None else guess, dtype=np.float64)
         self._forward = Call(model.kernel("forward_kinematics"))
         self._twist, self._acceleration = checked_call(model, "twist"), checked_call(model, "acceleration")
 
-        def wanted(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
+        def desired(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, ...]:
             q, qdot = model.inverse_kinematics(pose, errors="raise"), model.rates(pose, twist, errors="raise")
             return q, qdot, model.accelerations(pose, twist, acceleration, errors="raise")
 
-        self._wanted = Tabulated(reference, wanted)
+        self._desired = Tabulated(reference, desired)
 
     def start(self, time: float, measurement: Measurement) -> ActuatorMemory:
         """Nothing sampled yet; forward kinematics starts from the guess."""
@@ -126,8 +127,8 @@ class ActuatorsMeasured:
         q, qdot = measurement.q, self._speed(memory, time, measurement)
         pose = self._pose(q, memory.pose)
         twist = self._twist(pose, qdot)[0].copy()
-        wanted_q, wanted_qdot, wanted_qddot = self._wanted.at(time)
-        command = wanted_qddot + self._kd * (wanted_qdot - qdot) + self._kp * (wanted_q - q)
+        desired_q, desired_qdot, desired_qddot = self._desired.at(time)
+        command = desired_qddot + self._kd * (desired_qdot - qdot) + self._kp * (desired_q - q)
         acceleration = self._acceleration(pose, twist, command)[0].copy()
         return PlatformState(pose, twist), acceleration, ActuatorMemory(pose, q, time)
 

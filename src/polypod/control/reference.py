@@ -14,7 +14,7 @@ from ..motion.sampling import MOST_SAMPLES
 
 
 class Target(NamedTuple):
-    """Pose (4, 4), twist (6,) and acceleration (6,) wanted at a time."""
+    """Desired pose (4, 4), twist (6,) and acceleration (6,) at a time."""
 
     pose: Array
     twist: Array
@@ -48,7 +48,7 @@ class Reference:
         return k if 0 <= k < len(self.times) and self.times[k] == time else None
 
     def at(self, time: float) -> Target:
-        """What is wanted at a time."""
+        """Desired motion at a time."""
         k = self.row(time)
         if k is not None:
             return Target(self.motion.pose[k], self.motion.twist[k], self.motion.acceleration[k])
@@ -66,7 +66,7 @@ class Reference:
 
 
 class Tabulated:
-    """A function of the wanted motion (a batch of it), from the table where a time has a row, else computed."""
+    """A function of the desired motion (a batch of it), from the table where a time has a row, else computed."""
 
     def __init__(self, reference: Reference, function: Callable[[Array, Array, Array], tuple[Array, ...]]) -> None:
         self._reference, self._function = reference, function

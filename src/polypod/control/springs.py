@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from ..arrays import Array
 from ..errors import InputError
 from .contract import Measurement
-from .gains import gain
+from .gains import each, gain
 
 
 class Springs:
@@ -23,7 +23,7 @@ class Springs:
             raise InputError(f"rest: finite actuated coordinates (n,) are needed, got {self.rest.tolist()}")
         count = len(self.rest)
         self.stiffness, self.damping = gain("stiffness", stiffness, count), gain("damping", damping, count)
-        self.preload: Array = np.broadcast_to(np.asarray(preload, dtype=np.float64), (count,)).copy()
+        self.preload = each("preload", preload, count)
 
     def __call__(self, time: float, measurement: Measurement) -> Array:
         """Forces (n,) [N]."""

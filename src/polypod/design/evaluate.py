@@ -19,9 +19,10 @@ from ..errors import AS_RIGID, InputError, UnknownNameError
 from ..formulations.elasticity import springs_of
 from ..kernels import Kernel
 from ..lazy import lazy
+from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
 from ..model import Model
-from ..model.designs import SMALLEST_MARGIN, DesignFunctions, Designs
+from ..model.designs import DesignFunctions, Designs
 from ..model.kernels import FUNCTIONS
 from ..motion import Task
 from ..parameters.paths import matching_paths, unit_at, value_at

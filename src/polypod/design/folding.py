@@ -60,7 +60,7 @@ class Folding:
         def build() -> Folds:
             theirs = [name for name in names if name in FUNCTIONS]
             own = [OWN_FUNCTIONS[name](mechanism) for name in names if name in OWN_FUNCTIONS]
-            function = kernels.together(mechanism, theirs, friction, verdict, own)
+            function = kernels.merged(mechanism, theirs, friction, verdict, own)
             known = {p.name: p.symbols for p in function.outputs}
             outputs, folds = [], []
             for name, quantity in asked.items():

@@ -135,6 +135,16 @@ def joint_coordinates(mechanism: Mechanism) -> Expression:
     return Expression("joint_coordinates", x.place, outputs, mechanism.port)
 
 
+def constraints(mechanism: Mechanism) -> Expression:
+    """Values (c) of all that the legs constrain, zero in poses that the robot can take."""
+    _refuse_fixed_freedoms(mechanism, "constraints")
+    x = mechanism.inputs()
+    _, legs = mechanism.resting(x)
+    values = ca.vertcat(*[leg.constraint_values for leg in legs])
+    outputs = port("constraints", values), port("quality", mechanism.quality(legs), ())
+    return Expression("constraints", x.place, outputs, mechanism.port)
+
+
 def _refuse_fixed_freedoms(mechanism: Mechanism, name: str) -> None:
     if not mechanism.platform.follows_legs:
         raise InputError(

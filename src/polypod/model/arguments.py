@@ -15,7 +15,8 @@ from ..errors import InputError
 
 PoseLike = Any
 _DOUBLE = np.dtype(np.float64)
-_OPTIONAL = frozenset({"wrench", "elastic", "elastic_rate", "elastic_acceleration", "weights", "preload"})
+OPTIONAL = frozenset({"wrench", "elastic", "elastic_rate", "elastic_acceleration", "weights", "preload"})
+"""Inputs that may be left out."""
 
 
 class Argument(NamedTuple):
@@ -28,11 +29,11 @@ class Argument(NamedTuple):
 
 def is_given(name: str, given: Mapping[str, Any]) -> bool:
     """Whether an argument is given; None stands for one that may be left out, and is an error for others."""
-    return name in given and (given[name] is not None or name not in _OPTIONAL)
+    return name in given and (given[name] is not None or name not in OPTIONAL)
 
 
 @cache
-def preset(name: str, shape: tuple[int, ...]) -> Array:
+def default_value(name: str, shape: tuple[int, ...]) -> Array:
     """What an argument is that is not given: zero, weights one. Not to be written to."""
     return np.ones(shape) if name == "weights" else np.zeros(shape)
 
@@ -113,7 +114,7 @@ def all_finite(array: Array) -> bool:
     return b"\0" not in np.isfinite(array).tobytes()
 
 
-def first_not_finite(batch_: Batch, arguments: Sequence[Argument]) -> None:
+def check_finite(batch_: Batch, arguments: Sequence[Argument]) -> None:
     """Raise if an argument holds NaN or infinity, naming it, the state and the number."""
     for row, argument in zip(batch_.rows, arguments, strict=True):
         if all_finite(row):

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
-from ..assembly import Solved, equations
+from ..assembly import Solutions, pose_solver
 from ..errors import AS_RIGID, InputError
 from ..lazy import lazy
-from .arguments import Argument, batch, first_not_finite
+from .arguments import Argument, batch, check_finite
 from .assembly_designs import assembly_modes_of_designs
 from .assembly_results import AssemblyModes, Complete, Flags, Reach
-from .caller import Caller, Parameters
+from .model_part import ModelPart, Parameters
 from .results import Code, LimitReport
 
 _GUESSES = 400
@@ -23,17 +23,17 @@ _GUESSES = 400
 _SAME = 1e-6
 """Difference of poses, lengths in sizes of the platform, below which they are one."""
 _SAMPLES, _FINEST = 64, 1024
-"""Poses on a way from home to a mode, at first and at most."""
-_WAYS = 32
-"""Paths from home to a mode that are tried before it counts as unknown."""
+"""Poses on a path from home to a mode, at first and at most."""
+_PATHS = 32
+"""Paths from home to a mode that are tried before it is unknown whether it is reachable."""
 
 
-class AssemblyCalls(Caller):
+class AssemblyCalls(ModelPart):
     """Assembly modes."""
 
     @lazy
-    def _mode_equations(self) -> Callable[[Array], Solved] | None:
-        return equations(self.robot, self._freedoms, self._kernels.mechanism.platform.follows_legs)
+    def _mode_solver(self) -> Callable[[Array], Solutions] | None:
+        return pose_solver(self.robot, self._freedoms, self._kernels.mechanism.platform.follows_legs)
 
     def assembly_modes(
         self, q: ArrayLike, *, reach: bool = True, parameters: Parameters | None = None
@@ -54,15 +54,15 @@ class AssemblyCalls(Caller):
             return assembly_modes_of_designs(self, q, reach, parameters)
         argument = Argument("q", q, (len(self.actuators),))
         states = batch([argument])
-        first_not_finite(states, [argument])
-        solve = self._mode_equations
+        check_finite(states, [argument])
+        solve = self._mode_solver
         rows = states.rows[0]
         found = self._multistart(rows) if solve is None else solve(rows)
         pose, certified = _sorted(found, self.robot.home.matrix, self.size)
         flat = pose.reshape(-1, 4, 4)
         there = np.isfinite(flat[:, 0, 0])
-        own, inside = self._own(flat, np.repeat(rows, pose.shape[1], axis=0), there)
-        reachable = _Ways(self).codes(flat, own, there, reach)
+        own, inside = self._on_own_branch(flat, np.repeat(rows, pose.shape[1], axis=0), there)
+        reachable = _PathSearch(self).codes(flat, own, there, reach)
         complete = np.where(found.proven, Complete.PROVEN, np.where(found.all_found, Complete.ALL_FOUND, 0))
         if solve is None:
             complete = np.zeros(len(rows), dtype=np.int64)
@@ -76,7 +76,7 @@ class AssemblyCalls(Caller):
             complete.astype(np.int64).reshape(states.shape),
         )
 
-    def _own(self, pose: Array, q: Array, there: Flags) -> tuple[Flags, Flags]:
+    def _on_own_branch(self, pose: Array, q: Array, there: Flags) -> tuple[Flags, Flags]:
         """Which poses (k, 4, 4) have coordinates q by the model's own functions, and are within all limits."""
         own, inside = np.zeros(len(pose), dtype=bool), np.zeros(len(pose), dtype=bool)
         rows = np.flatnonzero(there)
@@ -98,7 +98,7 @@ class AssemblyCalls(Caller):
             inside[rows] = report.inside.all(axis=1)
         return own, inside
 
-    def _multistart(self, q: Array) -> Solved:
+    def _multistart(self, q: Array) -> Solutions:
         """Poses (m, k, 4, 4) found by Newton's iteration from guesses around home and far from it."""
         guesses = self._guesses()
         kernel = self._kernels.get("forward_kinematics", verdict=True)
@@ -113,7 +113,7 @@ class AssemblyCalls(Caller):
         for k, part in enumerate(unlike):
             found[k, : len(part)] = part
         none = np.zeros(m, dtype=bool)
-        return Solved(found, np.zeros((m, most), dtype=bool), none, none)
+        return Solutions(found, np.zeros((m, most), dtype=bool), none, none)
 
     def _guesses(self) -> Array:
         """Poses (k, 4, 4) that the robot can take, from near home to as far as it reaches."""
@@ -151,7 +151,7 @@ def _distinct(pose: Array, size: float) -> Array:
     return there[~np.tril(same, -1).any(axis=1)]
 
 
-def _sorted(found: Solved, home: Array, size: float) -> tuple[Array, Flags]:
+def _sorted(found: Solutions, home: Array, size: float) -> tuple[Array, Flags]:
     """Poses and what is certified, those nearest to home first, without rows that no state fills."""
     away = np.nan_to_num(_distance(found.pose, home, size), nan=np.inf)
     order = np.argsort(away, axis=1, kind="stable")
@@ -161,8 +161,8 @@ def _sorted(found: Solved, home: Array, size: float) -> tuple[Array, Flags]:
     return pose, np.take_along_axis(found.certified, order, axis=1)
 
 
-class _Ways:
-    """Ways from home to poses on which the Jacobian stays regular."""
+class _PathSearch:
+    """Looks for paths from home to poses along which the Jacobian stays regular."""
 
     def __init__(self, model: AssemblyCalls) -> None:
         self._model = model
@@ -193,13 +193,13 @@ class _Ways:
         return matrix * self._scale, quality
 
     def _reached(self, pose: Array) -> bool:
-        """Whether one of some ways is regular: straight first, then over poses between."""
+        """Whether one of some paths is regular: the straight one first, then those over random poses in between."""
         draw, home = np.random.default_rng(3), self._model.robot.home.matrix
-        for number in range(_WAYS):
+        for number in range(_PATHS):
             via = _between(home, pose, np.array([0.5]))[0]
             if number:
                 via[:3, 3] += self._model.size * draw.normal(size=3) * 0.5 * (1 + number // 4)
-                via[:3, :3] = _turned(via[:3, :3], draw.normal(size=3) * 0.3 * (1 + number // 4))
+                via[:3, :3] = _rotated(via[:3, :3], draw.normal(size=3) * 0.3 * (1 + number // 4))
             if self._regular([home, via, pose] if number else [home, pose]):
                 return True
         return False
@@ -209,11 +209,11 @@ class _Ways:
         count = _SAMPLES
         while count <= _FINEST:
             part = np.linspace(0, 1, count)
-            way = np.concatenate([_between(a, b, part) for a, b in itertools.pairwise(stops)])
-            way = self._possible(way)
-            if not _distance(way[-1], stops[-1], self._model.size) < _SAME:
+            path = np.concatenate([_between(a, b, part) for a, b in itertools.pairwise(stops)])
+            path = self._possible(path)
+            if not _distance(path[-1], stops[-1], self._model.size) < _SAME:
                 return False
-            matrix, quality = self._matrices(np.ascontiguousarray(way))
+            matrix, quality = self._matrices(np.ascontiguousarray(path))
             if not (np.isfinite(matrix).all() and (quality > 1e-6).all()):
                 return False
             if self._square and np.ptp(np.sign(np.linalg.det(matrix))) > 0:
@@ -227,17 +227,17 @@ class _Ways:
             count *= 4
         return False
 
-    def _possible(self, way: Array) -> Array:
+    def _possible(self, path: Array) -> Array:
         """Poses that the robot can take with the coordinates of these."""
         model = self._model
         if model._freedoms.full:
-            return way
-        x = model._calls.own.coordinates(way)
+            return path
+        x = model._calls.own.coordinates(path)
         return model._calls.own.motion(x, np.zeros_like(x), np.zeros_like(x))[0]
 
 
 def _between(first: Array, last: Array, part: Array) -> Array:
-    """Poses (k, 4, 4) at parts of the straight way, turning about one axis."""
+    """Poses (k, 4, 4) at parts of the straight path, turning about one axis."""
     from scipy.spatial.transform import Rotation
 
     turn = Rotation.from_matrix(last[:3, :3] @ first[:3, :3].T).as_rotvec()
@@ -247,7 +247,7 @@ def _between(first: Array, last: Array, part: Array) -> Array:
     return pose
 
 
-def _turned(axes: Array, by: Array) -> Array:
+def _rotated(axes: Array, by: Array) -> Array:
     from scipy.spatial.transform import Rotation
 
     return np.asarray(Rotation.from_rotvec(by).as_matrix() @ axes)

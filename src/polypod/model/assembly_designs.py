@@ -11,11 +11,11 @@ from ..errors import RobotFileError
 from ..parameters.design import Design
 from .arguments import Argument
 from .assembly_results import AssemblyModes
-from .caller import Caller, Parameters
 from .changed_robots import with_numbers
+from .model_part import ModelPart, Parameters
 
 
-def assembly_modes_of_designs(model: Caller, q: ArrayLike, reach: bool, parameters: Parameters) -> AssemblyModes:
+def assembly_modes_of_designs(model: ModelPart, q: ArrayLike, reach: bool, parameters: Parameters) -> AssemblyModes:
     """:meth:`polypod.Model.assembly_modes` of designs against states; all have as many rows as the longest."""
     found = model._calls.rows_of_designs([Argument("q", q, (len(model.actuators),))], parameters)
     design, lost = Design(model.robot, parameters), found.lost

@@ -10,8 +10,10 @@ from ..arrays import Array
 from ..errors import InputError, UnknownNameError
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
-from .caller import Caller, Parameters
-from .results import ABOUT
+from .arguments import OPTIONAL
+from .checks import check_wrench
+from .model_part import ModelPart, Parameters
+from .results import DIAGNOSTICS
 
 BOUNDED = (
     "inverse_kinematics", "jacobian", "rates", "accelerations", "twist", "acceleration", "mass_matrix",
@@ -33,7 +35,7 @@ class ErrorBound(NamedTuple):
     digits: Array
 
 
-class BoundCalls(Caller):
+class BoundCalls(ModelPart):
     """Error bounds of a model's answers."""
 
     def error_bound(
@@ -56,12 +58,17 @@ class BoundCalls(Caller):
             raise UnknownNameError("function", function, BOUNDED)
         kernel = self._kernels.get(function, friction, verdict=True)
         names = [p.name for p in kernel.inputs]
-        if len(arguments) > len(names):
-            raise InputError(f"{function}: at most {len(names)} arguments are needed ({', '.join(names)})")
-        state = dict(zip(names, arguments, strict=False)) | given
+        order = [name for name in names if not name.startswith("elastic")]  # as the method takes them
+        if len(arguments) > len(order):
+            raise InputError(f"{function}: at most {len(order)} arguments are needed ({', '.join(order)})")
+        state = dict(zip(order, arguments, strict=False)) | given
         unknown = [name for name in state if name not in names]
         if unknown:
             raise UnknownNameError("argument", unknown[0], tuple(names))
+        missing = [name for name in names if name not in state and name not in OPTIONAL]
+        if missing:
+            raise InputError(f"{function}: {missing[0]} is needed; it takes {', '.join(names)}")
+        check_wrench(self.robot, state.get("wrench"))
         if parameters is None:
             states, outputs = self._calls.evaluated(kernel, state)
             lost = np.zeros(states.size, dtype=bool)
@@ -72,12 +79,12 @@ class BoundCalls(Caller):
             lost = found.lost | (outputs["verdict"] >= BAD_INPUT)
         quality = outputs["quality"]
         lost |= ~(quality > SMALLEST_MARGIN) | (outputs.get("converged", np.ones(1)) == 0.0)
-        results = [name for name in outputs if name not in ABOUT]
+        results = [name for name in outputs if name not in DIAGNOSTICS]
         sizes = {name: _largest(outputs[name]) for name in results}
         rows = [np.ascontiguousarray(np.broadcast_to(r, (states.size, *r.shape[1:]))) for r in states.rows]
-        place = ("pose", "elastic", "weights", "preload")
-        for alone in [None, *(name for name in names if name not in place and name in state)]:
-            part = [row if n in place or n == alone else np.zeros_like(row) for n, row in zip(names, rows, strict=True)]
+        held = ("pose", "elastic", "weights", "preload")  # what is not among them may be zero
+        for alone in [None, *(name for name in names if name not in held and name in state)]:
+            part = [row if n in held or n == alone else np.zeros_like(row) for n, row in zip(names, rows, strict=True)]
             shares = dict(zip((p.name for p in kernel.outputs), kernel(*part), strict=True))
             for name in results:
                 sizes[name] = sizes[name] + np.nan_to_num(_largest(shares[name]), nan=0.0, posinf=np.inf)

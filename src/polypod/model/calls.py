@@ -13,8 +13,8 @@ from ..kernels import Kernel
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.verdict import BAD_INPUT
 from ..platforms import Freedoms
+from .argument_checks import Run
 from .arguments import Batch, batch
-from .checked import Run
 from .coupling import FEW_CELLS, LARGEST_LOAD, FrictionCode, motion_solutions
 from .design_calls import DesignCalls
 from .design_rows import Notes, as_tuple, reason_of
@@ -24,8 +24,8 @@ from .single import SingleStates, given_values
 
 Answer = Callable[[list[Array]], Any]
 _HUGE = "numbers of the state are too large to count with"
-_ADRIFT = "the friction iteration did not converge: "
-_JAMMED = _ADRIFT + "friction coefficients too large for this pose"
+_NOT_CONVERGED = "the friction iteration did not converge: "
+_TOO_STRONG = _NOT_CONVERGED + "friction coefficients too large for this pose"
 
 
 def first(results: list[Array]) -> Array:
@@ -40,10 +40,12 @@ class Calls(DesignCalls):
         super().__init__(kernels, freedoms, size)
         self._singles = SingleStates()
 
-    def one(self, values: tuple[Any, ...], name: str, friction: Any = False, formulation: str = "virtual-power") -> Any:
-        """The first result of a function of one state the short way; None if :meth:`call` must look at it.
+    def single(
+        self, values: tuple[Any, ...], name: str, friction: Any = False, formulation: str = "virtual-power"
+    ) -> Any:
+        """The first result of a function of one state or a few, without bookkeeping; None if :meth:`call` must look.
 
-        ``values`` are its first inputs. A flexible robot always takes the other way: its inputs stand in another order.
+        ``values`` are its first inputs. That is always so for a flexible robot: its inputs stand in another order.
         """
         key = name, friction, formulation, len(values)
         evaluate = self._singles.first.get(key)
@@ -75,7 +77,7 @@ class Calls(DesignCalls):
         return self.call_kernel(name, kernel, given, errors, answer)
 
     def answered_designs(self, name: str, found: tuple[Run, Notes], errors: Errors | None, answer: Answer) -> Any:
-        """What :meth:`of_designs` gave, with NaN where there is no answer, and a word about it."""
+        """What :meth:`of_designs` gave, with NaN in states without an answer, which are reported."""
         run, notes = found
         if notes or run.outputs["verdict"].any():
             del run.outputs["verdict"]  # it is on robots that can be; designs are looked at one by one
@@ -86,15 +88,15 @@ class Calls(DesignCalls):
     ) -> Any:
         """The same for a kernel that has its numbers; its outputs end with the verdict on each state."""
         values = given_values(kernel, given)
-        single = self._singles.get(kernel, len(values)).all(*values)
-        if single is not None:
-            return answer(single)
+        results = self._singles.get(kernel, len(values)).all(*values)
+        if results is not None:
+            return answer(results)
         return self.call_batch(name, kernel, given, errors, answer)
 
     def call_batch(
         self, name: str, kernel: Kernel, given: Mapping[str, Any], errors: Errors | None, answer: Answer = first
     ) -> Any:
-        """The same without the short way for one state, which keeps the kernel."""
+        """The same without :class:`SingleState`, which would keep the kernel."""
         states, outputs = self.evaluated(kernel, given)
         names = [p.name for p in kernel.inputs]
 
@@ -103,18 +105,18 @@ class Calls(DesignCalls):
             rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
             return np.asarray(ask(*(np.ascontiguousarray(rows[p.name][index]) for p in ask.inputs)))
 
-        def jammed(index: NDArray[np.int64]) -> list[str]:
+        def why_unconverged(index: NDArray[np.int64]) -> list[str]:
             acting = "force" if name == "direct_dynamics" else "acceleration"
             wanted = ["pose", "twist", acting, "wrench"]
             if self._kernels.mechanism.platform.elastic or not set(wanted) <= set(names):
-                return [_JAMMED] * len(index)
+                return [_TOO_STRONG] * len(index)
             rows = {n: np.broadcast_to(r, (states.size, *r.shape[1:])) for n, r in zip(names, states.rows, strict=True)}
             found = motion_solutions(self._kernels, [rows[n][index] for n in wanted], acting == "force", FEW_CELLS)
             huge = [max(float(np.abs(rows[n][k]).max()) for n in wanted) > LARGEST_LOAD for k in index]
-            texts = [_ADRIFT + FrictionCode(code).advice for code in found.code.tolist()]
+            texts = [_NOT_CONVERGED + FrictionCode(code).advice for code in found.code.tolist()]
             return [_HUGE if large else text for large, text in zip(huge, texts, strict=True)]
 
-        run = Run(states.shape, outputs, margins, self._kernels.mechanism, jammed=jammed)
+        run = Run(states.shape, outputs, margins, self._kernels.mechanism, why_unconverged=why_unconverged)
         return self._answered(name, (run, []), errors, answer)
 
     def evaluated(
@@ -136,10 +138,10 @@ class Calls(DesignCalls):
         return states, outputs
 
     def _answered(self, name: str, found: tuple[Run, Notes], errors: Errors | None, answer: Answer) -> Any:
-        """Results with NaN where there is no answer, and a word about it."""
+        """Results with NaN in states without an answer, which are reported."""
         run, notes = found
         outputs = run.outputs
-        verdict, open_loop = outputs.pop("verdict", None), outputs.pop("converged", None)
+        verdict, converged = outputs.pop("verdict", None), outputs.pop("converged", None)
         quality = outputs.pop("quality")
         if verdict is not None and not verdict.any():
             return answer([result.reshape(run.shape + result.shape[1:]) for result in outputs.values()])
@@ -147,10 +149,10 @@ class Calls(DesignCalls):
         for states, _ in notes:
             bad |= states
         results = list(outputs.values())
-        if open_loop is not None and not open_loop.all():
-            adrift = ~bad & (open_loop == 0.0)
-            notes.append((adrift, _JAMMED))
-            bad |= adrift
+        if converged is not None and not converged.all():
+            unconverged = ~bad & (converged == 0.0)
+            notes.append((unconverged, _TOO_STRONG))
+            bad |= unconverged
         # Reactions that statics leaves open are NaN; the forces beside them tell whether there is an answer.
         for result in results[2:] if name == "reactions" else results:
             if not np.isfinite(result).all():
@@ -167,15 +169,15 @@ class Calls(DesignCalls):
 
 
 def _never(*values: Any) -> None:
-    """Stands for the short way of one state where a function has none: gives no answer."""
+    """Stands for :meth:`SingleState.first` where a function has none: gives no answer."""
 
 
 def _explained(run: Run, index: NDArray[np.int64], notes: Notes) -> list[str]:
     texts = reasons(run.mechanism, run.margins(index))
     found = [reason_of(notes, int(k)) or text for k, text in zip(index, texts, strict=True)]
-    jammed = [k for k, text in enumerate(found) if text is _JAMMED]
-    if run.jammed is not None and jammed:
-        for k, text in zip(jammed, run.jammed(index[jammed]), strict=True):
+    unconverged = [k for k, text in enumerate(found) if text is _TOO_STRONG]
+    if run.why_unconverged is not None and unconverged:
+        for k, text in zip(unconverged, run.why_unconverged(index[unconverged]), strict=True):
             found[k] = text
     return found
 

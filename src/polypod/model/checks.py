@@ -70,6 +70,14 @@ def exact_poses(poses: Array, name: str, batched: bool) -> Array:
     )
 
 
+def takes_wrench(robot: Robot) -> bool:
+    """Whether all external wrenches may act: the modes of a flexible platform have shapes for them at its origin."""
+    if not robot.flexible:
+        return True
+    modes = modes_of(robot)
+    return modes.origin_shape is not None and modes.origin_rotation is not None
+
+
 def check_wrench(robot: Robot, wrench: Any) -> None:
     """Raise for external wrenches (..., 6) that act where the modes of a flexible platform have no shape."""
     if wrench is None or not robot.flexible:

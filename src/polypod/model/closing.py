@@ -14,16 +14,16 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.least_gap import least_gap
 from ..parameters.design import Design
-from .caller import Caller, Parameters
 from .changed_robots import with_numbers
 from .design_calls import NOT_ALLOWED
+from .model_part import ModelPart, Parameters
 from .results import Closing, ClosingCode
 
 _SINGULAR = 1e-9
 """Smallest over largest singular value of the scaled Jacobian at which the platform is singular."""
 
 
-def judged(
+def closing_codes(
     mechanism: Mechanism,
     pose: Array,
     margins: Array,
@@ -52,28 +52,28 @@ def judged(
         for state in opened.tolist():
             robot = mechanism.robot if robot_of is None else robot_of(state)
             if robot is not None:
-                code[state], first[state], excess[state] = _opened(mechanism.implicit_legs, robot, pose[state])
+                code[state], first[state], excess[state] = _open_leg_code(mechanism.implicit_legs, robot, pose[state])
     flat = (code == ClosingCode.CLOSED) & ~(condition * _SINGULAR < 1.0)
     code[flat] = ClosingCode.SINGULAR
     return Closing(code, first, excess)
 
 
-def closing_of_designs(caller: Caller, given: Mapping[str, Any], parameters: Parameters) -> Closing:
+def closing_of_designs(model: ModelPart, given: Mapping[str, Any], parameters: Parameters) -> Closing:
     """:meth:`Model.closing` of designs."""
-    arguments = caller._calls.arguments(caller._kernels.get("margins"), given)
-    found = caller._calls.rows_of_designs(arguments, parameters)
+    arguments = model._calls.arguments(model._kernels.get("margins"), given)
+    found = model._calls.rows_of_designs(arguments, parameters)
     margins = found.evaluated(found.kernels.get("margins"))["margins"]
     condition = found.evaluated(found.kernels.get("conditioning"))["condition"]
-    design = Design(caller.robot, parameters)
+    design = Design(model.robot, parameters)
 
     def robot_of(state: int) -> Robot | None:
         k = int(found.which[state])
         try:
-            return with_numbers(caller.robot, {path: design.flat(path)[k] for path in design.values})
+            return with_numbers(model.robot, {path: design.flat(path)[k] for path in design.values})
         except RobotFileError:
             return None
 
-    code, leg, excess = judged(found.kernels.mechanism, found.batch.rows[0], margins, condition, robot_of)
+    code, leg, excess = closing_codes(found.kernels.mechanism, found.batch.rows[0], margins, condition, robot_of)
     for off, text in found.notes:
         if text is NOT_ALLOWED:
             code[off], leg[off], excess[off] = ClosingCode.OUT_OF_REACH, -1, np.nan
@@ -81,7 +81,7 @@ def closing_of_designs(caller: Caller, given: Mapping[str, Any], parameters: Par
     return Closing(code.reshape(shape), leg.reshape(shape), excess.reshape(shape))
 
 
-def _opened(implicit_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosingCode, int, float]:
+def _open_leg_code(implicit_legs: Sequence[int], robot: Robot, pose: Array) -> tuple[ClosingCode, int, float]:
     """Code, leg and gap of a pose that legs without a closed form did not reach on the way from home."""
     for number in implicit_legs:
         found = least_gap(robot, number, pose)

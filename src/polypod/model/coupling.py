@@ -24,7 +24,7 @@ from ..arrays import Array
 from ..formulations.at_rest import coupled_loads, load_groups
 from ..friction import loaded_joints
 from ..mechanism.closing import closed
-from .friction_cells import Count, Search
+from .friction_cells import CellSearch, Count
 from .row_kernels import Functions
 
 Groups = list[tuple[int, bool]]
@@ -186,15 +186,15 @@ def _newton(constant: Array, slopes: Array, groups: Groups, loads: Array) -> tup
 _CODES = {Count.NONE: FrictionCode.NONE, Count.ONE: FrictionCode.UNIQUE, Count.SEVERAL: FrictionCode.SEVERAL}
 
 
-def _searched(own: Array, slopes: Array, groups: Groups, known: Array, cells: int) -> tuple[Count, Array]:
+def _searched(constant: Array, slopes: Array, groups: Groups, known: Array, cells: int) -> tuple[Count, Array]:
     """What cells prove of one state, and loads (k) of a solution: ``known`` (NaN: none), or one found on the way."""
-    base = float(np.abs(own).max(initial=0.0)) + 1e-300
-    scaled = own / base
+    base = float(np.abs(constant).max(initial=0.0)) + 1e-300
+    scaled = constant / base
 
     def newton(loads: Array) -> Array | None:
         found, ok = _newton(scaled[None], slopes[None], groups, loads[None])
         return found[0] if ok[0] else None
 
-    search = Search(scaled, slopes, groups, newton)
+    search = CellSearch(scaled, slopes, groups, newton)
     number = search.count(cells, None if np.isnan(known).any() else known / base)
     return number, base * search.found[0] if search.found else known

@@ -17,20 +17,16 @@ from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
-from ..parameters import Entry, Numbers
+from ..parameters import Entry
 from ..parameters.design import Design
-from ..parameters.paths import is_direction, matching_paths, value_at
+from ..parameters.paths import matching_paths
 from ..symbols.expression import Expression, Iteration
 from .arguments import PoseLike
 from .calls import first
+from .checks import check_wrench, takes_wrench
 from .diagnosis import Errors, check_policy
-from .interpreted_derivatives import InterpretedDerivatives, broadcast, needed
-
-_STEPS = np.array([-3.0, -2.0, -1.0, 1.0, 2.0, 3.0])
-_WEIGHTS = np.array([-1.0, 9.0, -45.0, 45.0, -9.0, 1.0]) / 60
-_SHORT = 4e-3
-_OF_JOINTS = ("at", "axis", "axes")
-"""Step of directions: an error of 1e-13 by the step and by rounding."""
+from .interpreted_derivatives import InterpretedDerivatives, broadcast_rows, needs_interpretation
+from .port_jacobian import JOINT_FIELDS, ParametricRobot
 
 
 class Derivatives(NamedTuple):
@@ -60,27 +56,6 @@ class Regressor(NamedTuple):
     matrix: Array
     names: tuple[str, ...]
     values: Array
-
-
-class Opened(NamedTuple):
-    """A robot with numbers that ``paths`` name as inputs: their ``places`` in the port of its ``mechanism``.
-
-    ``chain`` (places, columns) are the slopes of the port by the numbers as files state them, at the robot's own.
-    """
-
-    robot: Any
-    paths: tuple[str, ...]
-    mechanism: Mechanism
-    places: list[int]
-    chain: Array
-
-    def chain_at(self, design: Design | None) -> Array:
-        """The chain, (..., places, columns) of designs."""
-        if design is None:
-            return self.chain
-        given = {path: design.flat(path) for path in self.paths}
-        slopes = slopes_of_designs(self.robot, self.mechanism.numbers, given)[:, self.places]
-        return slopes.reshape(*design.shape, *slopes.shape[1:])
 
 
 class DerivativeFunctions:
@@ -117,24 +92,19 @@ class DerivativeFunctions:
             if block not in every:
                 raise UnknownNameError(f"input of {name}", block, every)
             if block not in self.possible(name):
-                raise InputError(
-                    f"derivatives: by {block}: the platform of {self._robot.name!r} moves as its legs let it, so its "
-                    "components cannot change one by one; those by wrench, force and parameters exist"
-                )
-        if len(states) > len(order):
-            raise InputError(f"derivatives: {name} takes {', '.join(order)}, got {len(states)} arrays")
-        given = dict(zip(order, states, strict=False)) | named
+                raise self.no_derivative("derivatives", name, block)
+        given = self._given(name, states, named)
         wanted = (*blocks, *(("parameters",) if by_numbers else ()))
         design = None if values is None else Design(self._robot, values)
-        if needed(self._kernels.mechanism, name, friction):
+        if needs_interpretation(self._kernels.mechanism, name, friction):
             return self._interpreted(name, given, wanted, paths, friction, errors, design)
-        kernel, own, opened = self._kernel(name, wanted, paths, friction)
-        chain = opened.chain_at(design) if by_numbers else None
+        kernel, own, parametric = self._kernel(name, wanted, paths, friction)
+        jacobian = parametric.jacobian_at(design) if by_numbers else None
 
         def answer(parts: list[Array]) -> Derivatives:
             found = dict(zip(wanted, parts, strict=True))
-            if chain is not None:
-                found["parameters"] = found["parameters"] @ chain
+            if jacobian is not None:
+                found["parameters"] = found["parameters"] @ jacobian
             return Derivatives(**found)
 
         title = f"derivatives of {name}"
@@ -142,14 +112,43 @@ class DerivativeFunctions:
             result: Derivatives = self._calls.call_kernel(title, own, given, errors, answer)
             return result
         check_policy(errors)
-        run = self._calls.of_designs(title, given, values, make=lambda _: kernel, opened=opened.mechanism)
+        run = self._calls.of_designs(title, given, values, make=lambda _: kernel, parametric=parametric.mechanism)
         result = self._calls.answered_designs(title, run, errors, answer)
         return result
 
+    def _given(self, name: str, states: tuple[Any, ...], named: Mapping[str, Any]) -> dict[str, Any]:
+        """Inputs of a function by name; an error for those that it does not have or that are missing."""
+        order = formulas.BLOCKS[name]
+        if len(states) > len(order):
+            raise InputError(f"derivatives: {name} takes {', '.join(order)}, got {len(states)} arrays")
+        shared = name == "inverse_dynamics" and self._kernels.mechanism.redundant
+        known = (*order, *self._elastic, *(("weights", "preload") if shared else ()))
+        for key in named:
+            if key not in known:
+                raise UnknownNameError(f"input of {name}", key, known)
+        given = dict(zip(order, states, strict=False)) | dict(named)
+        missing = [key for key in order if key not in given and key != "wrench"]
+        if missing:
+            raise InputError(f"derivatives: {missing[0]} is needed; {name} takes {', '.join(order)}")
+        check_wrench(self._robot, given.get("wrench"))
+        return given
+
     def possible(self, name: str) -> tuple[str, ...]:
         """Inputs of a function by which there are derivatives."""
-        motion = ("pose", "twist", "acceleration") if self._kernels.mechanism.platform.follows_legs else ()
-        return tuple(block for block in (*formulas.BLOCKS[name], *self._elastic) if block not in motion)
+        impossible = formulas.MOTION if self._kernels.mechanism.platform.follows_legs else ()
+        if not takes_wrench(self._robot):
+            impossible = (*impossible, "wrench")
+        return tuple(block for block in (*formulas.BLOCKS[name], *self._elastic) if block not in impossible)
+
+    def no_derivative(self, caller: str, name: str, block: str) -> InputError:
+        """That a function has no derivative by one of its inputs, and why."""
+        why = (
+            "the modes of the platform have no shape at its origin, so its elastic forces are not known"
+            if block == "wrench"
+            else "it moves as its legs let it, so components of its motion cannot change one by one"
+        )
+        others = ", ".join((*self.possible(name), "parameters"))
+        return InputError(f"{caller}: by {block}: {why} ({self._robot.name!r}); there are those by {others}")
 
     @property
     def _elastic(self) -> tuple[str, ...]:
@@ -168,12 +167,11 @@ class DerivativeFunctions:
         """The same from the differentiated graph of the function, which itself says where it has no answer."""
         key = "interpreted", name, wanted, paths, friction
         if key not in self._known:
-            opened = self.opened(paths, "parameters" in wanted)
-            interpreted = InterpretedDerivatives(
-                self._kernels, opened.mechanism, name, wanted, opened.places if "parameters" in wanted else [], friction
-            )
-            self._known[key] = interpreted, opened
-        slopes, opened = self._known[key]
+            parametric = self.parametric(paths, "parameters" in wanted)
+            indices = parametric.indices if "parameters" in wanted else []
+            interpreted = InterpretedDerivatives(self._kernels, parametric.mechanism, name, wanted, indices, friction)
+            self._known[key] = interpreted, parametric
+        slopes, parametric = self._known[key]
         kernel = self._kernels.get(name, friction, verdict=True)
         arguments = self._calls.arguments(kernel, given)
         numbers: Array | None = None
@@ -182,16 +180,16 @@ class DerivativeFunctions:
             results = self._calls.call(name, given, errors, list, friction=friction)
         else:
             rows = self._calls.rows_of_designs(arguments, design.values)
-            states, numbers = rows.batch, design.rows(opened.mechanism.numbers)[rows.which]
+            states, numbers = rows.batch, design.rows(parametric.mechanism.numbers)[rows.which]
             results = self._calls.call(name, given, errors, list, design.values, friction=friction)
-        found = slopes(broadcast(arguments, states.rows, states.size), numbers)
+        found = slopes(broadcast_rows(arguments, states.rows, states.size), numbers)
         lost = np.asarray(np.isnan(results[0].reshape(states.size, results[0].shape[-1])).any(axis=1))
         parts = {
             block: np.where(lost[:, None, None], np.nan, part) for block, part in zip(slopes.blocks, found, strict=True)
         }
         restored = {block: states.restore(part) for block, part in parts.items()}
         if "parameters" in wanted:
-            restored["parameters"] = restored["parameters"] @ opened.chain_at(design)
+            restored["parameters"] = restored["parameters"] @ parametric.jacobian_at(design)
         return Derivatives(**restored)
 
     def _refuse_geometry(self, paths: list[str]) -> None:
@@ -199,7 +197,7 @@ class DerivativeFunctions:
         if not self._kernels.mechanism.platform.follows_legs:
             return
         for path in paths:
-            if path.startswith("home.") or path.rpartition(".")[2] in _OF_JOINTS:
+            if path.startswith("home.") or path.rpartition(".")[2] in JOINT_FIELDS:
                 raise InputError(
                     f"derivatives: by {path}: with other geometry the platform of {self._robot.name!r} cannot stay in "
                     "its pose; those by masses, inertias, friction and gravity exist"
@@ -207,13 +205,13 @@ class DerivativeFunctions:
 
     def _kernel(
         self, name: str, wanted: tuple[str, ...], paths: tuple[str, ...], friction: bool
-    ) -> tuple[Kernel, Kernel, Opened]:
+    ) -> tuple[Kernel, Kernel, ParametricRobot]:
         """The function of numbers, the same with the robot's own, and which numbers are its inputs."""
         key = name, wanted, paths, friction
         if key not in self._known:
-            opened = self.opened(paths, "parameters" in wanted)
-            mechanism = opened.mechanism
-            columns = mechanism.numbers.symbols[opened.places] if opened.places else ca.SX(0, 1)
+            parametric = self.parametric(paths, "parameters" in wanted)
+            mechanism = parametric.mechanism
+            columns = mechanism.numbers.symbols[parametric.indices] if parametric.indices else ca.SX(0, 1)
             dry = self._kernels.options.dry
 
             def build() -> Expression | Iteration:
@@ -222,21 +220,16 @@ class DerivativeFunctions:
 
             kernel = Kernel(build)
             bound = kernel.at(mechanism.numbers.values) if kernel.parameters else kernel
-            self._known[key] = kernel, bound, opened
-        found: tuple[Kernel, Kernel, Opened] = self._known[key]
+            self._known[key] = kernel, bound, parametric
+        found: tuple[Kernel, Kernel, ParametricRobot] = self._known[key]
         return found
 
-    def opened(self, paths: tuple[str, ...], by_numbers: bool = True) -> Opened:
-        """The robot with the numbers that paths name as inputs, to differentiate ``by_numbers`` too."""
-        listed = [path for pattern in paths for path in matching_paths(self._robot, pattern)]
+    def parametric(self, patterns: tuple[str, ...], by_numbers: bool = True) -> ParametricRobot:
+        """The robot with the numbers that patterns name as inputs, to differentiate ``by_numbers`` too."""
+        paths = [path for pattern in patterns for path in matching_paths(self._robot, pattern)]
         if by_numbers:
-            self._refuse_geometry(listed)
-        chain, entries = port_slopes(self._robot, listed)
-        robot = _in_general_position(self._robot, listed)
-        mechanism = Mechanism(robot, self._kernels.options.simplify, lambda entry: _key(entry) in entries)
-        places = [k for k, e in enumerate(mechanism.numbers.entries) if _key(e) in entries]
-        rows = [entries[_key(mechanism.numbers.entries[k])] for k in places]
-        return Opened(self._robot, tuple(listed), mechanism, places, chain[rows])
+            self._refuse_geometry(paths)
+        return ParametricRobot.of(self._robot, paths, self._kernels.options.simplify)
 
     def regressor(
         self,
@@ -298,47 +291,3 @@ def derivative_functions(model: Any) -> DerivativeFunctions:
     if model not in _FUNCTIONS:
         _FUNCTIONS[model] = DerivativeFunctions(model)
     return _FUNCTIONS[model]
-
-
-def _in_general_position(robot: Any, paths: list[str]) -> Any:
-    """The robot with legs in general position where paths name places or axes of their joints."""
-    moved = {path.split(".")[1] for path in paths if path[:5] == "legs." and path.rpartition(".")[2] in _OF_JOINTS}
-    legs = tuple(leg.in_general_position() if str(number) in moved else leg for number, leg in enumerate(robot.legs))
-    return robot.model_copy(update={"legs": legs}) if moved else robot
-
-
-def _key(entry: Entry) -> tuple[str, Any]:
-    return entry.path, entry.index
-
-
-def port_slopes(robot: Any, paths: list[str]) -> tuple[Array, dict[tuple[str, Any], int]]:
-    """d(number of the port)/d(number of the file): a matrix (k, columns), and the row of each number that depends."""
-    if not paths:
-        return np.zeros((0, 0)), {}
-    numbers = Numbers(robot, lambda entry: True)
-    rows = {_key(e): k for k, e in enumerate(numbers.entries)}
-    own = {path: np.array(value_at(robot, path), dtype=np.float64)[None] for path in paths}
-    matrix = slopes_of_designs(robot, numbers, own)[0]
-    used = np.flatnonzero(np.abs(matrix).max(axis=1) > 0)
-    inverse = {k: row for row, k in enumerate(used.tolist())}
-    return matrix[used], {key: inverse[k] for key, k in rows.items() if k in inverse}
-
-
-def slopes_of_designs(robot: Any, numbers: Numbers, given: Mapping[str, Array]) -> Array:
-    """d(number of the port)/d(number given), (D, k, columns), at D designs; ``given`` are (D, ...) by path or pattern.
-
-    Fields are numbers of the port themselves. A body stands there as its ten moments, polynomials of degree three at
-    most in each number of its file: differences of sixth order give their slopes, exact to rounding with any step.
-    Directions are made to have length 1, which is no polynomial: short steps.
-    """
-    count, steps = len(next(iter(given.values()))), len(_STEPS)
-    places = [(path, place) for path, value in given.items() for place in np.ndindex(value.shape[1:])]
-    moved = {path: np.tile(value, (len(places), steps, *(1,) * value.ndim)) for path, value in given.items()}
-    sizes = np.ones(len(places))
-    for column, (path, place) in enumerate(places):
-        short = _SHORT if is_direction(robot, matching_paths(robot, path)[0]) else 1.0
-        sizes[column] = short * max(1.0, float(np.abs(given[path]).max(initial=0.0)))
-        moved[path][(column, slice(None), slice(None), *place)] += sizes[column] * _STEPS[:, None]
-    ports = Design(robot, moved).rows(numbers).reshape(len(places), steps, count, -1)
-    slopes = np.einsum("s,csdk->dkc", _WEIGHTS, ports)
-    return np.asarray(slopes / sizes)

@@ -15,8 +15,8 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism import Mechanism
 from ..mechanism.verdict import BAD_INPUT
 from ..parameters.design import Design
+from .argument_checks import ArgumentChecks, Run
 from .arguments import Argument, Batch, batch
-from .checked import Checked, Run
 from .design_rows import DesignStates, Notes, answered, as_tuple
 from .diagnosis import reasons
 from .freedoms import own_motion
@@ -26,7 +26,7 @@ from .row_kernels import RowKernels
 NOT_ALLOWED = "the design's legs do not allow this pose or motion"
 
 
-class DesignCalls(Checked):
+class DesignCalls(ArgumentChecks):
     """Calls with ``parameters=``: one function for many designs, each with its states."""
 
     def of_designs(
@@ -37,40 +37,40 @@ class DesignCalls(Checked):
         options: Mapping[str, Any] = {},
         names: Mapping[str, str] = {},
         make: Callable[[Mechanism], Kernel] | None = None,
-        opened: Mechanism | None = None,
+        parametric: Mechanism | None = None,
     ) -> tuple[Run, Notes]:
         """States broadcast against designs: every design at every state where the designs' axes lead.
 
-        ``make`` gives the kernel of a function that is made elsewhere, with its verdict, and ``opened`` the robot with
-        the numbers that it has as inputs, if these are more than the designs change. Notes say of which rows the design
-        cannot be, and why.
+        ``make`` gives the kernel of a function that is made elsewhere, with its verdict, and ``parametric`` the robot
+        with the numbers that it has as inputs, if these are more than the designs change. Notes say which rows have a
+        design that cannot be, and why.
         """
         design = Design(self._kernels.robot, parameters)
-        of_design = self._kernels.of_design(design) if opened is None else self._kernels.with_numbers_of(opened)
+        of_design = self._kernels.of_design(design) if parametric is None else self._kernels.with_numbers_of(parametric)
         mechanism, ask = of_design.mechanism, of_design.get("margins")
         kernel = make(mechanism) if make else of_design.get(name, **options, verdict=True)
         values = design.rows(mechanism.numbers)
         arguments = self.arguments(kernel, given, names)
         if self._moves_otherwise(design):
-            states = self._rows(design, of_design, values, arguments).batch
+            states = self._design_states(design, of_design, values, arguments).batch
         else:
             states = self.checked(arguments)
-        shape = _together(design, states.shape)
-        outer = _leading(design.shape, shape)
+        shape = _broadcast_shape(design, states.shape)
+        outer = _design_axes(design.shape, shape)
 
         def which() -> NDArray[np.int64]:
             """The design of every state; made when asked for: memory that is new takes as long as the mechanics."""
             return designs_of_states(design, shape)
 
         inputs = [p.name for p in kernel.inputs]
-        bound = kernel.at(values, rows=outer is None) if kernel.parameters else kernel
         if outer is not None:
-            rows = [_spread(row, states.shape, shape, outer) for row in states.rows]
+            bound = kernel.at(values) if kernel.parameters else kernel
+            rows = [_rows_by_design(row, states.shape, shape, outer) for row in states.rows]
             raw = as_tuple(bound(*rows))
         else:
             size = int(np.prod(shape, dtype=int))
-            bound = kernel.at(values[which()], rows=True)
-            rows = [_rows(row, states.shape, shape) for row in states.rows]
+            bound = kernel.at(values[which()], rows=True) if kernel.parameters else kernel
+            rows = [_row_per_state(row, states.shape, shape) for row in states.rows]
             raw = as_tuple(bound(*(np.ascontiguousarray(np.broadcast_to(r, (size, *r.shape[1:]))) for r in rows)))
         cores = [p.shape for p in kernel.outputs]
         outputs = {
@@ -83,7 +83,7 @@ class DesignCalls(Checked):
             notes.append((verdict >= BAD_INPUT, NOT_ALLOWED))
 
         def margins(index: NDArray[np.int64]) -> Array:
-            given_rows = {n: _rows(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
+            given_rows = {n: _row_per_state(r, states.shape, shape) for n, r in zip(inputs, states.rows, strict=True)}
             picked = [np.ascontiguousarray(given_rows[p.name][index]) for p in ask.inputs]
             return np.asarray(ask.at(values[which()[index]], rows=True)(*picked) if ask.parameters else ask(*picked))
 
@@ -105,17 +105,19 @@ class DesignCalls(Checked):
         design = Design(self._kernels.robot, parameters)
         of_design = self._kernels.of_design(design)
         values = design.rows(of_design.mechanism.numbers)
-        found = self._rows(design, of_design, values, arguments)
+        found = self._design_states(design, of_design, values, arguments)
         notes = _noted(self.impossible(design, values, of_design.get("margins")), lambda: found.which)
         return found._replace(notes=[*notes, *found.notes])
 
-    def _rows(self, design: Design, of_design: DesignKernels, values: Array, arguments: list[Argument]) -> DesignStates:
-        """The same without a look at the designs themselves."""
+    def _design_states(
+        self, design: Design, of_design: DesignKernels, values: Array, arguments: list[Argument]
+    ) -> DesignStates:
+        """The same without notes on designs that cannot be."""
         given = batch(arguments)
         states = self._rigid_and_finite(given, arguments)
-        shape = _together(design, states.shape)
+        shape = _broadcast_shape(design, states.shape)
         which = designs_of_states(design, shape)
-        rows = [np.ascontiguousarray(_rows(row, states.shape, shape)) for row in states.rows]
+        rows = [np.ascontiguousarray(_row_per_state(row, states.shape, shape)) for row in states.rows]
         kernels = RowKernels(of_design, values[which])
         own = own_motion(self._freedoms, self._size, kernels, self._homes(design)[which])
         notes: Notes = []
@@ -170,8 +172,8 @@ def _noted(impossible: Mapping[int, str], which: Callable[[], NDArray[np.int64]]
     return [(lost, lambda state: f"design {design[state]}{impossible[int(design[state])]}")]
 
 
-def _together(design: Design, states: tuple[int, ...]) -> tuple[int, ...]:
-    """Axes of designs and states broadcast against each other."""
+def _broadcast_shape(design: Design, states: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of designs and states broadcast against each other."""
     try:
         return np.broadcast_shapes(states, design.shape)
     except ValueError as error:
@@ -186,14 +188,14 @@ def designs_of_states(design: Design, shape: tuple[int, ...]) -> NDArray[np.int6
     return np.broadcast_to(np.arange(design.count).reshape(design.shape), shape).ravel()
 
 
-def _leading(designs: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
+def _design_axes(designs: tuple[int, ...], shape: tuple[int, ...]) -> int | None:
     """How many leading axes of a batch the designs take; None if they also vary along axes of the states."""
     padded = (1,) * (len(shape) - len(designs)) + designs
     last = max((k for k, size in enumerate(padded) if size != 1), default=-1)
     return last + 1 if padded[: last + 1] == shape[: last + 1] else None
 
 
-def _spread(row: Array, states: tuple[int, ...], shape: tuple[int, ...], outer: int) -> Array:
+def _rows_by_design(row: Array, states: tuple[int, ...], shape: tuple[int, ...], outer: int) -> Array:
     """Rows of an input for kernels of several designs: (n, ...) for all of them, or (D, n, ...)."""
     core = row.shape[1:]
     if len(row) == 1:
@@ -207,7 +209,7 @@ def _spread(row: Array, states: tuple[int, ...], shape: tuple[int, ...], outer: 
     return np.ascontiguousarray(every).reshape(int(np.prod(shape[:outer], dtype=int)), -1, *core)
 
 
-def _rows(row: Array, states: tuple[int, ...], shape: tuple[int, ...]) -> Array:
+def _row_per_state(row: Array, states: tuple[int, ...], shape: tuple[int, ...]) -> Array:
     """Rows of an input for every state of the broadcast batch."""
     core = row.shape[1:]
     full = np.broadcast_to(row, (int(np.prod(states, dtype=int)), *core)).reshape(*states, *core)

@@ -18,12 +18,13 @@ from .row_kernels import RowKernels
 Text = str | Callable[[int], str]
 """Why a state has no answer: the same words for all, or those of the state with this number."""
 Notes = list[tuple[NDArray[np.bool_], Text]]
+"""Rows (n) without an answer, and why; the first note on a row counts."""
 
 
 class DesignStates(NamedTuple):
-    """States broadcast against designs: a row of every argument for every state, and of which there is no answer, why.
+    """Every state of every design as one of n rows of each argument, named ``names``, and functions for these rows.
 
-    ``which`` (n) is the number of the design of each row.
+    ``which`` (n) is the number of each row's design; ``notes`` say which rows have no answer, and why.
     """
 
     batch: Batch
@@ -41,18 +42,18 @@ class DesignStates(NamedTuple):
 
     @property
     def lost(self) -> NDArray[np.bool_]:
-        """Rows (n) of which there is no answer."""
+        """Rows (n) without an answer."""
         return np.any([np.zeros(self.batch.size, dtype=bool), *(states for states, _ in self.notes)], axis=0)
 
     def answered(
         self, name: str, results: Sequence[Array], answer: Callable[..., Any], errors: Errors | None = None
     ) -> Any:
-        """``answer`` of the results (n, ...) with the batch's axes, NaN where there is none, and a word about it."""
+        """``answer`` of the results (n, ...) with the batch's axes, NaN in rows without one, which are reported."""
         return answered(name, self.batch.shape, results, self.notes, answer, errors)
 
 
 def reason_of(notes: Notes, state: int) -> str | None:
-    """What the first of the notes on a state says; None if there are none."""
+    """What the first note on a state says; None if there is none."""
     text = next((text for states, text in notes if states[state]), None)
     return text(state) if callable(text) else text
 

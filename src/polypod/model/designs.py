@@ -12,15 +12,12 @@ from ..errors import InputError
 from ..formulations.derivatives import derivatives
 from ..kernels import Kernel
 from ..lazy import lazy
-from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
 from ..parameters.design import Design
 from .kernels import DesignKernels
 
 if TYPE_CHECKING:
     from .model import Model
-
-__all__ = ["SMALLEST_MARGIN", "DesignFunctions", "Designs"]
 
 
 class DesignFunctions:

@@ -11,13 +11,13 @@ from ..arrays import Array
 from ..formulations import newton_euler
 from ..lazy import lazy
 from .arguments import Argument, PoseLike, batch
-from .caller import Caller, Parameters
 from .diagnosis import Errors
+from .model_part import ModelPart, Parameters
 from .reactions import Reactions
 from .results import DirectDynamics, Distribution, Energy, FlexibleEnergy, InverseDynamics
 
 
-class DynamicCalls(Caller):
+class DynamicCalls(ModelPart):
     """Inverse and direct dynamics, mass matrix, bias, energies, reactions."""
 
     def inverse_dynamics(
@@ -43,11 +43,11 @@ class DynamicCalls(Caller):
         """
         if errors is None and parameters is None and distribution is None and elastic is None and elastic_rate is None:
             motion = (pose, twist, acceleration) if wrench is None else (pose, twist, acceleration, wrench)
-            force = self._calls.one(motion, "inverse_dynamics", friction, formulation)
+            force = self._calls.single(motion, "inverse_dynamics", friction, formulation)
             if force is not None:
                 return force
         state = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
-        state |= {"elastic": elastic, "elastic_rate": elastic_rate, **self._shares(distribution)}
+        state |= {"elastic": elastic, "elastic_rate": elastic_rate, **self._distribution_inputs(distribution)}
         answer = (lambda r: InverseDynamics(*r)) if self.robot.flexible else None
         return self._call("inverse_dynamics", errors, parameters, answer, friction, formulation, **state)
 
@@ -67,7 +67,7 @@ class DynamicCalls(Caller):
         """Acceleration (..., 6) of the platform from actuator forces (..., n); a flexible robot's: DirectDynamics."""
         if errors is None and parameters is None and elastic is None and elastic_rate is None:
             given = (pose, twist, force) if wrench is None else (pose, twist, force, wrench)
-            acceleration = self._calls.one(given, "direct_dynamics", friction)
+            acceleration = self._calls.single(given, "direct_dynamics", friction)
             if acceleration is not None:
                 return acceleration
         state = {"pose": pose, "twist": twist, "force": force, "wrench": wrench}
@@ -85,7 +85,7 @@ class DynamicCalls(Caller):
     ) -> Array:
         """Mass matrix (..., m, m) of the whole robot with respect to u: T = u^T M u / 2; (6 + N) of a flexible one."""
         if errors is None and parameters is None and elastic is None:
-            answer = self._calls.one((pose,), "mass_matrix")
+            answer = self._calls.single((pose,), "mass_matrix")
             if answer is not None:
                 return answer
         return self._call("mass_matrix", errors, parameters, pose=pose, elastic=elastic)
@@ -150,7 +150,7 @@ class DynamicCalls(Caller):
         Numbers that inner stresses of an overconstrained robot leave open are NaN and named in ``indeterminate``.
         """
         state = {"pose": pose, "twist": twist, "acceleration": acceleration, "wrench": wrench}
-        state |= {"elastic": elastic, "elastic_rate": elastic_rate, **self._shares(distribution)}
+        state |= {"elastic": elastic, "elastic_rate": elastic_rate, **self._distribution_inputs(distribution)}
 
         def by_name(parts: list[Array]) -> Reactions:
             return Reactions.of(self._kernels.mechanism, parts[0], parts[1], parts[2], self._open_reactions)

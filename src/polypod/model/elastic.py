@@ -1,4 +1,4 @@
-"""What a model of a flexible robot tells beside its dynamics: modes, deflections, shapes that a motion keeps."""
+"""What a model of a flexible robot gives beside its dynamics: modes, deflections, shapes that a motion keeps."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..errors import InputError, StateError
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
 from .arguments import Argument, PoseLike, batch
-from .caller import Caller, Parameters
 from .checks import check_wrench
 from .design_rows import Notes, reason_of
 from .diagnosis import reasons
+from .model_part import ModelPart, Parameters
 from .results import Equilibrium
 from .row_kernels import Functions
 
@@ -23,7 +23,7 @@ _NO_SHAPE = "no shape of the platform"
 _TOO_SOFT = "the platform is too soft for its load there: it would bend by more than its own size, or buckles"
 
 
-class ElasticCalls(Caller):
+class ElasticCalls(ModelPart):
     """The part of :class:`polypod.Model` that only robots with a flexible platform have."""
 
     @lazy

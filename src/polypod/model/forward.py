@@ -16,17 +16,17 @@ from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.forward_kinematics import LARGEST_RESIDUAL
 from ..mechanism.verdict import BAD_INPUT
 from .arguments import Batch, PoseLike, batch, pose_matrix
-from .caller import Caller, Parameters
 from .design_rows import Notes, reason_of
 from .diagnosis import Errors, check_policy, report
-from .forward_search import Search
+from .forward_search import PoseSearch
+from .model_part import ModelPart, Parameters
 from .results import Code, ForwardKinematics
 
 _NAMES = {"pose": "guess"}
 
 
 def forward_kinematics(
-    model: Caller,
+    model: ModelPart,
     q: ArrayLike,
     guess: PoseLike,
     elastic: ArrayLike | None,
@@ -92,7 +92,7 @@ def _answered(
     full_output: bool,
     notes: Notes,
 ) -> Any:
-    """What the caller gets, with a word about states without an answer."""
+    """What the caller gets; states without an answer are reported."""
     bad = ~np.isin(code, (Code.CONVERGED, Code.OUTSIDE_LIMITS))
     if bad.any():
         report(
@@ -111,7 +111,7 @@ def _answered(
     return rigid.from_matrix(result.pose) if hasattr(rigid, "from_matrix") and not bad.any() else result.pose
 
 
-def _result(model: Caller, states: Batch, outputs: dict[str, Array]) -> tuple[ForwardKinematics, NDArray[np.int64]]:
+def _result(model: ModelPart, states: Batch, outputs: dict[str, Array]) -> tuple[ForwardKinematics, NDArray[np.int64]]:
     pose, residual, quality = outputs["pose"], outputs["residual"], outputs["quality"]
     code = np.full(len(pose), int(Code.CONVERGED))
     if outputs["verdict"].any():
@@ -133,20 +133,20 @@ def _unclosed(outputs: dict[str, Array]) -> NDArray[np.bool_]:
     return np.asarray(np.isnan(outputs["residual"]) & (outputs["quality"] == 0.0))
 
 
-def _search(model: Caller, rows: dict[str, Array], outputs: dict[str, Array]) -> None:
+def _search(model: ModelPart, rows: dict[str, Array], outputs: dict[str, Array]) -> None:
     """Look further for the states without an answer whose legs close at the guess; results replace those of Newton."""
     lost = np.flatnonzero((outputs["verdict"] != 0) & ~_unclosed(outputs))
     if not len(lost):
         return
     count = len(outputs["verdict"])
     own = {name: np.broadcast_to(row, (count, *row.shape[1:]))[lost] for name, row in rows.items()}
-    search = Search(model, model._kernels.get("forward_kinematics", verdict=True), own)
+    search = PoseSearch(model, model._kernels.get("forward_kinematics", verdict=True), own)
     search.run()
     for name, values in search.outputs.items():
         outputs[name][lost[search.found]] = values[search.found]
 
 
-def _mark_limits(model: Caller, rows: dict[str, Array], pose: Array, code: NDArray[np.int64]) -> None:
+def _mark_limits(model: ModelPart, rows: dict[str, Array], pose: Array, code: NDArray[np.int64]) -> None:
     """Set the code of poses that have the coordinates and are outside the robot's limits."""
     ranges = model._kernels.mechanism.limit_ranges
     index = np.flatnonzero(code == Code.CONVERGED)
@@ -160,7 +160,7 @@ def _mark_limits(model: Caller, rows: dict[str, Array], pose: Array, code: NDArr
     code[index[~inside]] = Code.OUTSIDE_LIMITS
 
 
-def _along(model: Caller, given: dict[str, Any]) -> tuple[Batch, dict[str, Array], dict[str, Array]]:
+def _along(model: ModelPart, given: dict[str, Any]) -> tuple[Batch, dict[str, Array], dict[str, Array]]:
     """Rows of logs one after the other: outputs by name, rows as in the arrays given; and the inputs of every row."""
     kernel = model._kernels.get("forward_kinematics_along", verdict=True)
     arguments = model._calls.arguments(kernel, given, _NAMES)

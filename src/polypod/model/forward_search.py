@@ -1,7 +1,7 @@
 """Forward kinematics where Newton's iteration from the guess fails or ends beyond a singularity.
 
-First the way of the coordinates from the guess's own to those asked for is followed in steps. It may meet a singularity
-though the pose is on the guess's side: then Newton starts from poses scattered about the guess, those with the guess's
+First the coordinates go straight from the guess's own to those asked for in steps. They may meet a singularity though
+the pose is on the guess's side: then Newton starts from poses scattered about the guess, those with the guess's
 sign of det J, and of the poses found the nearest to the guess is taken. What is found does not depend on the batch.
 """
 
@@ -16,12 +16,12 @@ from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..kernels import Kernel
-from .caller import Caller
+from .model_part import ModelPart
 
 _STEP, _SMALLEST_STEP = 0.25, 2e-3
-"""First step of the way and the one below which it counts as blocked, in parts of the way."""
+"""First step along the line of coordinates and the one below which it counts as blocked, as fractions of it."""
 _FAR = 0.3
-"""Largest move of the platform in a step of the way [sizes of the platform, rad]."""
+"""Largest move of the platform in a step [sizes of the platform, rad]."""
 _MOST_STEPS = 120
 _TOGETHER = 1024
 """States whose starts are tried at the same time."""
@@ -29,13 +29,13 @@ _STARTS, _SPREAD = 64, 2.0
 """Poses that Newton starts from, and how far they are from the guess at most [sizes of the platform, rad]."""
 
 
-class Search:
+class PoseSearch:
     """Looks for poses (k, 4, 4) with coordinates q (k, n) on the side of a guess; elastic coordinates stay.
 
     ``rows`` are inputs of the kernel of forward kinematics by name.
     """
 
-    def __init__(self, model: Caller, kernel: Kernel, rows: Mapping[str, Array]) -> None:
+    def __init__(self, model: ModelPart, kernel: Kernel, rows: Mapping[str, Array]) -> None:
         self._model, self._kernel, self._rows = model, kernel, rows
         self._names = [p.name for p in kernel.outputs]
         self.found: NDArray[np.bool_] = np.zeros(len(rows["q"]), dtype=bool)
@@ -51,7 +51,7 @@ class Search:
         self.outputs["steps"][self.found] = self._steps[self.found]
 
     def _follow(self) -> None:
-        """Along the straight way of the coordinates, in steps that keep to one side and do not jump."""
+        """Along the straight line of the coordinates, in steps that keep to one side and do not jump."""
         guess, goal = self._rows["pose"], self._rows["q"]
         start = self._asked("inverse_kinematics", np.arange(len(goal)), guess)[0]
         at, part, step = guess.copy(), np.zeros(len(goal)), np.full(len(goal), _STEP)
@@ -90,10 +90,8 @@ class Search:
         distance[same] = np.where(results["verdict"] == 0, away, np.inf)
         best = np.argmin(distance.reshape(len(index), -1), axis=1) + np.arange(len(index)) * len(shifts)
         best = best[np.isfinite(distance[best])]
-        place = np.cumsum(same)[best] - 1  # of the starts that were used
-        self._keep(
-            rows[best], {name: values[place] for name, values in results.items()}, np.ones(len(best), dtype=bool)
-        )
+        used = np.cumsum(same)[best] - 1  # of the starts that were used
+        self._keep(rows[best], {name: values[used] for name, values in results.items()}, np.ones(len(best), dtype=bool))
 
     def _starts(self, rows: NDArray[np.int64], shift: Array) -> tuple[Array, NDArray[np.bool_]]:
         """Guesses displaced by shifts, halved where that is out of reach or on the other side; and which are good."""

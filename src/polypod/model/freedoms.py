@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import InputError
 from ..legs.contract import SMALLEST_MARGIN
+from ..mechanism.closing import closed
+from ..mechanism.following import constraints
 from ..platforms import Freedoms
 from .row_kernels import Functions
 
@@ -134,8 +136,26 @@ class FollowedMotion(OwnMotion):
         x = self.coordinates(poses)
         near, _, _ = self.motion(x, np.zeros_like(x), np.zeros_like(x))
         found = np.isfinite(near[:, 0, 0])
-        self._check_poses(poses[found], near[found], name, batched)
-        return np.where(found[:, None, None], near, poses)
+        exact = np.where(found[:, None, None], near, poses)
+        self._check_poses(poses, exact, name, batched)
+        self._check_unreached(poses, np.flatnonzero(~found), name, batched)
+        return exact
+
+    def _check_unreached(self, poses: Array, index: NDArray[np.int64], name: str, batched: bool) -> None:
+        """Raise if legs that close do not allow one of the poses whose coordinates no motion from home reaches."""
+        if not len(index):
+            return
+        mechanism = self._kernels.mechanism
+        kernel = self._kernels.at(index).custom("constraints", lambda: closed(mechanism, constraints(mechanism)))
+        values, quality = kernel(np.ascontiguousarray(poses[index]))
+        off = np.abs(values).max(axis=1) > _POSE_TOLERANCE * max(self._size, 1.0)
+        bad = index[(quality > SMALLEST_MARGIN) & off]
+        if len(bad):
+            where = f" of state {bad[0]}" if batched else ""
+            raise InputError(
+                f"{name}: the legs do not allow the pose{where}, and no pose with its coordinates is found on the way "
+                f"from home; its freedoms are {', '.join(self.freedoms.names)} (model.motion makes motions from them)"
+            )
 
     def check_motion(self, poses: Array, twist: Array, acceleration: Array | None, batched: bool) -> None:
         """Raise if a twist or acceleration (n, 6) has a component the robot cannot make at its pose."""
@@ -143,10 +163,10 @@ class FollowedMotion(OwnMotion):
         still = np.zeros((1, 6)) if acceleration is None else acceleration
         full = [np.ascontiguousarray(np.broadcast_to(a, (*count, *a.shape[1:]))) for a in (poses, twist, still)]
         first, second, quality = self._kernels.get("follow")(*full)
-        good = quality > SMALLEST_MARGIN
-        self._check_rows(full[1][good], first[good], "twist", batched)
+        good = (quality > SMALLEST_MARGIN)[:, None]
+        self._check_rows(full[1], np.where(good, first, full[1]), "twist", batched)
         if acceleration is not None:
-            self._check_rows(full[2][good], second[good], "acceleration", batched)
+            self._check_rows(full[2], np.where(good, second, full[2]), "acceleration", batched)
 
 
 def own_motion(freedoms: Freedoms, size: float, kernels: Functions, home: Array | None = None) -> OwnMotion:

@@ -1,4 +1,4 @@
-"""What a model tells of its dry friction: what it holds at rest, and how many solutions it has in motion.
+"""Dry friction of a model: what it holds at rest, and how many solutions it has in motion.
 
 A flexible platform counts as rigid.
 """
@@ -6,7 +6,7 @@ A flexible platform counts as rigid.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,10 +18,10 @@ from ..friction import dry_joints, loaded_joints
 from ..mechanism.closing import closed
 from ..parameters.design import Design
 from .arguments import Argument, Batch, PoseLike, batch
-from .caller import Caller, Parameters
 from .coupling import FrictionCode, FrictionSolutions, motion_solutions
 from .diagnosis import Errors, report
-from .holding import Holding, reach
+from .holding import Holding, holding_range
+from .model_part import ModelPart, Parameters
 from .row_kernels import Functions
 
 Found = TypeVar("Found")
@@ -29,22 +29,17 @@ _STILL = np.zeros(6)
 _ROUNDS, _SAME = 60, 1e-8
 
 
-class FrictionCalls(Caller):
+class FrictionCalls(ModelPart):
     """Dry friction at rest, and the number of its solutions in motion."""
-
-    @property
-    def _stiff(self) -> Any:
-        """The model with a platform that does not bend."""
-        return getattr(self, "rigid")  # noqa: B009 (a property of the whole model)
 
     def _states(self, arguments: list[Argument], parameters: Parameters | None) -> tuple[Batch, Functions]:
         """Rows of every state, and the functions for them."""
         if parameters is not None:
-            found = self._stiff._calls.rows_of_designs(arguments, parameters)
+            found = self.rigid._calls.rows_of_designs(arguments, parameters)
             return found.batch, found.kernels
         rows = batch(arguments)
         full = tuple(np.broadcast_to(row, (rows.size, *row.shape[1:])) for row in rows.rows)
-        return Batch(rows.shape, full), self._stiff.kernels
+        return Batch(rows.shape, full), self.rigid.kernels
 
     def holding(
         self,
@@ -59,7 +54,7 @@ class FrictionCalls(Caller):
         The other actuators have the forces that hold it without friction. Limits that depend on loads have the loads of
         the end itself, where friction is at its limits: each end is attained to 1e-7 of the interval.
         """
-        return _carried(lambda policy: self._holding(pose, wrench, parameters, policy), errors)
+        return _with_whole_result(lambda policy: self._holding(pose, wrench, parameters, policy), errors)
 
     def _holding(
         self, pose: PoseLike, wrench: ArrayLike | None, parameters: Parameters | None, errors: Errors | None
@@ -89,7 +84,7 @@ class FrictionCalls(Caller):
                 lower[lost] = upper[lost] = np.nan
         found = Holding(rows.restore(lower), force, rows.restore(upper), keys, rows.restore(limit))
         if good.any() and lost.any():
-            why = "friction is so strong there that the loads of joints at its limit do not repeat"
+            why = "friction is so strong there that the loads of joints at its limit do not converge"
             report("holding", lost, lambda index: [why] * len(index), found, bool(rows.shape), errors)
         return found
 
@@ -123,7 +118,7 @@ class FrictionCalls(Caller):
                 code[good], loads[good], bound[good] = motion_solutions(kernels.at(good), whole)
             return FrictionSolutions(code.reshape(rows.shape), rows.restore(loads), rows.restore(bound))
 
-        return _carried(ask, errors)
+        return _with_whole_result(ask, errors)
 
     def _forces(
         self,
@@ -138,11 +133,11 @@ class FrictionCalls(Caller):
         if parameters is not None and self.robot.flexible:
             Design(self.robot, parameters)  # refuses numbers that the modes follow from
         given = {"friction": False, "parameters": parameters, "errors": errors}
-        return np.asarray(self._stiff.inverse_dynamics(pose, twist, acceleration, wrench, **given))
+        return np.asarray(self.rigid.inverse_dynamics(pose, twist, acceleration, wrench, **given))
 
 
-def _carried(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Found:
-    """What a function finds; an error carries what it finds with ``nan``, not what a function within it found."""
+def _with_whole_result(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Found:
+    """What ``ask`` gives; a StateError gets the whole result with NaN, not that of an inner function."""
     try:
         return ask(errors)
     except StateError as error:
@@ -153,7 +148,7 @@ def _carried(ask: Callable[[Errors | None], Found], errors: Errors | None) -> Fo
 def _ends(
     kernels: Functions, poses: Array, wrenches: Array, sizes: list[int]
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """How far each actuator may go down and up (s, 2, n), limits at rest (s, j), and where loads repeat (s,)."""
+    """How far each force may go down and up (s, 2, n), limits at rest (s, j), and where loads have converged (s,)."""
     mechanism, dry = kernels.mechanism, kernels.options.dry
     loaded = loaded_joints(mechanism)
     keys = [key for key, _ in dry_joints(mechanism)]
@@ -178,7 +173,7 @@ def _ends(
     limits = np.broadcast_to(rest[:, None, None], (states, 2, n, len(sizes)))
     side = np.array([-1.0, 1.0])[:, None, None]
     for _ in range(_ROUNDS):
-        least, _, friction = reach(jacobian, rows, sizes, limits.reshape(2 * states, n, len(sizes)))
+        least, _, friction = holding_range(jacobian, rows, sizes, limits.reshape(2 * states, n, len(sizes)))
         if not loaded:
             return least.reshape(states, 2, n), rest, np.ones(states, dtype=bool)
         fresh = at(side * friction.reshape(states, 2, n, components))[2]

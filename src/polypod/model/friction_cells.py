@@ -45,11 +45,11 @@ class Count(Enum):
     OPEN = 3
 
 
-class Search:
+class CellSearch:
     """The search of one state: a (p) and B (p, k); ``newton`` gives loads that repeat near some, or None."""
 
-    def __init__(self, own: Array, slopes: Array, groups: Groups, newton: Callable[[Array], Array | None]) -> None:
-        self.own, self.slopes, self.groups, self.newton = own, slopes, groups, newton
+    def __init__(self, constant: Array, slopes: Array, groups: Groups, newton: Callable[[Array], Array | None]) -> None:
+        self.constant, self.slopes, self.groups, self.newton = constant, slopes, groups, newton
         ends = np.cumsum([0, *(n for n, _ in groups)]).tolist()
         self.parts = [slice(a, b) for a, b in pairwise(ends)]
         self.acting = [j for j in range(len(groups)) if np.abs(slopes[:, j]).max(initial=0.0) > 0]
@@ -78,7 +78,7 @@ class Search:
                 self._near(loads / scale)
             if len(self.found) > 1:
                 return Count.SEVERAL
-            if self.found and self._inside(self.found[0], cell) and self._spread(cell) < 1 - _SURE:
+            if self.found and self._inside(self.found[0], cell) and self._gain(cell) < 1 - _SURE:
                 continue
             halves = self._halves(cell, loads, scale)
             if not halves:
@@ -88,13 +88,13 @@ class Search:
 
     def _cut(self, j: int, direction: Array) -> None:
         """n.p_j - L_j <= 0, valid in every cell."""
-        row = direction @ np.c_[self.slopes, self.own][self.parts[j]]
+        row = direction @ np.c_[self.slopes, self.constant][self.parts[j]]
         row[j] -= 1
         self.cuts.append(row / np.abs(row).max())
 
     def _rows(self, j: int, cone: Array) -> Array:
         """What a cell adds: M (L, s) <= 0."""
-        part = np.c_[self.slopes, self.own][self.parts[j]]
+        part = np.c_[self.slopes, self.constant][self.parts[j]]
         shares = cone[:, None] * part if self.groups[j][1] else np.linalg.solve(cone.T, part)
         upper = -shares.sum(axis=0)
         upper[j] += 1
@@ -134,7 +134,7 @@ class Search:
         return loads, scale
 
     def _parts(self, loads: Array, scale: float = 1.0) -> Array:
-        return np.asarray(scale * self.own + self.slopes @ loads)
+        return np.asarray(scale * self.constant + self.slopes @ loads)
 
     def _near(self, loads: Array) -> None:
         """Keep a solution near some loads if it is a new one."""
@@ -151,8 +151,8 @@ class Search:
                 return False
         return True
 
-    def _spread(self, cell: Cells) -> float:
-        """Below 1: no two solutions are in the cell."""
+    def _gain(self, cell: Cells) -> float:
+        """The small gain; below 1 no two solutions are in the cell."""
         act = self.acting
         middle, radius, weight = np.zeros((len(act), len(act))), np.ones(len(act)), np.ones(len(act))
         for i, j in enumerate(act):
@@ -168,7 +168,7 @@ class Search:
         gain = gain @ np.linalg.inv(matrix) * radius
         ends = np.cumsum([0, *(self.groups[j][0] for j in act)]).tolist()
         sizes = np.array([np.linalg.norm(gain[a:b], axis=0) for a, b in pairwise(ends)]) + 1e-12
-        scales = np.sqrt(_leading(sizes.T) / _leading(sizes))
+        scales = np.sqrt(_perron_vector(sizes.T) / _perron_vector(sizes))
         rows = np.repeat(scales, [self.groups[j][0] for j in act])
         return float(np.linalg.norm(rows[:, None] * gain / scales, ord=2))
 
@@ -219,8 +219,8 @@ def _width(cell: Cells, j: int, groups: Groups) -> float:
     )
 
 
-def _leading(matrix: Array) -> Array:
-    """The vector of a positive matrix's largest eigenvalue, positive."""
+def _perron_vector(matrix: Array) -> Array:
+    """The positive eigenvector of a positive matrix's largest eigenvalue."""
     values, vectors = np.linalg.eig(matrix)
     leading: Any = np.abs(vectors[:, np.abs(values).argmax()])
     return np.asarray(leading + 1e-12 * leading.max())

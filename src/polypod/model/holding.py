@@ -2,8 +2,8 @@
 
 With all forces but the i-th those that hold it without friction, J^T (f - f0) = G^T lambda has f_i - f0_i = t with
 t = min over virtual velocities y with (J y)_i = 1 of the power sum c_j |G_j y| that friction can take, c_j the limits
-(duality of norms). That convex problem is solved by least squares weighted anew; each round has an upper bound (its
-power) and a lower one (its lambda, scaled until no joint is beyond its limit), which meet.
+(duality of norms). That convex problem is solved by iteratively reweighted least squares; each round has an upper
+bound (its power) and a lower one (its lambda, scaled until no joint is beyond its limit), which meet.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Holding(NamedTuple):
     limit: Array
 
 
-def reach(jacobian: Array, rows: Array, sizes: list[int], limits: Array) -> tuple[Array, Array, Array]:
+def holding_range(jacobian: Array, rows: Array, sizes: list[int], limits: Array) -> tuple[Array, Array, Array]:
     """How much more or less than f0 each actuator may give: at least (s, n), at most (s, n), and lambda (s, n, r).
 
     ``jacobian`` (s, n, m), ``rows`` (s, r, m), ``limits`` (s, n, j) of s states; joints have ``sizes`` components.

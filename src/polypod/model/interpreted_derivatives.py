@@ -28,8 +28,8 @@ from .kernels import Kernels, function_of
 _OUTPUTS = ("force", "acceleration", "elastic_acceleration")
 
 
-def needed(mechanism: Mechanism, name: str, friction: bool) -> bool:
-    """Whether a function of a robot has no compiled derivatives."""
+def needs_interpretation(mechanism: Mechanism, name: str, friction: bool) -> bool:
+    """Whether derivatives of a function of a robot are interpreted: there are no compiled ones."""
     loaded = friction and has_dry_friction(mechanism) and bool(loaded_joints(mechanism))
     return bool(mechanism.platform.elastic) or loaded or (mechanism.redundant and name == "inverse_dynamics")
 
@@ -46,7 +46,7 @@ class InterpretedDerivatives:
         mechanism: Mechanism,
         name: str,
         blocks: Sequence[str],
-        places: list[int],
+        indices: list[int],
         friction: bool,
     ) -> None:
         dry, self._values = kernels.options.dry, mechanism.numbers.values
@@ -67,7 +67,7 @@ class InterpretedDerivatives:
         )
         named = {p.name: value for p, value in zip(target.outputs, found, strict=True)}
         result = ca.vertcat(*[named[key] for key in _OUTPUTS if key in named])
-        by = {**symbols, "pose": move, "parameters": numbers[places]}
+        by = {**symbols, "pose": move, "parameters": numbers[indices]}
         slopes = [ca.jacobian(result, by[block]) for block in blocks]
         self._loads: Kernel | None = None
         if self._given:
@@ -124,7 +124,7 @@ class InterpretedDerivatives:
         return self._slopes(*states, loads, numbers)
 
 
-def broadcast(arguments: Sequence[Any], rows: Sequence[Array], size: int) -> dict[str, Array]:
+def broadcast_rows(arguments: Sequence[Any], rows: Sequence[Array], size: int) -> dict[str, Array]:
     """Rows of every state by the names of the arguments."""
     pairs = zip(arguments, rows, strict=True)
     return {a.name: np.ascontiguousarray(np.broadcast_to(row, (size, *a.shape))) for a, row in pairs}

@@ -21,7 +21,7 @@ from ..mechanism import Mechanism, Simplification, following, forward_kinematics
 from ..mechanism.closing import closed
 from ..mechanism.verdict import with_verdict
 from ..parameters.design import Design
-from ..symbols.expression import merged
+from ..symbols import expression as symbolic
 
 _PLAIN: dict[str, Callable[[Mechanism], Expression | Iteration]] = {
     "inverse_kinematics": kinematics.inverse_kinematics,
@@ -120,7 +120,7 @@ class Kernels:
         """A function of the robot in symbols, not compiled."""
         return self._expression(mechanism, self._key(name, friction, formulation, False))
 
-    def together(
+    def merged(
         self,
         mechanism: Mechanism,
         names: Sequence[str],
@@ -134,7 +134,7 @@ class Kernels:
         """
         friction = friction and has_friction(mechanism)
         keys = [self._key(name, friction, "virtual-power", False) for name in names]
-        function = merged([*(self._bare(mechanism, key) for key in keys), *others])
+        function = symbolic.merged([*(self._bare(mechanism, key) for key in keys), *others])
         return closed(mechanism, with_verdict(mechanism, function) if verdict else function)
 
     def _key(self, name: str, friction: bool, formulation: str, verdict: bool) -> _Key:

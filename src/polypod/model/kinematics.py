@@ -8,19 +8,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array
+from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.kinematics import body_names
-from .arguments import Argument, PoseLike, batch, first_not_finite, pose_matrix
-from .caller import Caller, Parameters
-from .closing import closing_of_designs, judged
-from .diagnosis import Errors, check_policy, report
+from .arguments import Argument, PoseLike, batch, check_finite, pose_matrix
+from .closing import closing_codes, closing_of_designs
+from .diagnosis import Errors, check_policy, reasons, report
 from .forward import forward_kinematics, forward_kinematics_of_designs
 from .freedoms import OwnMotion
+from .model_part import ModelPart, Parameters
 from .results import Closing, Conditioning, LimitReport, PlatformMotion
 
 _NO_POSE = "the legs allow no pose of these coordinates that is found on the way from home; stay nearer to home"
 
 
-class KinematicCalls(Caller):
+class KinematicCalls(ModelPart):
     """Coordinates, rates, Jacobian, poses of bodies, limits, conditioning; coordinates of lower-mobility robots."""
 
     def inverse_kinematics(
@@ -33,7 +34,7 @@ class KinematicCalls(Caller):
     ) -> Array:
         """Actuated coordinates q (..., n) [m or rad] of a pose."""
         if errors is None and parameters is None and elastic is None:
-            answer = self._calls.one((pose,), "inverse_kinematics")
+            answer = self._calls.single((pose,), "inverse_kinematics")
             if answer is not None:
                 return answer
         return self._call("inverse_kinematics", errors, parameters, pose=pose, elastic=elastic)
@@ -51,7 +52,7 @@ class KinematicCalls(Caller):
         Of a flexible robot J is (..., n, 6 + N).
         """
         if errors is None and parameters is None and elastic is None:
-            answer = self._calls.one((pose,), "jacobian")
+            answer = self._calls.single((pose,), "jacobian")
             if answer is not None:
                 return answer
         return self._call("jacobian", errors, parameters, pose=pose, elastic=elastic)
@@ -152,10 +153,12 @@ class KinematicCalls(Caller):
         With ``parameters`` designs are broadcast against states; Newton's iteration from the guess is all they get.
         """
         start = self.robot.home.matrix if guess is None else guess
+        if elastic is not None:
+            self._check_elastic("forward_kinematics", elastic)
         if parameters is not None:
             return forward_kinematics_of_designs(self, q, start, elastic, along, parameters, errors, full_output)
         if errors is None and elastic is None and not along and not full_output:
-            pose = self._calls.one((q, start), "forward_kinematics")
+            pose = self._calls.single((q, start), "forward_kinematics")
             if pose is not None:
                 return pose
         return forward_kinematics(self, q, start, elastic, along, errors, full_output)
@@ -164,6 +167,7 @@ class KinematicCalls(Caller):
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> LimitReport:
         """Leg lengths, rail positions and joint cones that the robot limits, by leg and name."""
+        self._check_elastic("limits", elastic)
         if parameters is not None:
             run = self._calls.of_possible_designs(
                 "limited", {"pose": pose, "elastic": elastic}, parameters, ("values",)
@@ -183,13 +187,14 @@ class KinematicCalls(Caller):
 
         Poses that a platform cannot take by the legs of a design are out of reach of all of them (leg -1).
         """
+        self._check_elastic("closing", elastic)
         given = {"pose": pose, "elastic": elastic}
         if parameters is not None:
             return closing_of_designs(self, given, parameters)
         states, outputs = self._calls.evaluated(self._kernels.get("margins", verdict=True), given)
         _, values = self._calls.evaluated(self._kernels.get("conditioning", verdict=True), given)
         matrices = np.broadcast_to(states.rows[0], (states.size, 4, 4))
-        found = judged(self._kernels.mechanism, matrices, outputs["margins"], values["condition"])
+        found = closing_codes(self._kernels.mechanism, matrices, outputs["margins"], values["condition"])
         shape = states.shape
         return Closing(found.code.reshape(shape), found.leg.reshape(shape), found.excess.reshape(shape))
 
@@ -197,6 +202,7 @@ class KinematicCalls(Caller):
         self, pose: PoseLike, *, elastic: ArrayLike | None = None, parameters: Parameters | None = None
     ) -> Conditioning:
         """Condition number of the Jacobian and its distance to singularity, rotations scaled by the platform's size."""
+        self._check_elastic("conditioning", elastic)
         if parameters is not None:
             given, results = {"pose": pose, "elastic": elastic}, ("condition", "distance")
             run = self._calls.of_possible_designs("conditioning", given, parameters, results)
@@ -206,11 +212,14 @@ class KinematicCalls(Caller):
         return Conditioning(states.restore(outputs["condition"]), states.restore(outputs["distance"]))
 
     def null_space(self, pose: PoseLike, *, parameters: Parameters | None = None) -> Array:
-        """Actuator forces (..., n, n - m) that hold the platform still against each other: J^T f = 0, orthonormal."""
+        """Actuator forces (..., n, n - m) that do not move the platform: J^T f = 0, orthonormal.
+
+        Of a flexible robot they do not bend it either: m is 6 + N, and there are none unless n is larger.
+        """
         matrix = self.jacobian(pose, parameters=parameters)
-        m = self._freedoms.count
-        vectors = np.linalg.svd(matrix, full_matrices=True)[0]
-        return np.asarray(vectors[..., :, m:])
+        lost = np.isnan(matrix).any(axis=(-2, -1), keepdims=True)
+        vectors = np.linalg.svd(np.where(lost, 0.0, matrix), full_matrices=True)[0]
+        return np.where(lost, np.nan, vectors[..., :, matrix.shape[-1] :])
 
     def coasting(self, pose: PoseLike, twist: ArrayLike, *, parameters: Parameters | None = None) -> Array:
         """Acceleration (..., 6) of the platform at constant rates of its own coordinates: zero but for what follows."""
@@ -221,7 +230,18 @@ class KinematicCalls(Caller):
         if not self._kernels.mechanism.platform.follows_legs:
             return np.zeros((*states.shape, 6))
         rows = [np.ascontiguousarray(np.broadcast_to(row, (states.size, *row.shape[1:]))) for row in states.rows]
-        return states.restore(self._kernels.get("follow")(*rows, np.zeros((states.size, 6)))[1])
+        _, drift, quality = self._kernels.get("follow")(*rows, np.zeros((states.size, 6)))
+        lost = ~(quality > SMALLEST_MARGIN)
+        drift[lost] = np.nan
+        result = states.restore(drift)
+        if lost.any():
+            mechanism, ask = self._kernels.mechanism, self._kernels.get("margins")
+
+            def explain(index: NDArray[np.int64]) -> list[str]:
+                return reasons(mechanism, np.asarray(ask(np.ascontiguousarray(rows[0][index]))))
+
+            report("coasting", lost, explain, result, bool(states.shape), None)
+        return result
 
     def _coasting_of_designs(self, arguments: list[Argument], parameters: Parameters) -> Array:
         still = Argument("acceleration", np.zeros(6), (6,))
@@ -230,8 +250,8 @@ class KinematicCalls(Caller):
         if found.kernels.mechanism.platform.follows_legs:
             drift = found.evaluated(found.kernels.get("follow"))["possible_acceleration"]
         found = self._calls.refused_motions(found)
-        result: Array = found.answered("coasting", [drift], lambda a: a)
-        return result
+        answer: Array = found.answered("coasting", [drift], lambda a: a)
+        return answer
 
     @property
     def own_motion(self) -> OwnMotion:
@@ -271,7 +291,7 @@ class KinematicCalls(Caller):
             result: PlatformMotion = found.answered("motion", rows, PlatformMotion, errors)
             return result
         states = batch(arguments)
-        first_not_finite(states, arguments)
+        check_finite(states, arguments)
         full = [np.broadcast_to(row, (states.size, m)) for row in states.rows]
         rows = self._calls.own.motion(*full)
         moved = PlatformMotion(*(states.restore(a) for a in rows))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
@@ -38,19 +38,19 @@ from .elastic import ElasticCalls
 from .friction_calls import FrictionCalls
 from .kernels import Kernels, Options
 from .kinematics import KinematicCalls
+from .model_part import Parameters
 from .results import Conditioning
 
 if TYPE_CHECKING:
     from .adapters.jax_function import JaxFunction
     from .adapters.torch_function import TorchFunction
 
-Parameters = Mapping[str, ArrayLike]
-WORST_HOME = 1e3
-"""Condition number of the Jacobian above which a home pose is hardly meant."""
+MAX_CONDITION = 1e3
+"""Condition number of the Jacobian above which a home pose is suspicious."""
 _NEAR_SINGULAR = (
     "Are platform and base alike and parallel, or do two legs share both joints? Move or turn home, or move joints"
 )
-RIGID_WIDTH, FLEXIBLE_WIDTH = 1e-6, 1e-2
+RIGID_FRICTION_WIDTH, FLEXIBLE_FRICTION_WIDTH = 1e-6, 1e-2
 """Default rates [m/s, rad/s] over which dry friction changes sign: a vibrating platform needs a wider one."""
 
 
@@ -91,7 +91,7 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
     ) -> None:
         self.robot = robot if isinstance(robot, Robot) else load(robot)
         if friction_width is None:
-            friction_width = FLEXIBLE_WIDTH if self.robot.flexible else RIGID_WIDTH
+            friction_width = FLEXIBLE_FRICTION_WIDTH if self.robot.flexible else RIGID_FRICTION_WIDTH
         if simplify is not None and simplify not in SIMPLIFICATIONS:
             raise UnknownNameError("simplification", simplify, SIMPLIFICATIONS)
         options = Options(simplify, DryFriction.of(friction_width, friction_coupling, friction_law), specialise)
@@ -115,10 +115,10 @@ class Model(ElasticCalls, KinematicCalls, AssemblyCalls, DynamicCalls, FrictionC
             raise RobotFileError(f"robot {self.robot.name!r}", [Fault("legs", undriven_motion(self))])
         home = self._conditioning_at_home()
         if home.distance > SMALLEST_MARGIN:
-            if home.condition > WORST_HOME:
+            if home.condition > MAX_CONDITION:
                 warnings.warn(
                     f"robot {self.robot.name!r} is nearly singular at home: condition number {home.condition:.4g}, "
-                    f"{WORST_HOME:g} at most is usual; forces there are large and mean little. {_NEAR_SINGULAR}",
+                    f"{MAX_CONDITION:g} at most is usual; forces there are large and mean little. {_NEAR_SINGULAR}",
                     ImplausibleWarning,
                     stacklevel=3,
                 )

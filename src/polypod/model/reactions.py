@@ -30,7 +30,7 @@ class JointReaction:
 
     @property
     def normal_force(self) -> Array:
-        """Force square to a slide's direction (..., 3) [N]; the whole force of a rotary joint."""
+        """Force perpendicular to a slide's direction (..., 3) [N]; the whole force of a rotary joint."""
         return _without(self.force, self.axes) if self.kind in ("prismatic", "cylindrical") else self.force
 
     @property
@@ -80,6 +80,6 @@ class Reactions:
 
 
 def _without(vector: Array, axes: Array) -> Array:
-    """A vector (..., 3) less its parts along directions (..., k, 3) that are square to each other."""
+    """A vector (..., 3) less its parts along directions (..., k, 3) that are perpendicular to each other."""
     along = np.einsum("...i,...ki->...k", vector, axes)
     return np.asarray(vector - np.einsum("...k,...ki->...i", along, axes))

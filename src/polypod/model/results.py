@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..mechanism import Mechanism
 
-ABOUT = ("quality", "converged", "verdict")
-"""Outputs of a kernel that say something about its results and are not among them."""
+DIAGNOSTICS = ("quality", "converged", "verdict")
+"""Outputs of a kernel about its results, not among them."""
 
 
 class Energy(NamedTuple):

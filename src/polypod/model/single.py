@@ -1,8 +1,8 @@
-"""The short way for one state or a few: fixed memory, bound kernels, no batch bookkeeping.
+"""Functions of one state or a few: fixed memory, bound kernels, no batch bookkeeping.
 
 A control loop calls with one state at a time; broadcasting and address look-ups would cost it more than the
 mechanics, and those of a thousand states as much. Anything unusual (another shape, a pose that is none, a lost margin)
-takes the general way, which explains.
+goes to :class:`~.calls.Calls`, which explains.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 
 from ..arrays import Array
 from ..kernels import Kernel, SmallBatch
-from .arguments import is_given, preset
-from .results import ABOUT
+from .arguments import default_value, is_given
+from .results import DIAGNOSTICS
 
 _ARRAY, _DOUBLE = np.ndarray, np.dtype(np.float64)
 
@@ -33,7 +33,7 @@ class SingleState:
     def __init__(self, kernel: Kernel, count: int) -> None:
         # One stretch of memory, filled at once.
         lengths = [prod(p.shape) for p in kernel.inputs]
-        state = np.concatenate([preset(p.name, p.shape).ravel() for p in kernel.inputs])
+        state = np.concatenate([default_value(p.name, p.shape).ravel() for p in kernel.inputs])
         parts = np.split(state, np.cumsum(lengths)[:-1])
         inputs = [part.reshape(1, *p.shape) for part, p in zip(parts, kernel.inputs, strict=True)]
         outputs = [np.zeros((1, *p.shape)) for p in kernel.outputs]
@@ -42,13 +42,13 @@ class SingleState:
         self._shapes = [p.shape for p in kernel.inputs[:count]]
         self._verdict = outputs[-1].data
         named = zip(outputs, kernel.outputs, strict=True)
-        self._results = [a.reshape(p.shape) for a, p in named if p.name not in ABOUT]
+        self._results = [a.reshape(p.shape) for a, p in named if p.name not in DIAGNOSTICS]
         self._first = self._results[0]
-        self._batch = SmallBatch(kernel, [preset(p.name, p.shape)[None] for p in kernel.inputs[count:]])
-        self._of_results = [k for k, p in enumerate(kernel.outputs) if p.name not in ABOUT]
+        self._batch = SmallBatch(kernel, [default_value(p.name, p.shape)[None] for p in kernel.inputs[count:]])
+        self._of_results = [k for k, p in enumerate(kernel.outputs) if p.name not in DIAGNOSTICS]
 
     def first(self, *values: Any) -> Any:
-        """The first result, a new array; None if the general way must look at it."""
+        """The first result, a new array; None if the checked call must look at it."""
         shapes, k = self._shapes, 0
         for value in values:  # counted by hand: zip takes longer than the rest
             if type(value) is not _ARRAY or value.shape != shapes[k] or value.dtype is not _DOUBLE:
@@ -63,7 +63,7 @@ class SingleState:
         return None if self._verdict[0] else self._first.copy()
 
     def all(self, *values: Any) -> list[Array] | None:
-        """All outputs for one state, or a few; None where the checked call must look at them."""
+        """All results for one state, or a few; None if the checked call must look at them."""
         found = self._several(values)
         if found is not None or self.first(*values) is None:
             return found
@@ -97,4 +97,4 @@ def given_values(kernel: Kernel, given: Mapping[str, Any]) -> list[Any]:
     """Values for a kernel's inputs as far as they are given; presets stand for those left out before others."""
     count = max((k + 1 for k, p in enumerate(kernel.inputs) if is_given(p.name, given)), default=0)
     ports = kernel.inputs[:count]
-    return [given[p.name] if is_given(p.name, given) else preset(p.name, p.shape) for p in ports]
+    return [given[p.name] if is_given(p.name, given) else default_value(p.name, p.shape) for p in ports]

@@ -23,7 +23,7 @@ from ...legs.contract import SMALLEST_MARGIN
 from ...mechanism import Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
-from ...model.derivatives import port_slopes
+from ...model.port_jacobian import port_jacobian
 from ...parameters.design import Design
 from ...parameters.paths import value_at
 from ...symbols.expression import Expression, port
@@ -61,7 +61,7 @@ class Closures:
                 f"accuracy: {model.robot.name!r} has more actuators than freedoms: they work against each other"
             )
         self.robot, self.paths = robot or model.robot, tuple(paths)
-        self._chain, self._entries = port_slopes(self.robot, list(paths))
+        self._chain, self._entries = port_jacobian(self.robot, list(paths))
         self._mechanism = Mechanism(
             self.robot, model.simplify, lambda entry: (entry.path, entry.index) in self._entries, free=True
         )

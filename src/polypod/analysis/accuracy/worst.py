@@ -13,7 +13,7 @@ from ...legs import Chain
 from ...mechanism import Mechanism
 from ...model import Model
 from ...model.arguments import PoseLike
-from ...model.derivatives import port_slopes
+from ...model.port_jacobian import port_jacobian
 from ...parameters.paths import value_at
 from ..certified.matrices import middle_of
 from ..tolerances import Tolerances
@@ -104,7 +104,7 @@ class _Slopes:
             raise StateError("worst_case: no answer: the pose is out of reach")
         self.basis = np.eye(6) if free else model.mobility.basis
         sizes = {path: np.size(value_at(model.robot, path)) for source in sources for path in source.scales}
-        chain, entries = port_slopes(robot, list(sizes))
+        chain, entries = port_jacobian(robot, list(sizes))
         mechanism = Mechanism(robot, model.simplify, lambda entry: (entry.path, entry.index) in entries, free=free)
         kept = kept_equations(mechanism) if free else list(range(n))
         rows = {k: entries.get((e.path, e.index)) for k, e in enumerate(mechanism.numbers.entries)}

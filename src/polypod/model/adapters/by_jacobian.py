@@ -17,17 +17,17 @@ from ...formulations.derivatives import derivatives
 from ...kernels import Kernel
 from ...mechanism import Mechanism
 from ...mechanism.closing import closed
-from ..interpreted_derivatives import InterpretedDerivatives, needed
+from ..interpreted_derivatives import InterpretedDerivatives, needs_interpretation
 from ..kernels import Kernels
 
 
-def without_sweep(mechanism: Mechanism, name: str, friction: bool) -> bool:
-    """Whether a function of a robot has no compiled products."""
-    return bool(mechanism.implicit_legs) or needed(mechanism, name, friction)
+def needs_jacobians(mechanism: Mechanism, name: str, friction: bool) -> bool:
+    """Whether products of a function of a robot are made of Jacobians: there is no compiled sweep."""
+    return bool(mechanism.implicit_legs) or needs_interpretation(mechanism, name, friction)
 
 
 class JacobianProducts:
-    """v^T d(result)/d(block) for blocks of inputs; by the port's numbers at some places for ``parameters``."""
+    """v^T d(result)/d(block) for blocks of inputs; by the port's numbers at some indices for ``parameters``."""
 
     def __init__(
         self,
@@ -35,15 +35,15 @@ class JacobianProducts:
         mechanism: Mechanism,
         name: str,
         blocks: tuple[str, ...],
-        places: list[int],
+        indices: list[int],
         friction: bool,
     ) -> None:
         self.blocks = blocks
         self._slopes: InterpretedDerivatives | Kernel
-        if needed(mechanism, name, friction):
-            self._slopes = InterpretedDerivatives(kernels, mechanism, name, blocks, places, friction)
+        if needs_interpretation(mechanism, name, friction):
+            self._slopes = InterpretedDerivatives(kernels, mechanism, name, blocks, indices, friction)
         else:
-            columns = mechanism.numbers.symbols[places] if places else ca.SX(0, 1)
+            columns = mechanism.numbers.symbols[indices] if indices else ca.SX(0, 1)
             dry = kernels.options.dry
             self._slopes = Kernel(
                 lambda: closed(mechanism, derivatives(mechanism, name, blocks, columns, friction, dry))
@@ -69,7 +69,7 @@ class JacobianProducts:
             for block, jacobian in zip(self.blocks, found, strict=True)
         }
         if "pose" in by:
-            by["pose"] = _by_numbers_of(rows["pose"], by["pose"])
+            by["pose"] = _pose_gradient(rows["pose"], by["pose"])
         return by
 
     def _row(self, port: Any, given: Mapping[str, Array], n: int) -> Array:
@@ -80,7 +80,7 @@ class JacobianProducts:
         return np.ascontiguousarray(np.broadcast_to(value, (n, *port.shape)))
 
 
-def _by_numbers_of(poses: Array, by_twist: Array) -> Array:
+def _pose_gradient(poses: Array, by_twist: Array) -> Array:
     """[1/2 g~ R, h] (n, 4, 4), zero in its last row, of products [h; g] (n, 6) by a twist on the left of poses."""
     found = np.zeros_like(poses)
     found[:, :3, :3] = 0.5 * np.cross(by_twist[:, None, 3:], poses[:, :3, :3], axisb=1).transpose(0, 2, 1)

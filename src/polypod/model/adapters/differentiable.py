@@ -17,10 +17,12 @@ from ...kernels import Kernel
 from ...mechanism.closing import closed
 from ...parameters.design import Design
 from ...parameters.paths import matching_paths, value_at
-from ..derivatives import derivative_functions, slopes_of_designs
+from ..checks import check_wrench
+from ..derivatives import derivative_functions
 from ..design_calls import designs_of_states
 from ..diagnosis import Errors, check_policy, report
-from .by_jacobian import JacobianProducts, without_sweep
+from ..port_jacobian import port_jacobians
+from .by_jacobian import JacobianProducts, needs_jacobians
 
 
 class Differentiable:
@@ -48,17 +50,17 @@ class Differentiable:
         self.inputs = (*self.state, *self.parameters)
         self.result = RESULTS[name]
         kernels, functions = model.kernels, derivative_functions(model)
-        opened = functions.opened(self.parameters)
-        mechanism, self._places = opened.mechanism, opened.places
+        parametric = functions.parametric(self.parameters)
+        mechanism, self._indices = parametric.mechanism, parametric.indices
         self._numbers = mechanism.numbers
         self._fixed: dict[str, Kernel] = {}
         self.possible = (*functions.possible(name), *self.parameters)
-        self._blocks = (*functions.possible(name), *(("parameters",) if self._places else ()))
-        columns = self._numbers.symbols[self._places] if self._places else ca.SX(0, 1)
+        self._blocks = (*functions.possible(name), *(("parameters",) if self._indices else ()))
+        columns = self._numbers.symbols[self._indices] if self._indices else ca.SX(0, 1)
         dry = kernels.options.dry
         self._product: Kernel | JacobianProducts
-        if without_sweep(mechanism, name, friction):
-            self._product = JacobianProducts(kernels, mechanism, name, self._blocks, self._places, friction)
+        if needs_jacobians(mechanism, name, friction):
+            self._product = JacobianProducts(kernels, mechanism, name, self._blocks, self._indices, friction)
         else:
             recipe = kernels.recipe(repr((name, "products", self._blocks, self.parameters, friction)), mechanism)
             self._product = kernels.shared(
@@ -124,13 +126,11 @@ class Differentiable:
 
     def no_derivative(self, name: str) -> InputError:
         """That an input has none, and why."""
-        return InputError(
-            f"{self.name}: by {name}: the platform of {self._robot.name!r} moves as its legs let it, so its components "
-            f"cannot change one by one; there are derivatives by {', '.join(self.possible)}"
-        )
+        return derivative_functions(self._model).no_derivative(self.name, self.name, name)
 
     def __call__(self, arrays: Sequence[Array]) -> Array:
         """The result (..., n) for all inputs; NaN for states without an answer, which ``errors`` also says."""
+        check_wrench(self._robot, arrays[self.state.index("wrench")])
         if not self.parameters:
             return self._answer(self._bound(self._function, None), arrays)
         design, lead = self._design(arrays)
@@ -241,24 +241,24 @@ class Differentiable:
 
     def _answer(self, kernel: Kernel, arrays: Sequence[Array]) -> Array:
         given: Mapping[str, Array] = dict(zip(self.state, arrays, strict=False))
-        return np.asarray(self._model._calls.call_batch(self.name, kernel, given, self.errors, _together))
+        return np.asarray(self._model._calls.call_batch(self.name, kernel, given, self.errors, _concatenated))
 
-    def _by_file(self, by_port: Array | None, given: dict[str, Array], place: NDArray[np.int64]) -> dict[str, Array]:
+    def _by_file(self, by_port: Array | None, given: dict[str, Array], which: NDArray[np.int64]) -> dict[str, Array]:
         """Products by the numbers as they are named, from those by the numbers of the port (n, k).
 
-        ``given`` are the values of D designs, ``place`` (n) the number of the design of every state.
+        ``given`` are the values of D designs, ``which`` (n) the number of the design of every state.
         """
         sizes = [value[0].size for value in given.values()]
         if by_port is None:  # numbers on which nothing depends
-            whole = np.zeros((len(place), sum(sizes)))
+            whole = np.zeros((len(which), sum(sizes)))
         else:
-            slopes = slopes_of_designs(self._robot, self._numbers, given)[:, self._places]
-            whole = by_port @ slopes[0] if len(slopes) == 1 else np.einsum("np,npk->nk", by_port, slopes[place])
+            ports = port_jacobians(self._robot, self._numbers, given)[:, self._indices]
+            whole = by_port @ ports[0] if len(ports) == 1 else np.einsum("np,npk->nk", by_port, ports[which])
         parts = np.split(whole, np.cumsum(sizes)[:-1], axis=1)
         return dict(zip(self.parameters, parts, strict=True))
 
 
-def _together(parts: list[Array]) -> Array:
+def _concatenated(parts: list[Array]) -> Array:
     """Results in one array; elastic accelerations come after the others."""
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 

@@ -1,4 +1,4 @@
-"""How the methods of a model call its compiled functions."""
+"""What the parts of a model share: its robot, its compiled functions, and one way to call them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from .results import Distribution
 Parameters = Mapping[str, ArrayLike]
 
 
-class Caller:
-    """What the parts of :class:`polypod.Model` share."""
+class ModelPart:
+    """Base of the parts that :class:`polypod.Model` is made of."""
 
     robot: Robot
     size: float
     actuators: tuple[ActuatorInfo, ...]
+    rigid: Any
     _freedoms: Freedoms
     _kernels: Kernels
     _calls: Calls
@@ -41,8 +42,8 @@ class Caller:
         formulation: str | None = None,
         **given: Any,
     ) -> Any:
-        if not self.robot.flexible and (given.get("elastic") is not None or given.get("elastic_rate") is not None):
-            raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
+        """A function of states given by name; ``answer`` makes the result of its outputs, default the first of them."""
+        self._check_elastic(name, given.get("elastic"), given.get("elastic_rate"), given.get("elastic_acceleration"))
         if self.robot.flexible:
             check_wrench(self.robot, given.get("wrench"))
         options: dict[str, Any] = {} if friction is None else {"friction": friction}
@@ -52,7 +53,15 @@ class Caller:
             return self._calls.call(name, given, errors, parameters=parameters, **options)
         return self._calls.call(name, given, errors, answer, parameters, **options)
 
-    def _shares(self, distribution: Distribution | None) -> dict[str, Any]:
+    def _check_elastic(self, name: str, *given: Any) -> None:
+        """Raise for elastic coordinates, rates or accelerations of a robot that has none."""
+        if self.robot.flexible:
+            return
+        for value in given:
+            if value is not None:
+                raise InputError(f"{name}: elastic: the platform of {self.robot.name!r} is rigid")
+
+    def _distribution_inputs(self, distribution: Distribution | None) -> dict[str, Any]:
         if distribution is None:
             return {}
         if len(self.actuators) == self._freedoms.count:

@@ -55,7 +55,7 @@ def complex_of(value: Any) -> Complex:
 
 
 def from_rows(column: ca.SX) -> list[Complex]:
-    """Complex numbers from a column of their parts, real and imaginary in turn."""
+    """Complex numbers from a column of real and imaginary parts, alternating."""
     return [Complex(column[2 * k], column[2 * k + 1]) for k in range(column.numel() // 2)]
 
 
@@ -73,8 +73,8 @@ def total(values: Sequence[Complex]) -> Complex:
 
 
 def dot(a: Sequence[Any], b: Sequence[Any]) -> Complex:
-    """Sum of products, none conjugated; either may be real."""
-    return total([complex_of(x) if y is None else x * y for x, y in zip(a, b, strict=True)])
+    """Sum of products, none conjugated; the numbers of ``b`` may be real."""
+    return total([x * y for x, y in zip(a, b, strict=True)])
 
 
 def squares(values: Sequence[Complex]) -> ca.SX:

@@ -1,9 +1,9 @@
-"""All solutions of a geometry at lengths of no meaning, found once: where paths to its real lengths begin.
+"""All solutions of a geometry at generic lengths, found once: the start system of paths to its real lengths.
 
-A pose chosen at random (complex) has its lengths; loops through other lengths and back permute the solutions there, so
-every loop brings new ones until there are no more. None is out of reach: poses with their lengths are one irreducible
+A random complex pose has its lengths; loops through other lengths and back permute the solutions there, so every loop
+brings new ones until there are no more (monodromy). None is out of reach: poses with their lengths are one irreducible
 set. Forty are all there can be (Ronga and Vust 1995); fewer are taken for all when loops bring no more. They are then
-taken to lengths nearer to those that poses have: ways from there are a fifth shorter.
+tracked to lengths nearer to those that poses have: paths from there are a fifth shorter.
 """
 
 from __future__ import annotations
@@ -11,38 +11,37 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..lazy import lazy
 from .chart import Chart, product
-from .tracking import MORE_CARE
+from .contract import ComplexArray
+from .tracking import CAREFUL_STEP_CONTROL
 
-Complexes = NDArray[np.complex128]
-MOST = 40
+MAX_SOLUTIONS = 40
 """Solutions of six distance equations at most."""
-_QUIET = 12
-"""Loops without new solutions after which there are no more: one that missed some would be quiet at most every other
+_MAX_IDLE_LOOPS = 12
+"""Loops without new solutions after which there are no more: one that missed some would bring none at most every other
 time, if the rest were a block that loops exchange as a whole."""
-_LOOPS = 200
+_MAX_LOOPS = 200
 _SAME = 1e-6
-"""Difference, as a part of the unknowns, below which two solutions are one."""
+"""Difference, relative to the unknowns, below which two solutions are one."""
 _PROVEN = 0.1
 """Smale's alpha below which a solution is near."""
 _FLAT = 1e-9
-"""Distance from a plane, as a part of the size, within which joints are in it."""
+"""Distance from a plane, relative to the size, within which joints are in it."""
 
 
 @dataclass(frozen=True)
-class Start:
-    """Solutions in one chart (n, 7) at squared distances (6), and for flat robots which of each mirrored pair.
+class StartSystem:
+    """Solutions (n, 7) in one chart at squared distances (6); of flat robots one of each mirrored pair.
 
     ``mirror`` are unit normals of the joints' planes on base and platform; None if one is not flat.
     """
 
     chart: Chart
-    squares: Complexes
-    solutions: Complexes
+    squares: ComplexArray
+    solutions: ComplexArray
     mirror: tuple[Array, Array] | None
 
     @property
@@ -51,21 +50,21 @@ class Start:
         return len(self.solutions) * (2 if self.mirror else 1)
 
     @lazy
-    def poses(self) -> tuple[Complexes, Complexes]:
-        """Places (n, 3) and quaternions (n, 4) of the solutions, for other charts."""
+    def poses(self) -> tuple[ComplexArray, ComplexArray]:
+        """Positions (n, 3) and quaternions (n, 4) of the solutions, for other charts."""
         return self.chart.pose(self.solutions)[0], self.chart.quaternion(self.solutions)
 
-    def via(self, number: int) -> Complexes:
-        """Other squared distances (6) of no meaning, for another way."""
+    def via(self, number: int) -> ComplexArray:
+        """Other generic squared distances (6), for paths that avoid the straight one."""
         draw = np.random.default_rng(60_000 + number)
         return np.abs(self.squares).mean() * (draw.normal(size=6) + 1j * draw.normal(size=6))
 
-    def within(self, chart: Chart) -> Complexes:
+    def in_chart(self, chart: Chart) -> ComplexArray:
         """The solutions (n, 7) in another chart."""
         return self.solutions if chart is self.chart else chart.unknowns(*self.poses)
 
 
-def start_of(a: Array, b: Array, chart: Chart) -> Start:
+def solve_start_system(a: Array, b: Array, chart: Chart) -> StartSystem:
     """Solutions for joints a, b (6, 3) relative to the first ones, sizes about 1."""
     draw = np.random.default_rng(40)
     normals = _normal(a), _normal(b)
@@ -77,34 +76,34 @@ def start_of(a: Array, b: Array, chart: Chart) -> Start:
     home = chart.lengths(squares)[None]
     if mirror:
         found = _distinct(np.concatenate([found, mirrored(chart, found, mirror)]))
-    quiet = 0
-    for _ in range(_LOOPS):
-        if quiet == _QUIET or len(found) >= MOST:
+    idle = 0
+    for _ in range(_MAX_LOOPS):
+        if idle == _MAX_IDLE_LOOPS or len(found) >= MAX_SOLUTIONS:
             break
         via = [chart.lengths(typical * (draw.normal(size=6) + 1j * draw.normal(size=6)))[None] for _ in range(2)]
         x = found
         for begin, end in ((home, via[0]), (via[0], via[1]), (via[1], home)):
-            x, arrived = chart.follow(x, begin, end)
+            x, arrived = chart.track(x, begin, end)
             x = x[arrived]
-        x, alpha, _ = chart.settle(x, home)
+        x, alpha, _ = chart.certify(x, home)
         x = x[alpha < _PROVEN]
         if mirror and len(x):
             x = np.concatenate([x, mirrored(chart, x, mirror)])
         every = _distinct(np.concatenate([found, x]))
-        quiet = quiet + 1 if len(every) == len(found) else 0
+        idle = idle + 1 if len(every) == len(found) else 0
         found = every
     if mirror:
-        found = _halves(chart, found, mirror)
+        found = _one_of_each_pair(chart, found, mirror)
     near = ((a * a).sum(axis=1) + (b * b).sum(axis=1)).mean() + 1
     typical_squares = near * (1 + 0.2 * draw.normal(size=6) + 0.5j * draw.normal(size=6))
-    x, arrived = chart.follow(found, home, chart.lengths(typical_squares)[None], MORE_CARE)
-    x, alpha, _ = chart.settle(x, chart.lengths(typical_squares)[None])
+    x, arrived = chart.track(found, home, chart.lengths(typical_squares)[None], CAREFUL_STEP_CONTROL)
+    x, alpha, _ = chart.certify(x, chart.lengths(typical_squares)[None])
     if (arrived & (alpha < _PROVEN)).all() and len(_distinct(x)) == len(found):
         squares, found = typical_squares, x
-    return Start(chart, squares, found, mirror)
+    return StartSystem(chart, squares, found, mirror)
 
 
-def mirrored(chart: Chart, x: Complexes, mirror: tuple[Array, Array]) -> Complexes:
+def mirrored(chart: Chart, x: ComplexArray, mirror: tuple[Array, Array]) -> ComplexArray:
     """The mirror images (n, 7) in the base's plane of solutions (n, 7) of a flat robot: R becomes M R M', p M p.
 
     As quaternions with normals n, n' of the planes: e becomes n e n', g = p e/2 becomes -n g n'.
@@ -121,19 +120,19 @@ def _normal(points: Array) -> Array | None:
     return axes[2] if sizes[2] <= _FLAT * sizes[0] and sizes[1] > _FLAT * sizes[0] else None
 
 
-def distance(x: Complexes, y: Complexes) -> Array:
-    """Differences (..., n, m) of unknowns (..., n, 7) and (..., m, 7) as a part of their size."""
+def distance(x: ComplexArray, y: ComplexArray) -> Array:
+    """Differences (..., n, m) of unknowns (..., n, 7) and (..., m, 7) relative to their size."""
     size = 1 + np.abs(x).max(axis=-1)
     return np.asarray(np.abs(x[..., :, None, :] - y[..., None, :, :]).max(axis=-1) / size[..., :, None])
 
 
-def _distinct(x: Complexes) -> Complexes:
+def _distinct(x: ComplexArray) -> ComplexArray:
     """Solutions without repetitions, in their order."""
     same = distance(x, x) < _SAME
     return x[~np.tril(same, -1).any(axis=1)]
 
 
-def _halves(chart: Chart, x: Complexes, mirror: tuple[Array, Array]) -> Complexes:
+def _one_of_each_pair(chart: Chart, x: ComplexArray, mirror: tuple[Array, Array]) -> ComplexArray:
     """One solution of each mirrored pair."""
     pair = distance(x, mirrored(chart, x, mirror)).argmin(axis=1)
     return x[np.arange(len(x)) <= pair]

@@ -13,7 +13,7 @@ from ..arrays import Array
 from ..kernels import Kernel
 from ..mechanism import Mechanism
 from ..platforms import Freedoms
-from .arguments import Argument, Batch, batch, first_not_finite, is_given, preset
+from .arguments import Argument, Batch, batch, check_finite, default_value, is_given
 from .checks import exact_poses
 from .freedoms import own_motion
 from .kernels import Kernels
@@ -21,9 +21,11 @@ from .kernels import Kernels
 
 @dataclass(frozen=True)
 class Run:
-    """Outputs of a kernel by name, rows first, of a batch of states; and the function that explains lost margins.
+    """Outputs of a kernel by name, rows first, of a batch of states, and what explains states without an answer.
 
-    ``numbers`` (D, k) are the robot's numbers of designs and ``which()`` (n) the design of each row, if there are any.
+    ``margins`` gives margins and excesses (i, k, 2) of the legs' conditions at some rows, ``why_unconverged`` the
+    reasons why friction did not converge there. ``numbers`` (D, k) are the robot's numbers of designs and ``which()``
+    (n) the design of each row, if there are any.
     """
 
     shape: tuple[int, ...]
@@ -32,14 +34,14 @@ class Run:
     mechanism: Mechanism
     numbers: Array | None = None
     which: Callable[[], NDArray[np.int64]] | None = None
-    jammed: Callable[[NDArray[np.int64]], list[str]] | None = None
+    why_unconverged: Callable[[NDArray[np.int64]], list[str]] | None = None
 
     def restored(self, name: str) -> Array:
         """An output with the batch's axes."""
         return self.outputs[name].reshape(self.shape + self.outputs[name].shape[1:])
 
 
-class Checked:
+class ArgumentChecks:
     """Checks of arguments for the compiled functions of one robot; ``size`` is its platform's [m]."""
 
     def __init__(self, kernels: Kernels, freedoms: Freedoms, size: float) -> None:
@@ -50,7 +52,7 @@ class Checked:
         """The kernel's inputs in order, under the caller's own ``names``; what is not given is zero (weights: one)."""
         result = []
         for port in kernel.inputs:
-            value = given[port.name] if is_given(port.name, given) else preset(port.name, port.shape)
+            value = given[port.name] if is_given(port.name, given) else default_value(port.name, port.shape)
             result.append(Argument(names.get(port.name, port.name), value, port.shape))
         return result
 
@@ -79,7 +81,7 @@ class Checked:
                 rows[k] = exact_poses(rows[k], argument.name, bool(states.shape))
         # A number that no result depends on (a force that does no work, a speed along all rails) leaves no trace later.
         others = [k for k, a in enumerate(arguments) if a.shape != (4, 4)]
-        first_not_finite(Batch(states.shape, tuple(rows[k] for k in others)), [arguments[k] for k in others])
+        check_finite(Batch(states.shape, tuple(rows[k] for k in others)), [arguments[k] for k in others])
         return Batch(states.shape, tuple(rows))
 
     def exact_pose(self, rows: Array, name: str, batched: bool) -> Array:

@@ -1,8 +1,8 @@
 """Six distances between a base and a platform as seven quadrics in Study's coordinates.
 
 With the first joints as origins of base and platform, a quaternion e = (1, e1, e2, e3) and g = (g0, ..., g3), the
-platform's turn is that of e and the place of its first joint p = 2 (g e*)/(e.e). Joints A_i and B_i (i = 2..6) at
-distances L_i, D = B - A, S = A + B, N = e.e (Husty 1996):
+platform's rotation is that of e and the position of its first joint p = 2 (g e*)/(e.e). Joints A_i and B_i (i = 2..6)
+at distances L_i, D = B - A, S = A + B, N = e.e (Husty 1996):
 
     f_0 = g0 + e.g                                                                          (Study's quadric)
     f_1 = g.g - lambda N                                      lambda = L_1^2/4
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from .complexes import Complex, complex_of, dot, total
+from .complex_symbols import Complex, complex_of, dot, total
 
 UNKNOWNS = 7
 LENGTHS = 6
@@ -34,8 +34,8 @@ def _cross(a: Sequence[ca.SX], b: Sequence[ca.SX]) -> Triple:
 
 
 @dataclass(frozen=True)
-class Strut:
-    """One joint on base and platform, A and B (3), and what follows from them alone."""
+class JointPair:
+    """A joint on the base and its partner on the platform, A and B (3), and the terms that depend on them alone."""
 
     a: Triple
     b: Triple
@@ -61,8 +61,8 @@ class Strut:
         return self.a[0] * self.b[0] + self.a[1] * self.b[1] + self.a[2] * self.b[2]
 
 
-class MovingStrut(Strut):
-    """What the terms of a strut change by while its base joint moves by ``a``: they are linear in A."""
+class MovingJointPair(JointPair):
+    """How a pair's terms, linear in A, change while its base joint moves by ``a``."""
 
     @property
     def difference(self) -> Triple:
@@ -75,14 +75,14 @@ class MovingStrut(Strut):
         return self.a
 
 
-def struts_of(numbers: ca.SX) -> list[Strut]:
-    """Struts from a column (30): A_2, B_2, A_3, ... three numbers each."""
+def joint_pairs_of(numbers: ca.SX) -> list[JointPair]:
+    """Pairs from a column (30): A_2, B_2, A_3, ... three numbers each."""
     rows = [(numbers[3 * k], numbers[3 * k + 1], numbers[3 * k + 2]) for k in range(2 * JOINTS)]
-    return [Strut(rows[2 * k], rows[2 * k + 1]) for k in range(JOINTS)]
+    return [JointPair(rows[2 * k], rows[2 * k + 1]) for k in range(JOINTS)]
 
 
 @dataclass(frozen=True)
-class Coordinates:
+class StudyCoordinates:
     """Study's coordinates, or a coefficient of their series."""
 
     g0: Complex
@@ -90,43 +90,43 @@ class Coordinates:
     e: tuple[Complex, Complex, Complex]
 
     @staticmethod
-    def of(x: Sequence[Complex]) -> Coordinates:
+    def of(x: Sequence[Complex]) -> StudyCoordinates:
         """From the unknowns in their order."""
-        return Coordinates(x[0], (x[1], x[2], x[3]), (x[4], x[5], x[6]))
+        return StudyCoordinates(x[0], (x[1], x[2], x[3]), (x[4], x[5], x[6]))
 
-    def linear(self, strut: Strut) -> tuple[Complex, Complex, Complex]:
+    def linear(self, pair: JointPair) -> tuple[Complex, Complex, Complex]:
         """g0 D + g x S + (B.e) A (3)"""
-        d, s, along = strut.difference, strut.sum, dot(self.e, strut.b)
+        d, s, along = pair.difference, pair.sum, dot(self.e, pair.b)
         turned = (
             self.g[1] * s[2] - self.g[2] * s[1],
             self.g[2] * s[0] - self.g[0] * s[2],
             self.g[0] * s[1] - self.g[1] * s[0],
         )
         return (
-            self.g0 * d[0] + turned[0] + along * strut.a[0],
-            self.g0 * d[1] + turned[1] + along * strut.a[1],
-            self.g0 * d[2] + turned[2] + along * strut.a[2],
+            self.g0 * d[0] + turned[0] + along * pair.a[0],
+            self.g0 * d[1] + turned[1] + along * pair.a[1],
+            self.g0 * d[2] + turned[2] + along * pair.a[2],
         )
 
 
-def residual(x: Sequence[Complex], lengths: Sequence[Complex], struts: Sequence[Strut]) -> list[Complex]:
+def residual(x: Sequence[Complex], lengths: Sequence[Complex], pairs: Sequence[JointPair]) -> list[Complex]:
     """f_0, f_2, ..., f_6, f_1 (7) at unknowns x and kappa_2..6, lambda."""
-    at = Coordinates.of(x)
+    at = StudyCoordinates.of(x)
     norm = dot(at.e, at.e) + 1
     rows = [at.g0 + dot(at.e, at.g)]
-    for kappa, strut in zip(lengths, struts, strict=False):
-        inner = [v + c for v, c in zip(at.linear(strut), strut.normal, strict=True)]
-        rows.append(kappa * norm - strut.product + dot(at.g, strut.difference) - dot(at.e, inner))
+    for kappa, pair in zip(lengths, pairs, strict=False):
+        inner = [v + c for v, c in zip(at.linear(pair), pair.normal, strict=True)]
+        rows.append(kappa * norm - pair.product + dot(at.g, pair.difference) - dot(at.e, inner))
     return [*rows, at.g0 * at.g0 + dot(at.g, at.g) - lengths[-1] * norm]
 
 
-def jacobian(x: Sequence[Complex], lengths: Sequence[Complex], struts: Sequence[Strut]) -> list[list[Complex]]:
+def jacobian(x: Sequence[Complex], lengths: Sequence[Complex], pairs: Sequence[JointPair]) -> list[list[Complex]]:
     """Derivatives (7, 7) of :func:`residual` by x."""
-    at = Coordinates.of(x)
+    at = StudyCoordinates.of(x)
     e = at.e
     rows: list[list[Complex]] = [[complex_of(1), *e, *at.g]]
-    for kappa, strut in zip(lengths, struts, strict=False):
-        d, s, linear, along = strut.difference, strut.sum, at.linear(strut), dot(e, strut.a)
+    for kappa, pair in zip(lengths, pairs, strict=False):
+        d, s, linear, along = pair.difference, pair.sum, at.linear(pair), dot(e, pair.a)
         twice = kappa * 2
         rows.append(
             [
@@ -134,7 +134,7 @@ def jacobian(x: Sequence[Complex], lengths: Sequence[Complex], struts: Sequence[
                 e[1] * s[2] - e[2] * s[1] + d[0],
                 e[2] * s[0] - e[0] * s[2] + d[1],
                 e[0] * s[1] - e[1] * s[0] + d[2],
-                *(twice * e[k] - linear[k] - strut.normal[k] - along * strut.b[k] for k in range(3)),
+                *(twice * e[k] - linear[k] - pair.normal[k] - along * pair.b[k] for k in range(3)),
             ]
         )
     last = lengths[-1] * 2
@@ -142,56 +142,58 @@ def jacobian(x: Sequence[Complex], lengths: Sequence[Complex], struts: Sequence[
     return rows
 
 
-class Moving(NamedTuple):
-    """How coefficients change along a way: kappa_2..6 and lambda by ``lengths``, base joints as ``struts`` say."""
+class Change(NamedTuple):
+    """How coefficients change along a path: kappa_2..6 and lambda by ``lengths``, base joints by ``pairs``."""
 
     lengths: Sequence[Complex]
-    struts: Sequence[MovingStrut] = ()
+    pairs: Sequence[MovingJointPair] = ()
 
 
-class Order(NamedTuple):
-    """A coefficient of the series x(t): itself, N, and what :meth:`Coordinates.linear` gives, of moving struts too."""
+class SeriesTerm(NamedTuple):
+    """A coefficient c_j of the series x(t), N_j, and :meth:`StudyCoordinates.linear` of fixed and of moving pairs."""
 
-    at: Coordinates
+    at: StudyCoordinates
     norm: Complex
     linear: Sequence[Sequence[Complex]]
     moving: Sequence[Sequence[Complex]]
 
     @staticmethod
-    def of(x: Sequence[Complex], norm: Complex, struts: Sequence[Strut], moving: Moving) -> Order:
+    def of(x: Sequence[Complex], norm: Complex, pairs: Sequence[JointPair], change: Change) -> SeriesTerm:
         """From the coefficient's numbers."""
-        at = Coordinates.of(x)
-        return Order(at, norm, [at.linear(s) for s in struts], [at.linear(s) for s in moving.struts])
+        at = StudyCoordinates.of(x)
+        return SeriesTerm(at, norm, [at.linear(p) for p in pairs], [at.linear(p) for p in change.pairs])
 
 
-def next_order(series: Sequence[Order], lengths: Sequence[Complex], moving: Moving) -> tuple[list[Complex], Complex]:
-    """What J c_j = -(...) holds on its right for the next coefficient c_j of x(t), from all before (c_0 first).
+def right_side(
+    series: Sequence[SeriesTerm], lengths: Sequence[Complex], change: Change
+) -> tuple[list[Complex], Complex]:
+    """r (7) of J c_j = -r for the next coefficient c_j of x(t), from all before it (c_0 first).
 
-    Also returns the part of N_j that is known so far.
+    Also returns the part of N_j that does not depend on c_j.
     """
     known, last = series[1:], series[-1]
-    pairs = list(zip(known, known[::-1], strict=True))
-    norm = _symmetric([(a.at.e, b.at.e) for a, b in pairs])
+    products = list(zip(known, known[::-1], strict=True))
+    norm = _symmetric([(a.at.e, b.at.e) for a, b in products])
     zero = complex_of(0)
-    rows = [total([dot(a.at.e, b.at.g) for a, b in pairs]) if pairs else zero]
+    rows = [total([dot(a.at.e, b.at.g) for a, b in products]) if products else zero]
     for i in range(JOINTS):
-        row = lengths[i] * norm + moving.lengths[i] * last.norm
-        if pairs:
-            row = row - total([dot(a.at.e, b.linear[i]) for a, b in pairs])
-        if moving.struts:
-            row = row + _moving_row(series, moving.struts[i], i)
+        row = lengths[i] * norm + change.lengths[i] * last.norm
+        if products:
+            row = row - total([dot(a.at.e, b.linear[i]) for a, b in products])
+        if change.pairs:
+            row = row + _moving_row(series, change.pairs[i], i)
         rows.append(row)
-    square = _symmetric([((a.at.g0, *a.at.g), (b.at.g0, *b.at.g)) for a, b in pairs])
-    rows.append(square - lengths[-1] * norm - moving.lengths[-1] * last.norm)
+    square = _symmetric([((a.at.g0, *a.at.g), (b.at.g0, *b.at.g)) for a, b in products])
+    rows.append(square - lengths[-1] * norm - change.lengths[-1] * last.norm)
     return rows, norm
 
 
-def _moving_row(series: Sequence[Order], strut: MovingStrut, number: int) -> Complex:
-    """The coefficient before the next of what a moving joint adds to an equation, its length apart."""
+def _moving_row(series: Sequence[SeriesTerm], pair: MovingJointPair, number: int) -> Complex:
+    """What a moving base joint adds to r of one equation, apart from its length."""
     last = series[-1].at
-    row = dot(last.g, strut.difference) - dot(last.e, strut.normal)
+    row = dot(last.g, pair.difference) - dot(last.e, pair.normal)
     row = row - total([dot(a.at.e, b.moving[number]) for a, b in zip(series, series[::-1], strict=True)])
-    return row - strut.product if len(series) == 1 else row
+    return row - pair.product if len(series) == 1 else row
 
 
 def _symmetric(pairs: Sequence[tuple[Sequence[Complex], Sequence[Complex]]]) -> Complex:
