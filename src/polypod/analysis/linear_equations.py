@@ -101,11 +101,11 @@ class _Equations:
     def __init__(self, dynamics: Dynamics) -> None:
         mechanism, n = dynamics.mechanism, dynamics.modes
         freedoms = Freedoms(mechanism.robot)
-        m, self.explicit, self.loads = freedoms.count, dynamics.explicit, dynamics.loads
+        m, self.explicit, self.loads = freedoms.count, dynamics.explicit, dynamics.load_count
         self.size = 2 * (m + n)
         pose, x, nominal = ca.SX.sym("pose", 16), ca.SX.sym("x", self.size), ca.SX.sym("nominal", 2 * n + 6)
         force, wrench = ca.SX.sym("force", dynamics.actuators), ca.SX.sym("wrench", 6)
-        loads, places = ca.SX.sym("loads", dynamics.loads), ca.SX.sym("places", dynamics.places)
+        loads, places = ca.SX.sym("loads", dynamics.load_count), ca.SX.sym("places", dynamics.place_count)
         elastic, elastic_rate = nominal[6 : 6 + n] + x[m : m + n], nominal[6 + n :] + x[2 * m + n :]
         # one more step of Newton makes the places exact; a step from there follows the pose to first order
         near = _placed(dynamics, pose, nominal[6 : 6 + n], places)
@@ -197,7 +197,7 @@ class _Equations:
 
 def _placed(dynamics: Dynamics, pose: ca.SX, elastic: ca.SX, places: ca.SX) -> ca.SX:
     """Places of legs without a closed form after one step of Newton at a pose."""
-    if not dynamics.places:
+    if not dynamics.place_count:
         return places
     return ca.substitute(ca.densify(dynamics.closing(pose, elastic).moved), dynamics.mechanism.places, places)
 

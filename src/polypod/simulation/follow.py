@@ -182,7 +182,7 @@ def path_step(dynamics: Dynamics) -> Iteration:
         ca.SX(1),
         slope,
         lambda end: (port("after", end.state), port("quality", end.quality, ()), port("converged", end.converged, ())),
-        inner=ca.SX.zeros(dynamics.loads),
+        inner=ca.SX.zeros(dynamics.load_count),
         parameters=dynamics.port,
     )
 

@@ -64,12 +64,12 @@ def plant(build: Build) -> ModelCode:
     row, state, chart = layout.state_size + 2 * n, layout.state_size, layout.chart_size
     rate = build.function("chart_rate", graphs.chart_rate(dynamics))
     dry = any(p.name == "friction" for p in rate.inputs)
-    places = 0 if not dynamics.places else dynamics.places
+    places = dynamics.place_count
     build.function("snapshot", trimmed(graphs.snapshot(dynamics), row=row, quality=0, places=0))
     period = trimmed(graphs.period(dynamics), row=row, inner=0, quality=0, converged=0)
     first, *others = period.inputs  # its loop has a state of its own in C
     build.function("period", replace(period, inputs=(replace(first, name="beginning"), *others)))
-    inner = dynamics.friction + (places + 1 if places else 0)
+    inner = dynamics.friction_size + (places + 1 if places else 0)
     here = [f"double base[9], chart[{chart}], row[{row}];"]
     seen = build.call("snapshot", "pose", base="base", chart="chart", row="row")
     start = [
@@ -83,7 +83,7 @@ def plant(build: Build) -> ModelCode:
         f"memset(m->memory, 0, {state + inner} * sizeof *m->memory);",
         f"memcpy(m->memory, row, {state} * sizeof *row);",
         *(
-            [f"memcpy(m->memory + {state + dynamics.friction}, snapshot_places, {places} * sizeof *row);"]
+            [f"memcpy(m->memory + {state + dynamics.friction_size}, snapshot_places, {places} * sizeof *row);"]
             if places
             else []
         ),
