@@ -35,7 +35,7 @@ from polypod.simulation import (
     simulate,
 )
 from polypod.simulation.actuators import Actuators
-from polypod.simulation.chart import rebased
+from polypod.simulation.chart import numeric_chart
 from polypod.simulation.system import Stepper, System
 from states import mostly_long, papers_robots
 
@@ -128,7 +128,7 @@ def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(name: str, mo
     twist = 0.5 * basis @ rng.normal(size=basis.shape[1])
     x, none = system.layout.state(model.robot.home.matrix, twist, np.zeros(0), np.zeros(0)), np.zeros(6)
     h = 1e-3
-    base, y = rebased(x)
+    base, y = numeric_chart(x)
     friction = stepper.no_friction
 
     def rate(y: Array, stage: int) -> Array:

@@ -22,7 +22,7 @@ from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..platforms import Freedoms
 from ..platforms.constrained import ConstrainedState
-from ..simulation.chart import pose_of, turn_rate
+from ..simulation.chart import pose_of, cayley_rate
 from ..simulation.dynamics import Dynamics
 from ..simulation.system import System
 from ..symbols.expression import Expression, Port, port
@@ -125,7 +125,7 @@ class _Equations:
             own = ca.SX(ca.DM(freedoms.inverse))
             speed = nominal[:6] + at_rest @ rates_of
         rates = dynamics.smooth_rates(moved, speed, elastic, elastic_rate, force, wrench, loads)
-        drift = ca.vertcat(speed[:3], 2 * turn_rate(half, speed[3:]))
+        drift = ca.vertcat(speed[:3], 2 * cayley_rate(half, speed[3:]))
         moving, change = own @ drift, own @ rates.acceleration
         if mechanism.followed_joints:
             # a joint's coordinate changes by its own rate; E changes from pose to pose, and with it u = E V

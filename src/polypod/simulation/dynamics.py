@@ -29,7 +29,7 @@ from ..symbols.continuation import Newton
 from ..symbols.expression import Port
 from ..symbols.fixed_point import changes, next_pace
 from ..symbols.linear import GeneralFactor, SymmetricFactor
-from .chart import pose_of, tightened
+from .chart import pose_of, orthonormal_state
 
 # Relative tolerance of the loads on which friction depends: friction takes the same power in motion and energy, so no
 # energy is lost by what is left, and joints that hold have forces rounded to a few digits less.
@@ -304,13 +304,13 @@ class Dynamics:
         found = ca.substitute([ca.densify(part) for part in parts], old, [ca.densify(v) for v in new])
         return found[0], found[1], found[2]
 
-    def tightened(self, x: ca.SX) -> ca.SX:
-        """A state (frame, twist and more) with the rounding and drift of many steps removed.
+    def projected(self, x: ca.SX) -> ca.SX:
+        """A state (frame, twist and more) projected onto what is possible: rounding and drift of many steps removed.
 
-        A platform that moves as its legs let it is brought back to what they constrain by one step of Newton, and its
-        twist to what they allow.
+        The rotation is made orthonormal. A platform that moves as its legs let it is brought back to their constraints
+        by one step of Newton, and its twist to what they allow.
         """
-        x = tightened(x)
+        x = orthonormal_state(x)
         if not self.mechanism.platform.follows_legs:
             return x
         place = self._at(pose_of(x), x[12:18], ca.SX(0, 1), ca.SX(0, 1))

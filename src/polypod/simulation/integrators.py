@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError, StateError, UnknownNameError
 from ..symbols.integration import LEAST, RK4
-from .chart import rebased
+from .chart import numeric_chart
 from .errors import SimulationError
 from .signals import Inputs
 from .snapshot import Snapshot
@@ -71,7 +71,7 @@ def trial_rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Ar
 
 def _advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
     """One step of RK4, stage by stage."""
-    base, y = rebased(x.state)
+    base, y = numeric_chart(x.state)
     after = RK4.advance(lambda time, y: rate(stepper, inputs, time, base, y), start, y, end - start)
     return _reached(stepper, end, base, after, stepper.friction_of(x))
 
@@ -80,7 +80,7 @@ def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: 
     """One step of RK4 with dry friction, in parts that end where a joint comes to rest."""
     whole, now = end - start, start
     while end - now > 0.5 * LEAST * whole:
-        (base, y), friction = rebased(x.state), stepper.friction_of(x)
+        (base, y), friction = numeric_chart(x.state), stepper.friction_of(x)
         longest, total, last = end - now, np.zeros_like(y), np.zeros_like(y)
         for stage, (c, a, b) in enumerate(RK4.numbers):
             at, there = now + c * longest, y + (a * longest) * last
@@ -256,7 +256,7 @@ class Integrator:
         pace = _Pace(self.method, start, end)
         while start < end:
             snapshot = x
-            base, y = rebased(x.state)
+            base, y = numeric_chart(x.state)
             if stepper.dry and not np.isfinite(trial_rate(stepper, inputs, start, base, y)).all():
                 step = _stride(stepper, inputs, start, min(start + pace.stride(start), end), x)
                 if step is None:
@@ -296,6 +296,6 @@ class Integrator:
 
                 pace.check(now)
                 yield Step(float(solver.t_old), now, snapshot, within)
-                if np.linalg.norm(solver.y[stepper.layout.chart["turn"]]) > _CHART:
+                if np.linalg.norm(solver.y[stepper.layout.chart["cayley"]]) > _CHART:
                     break
             start, x = now, snapshot

@@ -8,7 +8,7 @@ from ..kernels import Expression, Iteration, Port, port
 from ..mechanism.closing import closed
 from ..symbols.continuation import NEAR
 from ..symbols.integration import MAX_ROUNDS, Outcome, Slope, Stage, runge_kutta
-from .chart import Layout, pose_of, turn_rate
+from .chart import Layout, pose_of, cayley_rate
 from .dynamics import Dynamics, FrictionIterate, Rates, Sensed
 
 _CLOSING_ROUNDS = 30
@@ -39,13 +39,13 @@ def _chart_rate(
 ) -> tuple[ca.SX, Rates]:
     """dy/dt of a chart, and all rates."""
     layout = _layout(dynamics)
-    a, twist, elastic, elastic_rate = (y[layout.chart[name]] for name in ("turn", "twist", "elastic", "elastic_rate"))
+    a, twist, elastic, elastic_rate = (y[layout.chart[name]] for name in ("cayley", "twist", "elastic", "elastic_rate"))
     if dynamics.friction_size:
         # what is held comes to rest by a part a step: at last it is at rest, before its numbers underflow
         twist = ca.if_else(ca.fabs(twist) > NOTHING, twist, 0)
     pose = pose_of(layout.state_of(base, y))
     rates = dynamics.rates(pose, twist, elastic, elastic_rate, force, wrench, iterate)
-    moving = (twist[:3], turn_rate(a, twist[3:]), rates.acceleration, elastic_rate, rates.elastic_acceleration)
+    moving = (twist[:3], cayley_rate(a, twist[3:]), rates.acceleration, elastic_rate, rates.elastic_acceleration)
     return ca.vertcat(*moving, rates.power), rates
 
 
@@ -84,7 +84,7 @@ def snapshot(dynamics: Dynamics) -> Expression | Iteration:
     layout = _layout(dynamics)
     x = _Ports(layout, dynamics.actuators)
     there = layout.state_of(x.base.symbols, x.chart.symbols)
-    known, sensed = _known(dynamics, dynamics.tightened(there))
+    known, sensed = _known(dynamics, dynamics.projected(there))
     outputs: tuple[Port, ...] = (*known, port("quality", sensed.margin, ()))
     if dynamics.place_count:
         outputs = (*outputs, port("places", dynamics.mechanism.places))
@@ -121,7 +121,7 @@ def period(dynamics: Dynamics) -> Iteration:
         return inner.closed(Slope(rate, rates.quality, rates.friction, rates.converged, longest), stage, base)
 
     def outputs(end: Outcome) -> tuple[Port, ...]:
-        known, sensed = _known(dynamics, dynamics.tightened(end.state))
+        known, sensed = _known(dynamics, dynamics.projected(end.state))
         there = [ca.fmin(end.quality, sensed.margin), *(p.symbols for p in known)]
         quality, *parts = inner.moved(there, end.inner, end.state)
         found = tuple(Port(p.name, part, p.shape) for p, part in zip(known, parts, strict=True))

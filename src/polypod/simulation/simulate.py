@@ -18,7 +18,7 @@ from ..model.checks import exact_poses
 from ..motion import Trajectory
 from ..symbols.integration import MAX_PHASE, MAX_STABLE
 from .actuators import Actuators
-from .chart import rebased
+from .chart import numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
 from .events import Action, EventDetector, chosen
 from .integrators import FIXED, Integrator, no_answer
@@ -238,7 +238,7 @@ def _start(
         at_rest = system.hold(matrix)[0] if n and elastic is None else np.zeros(n)
         shape = _numbers("elastic", at_rest if elastic is None else elastic, (n,))
         shape_rate = _numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
-        return stepper.snapshot(*rebased(system.layout.state(matrix, velocity, shape, shape_rate)))
+        return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))
     except StateError as error:
         raise InputError(f"pose: the robot cannot start there: {error}") from error
 

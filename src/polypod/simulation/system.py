@@ -26,7 +26,7 @@ from ..model.checks import check_wrench
 from ..model.kernels import Kernels, check_rotations
 from ..platforms import Freedoms
 from . import kernels as graphs
-from .chart import Layout, turned
+from .chart import Layout, chart_rotation
 from .dynamics import Dynamics
 from .elastic_rates import spectral_radius
 from .snapshot import Snapshot
@@ -185,7 +185,7 @@ class Stepper:
     def _place(self, base: Array, y: Array) -> dict[str, Array]:
         parts = self.layout.chart
         pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = turned(base, y[parts["turn"]]), y[parts["position"]]
+        pose[:3, :3], pose[:3, 3] = chart_rotation(base, y[parts["cayley"]]), y[parts["position"]]
         return {"pose": pose, "elastic": y[parts["elastic"]]}
 
     def snapshot(self, base: Array, y: Array, friction: Array | None = None) -> Snapshot:
