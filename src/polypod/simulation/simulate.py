@@ -20,7 +20,7 @@ from ..symbols.integration import MAX_PHASE, MAX_STABLE
 from .actuators import Actuators
 from .chart import numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
-from .events import Action, EventDetector, chosen
+from .events import Action, EventDetector, make_watches
 from .integrators import FIXED, Integrator, no_answer
 from .progress import progress_bar
 from .record import Record, Sample
@@ -106,7 +106,7 @@ def simulate(
     wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
     _check_sampling(forces, wrenches, rate, delay)
     size = model.robot.platform_size
-    watches = chosen(events, system, friction, singularity, size, start)
+    watches = make_watches(events, system, friction, singularity, start)
     for watch in watches:
         values = watch.values(start)
         if watch.falling and (~(values > 0)).any():
