@@ -22,7 +22,7 @@ from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..platforms import Freedoms
 from ..platforms.constrained import ConstrainedState
-from ..simulation.chart import pose_of, cayley_rate
+from ..simulation.chart import cayley_rate, pose_of
 from ..simulation.dynamics import Dynamics
 from ..simulation.system import System
 from ..symbols.expression import Expression, Port, port

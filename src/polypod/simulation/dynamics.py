@@ -29,7 +29,7 @@ from ..symbols.continuation import Newton
 from ..symbols.expression import Port
 from ..symbols.fixed_point import changes, next_pace
 from ..symbols.linear import GeneralFactor, SymmetricFactor
-from .chart import pose_of, orthonormal_state
+from .chart import orthonormal_state, pose_of
 
 # Relative tolerance of the loads on which friction depends: friction takes the same power in motion and energy, so no
 # energy is lost by what is left, and joints that hold have forces rounded to a few digits less.
@@ -188,7 +188,7 @@ class Dynamics:
             if self.load_count:
                 shared = x.force.symbols
                 fresh = loads_in_motion(mechanism, x, given, acceleration, bending, shared=shared)
-            following = self._next_loads(old, fresh, iterate)
+            following = self._relaxed_loads(old, fresh, iterate)
             # loads follow from friction that obeys its law, not from a guess of it
             # where loads do not repeat while a joint is about to break away, it does so at those with which it held
             breaks = ca.logic_and(held.starting, iterate.rounds > MANY_ROUNDS)
@@ -257,7 +257,7 @@ class Dynamics:
             start += size
         return GivenForces(self._loads.law, None, values)
 
-    def _next_loads(self, old: ca.SX, fresh: ca.SX, iterate: FrictionIterate) -> _Loads:
+    def _relaxed_loads(self, old: ca.SX, fresh: ca.SX, iterate: FrictionIterate) -> _Loads:
         """Loads for the next round, from those of this one and those that follow from them.
 
         Rounds that shrink changes c by a ratio r = c/c_before leave c r/(1 - r) to come: loads have converged where

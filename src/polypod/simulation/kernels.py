@@ -8,7 +8,7 @@ from ..kernels import Expression, Iteration, Port, port
 from ..mechanism.closing import closed
 from ..symbols.continuation import NEAR
 from ..symbols.integration import MAX_ROUNDS, Outcome, Slope, Stage, runge_kutta
-from .chart import Layout, pose_of, cayley_rate
+from .chart import Layout, cayley_rate, pose_of
 from .dynamics import Dynamics, FrictionIterate, Rates, Sensed
 
 _CLOSING_ROUNDS = 30
