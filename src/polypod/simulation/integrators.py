@@ -22,18 +22,18 @@ from .chart import numeric_chart
 from .errors import SimulationError
 from .signals import Inputs
 from .snapshot import Snapshot
-from .system import STICK, Stepper
+from .system import STICK_TIME, Stepper
 
 FIXED = "RK4"
 METHODS = (FIXED, "RK45", "DOP853", "Radau", "BDF", "LSODA")
-SHORT, MANY_SHORT = 1e-2, 30
-"""Steps shorter than this part of the time in which joints come to rest, so many in a row, are getting nowhere."""
-CRAWLING, HOPELESS = 1000, 1000.0
-"""After so many steps the rest may take so many times as many."""
-AT_ONCE = 1000
-"""Steps of a compiled call at most: some hundredths of a second, while an interrupt waits."""
-# |a| = tan(angle/2): past 1 rad a chart is given up.
-_CHART = 0.546
+_SHORT, _MANY_SHORT = 1e-2, 30
+"""Steps shorter than this part of STICK_TIME, so many in a row, are getting nowhere."""
+_CHECKED_STEPS, _MAX_RATIO = 1000, 1000.0
+"""Progress is checked after every so many steps: the rest may take at most so many times as many."""
+MAX_STEPS_PER_CALL = 1000
+"""Steps of a compiled call: some hundredths of a second, while an interrupt waits."""
+_MAX_CAYLEY = 0.546
+"""Cayley parameters |a| = tan(angle/2) of 1 rad, past which a chart is given up."""
 
 
 @dataclass(frozen=True)
@@ -69,14 +69,14 @@ def trial_rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Ar
     return np.full_like(y, np.nan) if found is None else found
 
 
-def _advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
+def _rk4_step(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
     """One step of RK4, stage by stage."""
     base, y = numeric_chart(x.state)
     after = RK4.advance(lambda time, y: rate(stepper, inputs, time, base, y), start, y, end - start)
     return _reached(stepper, end, base, after, stepper.friction_of(x))
 
 
-def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
+def _rk4_step_with_friction(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
     """One step of RK4 with dry friction, in parts that end where a joint comes to rest."""
     whole, now = end - start, start
     while end - now > 0.5 * LEAST * whole:
@@ -97,57 +97,58 @@ def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: 
     return x
 
 
-class _Pace:
-    """How fast steps of variable length get on; steps that shrink without end are a :class:`SimulationError`."""
+class _StepMonitor:
+    """Progress of steps of variable length; steps that shrink without end are a :class:`SimulationError`."""
 
     def __init__(self, method: str, start: float, end: float) -> None:
         self._method, self._end = method, end
         self.before = start
         self._count, self._mark, self._short = 0, start, 0
-        self._span, self._reached = STICK, -np.inf
+        self._span, self._reached = STICK_TIME, -np.inf
 
-    def short(self, now: float) -> bool:
+    def stuck(self, now: float) -> bool:
         """Whether many steps in a row were far shorter than joints take to come to rest."""
-        self._short = self._short + 1 if now - self.before < SHORT * STICK else 0
-        long = self._short < MANY_SHORT
+        self._short = self._short + 1 if now - self.before < _SHORT * STICK_TIME else 0
+        long = self._short < _MANY_SHORT
         if long:
             self.before = now
         return not long
 
-    def stride(self, now: float) -> float:
-        """How far [s] to go from here in fixed steps: twice as far each time that steps have come no farther since."""
+    def fixed_span(self, now: float) -> float:
+        """Time [s] to go on in fixed steps: doubled whenever variable steps have come no farther since the last."""
         far = now - self._reached > self._span
-        self._span = STICK if far else 2 * self._span
+        self._span = STICK_TIME if far else 2 * self._span
         self._reached, self.before, self._short = now + self._span, now + self._span, 0
         return self._span
 
     def check(self, now: float) -> None:
         """Raise where a thousand steps have come nowhere."""
         self._count += 1
-        if self._count % CRAWLING:
+        if self._count % _CHECKED_STEPS:
             return
         rest, gone = self._end - now, now - self._mark
         self._mark = now
-        if gone < rest / HOPELESS:
+        if gone < rest / _MAX_RATIO:
+            left = f"{_CHECKED_STEPS * rest / max(gone, 1e-300):.1g} steps"
             raise SimulationError(
-                f"{self._method} crawls at t = {now:.6g} s: {CRAWLING} steps came {gone:.2g} s farther, the rest "
-                f"would take {CRAWLING * rest / max(gone, 1e-300):.1g} steps. Forces change faster than the robot can "
-                "follow: lower the gains, or give a rate, at which forces are held and steps are fixed",
+                f"{self._method} crawls at t = {now:.6g} s: {_CHECKED_STEPS} steps came {gone:.2g} s farther, the rest "
+                f"would take {left}. Forces change faster than the robot can follow: lower the gains, or give a rate, "
+                "at which forces are held and steps are fixed",
                 now,
             )
 
 
-def _stride(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Step | None:
+def _fixed_steps(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Step | None:
     """Steps past an instant at which joints are about to stick or slide and no rate is found; None if there are none.
 
     Within a step each joint holds or slides, and the law of friction has an answer where it has none in an instant.
     """
 
     def within(time: float) -> Snapshot:
-        ends = np.linspace(start, time, max(1, int(np.ceil((time - start) / STICK - 1e-6))) + 1).tolist()
+        ends = np.linspace(start, time, max(1, int(np.ceil((time - start) / STICK_TIME - 1e-6))) + 1).tolist()
         reached = x
         for now, then in pairwise(ends):
-            reached = _dry_advance(stepper, inputs, now, then, reached)
+            reached = _rk4_step_with_friction(stepper, inputs, now, then, reached)
         return reached
 
     try:
@@ -194,7 +195,7 @@ class Integrator:
         if acting is None:
             yield from self._fixed(stepper, inputs, start, end, x)
             return
-        parts = -(-self._count(end - start) // AT_ONCE)
+        parts = -(-self._count(end - start) // MAX_STEPS_PER_CALL)
         ends = [start + (end - start) * k / parts for k in range(1, parts)]
         for now, then in pairwise((start, *ends, end)):
             try:
@@ -242,7 +243,7 @@ class Integrator:
                         return stepper.period(x, *inputs.constant, time - now, 1)
                     except StateError:
                         pass  # stage by stage below, which says when, at which leg and why
-                return (_dry_advance if stepper.dry else _advance)(stepper, inputs, now, time, x)
+                return (_rk4_step_with_friction if stepper.dry else _rk4_step)(stepper, inputs, now, time, x)
 
             x = within(then)
             yield Step(now, then, x, within)
@@ -252,27 +253,27 @@ class Integrator:
 
         kind: Any = getattr(integrate, self.method)
         # explicit methods shorten a step whose trial is not a number; the others would choke on it
-        asked = trial_rate if self.method in ("RK45", "DOP853") else rate
-        pace = _Pace(self.method, start, end)
+        slope = trial_rate if self.method in ("RK45", "DOP853") else rate
+        monitor = _StepMonitor(self.method, start, end)
         while start < end:
             snapshot = x
             base, y = numeric_chart(x.state)
             if stepper.dry and not np.isfinite(trial_rate(stepper, inputs, start, base, y)).all():
-                step = _stride(stepper, inputs, start, min(start + pace.stride(start), end), x)
+                step = _fixed_steps(stepper, inputs, start, min(start + monitor.fixed_span(start), end), x)
                 if step is None:
                     rate(stepper, inputs, start, base, y)  # says why
                     raise SimulationError(f"{self.method} failed at t = {start:.6g} s: no acceleration there", start)
                 yield step
                 start, x = step.end, step.snapshot
                 continue
-            solver = kind(lambda t, y, b=base: asked(stepper, inputs, t, b, y), start, y, end, **self._tolerances)
+            solver = kind(lambda t, y, b=base: slope(stepper, inputs, t, b, y), start, y, end, **self._tolerances)
             while solver.status == "running":
                 message = solver.step()
                 now = float(solver.t)
-                stuck = pace.short(now) if solver.status != "failed" else True
+                stuck = monitor.stuck(now) if solver.status != "failed" else True
                 if stuck and stepper.dry:
-                    begin = pace.before if solver.status != "failed" else now
-                    step = _stride(stepper, inputs, begin, min(begin + pace.stride(begin), end), snapshot)
+                    begin = monitor.before if solver.status != "failed" else now
+                    step = _fixed_steps(stepper, inputs, begin, min(begin + monitor.fixed_span(begin), end), snapshot)
                     if step is not None:
                         yield step
                         now, snapshot = step.end, step.snapshot
@@ -294,8 +295,8 @@ class Integrator:
                 def within(time: float, between: Any = between, base: Array = base) -> Snapshot:
                     return stepper.snapshot(base, between()(time))
 
-                pace.check(now)
+                monitor.check(now)
                 yield Step(float(solver.t_old), now, snapshot, within)
-                if np.linalg.norm(solver.y[stepper.layout.chart["cayley"]]) > _CHART:
+                if np.linalg.norm(solver.y[stepper.layout.chart["cayley"]]) > _MAX_CAYLEY:
                     break
             start, x = now, snapshot

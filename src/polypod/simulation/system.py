@@ -32,7 +32,7 @@ from .elastic_rates import spectral_radius
 from .snapshot import Snapshot
 
 _STILL = np.zeros(6)
-STICK = 1e-4
+STICK_TIME = 1e-4
 """Time [s] in which joints come to rest where steps vary: they are late by half its square times what stops them."""
 Graph = Callable[[Dynamics], Expression | Iteration]
 Derived = TypeVar("Derived")
@@ -199,7 +199,7 @@ class Stepper:
         return None if found is None else self._kept(found, self._inner(found, None))
 
     def rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array:
-        """dy/dt (D,) by itself: joints come to rest within STICK, and the rate is continuous in y."""
+        """dy/dt (D,) by itself: joints come to rest within STICK_TIME, and the rate is continuous in y."""
         return self._rate(base, y, force, wrench, *self._instant)[0].copy()
 
     def try_rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array | None:
@@ -209,7 +209,7 @@ class Stepper:
 
     @property
     def _instant(self) -> tuple[Array | float, ...]:
-        return (self.no_friction, INSTANT, STICK) if self.dry else ()
+        return (self.no_friction, INSTANT, STICK_TIME) if self.dry else ()
 
     def stage_rate(
         self, base: Array, y: Array, force: Array, wrench: Array, friction: Array, stage: int, step: float

@@ -14,7 +14,7 @@ from ...simulation import kernels as graphs
 from ...simulation.chart import Layout
 from ...simulation.dynamics import Dynamics
 from ...simulation.simulate import STEP
-from ...simulation.system import STICK, System
+from ...simulation.system import STICK_TIME, System
 from ...symbols.integration import MAX_PHASE
 from .build import Build, ModelCode, trimmed
 from .motion import RATES, add_motion, add_pose, motion_lines
@@ -101,7 +101,7 @@ def plant(build: Build) -> ModelCode:
         *here,
         f"charted(pose, {variables.at('twist')}, base, chart);",
         *seen,
-        *([f"const double instant = {float(INSTANT)!r}, stick = {STICK!r};"] if dry else []),
+        *([f"const double instant = {float(INSTANT)!r}, stick = {STICK_TIME!r};"] if dry else []),
         "charted(row, row + 12, base, chart);",
         *build.call(
             "chart_rate", "pose", base="base", chart="chart", force=variables.at("force"),
