@@ -28,7 +28,7 @@ from ..platforms import Freedoms
 from . import kernels as graphs
 from .chart import Layout, chart_rotation
 from .dynamics import Dynamics
-from .elastic_rates import spectral_radius
+from .elastic_spectrum import spectral_radius
 from .snapshot import Snapshot
 
 _STILL = np.zeros(6)
