@@ -269,7 +269,7 @@ def test_reversals_are_logged_with_leg_and_time(model_of: ModelOf) -> None:
 
 def test_delay_and_saturation() -> None:
     actuators = Actuators(("a", "b"), [5.0, 1.0], 0.0025)
-    actuators.hold(np.zeros(2))
+    actuators.start_from(np.zeros(2))
     given = []
     for k in range(5):
         actuators.command(k * 1e-3, np.array([1.0, 1.0]) * 3 * (k + 1), np.zeros(2))
@@ -287,7 +287,7 @@ def test_delay_and_saturation() -> None:
 def test_a_delay_within_a_period_is_seen_after_days_too() -> None:
     """What is taken for the same instant is a part of the period, not of the time since the start."""
     actuators, start = Actuators(("a",), [5.0], 0.0002), 1e6
-    actuators.hold(np.zeros(1))
+    actuators.start_from(np.zeros(1))
     actuators.command(start, np.ones(1), np.zeros(1))
     ends = [(round(a - start, 6), round(b - start, 6)) for a, b, _ in actuators.pieces(start, start + 1e-3)]
     assert ends == [(0, 0.0002), (0.0002, 0.001)]

@@ -13,8 +13,8 @@ from .dynamics import Dynamics, FrictionIterate, Rates, Sensed
 
 _CLOSING_ROUNDS = 30
 """Steps of Newton from the last stage's places after which legs are taken not to close."""
-NOTHING = 1e-100
-"""Twists [m/s, rad/s] that are none."""
+NEGLIGIBLE_TWIST = 1e-100
+"""Components of a twist [m/s, rad/s] that count as zero."""
 
 
 class _Ports:
@@ -42,7 +42,7 @@ def _chart_rate(
     a, twist, elastic, elastic_rate = (y[layout.chart[name]] for name in ("cayley", "twist", "elastic", "elastic_rate"))
     if dynamics.friction_size:
         # what is held comes to rest by a part a step: at last it is at rest, before its numbers underflow
-        twist = ca.if_else(ca.fabs(twist) > NOTHING, twist, 0)
+        twist = ca.if_else(ca.fabs(twist) > NEGLIGIBLE_TWIST, twist, 0)
     pose = pose_of(layout.state_of(base, y))
     rates = dynamics.rates(pose, twist, elastic, elastic_rate, force, wrench, iterate)
     moving = (twist[:3], cayley_rate(a, twist[3:]), rates.acceleration, elastic_rate, rates.elastic_acceleration)
@@ -84,7 +84,7 @@ def snapshot(dynamics: Dynamics) -> Expression | Iteration:
     layout = _layout(dynamics)
     x = _Ports(layout, dynamics.actuators)
     there = layout.state_of(x.base.symbols, x.chart.symbols)
-    known, sensed = _known(dynamics, dynamics.projected(there))
+    known, sensed = _snapshot_ports(dynamics, dynamics.projected(there))
     outputs: tuple[Port, ...] = (*known, port("quality", sensed.margin, ()))
     if dynamics.place_count:
         outputs = (*outputs, port("places", dynamics.mechanism.places))
@@ -92,7 +92,7 @@ def snapshot(dynamics: Dynamics) -> Expression | Iteration:
     return closed(dynamics.mechanism, function, Port("pose", pose_of(there), (4, 4)))
 
 
-def _known(dynamics: Dynamics, state: ca.SX) -> tuple[tuple[Port, Port], Sensed]:
+def _snapshot_ports(dynamics: Dynamics, state: ca.SX) -> tuple[tuple[Port, Port], Sensed]:
     """row: state, q, qdot and ``MARGINS``; legs: Jacobian by rows, limited quantities."""
     twist, elastic, elastic_rate = (state[_layout(dynamics).row[name]] for name in ("twist", "elastic", "elastic_rate"))
     sensed = dynamics.sensed(pose_of(state), twist, elastic, elastic_rate)
@@ -121,9 +121,9 @@ def period(dynamics: Dynamics) -> Iteration:
         return inner.closed(Slope(rate, rates.quality, rates.friction, rates.converged, longest), stage, base)
 
     def outputs(end: Outcome) -> tuple[Port, ...]:
-        known, sensed = _known(dynamics, dynamics.projected(end.state))
+        known, sensed = _snapshot_ports(dynamics, dynamics.projected(end.state))
         there = [ca.fmin(end.quality, sensed.margin), *(p.symbols for p in known)]
-        quality, *parts = inner.moved(there, end.inner, end.state)
+        quality, *parts = inner.closed_at(end.state, there, end.inner)
         found = tuple(Port(p.name, part, p.shape) for p, part in zip(known, parts, strict=True))
         numbers = (port("inner", end.inner),) if inner.count else ()
         return *found, *numbers, port("quality", quality, ()), port("converged", end.converged, ())
@@ -144,10 +144,10 @@ def period(dynamics: Dynamics) -> Iteration:
 
 
 class _Inner:
-    """What is found round by round at a stage: places of legs without a closed form, then numbers of dry friction.
+    """The inner iteration at a stage: unknowns (places) of legs without a closed form, then numbers of dry friction.
 
-    Friction waits until the legs are closed. Numbers: friction, and for legs so closed their places and the rounds of
-    friction since.
+    Friction waits until the legs are closed. A column of ``count`` numbers: those of friction, then, if there are such
+    legs, their places and the rounds of friction since they were closed.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
@@ -181,7 +181,7 @@ class _Inner:
             parts.append(slope.longest)
         return Slope(*self._at(parts, stage.inner))
 
-    def moved(self, parts: list[ca.SX], numbers: ca.SX, state: ca.SX) -> list[ca.SX]:
+    def closed_at(self, state: ca.SX, parts: list[ca.SX], numbers: ca.SX) -> list[ca.SX]:
         """Expressions of a state, its legs closed from where the last stage left them."""
         if not self._dynamics.place_count:
             return parts

@@ -24,7 +24,7 @@ from .events import Action, EventDetector, make_watches
 from .integrators import FIXED, Integrator, no_answer
 from .progress import progress_bar
 from .record import Record, Sample
-from .result import recorded, unaccounted
+from .result import energy_fault, result_dataset
 from .run import Run, StoppedError
 from .signals import Signal, SignalLike, signal
 from .snapshot import Snapshot
@@ -120,37 +120,37 @@ def simulate(
     }
 
     def result(ended: str) -> xr.Dataset:
-        found = recorded(system, record, force, wanted, {**about, "ended": ended})
-        fault = unaccounted(found)
+        found = result_dataset(system, record, force, wanted, {**about, "ended": ended})
+        fault = energy_fault(found)
         if fault:
             warnings.warn(f"simulate: {fault}", EnergyWarning, stacklevel=3)
         return found
 
-    with progress_bar(timing.duration, progress) as advanced:
+    with progress_bar(timing.duration, progress) as report_time:
         detector = EventDetector(watches, start, size)
-        run = Run(stepper, integrator, forces, wrenches, actuators, detector, record, start, advanced)
+        run = Run(stepper, integrator, forces, wrenches, actuators, detector, record, start, report_time)
         if delay:
-            actuators.hold(system.hold(start.pose)[1])
+            actuators.start_from(system.static_equilibrium(start.pose)[1])
         else:
-            actuators.hold(np.zeros(len(system.actuators)))
+            actuators.start_from(np.zeros(len(system.actuators)))
         try:
             if rate is None:
-                run.continuous(timing.ends, output)
+                run.run_continuous(timing.ends, output)
             else:
-                run.sampled(timing.duration, float(rate), timing.every)
+                run.run_sampled(timing.duration, float(rate), timing.every)
         except StoppedError as stop:
             event = stop.event
             where = f"{event.leg}: " if event.leg else ""
             return result(f"{event.kind} at t = {event.time:.6g} s: {where}{event.text}")
         except (SimulationError, StateError) as error:
-            run.keep()
+            run.record_last()
             ended = no_answer(run.time, error) if isinstance(error, StateError) else error
             ended.result = result(str(ended))
             raise ended from error.__cause__
         except KeyboardInterrupt:
             if not run.time > 0:  # still compiling: there is nothing to keep
                 raise
-            run.keep()
+            run.record_last()
             text = f"interrupted at t = {run.time:.6g} s"
             warnings.warn(f"simulate: {text}; the result ends there", InterruptedWarning, stacklevel=2)
             return result(text)
@@ -235,7 +235,7 @@ def _start(
     if not n and (elastic is not None or elastic_rate is not None):
         raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")
     try:
-        at_rest = system.hold(matrix)[0] if n and elastic is None else np.zeros(n)
+        at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
         shape = _numbers("elastic", at_rest if elastic is None else elastic, (n,))
         shape_rate = _numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
         return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))

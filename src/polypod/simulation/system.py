@@ -116,7 +116,7 @@ class System:
         found = self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
         return Energies(found.kinetic, found.potential, found.elastic if self.modes else np.zeros_like(found.kinetic))
 
-    def hold(self, pose: Array, wrench: Array | None = None) -> tuple[Array, Array]:
+    def static_equilibrium(self, pose: Array, wrench: Array | None = None) -> tuple[Array, Array]:
         """Elastic coordinates (N,) and actuator forces (n,) at rest in a pose under an external wrench."""
         if self.modes:
             elastic, force = self.model.static_equilibrium(pose, wrench)

@@ -170,7 +170,7 @@ def _add_shape(build: Build, prefix: str, role: Role) -> float:
     """Elastic coordinates and rates, at rest at home unless set; gives the longest step that the modes allow [s]."""
     system = System(build.model, build.friction)
     home = build.model.robot.home.matrix
-    shape, _ = system.hold(home)
+    shape, _ = system.static_equilibrium(home)
     names = [f"mode{k + 1}" for k in range(system.modes)]
     build.variables.add(f"{prefix}elastic", role, names, "1", "elastic coordinate, in the units of its mode", shape)
     build.variables.add(f"{prefix}elastic_rate", role, names, "1/s", "its rate")
