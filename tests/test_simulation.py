@@ -392,6 +392,16 @@ def test_output_interval(model_of: ModelOf) -> None:
         simulate(model, duration=1.0, rate=1000, output=0.0015)
 
 
+@pytest.mark.parametrize(("duration", "output"), [(0.025, 0.01), (3.0, 0.1), (3.0, None)])
+def test_the_last_row_has_the_force_of_its_own_time(model_of: ModelOf, duration: float, output: float | None) -> None:
+    """Where the duration is no multiple of the interval, and where an event ends the run between two rows."""
+    result = simulate(
+        model_of("kim-ryu"), lambda time, seen: np.full(6, time), duration=duration, output=output, friction=False
+    )
+    assert (result.attrs["ended"] == "duration reached") == (duration < 1.0)
+    assert np.array_equal(result.force.values[:, 0], result.time.values)
+
+
 def test_figures_and_animation(tracked: xr.Dataset, tmp_path: Path) -> None:
     from PIL import Image
 
@@ -546,8 +556,12 @@ def test_models_stay_as_they_are_and_go_with_what_was_compiled_for_them() -> Non
         ({"duration": -1.0}, "duration: a number greater than 0"),
         ({"duration": "1"}, "duration: a number greater than 0 is needed, got .1."),
         ({"duration": float("nan")}, "duration: a number greater than 0"),
+        ({"duration": None}, "duration: a number greater than 0"),
         ({"duration": 1.0, "rate": 0.0}, "rate: a number greater than 0"),
         ({"duration": 1.0, "step": -1e-3}, "step: a number greater than 0"),
+        ({"duration": 1.0, "step": 0.0}, "step: a number greater than 0"),
+        ({"duration": 1.0, "reference": "kim-ryu-circle"}, r"reference: a polypod\.motion\.Trajectory .* got str"),
+        ({"duration": 1.0, "twist": 1j * np.ones(6)}, "twist: an array of numbers"),
         ({"duration": 1.0, "delay": -1.0}, "delay: at least 0 s"),
         ({"duration": 1.0, "delay": 0.01}, "delay: only sampled forces"),
         ({"duration": 1.0, "breaks": [2.0]}, r"breaks: times in \[0, 1\] s"),

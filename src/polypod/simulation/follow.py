@@ -24,6 +24,7 @@ from ..symbols.fixed_point import converged
 from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, Slope, Stage, runge_kutta
 from .dynamics import Dynamics
 from .elastic_spectrum import ElasticSpectrum, prescribed_motion_spectrum
+from .signals import finite_numbers
 from .system import System
 
 MAX_STEPS = 5_000_000
@@ -79,8 +80,10 @@ def follow(
     if not vibration:
         return _steady(model, motion, loads, friction)
     first = motion.pose[0], motion.twist[0], motion.acceleration[0], loads[0]
-    shape = model.steady_shape(*first, friction).elastic if elastic is None else _row("elastic", elastic, model)
-    rate = np.zeros_like(shape) if elastic_rate is None else _row("elastic_rate", elastic_rate, model)
+    n = model.modes.count
+    steady = model.steady_shape(*first, friction).elastic if elastic is None else elastic
+    shape = finite_numbers("elastic", steady, (n,))
+    rate = np.zeros(n) if elastic_rate is None else finite_numbers("elastic_rate", elastic_rate, (n,))
     longest = float(np.diff(t).max())
     spectrum = prescribed_motion_spectrum(model, motion, loads, shape, friction)
     substeps = _substeps(spectrum, step, longest, float(t[-1] - t[0]))
@@ -98,7 +101,7 @@ def follow(
         ends = fine[begin : begin + block + 1]
         rows += stepper.through(ends, rows[-1])
         progress(float(ends[-1]))
-    found, n = np.array(rows)[::parts], len(shape)
+    found = np.array(rows)[::parts]
     q, qdot = found[:, :n], found[:, n:]
     at = motion.pose, motion.twist, motion.acceleration, loads, friction
     forces = model.inverse_dynamics(*at, elastic=q, elastic_rate=qdot, errors="raise")
@@ -264,10 +267,3 @@ def _times(times: ArrayLike) -> Array:
     if t.ndim != 1 or len(t) < 2 or not (np.isfinite(t).all() and (np.diff(t) > 0).all()):
         raise InputError(f"times: at least two growing times [s] are needed, got {np.array2string(t, threshold=6)}")
     return t
-
-
-def _row(name: str, value: ArrayLike, model: Model) -> Array:
-    row, count = np.array(value, dtype=np.float64), model.modes.count
-    if row.shape != (count,) or not np.isfinite(row).all():
-        raise InputError(f"{name}: {count} finite numbers are needed, got shape {row.shape}")
-    return row

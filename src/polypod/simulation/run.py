@@ -40,6 +40,7 @@ class Run:
     time: float = 0.0
 
     def __post_init__(self) -> None:
+        self._continuous = False
         self._commanded = self._force_acting = np.zeros(len(self.stepper.system.actuators))
         self._wrench_acting = np.zeros(6)
 
@@ -61,10 +62,11 @@ class Run:
                 inputs = Inputs(Constant(applied), self.wrench)
                 for step in self.integrator.steps(self.stepper, inputs, a, b, self.snapshot, whole=True):
                     self._accept(step, None)
-        self.record_last()
+        self._record_end()
 
     def run_continuous(self, ends: list[float], output: float | None) -> None:
         """Force and wrench act as functions of time and state, from each of ``ends`` to the next."""
+        self._continuous = True
         saturated = Saturated(self.force, self.actuators)
         self._record_row(self.time, self.snapshot)
         for end in ends:
@@ -75,7 +77,7 @@ class Run:
                 self._accept(step, output)
                 if output is None:
                     self._record_row(self.time, self.snapshot)
-        self.record_last()
+        self._record_end()
 
     def _accept(self, step: Step, output: float | None) -> None:
         """Events, then the step's end as the new state."""
@@ -90,7 +92,7 @@ class Run:
             self.record.events.append(event)
             if action == "stop":
                 self.time, self.snapshot = event.time, snapshot
-                self.record_last()
+                self._record_end()
                 raise StoppedError(event)
         self.time, self.snapshot = step.end, step.snapshot
         self.report_time(self.time)
@@ -103,7 +105,17 @@ class Run:
         self._wrench_acting = self.wrench.at(time, seen)
         self.record.add(time, snapshot, self._commanded, self._force_acting, self._wrench_acting)
 
+    def _record_end(self) -> None:
+        """The state reached, if it is not in the record yet, with what acts there; in a sampled run that is held."""
+        if self._continuous and self._unrecorded:
+            self._record_row(self.time, self.snapshot)
+        self.record_last()
+
     def record_last(self) -> None:
-        """The state reached, if it is not in the record yet, with what acted last."""
-        if self.time > self.record.last_time + 1e-12 * max(1.0, self.time):
+        """The state reached, if it is not in the record yet, with what acted last: force and wrench are not asked."""
+        if self._unrecorded:
             self.record.add(self.time, self.snapshot, self._commanded, self._force_acting, self._wrench_acting)
+
+    @property
+    def _unrecorded(self) -> bool:
+        return self.time > self.record.last_time + 1e-12 * max(1.0, self.time)

@@ -26,7 +26,7 @@ from .progress import progress_bar
 from .record import Record, Sample
 from .result import energy_fault, result_dataset
 from .run import Run, StoppedError
-from .signals import Signal, SignalLike, signal
+from .signals import Signal, SignalLike, finite_numbers, signal
 from .snapshot import Snapshot
 from .system import Stepper, System
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # More rows than these are a slip of a digit rather than a wish.
-MOST_SAMPLES = 20_000_000
+MAX_SAMPLES = 20_000_000
 STEP = 1e-3
 
 
@@ -101,7 +101,8 @@ def simulate(
     wanted = _reference(reference, force, rate)
     start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
     how = method or (FIXED if rate is not None else "DOP853")
-    integrator = Integrator(how, _step(step, system, start) if how == FIXED else step or STEP, rtol, atol)
+    given = STEP if step is None else step
+    integrator = Integrator(how, _step(step, system, start) if how == FIXED else given, rtol, atol)
     forces = signal("force", force, tuple(a.name for a in system.actuators))
     wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
     _check_sampling(forces, wrenches, rate, delay)
@@ -163,12 +164,12 @@ class _Timing:
     def __init__(self, duration: float, rate: float | None, breaks: Sequence[float], output: float | None) -> None:
         for name, value in (("duration", duration), ("rate", rate), ("output", output)):
             real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-            if value is not None and not (real and np.isfinite(value) and value > 0):
+            if (value is not None or name == "duration") and not (real and np.isfinite(value) and value > 0):
                 raise InputError(f"{name}: a number greater than 0 is needed, got {value!r}")
         self.duration = float(duration)
         density = max(1 / output if output else 0.0, rate or 0.0)
-        if duration * density > MOST_SAMPLES:
-            raise InputError(f"duration: {duration:g} s are {duration * density:.3g} samples; at most {MOST_SAMPLES}")
+        if duration * density > MAX_SAMPLES:
+            raise InputError(f"duration: {duration:g} s are {duration * density:.3g} samples; at most {MAX_SAMPLES}")
         times = np.asarray(list(breaks), dtype=np.float64)
         if times.size and not ((times >= 0) & (times <= duration)).all():
             raise InputError(f"breaks: times in [0, {duration:g}] s are needed, got {times.tolist()}")
@@ -198,7 +199,13 @@ def _step(step: float | None, system: System, start: Snapshot) -> float:
 
 
 def _reference(reference: Reference | Trajectory | None, force: SignalLike, rate: float | None) -> Reference | None:
+    if reference is not None and not isinstance(reference, (Reference, Trajectory)):
+        raise InputError(
+            "reference: a polypod.motion.Trajectory or a polypod.control.Reference is needed, got "
+            f"{type(reference).__name__}"
+        )
     found = getattr(force, "reference", None) if reference is None else reference
+    # a function of a program's own may have something else by that name
     return reference_of(found, rate or 1000.0) if isinstance(found, (Reference, Trajectory)) else None
 
 
@@ -224,10 +231,10 @@ def _start(
     system = stepper.system
     first = None if reference is None else reference.at(0.0)
     home: Array = model.robot.home.matrix if first is None else first.pose
-    matrix = _numbers("pose", home if pose is None else pose_matrix(pose), (4, 4))
+    matrix = finite_numbers("pose", home if pose is None else pose_matrix(pose), (4, 4))
     matrix = exact_poses(matrix[None], "pose", False)[0]
     given = (np.zeros(6) if first is None else first.twist) if twist is None else twist
-    velocity = _numbers("twist", given, (6,))
+    velocity = finite_numbers("twist", given, (6,))
     if not system.freedoms.full:
         matrix = model.own_motion.exact_poses(matrix[None], "pose", False)[0]
         model.own_motion.check_motion(matrix[None], velocity[None], None, False)
@@ -236,18 +243,8 @@ def _start(
         raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")
     try:
         at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
-        shape = _numbers("elastic", at_rest if elastic is None else elastic, (n,))
-        shape_rate = _numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
+        shape = finite_numbers("elastic", at_rest if elastic is None else elastic, (n,))
+        shape_rate = finite_numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
         return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))
     except StateError as error:
         raise InputError(f"pose: the robot cannot start there: {error}") from error
-
-
-def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: an array of numbers is needed, got {type(value).__name__}") from error
-    if array.shape != shape or not np.isfinite(array).all():
-        raise InputError(f"{name}: finite numbers of shape {shape} are needed, got {array.tolist()}")
-    return array
