@@ -16,7 +16,7 @@ from ..arrays import Array
 from ..description.quantities import Number
 from ..errors import InputError
 from .checks import ROUNDING
-from .contract import Beyond, Coordinates
+from .contract import Coordinates, HigherDerivatives
 from .fields import Duration
 from .kinds import Family, Kind, any_of
 
@@ -40,7 +40,7 @@ class Law(Kind):
         """The largest sdot [1/s] of moves that last ``duration`` (...) [s], at any instant; None: not known."""
         return None
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond | None:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives | None:
         """The third derivative (n,) of s at times t (n,), and bounds of the fourth within t +- half; None: not known.
 
         No interval reaches beyond a corner.
@@ -72,7 +72,7 @@ class ConstantSpeed(Law):
     def evaluate(self, t: Array, duration: Array) -> Coordinates:
         return Coordinates(t / duration, 1 / duration, np.zeros_like(t))
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives:
         return np.zeros_like(t), np.zeros_like(t)
 
     def peak(self, duration: Array) -> Array:
@@ -92,7 +92,7 @@ class Quintic(Law):
         s = np.where(u > 0.5, 1 - part, part)
         return Coordinates(s, 30 * (u * (1 - u)) ** 2 / duration, 60 * u * (1 - u) * (1 - 2 * u) / duration**2)
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives:
         u = t / duration
         third, fourth = 60 * (1 - 6 * u * (1 - u)), 360 * np.abs(2 * u - 1) + 720 * half / duration
         return third / duration**3, fourth / duration**4
@@ -110,7 +110,7 @@ class Cosine(Law):
         w = np.pi / duration
         return Coordinates(np.sin(w * t / 2) ** 2, w * np.sin(w * t) / 2, w * w * np.cos(w * t) / 2)
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives:
         w = np.pi / duration
         return -(w**3) * np.sin(w * t) / 2, w**4 / 2
 
@@ -149,7 +149,7 @@ class Trapezoid(Law):
         rise = np.minimum(self.ramp, duration / 2)
         return np.where(duration - 2 * rise <= ROUNDING * duration, duration / 2, rise)
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives:
         return np.zeros_like(t), np.zeros_like(t)
 
     def corners(self, duration: float) -> tuple[float, ...]:

@@ -151,11 +151,11 @@ class _Judge:
     def _rows(self, low: Array, high: Array) -> _Rows:
         t = 0.5 * (low + high)
         half = np.maximum(high - t, t - low) * (1 + _SLACK) + _SLACK * self.trajectory.duration
-        course = self.trajectory.course(t, half)
-        if course is None:
+        expansion = self.trajectory.expansion(t, half)
+        if expansion is None:
             raise InputError("the motion is a function of which no derivatives are known")
         motion = self.trajectory.at(t)
-        found = self.along.over(course, self.wrench, t, half, motion.pose)
+        found = self.along.over(expansion, self.wrench, t, half, motion.pose)
         wrench = None if self.wrench is None else self.wrench.at(motion)
         force = self.model.inverse_dynamics(*motion[1:], wrench, self.friction, errors="nan")
         with np.errstate(invalid="ignore", over="ignore"):

@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ..checks import CLOSE, same_duration
 from ..columns import Column
-from ..contract import Beyond, Coordinates, Path, matched
+from ..contract import Coordinates, HigherDerivatives, Path, matched
 from ..tables import one_clock
 from .base import AnyPath, PathKind
 
@@ -56,8 +56,8 @@ class CombinedPath(PathKind):
         parts = tuple(matched(f"parts.{number}", part, own) for number, (part, own) in pairs)
         return self.model_copy(update={"parts": parts})
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
-        found = [beyond for part in self.parts if (beyond := part.beyond(t, half)) is not None]
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
+        found = [higher for part in self.parts if (higher := part.higher_derivatives(t, half)) is not None]
         if len(found) < len(self.parts):
             return None
         third, fourth = (self._at_once([of[k] for of in found], t) for k in range(2))
@@ -164,10 +164,10 @@ class Piecewise(CombinedPath):
                 whole[rows] = piece
         return Coordinates(*(whole.reshape(t.shape + self.shape) for whole in result))
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
         result = np.empty(t.shape + self.shape), np.empty(t.shape + self.shape)
         for part, rows, local in self._turns(t):
-            found = part.beyond(local, half[rows])
+            found = part.higher_derivatives(local, half[rows])
             if found is None:
                 return None
             for whole, piece in zip(result, found, strict=True):

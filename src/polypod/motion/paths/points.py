@@ -15,10 +15,10 @@ from ...description.file_names import FileName
 from ...errors import InputError
 from ..checks import knots, scalar_or_vector
 from ..columns import Column
-from ..contract import Beyond, Coordinates, even_pieces
-from ..fastest_rate import beyond_of, peak_of
+from ..contract import Coordinates, HigherDerivatives, even_pieces
 from ..fields import Accelerations, Duration, MaybeNumbers, MaybeTimes, Numbers, Velocities
 from ..laws import QUINTIC, AnyLaw, Law
+from ..polynomial_bounds import polynomial_higher_derivatives, polynomial_peak
 from ..tables import Table, read_table
 from .base import PathKind
 
@@ -74,8 +74,8 @@ class Line(PathKind):
     def pieces(self) -> Array:
         return np.concatenate([super().pieces, corner_pieces(np.array([0.0, self.duration]), self._law)])
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
-        found = self._law.beyond(t, np.full_like(t, self.duration), half)
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
+        found = self._law.higher_derivatives(t, np.full_like(t, self.duration), half)
         if found is None:
             return None
         third, fourth = found
@@ -184,13 +184,13 @@ class Through(PointPath):
     def pieces(self) -> Array:
         return np.concatenate([super().pieces, corner_pieces(self._times, self.law)])
 
-    def progress_beyond(self, t: Array, half: Array) -> Beyond | None:
+    def progress_higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
         """Third derivative (n,) of the progress, and bounds of the fourth within t +- half."""
         i = np.searchsorted(self._times[1:-1], t, side="right")
-        return self.law.beyond(t - self._times[i], np.diff(self._times)[i], half)
+        return self.law.higher_derivatives(t - self._times[i], np.diff(self._times)[i], half)
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
-        found = self.progress_beyond(t, half)
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
+        found = self.progress_higher_derivatives(t, half)
         if found is None:
             return None
         step = np.diff(self._points, axis=0)[np.searchsorted(self._times[1:-1], t, side="right")]
@@ -235,9 +235,9 @@ class Spline(PointPath):
     def evaluate(self, t: Array) -> Coordinates:
         return Coordinates(*(self._curve(t, nu) for nu in range(3)))
 
-    def beyond(self, t: Array, half: Array) -> Beyond:
-        return beyond_of(self._curve, 5, t, half)
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives:
+        return polynomial_higher_derivatives(self._curve, 5, t, half)
 
     @property
     def peak(self) -> Array:
-        return peak_of(self._curve, self._times, 5)
+        return polynomial_peak(self._curve, self._times, 5)

@@ -14,7 +14,7 @@ from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import same_duration, unit
 from ..columns import Column
-from ..contract import Course, Motion, Path, Peak, matched
+from ..contract import Motion, MotionExpansion, Path, Peak, matched
 from ..fields import Axis
 from ..paths.base import AnyPath
 from ..tables import one_clock
@@ -66,12 +66,14 @@ class AxisTurn(Placed):
         velocity, turning = self._position.peak, self._angle.peak
         return None if velocity is None or turning is None else Peak(velocity, float(turning[0]))
 
-    def placed_course(self, t: Array, half: Array) -> Course | None:
+    def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
         position, angle = self._position.expansion(t, half), self._angle.expansion(t, half)
         if position is None or angle is None:
             return None
-        numbers = np.concatenate([self._axis, self._rotation.ravel()])
-        return Course(np.concatenate([position, angle], axis=-1), np.tile(numbers, (len(t), 1)), turned_about)
+        constants = np.concatenate([self._axis, self._rotation.ravel()])
+        return MotionExpansion(
+            np.concatenate([position, angle], axis=-1), np.tile(constants, (len(t), 1)), turned_about
+        )
 
     def placed(self, t: Array) -> Motion:
         angle, rate, acc = (derivative.reshape(t.shape) for derivative in self._angle.evaluate(t))

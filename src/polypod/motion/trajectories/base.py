@@ -14,7 +14,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ...symbols.vectors import Frame, skew
 from ..columns import Column
-from ..contract import Course, Motion, Peak, Trajectory
+from ..contract import Motion, MotionExpansion, Peak, Trajectory
 from ..kinds import Family, Kind, any_of
 from ..paths.base import PathKind
 
@@ -52,11 +52,11 @@ class Placed(TrajectoryKind):
         """The motion with angles in this order, unless it states its own."""
         return self
 
-    def course(self, t: Array, half: Array) -> Course | None:
-        return None if self.relative_to == "home" else self.placed_course(t, half)
+    def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        return None if self.relative_to == "home" else self.placed_expansion(t, half)
 
-    def placed_course(self, t: Array, half: Array) -> Course | None:
-        """The same of :meth:`course`."""
+    def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        """The expansion as the numbers say, whatever they count from."""
         return None
 
     def evaluate(self, t: Array) -> Motion:
@@ -90,14 +90,14 @@ class FromHome(Trajectory):
     def peak(self) -> Peak | None:
         return self.inner.peak
 
-    def course(self, t: Array, half: Array) -> Course | None:
-        inner = self.inner.course(t, half)
+    def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        inner = self.inner.expansion(t, half)
         if inner is None or inner.pose is None:
             return None
         base = inner.pose
 
-        def pose(c: ca.SX, numbers: ca.SX) -> Frame:
-            frame = base(c, numbers)
+        def pose(c: ca.SX, constants: ca.SX) -> Frame:
+            frame = base(c, constants)
             return Frame(frame.origin + ca.DM(self.home[:3, 3]), frame.axes @ ca.DM(self.home[:3, :3]))
 
         return inner._replace(pose=pose)
@@ -110,11 +110,11 @@ class FromHome(Trajectory):
         return motion._replace(pose=pose)
 
 
-def turned_about(c: ca.SX, numbers: ca.SX) -> Frame:
-    """The frame at c[:3], turned by c[3] about an axis from a rotation: ``numbers`` (12) are axis and rotation."""
-    tilde = skew(numbers[:3])
+def turned_about(c: ca.SX, constants: ca.SX) -> Frame:
+    """The frame at c[:3], turned by c[3] about an axis from a rotation: ``constants`` (12) are axis and rotation."""
+    tilde = skew(constants[:3])
     turn = ca.SX.eye(3) + ca.sin(c[3]) * tilde + (1 - ca.cos(c[3])) * (tilde @ tilde)
-    return Frame(c[:3], turn @ ca.reshape(numbers[3:], 3, 3).T)
+    return Frame(c[:3], turn @ ca.reshape(constants[3:], 3, 3).T)
 
 
 def checked_convention(convention: str | None) -> str | None:

@@ -12,7 +12,7 @@ from pydantic import PrivateAttr
 from ...arrays import Array
 from ...errors import InputError
 from ...symbols.vectors import Frame, skew
-from ..contract import Course, Motion, Path, Peak, matched
+from ..contract import Motion, MotionExpansion, Path, Peak, matched
 from ..paths.base import AnyPath
 from .base import ANGLES, POSITION, Placed, assembled, checked_convention
 
@@ -67,11 +67,11 @@ class Euler(Placed):
         # the first and the third axis may coincide, the second is square to both
         return Peak(peak[:3], float(np.hypot(peak[3] + peak[5], peak[4])))
 
-    def placed_course(self, t: Array, half: Array) -> Course | None:
+    def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
         expansion = self._path.expansion(t, half)
-        return None if expansion is None else Course(expansion, np.zeros((len(t), 0)), self._pose)
+        return None if expansion is None else MotionExpansion(expansion, np.zeros((len(t), 0)), self._pose)
 
-    def _pose(self, c: ca.SX, numbers: ca.SX) -> Frame:
+    def _pose(self, c: ca.SX, constants: ca.SX) -> Frame:
         """The platform's frame in symbols."""
         assert self.convention is not None
         turns = [_turn("xyz".index(name), c[3 + k]) for k, name in enumerate(self.convention.lower())]

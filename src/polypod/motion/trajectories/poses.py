@@ -20,7 +20,7 @@ from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
 from ..checks import finite
 from ..columns import Column
-from ..contract import Course, Motion, Peak
+from ..contract import Motion, MotionExpansion, Peak
 from ..fields import Seconds
 from ..laws import QUINTIC, AnyLaw, Law
 from ..paths.points import Through
@@ -191,14 +191,14 @@ class Poses(Placed):
         velocity, progress = self._position.peak, self._position.peaks
         return None if velocity is None or progress is None else Peak(velocity, float((self._angles * progress).max()))
 
-    def placed_course(self, t: Array, half: Array) -> Course | None:
-        position, beyond = self._position.expansion(t, half), self._position.progress_beyond(t, half)
-        if position is None or beyond is None:
+    def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        position, higher = self._position.expansion(t, half), self._position.progress_higher_derivatives(t, half)
+        if position is None or higher is None:
             return None
         i, progress = self._position.progress(t)
-        angle = np.stack([*progress, *beyond])[..., None] * self._angles[i][:, None]
-        numbers = np.concatenate([self._axes[i], self._rotations[i].reshape(-1, 9)], axis=-1)
-        return Course(np.concatenate([position, angle], axis=-1), numbers, turned_about)
+        angle = np.stack([*progress, *higher])[..., None] * self._angles[i][:, None]
+        constants = np.concatenate([self._axes[i], self._rotations[i].reshape(-1, 9)], axis=-1)
+        return MotionExpansion(np.concatenate([position, angle], axis=-1), constants, turned_about)
 
     def placed(self, t: Array) -> Motion:
         if self.convention is None and self._needs_order:
