@@ -23,7 +23,7 @@ def polynomial_peak(curve: Any, breaks: Array, degree: int) -> Array:
     span = np.diff(breaks)
     middles = breaks[:-1, None] + span[:, None] * (np.arange(_CELLS) + 0.5) / _CELLS
     reach = (0.5 * span / _CELLS)[:, None]
-    bound: Array = np.zeros((len(span), 1))
+    bound: Array = np.zeros((len(span), np.size(curve(breaks[0]))))
     for order in range(degree, 0, -1):
         values = np.abs(curve(middles, order)).reshape(len(span), _CELLS, -1).max(axis=1)
         bound = values + reach * bound

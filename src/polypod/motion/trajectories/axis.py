@@ -70,10 +70,8 @@ class AxisTurn(Placed):
         position, angle = self._position.expansion(t, half), self._angle.expansion(t, half)
         if position is None or angle is None:
             return None
-        constants = np.concatenate([self._axis, self._rotation.ravel()])
-        return MotionExpansion(
-            np.concatenate([position, angle], axis=-1), np.tile(constants, (len(t), 1)), turned_about
-        )
+        constants = np.tile(np.concatenate([self._axis, self._rotation.ravel()]), (len(t), 1))
+        return MotionExpansion(np.concatenate([position, angle], axis=-1), constants, turned_about)
 
     def placed(self, t: Array) -> Motion:
         angle, rate, acc = (derivative.reshape(t.shape) for derivative in self._angle.evaluate(t))
