@@ -16,7 +16,7 @@ from .checks import ROUNDING
 from .contract import Trajectory
 
 DEFAULT_RATE = 200.0
-MOST_SAMPLES = 2_000_000
+MAX_SAMPLES = 2_000_000
 """More are a slip of a digit rather than a wish: they would take gigabytes."""
 
 
@@ -29,12 +29,12 @@ def sample_times(trajectory: Trajectory, rate: float = DEFAULT_RATE, also: Array
     pieces = pieces[pieces[:, 2] > 0]
     if not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate}")
-    if duration * rate + 1 > MOST_SAMPLES:
+    if duration * rate + 1 > MAX_SAMPLES:
         count = f"{duration * rate + 1:.7g}"
-        raise InputError(f"rate: {rate:g}/s for {duration:g} s are {count} samples; at most {MOST_SAMPLES}")
-    if pieces[:, 2].sum() > MOST_SAMPLES:
+        raise InputError(f"rate: {rate:g}/s for {duration:g} s are {count} samples; at most {MAX_SAMPLES}")
+    if pieces[:, 2].sum() > MAX_SAMPLES:
         raise InputError(
-            f"trajectory: its points and periods need {pieces[:, 2].sum():.7g} samples; at most {MOST_SAMPLES}"
+            f"trajectory: its points and periods need {pieces[:, 2].sum():.7g} samples; at most {MAX_SAMPLES}"
         )
     even = np.linspace(0.0, duration, max(round(duration * rate), 1) + 1)
     within = np.searchsorted(even, pieces[:, 1], "left") - np.searchsorted(even, pieces[:, 0], "right") + 1
