@@ -36,7 +36,7 @@ class Cells(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """Places of the columns to read among ``width``, factors to SI, what stands between them; if cells may miss."""
+    """Columns to read, their places among ``width``, factors to SI, the delimiter, and whether cells may be missing."""
 
     columns: tuple[Column, ...]
     places: list[int]
@@ -103,12 +103,12 @@ def _header(
 def _with_decimal_points(path: Path, layout: _Layout, rows: list[Row]) -> list[Row]:
     """Rows with decimal points, where columns are not separated by commas and numbers have decimal commas."""
 
-    def first(sign: str) -> int | None:
-        """The first line that has a sign in a column to read."""
+    def first(character: str) -> int | None:
+        """Number of the first line with this character in a column to read."""
         for number, text in rows:
-            if sign in text:
+            if character in text:
                 cells = text.split(layout.delimiter)
-                if any(sign in cells[place] for place in layout.places if place < len(cells)):
+                if any(character in cells[place] for place in layout.places if place < len(cells)):
                     return number
         return None
 

@@ -173,7 +173,7 @@ class Along:
         if wrench is None:
             return [components]
         given, at = ca.SX.sym("components", 6), ca.SX.sym("pose", 16)
-        graph = Graph.of(ca.Function("wrench", [given, at], [wrench.in_symbols(given, frame_of(at).axes)]))
+        graph = Graph.of(ca.Function("wrench", [given, at], [wrench.symbolic(given, frame_of(at).axes)]))
         return modelled(graph, [components, pose])
 
     def _directions(self, motion: list[list[Affine]]) -> list[Affine]:

@@ -111,7 +111,9 @@ class _Judge:
         if task.trajectory is None:
             raise InputError("bare arrays have nothing between them")
         load = getattr(task.load, "__self__", None)
-        if (task.load is not None or task.wrench is not None) and not (isinstance(load, Wrench) and load.straight):
+        if (task.load is not None or task.wrench is not None) and not (
+            isinstance(load, Wrench) and load.piecewise_linear
+        ):
             raise InputError("the wrench is a function of a program's own, of which there are no bounds")
         self.model, self.task, self.trajectory, self.friction = model.rigid, task, task.trajectory, friction
         self.wrench = load if isinstance(load, Wrench) else None
