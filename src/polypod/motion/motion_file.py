@@ -47,8 +47,8 @@ class Task:
         ``load`` is a function of the motion that gives the wrench (n, 6) at the platform's origin, base axes; that of
         a :class:`Wrench` is its ``at``.
         """
-        pushed = getattr(load, "__self__", None)
-        breaks = pushed.breaks if isinstance(pushed, Wrench) else ()
+        described = _described(load)
+        breaks = () if described is None else described.breaks
         motion = trajectory.at(sample_times(trajectory, rate, breaks))
         return Task(name, motion, None if load is None else load(motion), trajectory, load)
 
@@ -56,6 +56,16 @@ class Task:
     def time(self) -> Array:
         """Times (n,) [s]."""
         return self.motion.time
+
+    @property
+    def described_wrench(self) -> Wrench | None:
+        """The :class:`Wrench` whose ``at`` is the ``load``; None without one, or for a function of a program's own."""
+        return _described(self.load)
+
+
+def _described(load: Callable[[Motion], Array] | None) -> Wrench | None:
+    owner = getattr(load, "__self__", None)
+    return owner if isinstance(owner, Wrench) else None
 
 
 class MotionFile(Data):

@@ -17,7 +17,6 @@ from ...errors import InputError
 from ...legs.contract import SMALLEST_MARGIN
 from ...model import Model
 from ...motion import Task
-from ...motion.wrench import Wrench
 from .along import Along
 from .lines import Lines
 from .verdict import in_ranges
@@ -110,13 +109,11 @@ class _Judge:
     def __init__(self, model: Model, task: Task, friction: bool) -> None:
         if task.trajectory is None:
             raise InputError("bare arrays have nothing between them")
-        load = getattr(task.load, "__self__", None)
-        if (task.load is not None or task.wrench is not None) and not (
-            isinstance(load, Wrench) and load.piecewise_linear
-        ):
+        wrench, loaded = task.described_wrench, task.load is not None or task.wrench is not None
+        if loaded and not (wrench is not None and wrench.piecewise_linear):
             raise InputError("the wrench is a function of a program's own, of which there are no bounds")
         self.model, self.task, self.trajectory, self.friction = model.rigid, task, task.trajectory, friction
-        self.wrench = load if isinstance(load, Wrench) else None
+        self.wrench = wrench
         self.along = Along(self.model, friction)
         mechanism = self.model.kernels.mechanism
         self.ranges = mechanism.limit_ranges
