@@ -55,13 +55,12 @@ class Law(Kind):
         """How long the law takes over a distance [m or rad] by itself [s]; None if a duration must be given."""
         return None
 
-    def over(self, distance: float, duration: float) -> Law:
+    def fitted(self, distance: float, duration: float) -> Law:
         """The law with its numbers fixed for a distance and a duration; an InputError if there is none."""
         return self
 
-    def between(self, times: Array) -> Law:
-        """The law from each of ``times`` (n,) to the next; an InputError if there is none."""
-        return self
+    def check_times(self, times: Array) -> None:
+        """Raise an InputError if the law cannot go from each of ``times`` (n,) to the next."""
 
 
 class ConstantSpeed(Law):
@@ -164,9 +163,10 @@ class Trapezoid(Law):
             return None
         return self.ramp + distance / self.speed
 
-    def over(self, distance: float, duration: float) -> Law:
+    def fitted(self, distance: float, duration: float) -> Law:
         if self.speed is None:
-            return self.between(np.array([0.0, duration]))
+            self.check_times(np.array([0.0, duration]))
+            return self
         rise = duration - distance / self.speed
         if self.ramp is not None and abs(rise - self.ramp) > ROUNDING * duration:
             got = f"duration={duration:.12g}, ramp={self.ramp:.12g}, speed={self.speed:.12g}"
@@ -176,13 +176,12 @@ class Trapezoid(Law):
             raise InputError(self._no_trapezoid(distance, duration, rise))
         return Trapezoid(ramp=rise)
 
-    def between(self, times: Array) -> Law:
+    def check_times(self, times: Array) -> None:
         if self.speed is not None:
             raise InputError("law.speed: the times of the points fix the speeds; give the trapezoid's ramp only")
         shortest = float(np.diff(times).min())
         if self.ramp is not None and self.ramp > shortest * (0.5 + ROUNDING):
             raise InputError(f"law.ramp: must be at most half the duration {shortest:.12g} s, got {self.ramp:.12g} s")
-        return self
 
     def _no_trapezoid(self, distance: float, duration: float, rise: float) -> str:
         """Why no such trapezoid exists, and what the numbers may be."""

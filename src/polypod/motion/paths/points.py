@@ -59,7 +59,7 @@ class Line(PathKind):
             raise InputError(f"end: needs as many numbers as start, got {self.end} for {self.start}")
         self._step = end - self._start
         distance = _distance(self.start, self.end)
-        self._law = self.law.over(distance, self.duration) if distance else QUINTIC  # any law stays where it is
+        self._law = self.law.fitted(distance, self.duration) if distance else QUINTIC  # any law stays where it is
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -167,7 +167,7 @@ class Through(PointPath):
 
     def _arrange(self) -> None:
         super()._arrange()
-        self.law.between(self._times)
+        self.law.check_times(self._times)
 
     def progress(self, t: Array) -> tuple[NDArray[np.intp], Coordinates]:
         """The line (...) that each time falls in, at a point the later one, and how far along it the path is."""

@@ -18,7 +18,7 @@ from ..contract import Motion, MotionExpansion, Path, Peak, matched
 from ..fields import Axis
 from ..paths.base import AnyPath
 from ..tables import one_clock
-from .base import POSITION, Placed, assembled, turned_about
+from .base import POSITION, Placed, make_motion, rotated_frame
 
 
 class AxisTurn(Placed):
@@ -71,9 +71,9 @@ class AxisTurn(Placed):
         if position is None or angle is None:
             return None
         constants = np.tile(np.concatenate([self._axis, self._rotation.ravel()]), (len(t), 1))
-        return MotionExpansion(np.concatenate([position, angle], axis=-1), constants, turned_about)
+        return MotionExpansion(np.concatenate([position, angle], axis=-1), constants, rotated_frame)
 
     def placed(self, t: Array) -> Motion:
         angle, rate, acc = (derivative.reshape(t.shape) for derivative in self._angle.evaluate(t))
         omega, alpha = rate[..., None] * self._axis, acc[..., None] * self._axis
-        return assembled(t, turn(self._axis, angle) @ self._rotation, self._position.evaluate(t), omega, alpha)
+        return make_motion(t, turn(self._axis, angle) @ self._rotation, self._position.evaluate(t), omega, alpha)

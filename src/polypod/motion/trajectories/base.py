@@ -48,7 +48,7 @@ class Placed(TrajectoryKind):
     def placed(self, t: Array) -> Motion:
         """The motion as the numbers say, whatever they count from."""
 
-    def ordered(self, convention: str) -> Placed:
+    def with_convention(self, convention: str) -> Placed:
         """The motion with angles in this order, unless it states its own."""
         return self
 
@@ -65,7 +65,7 @@ class Placed(TrajectoryKind):
         return self.placed(t)
 
     def for_model(self, model: Model) -> Trajectory:
-        motion = self.ordered(model.robot.euler)
+        motion = self.with_convention(model.robot.euler)
         if self.relative_to == "base":
             return motion
         return FromHome(motion.model_copy(update={"relative_to": "base"}), model.robot.home.matrix)
@@ -110,21 +110,20 @@ class FromHome(Trajectory):
         return motion._replace(pose=pose)
 
 
-def turned_about(c: ca.SX, constants: ca.SX) -> Frame:
+def rotated_frame(c: ca.SX, constants: ca.SX) -> Frame:
     """The frame at c[:3], turned by c[3] about an axis from a rotation: ``constants`` (12) are axis and rotation."""
     tilde = skew(constants[:3])
     turn = ca.SX.eye(3) + ca.sin(c[3]) * tilde + (1 - ca.cos(c[3])) * (tilde @ tilde)
     return Frame(c[:3], turn @ ca.reshape(constants[3:], 3, 3).T)
 
 
-def checked_convention(convention: str | None) -> str | None:
-    """An order of Euler angles, or None for the robot's."""
+def check_convention(convention: str | None) -> None:
+    """Raise for what is no order of Euler angles, nor None for the robot's."""
     if convention is not None and convention not in CONVENTIONS:
         raise InputError(f"convention: must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
-    return convention
 
 
-def assembled(t: Array, rotation: Array, position: tuple[Array, ...], omega: Array, alpha: Array) -> Motion:
+def make_motion(t: Array, rotation: Array, position: tuple[Array, ...], omega: Array, alpha: Array) -> Motion:
     """The motion of rotations (..., 3, 3), a position with its derivatives, and angular velocity and acceleration."""
     pose = np.zeros((*t.shape, 4, 4))
     pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = rotation, position[0], 1.0

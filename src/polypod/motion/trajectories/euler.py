@@ -14,7 +14,7 @@ from ...errors import InputError
 from ...symbols.vectors import Frame, skew
 from ..contract import Motion, MotionExpansion, Path, Peak, matched
 from ..paths.base import AnyPath
-from .base import ANGLES, POSITION, Placed, assembled, checked_convention
+from .base import ANGLES, POSITION, Placed, check_convention, make_motion
 
 
 class Euler(Placed):
@@ -33,7 +33,7 @@ class Euler(Placed):
         if self.path.shape != (6,):
             got = self.path.count
             raise InputError(f"path: needs six coordinates, x y z and three angles, got {got}{self._stacked(got)}")
-        checked_convention(self.convention)
+        check_convention(self.convention)
         self._path = matched("path", self.path, (*POSITION, *ANGLES))
 
     def _stacked(self, count: int) -> str:
@@ -56,7 +56,7 @@ class Euler(Placed):
     def clock(self) -> float | None:
         return self.path.clock
 
-    def ordered(self, convention: str) -> Euler:
+    def with_convention(self, convention: str) -> Euler:
         return self if self.convention else self.model_copy(update={"convention": convention})
 
     @property
@@ -99,7 +99,7 @@ class Euler(Placed):
             c, s = np.cos(angle[k]), np.sin(angle[k])
             one[:], other[:] = c * one + s * other, c * other - s * one
         position = (x[..., :3], xdot[..., :3], xddot[..., :3])
-        return assembled(
+        return make_motion(
             t, np.moveaxis(rotation, (0, 1), (-2, -1)), position, np.moveaxis(omega, 0, -1), np.moveaxis(alpha, 0, -1)
         )
 
