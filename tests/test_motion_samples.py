@@ -48,10 +48,11 @@ trajectory:
 """
 
 
-def test_thirty_metres_between_two_samples_are_seen(tmp_path):
-    """The two samples of this rate are both home."""
+@pytest.mark.parametrize("time", ["1", "1000 ms"])
+def test_thirty_metres_between_two_samples_are_seen(time, tmp_path):
+    """The two samples of this rate are both home; the pose between them is named, whatever the unit of its time."""
     path = tmp_path / "far.yaml"
-    path.write_text(FAR)
+    path.write_text(FAR.replace("time: 1,", f"time: {time},"))
     report = check(path, "kim-ryu")
     assert not report.ok
     (fault,) = report.faults
