@@ -115,6 +115,11 @@ def around_home(model: Model) -> Trajectory:
         closes = np.isfinite(poses).all() and np.isfinite(model.inverse_kinematics(poses, errors="nan")).all()
         if closes and model.limits(poses).ok:
             break
+    else:
+        raise InputError(
+            f"around-home: no motion about home stays within the limits of {model.robot.name!r}, however small; move "
+            "home away from them, correct them, or give a motion"
+        )
     times = _SPAN * np.arange(len(offsets))
     if model.robot.freedoms:
         return OwnCoordinates(path=Through(points=offsets, times=times)).for_model(model)

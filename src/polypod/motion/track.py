@@ -15,11 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..errors import InputError
-from .contract import Motion, Trajectory
+from ..errors import InputError, StateError
+from .contract import INTERVALS, Motion, Trajectory
 
-_CELLS, _LEAST_CELLS = 1024, 4
-"""Cells of the table of lengths in all, and of a piece at least; a cell's length is exact to its fourth power."""
+_CELLS, _LEAST_CELLS, _MAX_CELLS = 1024, 4, 200_000
+"""Cells of the table of lengths in all, and of a piece at least; a cell's length is exact to its fourth power. More
+where a harmonic path has many periods, at most the last."""
+_PASSES = 20
+"""How often corners inside of pieces are looked for: each pass finds one at least between two samples."""
 _STILL = 1e-3
 """Share of a piece's largest speed below which its tangent is taken further inside: it is 0/0 where motions rest."""
 _BEND = 1e-2
@@ -71,11 +74,13 @@ class Track:
         self.trajectory, self.turn_length = trajectory, turn_length
         self._weights = np.array([1.0, 1.0, 1.0, *[turn_length**2] * 3])
         edges = np.unique(np.clip(trajectory.pieces[:, :2], 0.0, trajectory.duration))
-        for _ in range(3):  # a corner inside a piece becomes an edge, and may have hidden another
-            corners = self._table(edges)
+        for _ in range(_PASSES):  # a corner inside a piece becomes an edge, and may have hidden another
+            corners = self._tabulate(edges)
             if not len(corners):
                 break
             edges = np.union1d(edges, corners)
+        else:
+            raise InputError(f"trajectory: corners too close to be told apart at t = {corners[0]:.6g} s")
         self.length = float(self._lengths[-1])
         if not self.length > 0:
             raise InputError("trajectory: the platform does not move: a way without a length has no speed")
@@ -84,10 +89,21 @@ class Track:
     def _speed(self, motion: Motion) -> Array:
         return np.asarray(np.sqrt(motion.twist**2 @ self._weights))
 
-    def _table(self, edges: Array) -> Array:
-        """Lengths at the cells' ends and speeds within them; the times of corners inside of pieces."""
+    def _cells(self, edges: Array) -> NDArray[np.intp]:
+        """Numbers of cells (p,) between ``edges`` (p + 1,): a share of all, and as many as a harmonic piece needs."""
         spans = np.diff(edges)
-        cells = np.maximum(np.ceil(_CELLS * spans / spans.sum()).astype(int), _LEAST_CELLS)
+        cells = np.maximum(np.ceil(_CELLS * spans / spans.sum()), _LEAST_CELLS)
+        pieces, middle = self.trajectory.pieces, (edges[1:] + edges[:-1]) / 2
+        for start, end, least in pieces[pieces[:, 2] > INTERVALS]:
+            inside = (middle > start) & (middle < end)
+            cells = np.maximum(cells, np.where(inside, np.ceil(least * spans / (end - start)), 0))
+        if cells.sum() > _MAX_CELLS:
+            raise InputError(f"trajectory: its periods need {cells.sum():.7g} cells of the way; at most {_MAX_CELLS}")
+        return cells.astype(int)
+
+    def _tabulate(self, edges: Array) -> Array:
+        """Tabulate lengths at the cells' ends and speeds within them; the times of corners inside of pieces."""
+        spans, cells = np.diff(edges), self._cells(edges)
         piece = np.repeat(np.arange(len(spans)), 2 * cells + 1)
         first = np.concatenate([[0], np.cumsum(2 * cells + 1)])
         share = (np.arange(first[-1]) - first[piece]) / (2 * cells[piece])
@@ -95,6 +111,11 @@ class Track:
         time = edges[piece] + np.clip(share, 1e-12, 1 - 1e-12) * spans[piece]
         motion = self.trajectory.at(time)
         speed = self._speed(motion)
+        lost = ~np.isfinite(speed)
+        if lost.any():
+            when = float(time[int(lost.argmax())])
+            reason = f"trajectory: the robot cannot go where the motion is at t = {when:.6g} s"
+            raise StateError(reason, np.array([0]), [reason], time=when)
         of = np.repeat(np.arange(len(spans)), cells)  # the piece of each cell, and its place there
         place = np.arange(len(of)) - (np.cumsum(cells) - cells)[of]
         begin = first[of] + 2 * place
