@@ -102,8 +102,8 @@ def _turns(track: Track, places: Places) -> Array:
     return np.asarray(np.linalg.norm(change, axis=1))
 
 
-class Needs(NamedTuple):
-    """What a robot needs at places (..., n), without friction: affine in the acceleration u and the square x of speed.
+class PathDynamics(NamedTuple):
+    """What a robot needs at places (..., n), without friction: affine in the acceleration u and the squared speed x.
 
     force = u force_u + x force_x + force_0; speed = sqrt(x) rate; acceleration = u rate + x rate_x. Reactions are the
     joints' forces (..., joints, 3) in the same three parts, None if they have no limit.
@@ -117,7 +117,7 @@ class Needs(NamedTuple):
     reaction: tuple[Array, Array, Array] | None
 
 
-def needs(model: Model, places: Places, wrench: Array | None, reactions: bool) -> Needs:
+def path_dynamics(model: Model, places: Places, wrench: Array | None, reactions: bool) -> PathDynamics:
     """Three states a place, all in one call: at rest, accelerating at rest, and at unit speed."""
     count = len(places.time)
     still = np.zeros((count, 6))
@@ -125,21 +125,21 @@ def needs(model: Model, places: Places, wrench: Array | None, reactions: bool) -
     twist = np.concatenate([still, still, places.tangent])
     acceleration = np.concatenate([still, places.tangent, places.curvature])
     wrench = None if wrench is None else np.tile(wrench, (3, 1))
-    with with_time(places):
+    with name_motion_time(places):
         force = model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise").reshape(3, count, -1)
     parts = None
     if reactions:
         found = joint_forces(model, pose, twist, acceleration, wrench, False)
         at_rest, pushing, moving = found.reshape(3, count, *found.shape[1:])
         parts = pushing - at_rest, moving - at_rest, at_rest
-    return Needs(
+    return PathDynamics(
         force[1] - force[0], force[2] - force[0], force[0],
         model.rates(places.pose, places.tangent),
         model.accelerations(places.pose, places.tangent, places.curvature), parts,
     )  # fmt: skip
 
 
-def pushed(wrench: Wrench, places: Places) -> Array:
+def wrench_at(wrench: Wrench, places: Places) -> Array:
     """External wrenches (..., 6) at places: what pushes belongs to the place, at the time of the motion given."""
     return wrench.at(Motion(places.time, places.pose, places.tangent, places.curvature))
 
@@ -154,7 +154,7 @@ def joint_forces(
 
 
 @contextmanager
-def with_time(places: Places) -> Iterator[None]:
+def name_motion_time(places: Places) -> Iterator[None]:
     """A state without an answer is named by the motion's own time."""
     try:
         yield

@@ -28,6 +28,22 @@ _INSIDE = 1e-9
 """Share of an interval next to its ends in which a length says nothing of the side of a corner it is on."""
 
 
+def interval_of(t: Array, knots: Array) -> NDArray[np.intp]:
+    """The intervals (...) between ``knots`` (n,) in which times (...) lie, the later one at a knot."""
+    return np.clip(np.searchsorted(knots, t, "right") - 1, 0, len(knots) - 2)
+
+
+def constant_jerk(
+    t: Array, times: Array, lengths: Array, speeds: Array, accelerations: Array
+) -> tuple[Array, Array, Array]:
+    """Length, speed and acceleration (...) at times (...), the jerk constant between the knots (n,)."""
+    i = interval_of(t, times)
+    past, a = t - times[i], accelerations[i]
+    jerk = (accelerations[i + 1] - a) / (times[i + 1] - times[i])
+    length = lengths[i] + past * (speeds[i] + past * (a / 2 + past * jerk / 6))
+    return length, speeds[i] + past * (a + past * jerk / 2), a + past * jerk
+
+
 class Retimed(TrajectoryKind):
     """Where another trajectory goes, at other speeds: ``polypod fastest`` writes such motions.
 
@@ -103,17 +119,14 @@ class Retimed(TrajectoryKind):
 
     def _interval(self, t: Array) -> NDArray[np.intp]:
         """The intervals (...) between knots in which times (...) lie."""
-        return np.clip(np.searchsorted(self._times, t, "right") - 1, 0, len(self._times) - 2)
+        return interval_of(t, self._times)
 
     def progress(self, t: Array) -> tuple[Array, Array, Array]:
         """Length, speed and acceleration (...) along the way at times (...)."""
+        if self._accelerations is not None:
+            return constant_jerk(t, self._times, self._lengths, self._speeds, self._accelerations)
         i = self._interval(t)
         past = t - self._times[i]
-        if self._accelerations is not None:
-            a = self._accelerations[i]
-            jerk = (self._accelerations[i + 1] - a) / (self._times[i + 1] - self._times[i])
-            length = self._lengths[i] + past * (self._speeds[i] + past * (a / 2 + past * jerk / 6))
-            return length, self._speeds[i] + past * (a + past * jerk / 2), a + past * jerk
         acceleration = np.diff(self._speeds**2)[i] / (2 * np.diff(self._lengths)[i])
         length = self._lengths[i] + past * (self._speeds[i] + past * acceleration / 2)
         return length, self._speeds[i] + past * acceleration, acceleration
