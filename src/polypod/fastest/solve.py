@@ -1,4 +1,4 @@
-"""The fastest motion along a way: limits linearised about the last answer in rounds, until the full model keeps them."""
+"""The fastest motion along a way: limits linearised about the last answer, in rounds, until the full model agrees."""
 
 from __future__ import annotations
 
