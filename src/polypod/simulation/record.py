@@ -37,9 +37,9 @@ class Record:
 
     def __init__(self, layout: Layout, observe: Callable[[Sample], None] | None = None, capacity: int = 1024) -> None:
         # a snapshot's row as it is, then the forces
-        self._parts, legs = {"time": slice(0, 1)}, layout.actuators
+        self._parts, count = {"time": slice(0, 1)}, layout.actuators
         self._parts |= {name: slice(part.start + 1, part.stop + 1) for name, part in layout.row.items()}
-        for name, width in (("command", legs), ("force", legs), ("wrench", 6)):
+        for name, width in (("command", count), ("force", count), ("wrench", 6)):
             start = max(part.stop for part in self._parts.values())
             self._parts[name] = slice(start, start + width)
         self._rows: Array = np.empty((capacity, self._parts["wrench"].stop))
