@@ -32,7 +32,7 @@ _ROWS = 1000
 _MAX_LOWERINGS, _MIN_EXPONENT = 40, 0.2
 """How often peaks are lowered for an rms force, and the least exponent p of rms ~ peak^p that is believed."""
 _KEEP_AFTER = 4
-"""Round from which what friction was in earlier rounds counts too: where the answer would change to and fro."""
+"""Round from which the friction of earlier rounds counts too: answers that oscillate then settle."""
 _KEPT, _KEPT_PLACES = 4, 20_000
 """Ways kept for each model, and the most places of one that is kept (1 MB for 4,000)."""
 _WAYS: WeakKeyDictionary[Model, list[tuple[int, Way]]] = WeakKeyDictionary()
@@ -75,7 +75,7 @@ class Fastest:
         return MotionFile(name=name, robot=robot, trajectory=self.trajectory, wrench=self._wrench())
 
     def _wrench(self) -> Wrench | None:
-        """What pushes, by this motion's own time: a table follows the places it was given for."""
+        """The external wrench by this motion's own time: a table follows the places it was given for."""
         given = self.way.wrench
         if not isinstance(given, WrenchTable):
             return given
@@ -96,7 +96,7 @@ def fastest(
 ) -> Fastest:
     """The fastest motion from rest to rest along the way of a motion, within limits of actuators and joints.
 
-    ``motion`` only says where the platform goes; its corners are stops. A wrench of its file pushes at the same places.
+    ``motion`` only says where the platform goes; its corners are stops. A wrench of its file acts at the same places.
     Limits that are not given are those of the robot's actuators. Speed and acceleration along the way are found at
     ``points`` places by reachability (:mod:`polypod.fastest.reach`); limits are kept by the full model to 0.1 %.
 
@@ -187,7 +187,7 @@ def _solve(problem: Problem) -> tuple[Array, LimitUse, int]:
                 worst = use.worst()
             if worst <= 1 + TOLERANCE:
                 return x, use, count
-            problem.tighten(use)  # the grid's own error, or a place that changes to and fro
+            problem.tighten(use)  # the grid's own error, or an answer that oscillates
         problem.update(use, x, keep=count > _KEEP_AFTER)
         last = duration
     raise InputError(

@@ -31,7 +31,7 @@ class Way:
 
     Where two parts meet there are two places with no step between them, one for each side. ``stops`` says where the
     speed must be zero. ``shares`` (s + 2,) of an interval, evenly from 0 to 1, say where limits are judged: ``between``
-    are the places (s, N) inside the intervals. ``along`` is the motion it comes from, ``wrench`` what pushes.
+    are the places (s, N) inside the intervals. ``along`` is the motion it comes from, ``wrench`` the external one.
     """
 
     track: Track
@@ -140,7 +140,7 @@ def path_dynamics(model: Model, places: Places, wrench: Array | None, reactions:
 
 
 def wrench_at(wrench: Wrench, places: Places) -> Array:
-    """External wrenches (..., 6) at places: what pushes belongs to the place, at the time of the motion given."""
+    """External wrenches (..., 6) at places: each is that of the given motion when it is there."""
     return wrench.at(Motion(places.time, places.pose, places.tangent, places.curvature))
 
 
@@ -155,7 +155,7 @@ def joint_forces(
 
 @contextmanager
 def name_motion_time(places: Places) -> Iterator[None]:
-    """A state without an answer is named by the motion's own time."""
+    """A state without an answer is reported with the motion's own time."""
     try:
         yield
     except StateError as error:

@@ -108,16 +108,16 @@ def same_parts(one: Any, other: Any) -> bool:
 
     Of a table the fields say the file only: it may have other rows by now.
     """
-    return (one is other and _fixed(one, tables=True)) or (one == other and _fixed(one, tables=False))
+    return (one is other and _immutable(one, tables=True)) or (one == other and _immutable(one, tables=False))
 
 
-def _fixed(value: Any, tables: bool) -> bool:
+def _immutable(value: Any, tables: bool) -> bool:
     """Whether nothing of a value can change, and it has no table unless they are allowed."""
     if isinstance(value, Data):
         read = getattr(value, "csv", None) is not None
-        return (tables or not read) and all(_fixed(part, tables) for part in value.__dict__.values())
+        return (tables or not read) and all(_immutable(part, tables) for part in value.__dict__.values())
     if isinstance(value, tuple):
-        return all(_fixed(part, tables) for part in value)
+        return all(_immutable(part, tables) for part in value)
     return value is None or isinstance(value, (str, float, int))
 
 

@@ -1,4 +1,4 @@
-"""When a motion is looked at: evenly, at its points, and often enough for its shape.
+"""When a motion is sampled: evenly, at its points, and often enough for its shape.
 
 A motion is judged by its samples, so that too few of them are a wrong answer. Whatever the rate, the samples include
 the ends of all pieces of a trajectory (its points) and of the wrench's table; a piece with fewer samples than its
