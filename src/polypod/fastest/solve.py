@@ -209,11 +209,10 @@ def _within_rms(problem: Problem) -> tuple[Array, LimitUse, int]:
             return x, use, rounds
         peak = np.abs(use.force).max(axis=(0, 1))
         allowed = peak if problem.force_limit is None else np.minimum(peak, problem.force_limit)
-        lowered = np.where(share > 1, allowed / share ** (1.02 / exponent), allowed)
+        over = share > 1
+        lowered = allowed / np.where(over, share, 1.0) ** (1.02 / exponent)
         changed, before = np.log(lowered / allowed), share
-        problem.force_limit = np.where(
-            share > 1, lowered, np.inf if problem.force_limit is None else problem.force_limit
-        )
+        problem.force_limit = np.where(over, lowered, np.inf if problem.force_limit is None else problem.force_limit)
         try:
             x, use, more = _solve(problem)
         except InputError as error:
@@ -224,8 +223,8 @@ def _within_rms(problem: Problem) -> tuple[Array, LimitUse, int]:
             ) from error
         rounds += more
         share = _rms(problem, x, use) / limit
-        found = np.log(share / before) / np.where(changed < 0, changed, -1.0)
-        exponent = np.where(changed < 0, np.clip(found, _MIN_EXPONENT, 1.0), exponent)
+        less = changed < 0
+        exponent[less] = np.clip(np.log(share[less] / before[less]) / changed[less], _MIN_EXPONENT, 1.0)
     raise InputError("limits.rms_force: no lower peaks were found that keep it; allow more, or choose another path")
 
 

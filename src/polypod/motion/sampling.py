@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import InputError
-from .checks import ROUNDING
+from .checks import ROUNDING, distance_to
 from .contract import Trajectory
 
 DEFAULT_RATE = 200.0
@@ -48,10 +48,6 @@ def sample_times(trajectory: Trajectory, rate: float = DEFAULT_RATE, also: Array
 def _merged(even: Array, marks: Array, slack: float) -> Array:
     """The even times, and of ``marks`` those that no other time equals to rounding."""
     marks = np.unique(np.clip(marks, even[0], even[-1]))
-    right = np.searchsorted(even, marks)
-    near = np.minimum(
-        np.abs(even[np.minimum(right, len(even) - 1)] - marks), np.abs(marks - even[np.maximum(right - 1, 0)])
-    )
-    marks = marks[near > slack]
+    marks = marks[distance_to(even, marks) > slack]
     marks = marks[np.diff(marks, prepend=-np.inf) > slack]
     return np.union1d(even, marks)

@@ -16,11 +16,14 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import InputError, StateError
+from .checks import distance_to
 from .contract import INTERVALS, Motion, Trajectory
 
 _CELLS, _LEAST_CELLS, _MAX_CELLS = 1024, 4, 200_000
 """Cells of the table of lengths in all, and of a piece at least; a cell's length is exact to its fourth power. More
 where a harmonic path has many periods, at most the last."""
+_SAME_TIME = 1e-9
+"""Share of the duration by which times are apart at least that are two."""
 _PASSES = 20
 """How often corners inside of pieces are looked for: each pass finds one at least between two samples."""
 _STILL = 1e-3
@@ -76,6 +79,8 @@ class Track:
         edges = np.unique(np.clip(trajectory.pieces[:, :2], 0.0, trajectory.duration))
         for _ in range(_PASSES):  # a corner inside a piece becomes an edge, and may have hidden another
             corners = self._tabulate(edges)
+            # next to an edge a way may turn sharply without another corner
+            corners = corners[distance_to(edges, corners) > _SAME_TIME * trajectory.duration]
             if not len(corners):
                 break
             edges = np.union1d(edges, corners)
