@@ -21,7 +21,7 @@ from .contract import INTERVALS, Motion, Trajectory
 
 _CELLS, _LEAST_CELLS, _MAX_CELLS = 1024, 4, 200_000
 """Cells of the table of lengths in all, and of a piece at least; a cell's length is exact to its fourth power. More
-where a harmonic path has many periods, at most the last."""
+where a harmonic path has many periods: those may need as many as the last at most."""
 _SAME_TIME = 1e-9
 """Share of the duration by which times are apart at least that are two."""
 _PASSES = 20
@@ -99,11 +99,12 @@ class Track:
         spans = np.diff(edges)
         cells = np.maximum(np.ceil(_CELLS * spans / spans.sum()), _LEAST_CELLS)
         pieces, middle = self.trajectory.pieces, (edges[1:] + edges[:-1]) / 2
-        for start, end, least in pieces[pieces[:, 2] > INTERVALS]:
+        harmonic = pieces[pieces[:, 2] > INTERVALS]
+        if harmonic[:, 2].sum() > _MAX_CELLS:
+            raise InputError(f"trajectory: its periods need {harmonic[:, 2].sum():.7g} cells; at most {_MAX_CELLS}")
+        for start, end, least in harmonic:
             inside = (middle > start) & (middle < end)
             cells = np.maximum(cells, np.where(inside, np.ceil(least * spans / (end - start)), 0))
-        if cells.sum() > _MAX_CELLS:
-            raise InputError(f"trajectory: its periods need {cells.sum():.7g} cells of the way; at most {_MAX_CELLS}")
         return cells.astype(int)
 
     def _tabulate(self, edges: Array) -> Array:
