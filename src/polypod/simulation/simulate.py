@@ -163,8 +163,10 @@ class _Timing:
 
     def __init__(self, duration: float, rate: float | None, breaks: Sequence[float], output: float | None) -> None:
         for name, value in (("duration", duration), ("rate", rate), ("output", output)):
+            if value is None and name != "duration":
+                continue
             real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-            if (value is not None or name == "duration") and not (real and np.isfinite(value) and value > 0):
+            if value is None or not (real and np.isfinite(value) and value > 0):
                 raise InputError(f"{name}: a number greater than 0 is needed, got {value!r}")
         self.duration = float(duration)
         density = max(1 / output if output else 0.0, rate or 0.0)
