@@ -153,7 +153,7 @@ class Path(Timed[Coordinates]):
             return None
         return np.stack([np.reshape(part, (len(t), self.count)) for part in (*self.evaluate(t), *higher)])
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
         """The path with the named columns of its tables in this order; one that does not fit is an InputError.
 
         What is not from a table has no names and counts by position.
@@ -178,10 +178,10 @@ class Trajectory(Timed[Motion]):
         return None
 
 
-def matched(field: str, path: Path, columns: tuple[Column, ...]) -> Path:
-    """:meth:`Path.matched` of the path of a field: what does not fit is that field's."""
+def path_with_columns(field: str, path: Path, columns: tuple[Column, ...]) -> Path:
+    """:meth:`Path.with_columns` of the path of a field: what does not fit is that field's."""
     try:
-        return path.matched(columns)
+        return path.with_columns(columns)
     except InputError as error:
         raise InputError(f"{field}.{error}") from error
 

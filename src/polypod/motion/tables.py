@@ -34,7 +34,7 @@ class Table:
     values: Array
     others: tuple[str, ...] = ()
 
-    def matched(self, *choices: tuple[Column, ...]) -> Table:
+    def select(self, *choices: tuple[Column, ...]) -> Table:
         """The same table with the columns of one of ``choices`` in that order, found by name.
 
         Other names, or a unit that measures something else, are an InputError that says what was read.

@@ -89,7 +89,7 @@ class Track:
         self.length = float(self._lengths[-1])
         if not self.length > 0:
             raise InputError("trajectory: the platform does not move: a way without a length has no speed")
-        self._arrange(edges)
+        self._join_pieces(edges)
 
     def _speed(self, motion: Motion) -> Array:
         return np.asarray(np.sqrt(motion.twist**2 @ self._weights))
@@ -149,23 +149,23 @@ class Track:
             low, high = np.where(slower, middle, low), np.where(slower, high, middle)
         return (low + high) / 2
 
-    def _arrange(self, edges: Array) -> None:
+    def _join_pieces(self, edges: Array) -> None:
         """The smooth parts that have a length, and where the tangent jumps between them."""
         lengths = self._lengths[self._ends]
         kept = np.diff(lengths) > 1e-12 * self.length
         time = np.column_stack([edges[:-1], edges[1:]])[kept]
-        inner = self._inside(time, self._top[kept])
+        inner = self._inner_times(time, self._top[kept])
         further = 2 * inner - time
-        at_inner, at_further = self._passed(inner), self._passed(further)
+        at_inner, at_further = self._length_at(inner), self._length_at(further)
         apart = np.where(at_further != at_inner, at_further - at_inner, np.inf)[..., None]
-        change = (self._frames(further)[1] - self._frames(inner)[1]) / apart
+        change = (self._tangents(further)[1] - self._tangents(inner)[1]) / apart
         self._pieces = _Pieces(time, inner, np.column_stack([lengths[:-1], lengths[1:]])[kept], at_inner, change)
         self.marks = np.append(self._pieces.length[:, 0], self.length)
-        ends = self._frames(self._pieces.inner)[0] * np.sqrt(self._weights)
+        ends = self._tangents(self._pieces.inner)[0] * np.sqrt(self._weights)
         bend = np.linalg.norm(ends[1:, 0] - ends[:-1, 1], axis=-1)
         self.stops = np.concatenate([[True], bend > _BEND, [True]])
 
-    def _inside(self, time: Array, top: Array) -> Array:
+    def _inner_times(self, time: Array, top: Array) -> Array:
         """Times (p, 2) next to the ends of pieces at which they move fast enough to tell where to."""
         shares = np.array([1e-9, 1e-6, 1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1])
         span = time[:, 1] - time[:, 0]
@@ -174,7 +174,7 @@ class Track:
         chosen = np.where(fast.any(axis=-1), fast.argmax(axis=-1), len(shares) - 1)
         return np.asarray(np.take_along_axis(tried, chosen[..., None], axis=-1)[..., 0])
 
-    def _frames(self, time: Array) -> tuple[Array, Array, Array]:
+    def _tangents(self, time: Array) -> tuple[Array, Array, Array]:
         """Tangent, curvature and pose at times of the motion at which it moves."""
         motion = self.trajectory.at(time)
         speed = self._speed(motion)[..., None]
@@ -202,7 +202,7 @@ class Track:
                 break
         return np.asarray(self._starts[cell] + z * self._width[cell])
 
-    def _passed(self, time: Array) -> Array:
+    def _length_at(self, time: Array) -> Array:
         """Lengths (...) at times (...) of the motion."""
         cell = np.clip(np.searchsorted(self._starts, time, "right") - 1, 0, len(self._width) - 1)
         return (
@@ -222,7 +222,7 @@ class Track:
         """Places at lengths (...) of smooth parts (...) of the way."""
         time, parts = self.time(length), self._pieces
         inner = np.clip(time, parts.inner[piece, 0], parts.inner[piece, 1])
-        tangent, curvature, pose = self._frames(inner)
+        tangent, curvature, pose = self._tangents(inner)
         moved = inner != time
         if moved.any():
             pose[moved] = self.trajectory.at(time[moved]).pose

@@ -110,7 +110,7 @@ class WrenchTable(Wrench):
         if self.csv is not None and written:
             raise InputError(f"csv: give csv or {written[0]}, not both")
         if self.csv is not None:
-            self._table = read_table(folder, self.csv).matched(COLUMNS)
+            self._table = read_table(folder, self.csv).select(COLUMNS)
             self._times, self._rows = self._table.times + self._table.start, self._table.values
             return
         if len(written) != 2:

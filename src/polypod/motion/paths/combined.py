@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ..checks import CLOSE, same_duration
 from ..columns import Column
-from ..contract import Coordinates, HigherDerivatives, Path, matched
+from ..contract import Coordinates, HigherDerivatives, Path, path_with_columns
 from ..tables import one_clock
 from .base import AnyPath, PathKind
 
@@ -47,13 +47,13 @@ class CombinedPath(PathKind):
         if len({part.shape for part in self.parts}) > 1:
             raise InputError(f"parts: must be of one shape, got shapes {[part.shape for part in self.parts]}")
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
-        return self._matched([columns] * len(self.parts))
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+        return self._with_columns([columns] * len(self.parts))
 
-    def _matched(self, columns: list[tuple[Column, ...]]) -> Self:
+    def _with_columns(self, columns: list[tuple[Column, ...]]) -> Self:
         """Each part with its own columns."""
         pairs = enumerate(zip(self.parts, columns, strict=True))
-        parts = tuple(matched(f"parts.{number}", part, own) for number, (part, own) in pairs)
+        parts = tuple(path_with_columns(f"parts.{number}", part, own) for number, (part, own) in pairs)
         return self.model_copy(update={"parts": parts})
 
     def evaluate(self, t: Array) -> Coordinates:
@@ -103,9 +103,9 @@ class Stack(CombinedPath):
     def _combine_peaks(self, peaks: list[Array]) -> Array:
         return np.concatenate(peaks)
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
         ends = np.cumsum([part.count for part in self.parts])
-        return self._matched([columns[end - part.count : end] for part, end in zip(self.parts, ends, strict=True)])
+        return self._with_columns([columns[end - part.count : end] for part, end in zip(self.parts, ends, strict=True)])
 
 
 class Sum(CombinedPath):

@@ -147,11 +147,11 @@ class PointPath(PathKind):
     def clock(self) -> float | None:
         return None if self._table is None else self._table.start
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
         if self._table is None:
-            return super().matched(columns)
+            return super().with_columns(columns)
         path = self.model_copy()
-        path._table = self._table.matched(columns)
+        path._table = self._table.select(columns)
         path._arrange()
         return path
 

@@ -14,7 +14,7 @@ from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import same_duration, unit
 from ..columns import Column
-from ..contract import Motion, MotionExpansion, Path, Peak, matched
+from ..contract import Motion, MotionExpansion, Path, Peak, path_with_columns
 from ..fields import Axis
 from ..paths.base import AnyPath
 from ..tables import one_clock
@@ -45,8 +45,8 @@ class AxisTurn(Placed):
         same_duration("position, angle", (self.position.duration, self.angle.duration))
         one_clock("position, angle", self.position, self.angle)
         self._axis = unit("axis", self.axis)
-        self._position = matched("position", self.position, POSITION)
-        self._angle = matched("angle", self.angle, (Column("angle", "angle"),))
+        self._position = path_with_columns("position", self.position, POSITION)
+        self._angle = path_with_columns("angle", self.angle, (Column("angle", "angle"),))
         self._rotation = np.eye(3) if self.rotation is None else np.array(self.rotation)
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import InputError
 from ..columns import Column
-from ..contract import Motion, MotionExpansion, Path, Peak, Trajectory, matched
+from ..contract import Motion, MotionExpansion, Path, Peak, Trajectory, path_with_columns
 from ..paths.base import AnyPath
 from .base import TrajectoryKind
 
@@ -49,7 +49,7 @@ class OwnCoordinates(TrajectoryKind):
             raise InputError(f"trajectory.path: needs the {len(names)} coordinates {', '.join(names)}, got {got}")
         quantities = ["angle" if freedom.motion == "rotation" else "length" for freedom in robot.freedoms]
         columns = tuple(map(Column, names, quantities))
-        return CoordinateMotion(matched("trajectory.path", self.path, columns), model)
+        return CoordinateMotion(path_with_columns("trajectory.path", self.path, columns), model)
 
 
 @dataclass(frozen=True, eq=False)

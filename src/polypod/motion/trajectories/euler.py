@@ -12,7 +12,7 @@ from pydantic import PrivateAttr
 from ...arrays import Array
 from ...errors import InputError
 from ...symbols.vectors import Frame, skew
-from ..contract import Motion, MotionExpansion, Path, Peak, matched
+from ..contract import Motion, MotionExpansion, Path, Peak, path_with_columns
 from ..paths.base import AnyPath
 from .base import ANGLES, POSITION, Placed, check_convention, make_motion
 
@@ -34,7 +34,7 @@ class Euler(Placed):
             got = self.path.count
             raise InputError(f"path: needs six coordinates, x y z and three angles, got {got}{self._stacked(got)}")
         check_convention(self.convention)
-        self._path = matched("path", self.path, (*POSITION, *ANGLES))
+        self._path = path_with_columns("path", self.path, (*POSITION, *ANGLES))
 
     def _stacked(self, count: int) -> str:
         """How a path of positions alone is made one of six coordinates."""

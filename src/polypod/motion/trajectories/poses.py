@@ -109,7 +109,7 @@ class Poses(Placed):
 
     def _named(self, table: Table) -> Table:
         """The table with its columns in the order of the coordinates."""
-        table = table.matched((*POSITION, *ANGLES), (*POSITION, *ROLL_PITCH_YAW))
+        table = table.select((*POSITION, *ANGLES), (*POSITION, *ROLL_PITCH_YAW))
         if table.columns[3:] == ROLL_PITCH_YAW and self.convention not in (None, "ZYX", "xyz"):
             raise InputError(
                 f"csv: {self.csv}: roll, pitch and yaw are the angles of the convention ZYX, got {self.convention}; "
