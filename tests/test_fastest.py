@@ -471,6 +471,10 @@ def test_files_of_retimed_motions_are_checked():
         loads_motion(text.format("lengths: [0, 1, 2], speeds: [0, 0, 1]"))
     with pytest.raises(MotionFileError, match="increase"):
         loads_motion(text.format("lengths: [0, 1, 1], speeds: [0, 1, 1]"))
+    smooth = "lengths: [0, 0.33333333, 1.33333333], speeds: [0, 1, 0], times: [0, 1, 2], accelerations: [0, 2, %s]"
+    assert loads_motion(text.format(smooth % -4)).trajectory.duration == 2.0
+    with pytest.raises(MotionFileError, match=r"from 1 to 2 s they lead to 1\.5 m at 0\.5 m/s, not to 1\.33333333 m"):
+        loads_motion(text.format(smooth % -3))
     short = loads_motion(text.format("lengths: [0, 0.3, 0.5], speeds: [0, 1, 0]"))
     with pytest.raises(InputError, match=r"0\.628318531 m long, the speeds are for 0\.5 m"):
         short.trajectory.for_model(pp.Model("kim-ryu")).at(0.1)

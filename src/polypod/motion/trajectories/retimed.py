@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...model import Model
 
 _SAME_LENGTH = 1e-6
-"""Relative difference between the length of a way and that of its speeds which counts as rounding."""
+"""Relative difference of lengths and of speeds that counts as rounding of the numbers in a file."""
 _INSIDE = 1e-9
 """Share of an interval next to its ends in which a length says nothing of the side of a corner it is on."""
 
@@ -42,6 +42,22 @@ def constant_jerk(
     jerk = (accelerations[i + 1] - a) / (times[i + 1] - times[i])
     length = lengths[i] + past * (speeds[i] + past * (a / 2 + past * jerk / 6))
     return length, speeds[i] + past * (a + past * jerk / 2), a + past * jerk
+
+
+def _check_constant_jerk(times: Array, lengths: Array, speeds: Array, accelerations: Array) -> None:
+    """Raise where accelerations do not lead from one speed and length to the next: the motion would jump there."""
+    step, before, after = np.diff(times), accelerations[:-1], accelerations[1:]
+    speed = speeds[:-1] + step * (before + after) / 2
+    length = lengths[:-1] + step * (speeds[:-1] + step * (2 * before + after) / 6)
+    off = np.abs(speed - speeds[1:]) > _SAME_LENGTH * speeds.max()
+    off |= np.abs(length - lengths[1:]) > _SAME_LENGTH * lengths[-1]
+    if off.any():
+        k = int(off.argmax())
+        raise InputError(
+            f"accelerations: from {times[k]:.6g} to {times[k + 1]:.6g} s they lead to {length[k]:.9g} m at "
+            f"{speed[k]:.9g} m/s, not to {lengths[k + 1]:.9g} m at {speeds[k + 1]:.9g} m/s; find them anew with "
+            "'polypod fastest'"
+        )
 
 
 class Retimed(TrajectoryKind):
@@ -77,6 +93,7 @@ class Retimed(TrajectoryKind):
         if self.times is not None:
             self._times = knots("times", self.times, len(lengths))
             self._accelerations = finite("accelerations", self.accelerations, len(lengths))
+            _check_constant_jerk(self._times, lengths, speeds, self._accelerations)
             return
         both = speeds[1:] + speeds[:-1]
         if not (both > 0).all():
