@@ -398,6 +398,16 @@ def test_turns_as_sharp_as_corners_are_found_once():
     assert (np.diff(track.marks) > 0).all()
 
 
+def test_limits_are_kept_in_turns_of_next_to_no_radius(hexaslide):
+    """A wave on a line that starts at rest: in its first turn intervals halved twelve times took 27 % too much."""
+    swing = Sine(amplitude=[0, 1e-3], frequency=20, duration=1.0)
+    wave = Sum(parts=[Line(start=[0, 0], end=[0.05, 0], duration=1.0), swing])
+    path = Stack(parts=[wave, Rest(point=[0, 0, 0, 0], duration=1.0)])
+    limits = Limits(force=85.0)
+    found = fastest(hexaslide, Euler(path=path, relative_to="home"), limits, friction=False)
+    assert largest_shares(hexaslide, found, limits, False, inside=5)["force"] < 1.005
+
+
 def test_a_retimed_motion_is_one_and_reads_back(hexaslide, circle):
     """Twist and acceleration against central differences of the pose, away from the knots; then the file."""
     found = fastest(hexaslide, circle, Limits(force=85.0, speed=0.25))

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _LEAST, _FEW = 16, 2
 """Intervals of a smooth part at least, and where there are very many parts."""
-_TURN, _HALVINGS = 0.35, 12
-"""Largest angle [rad] by which a way turns in an interval, and how often one is halved for it."""
+_TURN, _HALVINGS = 0.35, 30
+"""Largest angle [rad] by which a way turns in an interval, and how often one is halved for it: to rounding."""
 _SEEN = 4000
 """Places at which limits are judged, about: quarters of 1,000 intervals, finer parts of fewer, middles of many."""
 
@@ -58,9 +58,12 @@ class Way:
         length = track.marks[piece] + spans[piece] * share / counts[piece]
         stops = ((share == 0) & track.stops[piece]) | ((share == counts[piece]) & track.stops[piece + 1])
         places = track.on(piece, length)
-        for _ in range(_HALVINGS):
+        for number in range(_HALVINGS + 1):
             sharp = np.flatnonzero((_turns(track, places) > _TURN) & (piece[1:] == piece[:-1]))
             if not len(sharp):
+                break
+            if number == _HALVINGS:  # as good as corners
+                stops[sharp] = True
                 break
             half = (length[sharp] + length[sharp + 1]) / 2
             new = track.on(piece[sharp], half)
