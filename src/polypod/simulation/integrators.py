@@ -20,7 +20,7 @@ from ..errors import InputError, StateError, UnknownNameError
 from ..symbols.integration import LEAST, RK4
 from .chart import numeric_chart
 from .errors import SimulationError
-from .signals import Inputs
+from .signals import AppliedForces
 from .snapshot import Snapshot
 from .system import STICK_TIME, Stepper
 
@@ -46,37 +46,39 @@ class Step:
     within: Callable[[float], Snapshot]
 
 
-def rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Array) -> Array:
-    """dy/dt under the inputs at a time; a state without an answer is a :class:`SimulationError`."""
+def rate(stepper: Stepper, applied: AppliedForces, time: float, base: Array, y: Array) -> Array:
+    """dy/dt under the applied forces at a time; a state without an answer is a :class:`SimulationError`."""
     try:
-        acting = inputs.constant
+        acting = applied.constant
         if acting is None:
-            acting = inputs.at(time, stepper.snapshot(base, y).measurement())
+            acting = applied.at(time, stepper.snapshot(base, y).measurement())
         return stepper.rate(base, y, *acting)
     except StateError as error:
         raise no_answer(time, error) from error
 
 
-def trial_rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Array) -> Array:
+def trial_rate(stepper: Stepper, applied: AppliedForces, time: float, base: Array, y: Array) -> Array:
     """dy/dt at a state that an integrator only tries: not a number where there is no answer."""
-    acting = inputs.constant
+    acting = applied.constant
     if acting is None:
         snapshot = stepper.try_snapshot(base, y)
         if snapshot is None:
             return np.full_like(y, np.nan)
-        acting = inputs.at(time, snapshot.measurement())
+        acting = applied.at(time, snapshot.measurement())
     found = stepper.try_rate(base, y, *acting)
     return np.full_like(y, np.nan) if found is None else found
 
 
-def _rk4_step(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
+def _rk4_step(stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot) -> Snapshot:
     """One step of RK4, stage by stage."""
     base, y = numeric_chart(x.state)
-    after = RK4.advance(lambda time, y: rate(stepper, inputs, time, base, y), start, y, end - start)
+    after = RK4.advance(lambda time, y: rate(stepper, applied, time, base, y), start, y, end - start)
     return _reached(stepper, end, base, after, stepper.friction_of(x))
 
 
-def _rk4_step_with_friction(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
+def _rk4_step_with_friction(
+    stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot
+) -> Snapshot:
     """One step of RK4 with dry friction, in parts that end where a joint comes to rest."""
     whole, now = end - start, start
     while end - now > 0.5 * LEAST * whole:
@@ -85,7 +87,7 @@ def _rk4_step_with_friction(stepper: Stepper, inputs: Inputs, start: float, end:
         for stage, (c, a, b) in enumerate(RK4.numbers):
             at, there = now + c * longest, y + (a * longest) * last
             try:
-                acting = inputs.constant or inputs.at(at, stepper.snapshot(base, there).measurement())
+                acting = applied.constant or applied.at(at, stepper.snapshot(base, there).measurement())
                 last, friction, cut = stepper.stage_rate(base, there, *acting, friction, stage, whole)
             except StateError as error:
                 raise no_answer(at, error) from error
@@ -138,7 +140,7 @@ class _StepMonitor:
             )
 
 
-def _fixed_steps(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Step | None:
+def _fixed_steps(stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot) -> Step | None:
     """Steps past an instant at which joints are about to stick or slide and no rate is found; None if there are none.
 
     Within a step each joint holds or slides, and the law of friction has an answer where it has none in an instant.
@@ -148,7 +150,7 @@ def _fixed_steps(stepper: Stepper, inputs: Inputs, start: float, end: float, x: 
         ends = np.linspace(start, time, max(1, int(np.ceil((time - start) / STICK_TIME - 1e-6))) + 1).tolist()
         reached = x
         for now, then in pairwise(ends):
-            reached = _rk4_step_with_friction(stepper, inputs, now, then, reached)
+            reached = _rk4_step_with_friction(stepper, applied, now, then, reached)
         return reached
 
     try:
@@ -181,27 +183,27 @@ class Integrator:
         self.method, self.step, self._tolerances = method, float(step), {"rtol": rtol, "atol": atol}
 
     def steps(
-        self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot, whole: bool = False
+        self, stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot, whole: bool = False
     ) -> Iterator[Step]:
         """Accepted steps from a state x at ``start`` to ``end``.
 
-        With ``whole`` the steps of RK4 under constant inputs are one, which the compiled kernel takes at once; very
+        With ``whole`` the steps of RK4 under constant forces are one, which the compiled kernel takes at once; very
         many are several, between which an interrupt is heard.
         """
         if self.method != FIXED:
-            yield from self._adaptive(stepper, inputs, start, end, x)
+            yield from self._adaptive(stepper, applied, start, end, x)
             return
-        acting = inputs.constant if whole else None
+        acting = applied.constant if whole else None
         if acting is None:
-            yield from self._fixed(stepper, inputs, start, end, x)
+            yield from self._fixed(stepper, applied, start, end, x)
             return
         parts = -(-self._count(end - start) // MAX_STEPS_PER_CALL)
         ends = [start + (end - start) * k / parts for k in range(1, parts)]
         for now, then in pairwise((start, *ends, end)):
             try:
-                step = self._period(stepper, inputs, acting, now, then, x)
+                step = self._period(stepper, applied, acting, now, then, x)
             except StateError:  # again in single steps, which say when, at which leg and why
-                yield from self._fixed(stepper, inputs, now, end, x)
+                yield from self._fixed(stepper, applied, now, end, x)
                 return
             yield step
             x = step.snapshot
@@ -210,7 +212,13 @@ class Integrator:
         return max(1, ceil(span / self.step * (1 - 1e-9)))
 
     def _period(
-        self, stepper: Stepper, inputs: Inputs, acting: tuple[Array, Array], start: float, end: float, x: Snapshot
+        self,
+        stepper: Stepper,
+        applied: AppliedForces,
+        acting: tuple[Array, Array],
+        start: float,
+        end: float,
+        x: Snapshot,
     ) -> Step:
         """The whole span by the compiled kernel."""
 
@@ -224,12 +232,12 @@ class Integrator:
             try:
                 return reached(time)
             except StateError:  # single steps say when, at which leg and why
-                *_, last = self._fixed(stepper, inputs, start, time, x)
+                *_, last = self._fixed(stepper, applied, start, time, x)
                 return last.snapshot
 
         return Step(start, end, reached(end), within)
 
-    def _fixed(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Iterator[Step]:
+    def _fixed(self, stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot) -> Iterator[Step]:
         """RK4 step by step; force and wrench that are not constant are evaluated at every stage."""
         count = self._count(end - start)
         for k in range(count):
@@ -238,17 +246,19 @@ class Integrator:
             def within(time: float, now: float = now, x: Snapshot = x) -> Snapshot:
                 if not time > now:
                     return x
-                if inputs.constant is not None:
+                if applied.constant is not None:
                     try:
-                        return stepper.period(x, *inputs.constant, time - now, 1)
+                        return stepper.period(x, *applied.constant, time - now, 1)
                     except StateError:
                         pass  # stage by stage below, which says when, at which leg and why
-                return (_rk4_step_with_friction if stepper.dry else _rk4_step)(stepper, inputs, now, time, x)
+                return (_rk4_step_with_friction if stepper.dry else _rk4_step)(stepper, applied, now, time, x)
 
             x = within(then)
             yield Step(now, then, x, within)
 
-    def _adaptive(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Iterator[Step]:
+    def _adaptive(
+        self, stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot
+    ) -> Iterator[Step]:
         from scipy import integrate
 
         kind: Any = getattr(integrate, self.method)
@@ -258,28 +268,28 @@ class Integrator:
         while start < end:
             snapshot = x
             base, y = numeric_chart(x.state)
-            if stepper.dry and not np.isfinite(trial_rate(stepper, inputs, start, base, y)).all():
-                step = _fixed_steps(stepper, inputs, start, min(start + monitor.fixed_span(start), end), x)
+            if stepper.dry and not np.isfinite(trial_rate(stepper, applied, start, base, y)).all():
+                step = _fixed_steps(stepper, applied, start, min(start + monitor.fixed_span(start), end), x)
                 if step is None:
-                    rate(stepper, inputs, start, base, y)  # says why
+                    rate(stepper, applied, start, base, y)  # says why
                     raise SimulationError(f"{self.method} failed at t = {start:.6g} s: no acceleration there", start)
                 yield step
                 start, x = step.end, step.snapshot
                 continue
-            solver = kind(lambda t, y, b=base: slope(stepper, inputs, t, b, y), start, y, end, **self._tolerances)
+            solver = kind(lambda t, y, b=base: slope(stepper, applied, t, b, y), start, y, end, **self._tolerances)
             while solver.status == "running":
                 message = solver.step()
                 now = float(solver.t)
                 stuck = monitor.stuck(now) if solver.status != "failed" else True
                 if stuck and stepper.dry:
                     begin = monitor.before if solver.status != "failed" else now
-                    step = _fixed_steps(stepper, inputs, begin, min(begin + monitor.fixed_span(begin), end), snapshot)
+                    step = _fixed_steps(stepper, applied, begin, min(begin + monitor.fixed_span(begin), end), snapshot)
                     if step is not None:
                         yield step
                         now, snapshot = step.end, step.snapshot
                         break
                 if solver.status == "failed":
-                    rate(stepper, inputs, now, base, solver.y)  # says which leg if there is no answer right here
+                    rate(stepper, applied, now, base, solver.y)  # says which leg if there is no answer right here
                     nearest = stepper.nearest_loss(base, solver.y)
                     raise SimulationError(f"{self.method} failed at t = {now:.6g} s: {message} {nearest}".strip(), now)
                 try:

@@ -11,7 +11,7 @@ from .actuators import Actuators
 from .events import Event, EventDetector
 from .integrators import Integrator, Step
 from .record import Record
-from .signals import Constant, Inputs, Saturated, Signal
+from .signals import AppliedForces, Constant, Saturated, Signal
 from .snapshot import Snapshot
 from .system import Stepper
 
@@ -59,7 +59,7 @@ class Run:
                 self.record.add(start, self.snapshot, self._commanded, self._force_acting, self._wrench_acting)
             for a, b, applied in pieces:
                 self._force_acting = applied
-                inputs = Inputs(Constant(applied), self.wrench)
+                inputs = AppliedForces(Constant(applied), self.wrench)
                 for step in self.integrator.steps(self.stepper, inputs, a, b, self.snapshot, whole=True):
                     self._accept(step, None)
         self._record_end()
@@ -72,7 +72,7 @@ class Run:
         for end in ends:
             # what jumps at the ends of a span must not be seen from within
             slack = 1e-12 * max(1.0, end)
-            inputs = Inputs(saturated, self.wrench, (self.time + slack, end - slack))
+            inputs = AppliedForces(saturated, self.wrench, (self.time + slack, end - slack))
             for step in self.integrator.steps(self.stepper, inputs, self.time, end, self.snapshot):
                 self._accept(step, output)
                 if output is None:

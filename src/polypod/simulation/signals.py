@@ -105,8 +105,8 @@ class Saturated(Signal):
         return self._actuators.saturated(self._command.at(time, measurement), measurement.qdot)
 
 
-class Inputs(NamedTuple):
-    """Force and wrench that act on the robot, which are asked for times within a span only."""
+class AppliedForces(NamedTuple):
+    """Actuator forces and external wrench that act on the robot; they are only asked for times within ``span``."""
 
     force: Signal
     wrench: Signal
