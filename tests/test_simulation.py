@@ -402,6 +402,18 @@ def test_the_last_row_has_the_force_of_its_own_time(model_of: ModelOf, duration:
     assert np.array_equal(result.force.values[:, 0], result.time.values)
 
 
+@pytest.mark.parametrize("duration", [0.045, 3.0])
+def test_the_last_row_of_a_sampled_run_has_the_wrench_of_its_own_time(model_of: ModelOf, duration: float) -> None:
+    """The force is held from the last sample, the wrench is a function of time."""
+
+    def rising(time: float, seen: Measurement) -> list[float]:
+        return [0.0, 0.0, time, 0.0, 0.0, 0.0]
+
+    result = simulate(model_of("kim-ryu"), wrench=rising, duration=duration, rate=100, friction=False)
+    assert (result.attrs["ended"] == "duration reached") == (duration < 1.0)
+    assert np.array_equal(result.wrench.values[:, 2], result.time.values)
+
+
 def test_figures_and_animation(tracked: xr.Dataset, tmp_path: Path) -> None:
     from PIL import Image
 

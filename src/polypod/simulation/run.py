@@ -106,10 +106,12 @@ class Run:
         self.record.add(time, snapshot, self._commanded, self._force_acting, self._wrench_acting)
 
     def _record_end(self) -> None:
-        """The state reached, if it is not in the record yet, with what acts there; in a sampled run that is held."""
+        """The state reached, if it is not in the record yet, with what acts there; a sampled force is still held."""
         if self._continuous and self._unrecorded:
             self._record_row(self.time, self.snapshot)
-        self.record_last()
+        elif self._unrecorded:
+            self._wrench_acting = self.wrench.at(self.time, self.snapshot.measurement())
+            self.record_last()
 
     def record_last(self) -> None:
         """The state reached, if it is not in the record yet, with what acted last: force and wrench are not asked."""
