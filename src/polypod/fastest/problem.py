@@ -75,7 +75,7 @@ class Problem:
         self._margin: dict[str, Array] = {}
         self.force_limit = limits.get("force")
         size = len(model.actuators)
-        self._friction = np.zeros((2, 2, count, size))  # least and largest, at starts and ends
+        self.friction_bounds = np.zeros((2, 2, count, size))  # least and largest, at starts and ends
         self._reactions = None
         if self.dynamics.reaction is not None:
             self._reactions = Reactions(self.dynamics.reaction, float(limits["reaction"][0]), way.step)
@@ -117,7 +117,9 @@ class Problem:
         path, none = self.dynamics, np.zeros((2, 2, len(self.way.step), 1))
         whole = path.force_u, path.force_x, path.force_0
         if self.force_limit is not None:
-            rows += self._two_sided("force", *whole, self._friction, np.broadcast_to(self.force_limit, path.rate.shape))
+            rows += self._two_sided(
+                "force", *whole, self.friction_bounds, np.broadcast_to(self.force_limit, path.rate.shape)
+            )
         if "acceleration" in self.limits:
             bound = np.broadcast_to(self.limits["acceleration"], path.rate.shape)
             rows += self._two_sided("acceleration", path.rate, path.rate_x, np.zeros_like(path.rate), none, bound)
@@ -125,7 +127,7 @@ class Problem:
             x0 = self._power_start() if x is None else np.maximum(x, 1e-6 * x.max())
             rate = np.maximum(np.abs(path.rate), 1e-9 * np.abs(path.rate).max())
             at = self.limits["power"] / (rate * np.sqrt(x0)[:, None])
-            rows += self._two_sided("power", *whole, self._friction, 1.5 * at, 0.5 * at / x0[:, None])
+            rows += self._two_sided("power", *whole, self.friction_bounds, 1.5 * at, 0.5 * at / x0[:, None])
         if "force_speed" in self.limits:
             start = self._slow_curves() if self.slow_start else 0.25 * self.max_squares()
             rows += self._curves(start if x is None else x)
@@ -173,7 +175,7 @@ class Problem:
             bound = np.where(holds, top - 0.5 * slope * speed, FREE)
             fall = np.where(holds, 0.5 * slope * speed / root**2, 0.0)
             rows += self._two_sided(
-                "force_speed", path.force_u, path.force_x, path.force_0, self._friction, bound, fall
+                "force_speed", path.force_u, path.force_x, path.force_0, self.friction_bounds, bound, fall
             )
         return rows
 
@@ -229,15 +231,15 @@ class Problem:
         squares = self._squares(x)
         roots = np.sqrt(squares)[..., None]
         force = self._affine_at_ends(u, squares, path.force_u, path.force_x, path.force_0)
-        largest, about, reaction = np.abs(force), self._friction, None
+        largest, bounds, reaction = np.abs(force), self.friction_bounds, None
         if self.friction or "reaction" in self.limits:
             pose, tangent, curvature = (np.stack([part[:-1], part[1:]]) for part in way.places[1:])
             motion = pose, roots * tangent, u[:, None] * tangent + squares[..., None] * curvature
             wrench = None if self._wrench is None else np.stack([self._wrench[0][:-1], self._wrench[0][1:]])
             if self.friction:
                 free, force = force, model.inverse_dynamics(*motion, wrench, errors="raise")
-                about = self._friction_about(force - free)
-                largest = np.maximum(np.abs(free + about[0]), np.abs(free + about[1]))
+                bounds = self._bounds_of_friction(force - free)
+                largest = np.maximum(np.abs(free + bounds[0]), np.abs(free + bounds[1]))
             if "reaction" in self.limits:
                 reaction = self._larger_at_rest(joint_forces(model, *motion, wrench, self.friction), u, squares)
         rates, accelerations = force, force
@@ -245,7 +247,7 @@ class Problem:
             rates = roots * np.stack([path.rate[:-1], path.rate[1:]])
         if "acceleration" in self.limits:
             accelerations = self._affine_at_ends(u, squares, path.rate, path.rate_x, np.zeros_like(path.rate))
-        return LimitUse(self._kinds(force, largest, rates, accelerations, reaction), about, force, reaction)
+        return LimitUse(self._kinds(force, largest, rates, accelerations, reaction), bounds, force, reaction)
 
     def everywhere(self, x: Array, ends: LimitUse) -> LimitUse:
         """The use of limits at the ends of intervals, and at the places between them."""
@@ -295,7 +297,7 @@ class Problem:
         moving = np.maximum(x, _CREEP * x.max())
         return np.stack([moving[:-1], moving[1:]])
 
-    def _friction_about(self, found: Array) -> Array:
+    def _bounds_of_friction(self, found: Array) -> Array:
         """The least and largest of friction (2, 2, N, n) from that at starts and ends (2, N, n).
 
         A rate that changes its sign within an interval has the friction of both ends; a robot at rest has none yet, or
@@ -323,7 +325,7 @@ class Problem:
         if self.friction:
             low, high = use.friction
             if keep:
-                low, high = np.minimum(low, self._friction[0]), np.maximum(high, self._friction[1])
-            self._friction = np.stack([low, high])
+                low, high = np.minimum(low, self.friction_bounds[0]), np.maximum(high, self.friction_bounds[1])
+            self.friction_bounds = np.stack([low, high])
         if self._reactions is not None and use.reaction is not None:
             self._reactions.update(use.reaction, self.way.accelerations(x), self._squares(x))

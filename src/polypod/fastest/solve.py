@@ -244,7 +244,7 @@ def _no_speed(problem: Problem, interval: int) -> str:
     path, way = problem.dynamics, problem.way
     where = f"{way.length[interval]:.4g} m along the way (t = {way.places.time[interval]:.4g} s of the motion)"
     if problem.force_limit is not None:
-        low, high = problem._friction
+        low, high = problem.friction_bounds
         hold = np.maximum(np.abs(path.force_0[:-1] + low[0]), np.abs(path.force_0[:-1] + high[0]))
         share = hold / problem.force_limit
         worst = np.unravel_index(int(share.argmax()), share.shape)
