@@ -1,6 +1,6 @@
 """Time of a state: all assembly modes of a general platform and of an ordinary hexapod, and the stiffness of a pose.
 
-python bench/assembly.py [--states 1000]
+python -m bench.assembly [--states 1000]
 
 The general platform is Dietmaier's with forty real postures; lengths are those of random poses. One core.
 """
@@ -11,27 +11,16 @@ import argparse
 import json
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 import polypod as pp
+from bench.timing import best_time
 from polypod.assembly import SixDistances
 
 DATA = Path(__file__).parent.parent / "tests" / "data" / "dietmaier_40.json"
-
-
-def shortest(call: Callable[[], object], repeats: int = 5) -> float:
-    """Shortest processor time of several runs [s]."""
-    call()
-    taken = []
-    for _ in range(repeats):
-        start = time.process_time()
-        call()
-        taken.append(time.process_time() - start)
-    return min(taken)
 
 
 def lengths(count: int, base: np.ndarray, platform: np.ndarray, size: float) -> np.ndarray:
@@ -59,7 +48,7 @@ def main() -> None:
         ready = time.process_time() - start
         given = lengths(count, base, platform, size)
         found = struts.poses(given)
-        taken = shortest(lambda struts=struts, given=given: struts.poses(given)) / count
+        taken = best_time(lambda struts=struts, given=given: struts.poses(given), 5, time.process_time) / count
         lost, proven = int(found.lost.sum()), int(found.certified.sum())
         print(
             f"{name}: {paths} solutions, {1e3 * taken:.3f} ms a state, proofs included; start system {ready:.2f} s; "
@@ -70,7 +59,8 @@ def main() -> None:
     pose = np.tile(hexapod.home.matrix, (n, 1, 1))
     pose[:, :3, 3] += 0.01 * np.random.default_rng(1).normal(size=(n, 3))
     drive = np.full((1, 6), 2e-8)
-    taken = shortest(lambda: kernel(pose, drive, threads=1)) / n
+    kernel(pose, drive, threads=1)  # compiled
+    taken = best_time(lambda: kernel(pose, drive, threads=1), 5, time.process_time) / n
     print(f"stiffness: {1e6 * taken:.3f} us a pose, {kernel.operations} operations")
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from bench.compiled import rivals as rivals_in_c
 from bench.generated import rivals as generated
 from bench.rows import Row
-from bench.states import Array, States, states
+from bench.states import States, relative_difference, states
 from bench.timing import Timing, on_one_thread, take_turns
 from polypod.errors import InputError
 from polypod.formulations import FORMULATIONS
@@ -109,51 +109,53 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float, patient: bo
             lambda k=kernel, o=out: k(pose, twist, acceleration, none, out=o, threads=1),  # type: ignore[misc]
             BATCH,
             kernel.operations,
-            _difference(out[0][:1], truth),
+            relative_difference(out[0][:1], truth),
         )
         both = kernel(pose, twist, acceleration, none, threads=2)[0]
         add(
             f"kernel, {formulation}, 2 threads",
             lambda k=kernel, o=out: k(pose, twist, acceleration, none, out=o, threads=2),  # type: ignore[misc]
             BATCH,
-            difference=_difference(both[:1], truth),
+            difference=relative_difference(both[:1], truth),
         )
         alone = [np.empty((1, 6)), np.empty(1)]
         bound = kernel.bind(*one, none, out=alone)
         bound()
-        add(f"bound kernel, {formulation}, one state", bound, 1, difference=_difference(alone[0], truth))
+        add(f"bound kernel, {formulation}, one state", bound, 1, difference=relative_difference(alone[0], truth))
     fixed = Model(model.robot, specialise=True).kernel("inverse_dynamics", False)
     for arrays, size in (([pose, twist, acceleration], BATCH), (one, 1)):
         out = [np.empty((size, 6)), np.empty(size)]
         call = fixed.bind(*arrays, none, out=out)
         call()
         name = f"kernel, numbers built in, {'1 thread' if size > 1 else 'one state'}"
-        add(name, call, size, fixed.operations, _difference(out[0][:1], truth))
+        add(name, call, size, fixed.operations, relative_difference(out[0][:1], truth))
     for name, bound in generated(model, "inverse_dynamics") if patient else ():
         for arrays, size in (([pose, twist, acceleration], BATCH), (one, 1)):
             call = bound([*arrays, none])
             label = f"{name}, {'1 thread' if size > 1 else 'one state'}"
-            add(label, call, size, difference=_difference(np.asarray(call()[0])[:1], truth))
+            add(label, call, size, difference=relative_difference(np.asarray(call()[0])[:1], truth))
     for rival in rivals_in_c(model, "inverse_dynamics"):
         many, single = [np.empty((BATCH, 6)), np.empty(BATCH)], [np.empty((1, 6)), np.empty(1)]
         for arrays, out, count in (([pose, twist, acceleration, none], many, BATCH), ([*one, none], single, 1)):
             call = rival.bound(arrays, out)
             call()
             size = "1 thread" if count > 1 else "one state"
-            add(f"{rival.name}, {size}", call, count, difference=_difference(out[0][:1], truth))
+            add(f"{rival.name}, {size}", call, count, difference=relative_difference(out[0][:1], truth))
     checked = partial(model.inverse_dynamics, pose, twist, acceleration, friction=False)
     add(
         "checked call, batch, 1 thread",
         lambda: on_one_thread(checked),
         BATCH,
-        difference=_difference(checked()[:1], truth),
+        difference=relative_difference(checked()[:1], truth),
     )
-    add("checked call, batch", checked, BATCH, difference=_difference(checked()[:1], truth))
+    add("checked call, batch", checked, BATCH, difference=relative_difference(checked()[:1], truth))
     add(
         "checked call, one state",
         lambda: model.inverse_dynamics(pose[0], twist[0], acceleration[0], friction=False),
         1,
-        difference=_difference(model.inverse_dynamics(pose[0], twist[0], acceleration[0], friction=False)[None], truth),
+        difference=relative_difference(
+            model.inverse_dynamics(pose[0], twist[0], acceleration[0], friction=False)[None], truth
+        ),
     )
     reference = None
     if peers.oracle is not None:
@@ -167,7 +169,7 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float, patient: bo
             "Pinocchio, closed loop in Python",
             lambda: oracle.inverse_dynamics(pose[0], twist[0], acceleration[0]),
             1,
-            difference=_difference(mine, at.force[0]),
+            difference=relative_difference(mine, at.force[0]),
         )
         try:
             from bench.peers.pinocchio.closed_loop import ClosedLoop, MissingError
@@ -176,7 +178,9 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float, patient: bo
                 raise MissingError("only of the first robot, not in a quick run: it compiles for minutes")
             loop, found = ClosedLoop(oracle).bound([tree])
             loop()
-            add("Pinocchio, closed loop in C++, legs given", loop, 1, difference=_difference(found[0], truth[0]))
+            add(
+                "Pinocchio, closed loop in C++, legs given", loop, 1, difference=relative_difference(found[0], truth[0])
+            )
         except MissingError as error:
             yield Row(group, "Pinocchio, closed loop in C++", note=str(error))
     if peers.mujoco is not None:
@@ -189,7 +193,7 @@ def _inverse(model: Model, at: States, peers: Peers, seconds: float, patient: bo
             "MuJoCo mj_inverse, drive joints only",
             lambda: mujoco.mj_inverse(robot.model, robot.data),
             1,
-            difference=_difference(soft, at.force[0]),
+            difference=relative_difference(soft, at.force[0]),
         )
     yield from _rows(group, take_turns(rivals, seconds), per_call, counts, off, reference)
 
@@ -207,14 +211,17 @@ def _direct(model: Model, at: States, peers: Peers, seconds: float) -> Iterator[
         "checked call, batch": checked,
     }
     per_call = dict.fromkeys(rivals, BATCH)
-    counts, off = {"kernel, 1 thread": kernel.operations}, {"kernel, 1 thread": _difference(out[0], at.acceleration)}
-    off |= {name: _difference(checked(), at.acceleration) for name in rivals if name.startswith("checked")}
+    counts, off = (
+        {"kernel, 1 thread": kernel.operations},
+        {"kernel, 1 thread": relative_difference(out[0], at.acceleration)},
+    )
+    off |= {name: relative_difference(checked(), at.acceleration) for name in rivals if name.startswith("checked")}
     for rival in rivals_in_c(model, "direct_dynamics"):
         other = [np.empty((BATCH, 6)), np.empty(BATCH)]
         name = f"{rival.name}, 1 thread"
         rivals[name], per_call[name] = rival.bound([at.pose, at.twist, at.force, none], other), BATCH
         rivals[name]()
-        off[name] = _difference(other[0], at.acceleration)
+        off[name] = relative_difference(other[0], at.acceleration)
     reference = None
     if peers.oracle is not None:
         import pinocchio as pin
@@ -234,7 +241,7 @@ def _direct(model: Model, at: States, peers: Peers, seconds: float) -> Iterator[
         turn, twist = at.pose[0, :3, :3], at.twist[0]
         # Pinocchio's acceleration of a free joint is the derivative of its local twist.
         got = np.r_[turn @ a[:3] + np.cross(twist[3:], twist[:3]), turn @ a[3:6]]
-        off[reference] = _difference(got, at.acceleration[0])
+        off[reference] = relative_difference(got, at.acceleration[0])
     if peers.mujoco is not None:
         import mujoco
 
@@ -246,7 +253,7 @@ def _direct(model: Model, at: States, peers: Peers, seconds: float) -> Iterator[
         got = np.r_[robot.data.qacc[:3], turn @ robot.data.qacc[3:6]]
         name = "MuJoCo mj_forward (soft loops)"
         rivals[name], per_call[name] = lambda: mujoco.mj_forward(robot.model, robot.data), 1
-        off[name] = _difference(got, at.acceleration[0])
+        off[name] = relative_difference(got, at.acceleration[0])
     yield from _rows(group, take_turns(rivals, seconds), per_call, counts, off, reference)
 
 
@@ -262,12 +269,8 @@ def _forward(model: Model, at: States, seconds: float) -> Iterator[Row]:
     }
     steps = f"{found[2].mean():.1f} steps on average"
     for row in _rows(group, take_turns(rivals, seconds), dict.fromkeys(rivals, BATCH), {}, {}, None):
-        off = _difference(found[0], at.pose) if row.name.startswith("kernel") else None
+        off = relative_difference(found[0], at.pose) if row.name.startswith("kernel") else None
         yield replace(row, operations=kernel.operations, difference=off, note=steps)
-
-
-def _difference(got: Array, wanted: Array) -> float:
-    return float(np.abs(got - wanted).max() / np.abs(wanted).max())
 
 
 def _rows(

@@ -1,6 +1,6 @@
 """What flexibility costs: time of a state by rigid and flexible kernels, and the time to a ready model without a cache.
 
-python bench/flexible.py [--states 20000]
+python -m bench.flexible [--states 20000]
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 import polypod as pp
+from bench.timing import best_time
 from polypod.errors import UnphysicalWarning
 from polypod.papers.long.hexagon import hexagon_modes
 
@@ -42,15 +42,10 @@ for name, taken in (("import", loaded - start), ("modes", modes_ready - loaded),
 """
 
 
-def best(call: Callable[[], object], repeats: int = 15) -> float:
-    """Shortest of several runs [s]: the others were disturbed."""
+def seconds(call: Callable[[], object]) -> float:
+    """Shortest of several runs [s] of what is compiled."""
     call()
-    taken = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        call()
-        taken.append(time.perf_counter() - start)
-    return min(taken)
+    return best_time(call, 15)
 
 
 def main() -> None:
@@ -68,14 +63,14 @@ def main() -> None:
     base = {}
     for name in ("inverse_dynamics", "direct_dynamics"):
         kernel = rigid.kernel(name, False)
-        base[name] = best(lambda kernel=kernel: kernel(pose, twist, force, wrench, threads=1))
+        base[name] = seconds(lambda kernel=kernel: kernel(pose, twist, force, wrench, threads=1))
         print(f"  {name:17s} rigid     {1e6 * base[name] / n:7.3f} {kernel.operations:7d}")
     for count in (5, 10):
         model = pp.Model(robot.on_modes(hexagon_modes(count)))
         elastic, rate = 0.01 * rng.normal(size=(n, count)), 0.5 * rng.normal(size=(n, count))
         for name, floor in base.items():
             kernel = model.kernel(name, False)
-            taken = best(lambda k=kernel, q=elastic, v=rate: k(pose, twist, q, v, force, wrench, threads=1))
+            taken = seconds(lambda k=kernel, q=elastic, v=rate: k(pose, twist, q, v, force, wrench, threads=1))
             ratio = taken / floor
             print(f"  {name:17s} {count:2d} modes  {1e6 * taken / n:7.3f} {kernel.operations:7d}  {ratio:5.1f} times")
     print("Cold (no cache of compiled code): hexagon with 10 modes, inverse and direct dynamics ready")

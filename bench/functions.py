@@ -13,7 +13,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from bench.rows import Row
-from bench.states import Array, States, states
+from bench.states import Array, States, relative_difference, states
 from bench.timing import on_one_thread, take_turns
 from polypod.kernels import Kernel
 from polypod.model import Model
@@ -46,25 +46,25 @@ def measure(robot: str, seconds: float) -> Iterator[Row]:
             _bound(slopes, *state, none),
             BATCH,
             slopes.operations,
-            _off(_along(slopes(*state, none)), _difference(model, at)),
+            relative_difference(_along(slopes(*state, none)), _difference(model, at)),
         ),
         f"regressor (6 x {matrix.shape[-1]})": (
             _bound(linear, *state),
             BATCH,
             linear.operations,
-            _off(matrix @ values, model.inverse_dynamics(*state)),
+            relative_difference(matrix @ values, model.inverse_dynamics(*state)),
         ),
         "conditioning": (
             _bound(spread, at.pose),
             BATCH,
             None,
-            _off(spread(at.pose)[0], np.linalg.cond(_scaled_jacobian(model, at.pose))),
+            relative_difference(spread(at.pose)[0], np.linalg.cond(_scaled_jacobian(model, at.pose))),
         ),
         f"inverse dynamics of {DESIGNS} designs, checked call": (
             several,
             BATCH * DESIGNS,
             None,
-            _off(several()[0], at.force),
+            relative_difference(several()[0], at.force),
         ),
     }
     times = take_turns({name: row[0] for name, row in rows.items()} | pinocchio, seconds)
@@ -146,7 +146,3 @@ def _difference(model: Model, at: States) -> Array:
 def _scaled_jacobian(model: Model, pose: Array) -> Array:
     scale = np.array([1.0, 1.0, 1.0, *[1 / model.size] * 3])
     return np.asarray(model.jacobian(pose) * scale)
-
-
-def _off(got: Array, wanted: Array) -> float:
-    return float(np.abs(got - wanted).max() / np.abs(wanted).max())

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bench.peers.pinocchio.linkage import LinkageTree
-from bench.states import Array
+from bench.states import Array, relative_difference
 from bench.timing import take_turns
 from polypod.errors import UnphysicalWarning
 from polypod.files import library
@@ -60,7 +60,7 @@ def compare(name: str, seconds: float = 2.0) -> Compared:
         "rnea": lambda: pin.rnea(tree.model, tree.data, q, v, a),
     }
     times = take_turns(rivals, seconds)
-    difference = float(np.abs(got - wanted).max() / np.abs(wanted).max())
+    difference = relative_difference(got, wanted)
     return Compared(name, times["kernel"].best / BATCH, times["rnea"].best, difference, kernel.operations)
 
 

@@ -1,6 +1,6 @@
 """One second of pedrammehr under computed torque at 1 kHz, RK4 inside: how long it takes, beside MuJoCo's.
 
-    python bench/simulation.py
+    python -m bench.simulation
 
 The same robot without friction, the same controller called at every step, the same step of 1 ms and order of
 integration. MuJoCo (if installed, with Pinocchio for its start state) closes loops by soft constraints: how far its

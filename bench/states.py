@@ -13,6 +13,11 @@ from polypod.model import Model
 Array = NDArray[np.float64]
 
 
+def relative_difference(got: Array, wanted: Array) -> float:
+    """Largest difference of two answers, as a part of the largest number wanted."""
+    return float(np.abs(got - wanted).max() / np.abs(wanted).max())
+
+
 class States(NamedTuple):
     """Poses (n, 4, 4), twists and accelerations (n, 6), forces (n, 6)."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 import resource
 import sys
 import time
-from collections.abc import Callable
 
 import numpy as np
 
 from bench.states import states
+from bench.timing import best_time
 from polypod.design import loads_study
 from polypod.design.prepared import Prepared, prepare
 from polypod.design.sweep import run
@@ -34,16 +34,6 @@ report: [peak force, rms force]
 """
 
 
-def _best(call: Callable[[], object], count: int, clock: Callable[[], float] = time.perf_counter) -> float:
-    """Best time of some calls [s]."""
-    times = []
-    for _ in range(count):
-        start = clock()
-        call()
-        times.append(clock() - start)
-    return min(times)
-
-
 def _study(designs: int, states_: int) -> tuple[Prepared, object]:
     # the tour lasts 4 s: the rate gives the states
     return prepare(loads_study(_STUDY.format(rate=(states_ - 1) / 4.0, count=designs)))
@@ -62,7 +52,7 @@ def sweeps(designs: int, count: int) -> None:
     rows = held.rows(kernel)
     out = [np.empty((some, len(rows[0]), *signature.shape)) for signature in kernel.outputs]
     # by the processor's time of each core, which other programs do not change much
-    bare = _best(lambda: kernel(*rows, out=out), 5, time.process_time) / cores() / (some * len(rows[0]))
+    bare = best_time(lambda: kernel(*rows, out=out), 5, time.process_time) / cores() / (some * len(rows[0]))
     each = used / (designs * len(rows[0]))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(
@@ -78,9 +68,9 @@ def one_call(designs: int = 10_000, count: int = 1_000) -> None:
     at = states(model, count)
     mass = np.linspace(0.9, 1.1, designs)[:, None] * model.robot.platform.mass
     single = [np.tile(a, (100,) + (1,) * (a.ndim - 1)) for a in at[:3]]
-    alone = _best(lambda: model.inverse_dynamics(*single, friction=False), 5, time.process_time) / (100 * count)
+    alone = best_time(lambda: model.inverse_dynamics(*single, friction=False), 5, time.process_time) / (100 * count)
     parameters = {"platform.mass": mass}
-    many = _best(
+    many = best_time(
         lambda: model.inverse_dynamics(*at[:3], friction=False, parameters=parameters), 2, time.process_time
     ) / (designs * count)
     print(
@@ -93,11 +83,11 @@ def fastest_motions(points: int = 1000) -> None:
     """The fastest motion along the circle of Kim and Ryu on a prepared way, without and with friction."""
     model = Model("kim-ryu")
     circle = way(model, "kim-ryu-circle", points)
-    prepared = _best(lambda: way(model, "kim-ryu-circle", points), 10, time.process_time)
+    prepared = best_time(lambda: way(model, "kim-ryu-circle", points), 10, time.process_time)
     for friction, force in ((False, 60.0), (True, 85.0)):
         limits = Limits(force=force)
         found = fastest(model, circle, limits, friction=friction)
-        taken = _best(lambda f=friction, a=limits: fastest(model, circle, a, friction=f), 20, time.process_time)  # type: ignore[misc]
+        taken = best_time(lambda f=friction, a=limits: fastest(model, circle, a, friction=f), 20, time.process_time)  # type: ignore[misc]
         print(
             f"fastest motion, {points} points, {'with' if friction else 'without'} friction: {found.duration:.4f} s in "
             f"{1e3 * taken:.2f} ms of CPU, {found.rounds} rounds (the way itself {1e3 * prepared:.2f} ms)"

@@ -1,6 +1,6 @@
 """The 6-D workspace of a hexapod counted pose by pose, against a plain NumPy loop; bounds by intervals.
 
-python bench/workspace.py [points of each coordinate, 32]
+python -m bench.workspace [points of each coordinate, 32]
 """
 
 from __future__ import annotations

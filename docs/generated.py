@@ -47,9 +47,9 @@ from polypod.files.robot_files import expanded_document
 from polypod.files.short_forms.forms import Copies, Mirror, Pair
 from polypod.legs.chain import ChainJoint, JointCone, JointFrictions, JointRanges
 from polypod.motion import AROUND_HOME, PUBLISHED, Law, MotionFile, PathKind, TrajectoryKind, Waypoint, Wrench
+from polypod.motion.columns import COLUMN_UNITS
 from polypod.motion.contract import INTERVALS
-from polypod.motion.sampling import MOST_SAMPLES
-from polypod.motion.tables import UNITS
+from polypod.motion.sampling import MAX_SAMPLES
 from polypod.papers import MODULES, Measure
 from polypod.papers.shared.page import shown
 from polypod.view.extras import EXTRAS
@@ -193,7 +193,7 @@ def motion_files() -> str:
             "| path in `coordinates` | the names of the robot's freedoms |\n"
             "| wrench | `fx`, `fy`, `fz`, `mx`, `my`, `mz` |\n",
             "A column may state its unit in brackets and is in SI units without: "
-            f"{'; '.join(f'{quantity} {_code(units)}' for quantity, units in UNITS.items())}. "
+            f"{'; '.join(f'{quantity} {_code(units)}' for quantity, units in COLUMN_UNITS.items())}. "
             "Another name, or a unit that measures something else, is refused.\n",
             "All tables of one motion have one clock: the motion starts at the first row of the path's table, whatever "
             "time that row states, and a wrench's table is shifted by the same time. Tables of a `stack` start at the "
@@ -203,7 +203,7 @@ def motion_files() -> str:
             "points of the motion (poses, points of a path, joints of pieces) and the rows of a wrench's table within "
             f"it are among them, and a curve has at least {INTERVALS} intervals between samples ({INTERVALS} a period "
             "if it is a sine or a circle; fewer between points that are many). Where the rate gives fewer, samples are "
-            f"added there alone. A motion that would need more than {MOST_SAMPLES:,} samples is refused.\n",
+            f"added there alone. A motion that would need more than {MAX_SAMPLES:,} samples is refused.\n",
             "`polypod check` and `polypod run` also prove what they can between the samples, forces and the drives' "
             "limits included; where they cannot, they say what and when "
             "([how](reliability.md#motions-between-their-samples)).\n",

@@ -2,7 +2,7 @@
 
     python simulation_friction.py [FOLDER]
 
-Coulomb friction in sliders and joints depends on their reactions; each slider turns about twice in a turn.
+Coulomb friction in sliders and joints depends on their reactions; each slider reverses twice in a turn.
 """
 
 import sys
@@ -18,7 +18,7 @@ from polypod.simulation import events, simulate
 
 def main(folder: Path, turns: float = 1.0, picture: bool = True) -> dict[str, float]:
     """Largest errors with and without compensation, the number of reversals, and the energy lost."""
-    # the sign of a rate is taken over 1 mm/s, so that steps of 0.5 ms can follow it
+    # the controller takes the sign of a rate over 1 mm/s: its forces do not jump where a slider reverses
     model = pp.Model("kim-ryu", friction_width=1e-3)
     reference = Published(name="kim-ryu-circle")
     duration = turns * reference.duration

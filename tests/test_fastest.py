@@ -18,10 +18,13 @@ from polypod.motion import (
     Circle,
     Euler,
     Line,
+    OwnCoordinates,
+    Piecewise,
     Poses,
     Rest,
     Sine,
     Stack,
+    Sum,
     Track,
     dumps_motion,
     find_motion,
@@ -369,12 +372,51 @@ def test_corners_and_turns_back_are_stops_and_rests_on_a_line_are_not():
     np.testing.assert_allclose(swing.marks[swing.stops], [0, 0.1, 0.3, 0.4], atol=1e-9)
 
 
+def line_and_wave(amplitude, law):
+    """A slow line, then a fast wave."""
+    line = Line(start=[0, 0], end=[0.1, 0], duration=10.0)
+    wave = Sine(amplitude=[0, amplitude], frequency=40, duration=1.0)
+    waving = Sum(parts=[Line(start=[0.1, 0], end=[0.2, 0], duration=1.0, law=law), wave])
+    path = Stack(parts=[Piecewise(parts=[line, waving], continuity=0), Rest(point=[1, 0, 0, 0], duration=11.0)])
+    return Euler(path=path, convention="ZYX")
+
+
+def test_a_way_of_many_periods_has_cells_for_each_of_them():
+    """Tangents against differences of the pose, which leave 1e-6 here; with two cells a period they were 4e-3 off."""
+    track, middle, h = Track(line_and_wave(1e-4, "constant_speed"), 0.1), np.linspace(0.11, 0.19, 501), 1e-7
+    early, now, late = (track.at(middle + shift) for shift in (-h, 0.0, h))
+    np.testing.assert_allclose((late.pose - early.pose)[:, :2, 3] / (2 * h), now.tangent[:, :2], atol=1e-6)
+
+
+def test_turns_as_sharp_as_corners_are_found_once():
+    """A wave at the ends of a line that starts and ends at rest: its first and last turn are stops, others are curves.
+
+    Stops beside are both ends, and where the wave begins.
+    """
+    track = Track(line_and_wave(1e-3, "quintic"), 0.1)
+    assert track.stops.sum() == 5
+    assert (np.diff(track.marks) > 0).all()
+
+
+def test_limits_are_kept_in_turns_of_next_to_no_radius(hexaslide):
+    """A wave on a line that starts at rest: in its first turn intervals halved twelve times took 27 % too much."""
+    swing = Sine(amplitude=[0, 1e-3], frequency=20, duration=1.0)
+    wave = Sum(parts=[Line(start=[0, 0], end=[0.05, 0], duration=1.0), swing])
+    path = Stack(parts=[wave, Rest(point=[0, 0, 0, 0], duration=1.0)])
+    limits = Limits(force=85.0)
+    found = fastest(hexaslide, Euler(path=path, relative_to="home"), limits, friction=False)
+    assert largest_shares(hexaslide, found, limits, False, inside=5)["force"] < 1.005
+
+
 def test_a_retimed_motion_is_one_and_reads_back(hexaslide, circle):
     """Twist and acceleration against central differences of the pose, away from the knots; then the file."""
     found = fastest(hexaslide, circle, Limits(force=85.0, speed=0.25))
     text = dumps_motion(found.motion_file("quick", "kim-ryu"))
     again = loads_motion(text).trajectory.for_model(hexaslide)
     assert again.duration == found.duration
+    used = loads_motion(text).trajectory
+    used.at(0.1)
+    assert used == loads_motion(text).trajectory  # what it has worked out meanwhile is no field of it
     t = (found.trajectory.reached[1:] + found.trajectory.reached[:-1])[5::20] / 2
     h = 1e-5
     early, now, late = (again.at(t + shift) for shift in (-h, 0.0, h))
@@ -385,6 +427,16 @@ def test_a_retimed_motion_is_one_and_reads_back(hexaslide, circle):
     np.testing.assert_allclose(ends.twist, 0.0, atol=1e-12)
     given = find_motion(hexaslide, "kim-ryu-circle").trajectory.for_model(hexaslide)
     np.testing.assert_allclose(ends.pose, given.at([0.0, given.duration]).pose, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_rms_force_may_be_limited_of_one_actuator(model_of):
+    model = model_of("delta")
+    free = fastest(model, "delta-pick-and-place", Limits(force=200.0), friction=False, points=100)
+    limits = Limits(force=200.0, rms_force=[60.0, np.inf, np.inf])
+    found = fastest(model, "delta-pick-and-place", limits, friction=False, points=100)
+    assert found.used["rms_force"][:2] == (pytest.approx(1.0, abs=0.03), "leg1")
+    assert found.duration > 1.2 * free.duration
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------
@@ -407,12 +459,15 @@ def test_limits_that_cannot_be_kept_are_refused(hexaslide, circle, limits, messa
         fastest(hexaslide, circle, limits)
 
 
-def test_ways_that_cannot_be_gone_are_refused(hexaslide):
+def test_ways_that_cannot_be_gone_are_refused(hexaslide, model_of):
     home = hexaslide.robot.home.matrix
     far = home.copy()
     far[:3, 3] += [5.0, 0.0, 0.0]
     with pytest.raises(StateError, match="where the motion is at t = "):
         fastest(hexaslide, Poses.through([home, far], [0.0, 1.0]), Limits(force=60.0), points=50)
+    tilted = OwnCoordinates(path=Line(start=[0, 0, 0], end=[0, 2.0, 2.0], duration=1.0))
+    with pytest.raises(StateError, match="where the motion is at t = "):
+        Track(tilted.for_model(model_of("3-prs")), 0.1)
     with pytest.raises(InputError, match="does not move"):
         fastest(hexaslide, Poses.through([home, home], [0.0, 1.0]), Limits(force=60.0), points=50)
     with pytest.raises(InputError, match="points"):
@@ -426,6 +481,10 @@ def test_files_of_retimed_motions_are_checked():
         loads_motion(text.format("lengths: [0, 1, 2], speeds: [0, 0, 1]"))
     with pytest.raises(MotionFileError, match="increase"):
         loads_motion(text.format("lengths: [0, 1, 1], speeds: [0, 1, 1]"))
+    smooth = "lengths: [0, 0.33333333, 1.33333333], speeds: [0, 1, 0], times: [0, 1, 2], accelerations: [0, 2, %s]"
+    assert loads_motion(text.format(smooth % -4)).trajectory.duration == 2.0
+    with pytest.raises(MotionFileError, match=r"from 1 to 2 s they lead to 1\.5 m at 0\.5 m/s, not to 1\.33333333 m"):
+        loads_motion(text.format(smooth % -3))
     short = loads_motion(text.format("lengths: [0, 0.3, 0.5], speeds: [0, 1, 0]"))
     with pytest.raises(InputError, match=r"0\.628318531 m long, the speeds are for 0\.5 m"):
         short.trajectory.for_model(pp.Model("kim-ryu")).at(0.1)

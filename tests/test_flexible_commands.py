@@ -25,7 +25,7 @@ from polypod.export import export_c
 from polypod.export.code import available_functions
 from polypod.platforms.modes import large_deflection
 from polypod.results import robot_of
-from polypod.simulation.elastic_rates import spectral_radius
+from polypod.simulation.elastic_spectrum import spectral_radius
 from states import mostly_long
 
 

@@ -227,7 +227,7 @@ def test_bad_arguments(model: pp.Model) -> None:
         follow(model, trajectory, [0.1])
     with pytest.raises(InputError, match="step: a time greater than 0 s is needed, got 0"):
         follow(model, trajectory, [0.0, 0.1], step=0.0)
-    with pytest.raises(InputError, match="elastic: 3 finite numbers are needed"):
+    with pytest.raises(InputError, match=r"elastic: finite numbers of shape \(3,\) are needed"):
         follow(model, trajectory, [0.0, 0.1], elastic=[0.0])
     with pytest.raises(InputError, match=r"times: 1e\+08 steps are needed"):
         follow(model, trajectory, [0.0, 0.1], step=1e-9)

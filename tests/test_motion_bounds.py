@@ -165,9 +165,9 @@ def test_a_formula_that_is_not_what_a_motion_does_proves_nothing(model_of):
         def evaluate(self, t):
             return inner.evaluate(t)
 
-        def course(self, t, half):
-            course = inner.course(t, half)
-            return course._replace(expansion=1.001 * course.expansion)
+        def expansion(self, t, half):
+            exact = inner.expansion(t, half)
+            return exact._replace(derivatives=1.001 * exact.derivatives)
 
     with pytest.raises(InputError, match="contradict each other"):
         bound_motion(model_of("lopes"), make_task(model_of("lopes"), Wrong()))

@@ -330,3 +330,12 @@ def test_around_home_refuses_a_home_outside_the_limits():
     model = pp.Model(pp.Robot.model_validate(data | {"name": "short rails"}))
     with pytest.raises(InputError, match=r"home itself is outside the limits of 'short rails': leg1: rail 0\.322"):
         make_task(model, "around-home")
+
+
+def test_around_home_refuses_a_home_at_the_very_limit():
+    """No motion about it stays within, however small; the smallest one tried was returned all the same."""
+    data, model = pp.load("kim-ryu").model_dump(), pp.Model("kim-ryu")
+    for leg, q in zip(data["legs"], model.inverse_kinematics(model.robot.home.matrix).tolist(), strict=True):
+        leg["travel"] = (0.0, q + 1e-9)
+    with pytest.raises(InputError, match="no motion about home stays within the limits of 'at the end', however small"):
+        make_task(pp.Model(pp.Robot.model_validate(data | {"name": "at the end"})), "around-home")

@@ -48,10 +48,11 @@ trajectory:
 """
 
 
-def test_thirty_metres_between_two_samples_are_seen(tmp_path):
-    """The two samples of this rate are both home."""
+@pytest.mark.parametrize("time", ["1", "1000 ms"])
+def test_thirty_metres_between_two_samples_are_seen(time, tmp_path):
+    """The two samples of this rate are both home; the pose between them is named, whatever the unit of its time."""
     path = tmp_path / "far.yaml"
-    path.write_text(FAR)
+    path.write_text(FAR.replace("time: 1,", f"time: {time},"))
     report = check(path, "kim-ryu")
     assert not report.ok
     (fault,) = report.faults
@@ -122,6 +123,7 @@ SHAPES = {
     "through": Through(points=[0, 1, -2, 2], times=POINTS),
     "spline": Spline(points=[[0, 0], [1, 2], [-1, 5], [0, 0]], times=POINTS),
     "polynomial": Polynomial(coefficients=[0.1, -1.0, 2.0, 3.0, -4.0, 0.5, 0.25], duration=1.3),
+    "polynomial of degree 0": Polynomial(coefficients=[[0.1, 0.2, 0.3]], duration=1.0),
     "hermite": Hermite(points=[0, 1, 0], times=[0, 0.3, 1.0], velocities=[0, 4, -1], accelerations=[0, 0, 9]),
     "accelerations": ConstantAccelerations(start=0, accelerations=[3, -5, 1], times=[0, 0.2, 0.9, 1.0], velocity=-1),
     "sum": Sum(parts=[Sine(amplitude=1, frequency=3, duration=1.0), Through(points=[0, 1, 0, 2], times=POINTS)]),
@@ -134,6 +136,7 @@ def test_no_instant_is_faster_than_the_bound_of_its_formula(name):
     """20,001 instants; single curves come within 2 % of their bounds, a sum need not reach that of its parts."""
     path = SHAPES[name]
     rates = np.abs(path.at(path.even_times(20_001)).xdot).reshape(20_001, -1).max(axis=0)
+    assert path.peak.shape == (path.count,)
     assert (rates <= path.peak * (1 + 1e-12)).all()
     if name != "sum":
         assert (rates >= 0.98 * path.peak - 1e-12).all()

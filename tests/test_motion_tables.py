@@ -46,7 +46,7 @@ def test_roll_pitch_and_yaw_are_those_of_pose(tmp_path):
     wanted = pp.pose(0.001, 0.002, 0.003, roll, pitch, yaw)
     for convention in ("", "convention: ZYX, ", "convention: xyz, "):
         motion = loads_motion(text.replace("csv:", f"{convention}csv:"), folder=tmp_path).trajectory
-        for trajectory in (motion, motion.ordered("YXZ")):
+        for trajectory in (motion, motion.with_convention("YXZ")):
             assert np.abs(trajectory.at(1.0).pose - wanted).max() < 1e-15
     with pytest.raises(MotionFileError, match=r"roll, pitch and yaw are the angles of the convention ZYX, got XYZ"):
         loads_motion(POSES, folder=tmp_path)

@@ -35,7 +35,7 @@ from polypod.simulation import (
     simulate,
 )
 from polypod.simulation.actuators import Actuators
-from polypod.simulation.chart import rebased
+from polypod.simulation.chart import numeric_chart
 from polypod.simulation.system import Stepper, System
 from states import mostly_long, papers_robots
 
@@ -128,7 +128,7 @@ def test_compiled_period_is_of_fourth_order_and_equals_rk4_by_hand(name: str, mo
     twist = 0.5 * basis @ rng.normal(size=basis.shape[1])
     x, none = system.layout.state(model.robot.home.matrix, twist, np.zeros(0), np.zeros(0)), np.zeros(6)
     h = 1e-3
-    base, y = rebased(x)
+    base, y = numeric_chart(x)
     friction = stepper.no_friction
 
     def rate(y: Array, stage: int) -> Array:
@@ -269,7 +269,7 @@ def test_reversals_are_logged_with_leg_and_time(model_of: ModelOf) -> None:
 
 def test_delay_and_saturation() -> None:
     actuators = Actuators(("a", "b"), [5.0, 1.0], 0.0025)
-    actuators.hold(np.zeros(2))
+    actuators.start_from(np.zeros(2))
     given = []
     for k in range(5):
         actuators.command(k * 1e-3, np.array([1.0, 1.0]) * 3 * (k + 1), np.zeros(2))
@@ -287,7 +287,7 @@ def test_delay_and_saturation() -> None:
 def test_a_delay_within_a_period_is_seen_after_days_too() -> None:
     """What is taken for the same instant is a part of the period, not of the time since the start."""
     actuators, start = Actuators(("a",), [5.0], 0.0002), 1e6
-    actuators.hold(np.zeros(1))
+    actuators.start_from(np.zeros(1))
     actuators.command(start, np.ones(1), np.zeros(1))
     ends = [(round(a - start, 6), round(b - start, 6)) for a, b, _ in actuators.pieces(start, start + 1e-3)]
     assert ends == [(0, 0.0002), (0.0002, 0.001)]
@@ -390,6 +390,28 @@ def test_output_interval(model_of: ModelOf) -> None:
     assert np.abs(every.pose.values[-1] - grid.pose.values[3]).max() < 1e-7
     with pytest.raises(InputError, match="output"):
         simulate(model, duration=1.0, rate=1000, output=0.0015)
+
+
+@pytest.mark.parametrize(("duration", "output"), [(0.025, 0.01), (3.0, 0.1), (3.0, None)])
+def test_the_last_row_has_the_force_of_its_own_time(model_of: ModelOf, duration: float, output: float | None) -> None:
+    """Where the duration is no multiple of the interval, and where an event ends the run between two rows."""
+    result = simulate(
+        model_of("kim-ryu"), lambda time, seen: np.full(6, time), duration=duration, output=output, friction=False
+    )
+    assert (result.attrs["ended"] == "duration reached") == (duration < 1.0)
+    assert np.array_equal(result.force.values[:, 0], result.time.values)
+
+
+@pytest.mark.parametrize("duration", [0.045, 3.0])
+def test_the_last_row_of_a_sampled_run_has_the_wrench_of_its_own_time(model_of: ModelOf, duration: float) -> None:
+    """The force is held from the last sample, the wrench is a function of time."""
+
+    def rising(time: float, seen: Measurement) -> list[float]:
+        return [0.0, 0.0, time, 0.0, 0.0, 0.0]
+
+    result = simulate(model_of("kim-ryu"), wrench=rising, duration=duration, rate=100, friction=False)
+    assert (result.attrs["ended"] == "duration reached") == (duration < 1.0)
+    assert np.array_equal(result.wrench.values[:, 2], result.time.values)
 
 
 def test_figures_and_animation(tracked: xr.Dataset, tmp_path: Path) -> None:
@@ -546,8 +568,12 @@ def test_models_stay_as_they_are_and_go_with_what_was_compiled_for_them() -> Non
         ({"duration": -1.0}, "duration: a number greater than 0"),
         ({"duration": "1"}, "duration: a number greater than 0 is needed, got .1."),
         ({"duration": float("nan")}, "duration: a number greater than 0"),
+        ({"duration": None}, "duration: a number greater than 0"),
         ({"duration": 1.0, "rate": 0.0}, "rate: a number greater than 0"),
         ({"duration": 1.0, "step": -1e-3}, "step: a number greater than 0"),
+        ({"duration": 1.0, "step": 0.0}, "step: a number greater than 0"),
+        ({"duration": 1.0, "reference": "kim-ryu-circle"}, r"reference: a polypod\.motion\.Trajectory .* got str"),
+        ({"duration": 1.0, "twist": 1j * np.ones(6)}, "twist: an array of numbers"),
         ({"duration": 1.0, "delay": -1.0}, "delay: at least 0 s"),
         ({"duration": 1.0, "delay": 0.01}, "delay: only sampled forces"),
         ({"duration": 1.0, "breaks": [2.0]}, r"breaks: times in \[0, 1\] s"),

@@ -19,7 +19,7 @@ from polypod.description import Friction
 from polypod.export import export_c
 from polypod.motion import Motion, Trajectory
 from polypod.simulation import EnergyWarning, SimulationError, simulate
-from polypod.simulation.dynamics import Moment
+from polypod.simulation.dynamics import FrictionIterate
 from polypod.simulation.system import System
 from states import mostly_long
 from test_export_c import COMPILER, call, compiled
@@ -64,11 +64,11 @@ def test_loads_are_found_as_soon_as_rounds_leave_too_little(loaded: pp.Model) ->
     dynamics = System(loaded, friction=True).compiled.dynamics
 
     def found(before: float, change: float, rounds: int = 3) -> bool:
-        numbers = ca.SX.zeros(dynamics.friction)
-        numbers[-2 - dynamics.loads : -2] = before
-        old = ca.SX.ones(dynamics.loads)
-        moment = Moment(numbers, ca.SX(1), ca.SX(rounds), ca.SX(1e-3))
-        return bool(dynamics._judged(old, old + change, moment).found)
+        numbers = ca.SX.zeros(dynamics.friction_size)
+        numbers[-2 - dynamics.load_count : -2] = before
+        old = ca.SX.ones(dynamics.load_count)
+        iterate = FrictionIterate(numbers, ca.SX(1), ca.SX(rounds), ca.SX(1e-3))
+        return bool(dynamics._relaxed_loads(old, old + change, iterate).converged)
 
     assert found(6e-7, 3e-8)  # 1.6e-9 left
     assert not found(6e-7, 3e-7)  # 3e-7

@@ -155,11 +155,13 @@ def _held(system: System, states: States, free_force: bool, free_shape: bool) ->
         return states
     if system.modes:
         # a flexible platform's shape at rest is searched state by state
-        held = [system.hold(pose, wrench) for pose, wrench in zip(states.pose, states.wrench, strict=True)]
+        held = [
+            system.static_equilibrium(pose, wrench) for pose, wrench in zip(states.pose, states.wrench, strict=True)
+        ]
         shape = np.array([elastic for elastic, _ in held]).reshape(states.elastic.shape)
         force = np.array([force for _, force in held]).reshape(states.force.shape)
     else:
-        shape, force = states.elastic, system.hold(states.pose, states.wrench)[1]
+        shape, force = states.elastic, system.static_equilibrium(states.pose, states.wrench)[1]
     return states._replace(force=force if free_force else states.force, elastic=shape if free_shape else states.elastic)
 
 

@@ -22,7 +22,7 @@ from ..mechanism import Mechanism
 from ..mechanism.closing import closed
 from ..platforms import Freedoms
 from ..platforms.constrained import ConstrainedState
-from ..simulation.chart import pose_of, turn_rate
+from ..simulation.chart import cayley_rate, pose_of
 from ..simulation.dynamics import Dynamics
 from ..simulation.system import System
 from ..symbols.expression import Expression, Port, port
@@ -101,11 +101,11 @@ class _Equations:
     def __init__(self, dynamics: Dynamics) -> None:
         mechanism, n = dynamics.mechanism, dynamics.modes
         freedoms = Freedoms(mechanism.robot)
-        m, self.explicit, self.loads = freedoms.count, dynamics.explicit, dynamics.loads
+        m, self.explicit, self.loads = freedoms.count, dynamics.explicit, dynamics.load_count
         self.size = 2 * (m + n)
         pose, x, nominal = ca.SX.sym("pose", 16), ca.SX.sym("x", self.size), ca.SX.sym("nominal", 2 * n + 6)
         force, wrench = ca.SX.sym("force", dynamics.actuators), ca.SX.sym("wrench", 6)
-        loads, places = ca.SX.sym("loads", dynamics.loads), ca.SX.sym("places", dynamics.places)
+        loads, places = ca.SX.sym("loads", dynamics.load_count), ca.SX.sym("places", dynamics.place_count)
         elastic, elastic_rate = nominal[6 : 6 + n] + x[m : m + n], nominal[6 + n :] + x[2 * m + n :]
         # one more step of Newton makes the places exact; a step from there follows the pose to first order
         near = _placed(dynamics, pose, nominal[6 : 6 + n], places)
@@ -125,7 +125,7 @@ class _Equations:
             own = ca.SX(ca.DM(freedoms.inverse))
             speed = nominal[:6] + at_rest @ rates_of
         rates = dynamics.smooth_rates(moved, speed, elastic, elastic_rate, force, wrench, loads)
-        drift = ca.vertcat(speed[:3], 2 * turn_rate(half, speed[3:]))
+        drift = ca.vertcat(speed[:3], 2 * cayley_rate(half, speed[3:]))
         moving, change = own @ drift, own @ rates.acceleration
         if mechanism.followed_joints:
             # a joint's coordinate changes by its own rate; E changes from pose to pose, and with it u = E V
@@ -197,7 +197,7 @@ class _Equations:
 
 def _placed(dynamics: Dynamics, pose: ca.SX, elastic: ca.SX, places: ca.SX) -> ca.SX:
     """Places of legs without a closed form after one step of Newton at a pose."""
-    if not dynamics.places:
+    if not dynamics.place_count:
         return places
     return ca.substitute(ca.densify(dynamics.closing(pose, elastic).moved), dynamics.mechanism.places, places)
 

@@ -208,7 +208,7 @@ def _sentences(warning: Warning | str) -> list[str]:
 def _flexible(report: Report, model: Model) -> None:
     """Adds the platform's modes, and how far it bends under the robot's weight at home."""
     from ..platforms.modes import large_deflection
-    from ..simulation.elastic_rates import growth
+    from ..simulation.elastic_spectrum import growth_rate
 
     low, high = (float(f) / (2 * np.pi) for f in (model.modes.frequencies.min(), model.modes.frequencies.max()))
     text = f"flexible platform: {model.modes.count} modes of {low:.4g} to {high:.4g} Hz"
@@ -220,7 +220,7 @@ def _flexible(report: Report, model: Model) -> None:
         report.warnings += large_deflection(model.robot, deflection, model.size)
         largest = 1e3 * float(np.linalg.norm(deflection, axis=-1).max())
         text += f"; at rest at home it bends by up to {largest:.4g} mm"
-        if growth(model, model.robot.home.matrix) > 1.0:
+        if growth_rate(model, model.robot.home.matrix) > 1.0:
             text += "; its frame cannot follow a motion exactly (unstable), so 'polypod run' leaves vibration out"
     report.remarks.append(text)
 

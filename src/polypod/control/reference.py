@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError
 from ..motion import Motion, Trajectory
-from ..motion.sampling import MOST_SAMPLES
+from ..motion.sampling import MAX_SAMPLES
 
 
 class Target(NamedTuple):
@@ -30,9 +30,9 @@ class Reference:
     def __init__(self, trajectory: Trajectory, rate: float = 1000.0) -> None:
         if not (np.isfinite(rate) and rate > 0):
             raise InputError(f"rate: must be greater than 0 samples a second, got {rate}")
-        if trajectory.duration * rate > MOST_SAMPLES:
+        if trajectory.duration * rate > MAX_SAMPLES:
             asked = f"{rate:g}/s for {trajectory.duration:g} s are {trajectory.duration * rate:.3g} samples"
-            raise InputError(f"rate: {asked}; at most {MOST_SAMPLES}")
+            raise InputError(f"rate: {asked}; at most {MAX_SAMPLES}")
         self.trajectory, self.rate = trajectory, float(rate)
         count = int(np.floor(trajectory.duration * rate * (1 + 1e-12))) + 1
         self.times: Array = np.minimum(np.arange(count) / rate, trajectory.duration)

@@ -18,20 +18,19 @@ if TYPE_CHECKING:
 
 
 class _Kind(NamedTuple):
-    """A limit's name in words, its unit for an actuator that slides and one that turns, and an actuator's own field."""
+    """A limit's units for an actuator that slides and one that turns, and the field of a drive that states it."""
 
-    words: str
     units: tuple[str, str]
-    field: str
+    field: str | None
 
 
 KINDS = {
-    "force": _Kind("force", ("N", "N m"), "max_force"),
-    "speed": _Kind("speed", ("m/s", "rad/s"), "max_speed"),
-    "acceleration": _Kind("acceleration", ("m/s^2", "rad/s^2"), "max_acceleration"),
-    "power": _Kind("power", ("W", "W"), "max_power"),
-    "rms_force": _Kind("rms force", ("N", "N m"), "rms_force"),
-    "jerk": _Kind("jerk", ("m/s^3", "rad/s^3"), "max_jerk"),
+    "force": _Kind(("N", "N m"), "max_force"),
+    "speed": _Kind(("m/s", "rad/s"), "max_speed"),
+    "acceleration": _Kind(("m/s^2", "rad/s^2"), "max_acceleration"),
+    "power": _Kind(("W", "W"), "max_power"),
+    "rms_force": _Kind(("N", "N m"), "rms_force"),
+    "jerk": _Kind(("m/s^3", "rad/s^3"), None),
 }
 """Limits that each actuator has of its own."""
 
@@ -61,8 +60,7 @@ class Limits:
         result: dict[str, Array] = {}
         for name, kind in KINDS.items():
             given = getattr(self, name)
-            drives = [getattr(actuator, "drive", actuator) for actuator in model.actuators]
-            own = [getattr(drive, kind.field, None) for drive in drives]
+            own = [None if kind.field is None else getattr(a.drive, kind.field) for a in model.actuators]
             if given is None and any(value is not None for value in own):
                 given = [np.inf if value is None else value for value in own]
             if given is not None:
@@ -85,7 +83,7 @@ class Limits:
                 raise InputError(f"limits.force_speed: points [speed, force] are needed: {error}") from error
             given = [points] * len(model.actuators)
         else:
-            given = [getattr(actuator.drive, "force_speed", None) for actuator in model.actuators]
+            given = [actuator.drive.force_speed for actuator in model.actuators]
         if all(points is None for points in given):
             return None
         size = max(len(points) for points in given if points is not None)

@@ -15,20 +15,20 @@ import numpy as np
 
 from ..arrays import Array
 from .limits import curve_shares
-from .reach import Lines, lines
+from .reach import Lines, as_lines
 from .reactions import FREE, Reactions, Rows
-from .way import Way, joint_forces, needs, pushed
+from .way import Way, joint_forces, path_dynamics, wrench_at
 
 if TYPE_CHECKING:
     from ..model import Model
 
 _CREEP = 1e-8
 """Share of the largest x at which friction at rest is read: a robot that starts has the friction of one that moves."""
-_ROUND = 4
+_MULTIPLE = 4
 """Numbers of constraints are rounded up to a multiple, so that a few kernels serve all robots."""
 
 
-class Use(NamedTuple):
+class LimitUse(NamedTuple):
     """Shares of the limits used, by kind, along N intervals, (s, N, k): at the way's shares, or at starts and ends."""
 
     kinds: dict[str, Array]
@@ -68,17 +68,17 @@ class Problem:
 
     def __init__(self, model: Model, way: Way, limits: dict[str, Array], friction: bool) -> None:
         self.model, self.way, self.limits, self.friction = model, way, limits, friction
-        self._wrench = None if way.wrench is None else [pushed(way.wrench, p) for p in (way.places, way.between)]
+        self._wrench = None if way.wrench is None else [wrench_at(way.wrench, p) for p in (way.places, way.between)]
         here = None if self._wrench is None else self._wrench[0]
-        self.needs = needs(model, way.places, here, "reaction" in limits)
+        self.dynamics = path_dynamics(model, way.places, here, "reaction" in limits)
         count = len(way.step)
         self._margin: dict[str, Array] = {}
         self.force_limit = limits.get("force")
         size = len(model.actuators)
-        self._friction = np.zeros((2, 2, count, size))  # least and largest, at starts and ends
+        self.friction_bounds = np.zeros((2, 2, count, size))  # least and largest, at starts and ends
         self._reactions = None
-        if self.needs.reaction is not None:
-            self._reactions = Reactions(self.needs.reaction, float(limits["reaction"][0]), way.step)
+        if self.dynamics.reaction is not None:
+            self._reactions = Reactions(self.dynamics.reaction, float(limits["reaction"][0]), way.step)
         self.slow_start = False  # whether curves are first met where they give more force
         self._at_rest = np.stack([way.stops[:-1], way.stops[1:]])[..., None]
         self._real = (way.step > 0)[:, None]
@@ -93,9 +93,9 @@ class Problem:
         """Whether a limit depends on the actuators' speeds."""
         return bool({"speed", "power", "force_speed"} & set(self.limits))
 
-    def most(self) -> Array:
+    def max_squares(self) -> Array:
         """Largest squares of speeds (N + 1,)."""
-        rate = np.abs(self.needs.rate)
+        rate = np.abs(self.dynamics.rate)
         most = np.full(len(rate), 1e30)
         if "speed" in self.limits:
             fast = np.where(rate > 0, self.limits["speed"] / np.where(rate > 0, rate, 1.0), 1e15)
@@ -105,7 +105,7 @@ class Problem:
             most = np.minimum(most, fast.min(axis=1) ** 2)
         return np.where(self.way.stops, 0.0, most)
 
-    def tighten(self, use: Use) -> None:
+    def tighten(self, use: LimitUse) -> None:
         """Allow less in the intervals in which more than the limits was used."""
         for kind, share in use.largest().items():
             if (share > 1.0).any():
@@ -114,36 +114,38 @@ class Problem:
     def lines(self, x: Array | None) -> Lines:
         """The constraints about the last answer (N + 1,), None for the first round."""
         rows: list[Rows] = []
-        own, none = self.needs, np.zeros((2, 2, len(self.way.step), 1))
-        whole = own.force_u, own.force_x, own.force_0
+        path, none = self.dynamics, np.zeros((2, 2, len(self.way.step), 1))
+        whole = path.force_u, path.force_x, path.force_0
         if self.force_limit is not None:
-            rows += self._both("force", *whole, self._friction, np.broadcast_to(self.force_limit, own.rate.shape))
+            rows += self._two_sided(
+                "force", *whole, self.friction_bounds, np.broadcast_to(self.force_limit, path.rate.shape)
+            )
         if "acceleration" in self.limits:
-            bound = np.broadcast_to(self.limits["acceleration"], own.rate.shape)
-            rows += self._both("acceleration", own.rate, own.rate_x, np.zeros_like(own.rate), none, bound)
+            bound = np.broadcast_to(self.limits["acceleration"], path.rate.shape)
+            rows += self._two_sided("acceleration", path.rate, path.rate_x, np.zeros_like(path.rate), none, bound)
         if "power" in self.limits:
             x0 = self._power_start() if x is None else np.maximum(x, 1e-6 * x.max())
-            rate = np.maximum(np.abs(own.rate), 1e-9 * np.abs(own.rate).max())
+            rate = np.maximum(np.abs(path.rate), 1e-9 * np.abs(path.rate).max())
             at = self.limits["power"] / (rate * np.sqrt(x0)[:, None])
-            rows += self._both("power", *whole, self._friction, 1.5 * at, 0.5 * at / x0[:, None])
+            rows += self._two_sided("power", *whole, self.friction_bounds, 1.5 * at, 0.5 * at / x0[:, None])
         if "force_speed" in self.limits:
-            start = self._slow_curves() if self.slow_start else 0.25 * self.most()
+            start = self._slow_curves() if self.slow_start else 0.25 * self.max_squares()
             rows += self._curves(start if x is None else x)
         if self._reactions is not None:
             rows += self._reactions.rows(self._margin.get("reaction"))
         u, factor, bound = (
-            (np.concatenate(parts, axis=2) for parts in zip(*rows, strict=True)) if rows else self._free()
+            (np.concatenate(parts, axis=2) for parts in zip(*rows, strict=True)) if rows else self._unconstrained()
         )
         seam = self.way.step == 0.0
         u[seam], factor[seam], bound[seam] = 0.0, 0.0, FREE
-        spare = ((0, 0), (0, 0), (0, -u.shape[2] % _ROUND))
+        spare = ((0, 0), (0, 0), (0, -u.shape[2] % _MULTIPLE))
         if spare[2][1]:
             u, factor, bound = np.pad(u, spare), np.pad(factor, spare), np.pad(bound, spare, constant_values=FREE)
-        return lines(u, factor, np.minimum(bound, FREE))
+        return as_lines(u, factor, np.minimum(bound, FREE))
 
-    def _free(self) -> Rows:
+    def _unconstrained(self) -> Rows:
         """No constraint but the speeds'."""
-        shape = len(self.way.step), 2, _ROUND
+        shape = len(self.way.step), 2, _MULTIPLE
         return np.zeros(shape), np.zeros(shape), np.full(shape, FREE)
 
     def _curves(self, x: Array) -> list[Rows]:
@@ -151,9 +153,9 @@ class Problem:
 
         Of each curve the piece that is met counts, and those beside it where it bends outwards.
         """
-        own, curves = self.needs, self.limits["force_speed"]
+        path, curves = self.dynamics, self.limits["force_speed"]
         root = np.sqrt(np.maximum(x, 1e-6 * x.max()))[:, None]
-        speed = np.abs(own.rate) * root
+        speed = np.abs(path.rate) * root
         met = np.stack([np.searchsorted(c[:, 0], v, "right") - 1 for c, v in zip(curves, speed.T, strict=True)], axis=1)
         each = np.arange(len(curves))
 
@@ -172,32 +174,34 @@ class Problem:
             holds = top - slope * speed >= most * (1 - 1e-12)
             bound = np.where(holds, top - 0.5 * slope * speed, FREE)
             fall = np.where(holds, 0.5 * slope * speed / root**2, 0.0)
-            rows += self._both("force_speed", own.force_u, own.force_x, own.force_0, self._friction, bound, fall)
+            rows += self._two_sided(
+                "force_speed", path.force_u, path.force_x, path.force_0, self.friction_bounds, bound, fall
+            )
         return rows
 
     def _slow_curves(self) -> Array:
         """Squares of speeds at which curves give twice the force that is there anyway, or half of their largest."""
-        own, curves = self.needs, self.limits["force_speed"]
-        rate = np.maximum(np.abs(own.rate), 1e-9 * np.abs(own.rate).max())
+        path, curves = self.dynamics, self.limits["force_speed"]
+        rate = np.maximum(np.abs(path.rate), 1e-9 * np.abs(path.rate).max())
         fast = np.full(rate.shape, np.inf)
         for k, curve in enumerate(curves):
             if np.isfinite(curve).all():
                 most = curve[0, 1]
-                needed = np.minimum(np.maximum(2 * np.abs(own.force_0[:, k]), 0.5 * most), most)
+                needed = np.minimum(np.maximum(2 * np.abs(path.force_0[:, k]), 0.5 * most), most)
                 fast[:, k] = np.interp(needed, curve[::-1, 1], curve[::-1, 0]) / rate[:, k]
         x = np.asarray(fast.min(axis=1) ** 2)
         return np.maximum(x, 1e-6 * x.max())
 
     def _power_start(self) -> Array:
         """Squares of speeds at which power and the force that is there anyway meet."""
-        own, power = self.needs, self.limits["power"]
-        needed = np.maximum(2 * np.abs(own.force_0), 1e-6 * np.abs(own.force_u).max())
+        path, power = self.dynamics, self.limits["power"]
+        needed = np.maximum(2 * np.abs(path.force_0), 1e-6 * np.abs(path.force_u).max())
         if self.force_limit is not None:
             needed = np.minimum(np.maximum(needed, 0.5 * self.force_limit), self.force_limit)
-        rate = np.maximum(np.abs(own.rate), 1e-9 * np.abs(own.rate).max())
+        rate = np.maximum(np.abs(path.rate), 1e-9 * np.abs(path.rate).max())
         return np.asarray(((power / (rate * needed)).min(axis=1)) ** 2)
 
-    def _both(
+    def _two_sided(
         self, kind: str, u: Array, x: Array, rest: Array, extra: Array, bound: Array, fall: Array | None = None
     ) -> list[Rows]:
         """Constraints |u a + x b + c| <= bound - fall x at starts and ends of all intervals, less by the kind's margin.
@@ -220,32 +224,32 @@ class Problem:
 
     # -- the full model ------------------------------------------------------------------------------------------------
 
-    def at_ends(self, x: Array) -> Use:
+    def at_ends(self, x: Array) -> LimitUse:
         """What the full model says of an answer at starts and ends of the intervals."""
-        way, own, model = self.way, self.needs, self.model
+        way, path, model = self.way, self.dynamics, self.model
         u = way.accelerations(x)
         squares = self._squares(x)
         roots = np.sqrt(squares)[..., None]
-        force = self._ends(u, squares, own.force_u, own.force_x, own.force_0)
-        largest, about, reaction = np.abs(force), self._friction, None
+        force = self._affine_at_ends(u, squares, path.force_u, path.force_x, path.force_0)
+        largest, bounds, reaction = np.abs(force), self.friction_bounds, None
         if self.friction or "reaction" in self.limits:
             pose, tangent, curvature = (np.stack([part[:-1], part[1:]]) for part in way.places[1:])
             motion = pose, roots * tangent, u[:, None] * tangent + squares[..., None] * curvature
             wrench = None if self._wrench is None else np.stack([self._wrench[0][:-1], self._wrench[0][1:]])
             if self.friction:
                 free, force = force, model.inverse_dynamics(*motion, wrench, errors="raise")
-                about = self._friction_about(force - free)
-                largest = np.maximum(np.abs(free + about[0]), np.abs(free + about[1]))
+                bounds = self._bounds_of_friction(force - free)
+                largest = np.maximum(np.abs(free + bounds[0]), np.abs(free + bounds[1]))
             if "reaction" in self.limits:
-                reaction = self._larger(joint_forces(model, *motion, wrench, self.friction), u, squares)
-        rates, changes = force, force
+                reaction = self._larger_at_rest(joint_forces(model, *motion, wrench, self.friction), u, squares)
+        rates, accelerations = force, force
         if self._asks_speeds:
-            rates = roots * np.stack([own.rate[:-1], own.rate[1:]])
+            rates = roots * np.stack([path.rate[:-1], path.rate[1:]])
         if "acceleration" in self.limits:
-            changes = self._ends(u, squares, own.rate, own.rate_x, np.zeros_like(own.rate))
-        return Use(self._kinds(force, largest, rates, changes, reaction), about, force, reaction)
+            accelerations = self._affine_at_ends(u, squares, path.rate, path.rate_x, np.zeros_like(path.rate))
+        return LimitUse(self._kinds(force, largest, rates, accelerations, reaction), bounds, force, reaction)
 
-    def whole(self, x: Array, ends: Use) -> Use:
+    def everywhere(self, x: Array, ends: LimitUse) -> LimitUse:
         """The use of limits at the ends of intervals, and at the places between them."""
         way, model = self.way, self.model
         _, pose, tangent, curvature = way.between
@@ -253,23 +257,23 @@ class Problem:
         motion = pose, np.sqrt(squares) * tangent, way.accelerations(x)[:, None] * tangent + squares * curvature
         wrench = None if self._wrench is None else self._wrench[1]
         force = model.inverse_dynamics(*motion, wrench, self.friction, errors="raise")
-        rates, changes, reaction = force, force, None
+        rates, accelerations, reaction = force, force, None
         if self._asks_speeds:
             rates = model.rates(*motion[:2])
         if "acceleration" in self.limits:
-            changes = model.accelerations(*motion)
+            accelerations = model.accelerations(*motion)
         if "reaction" in self.limits:
             reaction = joint_forces(model, *motion, wrench, self.friction)
-        inner = self._kinds(force, np.abs(force), rates, changes, reaction)
+        inner = self._kinds(force, np.abs(force), rates, accelerations, reaction)
 
         def along(end: Array, part: Array) -> Array:
             return np.concatenate([end[:1], part, end[1:]])
 
         kinds = {kind: along(share, inner[kind]) for kind, share in ends.kinds.items()}
-        return Use(kinds, ends.friction, along(ends.force, force), ends.reaction)
+        return LimitUse(kinds, ends.friction, along(ends.force, force), ends.reaction)
 
     def _kinds(
-        self, force: Array, largest: Array, rates: Array, changes: Array, reaction: Array | None
+        self, force: Array, largest: Array, rates: Array, accelerations: Array, reaction: Array | None
     ) -> dict[str, Array]:
         """Shares (s, N, k) of the limits by kind from forces, their largest sizes, rates, accelerations, reactions."""
         kinds, limits = dict[str, Array](), self.limits
@@ -278,7 +282,7 @@ class Problem:
         if "speed" in limits:
             kinds["speed"] = np.abs(rates) / limits["speed"]
         if "acceleration" in limits:
-            kinds["acceleration"] = np.abs(changes) / limits["acceleration"]
+            kinds["acceleration"] = np.abs(accelerations) / limits["acceleration"]
         if "power" in limits:
             kinds["power"] = np.abs(force * rates) / limits["power"]
         if "force_speed" in limits:
@@ -293,7 +297,7 @@ class Problem:
         moving = np.maximum(x, _CREEP * x.max())
         return np.stack([moving[:-1], moving[1:]])
 
-    def _friction_about(self, found: Array) -> Array:
+    def _bounds_of_friction(self, found: Array) -> Array:
         """The least and largest of friction (2, 2, N, n) from that at starts and ends (2, N, n).
 
         A rate that changes its sign within an interval has the friction of both ends; a robot at rest has none yet, or
@@ -303,25 +307,25 @@ class Problem:
         low, high = (np.broadcast_to(pick(found, axis=0), found.shape) for pick in (np.min, np.max))
         return np.stack([np.minimum(low, still), np.maximum(high, still)])
 
-    def _larger(self, reaction: Array, u: Array, squares: Array) -> Array:
+    def _larger_at_rest(self, reaction: Array, u: Array, squares: Array) -> Array:
         """Reactions (2, N, joints, 3) at starts and ends; at rest those without friction, where they are larger."""
-        assert self.needs.reaction is not None
-        free = self._ends(u[:, None], squares[..., None], *self.needs.reaction)
+        assert self.dynamics.reaction is not None
+        free = self._affine_at_ends(u[:, None], squares[..., None], *self.dynamics.reaction)
         sizes = [np.linalg.norm(part, axis=-1).max(axis=-1) for part in (free, reaction)]
         return np.where((self._at_rest[..., 0] & (sizes[0] > sizes[1]))[..., None, None], free, reaction)
 
     @staticmethod
-    def _ends(u: Array, squares: Array, by_u: Array, by_x: Array, rest: Array) -> Array:
+    def _affine_at_ends(u: Array, squares: Array, by_u: Array, by_x: Array, rest: Array) -> Array:
         """What is affine in u and x without friction, at starts and ends (2, N, k)."""
         a, b, c = (np.stack([part[:-1], part[1:]]) for part in (by_u, by_x, rest))
         return np.asarray(u[:, None] * a + squares[..., None] * b + c)
 
-    def learn(self, use: Use, x: Array, keep: bool) -> None:
+    def update(self, use: LimitUse, x: Array, keep: bool) -> None:
         """Take from the full model what the next round needs; ``keep`` also what earlier rounds have seen."""
         if self.friction:
             low, high = use.friction
             if keep:
-                low, high = np.minimum(low, self._friction[0]), np.maximum(high, self._friction[1])
-            self._friction = np.stack([low, high])
+                low, high = np.minimum(low, self.friction_bounds[0]), np.maximum(high, self.friction_bounds[1])
+            self.friction_bounds = np.stack([low, high])
         if self._reactions is not None and use.reaction is not None:
-            self._reactions.learn(use.reaction, self.way.accelerations(x), self._squares(x))
+            self._reactions.update(use.reaction, self.way.accelerations(x), self._squares(x))

@@ -1,10 +1,10 @@
-"""The fastest speed along a way under linear constraints: one sweep back, one forth (reachability, TOPP-RA).
+"""The fastest speed along a way under linear constraints: a backward and a forward pass (reachability, TOPP-RA).
 
 With x = w^2 the square of the speed and u the acceleration along the way, x' = 2 u: between two places x_(i+1) = x_i +
 2 d_i u_i. Constraints A u + B x <= C at an interval's start are a convex polygon in (x, u): u lies between the greatest
 of lower lines and the least of upper lines. Backwards, the interval of x from which the next one can be reached follows
 by eliminating u (every lower line below every upper one); forwards, the largest u that stays inside is taken. Both
-sweeps are one compiled kernel each.
+passes are one compiled kernel each.
 
 Pham, Pham: A new approach to time-optimal path parameterization based on reachability analysis, IEEE T-RO 2018.
 """
@@ -22,15 +22,15 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..kernels import Expression, Kernel, Port, port
 
-_NONE = 1e200
+_NO_BOUND = 1e200
 """Stands for a line that says nothing: no sum or product with it overflows."""
 _FLAT = 1e-10
 """Share of the largest factor of u among all constraints of a kind below which one does not depend on u."""
 _LEVEL = 1e-9
 """Size of 1 - 2 d slope below which a constraint at an interval's end does not depend on x at its start."""
-_ANY = 1e30
+_MAX_SQUARE = 1e30
 _SLACK = 1e-9
-_STEPS = 40
+_MAX_STEPS = 40
 
 
 class Lines(NamedTuple):
@@ -44,14 +44,14 @@ class Lines(NamedTuple):
     most: Array
 
 
-class Reached(NamedTuple):
-    """Squares of speeds (N + 1,); ``lost`` is the first interval from which the end cannot be reached, or None."""
+class Profile(NamedTuple):
+    """Squares of speeds (N + 1,); ``infeasible`` is the last interval from which the end cannot be reached, or None."""
 
     x: Array
-    lost: int | None
+    infeasible: int | None
 
 
-def lines(u: Array, x: Array, bound: Array) -> Lines:
+def as_lines(u: Array, x: Array, bound: Array) -> Lines:
     """Constraints u_factor u + x_factor x <= bound, each (N, 2, r), as lines.
 
     The two of a pair are mostly a quantity's upper and lower bound: one of them bounds u above, the other below.
@@ -60,45 +60,47 @@ def lines(u: Array, x: Array, bound: Array) -> Lines:
     factor = 1.0 / np.where(flat, 1.0, u)
     value, slope = bound * factor, x * factor
     up, down = ~flat & (u > 0), ~flat & (u < 0)
-    least, most = np.zeros(len(u)), np.full(len(u), _ANY)
+    least, most = np.zeros(len(u)), np.full(len(u), _MAX_SQUARE)
     if flat.any():
         edge = bound / np.where(x == 0.0, 1.0, x)
-        most = np.minimum(most, np.where(flat & (x > 0), edge, _ANY).min(axis=(1, 2)))
+        most = np.minimum(most, np.where(flat & (x > 0), edge, _MAX_SQUARE).min(axis=(1, 2)))
         least = np.maximum(least, np.where(flat & (x < 0), edge, 0.0).max(axis=(1, 2)))
     if not (up[:, 0] & up[:, 1]).any() and not (down[:, 0] & down[:, 1]).any():
-        return Lines(*_one_of_two(up, value, slope, _NONE), *_one_of_two(down, value, slope, -_NONE), least, most)
+        return Lines(
+            *_one_of_two(up, value, slope, _NO_BOUND), *_one_of_two(down, value, slope, -_NO_BOUND), least, most
+        )
     shape = len(u), -1
     return Lines(
-        np.where(up, value, _NONE).reshape(shape), np.where(up, slope, 0.0).reshape(shape),
-        np.where(down, value, -_NONE).reshape(shape), np.where(down, slope, 0.0).reshape(shape), least, most,
+        np.where(up, value, _NO_BOUND).reshape(shape), np.where(up, slope, 0.0).reshape(shape),
+        np.where(down, value, -_NO_BOUND).reshape(shape), np.where(down, slope, 0.0).reshape(shape), least, most,
     )  # fmt: skip
 
 
 def _one_of_two(chosen: NDArray[np.bool_], value: Array, slope: Array, none: float) -> tuple[Array, Array]:
     """Values and slopes (N, r) of the chosen of each pair; ``none`` where neither is."""
     first, second = chosen[:, 0], chosen[:, 1]
-    lines = np.where(first, value[:, 0], np.where(second, value[:, 1], none))
-    return lines, np.where(first, slope[:, 0], np.where(second, slope[:, 1], 0.0))
+    height = np.where(first, value[:, 0], np.where(second, value[:, 1], none))
+    return height, np.where(first, slope[:, 0], np.where(second, slope[:, 1], 0.0))
 
 
-def fastest_squares(bounds: Lines, step: Array, most: Array) -> Reached:
+def fastest_profile(bounds: Lines, step: Array, most: Array) -> Profile:
     """The largest squares of speeds (N + 1,) from rest to rest with x_i <= ``most`` (N + 1,) over steps (N,)."""
     low, high = _feasible(bounds, np.minimum(bounds.most, most[:-1]))
     low = np.maximum(low, bounds.least)
-    back, forth = _kernels(bounds.upper.shape[1])[:2]
+    backward, forward = _kernels(bounds.upper.shape[1])[:2]
 
     def rows(*arrays: Array, order: int = 1) -> list[Array]:
         return [np.ascontiguousarray(a[::order].reshape(len(step), 1, -1)) for a in arrays]
 
     parts = rows(low, high, step, *bounds[:4], order=-1)
-    _, kept = back.along(np.zeros((1, 2)), *_squeezed(parts, 3), carry=("next", "reach"))
+    _, kept = backward.along(np.zeros((1, 2)), *_squeezed(parts, 3), carry=("next", "reach"))
     reach = np.vstack([np.asarray(kept)[::-1, 0], np.zeros((1, 2))])
     empty = reach[:, 0] > reach[:, 1] + _SLACK * (1.0 + np.abs(reach[:, 1]))
     if empty.any() or reach[0, 0] > _SLACK:
-        return Reached(np.maximum(reach[:, 1], 0.0), int(np.flatnonzero(empty)[-1]) if empty.any() else 0)
+        return Profile(np.maximum(reach[:, 1], 0.0), int(np.flatnonzero(empty)[-1]) if empty.any() else 0)
     given = _squeezed(rows(step, reach[1:, 0], reach[1:, 1], *bounds[:2]), 3)
-    _, x = forth.along(np.zeros(1), *given, carry=("x", "after"))
-    return Reached(np.maximum(np.concatenate([[0.0], np.asarray(x)[:, 0]]), 0.0), None)
+    _, x = forward.along(np.zeros(1), *given, carry=("x", "after"))
+    return Profile(np.maximum(np.concatenate([[0.0], np.asarray(x)[:, 0]]), 0.0), None)
 
 
 def _squeezed(parts: list[Array], scalars: int) -> list[Array]:
@@ -124,7 +126,7 @@ def _feasible(bounds: Lines, most: Array) -> tuple[Array, Array]:
 
 def _root(step: Kernel, x: Array, bounds: Lines) -> Array:
     """Where Newton's steps from x (N,) end; a line is met once, so they do."""
-    for _ in range(_STEPS):
+    for _ in range(_MAX_STEPS):
         after = step(x, *bounds[:4])
         if (after == x).all():
             break
@@ -134,15 +136,15 @@ def _root(step: Kernel, x: Array, bounds: Lines) -> Array:
 
 @cache
 def _kernels(count: int) -> tuple[Kernel, Kernel, Kernel, Kernel]:
-    """The sweeps and the steps to the greater and the smaller root, for ``count`` lines on each side."""
-    back, forth = Kernel(lambda: _back(count)), Kernel(lambda: _forth(count))
-    return back, forth, Kernel(lambda: _step(count, True)), Kernel(lambda: _step(count, False))
+    """The passes and the steps to the greater and the smaller root, for ``count`` lines on each side."""
+    backward, forward = Kernel(lambda: _backward_pass(count)), Kernel(lambda: _forward_pass(count))
+    return backward, forward, Kernel(lambda: _newton_step(count, True)), Kernel(lambda: _newton_step(count, False))
 
 
-def _step(count: int, greater: bool) -> Expression:
+def _newton_step(count: int, greater: bool) -> Expression:
     """Newton's step in x to the greater root of the excess of lower over upper lines, or to the smaller one.
 
-    Where x has nothing above it to be reduced, it stays; without a root it becomes -1 or _ANY.
+    Where x has nothing above it to be reduced, it stays; without a root it becomes -1 or _MAX_SQUARE.
     """
     x = ca.SX.sym("x")
     upper, upper_slope, lower, lower_slope = (ca.SX.sym(name, count) for name in ("p", "q", "m", "n"))
@@ -155,8 +157,8 @@ def _step(count: int, greater: bool) -> Expression:
         step = ca.if_else(growth > 0, ca.fmax(meet, -1.0), -1.0)
         after = ca.if_else(ca.logic_and(over, x >= 0), step, x)
     else:
-        step = ca.if_else(growth < 0, meet, _ANY)
-        after = ca.if_else(ca.logic_and(over, x < _ANY), step, x)
+        step = ca.if_else(growth < 0, meet, _MAX_SQUARE)
+        after = ca.if_else(ca.logic_and(over, x < _MAX_SQUARE), step, x)
     inputs = (
         Port("x", x, ()), Port("upper", upper, (count,)), Port("upper_slope", upper_slope, (count,)),
         Port("lower", lower, (count,)), Port("lower_slope", lower_slope, (count,)),
@@ -177,8 +179,8 @@ def _outermost(
     return best, value, steepness
 
 
-def _back(count: int) -> Expression:
-    """From the interval of x at the next place to that here: (least, largest)."""
+def _backward_pass(count: int) -> Expression:
+    """Backward pass: from the interval (least, largest) of x at the next place to that here."""
     after, low, high, step = ca.SX.sym("next", 2), ca.SX.sym("low"), ca.SX.sym("high"), ca.SX.sym("step")
     upper, upper_slope, lower, lower_slope = (ca.SX.sym(name, count) for name in ("p", "q", "m", "n"))
     least, most = low, high
@@ -201,11 +203,11 @@ def _back(count: int) -> Expression:
     return Expression("sweep_back", inputs, (port("most", most, ()), port("reach", ca.vertcat(least, most))))
 
 
-def _forth(count: int) -> Expression:
-    """From x here to the largest at the next place within what was found to be safe there."""
+def _forward_pass(count: int) -> Expression:
+    """Forward pass: from x here to the largest at the next place within the interval that the backward pass found."""
     x, step, least, most = (ca.SX.sym(name) for name in ("x", "step", "least", "most"))
     upper, slope = ca.SX.sym("p", count), ca.SX.sym("q", count)
-    u = ca.SX(_NONE)
+    u = ca.SX(_NO_BOUND)
     for k in range(count):
         u = ca.fmin(u, upper[k] - slope[k] * x)
     after = ca.fmin(ca.fmax(x + 2 * step * u, least), most)

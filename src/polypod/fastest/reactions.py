@@ -35,7 +35,7 @@ class Reactions:
         self._rays = u * np.cos(_SIDES), x * np.sin(_SIDES)  # (2, N, sides) each
         self._last: list[tuple[Array, Array]] = []
 
-    def learn(self, found: Array, u: Array, squares: Array) -> None:
+    def update(self, found: Array, u: Array, squares: Array) -> None:
         """Take friction's part from the full model's reactions (2, N, joints, 3) at an answer."""
         self._c = found - u[:, None, None] * self._a - squares[..., None, None] * self._b
         self._last = [*self._last, (np.broadcast_to(u, squares.shape), squares)][-_KEPT:]

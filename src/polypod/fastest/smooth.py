@@ -17,8 +17,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import InputError
+from ..motion.trajectories.retimed import constant_jerk
 from .limits import curve_shares
-from .way import Way, joint_forces, pushed
+from .way import Way, joint_forces, wrench_at
 
 if TYPE_CHECKING:
     from ..model import Model
@@ -32,23 +33,23 @@ _PARTS, _JUDGED = 4, 10_000
 where stretches are few and long, so that so many times are judged."""
 _APART = 1e-6
 """Times of that judgement are at least this part of the duration apart, so that differences of rounding stay small."""
-_SLOWEST, _HALVINGS = 16.0, 16
+_MAX_SLOWDOWN, _HALVINGS = 16.0, 16
 
 
-class Smooth(NamedTuple):
-    """A law of constant jerk between knots: times [s], lengths [m], speeds [m/s] and accelerations [m/s^2], (n,)."""
+class JerkLimitedLaw(NamedTuple):
+    """Jerk constant between knots: times [s], lengths [m], speeds [m/s] and accelerations [m/s^2], (n,)."""
 
     times: Array
     lengths: Array
     speeds: Array
     accelerations: Array
 
-    def slowed(self, factor: float) -> Smooth:
+    def slowed(self, factor: float) -> JerkLimitedLaw:
         """The same way, ``factor`` times as long."""
-        return Smooth(self.times * factor, self.lengths, self.speeds / factor, self.accelerations / factor**2)
+        return JerkLimitedLaw(self.times * factor, self.lengths, self.speeds / factor, self.accelerations / factor**2)
 
 
-class _Law:
+class _LinearSpeeds:
     """Speeds (n,) at times (n,) with straight lines between: their integrals, at rest before and after."""
 
     def __init__(self, times: Array, speeds: Array) -> None:
@@ -70,7 +71,7 @@ class _Law:
         return w + d * a, length, area + late * self._length[-1]
 
 
-def averaged(way: Way, x: Array, window: float) -> Smooth:
+def averaged(way: Way, x: Array, window: float) -> JerkLimitedLaw:
     """The law whose speed is the mean of sqrt(x) over the last ``window`` seconds, part by part between stops."""
     times, speeds, real = way.times(x), np.sqrt(x), np.concatenate([[True], way.step > 0])
     stops = np.flatnonzero(way.stops & real)
@@ -79,7 +80,7 @@ def averaged(way: Way, x: Array, window: float) -> Smooth:
     for first, last in pairwise(stops):
         chosen = np.flatnonzero(real[first : last + 1]) + first
         chosen = chosen if chosen[0] == first else np.insert(chosen, 0, first)
-        law = _Law(times[chosen] - times[first], speeds[chosen])
+        law = _LinearSpeeds(times[chosen] - times[first], speeds[chosen])
         knots = np.unique(np.concatenate([law.times, law.times + window]))
         knots = knots[np.insert(np.diff(knots) > 1e-9 * knots[-1], 0, True)]
         now, then = law.at(knots), law.at(knots - window)
@@ -91,19 +92,19 @@ def averaged(way: Way, x: Array, window: float) -> Smooth:
         )
         rows.append([values[0 if not rows else 1 :] for values in part])
         start, before = part[0][-1], way.length[last]
-    return Smooth(*(np.concatenate(columns) for columns in zip(*rows, strict=True)))
+    return JerkLimitedLaw(*(np.concatenate(columns) for columns in zip(*rows, strict=True)))
 
 
 def bounded_jerk(
     model: Model, way: Way, squares: Callable[[dict[str, Array]], Array], limits: dict[str, Array], friction: bool
-) -> tuple[Smooth, Array, dict[str, Array]]:
+) -> tuple[JerkLimitedLaw, Array, dict[str, Array]]:
     """The shortest of the averaged laws, slowed until the full model keeps all limits; times (T,) [s] and shares then.
 
     ``squares`` gives the squares of the fastest speeds (N + 1,) along the way within limits that are not jerks.
     """
     times = way.times(squares(limits))
     shortest = np.diff(times[way.stops & np.concatenate([[True], way.step > 0])]).min()
-    best: Smooth | None = None
+    best: JerkLimitedLaw | None = None
     for window in _WINDOWS * shortest:
         most = np.minimum(limits.get("acceleration", np.inf), limits["jerk"] * window)
         x = squares({**limits, "acceleration": most})
@@ -112,15 +113,15 @@ def bounded_jerk(
         if factor is not None:
             best = judge.law.slowed(factor)
     if best is None:
-        raise InputError(f"limits.jerk: not kept even {_SLOWEST:g} times as slow; allow more")
+        raise InputError(f"limits.jerk: not kept even {_MAX_SLOWDOWN:g} times as slow; allow more")
     last = _Judge(model, way, best, limits, friction, _everywhere(best))
     factor = last.slowdown(np.inf)
     if factor is None:
-        raise InputError(f"limits.jerk: not kept even {_SLOWEST:g} times as slow; allow more")
+        raise InputError(f"limits.jerk: not kept even {_MAX_SLOWDOWN:g} times as slow; allow more")
     return best.slowed(factor), last.time * factor, last.shares(factor)
 
 
-def _everywhere(law: Smooth) -> Array:
+def _everywhere(law: JerkLimitedLaw) -> Array:
     """Times within every stretch of constant jerk, its ends among them."""
     count = max(_PARTS, -(-_JUDGED // (len(law.times) - 1)))
     parts = np.linspace(law.times[:-1], law.times[1:], count, endpoint=False, axis=1).ravel()
@@ -137,20 +138,20 @@ class _Judge:
         self,
         model: Model,
         way: Way,
-        law: Smooth,
+        law: JerkLimitedLaw,
         limits: dict[str, Array],
         friction: bool,
         time: Array | None = None,
     ) -> None:
         self.model, self.law, self.limits, self.friction = model, law, limits, friction
         self.time = np.linspace(0.0, law.times[-1], _SAMPLES) if time is None else time
-        length, self.speed, self.acceleration = progress(law, self.time)
+        length, self.speed, self.acceleration = constant_jerk(self.time, *law)
         self.places = way.track.at(length)
-        self.wrench = None if way.wrench is None else pushed(way.wrench, self.places)
+        self.wrench = None if way.wrench is None else wrench_at(way.wrench, self.places)
 
     def slowdown(self, below: float) -> float | None:
         """The least factor of the time that keeps all limits; None if that lasts longer than ``below`` [s]."""
-        low, high = 1.0, min(_SLOWEST, below / float(self.time[-1]))
+        low, high = 1.0, min(_MAX_SLOWDOWN, below / float(self.time[-1]))
         if high <= low or self.share(high) > 1.0:
             return None
         if self.share(low) <= 1.0:
@@ -185,13 +186,3 @@ class _Judge:
             found = joint_forces(model, *motion, self.wrench, self.friction)
             shares["reaction"] = np.linalg.norm(found, axis=-1) / limits["reaction"][0]
         return shares
-
-
-def progress(law: Smooth, t: Array) -> tuple[Array, Array, Array]:
-    """Length, speed and acceleration (...) at times (...) of a law of constant jerk between knots."""
-    i = np.clip(np.searchsorted(law.times, t, "right") - 1, 0, len(law.times) - 2)
-    past = t - law.times[i]
-    a = law.accelerations[i]
-    jerk = (law.accelerations[i + 1] - a) / (law.times[i + 1] - law.times[i])
-    length = law.lengths[i] + past * (law.speeds[i] + past * (a / 2 + past * jerk / 6))
-    return length, law.speeds[i] + past * (a + past * jerk / 2), a + past * jerk

@@ -1,4 +1,4 @@
-"""The fastest motion along a way: rounds of sweeps, each about the last answer, until the full model keeps limits."""
+"""The fastest motion along a way: limits linearised about the last answer, in rounds, until the full model agrees."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from ..lazy import lazy
 from ..motion import MotionFile, Retimed, Track, Trajectory, Wrench, WrenchTable, find_motion
 from ..motion.kinds import same_parts
 from .limits import Limits
-from .problem import Problem, Use
-from .reach import fastest_squares
-from .smooth import Smooth, bounded_jerk
+from .problem import LimitUse, Problem
+from .reach import fastest_profile
+from .smooth import JerkLimitedLaw, bounded_jerk
 from .way import Way
 
 if TYPE_CHECKING:
     from ..model import Model
 
-BROKEN = 1e-3
-"""Share by which a limit may be broken, by the full model between the places too."""
-_ROUNDS, _CONVERGED = 40, 1e-4
+TOLERANCE = 1e-3
+"""Share by which a limit may be exceeded, by the full model between the places too."""
+_MAX_ROUNDS, _CONVERGED = 40, 1e-4
 _ROWS = 1000
 """Rows of a table of wrenches at least."""
-_LOWERINGS, _LEAST_ANSWER = 40, 0.2
-"""How often peaks are lowered for an rms force, and the least power of them with which it is taken to change."""
+_MAX_LOWERINGS, _MIN_EXPONENT = 40, 0.2
+"""How often peaks are lowered for an rms force, and the least exponent p of rms ~ peak^p that is believed."""
 _KEEP_AFTER = 4
-"""Round from which what friction was in earlier rounds counts too: where the answer would change to and fro."""
+"""Round from which the friction of earlier rounds counts too: answers that oscillate then settle."""
 _KEPT, _KEPT_PLACES = 4, 20_000
 """Ways kept for each model, and the most places of one that is kept (1 MB for 4,000)."""
 _WAYS: WeakKeyDictionary[Model, list[tuple[int, Way]]] = WeakKeyDictionary()
@@ -54,7 +54,7 @@ class Fastest:
     used: dict[str, tuple[float, str, float]]
     binding: dict[str, float]
     rounds: int
-    smooth: Smooth | None = None
+    smooth: JerkLimitedLaw | None = None
 
     @lazy
     def trajectory(self) -> Retimed:
@@ -75,7 +75,7 @@ class Fastest:
         return MotionFile(name=name, robot=robot, trajectory=self.trajectory, wrench=self._wrench())
 
     def _wrench(self) -> Wrench | None:
-        """What pushes, by this motion's own time: a table follows the places it was given for."""
+        """The external wrench by this motion's own time: a table follows the places it was given for."""
         given = self.way.wrench
         if not isinstance(given, WrenchTable):
             return given
@@ -96,7 +96,7 @@ def fastest(
 ) -> Fastest:
     """The fastest motion from rest to rest along the way of a motion, within limits of actuators and joints.
 
-    ``motion`` only says where the platform goes; its corners are stops. A wrench of its file pushes at the same places.
+    ``motion`` only says where the platform goes; its corners are stops. A wrench of its file acts at the same places.
     Limits that are not given are those of the robot's actuators. Speed and acceleration along the way are found at
     ``points`` places by reachability (:mod:`polypod.fastest.reach`); limits are kept by the full model to 0.1 %.
 
@@ -117,7 +117,7 @@ def fastest(
     places = motion if isinstance(motion, Way) else way(model, motion, points)
     problem = Problem(model, places, bounds, friction and has_friction(model.kernels.mechanism))
     x, use, rounds = _within_rms(problem)
-    found = _answer(model, problem, x, use, rounds)
+    found = _result(model, problem, x, use, rounds)
     if "jerk" not in bounds:
         return found
 
@@ -163,17 +163,17 @@ def way(model: Model, motion: MotionFile | Trajectory | str | Path | None = None
     return found
 
 
-def _solve(problem: Problem) -> tuple[Array, Use, int]:
+def _solve(problem: Problem) -> tuple[Array, LimitUse, int]:
     """Squares of speeds (N + 1,) that keep all limits but rms, what the full model says of them, and rounds taken."""
     x: Array | None = None
     last, worst = np.inf, np.inf
-    for count in range(1, _ROUNDS + 1):
-        found = fastest_squares(problem.lines(x), problem.way.step, problem.most())
-        if found.lost is not None and x is None and "force_speed" in problem.limits and not problem.slow_start:
+    for count in range(1, _MAX_ROUNDS + 1):
+        found = fastest_profile(problem.lines(x), problem.way.step, problem.max_squares())
+        if found.infeasible is not None and x is None and "force_speed" in problem.limits and not problem.slow_start:
             problem.slow_start = True
             continue
-        if found.lost is not None:
-            raise InputError(_no_speed(problem, found.lost))
+        if found.infeasible is not None:
+            raise InputError(_no_speed(problem, found.infeasible))
         x = found.x
         if x.max() > 1e25:
             raise InputError("limits: nothing bounds the speed along this way; give a force, speed or power limit too")
@@ -182,37 +182,37 @@ def _solve(problem: Problem) -> tuple[Array, Use, int]:
         use = problem.at_ends(x)
         if converged:
             worst = use.worst()
-            if worst <= 1 + BROKEN:
-                use = problem.whole(x, use)
+            if worst <= 1 + TOLERANCE:
+                use = problem.everywhere(x, use)
                 worst = use.worst()
-            if worst <= 1 + BROKEN:
+            if worst <= 1 + TOLERANCE:
                 return x, use, count
-            problem.tighten(use)  # the grid's own error, or a place that changes to and fro
-        problem.learn(use, x, keep=count > _KEEP_AFTER)
+            problem.tighten(use)  # the grid's own error, or an answer that oscillates
+        problem.update(use, x, keep=count > _KEEP_AFTER)
         last = duration
     raise InputError(
-        f"points: after {_ROUNDS} rounds a limit is still broken by {worst - 1:.2%}; use more points or a smoother path"
+        f"points: after {_MAX_ROUNDS} rounds a limit is still broken by {worst - 1:.2%}; use more points or a smoother "
+        "path"
     )
 
 
-def _within_rms(problem: Problem) -> tuple[Array, Use, int]:
+def _within_rms(problem: Problem) -> tuple[Array, LimitUse, int]:
     """The same with the rms of each force within its limit, by lower peaks where they would be too high."""
     limit = problem.limits.get("rms_force")
     x, use, rounds = _solve(problem)
     if limit is None:
         return x, use, rounds
     share = _rms(problem, x, use) / limit
-    answer = np.ones(len(limit))  # by which power of its peaks an rms changes, from the last two rounds
-    for _ in range(_LOWERINGS):
-        if share.max() <= 1 + BROKEN / 2:
+    exponent = np.ones(len(limit))  # p of rms ~ peak^p, from the last two rounds
+    for _ in range(_MAX_LOWERINGS):
+        if share.max() <= 1 + TOLERANCE / 2:
             return x, use, rounds
         peak = np.abs(use.force).max(axis=(0, 1))
         allowed = peak if problem.force_limit is None else np.minimum(peak, problem.force_limit)
-        lowered = np.where(share > 1, allowed / share ** (1.02 / answer), allowed)
+        over = share > 1
+        lowered = allowed / np.where(over, share, 1.0) ** (1.02 / exponent)
         changed, before = np.log(lowered / allowed), share
-        problem.force_limit = np.where(
-            share > 1, lowered, np.inf if problem.force_limit is None else problem.force_limit
-        )
+        problem.force_limit = np.where(over, lowered, np.inf if problem.force_limit is None else problem.force_limit)
         try:
             x, use, more = _solve(problem)
         except InputError as error:
@@ -223,12 +223,12 @@ def _within_rms(problem: Problem) -> tuple[Array, Use, int]:
             ) from error
         rounds += more
         share = _rms(problem, x, use) / limit
-        found = np.log(share / before) / np.where(changed < 0, changed, -1.0)
-        answer = np.where(changed < 0, np.clip(found, _LEAST_ANSWER, 1.0), answer)
+        less = changed < 0
+        exponent[less] = np.clip(np.log(share[less] / before[less]) / changed[less], _MIN_EXPONENT, 1.0)
     raise InputError("limits.rms_force: no lower peaks were found that keep it; allow more, or choose another path")
 
 
-def _rms(problem: Problem, x: Array, use: Use) -> Array:
+def _rms(problem: Problem, x: Array, use: LimitUse) -> Array:
     """Root mean squares (n,) of the forces over time, by trapezia between the places at which they were seen."""
     way = problem.way
     speed = np.sqrt(x[:-1] + way.shares[:, None] * np.diff(x))
@@ -241,11 +241,11 @@ def _rms(problem: Problem, x: Array, use: Use) -> Array:
 
 def _no_speed(problem: Problem, interval: int) -> str:
     """Why no speed is possible at a place."""
-    own, way = problem.needs, problem.way
+    path, way = problem.dynamics, problem.way
     where = f"{way.length[interval]:.4g} m along the way (t = {way.places.time[interval]:.4g} s of the motion)"
     if problem.force_limit is not None:
-        low, high = problem._friction
-        hold = np.maximum(np.abs(own.force_0[:-1] + low[0]), np.abs(own.force_0[:-1] + high[0]))
+        low, high = problem.friction_bounds
+        hold = np.maximum(np.abs(path.force_0[:-1] + low[0]), np.abs(path.force_0[:-1] + high[0]))
         share = hold / problem.force_limit
         worst = np.unravel_index(int(share.argmax()), share.shape)
         if share[worst] > 1:
@@ -259,7 +259,7 @@ def _no_speed(problem: Problem, interval: int) -> str:
     return f"limits: no speed keeps them all at {where}: allow more there, or take another path"
 
 
-def _answer(model: Model, problem: Problem, x: Array, use: Use, rounds: int) -> Fastest:
+def _result(model: Model, problem: Problem, x: Array, use: LimitUse, rounds: int) -> Fastest:
     way = problem.way
     times = way.times(x)
     single = np.concatenate([[True], way.step > 0])  # of the two places where parts meet, the first

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _LEAST, _FEW = 16, 2
 """Intervals of a smooth part at least, and where there are very many parts."""
-_TURN, _HALVINGS = 0.35, 12
-"""Largest angle [rad] by which a way turns in an interval, and how often one is halved for it."""
+_TURN, _HALVINGS = 0.35, 30
+"""Largest angle [rad] by which a way turns in an interval, and how often one is halved for it: to rounding."""
 _SEEN = 4000
 """Places at which limits are judged, about: quarters of 1,000 intervals, finer parts of fewer, middles of many."""
 
@@ -31,7 +31,7 @@ class Way:
 
     Where two parts meet there are two places with no step between them, one for each side. ``stops`` says where the
     speed must be zero. ``shares`` (s + 2,) of an interval, evenly from 0 to 1, say where limits are judged: ``between``
-    are the places (s, N) inside the intervals. ``along`` is the motion it comes from, ``wrench`` what pushes.
+    are the places (s, N) inside the intervals. ``along`` is the motion it comes from, ``wrench`` the external one.
     """
 
     track: Track
@@ -58,9 +58,12 @@ class Way:
         length = track.marks[piece] + spans[piece] * share / counts[piece]
         stops = ((share == 0) & track.stops[piece]) | ((share == counts[piece]) & track.stops[piece + 1])
         places = track.on(piece, length)
-        for _ in range(_HALVINGS):
+        for number in range(_HALVINGS + 1):
             sharp = np.flatnonzero((_turns(track, places) > _TURN) & (piece[1:] == piece[:-1]))
             if not len(sharp):
+                break
+            if number == _HALVINGS:  # as good as corners
+                stops[sharp] = True
                 break
             half = (length[sharp] + length[sharp + 1]) / 2
             new = track.on(piece[sharp], half)
@@ -102,8 +105,8 @@ def _turns(track: Track, places: Places) -> Array:
     return np.asarray(np.linalg.norm(change, axis=1))
 
 
-class Needs(NamedTuple):
-    """What a robot needs at places (..., n), without friction: affine in the acceleration u and the square x of speed.
+class PathDynamics(NamedTuple):
+    """What a robot needs at places (..., n), without friction: affine in the acceleration u and the squared speed x.
 
     force = u force_u + x force_x + force_0; speed = sqrt(x) rate; acceleration = u rate + x rate_x. Reactions are the
     joints' forces (..., joints, 3) in the same three parts, None if they have no limit.
@@ -117,7 +120,7 @@ class Needs(NamedTuple):
     reaction: tuple[Array, Array, Array] | None
 
 
-def needs(model: Model, places: Places, wrench: Array | None, reactions: bool) -> Needs:
+def path_dynamics(model: Model, places: Places, wrench: Array | None, reactions: bool) -> PathDynamics:
     """Three states a place, all in one call: at rest, accelerating at rest, and at unit speed."""
     count = len(places.time)
     still = np.zeros((count, 6))
@@ -125,22 +128,22 @@ def needs(model: Model, places: Places, wrench: Array | None, reactions: bool) -
     twist = np.concatenate([still, still, places.tangent])
     acceleration = np.concatenate([still, places.tangent, places.curvature])
     wrench = None if wrench is None else np.tile(wrench, (3, 1))
-    with with_time(places):
+    with name_motion_time(places):
         force = model.inverse_dynamics(pose, twist, acceleration, wrench, False, errors="raise").reshape(3, count, -1)
     parts = None
     if reactions:
         found = joint_forces(model, pose, twist, acceleration, wrench, False)
         at_rest, pushing, moving = found.reshape(3, count, *found.shape[1:])
         parts = pushing - at_rest, moving - at_rest, at_rest
-    return Needs(
+    return PathDynamics(
         force[1] - force[0], force[2] - force[0], force[0],
         model.rates(places.pose, places.tangent),
         model.accelerations(places.pose, places.tangent, places.curvature), parts,
     )  # fmt: skip
 
 
-def pushed(wrench: Wrench, places: Places) -> Array:
-    """External wrenches (..., 6) at places: what pushes belongs to the place, at the time of the motion given."""
+def wrench_at(wrench: Wrench, places: Places) -> Array:
+    """External wrenches (..., 6) at places: each is that of the given motion when it is there."""
     return wrench.at(Motion(places.time, places.pose, places.tangent, places.curvature))
 
 
@@ -154,8 +157,8 @@ def joint_forces(
 
 
 @contextmanager
-def with_time(places: Places) -> Iterator[None]:
-    """A state without an answer is named by the motion's own time."""
+def name_motion_time(places: Places) -> Iterator[None]:
+    """A state without an answer is reported with the motion's own time."""
     try:
         yield
     except StateError as error:

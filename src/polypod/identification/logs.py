@@ -20,7 +20,7 @@ from ..arrays import Array
 from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..model import Model
-from ..motion.tables import Table, fits, read_table
+from ..motion.tables import Table, check_unit, read_table
 from .saturation import stands
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _of_table(model: Model, table: Table, constants: Any) -> Log:
 
 def _taken(table: Table, columns: dict[str, tuple[str, Array]], name: str, quantity: str) -> Array:
     stated, values = columns[name]
-    fits(f"log: {table.name}", name, stated, quantity)
+    check_unit(f"log: {table.name}", name, stated, quantity)
     return values
 
 

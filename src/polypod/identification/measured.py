@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..description.poses import skew
 from ..errors import InputError
 from ..model import Model
-from ..motion.tables import fits, read_columns
+from ..motion.tables import check_unit, read_columns
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -126,7 +126,7 @@ def read_measurements(model: Model, source: str | Path | xr.Dataset, **options: 
 
     def taken(name: str, quantity: str) -> Array:
         place = names.index(name)
-        fits(f"measurements: {path.name}", name, columns[place].quantity, quantity)
+        check_unit(f"measurements: {path.name}", name, columns[place].quantity, quantity)
         return values[:, place]
 
     wanted = [(f"{a.name}.q", "angle" if a.unit == "rad" else "length") for a in model.actuators]

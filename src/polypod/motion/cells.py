@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import Fault, MotionFileError
 from ..files.documents import read
-from .columns import QUANTITY_OF_UNIT, UNITS, Column
+from .columns import COLUMN_UNITS, QUANTITY_OF_UNIT, Column
 
 _HEADER = re.compile(r"\s*(?P<name>[^\[\]]*?)\s*(?:\[(?P<unit>[^\[\]]*)\])?\s*")
 _MISSING = ("", "nan", "na", "n/a", "-")
@@ -36,14 +36,14 @@ class Cells(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """Places of the columns to read among ``width``, factors to SI, what stands between them; if cells may miss."""
+    """Columns to read, their places among ``width``, factors to SI, the delimiter, and whether cells may be missing."""
 
     columns: tuple[Column, ...]
     places: list[int]
     factors: list[float]
     width: int
-    mark: str
-    loose: bool
+    delimiter: str
+    may_miss: bool
 
 
 def read_cells(path: Path, chosen: Collection[str] | None = None, time: bool = False) -> Cells:
@@ -60,16 +60,16 @@ def read_cells(path: Path, chosen: Collection[str] | None = None, time: bool = F
         got = f"a header and rows of numbers are needed, got {len(rows)} lines"
         raise MotionFileError(str(path), [Fault("", got, rows[0][0] if rows else 1)])
     layout, others = _header(path, *rows[0], chosen, time)
-    values = _values(path, layout, _points(path, layout, rows[1:]))
+    values = _values(path, layout, _with_decimal_points(path, layout, rows[1:]))
     return Cells(layout.columns, values * layout.factors, [number for number, _ in rows[1:]], others)
 
 
 def _header(
     path: Path, line: int, text: str, chosen: Collection[str] | None, time: bool
 ) -> tuple[_Layout, tuple[str, ...]]:
-    mark = next((m for m in ";\t" if m in text), ",")
+    delimiter = next((m for m in ";\t" if m in text), ",")
     try:
-        cells = [_HEADER.fullmatch(cell) or cell for cell in next(csv.reader([text], delimiter=mark))]
+        cells = [_HEADER.fullmatch(cell) or cell for cell in next(csv.reader([text], delimiter=delimiter))]
     except csv.Error as error:
         raise MotionFileError(str(path), [Fault("", f"the header is none of a table: {error}", line)]) from error
     names = [cell if isinstance(cell, str) else cell["name"] for cell in cells]
@@ -93,26 +93,26 @@ def _header(
         if time and names[k] == "time" and quantity not in ("", "time"):
             faults.append(Fault("time", f"takes [s] or [ms], got a unit of {quantity}", line))
         columns.append(Column(names[k], quantity, unit))
-        factors.append(UNITS[quantity][unit] if quantity else 1.0)
+        factors.append(COLUMN_UNITS[quantity][unit] if quantity else 1.0)
     if faults:
         raise MotionFileError(str(path), faults)
     others = tuple(name for k, name in enumerate(names) if k not in wanted)
-    return _Layout(tuple(columns), wanted, factors, len(names), mark, chosen is not None), others
+    return _Layout(tuple(columns), wanted, factors, len(names), delimiter, chosen is not None), others
 
 
-def _points(path: Path, layout: _Layout, rows: list[Row]) -> list[Row]:
+def _with_decimal_points(path: Path, layout: _Layout, rows: list[Row]) -> list[Row]:
     """Rows with decimal points, where columns are not separated by commas and numbers have decimal commas."""
 
-    def first(sign: str) -> int | None:
-        """The first line that has a sign in a column to read."""
+    def first(character: str) -> int | None:
+        """Number of the first line with this character in a column to read."""
         for number, text in rows:
-            if sign in text:
-                cells = text.split(layout.mark)
-                if any(sign in cells[place] for place in layout.places if place < len(cells)):
+            if character in text:
+                cells = text.split(layout.delimiter)
+                if any(character in cells[place] for place in layout.places if place < len(cells)):
                     return number
         return None
 
-    if layout.mark == "," or first(",") is None:
+    if layout.delimiter == "," or first(",") is None:
         return rows
     both = first(".")
     if both is not None:
@@ -122,11 +122,11 @@ def _points(path: Path, layout: _Layout, rows: list[Row]) -> list[Row]:
 
 
 def _values(path: Path, layout: _Layout, rows: list[Row]) -> Array:
-    if all(text.count(layout.mark) == layout.width - 1 for _, text in rows):
+    if all(text.count(layout.delimiter) == layout.width - 1 for _, text in rows):
         try:
             # a long log in less than half of the time that cells one by one take
             texts = [text for _, text in rows]
-            table = np.loadtxt(texts, delimiter=layout.mark, comments=None, ndmin=2, usecols=layout.places)
+            table = np.loadtxt(texts, delimiter=layout.delimiter, comments=None, ndmin=2, usecols=layout.places)
             if np.isfinite(table).all():
                 return np.asarray(table)
         except ValueError:
@@ -138,14 +138,14 @@ def _cell_by_cell(path: Path, layout: _Layout, rows: list[Row]) -> Array:
     """Values (n, k), or an error with every cell that is no number."""
     numbers, faults = [], []
     for line, text in rows:
-        cells = next(csv.reader([text], delimiter=layout.mark))
+        cells = next(csv.reader([text], delimiter=layout.delimiter))
         if len(cells) != layout.width:
             faults.append(Fault("", f"{layout.width} columns are needed as in the header, got {len(cells)}", line))
             continue
         row = []
         for column, place in zip(layout.columns, layout.places, strict=True):
             cell = cells[place].strip()
-            if layout.loose and column.name != "time" and cell.lower() in _MISSING:
+            if layout.may_miss and column.name != "time" and cell.lower() in _MISSING:
                 row.append(math.nan)
                 continue
             try:

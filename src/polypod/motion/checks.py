@@ -70,6 +70,14 @@ def same_duration(name: str, durations: Iterable[float]) -> float:
     return every[0]
 
 
+def distance_to(times: Array, others: Array) -> Array:
+    """Distances (m,) of other times (m,) from the nearest of ``times`` (n,), which are in order."""
+    right = np.searchsorted(times, others)
+    after, before = times[np.minimum(right, len(times) - 1)], times[np.maximum(right - 1, 0)]
+    result: Array = np.minimum(np.abs(after - others), np.abs(others - before))
+    return result
+
+
 def inside(t: ArrayLike, duration: float) -> Array:
     """Times in [0, duration]; what lies outside by rounding only is moved to the end it passed."""
     try:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..symbols.vectors import Frame
     from .columns import Column
 
-Beyond = tuple[Array, Array]
-"""A third derivative (n, k) at n times, and bounds (n, k) of the fourth within a distance of each."""
+HigherDerivatives = tuple[Array, Array]
+"""The third derivative (n, k) at n times, and bounds (n, k) of the fourth within an interval about each."""
 
 INTERVALS = 16
 """Least number of intervals between samples of a path that is all one curve, and of each period of a harmonic one.
@@ -62,16 +62,16 @@ class Peak(NamedTuple):
     own: Array | None = None
 
 
-class Course(NamedTuple):
-    """A motion over intervals t +- h (n,), in a form of which bounds can be computed.
+class MotionExpansion(NamedTuple):
+    """A motion over intervals t +- h (n,) as a Taylor expansion, of which bounds can be computed.
 
-    ``expansion`` (5, n, k): coordinates c, their rates, second and third derivatives at t, and bounds of the fourth
-    within h. ``pose`` is the platform's frame in symbols, of the coordinates (k) and of ``numbers`` (n, p) that stay
-    within an interval; None for a robot's own coordinates, of which it knows the pose.
+    ``derivatives`` (5, n, k): coordinates c, their first, second and third derivatives at t, and bounds of the fourth
+    within t +- h. ``pose`` is the platform's frame in symbols, a function of the coordinates (k) and of ``constants``
+    (n, p), which do not change within an interval; None for a robot's own coordinates, of which it knows the pose.
     """
 
-    expansion: Array
-    numbers: Array
+    derivatives: Array
+    constants: Array
     pose: Callable[[ca.SX, ca.SX], Frame] | None
 
 
@@ -139,7 +139,7 @@ class Path(Timed[Coordinates]):
         """Bounds (k,) of |xdot| of every coordinate at every instant; None where they are not known."""
         return None
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
         """The third derivative (n, k) at times t (n,), and bounds of the fourth within t +- half; None: not known.
 
         No interval reaches beyond a piece.
@@ -148,12 +148,12 @@ class Path(Timed[Coordinates]):
 
     def expansion(self, t: Array, half: Array) -> Array | None:
         """x, xdot, xddot, the third derivative, and bounds of the fourth (5, n, k) of all coordinates."""
-        beyond = self.beyond(t, half)
-        if beyond is None:
+        higher = self.higher_derivatives(t, half)
+        if higher is None:
             return None
-        return np.stack([np.reshape(part, (len(t), self.count)) for part in (*self.evaluate(t), *beyond)])
+        return np.stack([np.reshape(part, (len(t), self.count)) for part in (*self.evaluate(t), *higher)])
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
         """The path with the named columns of its tables in this order; one that does not fit is an InputError.
 
         What is not from a table has no names and counts by position.
@@ -173,15 +173,15 @@ class Trajectory(Timed[Motion]):
         """Bounds of the speeds at every instant; None where they are not known."""
         return None
 
-    def course(self, t: Array, half: Array) -> Course | None:
+    def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
         """The motion within t +- half (n,), no interval reaching beyond a piece; None where no bound is known."""
         return None
 
 
-def matched(field: str, path: Path, columns: tuple[Column, ...]) -> Path:
-    """:meth:`Path.matched` of the path of a field: what does not fit is that field's."""
+def path_with_columns(field: str, path: Path, columns: tuple[Column, ...]) -> Path:
+    """:meth:`Path.with_columns` of the path of a field: what does not fit is that field's."""
     try:
-        return path.matched(columns)
+        return path.with_columns(columns)
     except InputError as error:
         raise InputError(f"{field}.{error}") from error
 

@@ -11,10 +11,9 @@ from pydantic_core import PydanticCustomError
 from ..description.quantities import Number, Triple
 from ..description.units import UNITS, in_si
 from ..errors import InputError
-from .columns import UNITS as OF_COLUMNS
-from .columns import Column
+from .columns import COLUMN_UNITS, Column
 
-_SI = {quantity: next(iter(units)) for quantity, units in OF_COLUMNS.items()}
+_SI = {quantity: next(iter(units)) for quantity, units in COLUMN_UNITS.items()}
 
 
 class Written(float):
@@ -77,11 +76,11 @@ def _unit(unit: str, **limits: Any) -> Any:
     return Field(json_schema_extra={"unit": unit}, **limits)
 
 
-_WAYS, _SPEEDS, _CHANGES = ("m", "rad"), ("m/s", "rad/s"), ("m/s^2", "rad/s^2")
-Numbers = Annotated[Any, _numbers(*_WAYS), _unit("m, rad")]
+_DISPLACEMENTS, _SPEEDS, _ACCELERATIONS = ("m", "rad"), ("m/s", "rad/s"), ("m/s^2", "rad/s^2")
+Numbers = Annotated[Any, _numbers(*_DISPLACEMENTS), _unit("m, rad")]
 Velocities = Annotated[Any, _numbers(*_SPEEDS), _unit("m/s, rad/s")]
-Accelerations = Annotated[Any, _numbers(*_CHANGES), _unit("m/s^2, rad/s^2")]
-Coefficients = Annotated[Any, _numbers(*_WAYS, *_SPEEDS, *_CHANGES), _unit("m/s^j, rad/s^j")]
+Accelerations = Annotated[Any, _numbers(*_ACCELERATIONS), _unit("m/s^2, rad/s^2")]
+Coefficients = Annotated[Any, _numbers(*_DISPLACEMENTS, *_SPEEDS, *_ACCELERATIONS), _unit("m/s^j, rad/s^j")]
 Frequencies = Annotated[Any, _numbers("Hz"), _unit("Hz")]
 Phases = Annotated[Any, _numbers("rad"), _unit("rad")]
 Times = Annotated[Any, _numbers("s"), _unit("s")]

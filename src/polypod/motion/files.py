@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..description.quantities import Data
+from ..description.units import in_si
 from ..errors import Fault, InputError, MotionFileError, StateError
 from ..files.documents import parse, read
 from ..files.faults import line_of, validated
@@ -18,7 +19,7 @@ from .kinds import Kind, model_at
 from .motion_file import MotionFile
 
 _OF_THE_MOTION = ("pose", "twist", "acceleration", "wrench", "trajectory", "rate", "name")
-"""What the fields and arguments are called that a motion gives; a fault of anything else is not the motion's."""
+"""Names of fields and arguments that a motion gives; a fault of anything else is not the motion's."""
 
 
 def load_motion(path: str | Path) -> MotionFile:
@@ -104,8 +105,8 @@ def motion_fault(path: str | Path, error: InputError | StateError) -> Fault:
     field = "trajectory"
     if isinstance(error, StateError):
         poses = document["trajectory"].get("poses") or []
-        late = (k for k, pose in enumerate(poses) if error.time is not None and float(pose["time"]) >= error.time)
-        k = next(late, None)
+        times = [float(in_si(pose["time"], "s")) for pose in poses]
+        k = next((k for k, time in enumerate(times) if error.time is not None and time >= error.time), None)
         field, message = field if k is None else f"trajectory.poses.{k}", str(error)
         if error.time == 0.0 and document["trajectory"].get("relative_to", "base") == "base":
             message += "; positions count from the base frame here, 'relative_to: home' counts them from home"

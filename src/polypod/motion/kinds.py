@@ -61,8 +61,10 @@ class Kind(Data):
         _FAMILIES.setdefault(cls.what, cls.registry)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the fields are equal; what was worked out from them is then equal too."""
-        return type(self) is type(other) and self.__dict__ == other.__dict__
+        """Whether the fields are equal; what was worked out from them, lazily or not, is then equal too."""
+        return type(self) is type(other) and all(
+            self.__dict__[name] == other.__dict__[name] for name in type(self).model_fields
+        )
 
     @model_validator(mode="after")
     def _prepared(self, info: ValidationInfo) -> Kind:
@@ -108,16 +110,17 @@ def same_parts(one: Any, other: Any) -> bool:
 
     Of a table the fields say the file only: it may have other rows by now.
     """
-    return (one is other and _fixed(one, tables=True)) or (one == other and _fixed(one, tables=False))
+    return (one is other and _immutable(one, tables=True)) or (one == other and _immutable(one, tables=False))
 
 
-def _fixed(value: Any, tables: bool) -> bool:
+def _immutable(value: Any, tables: bool) -> bool:
     """Whether nothing of a value can change, and it has no table unless they are allowed."""
     if isinstance(value, Data):
         read = getattr(value, "csv", None) is not None
-        return (tables or not read) and all(_fixed(part, tables) for part in value.__dict__.values())
+        fields = (getattr(value, name) for name in type(value).model_fields)
+        return (tables or not read) and all(_immutable(part, tables) for part in fields)
     if isinstance(value, tuple):
-        return all(_fixed(part, tables) for part in value)
+        return all(_immutable(part, tables) for part in value)
     return value is None or isinstance(value, (str, float, int))
 
 

@@ -16,7 +16,7 @@ from ..arrays import Array
 from ..description.quantities import Number
 from ..errors import InputError
 from .checks import ROUNDING
-from .contract import Beyond, Coordinates
+from .contract import Coordinates, HigherDerivatives
 from .fields import Duration
 from .kinds import Family, Kind, any_of
 
@@ -40,7 +40,7 @@ class Law(Kind):
         """The largest sdot [1/s] of moves that last ``duration`` (...) [s], at any instant; None: not known."""
         return None
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond | None:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives | None:
         """The third derivative (n,) of s at times t (n,), and bounds of the fourth within t +- half; None: not known.
 
         No interval reaches beyond a corner.
@@ -55,13 +55,12 @@ class Law(Kind):
         """How long the law takes over a distance [m or rad] by itself [s]; None if a duration must be given."""
         return None
 
-    def over(self, distance: float, duration: float) -> Law:
+    def fitted(self, distance: float, duration: float) -> Law:
         """The law with its numbers fixed for a distance and a duration; an InputError if there is none."""
         return self
 
-    def between(self, times: Array) -> Law:
-        """The law from each of ``times`` (n,) to the next; an InputError if there is none."""
-        return self
+    def check_times(self, times: Array) -> None:
+        """Raise an InputError if the law cannot go from each of ``times`` (n,) to the next."""
 
 
 class ConstantSpeed(Law):
@@ -72,7 +71,7 @@ class ConstantSpeed(Law):
     def evaluate(self, t: Array, duration: Array) -> Coordinates:
         return Coordinates(t / duration, 1 / duration, np.zeros_like(t))
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives:
         return np.zeros_like(t), np.zeros_like(t)
 
     def peak(self, duration: Array) -> Array:
@@ -92,7 +91,7 @@ class Quintic(Law):
         s = np.where(u > 0.5, 1 - part, part)
         return Coordinates(s, 30 * (u * (1 - u)) ** 2 / duration, 60 * u * (1 - u) * (1 - 2 * u) / duration**2)
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives:
         u = t / duration
         third, fourth = 60 * (1 - 6 * u * (1 - u)), 360 * np.abs(2 * u - 1) + 720 * half / duration
         return third / duration**3, fourth / duration**4
@@ -110,7 +109,7 @@ class Cosine(Law):
         w = np.pi / duration
         return Coordinates(np.sin(w * t / 2) ** 2, w * np.sin(w * t) / 2, w * w * np.cos(w * t) / 2)
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives:
         w = np.pi / duration
         return -(w**3) * np.sin(w * t) / 2, w**4 / 2
 
@@ -149,7 +148,7 @@ class Trapezoid(Law):
         rise = np.minimum(self.ramp, duration / 2)
         return np.where(duration - 2 * rise <= ROUNDING * duration, duration / 2, rise)
 
-    def beyond(self, t: Array, duration: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, duration: Array, half: Array) -> HigherDerivatives:
         return np.zeros_like(t), np.zeros_like(t)
 
     def corners(self, duration: float) -> tuple[float, ...]:
@@ -164,9 +163,10 @@ class Trapezoid(Law):
             return None
         return self.ramp + distance / self.speed
 
-    def over(self, distance: float, duration: float) -> Law:
+    def fitted(self, distance: float, duration: float) -> Law:
         if self.speed is None:
-            return self.between(np.array([0.0, duration]))
+            self.check_times(np.array([0.0, duration]))
+            return self
         rise = duration - distance / self.speed
         if self.ramp is not None and abs(rise - self.ramp) > ROUNDING * duration:
             got = f"duration={duration:.12g}, ramp={self.ramp:.12g}, speed={self.speed:.12g}"
@@ -176,13 +176,12 @@ class Trapezoid(Law):
             raise InputError(self._no_trapezoid(distance, duration, rise))
         return Trapezoid(ramp=rise)
 
-    def between(self, times: Array) -> Law:
+    def check_times(self, times: Array) -> None:
         if self.speed is not None:
             raise InputError("law.speed: the times of the points fix the speeds; give the trapezoid's ramp only")
         shortest = float(np.diff(times).min())
         if self.ramp is not None and self.ramp > shortest * (0.5 + ROUNDING):
             raise InputError(f"law.ramp: must be at most half the duration {shortest:.12g} s, got {self.ramp:.12g} s")
-        return self
 
     def _no_trapezoid(self, distance: float, duration: float, rise: float) -> str:
         """Why no such trapezoid exists, and what the numbers may be."""

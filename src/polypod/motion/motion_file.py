@@ -42,13 +42,13 @@ class Task:
     def of(
         name: str, trajectory: Trajectory, rate: float = DEFAULT_RATE, load: Callable[[Motion], Array] | None = None
     ) -> Task:
-        """A trajectory, and what pushes meanwhile, at the times of :func:`polypod.motion.sample_times`.
+        """A trajectory, and the external wrench meanwhile, at the times of :func:`polypod.motion.sample_times`.
 
         ``load`` is a function of the motion that gives the wrench (n, 6) at the platform's origin, base axes; that of
         a :class:`Wrench` is its ``at``.
         """
-        pushed = getattr(load, "__self__", None)
-        breaks = pushed.breaks if isinstance(pushed, Wrench) else ()
+        described = _described(load)
+        breaks = () if described is None else described.breaks
         motion = trajectory.at(sample_times(trajectory, rate, breaks))
         return Task(name, motion, None if load is None else load(motion), trajectory, load)
 
@@ -57,12 +57,22 @@ class Task:
         """Times (n,) [s]."""
         return self.motion.time
 
+    @property
+    def described_wrench(self) -> Wrench | None:
+        """The :class:`Wrench` whose ``at`` is the ``load``; None without one, or for a function of a program's own."""
+        return _described(self.load)
+
+
+def _described(load: Callable[[Motion], Array] | None) -> Wrench | None:
+    owner = getattr(load, "__self__", None)
+    return owner if isinstance(owner, Wrench) else None
+
 
 class MotionFile(Data):
-    """A motion file: what moves how, how often it is looked at, what pushes meanwhile.
+    """A motion file: the platform's trajectory, how often it is sampled, and the external wrench meanwhile.
 
-    ``rate`` is in samples a second; points of the motion are looked at beside, and what is shorter than the time
-    between two samples is looked at more often. ``robot`` names the robot the motion is meant for, of the library or by
+    ``rate`` is in samples a second; points of the motion are sampled beside, and what is shorter than the time between
+    two samples is sampled more often. ``robot`` names the robot the motion is meant for, of the library or by
     a file beside this one; ``polypod run`` uses it if none is named there.
     """
 

@@ -14,7 +14,7 @@ from pydantic import Field, PrivateAttr
 from ..arrays import Array
 from ..description.quantities import Number
 from ..errors import InputError, UnknownNameError
-from .contract import Course, Motion, Peak, Trajectory
+from .contract import Motion, MotionExpansion, Peak, Trajectory
 from .files import loads_motion
 from .motion_file import MotionFile
 from .trajectories.base import TrajectoryKind
@@ -103,11 +103,11 @@ class Paced(Trajectory):
         velocity, turning, own = peak
         return Peak(self.pace * velocity, self.pace * turning, None if own is None else self.pace * own)
 
-    def course(self, t: Array, half: Array) -> Course | None:
-        found = self.original.course(self.pace * t, self.pace * half)
+    def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        found = self.original.expansion(self.pace * t, self.pace * half)
         if found is None:
             return None
-        return found._replace(expansion=found.expansion * (self.pace ** np.arange(5.0))[:, None, None])
+        return found._replace(derivatives=found.derivatives * (self.pace ** np.arange(5.0))[:, None, None])
 
     def evaluate(self, t: Array) -> Motion:
         motion = self.original.at(self.pace * t)

@@ -1,4 +1,4 @@
-"""When a motion is looked at: evenly, at its points, and often enough for its shape.
+"""When a motion is sampled: evenly, at its points, and often enough for its shape.
 
 A motion is judged by its samples, so that too few of them are a wrong answer. Whatever the rate, the samples include
 the ends of all pieces of a trajectory (its points) and of the wrench's table; a piece with fewer samples than its
@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array
 from ..errors import InputError
-from .checks import ROUNDING
+from .checks import ROUNDING, distance_to
 from .contract import Trajectory
 
 DEFAULT_RATE = 200.0
-MOST_SAMPLES = 2_000_000
+MAX_SAMPLES = 2_000_000
 """More are a slip of a digit rather than a wish: they would take gigabytes."""
 
 
@@ -29,12 +29,12 @@ def sample_times(trajectory: Trajectory, rate: float = DEFAULT_RATE, also: Array
     pieces = pieces[pieces[:, 2] > 0]
     if not rate > 0:
         raise InputError(f"rate: must be greater than 0 samples a second, got {rate}")
-    if duration * rate + 1 > MOST_SAMPLES:
+    if duration * rate + 1 > MAX_SAMPLES:
         count = f"{duration * rate + 1:.7g}"
-        raise InputError(f"rate: {rate:g}/s for {duration:g} s are {count} samples; at most {MOST_SAMPLES}")
-    if pieces[:, 2].sum() > MOST_SAMPLES:
+        raise InputError(f"rate: {rate:g}/s for {duration:g} s are {count} samples; at most {MAX_SAMPLES}")
+    if pieces[:, 2].sum() > MAX_SAMPLES:
         raise InputError(
-            f"trajectory: its points and periods need {pieces[:, 2].sum():.7g} samples; at most {MOST_SAMPLES}"
+            f"trajectory: its points and periods need {pieces[:, 2].sum():.7g} samples; at most {MAX_SAMPLES}"
         )
     even = np.linspace(0.0, duration, max(round(duration * rate), 1) + 1)
     within = np.searchsorted(even, pieces[:, 1], "left") - np.searchsorted(even, pieces[:, 0], "right") + 1
@@ -48,10 +48,6 @@ def sample_times(trajectory: Trajectory, rate: float = DEFAULT_RATE, also: Array
 def _merged(even: Array, marks: Array, slack: float) -> Array:
     """The even times, and of ``marks`` those that no other time equals to rounding."""
     marks = np.unique(np.clip(marks, even[0], even[-1]))
-    right = np.searchsorted(even, marks)
-    near = np.minimum(
-        np.abs(even[np.minimum(right, len(even) - 1)] - marks), np.abs(marks - even[np.maximum(right - 1, 0)])
-    )
-    marks = marks[near > slack]
+    marks = marks[distance_to(even, marks) > slack]
     marks = marks[np.diff(marks, prepend=-np.inf) > slack]
     return np.union1d(even, marks)

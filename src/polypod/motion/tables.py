@@ -16,7 +16,7 @@ from ..arrays import Array
 from ..errors import Fault, FileError, InputError, MotionFileError
 from .cells import Cells, read_cells
 from .checks import ROUNDING
-from .columns import UNITS, Column
+from .columns import COLUMN_UNITS, Column
 from .contract import Timed
 
 
@@ -34,7 +34,7 @@ class Table:
     values: Array
     others: tuple[str, ...] = ()
 
-    def matched(self, *choices: tuple[Column, ...]) -> Table:
+    def select(self, *choices: tuple[Column, ...]) -> Table:
         """The same table with the columns of one of ``choices`` in that order, found by name.
 
         Other names, or a unit that measures something else, are an InputError that says what was read.
@@ -50,7 +50,7 @@ class Table:
             raise InputError(f"csv: {self.name}: the columns must be {allowed} (in any order), got {got}{lacks}")
         order = [names.index(column.name) for column in wanted]
         for column, place in zip(wanted, order, strict=True):
-            fits(f"csv: {self.name}", column.name, self.columns[place].quantity, column.quantity)
+            check_unit(f"csv: {self.name}", column.name, self.columns[place].quantity, column.quantity)
         self._units_alike({column.name: column.quantity for column in wanted})
         return replace(self, columns=wanted, values=self.values[:, order])
 
@@ -58,9 +58,11 @@ class Table:
         """Raise if a column has no unit where another of its kind has one that is not SI: was the same meant?"""
         for column in self.columns:
             quantity = quantities[column.name]
-            other = next((c for c in self.columns if c.quantity == quantity and UNITS[quantity][c.unit] != 1.0), None)
+            other = next(
+                (c for c in self.columns if c.quantity == quantity and COLUMN_UNITS[quantity][c.unit] != 1.0), None
+            )
             if not column.unit and other is not None:
-                meant = f"write '{column.name} [{other.unit}]', or [{next(iter(UNITS[quantity]))}]"
+                meant = f"write '{column.name} [{other.unit}]', or [{next(iter(COLUMN_UNITS[quantity]))}]"
                 problem = f"column {column.name!r} has no unit, but {other.name!r} is in {other.unit}: {meant}"
                 raise InputError(f"csv: {self.name}: {problem}")
 
@@ -97,10 +99,10 @@ def read_columns(path: Path) -> tuple[tuple[Column, ...], Array]:
     return cells.columns, cells.values
 
 
-def fits(what: str, name: str, stated: str, quantity: str) -> None:
+def check_unit(what: str, name: str, stated: str, quantity: str) -> None:
     """Raise if the unit that a column's header states measures something else than the column holds."""
     if stated not in ("", quantity):
-        units = " or ".join(f"[{unit}]" for unit in UNITS[quantity])
+        units = " or ".join(f"[{unit}]" for unit in COLUMN_UNITS[quantity])
         raise InputError(f"{what}: column {name!r} is {_article(quantity)} and takes {units}, got a unit of {stated}")
 
 

@@ -28,7 +28,7 @@ AROUND_HOME = "around-home"
 _REACH = 0.1  # of the platform's size, and in rad
 _SPAN = 0.5  # s from one pose to the next
 _WANTED = "a published motion's name, a motion file or its path, or a trajectory"
-_FAR = 10.0  # times the farthest point of the robot
+_FAR_AWAY = 10.0  # times the farthest point of the robot
 
 
 def find_motion(model: Model, motion: MotionFile | Trajectory | str | Path | None = None) -> MotionFile:
@@ -62,19 +62,19 @@ def make_task(
     """
     meant = find_motion(model, motion)
     if isinstance(meant.trajectory, Published):
-        _remark_on_another_robot(meant.trajectory.name, model.robot.name)
+        _warn_if_another_robot(meant.trajectory.name, model.robot.name)
     task = meant.task(model, rate)
     if isinstance(motion, Trajectory) or meant.name == AROUND_HOME:
         return task
-    _remark_on_distance(task, model)
+    _warn_if_far(task, model)
     return task
 
 
-def _remark_on_distance(task: Task, model: Model) -> None:
+def _warn_if_far(task: Task, model: Model) -> None:
     """Positions far beyond the robot are hardly meant: millimetres where metres are needed."""
     away = float(np.linalg.norm(task.motion.pose[:, :3, 3] - model.robot.home.position, axis=1).max())
     size = model.robot.farthest
-    if away > _FAR * size:
+    if away > _FAR_AWAY * size:
         where = f"motion {task.name!r} goes {away:.4g} m from home, the robot measures {size:.4g} m"
         text = f"{where}; positions are in metres: write {away:.4g} mm or {away / 1e3:.4g} if millimetres are meant"
         warnings.warn(text, ImplausibleWarning, stacklevel=3)
@@ -91,7 +91,7 @@ def _read(motion: str | Path) -> MotionFile:
     return PUBLISHED[motion].model_copy(update={"trajectory": Published(name=motion)})
 
 
-def _remark_on_another_robot(motion: str, robot: str) -> None:
+def _warn_if_another_robot(motion: str, robot: str) -> None:
     meant = PUBLISHED[motion].robot
     if robot != meant and not robot.startswith(f"{meant}-"):
         text = f"motion {motion!r} is meant for robot {meant!r}; {robot!r} is another"
@@ -115,6 +115,11 @@ def around_home(model: Model) -> Trajectory:
         closes = np.isfinite(poses).all() and np.isfinite(model.inverse_kinematics(poses, errors="nan")).all()
         if closes and model.limits(poses).ok:
             break
+    else:
+        raise InputError(
+            f"around-home: no motion about home stays within the limits of {model.robot.name!r}, however small; move "
+            "home away from them, correct them, or give a motion"
+        )
     times = _SPAN * np.arange(len(offsets))
     if model.robot.freedoms:
         return OwnCoordinates(path=Through(points=offsets, times=times)).for_model(model)

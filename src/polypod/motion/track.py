@@ -15,11 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from ..errors import InputError
-from .contract import Motion, Trajectory
+from ..errors import InputError, StateError
+from .checks import distance_to
+from .contract import INTERVALS, Motion, Trajectory
 
-_CELLS, _LEAST_CELLS = 1024, 4
-"""Cells of the table of lengths in all, and of a piece at least; a cell's length is exact to its fourth power."""
+_CELLS, _LEAST_CELLS, _MAX_CELLS = 1024, 4, 200_000
+"""Cells of the table of lengths in all, and of a piece at least; a cell's length is exact to its fourth power. More
+where a harmonic path has many periods: those may need as many as the last at most."""
+_SAME_TIME = 1e-9
+"""Share of the duration by which times are apart at least that are two."""
+_PASSES = 20
+"""How often corners inside of pieces are looked for: each pass finds one at least between two samples."""
 _STILL = 1e-3
 """Share of a piece's largest speed below which its tangent is taken further inside: it is 0/0 where motions rest."""
 _BEND = 1e-2
@@ -71,23 +77,39 @@ class Track:
         self.trajectory, self.turn_length = trajectory, turn_length
         self._weights = np.array([1.0, 1.0, 1.0, *[turn_length**2] * 3])
         edges = np.unique(np.clip(trajectory.pieces[:, :2], 0.0, trajectory.duration))
-        for _ in range(3):  # a corner inside a piece becomes an edge, and may have hidden another
-            corners = self._table(edges)
+        for _ in range(_PASSES):  # a corner inside a piece becomes an edge, and may have hidden another
+            corners = self._tabulate(edges)
+            # next to an edge a way may turn sharply without another corner
+            corners = corners[distance_to(edges, corners) > _SAME_TIME * trajectory.duration]
             if not len(corners):
                 break
             edges = np.union1d(edges, corners)
+        else:
+            raise InputError(f"trajectory: corners too close to be told apart at t = {corners[0]:.6g} s")
         self.length = float(self._lengths[-1])
         if not self.length > 0:
             raise InputError("trajectory: the platform does not move: a way without a length has no speed")
-        self._arrange(edges)
+        self._join_pieces(edges)
 
     def _speed(self, motion: Motion) -> Array:
         return np.asarray(np.sqrt(motion.twist**2 @ self._weights))
 
-    def _table(self, edges: Array) -> Array:
-        """Lengths at the cells' ends and speeds within them; the times of corners inside of pieces."""
+    def _cells(self, edges: Array) -> NDArray[np.intp]:
+        """Numbers of cells (p,) between ``edges`` (p + 1,): a share of all, and as many as a harmonic piece needs."""
         spans = np.diff(edges)
-        cells = np.maximum(np.ceil(_CELLS * spans / spans.sum()).astype(int), _LEAST_CELLS)
+        cells = np.maximum(np.ceil(_CELLS * spans / spans.sum()), _LEAST_CELLS)
+        pieces, middle = self.trajectory.pieces, (edges[1:] + edges[:-1]) / 2
+        harmonic = pieces[pieces[:, 2] > INTERVALS]
+        if harmonic[:, 2].sum() > _MAX_CELLS:
+            raise InputError(f"trajectory: its periods need {harmonic[:, 2].sum():.7g} cells; at most {_MAX_CELLS}")
+        for start, end, least in harmonic:
+            inside = (middle > start) & (middle < end)
+            cells = np.maximum(cells, np.where(inside, np.ceil(least * spans / (end - start)), 0))
+        return cells.astype(int)
+
+    def _tabulate(self, edges: Array) -> Array:
+        """Tabulate lengths at the cells' ends and speeds within them; the times of corners inside of pieces."""
+        spans, cells = np.diff(edges), self._cells(edges)
         piece = np.repeat(np.arange(len(spans)), 2 * cells + 1)
         first = np.concatenate([[0], np.cumsum(2 * cells + 1)])
         share = (np.arange(first[-1]) - first[piece]) / (2 * cells[piece])
@@ -95,6 +117,11 @@ class Track:
         time = edges[piece] + np.clip(share, 1e-12, 1 - 1e-12) * spans[piece]
         motion = self.trajectory.at(time)
         speed = self._speed(motion)
+        lost = ~np.isfinite(speed)
+        if lost.any():
+            when = float(time[int(lost.argmax())])
+            reason = f"trajectory: the robot cannot go where the motion is at t = {when:.6g} s"
+            raise StateError(reason, np.array([0]), [reason], time=when)
         of = np.repeat(np.arange(len(spans)), cells)  # the piece of each cell, and its place there
         place = np.arange(len(of)) - (np.cumsum(cells) - cells)[of]
         begin = first[of] + 2 * place
@@ -122,23 +149,23 @@ class Track:
             low, high = np.where(slower, middle, low), np.where(slower, high, middle)
         return (low + high) / 2
 
-    def _arrange(self, edges: Array) -> None:
+    def _join_pieces(self, edges: Array) -> None:
         """The smooth parts that have a length, and where the tangent jumps between them."""
         lengths = self._lengths[self._ends]
         kept = np.diff(lengths) > 1e-12 * self.length
         time = np.column_stack([edges[:-1], edges[1:]])[kept]
-        inner = self._inside(time, self._top[kept])
+        inner = self._inner_times(time, self._top[kept])
         further = 2 * inner - time
-        at_inner, at_further = self._passed(inner), self._passed(further)
+        at_inner, at_further = self._length_at(inner), self._length_at(further)
         apart = np.where(at_further != at_inner, at_further - at_inner, np.inf)[..., None]
-        change = (self._frames(further)[1] - self._frames(inner)[1]) / apart
+        change = (self._tangents(further)[1] - self._tangents(inner)[1]) / apart
         self._pieces = _Pieces(time, inner, np.column_stack([lengths[:-1], lengths[1:]])[kept], at_inner, change)
         self.marks = np.append(self._pieces.length[:, 0], self.length)
-        ends = self._frames(self._pieces.inner)[0] * np.sqrt(self._weights)
+        ends = self._tangents(self._pieces.inner)[0] * np.sqrt(self._weights)
         bend = np.linalg.norm(ends[1:, 0] - ends[:-1, 1], axis=-1)
         self.stops = np.concatenate([[True], bend > _BEND, [True]])
 
-    def _inside(self, time: Array, top: Array) -> Array:
+    def _inner_times(self, time: Array, top: Array) -> Array:
         """Times (p, 2) next to the ends of pieces at which they move fast enough to tell where to."""
         shares = np.array([1e-9, 1e-6, 1e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1])
         span = time[:, 1] - time[:, 0]
@@ -147,7 +174,7 @@ class Track:
         chosen = np.where(fast.any(axis=-1), fast.argmax(axis=-1), len(shares) - 1)
         return np.asarray(np.take_along_axis(tried, chosen[..., None], axis=-1)[..., 0])
 
-    def _frames(self, time: Array) -> tuple[Array, Array, Array]:
+    def _tangents(self, time: Array) -> tuple[Array, Array, Array]:
         """Tangent, curvature and pose at times of the motion at which it moves."""
         motion = self.trajectory.at(time)
         speed = self._speed(motion)[..., None]
@@ -175,7 +202,7 @@ class Track:
                 break
         return np.asarray(self._starts[cell] + z * self._width[cell])
 
-    def _passed(self, time: Array) -> Array:
+    def _length_at(self, time: Array) -> Array:
         """Lengths (...) at times (...) of the motion."""
         cell = np.clip(np.searchsorted(self._starts, time, "right") - 1, 0, len(self._width) - 1)
         return (
@@ -195,7 +222,7 @@ class Track:
         """Places at lengths (...) of smooth parts (...) of the way."""
         time, parts = self.time(length), self._pieces
         inner = np.clip(time, parts.inner[piece, 0], parts.inner[piece, 1])
-        tangent, curvature, pose = self._frames(inner)
+        tangent, curvature, pose = self._tangents(inner)
         moved = inner != time
         if moved.any():
             pose[moved] = self.trajectory.at(time[moved]).pose

@@ -38,8 +38,8 @@ class Wrench(Kind):
     frame: Literal["base", "platform"] = "base"
     point: Position = (0.0, 0.0, 0.0)
 
-    straight: ClassVar[bool] = False
-    """Whether components change evenly between the breaks."""
+    piecewise_linear: ClassVar[bool] = False
+    """Whether components change linearly between the breaks."""
 
     @abstractmethod
     def components(self, time: Array) -> Array:
@@ -47,7 +47,7 @@ class Wrench(Kind):
 
     @property
     def breaks(self) -> Array:
-        """Times (m,) [s] where the wrench changes its course, which samples must include."""
+        """Times (m,) [s] where the wrench or its rate jumps, which samples must include."""
         return np.zeros(0)
 
     def on_clock(self, start: float, duration: float) -> Wrench:
@@ -59,12 +59,12 @@ class Wrench(Kind):
         local = self.components(motion.time)
         axes = motion.pose[..., :3, :3]
         if self.frame == "platform":
-            local = np.concatenate([_turned(axes, local[..., :3]), _turned(axes, local[..., 3:])], axis=-1)
+            local = np.concatenate([_rotated(axes, local[..., :3]), _rotated(axes, local[..., 3:])], axis=-1)
         arm = axes @ np.array(self.point)
         moment = local[..., 3:] + np.cross(arm, local[..., :3])
         return np.concatenate([local[..., :3], moment], axis=-1)
 
-    def in_symbols(self, components: ca.SX, axes: ca.SX) -> ca.SX:
+    def symbolic(self, components: ca.SX, axes: ca.SX) -> ca.SX:
         """The same in symbols: of components (6) and the platform's axes (3, 3)."""
         f, m = components[:3], components[3:]
         if self.frame == "platform":
@@ -78,7 +78,7 @@ class ConstantWrench(Wrench):
     The force acts at ``point`` of the platform frame; components are along the axes of ``frame``.
     """
 
-    straight: ClassVar[bool] = True
+    piecewise_linear: ClassVar[bool] = True
     kind: Literal["constant"] = "constant"
     value: Wrenches
 
@@ -96,7 +96,7 @@ class WrenchTable(Wrench):
     components are along the axes of ``frame``.
     """
 
-    straight: ClassVar[bool] = True
+    piecewise_linear: ClassVar[bool] = True
     kind: Literal["table"] = "table"
     times: MaybeTimes = None
     values: MaybeWrenches = None
@@ -110,7 +110,7 @@ class WrenchTable(Wrench):
         if self.csv is not None and written:
             raise InputError(f"csv: give csv or {written[0]}, not both")
         if self.csv is not None:
-            self._table = read_table(folder, self.csv).matched(COLUMNS)
+            self._table = read_table(folder, self.csv).select(COLUMNS)
             self._times, self._rows = self._table.times + self._table.start, self._table.values
             return
         if len(written) != 2:
@@ -165,7 +165,7 @@ def _array(name: str, value: Any) -> Array:
         raise InputError(f"{name}: {wanted} needed, got {got}") from None
 
 
-def _turned(axes: Array, vectors: Array) -> Array:
+def _rotated(axes: Array, vectors: Array) -> Array:
     result: Array = np.einsum("...ij,...j->...i", axes, vectors)
     return result
 

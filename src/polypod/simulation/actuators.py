@@ -50,8 +50,8 @@ class Actuators:
         most = np.array([force_at(drive, speed) for drive, speed in zip(self._drives, rate, strict=True)])
         return np.clip(force, -most, most)
 
-    def hold(self, force: Array) -> None:
-        """What acts at rest, until the first command arrives."""
+    def start_from(self, force: Array) -> None:
+        """Set the force that acts, at rest, until the first command arrives."""
         self._applied = self.saturated(force, np.zeros_like(force))
 
     def command(self, time: float, force: Array, rate: Array) -> None:

@@ -1,4 +1,4 @@
-"""States of a simulation in symbols and numbers: rotations as small turns about the last accepted one.
+"""States of a simulation in symbols and numbers; rotations by Cayley parameters a about the last accepted one.
 
 A state x is [frame (12), twist (6), elastic (N), elastic rate (N), work (3)]: the first three rows of the platform's
 pose by rows, the twist, the elastic coordinates, and the work of actuators, external wrench and friction so far [J].
@@ -41,7 +41,7 @@ class Layout:
     def chart(self) -> dict[str, slice]:
         """Parts of a chart by name."""
         _, *rest = self._state.items()
-        return _slices(position=3, turn=3, **dict(rest))
+        return _slices(position=3, cayley=3, **dict(rest))
 
     @lazy
     def state_size(self) -> int:
@@ -65,7 +65,7 @@ class Layout:
 
     def state_of(self, base: ca.SX, y: ca.SX) -> ca.SX:
         """The state at a chart about a base rotation (9, by rows)."""
-        axes = cayley(y[self.chart["turn"]]) @ ca.reshape(base, 3, 3).T
+        axes = cayley(y[self.chart["cayley"]]) @ ca.reshape(base, 3, 3).T
         return ca.vertcat(ca.vec(ca.horzcat(axes, y[self.chart["position"]]).T), y[self.chart["twist"].start :])
 
     def state(self, pose: Array, twist: Array, elastic: Array, elastic_rate: Array) -> Array:
@@ -83,25 +83,25 @@ def pose_of(x: ca.SX) -> ca.SX:
     return ca.vertcat(x[:12], 0, 0, 0, 1)
 
 
-def turn_rate(a: ca.SX, omega: ca.SX) -> ca.SX:
-    """da/dt at an angular velocity in base axes."""
+def cayley_rate(a: ca.SX, omega: ca.SX) -> ca.SX:
+    """da/dt of Cayley parameters at an angular velocity in base axes."""
     return 0.5 * (omega - cross(a, omega) + dot(a, omega) * a)
 
 
-def tightened(x: ca.SX) -> ca.SX:
-    """The rounding of many turns removed from a state: R -> R (3 - R^T R)/2."""
+def orthonormal_state(x: ca.SX) -> ca.SX:
+    """A state whose rotation is made orthonormal, R -> R (3 - R^T R)/2: the rounding of many steps removed."""
     rows = ca.reshape(x[:12], 4, 3).T
     return ca.vertcat(ca.vec(ca.horzcat(orthonormalised(rows[:, :3]), rows[:, 3]).T), x[12:])
 
 
-def rebased(x: Array) -> tuple[Array, Array]:
-    """Base rotation (9,) and chart of a state of numbers."""
+def numeric_chart(x: Array) -> tuple[Array, Array]:
+    """Base rotation (9, by rows) and chart, with a = 0, of a state in numbers, as :meth:`Layout.chart_of`."""
     frame = x[:12].reshape(3, 4)
     return np.ascontiguousarray(frame[:, :3]).ravel(), np.concatenate([frame[:, 3], np.zeros(3), x[12:]])
 
 
-def turned(base: Array, a: Array) -> Array:
-    """The rotation (3, 3) at a (3,) about a base rotation (9,), in numbers."""
+def chart_rotation(base: Array, a: Array) -> Array:
+    """The rotation cay(a) R0 (3, 3) at Cayley parameters a (3,) about a base rotation R0 (9, by rows), in numbers."""
     x, y, z = a
     tilde = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
     result: Array = (np.eye(3) + (2 / (1 + a @ a)) * (tilde + tilde @ tilde)) @ base.reshape(3, 3)

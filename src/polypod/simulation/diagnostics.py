@@ -11,7 +11,7 @@ from ..control.contract import Controller, Measurement
 from ..datasets import QUANTITIES
 from ..model import Model
 from ..motion import Motion, Task, Trajectory
-from .result import unaccounted
+from .result import energy_fault
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,7 +21,7 @@ LARGE_ERROR = 0.01
 """Part of the platform's size (mean distance of its joints from the origin) that it may be off without a remark."""
 LARGE_FORCE = 10.0
 """Times the force that the motion needs that actuators may give without a remark."""
-_LEAST_FORCE = 1e-3  # N or N m; less is no sign of trouble, however little a motion needs
+_MIN_FORCE = 1e-3  # N or N m; less is no sign of trouble, however little a motion needs
 _RATE = 200.0  # samples a second of the inverse dynamics
 
 
@@ -71,7 +71,7 @@ def annotate(result: xr.Dataset, model: Model, needed: Array, about: dict[str, A
 def excessive_force(result: xr.Dataset) -> bool:
     """Whether forces are many times what the motion needs."""
     peak, needed = _forces(result)
-    return peak > max(LARGE_FORCE * needed, _LEAST_FORCE)
+    return peak > max(LARGE_FORCE * needed, _MIN_FORCE)
 
 
 def _forces(result: xr.Dataset) -> tuple[float, float]:
@@ -100,7 +100,7 @@ def remarks(result: xr.Dataset) -> list[str]:
             f"The controller shakes the robot: forces of up to {peak:.4g} {unit}, where the motion needs at most "
             f"{needed:.4g} {unit}."
         )
-    fault = unaccounted(result)
+    fault = energy_fault(result)
     if fault:
         found.append(f"{fault[0].upper()}{fault[1:]}.")
     return found

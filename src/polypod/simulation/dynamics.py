@@ -29,13 +29,13 @@ from ..symbols.continuation import NewtonStep
 from ..symbols.expression import Port
 from ..symbols.fixed_point import aitken_relaxation, changes
 from ..symbols.linear import GeneralFactor, SymmetricFactor
-from .chart import pose_of, tightened
+from .chart import orthonormal_state, pose_of
 
-# Loads repeat to this part: friction takes the same power in motion and energy, so no energy is lost by what is left,
-# and joints that hold have forces rounded to a few digits less.
-SAME_LOADS = 1e-8
-# Integrators that judge their own error need a rate without noise.
-SAME_LOADS_EXACTLY = 1e-9
+# Relative tolerance of the loads on which friction depends: friction takes the same power in motion and energy, so no
+# energy is lost by what is left, and joints that hold have forces rounded to a few digits less.
+LOAD_TOLERANCE = 1e-8
+# The same outside of fixed steps: integrators that judge their own error need a rate without noise.
+INSTANT_LOAD_TOLERANCE = 1e-9
 # How many times as much loads may still change where rounds shrink their changes and what is left is less: a change
 # that is small by chance misleads by less than the pace of rounds (a twentieth for ordinary friction) times this.
 LAST_CHANGE = 100
@@ -47,8 +47,8 @@ SLOW, MANY_ROUNDS = 30, 100
 class Rates:
     """Accelerations of a state; power of actuators, external wrench and friction (3) [W]; quality; dry friction.
 
-    ``friction`` are its numbers found anew, ``converged`` says whether they are those of the state, and ``longest`` [s]
-    when the first sliding joint will come to rest.
+    ``friction`` are its numbers after one more round, ``converged`` says whether they solve the state, and ``longest``
+    [s] is the longest step: the first sliding joint comes to rest at its end.
     """
 
     acceleration: ca.SX
@@ -71,11 +71,12 @@ class SmoothRates:
 
 
 @dataclass(frozen=True)
-class Moment:
-    """What dry friction at an instant of a step depends on beside the state.
+class FrictionIterate:
+    """Where the solution of dry friction at one stage of a step is: what its next round depends on beside the state.
 
-    ``friction`` are its last numbers, ``stage`` and ``rounds`` where the step's computation is, ``tau`` the time [s]
-    in which joints may come to rest.
+    ``friction`` are the numbers of the round before (see :class:`Dynamics`), ``stage`` is that of the Runge-Kutta step
+    (``INSTANT`` outside of one), ``rounds`` how many rounds were taken at it, ``tau`` the time [s] within which joints
+    may come to rest.
     """
 
     friction: ca.SX
@@ -86,14 +87,14 @@ class Moment:
 
 @dataclass(frozen=True)
 class _Loads:
-    """Loads (k) to go on with, how much they change by themselves (k) and at which pace they are changed, the largest
-    change as a part of the largest load, and whether they are found."""
+    """Joint loads (k) for the next round, their changes fresh - old (k), the relaxation factor ``pace`` that was
+    applied to these, the largest change as a part of the largest load, and whether the loads have converged."""
 
     loads: ca.SX
     changes: ca.SX
     pace: ca.SX
     part: ca.SX
-    found: ca.SX
+    converged: ca.SX
 
 
 @dataclass(frozen=True)
@@ -120,11 +121,11 @@ class Sensed:
 class Dynamics:
     """A robot in symbols, for the kernels of a simulation; poses are row-major columns of 16.
 
-    Dry friction holds joints at rest: its numbers are a force or moment of every joint with dry friction, what the
-    joint does, the loads that friction depends on, their last changes and the pace of these, and the rounds in vain:
-    ``friction`` in all, ``loads`` of them loads. They are found by iterating :meth:`rates`. ``explicit`` says that
-    friction is that of loads without it. Legs without a closed form have ``places`` numbers that say where their
-    unknowns are: what is computed here depends on the symbols ``mechanism.places`` for them.
+    Dry friction is solved by iterating :meth:`rates` on a column of ``friction_size`` numbers: forces or moments of all
+    joints with dry friction (``friction_components``), a mode for each joint (held or sliding), the loads on which
+    friction depends (``load_count``), the last changes of these, the relaxation factor, and the rounds taken in vain.
+    ``explicit``: friction follows from the loads of the robot without friction. Legs without a closed form have
+    ``place_count`` unknowns, the symbols ``mechanism.places``, on which what is computed here depends.
     """
 
     def __init__(self, mechanism: Mechanism, dry: DryFriction, friction: bool) -> None:
@@ -132,15 +133,16 @@ class Dynamics:
         self.actuators, self.modes = len(mechanism.actuators), mechanism.platform.elastic
         self.explicit = dry.coupling == "explicit"
         self._loads = Loads.symbols(mechanism, dry.law) if friction and has_dry_friction(mechanism) else None
-        self.loads = 0 if self._loads is None or self._loads.port is None else self._loads.port.length
+        self.load_count = 0 if self._loads is None or self._loads.port is None else self._loads.port.length
         self._joints = dry_joints(mechanism) if friction else []
-        self.components = sum(size for _, size in self._joints)
-        self.friction = self.components + len(self._joints) + 2 * self.loads + 2 if self._joints else 0
-        self.places = mechanism.places.numel()
+        self.friction_components = sum(size for _, size in self._joints)
+        forces_and_modes = self.friction_components + len(self._joints)
+        self.friction_size = forces_and_modes + 2 * self.load_count + 2 if self._joints else 0
+        self.place_count = mechanism.places.numel()
         falling = [
             leg.name for leg in mechanism.legs for pair in friction_pairs(leg) if pair.friction.static_exceeds_kinetic
         ]
-        if friction and self.loads and self.explicit and falling:
+        if friction and self.load_count and self.explicit and falling:
             raise InputError(
                 f"friction_coupling: joints of {', '.join(dict.fromkeys(falling))} break away at more than they slide "
                 "with (static), which depends on loads with friction; simulate with friction_coupling='implicit'"
@@ -167,7 +169,7 @@ class Dynamics:
         elastic_rate: ca.SX,
         force: ca.SX,
         wrench: ca.SX,
-        moment: Moment,
+        iterate: FrictionIterate,
     ) -> Rates:
         """Direct dynamics with its power balance; with dry friction, one round of its solution."""
         mechanism, x = self.mechanism, self.mechanism.inputs()
@@ -175,31 +177,31 @@ class Dynamics:
         acceleration, bending, converged, longest = solution.acceleration, solution.elastic, ca.SX(1), ca.SX(1e300)
         given, numbers = None, ca.SX(0, 1)
         if self._joints:
-            joints, held = self._held(x, moment)
+            joints, held = self._held(x, iterate)
             coasting = mechanism.coasting(x)
             platform = mechanism.platform.at(x, x.twist.symbols, coasting)
             mechanism.attach(platform)  # a platform that follows its legs then knows how
             acceleration = platform.acceleration(held.change) + coasting
             bending = held.change[mechanism.platform.count :, 0]  # a column of none, also of a robot of one freedom
             given = self._given(held.forces)
-            start = self.components + len(self._joints)
-            old = moment.friction[start : start + self.loads]
+            start = self.friction_components + len(self._joints)
+            old = iterate.friction[start : start + self.load_count]
             fresh = ca.SX(0, 1)
-            if self.loads:
+            if self.load_count:
                 shared = x.force.symbols
                 fresh = loads_in_motion(mechanism, x, given, acceleration, bending, shared=shared)
-            following = self._judged(old, fresh, moment)
+            following = self._relaxed_loads(old, fresh, iterate)
             # loads follow from friction that obeys its law, not from a guess of it
             # where loads do not repeat while a joint is about to break away, it does so at those with which it held
-            breaks = ca.logic_and(held.starting, moment.rounds > MANY_ROUNDS)
+            breaks = ca.logic_and(held.starting, iterate.rounds > MANY_ROUNDS)
             lawful = ca.logic_and(held.converged, ca.logic_not(breaks))
             found = ca.if_else(
-                lawful, ca.vertcat(following.loads, following.changes, following.pace), moment.friction[start:-1]
+                lawful, ca.vertcat(following.loads, following.changes, following.pace), iterate.friction[start:-1]
             )
-            over = ca.logic_and(held.converged, ca.logic_or(following.found, breaks))
+            over = ca.logic_and(held.converged, ca.logic_or(following.converged, breaks))
             tries = ca.if_else(lawful, resumed_tries(held.tries, following.part), held.tries)
             modes = ca.if_else(over, next_modes(joints, held.modes), held.modes)
-            converged = ca.logic_and(ca.logic_and(held.converged, following.found), held.final)
+            converged = ca.logic_and(ca.logic_and(held.converged, following.converged), held.final)
             longest = held.longest
             numbers = ca.vertcat(held.forces, modes, found, tries)
         platform = mechanism.platform.at(x, x.twist.symbols, acceleration)
@@ -229,7 +231,7 @@ class Dynamics:
         parts = [ca.densify(part) for part in (solution.acceleration, solution.elastic, solution.quality, fresh)]
         return SmoothRates(*ca.substitute(parts, old, [ca.densify(v) for v in (*given, force, wrench, loads)]))
 
-    def _held(self, x: Inputs, moment: Moment) -> tuple[list[SlidingJoint], FrictionRound]:
+    def _held(self, x: Inputs, iterate: FrictionIterate) -> tuple[list[SlidingJoint], FrictionRound]:
         """A round of dry friction at the state of the inputs, and the joints that have it."""
         mechanism = self.mechanism
         platform = mechanism.platform.at(x, x.twist.symbols, mechanism.coasting(x))
@@ -237,16 +239,16 @@ class Dynamics:
         force = x.force.symbols - state.driven_friction
         push = state.jacobian.T @ force + state.external(x.wrench.symbols) - state.required_wrench
         joints = sliding_joints(state.legs)
-        forces = moment.friction[: self.components]
-        modes = moment.friction[self.components : self.components + len(joints)]
-        start = self.components + len(joints)
-        tries, loads = moment.friction[-1], moment.friction[start : start + self.loads]
+        forces = iterate.friction[: self.friction_components]
+        modes = iterate.friction[self.friction_components : self.friction_components + len(joints)]
+        start = self.friction_components + len(joints)
+        tries, loads = iterate.friction[-1], iterate.friction[start : start + self.load_count]
         if self.explicit:
-            loads = ca.if_else(moment.rounds < 0.5, 0, loads)
+            loads = ca.if_else(iterate.rounds < 0.5, 0, loads)
         keys = list(self._loads.values) if self._loads is not None else []
         limits = [j.friction.limit(loads[keys.index(j.key)] if j.key in keys else ca.SX(0)) for j in joints]
         held = friction_round(
-            joints, limits, state.mass, push, forces, modes, moment.stage, moment.rounds, tries, moment.tau
+            joints, limits, state.mass, push, forces, modes, iterate.stage, iterate.rounds, tries, iterate.tau
         )
         return joints, held
 
@@ -259,23 +261,26 @@ class Dynamics:
             start += size
         return GivenForces(self._loads.law, None, values)
 
-    def _judged(self, old: ca.SX, fresh: ca.SX, moment: Moment) -> _Loads:
-        """Loads to go on with.
+    def _relaxed_loads(self, old: ca.SX, fresh: ca.SX, iterate: FrictionIterate) -> _Loads:
+        """Loads for the next round, from those of this one and those that follow from them.
 
-        Rounds that shrink changes c by a pace c/c_before leave c pace/(1 - pace) to come.
+        Rounds that shrink changes c by a ratio r = c/c_before leave c r/(1 - r) to come: loads have converged where
+        that is below the tolerance.
         """
-        if not self.loads or self.explicit:
-            found = moment.rounds > 0.5 if self.loads else ca.SX(1)
-            return _Loads(ca.if_else(found, old, fresh), ca.SX.zeros(self.loads), ca.SX(1), ca.SX(0), found)
-        part = ca.if_else(moment.stage < -0.5, SAME_LOADS_EXACTLY, SAME_LOADS)
-        begins = moment.rounds < 0.5
-        before, pace = ca.if_else(begins, 0, moment.friction[-2 - self.loads : -2]), moment.friction[-2]
+        if not self.load_count or self.explicit:
+            found = iterate.rounds > 0.5 if self.load_count else ca.SX(1)
+            return _Loads(ca.if_else(found, old, fresh), ca.SX.zeros(self.load_count), ca.SX(1), ca.SX(0), found)
+        tolerance = ca.if_else(iterate.stage < -0.5, INSTANT_LOAD_TOLERANCE, LOAD_TOLERANCE)
+        begins = iterate.rounds < 0.5
+        before, pace = ca.if_else(begins, 0, iterate.friction[-2 - self.load_count : -2]), iterate.friction[-2]
         largest, change = changes(old, fresh)
-        last = changes(before, ca.SX.zeros(self.loads))[1]
-        left = ca.logic_and(change <= LAST_CHANGE * part * largest, change**2 <= part * largest * (last - change))
-        slow = ca.logic_and(moment.rounds > SLOW, last > 0)
+        last = changes(before, ca.SX.zeros(self.load_count))[1]
+        left = ca.logic_and(
+            change <= LAST_CHANGE * tolerance * largest, change**2 <= tolerance * largest * (last - change)
+        )
+        slow = ca.logic_and(iterate.rounds > SLOW, last > 0)
         pace = ca.if_else(slow, aitken_relaxation(fresh - old, before, pace), 1)
-        found = ca.logic_or(change <= part * largest, ca.logic_and(left, ca.logic_not(slow)))
+        found = ca.logic_or(change <= tolerance * largest, ca.logic_and(left, ca.logic_not(slow)))
         return _Loads(old + pace * (fresh - old), fresh - old, pace, change / ca.fmax(largest, 1e-300), found)
 
     def elastic_rates(
@@ -288,7 +293,7 @@ class Dynamics:
         elastic_rate: ca.SX,
         loads: ca.SX,
     ) -> tuple[ca.SX, ca.SX, ca.SX]:
-        """Elastic accelerations (N) where the frame's motion is given (Long, Fig. 3), quality, loads found."""
+        """Elastic accelerations (N) where the frame's motion is given (Long, Fig. 3), quality, loads that follow."""
         mechanism, x = self.mechanism, self.mechanism.inputs()
         platform = mechanism.platform.at(x, x.twist.symbols, x.acceleration.symbols)
         state = virtual_power.State.of(mechanism, platform, self._friction, self._loads)
@@ -303,13 +308,13 @@ class Dynamics:
         found = ca.substitute([ca.densify(part) for part in parts], old, [ca.densify(v) for v in new])
         return found[0], found[1], found[2]
 
-    def tightened(self, x: ca.SX) -> ca.SX:
-        """A state (frame, twist and more) with the rounding and drift of many steps removed.
+    def projected(self, x: ca.SX) -> ca.SX:
+        """A state (frame, twist and more) projected onto what is possible: rounding and drift of many steps removed.
 
-        A platform that moves as its legs let it is brought back to what they constrain by one step of Newton, and its
-        twist to what they allow.
+        The rotation is made orthonormal. A platform that moves as its legs let it is brought back to their constraints
+        by one step of Newton, and its twist to what they allow.
         """
-        x = tightened(x)
+        x = orthonormal_state(x)
         if not self.mechanism.platform.follows_legs:
             return x
         place = self._at(pose_of(x), x[12:18], ca.SX(0, 1), ca.SX(0, 1))

@@ -1,4 +1,4 @@
-"""Events: a limit reached, a singularity approached, a joint that turns about; found between steps and located."""
+"""Events: a limit reached, a singularity approached, a joint that reverses; found between steps and located."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .system import System
 
 Action = Literal["stop", "log", "ignore"]
 ACTIONS = ("stop", "log", "ignore")
-FAR = 0.02
+MAX_TRAVEL = 0.02
 """How far [rad, or sizes of the platform] the platform moves at most between two looks at limits and singularities."""
-MOST_PARTS = 64
+MAX_PARTS = 64
 HELD_RATE = 1e-9
 """Rates [m/s, rad/s] below which a joint is at rest and does not change direction."""
 DEFAULTS: dict[str, Action] = {"limit": "stop", "singularity": "stop", "reversal": "log"}
@@ -58,7 +58,7 @@ class Watch(ABC):
 
 
 class LimitWatch(Watch):
-    """Lengths, rail places and cones of the legs that the robot limits; angles by their cosine."""
+    """Limited quantities of the legs: lengths, positions on rails, cones of joints; angles by their cosine."""
 
     kind = "limit"
 
@@ -102,8 +102,8 @@ class SingularityWatch(Watch):
 
     def quiet(self, snapshot: Snapshot) -> bool:
         """The lower bound of the distance is large enough, and the robot is on the side where it started."""
-        near = min(snapshot.singularity_bound, snapshot.margin) > self._threshold
-        return bool(near and self._side * snapshot.determinant > 0)
+        far = min(snapshot.singularity_bound, snapshot.margin) > self._threshold
+        return bool(far and self._side * snapshot.determinant > 0)
 
     def values(self, snapshot: Snapshot) -> Array:
         """Distance and margin less the threshold, det J positive where the robot started."""
@@ -145,13 +145,8 @@ class ReversalWatch(Watch):
         return self._legs[self._which[number]], "the actuator changes direction and its friction changes sign"
 
 
-def chosen(
-    wanted: Mapping[str, Action] | None,
-    system: System,
-    friction: bool,
-    threshold: float,
-    size: float,
-    start: Snapshot,
+def make_watches(
+    wanted: Mapping[str, Action] | None, system: System, friction: bool, threshold: float, start: Snapshot
 ) -> list[Watch]:
     """The watches for a choice of actions by kind; what is not named keeps its default."""
     actions = dict(DEFAULTS)
@@ -180,7 +175,7 @@ class EventDetector:
     """
 
     def __init__(self, watches: list[Watch], snapshot: Snapshot, size: float) -> None:
-        self._watches, self._size, self._pace = watches, size, _pace(snapshot, size)
+        self._watches, self._size, self._speed = watches, size, _speed(snapshot, size)
         # lists: there are a few numbers a step, for which arrays take ten times as long
         self._signs = [[_sign(value) for value in watch.values(snapshot).tolist()] for watch in watches]
         self._positive = [[1] * len(signs) for signs in self._signs]
@@ -197,10 +192,10 @@ class EventDetector:
         return found
 
     def _parts(self, step: Step) -> int:
-        """In how many parts a step is looked at: the platform moves and turns by less than FAR in each."""
-        before, self._pace = self._pace, _pace(step.snapshot, self._size)
-        far = max(before, self._pace) * (step.end - step.start) / FAR
-        return int(min(max(np.ceil(far), 1), MOST_PARTS)) if far > 1 else 1
+        """In how many parts a step is looked at: the platform moves and turns by less than MAX_TRAVEL in each."""
+        before, self._speed = self._speed, _speed(step.snapshot, self._size)
+        parts = max(before, self._speed) * (step.end - step.start) / MAX_TRAVEL
+        return int(min(max(np.ceil(parts), 1), MAX_PARTS)) if parts > 1 else 1
 
     def _between(self, step: Step, low: float, high: float, snapshot: Snapshot) -> list[tuple[Event, Action, Snapshot]]:
         """Events between two times of a step in order of time, with the state at the later one."""
@@ -213,7 +208,7 @@ class EventDetector:
             values, signs = watch.values(snapshot).tolist(), self._signs[number]
             for k, (value, old) in enumerate(zip(values, signs, strict=True)):
                 if (old > 0 and not value > 0) if watch.falling else old * value < 0:
-                    time, there = _located(watch, k, step, (low, high), snapshot)
+                    time, there = _locate(watch, k, step, (low, high), snapshot)
                     found.append((Event(time, watch.kind, *watch.describe(k, there)), watch.action, there))
             # a rate that starts from rest has no sign to change until it has moved
             self._signs[number] = [_sign(v) if v != 0.0 else old for v, old in zip(values, signs, strict=True)]
@@ -225,13 +220,13 @@ def _sign(value: float) -> int:
     return (value > 0) - (value < 0)
 
 
-def _pace(snapshot: Snapshot, size: float) -> float:
-    """How fast the platform is [1/s]: the larger of its speed in sizes and its turn."""
+def _speed(snapshot: Snapshot, size: float) -> float:
+    """How fast the platform is [1/s]: the larger of its speed in sizes and its angular speed."""
     u, v, w, x, y, z = snapshot["twist"].tolist()
     return max(float((u * u + v * v + w * w) ** 0.5) / size, float((x * x + y * y + z * z) ** 0.5))
 
 
-def _located(
+def _locate(
     watch: Watch, k: int, step: Step, between: tuple[float, float], snapshot: Snapshot
 ) -> tuple[float, Snapshot]:
     """When a number changes sign: by bracketing, to rounding of the time; ``snapshot`` is that at the later time."""

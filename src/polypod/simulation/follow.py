@@ -23,17 +23,18 @@ from ..motion import Motion, Trajectory
 from ..symbols.fixed_point import converged
 from ..symbols.integration import MAX_DECAY, MAX_PHASE, MAX_STABLE, Slope, Stage, runge_kutta
 from .dynamics import Dynamics
-from .elastic_rates import Rates, prescribed_motion_rates
+from .elastic_spectrum import ElasticSpectrum, prescribed_motion_spectrum
+from .signals import finite_numbers
 from .system import System
 
-MOST_STEPS = 5_000_000
+MAX_STEPS = 5_000_000
 # A shape error may grow by this factor (20) over the motion: what starts as rounding still is.
 _GROWTH = 3.0
 _BLOCK = 4096
 
 
 class FlexiblePath(NamedTuple):
-    """Along a motion: elastic coordinates, rates and accelerations (n, N), actuator forces (n, legs), step [s].
+    """Along a motion: elastic coordinates, rates and accelerations (n, N), actuator forces (n, actuators), step [s].
 
     The step is zero, and rates and accelerations are those of the changing shape by differences, if the platform was
     taken not to vibrate.
@@ -79,29 +80,34 @@ def follow(
     if not vibration:
         return _steady(model, motion, loads, friction)
     first = motion.pose[0], motion.twist[0], motion.acceleration[0], loads[0]
-    shape = model.steady_shape(*first, friction).elastic if elastic is None else _row("elastic", elastic, model)
-    rate = np.zeros_like(shape) if elastic_rate is None else _row("elastic_rate", elastic_rate, model)
+    n = model.modes.count
+    steady = model.steady_shape(*first, friction).elastic if elastic is None else elastic
+    shape = finite_numbers("elastic", steady, (n,))
+    rate = np.zeros(n) if elastic_rate is None else finite_numbers("elastic_rate", elastic_rate, (n,))
     longest = float(np.diff(t).max())
-    most = _steps(prescribed_motion_rates(model, motion, loads, shape, friction), step, longest, float(t[-1] - t[0]))
-    if most * (len(t) - 1) > MOST_STEPS:
+    spectrum = prescribed_motion_spectrum(model, motion, loads, shape, friction)
+    substeps = _substeps(spectrum, step, longest, float(t[-1] - t[0]))
+    if substeps * (len(t) - 1) > MAX_STEPS:
         raise InputError(
-            f"times: {most * (len(t) - 1):.3g} steps are needed, at most {MOST_STEPS:.0e} are taken; leave out the "
+            f"times: {substeps * (len(t) - 1):.3g} steps are needed, at most {MAX_STEPS:.0e} are taken; leave out the "
             "fastest modes, widen friction_width of the model, or give a longer step"
         )
-    parts = -(-most // _BLOCK)  # an interval of more steps than a block is cut into parts
-    stepper = _Stepper(model, trajectory, wrench, friction, -(-most // parts))
+    parts = -(-substeps // _BLOCK)  # an interval of more steps than a block is cut into parts
+    stepper = _ElasticStepper(model, trajectory, wrench, friction, -(-substeps // parts))
     fine = np.interp(np.arange((len(t) - 1) * parts + 1) / parts, np.arange(len(t)), t)
     rows = [np.concatenate([shape, rate])]
-    block = max(1, _BLOCK // stepper.most)
+    block = max(1, _BLOCK // stepper.substeps)
     for begin in range(0, len(fine) - 1, block):
         ends = fine[begin : begin + block + 1]
         rows += stepper.through(ends, rows[-1])
         progress(float(ends[-1]))
-    found, n = np.array(rows)[::parts], len(shape)
+    found = np.array(rows)[::parts]
     q, qdot = found[:, :n], found[:, n:]
     at = motion.pose, motion.twist, motion.acceleration, loads, friction
     forces = model.inverse_dynamics(*at, elastic=q, elastic_rate=qdot, errors="raise")
-    return FlexiblePath(motion, q, qdot, forces.elastic_acceleration, forces.force, longest / (parts * stepper.most))
+    return FlexiblePath(
+        motion, q, qdot, forces.elastic_acceleration, forces.force, longest / (parts * stepper.substeps)
+    )
 
 
 def _steady(model: Model, motion: Motion, loads: Array, friction: bool) -> FlexiblePath:
@@ -118,28 +124,28 @@ def _slope(time: Array, values: Array) -> Array:
     return np.asarray(np.gradient(values, time, axis=0))
 
 
-def _steps(rates: Rates, step: float | None, longest: float, duration: float) -> int:
+def _substeps(spectrum: ElasticSpectrum, step: float | None, longest: float, duration: float) -> int:
     """RK4 steps between two samples; an error where no step helps."""
-    if rates.growth * duration > _GROWTH:
+    if spectrum.growth * duration > _GROWTH:
         reason = (
-            f"making the platform's frame follow this motion exactly is unstable by itself at t = {rates.time:.4g} s: "
-            f"a shape error grows by exp({rates.growth:.4g} t). The actuators that hold the frame leave a mode too "
-            "little mass of its own; a stiffer platform does not cure it. Take it not to vibrate (vibration=False), or "
-            "simulate a controller"
+            "making the platform's frame follow this motion exactly is unstable by itself at t = "
+            f"{spectrum.time:.4g} s: a shape error grows by exp({spectrum.growth:.4g} t). The actuators that hold the "
+            "frame leave a mode too little mass of its own; a stiffer platform does not cure it. Take it "
+            "not to vibrate (vibration=False), or simulate a controller"
         )
-        raise UnstableBendingError(reason, np.array([0]), [reason], time=rates.time)
-    if np.isinf(rates.friction):
+        raise UnstableBendingError(reason, np.array([0]), [reason], time=spectrum.time)
+    if np.isinf(spectrum.friction):
         raise InputError(
             "friction_width: the exact sign of dry friction (0) cannot be integrated with a platform that vibrates; "
             "give the model a width greater than 0"
         )
     if step is None:
-        return max(1, int(np.ceil(longest * max(rates.fastest / MAX_PHASE, rates.friction / MAX_DECAY))))
+        return max(1, int(np.ceil(longest * max(spectrum.fastest / MAX_PHASE, spectrum.friction / MAX_DECAY))))
     if not (isinstance(step, (int, float)) and np.isfinite(step) and step > 0):
         raise InputError(f"step: a time greater than 0 s is needed, got {step!r}")
-    fastest = max(rates.fastest, rates.friction)
+    fastest = max(spectrum.fastest, spectrum.friction)
     if step * fastest > MAX_STABLE:
-        cause = "dry friction" if rates.friction > rates.fastest else "the platform's fastest mode"
+        cause = "dry friction" if spectrum.friction > spectrum.fastest else "the platform's fastest mode"
         raise InputError(
             f"step: got {step:g} s, but {cause} ({fastest:.4g} 1/s) needs at most {MAX_STABLE / fastest:.3g} s; "
             "leave it out"
@@ -182,13 +188,13 @@ def path_step(dynamics: Dynamics) -> Iteration:
         ca.SX(1),
         slope,
         lambda end: (port("after", end.state), port("quality", end.quality, ()), port("converged", end.converged, ())),
-        inner=ca.SX.zeros(dynamics.loads),
+        inner=ca.SX.zeros(dynamics.load_count),
         parameters=dynamics.port,
     )
 
 
-class _Stepper:
-    """Steps of the elastic coordinates y = (q, qdot) along a motion, ``most`` between two samples."""
+class _ElasticStepper:
+    """Steps of the elastic coordinates y = (q, qdot) along a motion, ``substeps`` between two samples."""
 
     def __init__(
         self,
@@ -196,29 +202,29 @@ class _Stepper:
         trajectory: Trajectory,
         wrench: Callable[[Motion], Array] | None,
         friction: bool,
-        most: int,
+        substeps: int,
     ) -> None:
-        self._model, self._trajectory, self._wrench, self.most = model, trajectory, wrench, most
+        self._model, self._trajectory, self._wrench, self.substeps = model, trajectory, wrench, substeps
         self._call = Call(System(model, friction).compiled.kernel(path_step))
         self._size = float(np.mean(np.linalg.norm(model.modes.attachments, axis=1))) or 1.0
 
     def through(self, ends: Array, y: Array) -> list[Array]:
         """y at ``ends[1:]``; the motion at all stages between is computed at once."""
-        most = self.most
-        share = np.arange(2 * most) / (2 * most)
+        substeps = self.substeps
+        share = np.arange(2 * substeps) / (2 * substeps)
         stages = np.append((ends[:-1, None] + np.diff(ends)[:, None] * share).ravel(), ends[-1])
         motion = self._trajectory.at(stages)
         loads = _wrenches(self._model, motion, self._wrench)
         result = []
-        for k, h in enumerate(np.diff(ends) / most):
-            for i in range(2 * most * k, 2 * most * (k + 1), 2):
+        for k, h in enumerate(np.diff(ends) / substeps):
+            for i in range(2 * substeps * k, 2 * substeps * (k + 1), 2):
                 at = slice(i, i + 3)
                 after, quality, converged = self._call(
                     motion.pose[at], motion.twist[at], motion.acceleration[at], loads[at], y, h
                 )
                 if not (quality[0] > SMALLEST_MARGIN and converged[0]):
                     self._check(float(stages[i]), y)
-                    raise _lost(stages[i], "the robot is out of reach, singular, or jammed by friction there")
+                    raise _no_answer(stages[i], "the robot is out of reach, singular, or jammed by friction there")
                 y = after.copy()
             self._check(float(ends[k + 1]), y)
             result.append(y)
@@ -227,14 +233,14 @@ class _Stepper:
     def _check(self, time: float, y: Array) -> None:
         bend = float(np.linalg.norm(self._model.modes.attachment_shapes @ y[: len(y) // 2], axis=-1).max())
         if not bend < 0.5 * self._size:
-            raise _lost(
+            raise _no_answer(
                 time,
                 f"the platform bends by {bend:.3g} m, half its own size: with its frame held to this motion the "
                 "shape runs away; the platform is too soft for its load, or buckles",
             )
 
 
-def _lost(time: float, reason: str) -> StateError:
+def _no_answer(time: float, reason: str) -> StateError:
     return StateError(f"no answer beyond t = {time:.6g} s: {reason}", np.array([0]), [reason], time=float(time))
 
 
@@ -261,10 +267,3 @@ def _times(times: ArrayLike) -> Array:
     if t.ndim != 1 or len(t) < 2 or not (np.isfinite(t).all() and (np.diff(t) > 0).all()):
         raise InputError(f"times: at least two growing times [s] are needed, got {np.array2string(t, threshold=6)}")
     return t
-
-
-def _row(name: str, value: ArrayLike, model: Model) -> Array:
-    row, count = np.array(value, dtype=np.float64), model.modes.count
-    if row.shape != (count,) or not np.isfinite(row).all():
-        raise InputError(f"{name}: {count} finite numbers are needed, got shape {row.shape}")
-    return row

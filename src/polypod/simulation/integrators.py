@@ -18,22 +18,22 @@ import numpy as np
 from ..arrays import Array
 from ..errors import InputError, StateError, UnknownNameError
 from ..symbols.integration import MIN_STEP_FRACTION, RK4
-from .chart import rebased
+from .chart import numeric_chart
 from .errors import SimulationError
-from .signals import Inputs
+from .signals import AppliedForces
 from .snapshot import Snapshot
-from .system import STICK, Stepper
+from .system import STICK_TIME, Stepper
 
 FIXED = "RK4"
 METHODS = (FIXED, "RK45", "DOP853", "Radau", "BDF", "LSODA")
-SHORT, MANY_SHORT = 1e-2, 30
-"""Steps shorter than this part of the time in which joints come to rest, so many in a row, are getting nowhere."""
-CRAWLING, HOPELESS = 1000, 1000.0
-"""After so many steps the rest may take so many times as many."""
-AT_ONCE = 1000
-"""Steps of a compiled call at most: some hundredths of a second, while an interrupt waits."""
-# |a| = tan(angle/2): past 1 rad a chart is given up.
-_CHART = 0.546
+_SHORT, _MANY_SHORT = 1e-2, 30
+"""Steps shorter than this part of STICK_TIME, so many in a row, are getting nowhere."""
+_CHECKED_STEPS, _MAX_RATIO = 1000, 1000.0
+"""Progress is checked after every so many steps: the rest may take at most so many times as many."""
+MAX_STEPS_PER_CALL = 1000
+"""Steps of a compiled call: some hundredths of a second, while an interrupt waits."""
+_MAX_CAYLEY = 0.546
+"""Cayley parameters |a| = tan(angle/2) of 1 rad, past which a chart is given up."""
 
 
 @dataclass(frozen=True)
@@ -46,46 +46,48 @@ class Step:
     within: Callable[[float], Snapshot]
 
 
-def rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Array) -> Array:
-    """dy/dt under the inputs at a time; a state without an answer is a :class:`SimulationError`."""
+def rate(stepper: Stepper, applied: AppliedForces, time: float, base: Array, y: Array) -> Array:
+    """dy/dt under the applied forces at a time; a state without an answer is a :class:`SimulationError`."""
     try:
-        acting = inputs.constant
+        acting = applied.constant
         if acting is None:
-            acting = inputs.at(time, stepper.snapshot(base, y).measurement())
+            acting = applied.at(time, stepper.snapshot(base, y).measurement())
         return stepper.rate(base, y, *acting)
     except StateError as error:
         raise no_answer(time, error) from error
 
 
-def trial_rate(stepper: Stepper, inputs: Inputs, time: float, base: Array, y: Array) -> Array:
+def trial_rate(stepper: Stepper, applied: AppliedForces, time: float, base: Array, y: Array) -> Array:
     """dy/dt at a state that an integrator only tries: not a number where there is no answer."""
-    acting = inputs.constant
+    acting = applied.constant
     if acting is None:
         snapshot = stepper.try_snapshot(base, y)
         if snapshot is None:
             return np.full_like(y, np.nan)
-        acting = inputs.at(time, snapshot.measurement())
+        acting = applied.at(time, snapshot.measurement())
     found = stepper.try_rate(base, y, *acting)
     return np.full_like(y, np.nan) if found is None else found
 
 
-def _advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
+def _rk4_step(stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot) -> Snapshot:
     """One step of RK4, stage by stage."""
-    base, y = rebased(x.state)
-    after = RK4.advance(lambda time, y: rate(stepper, inputs, time, base, y), start, y, end - start)
+    base, y = numeric_chart(x.state)
+    after = RK4.advance(lambda time, y: rate(stepper, applied, time, base, y), start, y, end - start)
     return _reached(stepper, end, base, after, stepper.friction_of(x))
 
 
-def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Snapshot:
+def _rk4_step_with_friction(
+    stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot
+) -> Snapshot:
     """One step of RK4 with dry friction, in parts that end where a joint comes to rest."""
     whole, now = end - start, start
     while end - now > 0.5 * MIN_STEP_FRACTION * whole:
-        (base, y), friction = rebased(x.state), stepper.friction_of(x)
+        (base, y), friction = numeric_chart(x.state), stepper.friction_of(x)
         longest, total, last = end - now, np.zeros_like(y), np.zeros_like(y)
         for stage, (c, a, b) in enumerate(RK4.numbers):
             at, there = now + c * longest, y + (a * longest) * last
             try:
-                acting = inputs.constant or inputs.at(at, stepper.snapshot(base, there).measurement())
+                acting = applied.constant or applied.at(at, stepper.snapshot(base, there).measurement())
                 last, friction, cut = stepper.stage_rate(base, there, *acting, friction, stage, whole)
             except StateError as error:
                 raise no_answer(at, error) from error
@@ -97,57 +99,58 @@ def _dry_advance(stepper: Stepper, inputs: Inputs, start: float, end: float, x: 
     return x
 
 
-class _Pace:
-    """How fast steps of variable length get on; steps that shrink without end are a :class:`SimulationError`."""
+class _StepMonitor:
+    """Progress of steps of variable length; steps that shrink without end are a :class:`SimulationError`."""
 
     def __init__(self, method: str, start: float, end: float) -> None:
         self._method, self._end = method, end
         self.before = start
         self._count, self._mark, self._short = 0, start, 0
-        self._span, self._reached = STICK, -np.inf
+        self._span, self._reached = STICK_TIME, -np.inf
 
-    def short(self, now: float) -> bool:
+    def stuck(self, now: float) -> bool:
         """Whether many steps in a row were far shorter than joints take to come to rest."""
-        self._short = self._short + 1 if now - self.before < SHORT * STICK else 0
-        long = self._short < MANY_SHORT
+        self._short = self._short + 1 if now - self.before < _SHORT * STICK_TIME else 0
+        long = self._short < _MANY_SHORT
         if long:
             self.before = now
         return not long
 
-    def stride(self, now: float) -> float:
-        """How far [s] to go from here in fixed steps: twice as far each time that steps have come no farther since."""
+    def fixed_span(self, now: float) -> float:
+        """Time [s] to go on in fixed steps: doubled whenever variable steps have come no farther since the last."""
         far = now - self._reached > self._span
-        self._span = STICK if far else 2 * self._span
+        self._span = STICK_TIME if far else 2 * self._span
         self._reached, self.before, self._short = now + self._span, now + self._span, 0
         return self._span
 
     def check(self, now: float) -> None:
         """Raise where a thousand steps have come nowhere."""
         self._count += 1
-        if self._count % CRAWLING:
+        if self._count % _CHECKED_STEPS:
             return
         rest, gone = self._end - now, now - self._mark
         self._mark = now
-        if gone < rest / HOPELESS:
+        if gone < rest / _MAX_RATIO:
+            left = f"{_CHECKED_STEPS * rest / max(gone, 1e-300):.1g} steps"
             raise SimulationError(
-                f"{self._method} crawls at t = {now:.6g} s: {CRAWLING} steps came {gone:.2g} s farther, the rest "
-                f"would take {CRAWLING * rest / max(gone, 1e-300):.1g} steps. Forces change faster than the robot can "
-                "follow: lower the gains, or give a rate, at which forces are held and steps are fixed",
+                f"{self._method} crawls at t = {now:.6g} s: {_CHECKED_STEPS} steps came {gone:.2g} s farther, the rest "
+                f"would take {left}. Forces change faster than the robot can follow: lower the gains, or give a rate, "
+                "at which forces are held and steps are fixed",
                 now,
             )
 
 
-def _stride(stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Step | None:
+def _fixed_steps(stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot) -> Step | None:
     """Steps past an instant at which joints are about to stick or slide and no rate is found; None if there are none.
 
     Within a step each joint holds or slides, and the law of friction has an answer where it has none in an instant.
     """
 
     def within(time: float) -> Snapshot:
-        ends = np.linspace(start, time, max(1, int(np.ceil((time - start) / STICK - 1e-6))) + 1).tolist()
+        ends = np.linspace(start, time, max(1, int(np.ceil((time - start) / STICK_TIME - 1e-6))) + 1).tolist()
         reached = x
         for now, then in pairwise(ends):
-            reached = _dry_advance(stepper, inputs, now, then, reached)
+            reached = _rk4_step_with_friction(stepper, applied, now, then, reached)
         return reached
 
     try:
@@ -180,27 +183,27 @@ class Integrator:
         self.method, self.step, self._tolerances = method, float(step), {"rtol": rtol, "atol": atol}
 
     def steps(
-        self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot, whole: bool = False
+        self, stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot, whole: bool = False
     ) -> Iterator[Step]:
         """Accepted steps from a state x at ``start`` to ``end``.
 
-        With ``whole`` the steps of RK4 under constant inputs are one, which the compiled kernel takes at once; very
+        With ``whole`` the steps of RK4 under constant forces are one, which the compiled kernel takes at once; very
         many are several, between which an interrupt is heard.
         """
         if self.method != FIXED:
-            yield from self._adaptive(stepper, inputs, start, end, x)
+            yield from self._adaptive(stepper, applied, start, end, x)
             return
-        acting = inputs.constant if whole else None
+        acting = applied.constant if whole else None
         if acting is None:
-            yield from self._fixed(stepper, inputs, start, end, x)
+            yield from self._fixed(stepper, applied, start, end, x)
             return
-        parts = -(-self._count(end - start) // AT_ONCE)
+        parts = -(-self._count(end - start) // MAX_STEPS_PER_CALL)
         ends = [start + (end - start) * k / parts for k in range(1, parts)]
         for now, then in pairwise((start, *ends, end)):
             try:
-                step = self._period(stepper, inputs, acting, now, then, x)
+                step = self._period(stepper, applied, acting, now, then, x)
             except StateError:  # again in single steps, which say when, at which leg and why
-                yield from self._fixed(stepper, inputs, now, end, x)
+                yield from self._fixed(stepper, applied, now, end, x)
                 return
             yield step
             x = step.snapshot
@@ -209,7 +212,13 @@ class Integrator:
         return max(1, ceil(span / self.step * (1 - 1e-9)))
 
     def _period(
-        self, stepper: Stepper, inputs: Inputs, acting: tuple[Array, Array], start: float, end: float, x: Snapshot
+        self,
+        stepper: Stepper,
+        applied: AppliedForces,
+        acting: tuple[Array, Array],
+        start: float,
+        end: float,
+        x: Snapshot,
     ) -> Step:
         """The whole span by the compiled kernel."""
 
@@ -223,12 +232,12 @@ class Integrator:
             try:
                 return reached(time)
             except StateError:  # single steps say when, at which leg and why
-                *_, last = self._fixed(stepper, inputs, start, time, x)
+                *_, last = self._fixed(stepper, applied, start, time, x)
                 return last.snapshot
 
         return Step(start, end, reached(end), within)
 
-    def _fixed(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Iterator[Step]:
+    def _fixed(self, stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot) -> Iterator[Step]:
         """RK4 step by step; force and wrench that are not constant are evaluated at every stage."""
         count = self._count(end - start)
         for k in range(count):
@@ -237,48 +246,50 @@ class Integrator:
             def within(time: float, now: float = now, x: Snapshot = x) -> Snapshot:
                 if not time > now:
                     return x
-                if inputs.constant is not None:
+                if applied.constant is not None:
                     try:
-                        return stepper.period(x, *inputs.constant, time - now, 1)
+                        return stepper.period(x, *applied.constant, time - now, 1)
                     except StateError:
                         pass  # stage by stage below, which says when, at which leg and why
-                return (_dry_advance if stepper.dry else _advance)(stepper, inputs, now, time, x)
+                return (_rk4_step_with_friction if stepper.dry else _rk4_step)(stepper, applied, now, time, x)
 
             x = within(then)
             yield Step(now, then, x, within)
 
-    def _adaptive(self, stepper: Stepper, inputs: Inputs, start: float, end: float, x: Snapshot) -> Iterator[Step]:
+    def _adaptive(
+        self, stepper: Stepper, applied: AppliedForces, start: float, end: float, x: Snapshot
+    ) -> Iterator[Step]:
         from scipy import integrate
 
         kind: Any = getattr(integrate, self.method)
         # explicit methods shorten a step whose trial is not a number; the others would choke on it
-        asked = trial_rate if self.method in ("RK45", "DOP853") else rate
-        pace = _Pace(self.method, start, end)
+        slope = trial_rate if self.method in ("RK45", "DOP853") else rate
+        monitor = _StepMonitor(self.method, start, end)
         while start < end:
             snapshot = x
-            base, y = rebased(x.state)
-            if stepper.dry and not np.isfinite(trial_rate(stepper, inputs, start, base, y)).all():
-                step = _stride(stepper, inputs, start, min(start + pace.stride(start), end), x)
+            base, y = numeric_chart(x.state)
+            if stepper.dry and not np.isfinite(trial_rate(stepper, applied, start, base, y)).all():
+                step = _fixed_steps(stepper, applied, start, min(start + monitor.fixed_span(start), end), x)
                 if step is None:
-                    rate(stepper, inputs, start, base, y)  # says why
+                    rate(stepper, applied, start, base, y)  # says why
                     raise SimulationError(f"{self.method} failed at t = {start:.6g} s: no acceleration there", start)
                 yield step
                 start, x = step.end, step.snapshot
                 continue
-            solver = kind(lambda t, y, b=base: asked(stepper, inputs, t, b, y), start, y, end, **self._tolerances)
+            solver = kind(lambda t, y, b=base: slope(stepper, applied, t, b, y), start, y, end, **self._tolerances)
             while solver.status == "running":
                 message = solver.step()
                 now = float(solver.t)
-                stuck = pace.short(now) if solver.status != "failed" else True
+                stuck = monitor.stuck(now) if solver.status != "failed" else True
                 if stuck and stepper.dry:
-                    begin = pace.before if solver.status != "failed" else now
-                    step = _stride(stepper, inputs, begin, min(begin + pace.stride(begin), end), snapshot)
+                    begin = monitor.before if solver.status != "failed" else now
+                    step = _fixed_steps(stepper, applied, begin, min(begin + monitor.fixed_span(begin), end), snapshot)
                     if step is not None:
                         yield step
                         now, snapshot = step.end, step.snapshot
                         break
                 if solver.status == "failed":
-                    rate(stepper, inputs, now, base, solver.y)  # says which leg if there is no answer right here
+                    rate(stepper, applied, now, base, solver.y)  # says which leg if there is no answer right here
                     nearest = stepper.nearest_loss(base, solver.y)
                     raise SimulationError(f"{self.method} failed at t = {now:.6g} s: {message} {nearest}".strip(), now)
                 try:
@@ -294,8 +305,8 @@ class Integrator:
                 def within(time: float, between: Any = between, base: Array = base) -> Snapshot:
                     return stepper.snapshot(base, between()(time))
 
-                pace.check(now)
+                monitor.check(now)
                 yield Step(float(solver.t_old), now, snapshot, within)
-                if np.linalg.norm(solver.y[stepper.layout.chart["turn"]]) > _CHART:
+                if np.linalg.norm(solver.y[stepper.layout.chart["cayley"]]) > _MAX_CAYLEY:
                     break
             start, x = now, snapshot

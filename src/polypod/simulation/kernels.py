@@ -8,13 +8,13 @@ from ..kernels import Expression, Iteration, Port, port
 from ..mechanism.closing import closed
 from ..symbols.continuation import NEWTON_TOLERANCE
 from ..symbols.integration import MAX_ROUNDS, Outcome, Slope, Stage, runge_kutta
-from .chart import Layout, pose_of, turn_rate
-from .dynamics import Dynamics, Moment, Rates, Sensed
+from .chart import Layout, cayley_rate, pose_of
+from .dynamics import Dynamics, FrictionIterate, Rates, Sensed
 
 _CLOSING_ROUNDS = 30
 """Steps of Newton from the last stage's places after which legs are taken not to close."""
-NOTHING = 1e-100
-"""Twists [m/s, rad/s] that are none."""
+NEGLIGIBLE_TWIST = 1e-100
+"""Components of a twist [m/s, rad/s] that count as zero."""
 
 
 class _Ports:
@@ -35,17 +35,17 @@ def _layout(dynamics: Dynamics) -> Layout:
 
 
 def _chart_rate(
-    dynamics: Dynamics, base: ca.SX, y: ca.SX, force: ca.SX, wrench: ca.SX, moment: Moment
+    dynamics: Dynamics, base: ca.SX, y: ca.SX, force: ca.SX, wrench: ca.SX, iterate: FrictionIterate
 ) -> tuple[ca.SX, Rates]:
     """dy/dt of a chart, and all rates."""
     layout = _layout(dynamics)
-    a, twist, elastic, elastic_rate = (y[layout.chart[name]] for name in ("turn", "twist", "elastic", "elastic_rate"))
-    if dynamics.friction:
+    a, twist, elastic, elastic_rate = (y[layout.chart[name]] for name in ("cayley", "twist", "elastic", "elastic_rate"))
+    if dynamics.friction_size:
         # what is held comes to rest by a part a step: at last it is at rest, before its numbers underflow
-        twist = ca.if_else(ca.fabs(twist) > NOTHING, twist, 0)
+        twist = ca.if_else(ca.fabs(twist) > NEGLIGIBLE_TWIST, twist, 0)
     pose = pose_of(layout.state_of(base, y))
-    rates = dynamics.rates(pose, twist, elastic, elastic_rate, force, wrench, moment)
-    moving = (twist[:3], turn_rate(a, twist[3:]), rates.acceleration, elastic_rate, rates.elastic_acceleration)
+    rates = dynamics.rates(pose, twist, elastic, elastic_rate, force, wrench, iterate)
+    moving = (twist[:3], cayley_rate(a, twist[3:]), rates.acceleration, elastic_rate, rates.elastic_acceleration)
     return ca.vertcat(*moving, rates.power), rates
 
 
@@ -58,10 +58,10 @@ def chart_rate(dynamics: Dynamics) -> Expression | Iteration:
     x = _Ports(_layout(dynamics), dynamics.actuators)
     given: tuple[Port, ...] = (x.base, x.chart, x.force, x.wrench)
     base, y, force, wrench = (p.symbols for p in given)
-    count = dynamics.friction
+    count = dynamics.friction_size
     last, stage, tau = ca.SX.sym("friction", count), ca.SX.sym("stage"), ca.SX.sym("tau")
     friction, rounds, converged = ca.SX.sym("friction", count), ca.SX.sym("rounds"), ca.SX.sym("converged")
-    rate, rates = _chart_rate(dynamics, base, y, force, wrench, Moment(friction, stage, rounds, tau))
+    rate, rates = _chart_rate(dynamics, base, y, force, wrench, FrictionIterate(friction, stage, rounds, tau))
     outputs: tuple[Port, ...] = (port("rate", rate), port("quality", rates.quality, ()))
     pose = Port("pose", pose_of(_layout(dynamics).state_of(base, y)), (4, 4))
     if not count:
@@ -84,15 +84,15 @@ def snapshot(dynamics: Dynamics) -> Expression | Iteration:
     layout = _layout(dynamics)
     x = _Ports(layout, dynamics.actuators)
     there = layout.state_of(x.base.symbols, x.chart.symbols)
-    known, sensed = _known(dynamics, dynamics.tightened(there))
+    known, sensed = _snapshot_ports(dynamics, dynamics.projected(there))
     outputs: tuple[Port, ...] = (*known, port("quality", sensed.margin, ()))
-    if dynamics.places:
+    if dynamics.place_count:
         outputs = (*outputs, port("places", dynamics.mechanism.places))
     function = Expression("snapshot", (x.base, x.chart), outputs, dynamics.port)
     return closed(dynamics.mechanism, function, Port("pose", pose_of(there), (4, 4)))
 
 
-def _known(dynamics: Dynamics, state: ca.SX) -> tuple[tuple[Port, Port], Sensed]:
+def _snapshot_ports(dynamics: Dynamics, state: ca.SX) -> tuple[tuple[Port, Port], Sensed]:
     """row: state, q, qdot and ``MARGINS``; legs: Jacobian by rows, limited quantities."""
     twist, elastic, elastic_rate = (state[_layout(dynamics).row[name]] for name in ("twist", "elastic", "elastic_rate"))
     sensed = dynamics.sensed(pose_of(state), twist, elastic, elastic_rate)
@@ -115,15 +115,15 @@ def period(dynamics: Dynamics) -> Iteration:
 
     def slope(stage: Stage) -> Slope:
         base, _ = layout.chart_of(stage.state)
-        moment = Moment(inner.friction(stage), stage.number, inner.rounds(stage), stage.step)
-        rate, rates = _chart_rate(dynamics, base, stage.y, x.force.symbols, x.wrench.symbols, moment)
-        longest = rates.longest if dynamics.friction else None
+        iterate = FrictionIterate(inner.friction(stage), stage.number, inner.rounds(stage), stage.step)
+        rate, rates = _chart_rate(dynamics, base, stage.y, x.force.symbols, x.wrench.symbols, iterate)
+        longest = rates.longest if dynamics.friction_size else None
         return inner.closed(Slope(rate, rates.quality, rates.friction, rates.converged, longest), stage, base)
 
     def outputs(end: Outcome) -> tuple[Port, ...]:
-        known, sensed = _known(dynamics, dynamics.tightened(end.state))
+        known, sensed = _snapshot_ports(dynamics, dynamics.projected(end.state))
         there = [ca.fmin(end.quality, sensed.margin), *(p.symbols for p in known)]
-        quality, *parts = inner.moved(there, end.inner, end.state)
+        quality, *parts = inner.closed_at(end.state, there, end.inner)
         found = tuple(Port(p.name, part, p.shape) for p, part in zip(known, parts, strict=True))
         numbers = (port("inner", end.inner),) if inner.count else ()
         return *found, *numbers, port("quality", quality, ()), port("converged", end.converged, ())
@@ -144,27 +144,27 @@ def period(dynamics: Dynamics) -> Iteration:
 
 
 class _Inner:
-    """What is found round by round at a stage: places of legs without a closed form, then numbers of dry friction.
+    """The inner iteration at a stage: unknowns (places) of legs without a closed form, then numbers of dry friction.
 
-    Friction waits until the legs are closed. Numbers: friction, and for legs so closed their places and the rounds of
-    friction since.
+    Friction waits until the legs are closed. A column of ``count`` numbers: those of friction, then, if there are such
+    legs, their places and the rounds of friction since they were closed.
     """
 
     def __init__(self, dynamics: Dynamics) -> None:
         self._dynamics, self._layout = dynamics, _layout(dynamics)
-        self.count = dynamics.friction + (dynamics.places + 1 if dynamics.places else 0)
+        self.count = dynamics.friction_size + (dynamics.place_count + 1 if dynamics.place_count else 0)
 
     def friction(self, stage: Stage) -> ca.SX:
         """Numbers of dry friction at a stage."""
-        return stage.inner[: self._dynamics.friction]
+        return stage.inner[: self._dynamics.friction_size]
 
     def rounds(self, stage: Stage) -> ca.SX:
         """Rounds of friction before this one."""
-        return ca.if_else(stage.rounds < 0.5, 0, stage.inner[-1]) if self._dynamics.places else stage.rounds
+        return ca.if_else(stage.rounds < 0.5, 0, stage.inner[-1]) if self._dynamics.place_count else stage.rounds
 
     def closed(self, slope: Slope, stage: Stage, base: ca.SX) -> Slope:
         """A slope of legs that are closed first."""
-        if not self._dynamics.places:
+        if not self._dynamics.place_count:
             return slope
         state = self._layout.state_of(base, stage.y)
         newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
@@ -181,9 +181,9 @@ class _Inner:
             parts.append(slope.longest)
         return Slope(*self._at(parts, stage.inner))
 
-    def moved(self, parts: list[ca.SX], numbers: ca.SX, state: ca.SX) -> list[ca.SX]:
+    def closed_at(self, state: ca.SX, parts: list[ca.SX], numbers: ca.SX) -> list[ca.SX]:
         """Expressions of a state, its legs closed from where the last stage left them."""
-        if not self._dynamics.places:
+        if not self._dynamics.place_count:
             return parts
         newton = self._dynamics.closing(pose_of(state), state[self._layout.row["elastic"]])
         (after,) = self._at([newton.moved], numbers)
@@ -191,6 +191,6 @@ class _Inner:
 
     def _at(self, parts: list[ca.SX], numbers: ca.SX) -> list[ca.SX]:
         """Expressions at the places among the numbers."""
-        start = self._dynamics.friction
-        places = numbers[start : start + self._dynamics.places]
+        start = self._dynamics.friction_size
+        places = numbers[start : start + self._dynamics.place_count]
         return list(ca.substitute([ca.densify(part) for part in parts], [self._dynamics.mechanism.places], [places]))

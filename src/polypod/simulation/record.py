@@ -13,6 +13,9 @@ from .chart import Layout
 from .events import Event
 from .snapshot import Snapshot
 
+_CAPACITY = 1024
+"""Rows to begin with; doubled when they are full."""
+
 
 class Sample(NamedTuple):
     """One row of a simulation as it is recorded."""
@@ -35,20 +38,17 @@ class Record:
     ``observe`` is called with every row as it is added.
     """
 
-    def __init__(self, layout: Layout, observe: Callable[[Sample], None] | None = None, capacity: int = 1024) -> None:
+    def __init__(self, layout: Layout, observe: Callable[[Sample], None] | None) -> None:
         # a snapshot's row as it is, then the forces
-        self._parts, legs = {"time": slice(0, 1)}, layout.actuators
+        self._parts, count = {"time": slice(0, 1)}, layout.actuators
         self._parts |= {name: slice(part.start + 1, part.stop + 1) for name, part in layout.row.items()}
-        for name, width in (("command", legs), ("force", legs), ("wrench", 6)):
+        for name, width in (("command", count), ("force", count), ("wrench", 6)):
             start = max(part.stop for part in self._parts.values())
             self._parts[name] = slice(start, start + width)
-        self._rows: Array = np.empty((capacity, self._parts["wrench"].stop))
+        self._rows: Array = np.empty((_CAPACITY, self._parts["wrench"].stop))
         self._count = 0
         self._observe = observe
         self.events: list[Event] = []
-
-    def __len__(self) -> int:
-        return self._count
 
     def add(self, time: float, snapshot: Snapshot, command: Array, force: Array, wrench: Array) -> None:
         """Append a row."""

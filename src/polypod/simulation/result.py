@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import xarray as xr
 
 LOST_ENERGY = 1e-4
-"""Part of the energy moved that may appear from nowhere without a warning."""
-LEAST_ENERGY = 1e-15
+"""Part of the energy exchanged that may appear from nowhere without a warning."""
+MIN_ENERGY = 1e-15
 """Energy [J] below which nothing is said: a robot held by friction creeps by as much."""
 _EVENT = ("event_time", "event_kind", "event_leg", "event_text")
 
 
-def recorded(
+def result_dataset(
     system: System, record: Record, force: Any, reference: Reference | None, about: dict[str, Any]
 ) -> xr.Dataset:
     """Everything recorded, as :func:`polypod.datasets.dataset` names it, with the energy audit and the events."""
@@ -48,26 +48,26 @@ def recorded(
 def _audit(system: System, record: Record, pose: Array, force: Any) -> dict[str, Array]:
     """Work done, energy stored, and what does not add up: residual = change of energy - work in + work lost."""
     energy = system.energy(pose, record["twist"], record["elastic"], record["elastic_rate"])
-    driven, pushed, lost = record["work"].T
+    by_actuators, by_wrench, lost = record["work"].T
     stored = energy.kinetic + energy.potential + energy.elastic
     named = {
         "energy_kinetic": energy.kinetic,
         "energy_potential": energy.potential,
         "energy_elastic": energy.elastic,
-        "work_actuators": driven,
-        "work_external": pushed,
+        "work_actuators": by_actuators,
+        "work_external": by_wrench,
         "work_friction": lost,
-        "energy_residual": stored - stored[:1] - (driven + pushed - lost),
+        "energy_residual": stored - stored[:1] - (by_actuators + by_wrench - lost),
     }
     if hasattr(force, "energy"):
         named["energy_springs"] = force.energy(record["q"])
     return named
 
 
-def unaccounted(result: xr.Dataset) -> str:
-    """A sentence if energy appears from nowhere, more than LOST_ENERGY of what is moved; else nothing.
+def energy_fault(result: xr.Dataset) -> str:
+    """A sentence if the energy balance is off by more than LOST_ENERGY of the energy exchanged; else an empty text.
 
-    What is moved: how far kinetic, gravity's and elastic energy change, and the works done.
+    Exchanged: the ranges of kinetic, gravity's and elastic energy, and the work done.
     """
     if not len(result.time):
         return ""
@@ -75,7 +75,7 @@ def unaccounted(result: xr.Dataset) -> str:
     moved += sum(float(np.abs(result[f"work_{name}"].values).max()) for name in ("actuators", "external", "friction"))
     level = max(float(np.abs(result[f"energy_{name}"].values).max()) for name in ("kinetic", "potential", "elastic"))
     lost = float(np.abs(result["energy_residual"].values).max())
-    if lost <= LOST_ENERGY * moved + 1e-12 * level + LEAST_ENERGY:
+    if lost <= LOST_ENERGY * moved + 1e-12 * level + MIN_ENERGY:
         return ""
     return (
         f"{lost:.3g} J appear from nowhere, of {moved:.3g} J that are moved: the steps are too long for what happens "

@@ -105,8 +105,8 @@ class Saturated(Signal):
         return self._actuators.saturated(self._command.at(time, measurement), measurement.qdot)
 
 
-class Inputs(NamedTuple):
-    """Force and wrench that act on the robot, which are asked for times within a span only."""
+class AppliedForces(NamedTuple):
+    """Actuator forces and external wrench that act on the robot; they are only asked for times within ``span``."""
 
     force: Signal
     wrench: Signal
@@ -124,8 +124,19 @@ class Inputs(NamedTuple):
         return self.force.at(inside, measurement), self.wrench.at(inside, measurement)
 
 
+def finite_numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+    """A copy of finite real numbers of a shape; anything else is an InputError."""
+    try:
+        array = _real(value)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: an array of numbers is needed, got {type(value).__name__}") from error
+    if array.shape != shape or not np.isfinite(array).all():
+        raise InputError(f"{name}: finite numbers of shape {shape} are needed, got {array.tolist()}")
+    return array
+
+
 def _real(value: Any) -> Array:
-    """An array of real numbers; NumPy would drop imaginary parts."""
+    """A copy as real numbers; NumPy would drop imaginary parts."""
     array = np.asarray(value)
     if array.dtype.kind == "c":
         raise TypeError("complex numbers")
@@ -141,7 +152,7 @@ def signal(
     if callable(given) or isinstance(given, ControllerWithMemory):
         return Function(name, given, labels, check)
     try:
-        array = np.zeros(len(labels)) if given is None else _real(given).copy()
+        array = np.zeros(len(labels)) if given is None else _real(given)
     except (TypeError, ValueError) as error:
         raise InputError(
             f"{name}: numbers ({len(labels)},), a function (time, measurement) or a controller is needed, got "

@@ -18,15 +18,15 @@ from ..model.checks import exact_poses
 from ..motion import Trajectory
 from ..symbols.integration import MAX_PHASE, MAX_STABLE
 from .actuators import Actuators
-from .chart import rebased
+from .chart import numeric_chart
 from .errors import EnergyWarning, InterruptedWarning, SimulationError
-from .events import Action, EventDetector, chosen
+from .events import Action, EventDetector, make_watches
 from .integrators import FIXED, Integrator, no_answer
 from .progress import progress_bar
 from .record import Record, Sample
-from .result import recorded, unaccounted
+from .result import energy_fault, result_dataset
 from .run import Run, StoppedError
-from .signals import Signal, SignalLike, signal
+from .signals import Signal, SignalLike, finite_numbers, signal
 from .snapshot import Snapshot
 from .system import Stepper, System
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 # More rows than these are a slip of a digit rather than a wish.
-MOST_SAMPLES = 20_000_000
+MAX_SAMPLES = 20_000_000
 STEP = 1e-3
 
 
@@ -101,12 +101,13 @@ def simulate(
     wanted = _reference(reference, force, rate)
     start = _start(model, stepper, pose, twist, elastic, elastic_rate, wanted)
     how = method or (FIXED if rate is not None else "DOP853")
-    integrator = Integrator(how, _step(step, system, start) if how == FIXED else step or STEP, rtol, atol)
+    given = STEP if step is None else step
+    integrator = Integrator(how, _step(step, system, start) if how == FIXED else given, rtol, atol)
     forces = signal("force", force, tuple(a.name for a in system.actuators))
     wrenches = signal("wrench", wrench, COMPONENTS, system.check_wrench)
     _check_sampling(forces, wrenches, rate, delay)
     size = model.robot.platform_size
-    watches = chosen(events, system, friction, singularity, size, start)
+    watches = make_watches(events, system, friction, singularity, start)
     for watch in watches:
         values = watch.values(start)
         if watch.falling and (~(values > 0)).any():
@@ -120,37 +121,37 @@ def simulate(
     }
 
     def result(ended: str) -> xr.Dataset:
-        found = recorded(system, record, force, wanted, {**about, "ended": ended})
-        fault = unaccounted(found)
+        found = result_dataset(system, record, force, wanted, {**about, "ended": ended})
+        fault = energy_fault(found)
         if fault:
             warnings.warn(f"simulate: {fault}", EnergyWarning, stacklevel=3)
         return found
 
-    with progress_bar(timing.duration, progress) as advanced:
+    with progress_bar(timing.duration, progress) as report_time:
         detector = EventDetector(watches, start, size)
-        run = Run(stepper, integrator, forces, wrenches, actuators, detector, record, start, advanced)
+        run = Run(stepper, integrator, forces, wrenches, actuators, detector, record, start, report_time)
         if delay:
-            actuators.hold(system.hold(start.pose)[1])
+            actuators.start_from(system.static_equilibrium(start.pose)[1])
         else:
-            actuators.hold(np.zeros(len(system.actuators)))
+            actuators.start_from(np.zeros(len(system.actuators)))
         try:
             if rate is None:
-                run.continuous(timing.ends, output)
+                run.run_continuous(timing.ends, output)
             else:
-                run.sampled(timing.duration, float(rate), timing.every)
+                run.run_sampled(timing.duration, float(rate), timing.every)
         except StoppedError as stop:
             event = stop.event
             where = f"{event.leg}: " if event.leg else ""
             return result(f"{event.kind} at t = {event.time:.6g} s: {where}{event.text}")
         except (SimulationError, StateError) as error:
-            run.keep()
+            run.record_last()
             ended = no_answer(run.time, error) if isinstance(error, StateError) else error
             ended.result = result(str(ended))
             raise ended from error.__cause__
         except KeyboardInterrupt:
             if not run.time > 0:  # still compiling: there is nothing to keep
                 raise
-            run.keep()
+            run.record_last()
             text = f"interrupted at t = {run.time:.6g} s"
             warnings.warn(f"simulate: {text}; the result ends there", InterruptedWarning, stacklevel=2)
             return result(text)
@@ -162,13 +163,15 @@ class _Timing:
 
     def __init__(self, duration: float, rate: float | None, breaks: Sequence[float], output: float | None) -> None:
         for name, value in (("duration", duration), ("rate", rate), ("output", output)):
+            if value is None and name != "duration":
+                continue
             real = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
-            if value is not None and not (real and np.isfinite(value) and value > 0):
+            if value is None or not (real and np.isfinite(value) and value > 0):
                 raise InputError(f"{name}: a number greater than 0 is needed, got {value!r}")
         self.duration = float(duration)
         density = max(1 / output if output else 0.0, rate or 0.0)
-        if duration * density > MOST_SAMPLES:
-            raise InputError(f"duration: {duration:g} s are {duration * density:.3g} samples; at most {MOST_SAMPLES}")
+        if duration * density > MAX_SAMPLES:
+            raise InputError(f"duration: {duration:g} s are {duration * density:.3g} samples; at most {MAX_SAMPLES}")
         times = np.asarray(list(breaks), dtype=np.float64)
         if times.size and not ((times >= 0) & (times <= duration)).all():
             raise InputError(f"breaks: times in [0, {duration:g}] s are needed, got {times.tolist()}")
@@ -198,7 +201,13 @@ def _step(step: float | None, system: System, start: Snapshot) -> float:
 
 
 def _reference(reference: Reference | Trajectory | None, force: SignalLike, rate: float | None) -> Reference | None:
+    if reference is not None and not isinstance(reference, (Reference, Trajectory)):
+        raise InputError(
+            "reference: a polypod.motion.Trajectory or a polypod.control.Reference is needed, got "
+            f"{type(reference).__name__}"
+        )
     found = getattr(force, "reference", None) if reference is None else reference
+    # a function of a program's own may have something else by that name
     return reference_of(found, rate or 1000.0) if isinstance(found, (Reference, Trajectory)) else None
 
 
@@ -224,10 +233,10 @@ def _start(
     system = stepper.system
     first = None if reference is None else reference.at(0.0)
     home: Array = model.robot.home.matrix if first is None else first.pose
-    matrix = _numbers("pose", home if pose is None else pose_matrix(pose), (4, 4))
+    matrix = finite_numbers("pose", home if pose is None else pose_matrix(pose), (4, 4))
     matrix = exact_poses(matrix[None], "pose", False)[0]
     given = (np.zeros(6) if first is None else first.twist) if twist is None else twist
-    velocity = _numbers("twist", given, (6,))
+    velocity = finite_numbers("twist", given, (6,))
     if not system.freedoms.full:
         matrix = model.own_motion.exact_poses(matrix[None], "pose", False)[0]
         model.own_motion.check_motion(matrix[None], velocity[None], None, False)
@@ -235,19 +244,9 @@ def _start(
     if not n and (elastic is not None or elastic_rate is not None):
         raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")
     try:
-        at_rest = system.hold(matrix)[0] if n and elastic is None else np.zeros(n)
-        shape = _numbers("elastic", at_rest if elastic is None else elastic, (n,))
-        shape_rate = _numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
-        return stepper.snapshot(*rebased(system.layout.state(matrix, velocity, shape, shape_rate)))
+        at_rest = system.static_equilibrium(matrix)[0] if n and elastic is None else np.zeros(n)
+        shape = finite_numbers("elastic", at_rest if elastic is None else elastic, (n,))
+        shape_rate = finite_numbers("elastic_rate", np.zeros(n) if elastic_rate is None else elastic_rate, (n,))
+        return stepper.snapshot(*numeric_chart(system.layout.state(matrix, velocity, shape, shape_rate)))
     except StateError as error:
         raise InputError(f"pose: the robot cannot start there: {error}") from error
-
-
-def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> Array:
-    try:
-        array = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name}: an array of numbers is needed, got {type(value).__name__}") from error
-    if array.shape != shape or not np.isfinite(array).all():
-        raise InputError(f"{name}: finite numbers of shape {shape} are needed, got {array.tolist()}")
-    return array

@@ -26,14 +26,15 @@ from ..model.checks import check_wrench
 from ..model.kernels import Kernels, check_rotations
 from ..platforms import Freedoms
 from . import kernels as graphs
-from .chart import Layout, turned
+from .chart import Layout, chart_rotation
 from .dynamics import Dynamics
-from .elastic_rates import spectral_radius
+from .elastic_spectrum import spectral_radius
 from .snapshot import Snapshot
 
 _STILL = np.zeros(6)
-STICK = 1e-4
-"""Time [s] in which joints come to rest where steps vary: they are late by half its square times what stops them."""
+STICK_TIME = 1e-4
+"""Time [s] within which joints come to rest where steps vary: a joint stops late by half its square times the
+deceleration."""
 Graph = Callable[[Dynamics], Expression | Iteration]
 Derived = TypeVar("Derived")
 
@@ -50,7 +51,7 @@ class CompiledDynamics:
     """A robot's dynamics in symbols, functions compiled from them, safe in threads."""
 
     def __init__(self, kernels: Kernels, friction: bool) -> None:
-        self._own, self._friction = kernels, friction
+        self._model_kernels, self._friction = kernels, friction
         self._kernels: dict[Graph, Kernel] = {}
         self._derived: dict[Any, Any] = {}
 
@@ -58,18 +59,20 @@ class CompiledDynamics:
     def dynamics(self) -> Dynamics:
         """The robot in symbols."""
         if self._friction:
-            check_rotations(self._own.mechanism)
-        return Dynamics(self._own.mechanism, self._own.options.dry, self._friction)
+            check_rotations(self._model_kernels.mechanism)
+        return Dynamics(self._model_kernels.mechanism, self._model_kernels.options.dry, self._friction)
 
     def kernel(self, graph: Graph) -> Kernel:
         """The compiled form of a function of the dynamics, made by a function of a module."""
         with COMPILING:
             if graph not in self._kernels:
                 name = f"{graph.__module__}.{graph.__qualname__} {self._friction}"
-                origin = self._own.recipe(name)
+                origin = self._model_kernels.recipe(name)
                 recipe = None if origin is None else origin + _file(graph.__module__) + _source_digest()
-                kernel = self._own.shared(partial(self._build, graph), recipe)
-                self._kernels[graph] = kernel.at(self._own.mechanism.numbers.values) if kernel.parameters else kernel
+                kernel = self._model_kernels.shared(partial(self._build, graph), recipe)
+                self._kernels[graph] = (
+                    kernel.at(self._model_kernels.mechanism.numbers.values) if kernel.parameters else kernel
+                )
             return self._kernels[graph]
 
     def derived(self, make: Callable[[Dynamics], Derived]) -> Derived:
@@ -116,7 +119,7 @@ class System:
         found = self.model.energy(pose, twist, **self._elastic(elastic=elastic, elastic_rate=elastic_rate))
         return Energies(found.kinetic, found.potential, found.elastic if self.modes else np.zeros_like(found.kinetic))
 
-    def hold(self, pose: Array, wrench: Array | None = None) -> tuple[Array, Array]:
+    def static_equilibrium(self, pose: Array, wrench: Array | None = None) -> tuple[Array, Array]:
         """Elastic coordinates (N,) and actuator forces (n,) at rest in a pose under an external wrench."""
         if self.modes:
             elastic, force = self.model.static_equilibrium(pose, wrench)
@@ -148,8 +151,8 @@ class System:
 class Stepper:
     """A system's functions on one state, for one simulation. Not to be shared between threads.
 
-    A state without an answer is a :class:`~polypod.errors.StateError` that names the leg; if it is only a ``trial``
-    of an integrator, it is None.
+    A state without an answer is a :class:`~polypod.errors.StateError` that names the leg; the functions that only
+    ``try`` a state for an integrator give None there.
     """
 
     def __init__(self, system: System) -> None:
@@ -176,30 +179,30 @@ class Stepper:
 
     def _why(self, base: Array, y: Array, *_: Array) -> str:
         """Which leg fails at a chart."""
-        return why_no_answer(self.system.model, self._place(base, y))
+        return why_no_answer(self.system.model, self._pose_and_shape(base, y))
 
     def nearest_loss(self, base: Array, y: Array) -> str:
         """Which leg is nearest to failing at a chart."""
-        return nearest_loss(self.system.model, self._place(base, y))
+        return nearest_loss(self.system.model, self._pose_and_shape(base, y))
 
-    def _place(self, base: Array, y: Array) -> dict[str, Array]:
+    def _pose_and_shape(self, base: Array, y: Array) -> dict[str, Array]:
         parts = self.layout.chart
         pose = np.eye(4)
-        pose[:3, :3], pose[:3, 3] = turned(base, y[parts["turn"]]), y[parts["position"]]
+        pose[:3, :3], pose[:3, 3] = chart_rotation(base, y[parts["cayley"]]), y[parts["position"]]
         return {"pose": pose, "elastic": y[parts["elastic"]]}
 
     def snapshot(self, base: Array, y: Array, friction: Array | None = None) -> Snapshot:
         """State and legs at a chart y about a base rotation; ``friction`` its last numbers if they are known."""
         found = self._snapshot(base, y)
-        return self._kept(found, self._inner(found, friction))
+        return self._make_snapshot(found, self._inner(found, friction))
 
     def try_snapshot(self, base: Array, y: Array) -> Snapshot | None:
         """The same; None where there is no answer."""
         found = self._snapshot.attempt(base, y)
-        return None if found is None else self._kept(found, self._inner(found, None))
+        return None if found is None else self._make_snapshot(found, self._inner(found, None))
 
     def rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array:
-        """dy/dt (D,) by itself: joints come to rest within STICK, and the rate is continuous in y."""
+        """dy/dt (D,) by itself: joints come to rest within STICK_TIME, and the rate is continuous in y."""
         return self._rate(base, y, force, wrench, *self._instant)[0].copy()
 
     def try_rate(self, base: Array, y: Array, force: Array, wrench: Array) -> Array | None:
@@ -209,7 +212,7 @@ class Stepper:
 
     @property
     def _instant(self) -> tuple[Array | float, ...]:
-        return (self.no_friction, INSTANT, STICK) if self.dry else ()
+        return (self.no_friction, INSTANT, STICK_TIME) if self.dry else ()
 
     def stage_rate(
         self, base: Array, y: Array, force: Array, wrench: Array, friction: Array, stage: int, step: float
@@ -221,15 +224,15 @@ class Stepper:
     def period(self, start: Snapshot, force: Array, wrench: Array, step: float, count: int) -> Snapshot:
         """``count`` RK4 steps of length ``step`` [s] from a state, at constant force and wrench."""
         if not start.inner.size:
-            return self._kept(self._period(start.state, force, wrench, step, count), start.inner)
+            return self._make_snapshot(self._period(start.state, force, wrench, step, count), start.inner)
         found = self._period(start.state, force, wrench, step, count, start.inner)
-        return self._kept(found, found[2].copy())
+        return self._make_snapshot(found, found[2].copy())
 
     def friction_of(self, snapshot: Snapshot) -> Array:
         """The last numbers of dry friction."""
         return snapshot.inner[: self.no_friction.size]
 
-    def _kept(self, found: tuple[Array, ...], inner: Array) -> Snapshot:
+    def _make_snapshot(self, found: tuple[Array, ...], inner: Array) -> Snapshot:
         return Snapshot(found[0].copy(), found[1].copy(), self.layout, inner)
 
     def _inner(self, found: tuple[Array, ...], friction: Array | None) -> Array:

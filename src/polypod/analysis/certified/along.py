@@ -19,7 +19,7 @@ from ...formulations.virtual_power import State
 from ...friction import Loads, has_dry_friction, has_friction
 from ...friction.laws import Exact, Smooth
 from ...model import Model
-from ...motion.contract import Course
+from ...motion.contract import MotionExpansion
 from ...motion.wrench import Wrench
 from ...platforms.motion import frame_of, pose_of
 from ...symbols.expression import Port
@@ -126,10 +126,10 @@ class Along:
         self._rates, self._rest, self._reactions = (graph.only(of) for of in ranges)
         self._numbers = [Affine.exact(value, (0.0,)) for value in mechanism.numbers.values]
 
-    def over(self, course: Course, wrench: Wrench | None, t: Array, half: Array, poses: Array) -> Bounds:
+    def over(self, expansion: MotionExpansion, wrench: Wrench | None, t: Array, half: Array, poses: Array) -> Bounds:
         """Bounds over t +- half (n,) of a motion; ``poses`` (n, 4, 4) are those at t."""
         with np.errstate(all="ignore"):
-            motion = self._motion(course, wrench, t, half, poses)
+            motion = self._motion(expansion, wrench, t, half, poses)
             directions = self._directions(motion)
             loads = self._loaded(motion, directions)
             return self._bounds(len(t), [*motion, loads, directions, self._numbers])
@@ -143,26 +143,28 @@ class Along:
         with np.errstate(all="ignore"):
             return float(self._bounds(1, [at, still, still, still, loads, directions, self._numbers]).sign[0])
 
-    def _motion(self, course: Course, wrench: Wrench | None, t: Array, half: Array, poses: Array) -> list[list[Affine]]:
+    def _motion(
+        self, expansion: MotionExpansion, wrench: Wrench | None, t: Array, half: Array, poses: Array
+    ) -> list[list[Affine]]:
         """Pose, twist, acceleration and wrench."""
-        orders = _orders(course.expansion, half)
+        orders = _orders(expansion.derivatives, half)
         pushed = _pushed(wrench, t, half)
-        if course.pose is None and self._follow is not None:
+        if expansion.pose is None and self._follow is not None:
             pose, *others = self._follow(orders, poses)
             return [pose, *others, *self._wrench(wrench, pushed, pose)]
-        k, p = len(orders[0]), course.numbers.shape[1]
+        k, p = len(orders[0]), expansion.constants.shape[1]
         c, cdot, cddot = (ca.SX.sym(name, k) for name in ("c", "cdot", "cddot"))
         numbers = ca.SX.sym("numbers", p)
-        if course.pose is None:
+        if expansion.pose is None:
             at = displaced(self.mechanism, c, ca.SX(ca.DM(self._fixed)))
         else:
-            at = pose_of(course.pose(c, numbers))
+            at = pose_of(expansion.pose(c, numbers))
         _, slopes = with_twists(at, c)
         twist = slopes @ cdot
         acceleration = slopes @ cddot + ca.jtimes(twist, c, cdot)
         parts = ca.cse([ca.densify(part) for part in (at, twist, acceleration)])
         graph = Graph.of(ca.Function("motion", [c, cdot, cddot, numbers], parts))
-        fixed = [Affine.exact(column, (0.0,), _DIGITS * np.abs(column)) for column in course.numbers.T]
+        fixed = [Affine.exact(column, (0.0,), _DIGITS * np.abs(column)) for column in expansion.constants.T]
         pose, *others = modelled(graph, [*orders, fixed])
         return [pose, *others, *self._wrench(wrench, pushed, pose)]
 
@@ -171,7 +173,7 @@ class Along:
         if wrench is None:
             return [components]
         given, at = ca.SX.sym("components", 6), ca.SX.sym("pose", 16)
-        graph = Graph.of(ca.Function("wrench", [given, at], [wrench.in_symbols(given, frame_of(at).axes)]))
+        graph = Graph.of(ca.Function("wrench", [given, at], [wrench.symbolic(given, frame_of(at).axes)]))
         return modelled(graph, [components, pose])
 
     def _directions(self, motion: list[list[Affine]]) -> list[Affine]:

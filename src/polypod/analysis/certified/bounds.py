@@ -17,7 +17,6 @@ from ...errors import InputError
 from ...legs.contract import SMALLEST_MARGIN
 from ...model import Model
 from ...motion import Task
-from ...motion.wrench import Wrench
 from .along import Along
 from .lines import Lines
 from .verdict import in_ranges
@@ -110,11 +109,11 @@ class _Judge:
     def __init__(self, model: Model, task: Task, friction: bool) -> None:
         if task.trajectory is None:
             raise InputError("bare arrays have nothing between them")
-        load = getattr(task.load, "__self__", None)
-        if (task.load is not None or task.wrench is not None) and not (isinstance(load, Wrench) and load.straight):
+        wrench, loaded = task.described_wrench, task.load is not None or task.wrench is not None
+        if loaded and not (wrench is not None and wrench.piecewise_linear):
             raise InputError("the wrench is a function of a program's own, of which there are no bounds")
         self.model, self.task, self.trajectory, self.friction = model.rigid, task, task.trajectory, friction
-        self.wrench = load if isinstance(load, Wrench) else None
+        self.wrench = wrench
         self.along = Along(self.model, friction)
         mechanism = self.model.kernels.mechanism
         self.ranges = mechanism.limit_ranges
@@ -151,11 +150,11 @@ class _Judge:
     def _rows(self, low: Array, high: Array) -> _Rows:
         t = 0.5 * (low + high)
         half = np.maximum(high - t, t - low) * (1 + _SLACK) + _SLACK * self.trajectory.duration
-        course = self.trajectory.course(t, half)
-        if course is None:
+        expansion = self.trajectory.expansion(t, half)
+        if expansion is None:
             raise InputError("the motion is a function of which no derivatives are known")
         motion = self.trajectory.at(t)
-        found = self.along.over(course, self.wrench, t, half, motion.pose)
+        found = self.along.over(expansion, self.wrench, t, half, motion.pose)
         wrench = None if self.wrench is None else self.wrench.at(motion)
         force = self.model.inverse_dynamics(*motion[1:], wrench, self.friction, errors="nan")
         with np.errstate(invalid="ignore", over="ignore"):

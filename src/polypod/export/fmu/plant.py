@@ -14,7 +14,7 @@ from ...simulation import kernels as graphs
 from ...simulation.chart import Layout
 from ...simulation.dynamics import Dynamics
 from ...simulation.simulate import STEP
-from ...simulation.system import STICK, System
+from ...simulation.system import STICK_TIME, System
 from ...symbols.integration import MAX_PHASE
 from .build import Build, ModelCode, with_outputs
 from .motion import RATES, add_motion, add_pose, motion_lines
@@ -64,12 +64,12 @@ def plant(build: Build) -> ModelCode:
     row, state, chart = layout.state_size + 2 * n, layout.state_size, layout.chart_size
     rate = build.function("chart_rate", graphs.chart_rate(dynamics))
     dry = any(p.name == "friction" for p in rate.inputs)
-    places = dynamics.places
+    places = dynamics.place_count
     build.function("snapshot", with_outputs(graphs.snapshot(dynamics), row=row, quality=0, places=0))
     period = with_outputs(graphs.period(dynamics), row=row, inner=0, quality=0, converged=0)
     first, *others = period.inputs  # its loop has a state of its own in C
     build.function("period", replace(period, inputs=(replace(first, name="beginning"), *others)))
-    inner = dynamics.friction + (places + 1 if places else 0)
+    inner = dynamics.friction_size + (places + 1 if places else 0)
     here = [f"double base[9], chart[{chart}], row[{row}];"]
     seen = build.call("snapshot", "pose", base="base", chart="chart", row="row")
     start = [
@@ -83,7 +83,7 @@ def plant(build: Build) -> ModelCode:
         f"memset(m->memory, 0, {state + inner} * sizeof *m->memory);",
         f"memcpy(m->memory, row, {state} * sizeof *row);",
         *(
-            [f"memcpy(m->memory + {state + dynamics.friction}, snapshot_places, {places} * sizeof *row);"]
+            [f"memcpy(m->memory + {state + dynamics.friction_size}, snapshot_places, {places} * sizeof *row);"]
             if places
             else []
         ),
@@ -101,7 +101,7 @@ def plant(build: Build) -> ModelCode:
         *here,
         f"charted(pose, {variables.at('twist')}, base, chart);",
         *seen,
-        *([f"const double instant = {float(INSTANT)!r}, stick = {STICK!r};"] if dry else []),
+        *([f"const double instant = {float(INSTANT)!r}, stick = {STICK_TIME!r};"] if dry else []),
         "charted(row, row + 12, base, chart);",
         *build.call(
             "chart_rate", "pose", base="base", chart="chart", force=variables.at("force"),
@@ -170,7 +170,7 @@ def _add_shape(build: Build, prefix: str, role: Role) -> float:
     """Elastic coordinates and rates, at rest at home unless set; gives the longest step that the modes allow [s]."""
     system = System(build.model, build.friction)
     home = build.model.robot.home.matrix
-    shape, _ = system.hold(home)
+    shape, _ = system.static_equilibrium(home)
     names = [f"mode{k + 1}" for k in range(system.modes)]
     build.variables.add(f"{prefix}elastic", role, names, "1", "elastic coordinate, in the units of its mode", shape)
     build.variables.add(f"{prefix}elastic_rate", role, names, "1/s", "its rate")

@@ -21,7 +21,7 @@ class PathKind(Kind, Path):
     registry: ClassVar[dict[str, type[Any]]] = {}
     what: ClassVar[str] = "path"
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
         for name in type(self).model_fields:
             if name not in _OVER_TIME:
                 check_written(name, getattr(self, name), columns)

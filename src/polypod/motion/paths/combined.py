@@ -15,7 +15,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ..checks import CLOSE, same_duration
 from ..columns import Column
-from ..contract import Beyond, Coordinates, Path, matched
+from ..contract import Coordinates, HigherDerivatives, Path, path_with_columns
 from ..tables import one_clock
 from .base import AnyPath, PathKind
 
@@ -47,33 +47,37 @@ class CombinedPath(PathKind):
         if len({part.shape for part in self.parts}) > 1:
             raise InputError(f"parts: must be of one shape, got shapes {[part.shape for part in self.parts]}")
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
-        return self._matched([columns] * len(self.parts))
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+        return self._with_columns([columns] * len(self.parts))
 
-    def _matched(self, columns: list[tuple[Column, ...]]) -> Self:
+    def _with_columns(self, columns: list[tuple[Column, ...]]) -> Self:
         """Each part with its own columns."""
         pairs = enumerate(zip(self.parts, columns, strict=True))
-        parts = tuple(matched(f"parts.{number}", part, own) for number, (part, own) in pairs)
+        parts = tuple(path_with_columns(f"parts.{number}", part, own) for number, (part, own) in pairs)
         return self.model_copy(update={"parts": parts})
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
-        found = [beyond for part in self.parts if (beyond := part.beyond(t, half)) is not None]
+    def evaluate(self, t: Array) -> Coordinates:
+        values = [part.evaluate(t) for part in self.parts]
+        return Coordinates(*(self._combine([value[order] for value in values], t) for order in range(3)))
+
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
+        found = [higher for part in self.parts if (higher := part.higher_derivatives(t, half)) is not None]
         if len(found) < len(self.parts):
             return None
-        third, fourth = (self._at_once([of[k] for of in found], t) for k in range(2))
+        third, fourth = (self._combine([of[k] for of in found], t) for k in range(2))
         return third, fourth
 
-    def _at_once(self, parts: list[Array], t: Array) -> Array:
-        """Values of all parts as those of the whole: their sum."""
+    def _combine(self, parts: list[Array], t: Array) -> Array:
+        """Values of the whole at times t from those of all parts: their sum."""
         return np.asarray(np.sum(parts, axis=0))
 
     @property
     def peak(self) -> Array | None:
         peaks = [peak for part in self.parts if (peak := part.peak) is not None]
-        return self._joined(peaks) if len(peaks) == len(self.parts) else None
+        return self._combine_peaks(peaks) if len(peaks) == len(self.parts) else None
 
-    def _joined(self, peaks: list[Array]) -> Array:
-        """Bounds of the parts as those of the whole: one part at a time."""
+    def _combine_peaks(self, peaks: list[Array]) -> Array:
+        """Bounds of the whole from those of all parts: the largest, as one part follows the other."""
         return np.asarray(np.max(peaks, axis=0))
 
 
@@ -90,22 +94,18 @@ class Stack(CombinedPath):
     def shape(self) -> tuple[int, ...]:
         return (sum(part.count for part in self.parts),)
 
-    def evaluate(self, t: Array) -> Coordinates:
-        values = [part.evaluate(t) for part in self.parts]
-        return Coordinates(*(self._at_once([value[order] for value in values], t) for order in range(3)))
-
-    def _at_once(self, parts: list[Array], t: Array) -> Array:
+    def _combine(self, parts: list[Array], t: Array) -> Array:
         shaped = [
             np.reshape(value, t.shape + (part.shape or (1,))) for part, value in zip(self.parts, parts, strict=True)
         ]
         return np.concatenate(shaped, axis=-1)
 
-    def _joined(self, peaks: list[Array]) -> Array:
+    def _combine_peaks(self, peaks: list[Array]) -> Array:
         return np.concatenate(peaks)
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
         ends = np.cumsum([part.count for part in self.parts])
-        return self._matched([columns[end - part.count : end] for part, end in zip(self.parts, ends, strict=True)])
+        return self._with_columns([columns[end - part.count : end] for part, end in zip(self.parts, ends, strict=True)])
 
 
 class Sum(CombinedPath):
@@ -118,11 +118,7 @@ class Sum(CombinedPath):
         same_duration("parts", (part.duration for part in self.parts))
         one_clock("parts", *self.parts)
 
-    def evaluate(self, t: Array) -> Coordinates:
-        values = [part.evaluate(t) for part in self.parts]
-        return Coordinates(*(self._at_once([value[order] for value in values], t) for order in range(3)))
-
-    def _joined(self, peaks: list[Array]) -> Array:
+    def _combine_peaks(self, peaks: list[Array]) -> Array:
         return np.asarray(np.sum(peaks, axis=0))
 
 
@@ -140,7 +136,7 @@ class Piecewise(CombinedPath):
     def prepare(self, folder: FilePath) -> None:
         super().prepare(folder)
         for number, (before, after) in enumerate(pairwise(self.parts)):
-            _check_joint(number, before, after, self.continuity)
+            _check_continuity(number, before, after, self.continuity)
         self._breaks = np.concatenate(([0.0], np.cumsum([part.duration for part in self.parts])))
 
     @property
@@ -159,32 +155,32 @@ class Piecewise(CombinedPath):
     def evaluate(self, t: Array) -> Coordinates:
         flat = t.reshape(-1)
         result = Coordinates(*(np.empty(flat.shape + self.shape) for _ in range(3)))
-        for part, rows, local in self._turns(flat):
+        for part, rows, local in self._by_part(flat):
             for whole, piece in zip(result, part.evaluate(local), strict=True):
                 whole[rows] = piece
         return Coordinates(*(whole.reshape(t.shape + self.shape) for whole in result))
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
         result = np.empty(t.shape + self.shape), np.empty(t.shape + self.shape)
-        for part, rows, local in self._turns(t):
-            found = part.beyond(local, half[rows])
+        for part, rows, local in self._by_part(t):
+            found = part.higher_derivatives(local, half[rows])
             if found is None:
                 return None
             for whole, piece in zip(result, found, strict=True):
                 whole[rows] = piece
         return result
 
-    def _turns(self, t: Array) -> Iterator[tuple[Path, NDArray[np.intp], Array]]:
-        """The parts that times (n,) fall in, which times those are, and the same counted from where the part starts."""
+    def _by_part(self, t: Array) -> Iterator[tuple[Path, NDArray[np.intp], Array]]:
+        """The parts in which times (n,) fall, the indices of those times, and the times since the part's start."""
         index = np.searchsorted(self._breaks[1:-1], t, side="right")
         for i in np.unique(index):
             rows = np.flatnonzero(index == i)
             yield self.parts[i], rows, np.clip(t[rows] - self._breaks[i], 0.0, self.parts[i].duration)
 
 
-def _check_joint(number: int, before: Path, after: Path, continuity: int) -> None:
+def _check_continuity(number: int, before: Path, after: Path, continuity: int) -> None:
     names = ("position", "velocity", "acceleration")
-    # the size of a derivative is taken over both pieces, since at the joint itself it is often zero
+    # the size of a derivative is taken over both pieces, since where they meet it is often zero
     sampled = zip(before.at(before.even_times(9)), after.at(after.even_times(9)), names[: continuity + 1], strict=False)
     for left, right, name in sampled:
         jump = np.abs(right[0] - left[-1]).max()

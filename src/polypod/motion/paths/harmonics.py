@@ -12,7 +12,7 @@ from ...arrays import Array
 from ...description.quantities import Number, Position
 from ...errors import InputError
 from ..checks import scalar_or_vector, unit
-from ..contract import INTERVALS, Beyond, Coordinates
+from ..contract import INTERVALS, Coordinates, HigherDerivatives
 from ..fields import Axis, Duration, Frequencies, Numbers, Phases
 from .base import PathKind
 
@@ -47,7 +47,7 @@ class HarmonicPath(PathKind):
         swing = cosine * c + sine * s
         return Coordinates(offset + swing, w * (sine * c - cosine * s), -w * w * swing)
 
-    def beyond(self, t: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives:
         _, cosine, sine, w = self._wave
         angle = np.multiply.outer(t, w)
         third = w**3 * (cosine * np.sin(angle) - sine * np.cos(angle))

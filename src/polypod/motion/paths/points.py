@@ -15,10 +15,10 @@ from ...description.file_names import FileName
 from ...errors import InputError
 from ..checks import knots, scalar_or_vector
 from ..columns import Column
-from ..contract import Beyond, Coordinates, even_pieces
-from ..fastest_rate import beyond_of, peak_of
+from ..contract import Coordinates, HigherDerivatives, even_pieces
 from ..fields import Accelerations, Duration, MaybeNumbers, MaybeTimes, Numbers, Velocities
 from ..laws import QUINTIC, AnyLaw, Law
+from ..polynomial_bounds import polynomial_higher_derivatives, polynomial_peak
 from ..tables import Table, read_table
 from .base import PathKind
 
@@ -59,7 +59,7 @@ class Line(PathKind):
             raise InputError(f"end: needs as many numbers as start, got {self.end} for {self.start}")
         self._step = end - self._start
         distance = _distance(self.start, self.end)
-        self._law = self.law.over(distance, self.duration) if distance else QUINTIC  # any law stays where it is
+        self._law = self.law.fitted(distance, self.duration) if distance else QUINTIC  # any law stays where it is
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -74,8 +74,8 @@ class Line(PathKind):
     def pieces(self) -> Array:
         return np.concatenate([super().pieces, corner_pieces(np.array([0.0, self.duration]), self._law)])
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
-        found = self._law.beyond(t, np.full_like(t, self.duration), half)
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
+        found = self._law.higher_derivatives(t, np.full_like(t, self.duration), half)
         if found is None:
             return None
         third, fourth = found
@@ -147,11 +147,11 @@ class PointPath(PathKind):
     def clock(self) -> float | None:
         return None if self._table is None else self._table.start
 
-    def matched(self, columns: tuple[Column, ...]) -> Self:
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
         if self._table is None:
-            return super().matched(columns)
+            return super().with_columns(columns)
         path = self.model_copy()
-        path._table = self._table.matched(columns)
+        path._table = self._table.select(columns)
         path._arrange()
         return path
 
@@ -167,7 +167,7 @@ class Through(PointPath):
 
     def _arrange(self) -> None:
         super()._arrange()
-        self.law.between(self._times)
+        self.law.check_times(self._times)
 
     def progress(self, t: Array) -> tuple[NDArray[np.intp], Coordinates]:
         """The line (...) that each time falls in, at a point the later one, and how far along it the path is."""
@@ -184,13 +184,13 @@ class Through(PointPath):
     def pieces(self) -> Array:
         return np.concatenate([super().pieces, corner_pieces(self._times, self.law)])
 
-    def progress_beyond(self, t: Array, half: Array) -> Beyond | None:
+    def progress_higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
         """Third derivative (n,) of the progress, and bounds of the fourth within t +- half."""
         i = np.searchsorted(self._times[1:-1], t, side="right")
-        return self.law.beyond(t - self._times[i], np.diff(self._times)[i], half)
+        return self.law.higher_derivatives(t - self._times[i], np.diff(self._times)[i], half)
 
-    def beyond(self, t: Array, half: Array) -> Beyond | None:
-        found = self.progress_beyond(t, half)
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives | None:
+        found = self.progress_higher_derivatives(t, half)
         if found is None:
             return None
         step = np.diff(self._points, axis=0)[np.searchsorted(self._times[1:-1], t, side="right")]
@@ -235,9 +235,9 @@ class Spline(PointPath):
     def evaluate(self, t: Array) -> Coordinates:
         return Coordinates(*(self._curve(t, nu) for nu in range(3)))
 
-    def beyond(self, t: Array, half: Array) -> Beyond:
-        return beyond_of(self._curve, 5, t, half)
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives:
+        return polynomial_higher_derivatives(self._curve, 5, t, half)
 
     @property
     def peak(self) -> Array:
-        return peak_of(self._curve, self._times, 5)
+        return polynomial_peak(self._curve, self._times, 5)

@@ -13,9 +13,9 @@ from pydantic import PrivateAttr
 from ...arrays import Array
 from ...errors import InputError
 from ..checks import finite, knots, scalar_or_vector
-from ..contract import Beyond, Coordinates, even_pieces
-from ..fastest_rate import beyond_of, peak_of
+from ..contract import Coordinates, HigherDerivatives, even_pieces
 from ..fields import Accelerations, Coefficients, Duration, Numbers, Times, Velocities
+from ..polynomial_bounds import polynomial_higher_derivatives, polynomial_peak
 from .base import PathKind
 
 
@@ -44,12 +44,12 @@ class PolynomialPath(PathKind):
     def evaluate(self, t: Array) -> Coordinates:
         return Coordinates(*(self._curve(t, nu) for nu in range(3)))
 
-    def beyond(self, t: Array, half: Array) -> Beyond:
-        return beyond_of(self._curve, len(self._curve.c) - 1, t, half)
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives:
+        return polynomial_higher_derivatives(self._curve, len(self._curve.c) - 1, t, half)
 
     @property
     def peak(self) -> Array:
-        return peak_of(self._curve, self._breaks, len(self._curve.c) - 1)
+        return polynomial_peak(self._curve, self._breaks, len(self._curve.c) - 1)
 
 
 class Polynomial(PolynomialPath):
@@ -88,7 +88,7 @@ class Rest(PathKind):
         still = np.zeros(t.shape + self.shape)
         return Coordinates(still + self._point, still, still.copy())
 
-    def beyond(self, t: Array, half: Array) -> Beyond:
+    def higher_derivatives(self, t: Array, half: Array) -> HigherDerivatives:
         still = np.zeros(t.shape + self.shape)
         return still, still
 

@@ -14,11 +14,11 @@ from ...description.quantities import Rotation
 from ...errors import InputError
 from ..checks import same_duration, unit
 from ..columns import Column
-from ..contract import Course, Motion, Path, Peak, matched
+from ..contract import Motion, MotionExpansion, Path, Peak, path_with_columns
 from ..fields import Axis
 from ..paths.base import AnyPath
 from ..tables import one_clock
-from .base import POSITION, Placed, assembled, turned_about
+from .base import POSITION, Placed, make_motion, rotated_frame
 
 
 class AxisTurn(Placed):
@@ -45,8 +45,8 @@ class AxisTurn(Placed):
         same_duration("position, angle", (self.position.duration, self.angle.duration))
         one_clock("position, angle", self.position, self.angle)
         self._axis = unit("axis", self.axis)
-        self._position = matched("position", self.position, POSITION)
-        self._angle = matched("angle", self.angle, (Column("angle", "angle"),))
+        self._position = path_with_columns("position", self.position, POSITION)
+        self._angle = path_with_columns("angle", self.angle, (Column("angle", "angle"),))
         self._rotation = np.eye(3) if self.rotation is None else np.array(self.rotation)
 
     @property
@@ -66,14 +66,14 @@ class AxisTurn(Placed):
         velocity, turning = self._position.peak, self._angle.peak
         return None if velocity is None or turning is None else Peak(velocity, float(turning[0]))
 
-    def placed_course(self, t: Array, half: Array) -> Course | None:
+    def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
         position, angle = self._position.expansion(t, half), self._angle.expansion(t, half)
         if position is None or angle is None:
             return None
-        numbers = np.concatenate([self._axis, self._rotation.ravel()])
-        return Course(np.concatenate([position, angle], axis=-1), np.tile(numbers, (len(t), 1)), turned_about)
+        constants = np.tile(np.concatenate([self._axis, self._rotation.ravel()]), (len(t), 1))
+        return MotionExpansion(np.concatenate([position, angle], axis=-1), constants, rotated_frame)
 
     def placed(self, t: Array) -> Motion:
         angle, rate, acc = (derivative.reshape(t.shape) for derivative in self._angle.evaluate(t))
         omega, alpha = rate[..., None] * self._axis, acc[..., None] * self._axis
-        return assembled(t, rodrigues(self._axis, angle) @ self._rotation, self._position.evaluate(t), omega, alpha)
+        return make_motion(t, rodrigues(self._axis, angle) @ self._rotation, self._position.evaluate(t), omega, alpha)

@@ -14,7 +14,7 @@ from ...arrays import Array
 from ...errors import InputError
 from ...symbols.vectors import Frame, skew
 from ..columns import Column
-from ..contract import Course, Motion, Peak, Trajectory
+from ..contract import Motion, MotionExpansion, Peak, Trajectory
 from ..kinds import Family, Kind, any_of
 from ..paths.base import PathKind
 
@@ -48,15 +48,15 @@ class Placed(TrajectoryKind):
     def placed(self, t: Array) -> Motion:
         """The motion as the numbers say, whatever they count from."""
 
-    def ordered(self, convention: str) -> Placed:
+    def with_convention(self, convention: str) -> Placed:
         """The motion with angles in this order, unless it states its own."""
         return self
 
-    def course(self, t: Array, half: Array) -> Course | None:
-        return None if self.relative_to == "home" else self.placed_course(t, half)
+    def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        return None if self.relative_to == "home" else self.placed_expansion(t, half)
 
-    def placed_course(self, t: Array, half: Array) -> Course | None:
-        """The same of :meth:`course`."""
+    def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        """The expansion as the numbers say, whatever they count from."""
         return None
 
     def evaluate(self, t: Array) -> Motion:
@@ -65,7 +65,7 @@ class Placed(TrajectoryKind):
         return self.placed(t)
 
     def for_model(self, model: Model) -> Trajectory:
-        motion = self.ordered(model.robot.euler)
+        motion = self.with_convention(model.robot.euler)
         if self.relative_to == "base":
             return motion
         return FromHome(motion.model_copy(update={"relative_to": "base"}), model.robot.home.matrix)
@@ -90,14 +90,14 @@ class FromHome(Trajectory):
     def peak(self) -> Peak | None:
         return self.inner.peak
 
-    def course(self, t: Array, half: Array) -> Course | None:
-        inner = self.inner.course(t, half)
+    def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        inner = self.inner.expansion(t, half)
         if inner is None or inner.pose is None:
             return None
         base = inner.pose
 
-        def pose(c: ca.SX, numbers: ca.SX) -> Frame:
-            frame = base(c, numbers)
+        def pose(c: ca.SX, constants: ca.SX) -> Frame:
+            frame = base(c, constants)
             return Frame(frame.origin + ca.DM(self.home[:3, 3]), frame.axes @ ca.DM(self.home[:3, :3]))
 
         return inner._replace(pose=pose)
@@ -110,21 +110,20 @@ class FromHome(Trajectory):
         return motion._replace(pose=pose)
 
 
-def turned_about(c: ca.SX, numbers: ca.SX) -> Frame:
-    """The frame at c[:3], turned by c[3] about an axis from a rotation: ``numbers`` (12) are axis and rotation."""
-    tilde = skew(numbers[:3])
+def rotated_frame(c: ca.SX, constants: ca.SX) -> Frame:
+    """The frame at c[:3], turned by c[3] about an axis from a rotation: ``constants`` (12) are axis and rotation."""
+    tilde = skew(constants[:3])
     turn = ca.SX.eye(3) + ca.sin(c[3]) * tilde + (1 - ca.cos(c[3])) * (tilde @ tilde)
-    return Frame(c[:3], turn @ ca.reshape(numbers[3:], 3, 3).T)
+    return Frame(c[:3], turn @ ca.reshape(constants[3:], 3, 3).T)
 
 
-def checked_convention(convention: str | None) -> str | None:
-    """An order of Euler angles, or None for the robot's."""
+def check_convention(convention: str | None) -> None:
+    """Raise for what is no order of Euler angles, nor None for the robot's."""
     if convention is not None and convention not in CONVENTIONS:
         raise InputError(f"convention: must be one of {', '.join(CONVENTIONS)}, got {convention!r}")
-    return convention
 
 
-def assembled(t: Array, rotation: Array, position: tuple[Array, ...], omega: Array, alpha: Array) -> Motion:
+def make_motion(t: Array, rotation: Array, position: tuple[Array, ...], omega: Array, alpha: Array) -> Motion:
     """The motion of rotations (..., 3, 3), a position with its derivatives, and angular velocity and acceleration."""
     pose = np.zeros((*t.shape, 4, 4))
     pose[..., :3, :3], pose[..., :3, 3], pose[..., 3, 3] = rotation, position[0], 1.0

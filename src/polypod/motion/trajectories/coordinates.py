@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Array
 from ...errors import InputError
 from ..columns import Column
-from ..contract import Course, Motion, Path, Peak, Trajectory, matched
+from ..contract import Motion, MotionExpansion, Path, Peak, Trajectory, path_with_columns
 from ..paths.base import AnyPath
 from .base import TrajectoryKind
 
@@ -49,7 +49,7 @@ class OwnCoordinates(TrajectoryKind):
             raise InputError(f"trajectory.path: needs the {len(names)} coordinates {', '.join(names)}, got {got}")
         quantities = ["angle" if freedom.motion == "rotation" else "length" for freedom in robot.freedoms]
         columns = tuple(map(Column, names, quantities))
-        return CoordinateMotion(matched("trajectory.path", self.path, columns), model)
+        return CoordinateMotion(path_with_columns("trajectory.path", self.path, columns), model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +72,9 @@ class CoordinateMotion(Trajectory):
         own = self.path.peak
         return None if own is None else Peak(np.full(3, np.nan), np.nan, own)
 
-    def course(self, t: Array, half: Array) -> Course | None:
+    def expansion(self, t: Array, half: Array) -> MotionExpansion | None:
         expansion = self.path.expansion(t, half)
-        return None if expansion is None else Course(expansion, np.zeros((len(t), 0)), None)
+        return None if expansion is None else MotionExpansion(expansion, np.zeros((len(t), 0)), None)
 
     def evaluate(self, t: Array) -> Motion:
         moved = self.model.motion(*self.path.evaluate(t), errors="nan")

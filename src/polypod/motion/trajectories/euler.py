@@ -12,9 +12,9 @@ from pydantic import PrivateAttr
 from ...arrays import Array
 from ...errors import InputError
 from ...symbols.vectors import Frame, skew
-from ..contract import Course, Motion, Path, Peak, matched
+from ..contract import Motion, MotionExpansion, Path, Peak, path_with_columns
 from ..paths.base import AnyPath
-from .base import ANGLES, POSITION, Placed, assembled, checked_convention
+from .base import ANGLES, POSITION, Placed, check_convention, make_motion
 
 
 class Euler(Placed):
@@ -33,8 +33,8 @@ class Euler(Placed):
         if self.path.shape != (6,):
             got = self.path.count
             raise InputError(f"path: needs six coordinates, x y z and three angles, got {got}{self._stacked(got)}")
-        checked_convention(self.convention)
-        self._path = matched("path", self.path, (*POSITION, *ANGLES))
+        check_convention(self.convention)
+        self._path = path_with_columns("path", self.path, (*POSITION, *ANGLES))
 
     def _stacked(self, count: int) -> str:
         """How a path of positions alone is made one of six coordinates."""
@@ -56,7 +56,7 @@ class Euler(Placed):
     def clock(self) -> float | None:
         return self.path.clock
 
-    def ordered(self, convention: str) -> Euler:
+    def with_convention(self, convention: str) -> Euler:
         return self if self.convention else self.model_copy(update={"convention": convention})
 
     @property
@@ -67,11 +67,11 @@ class Euler(Placed):
         # the first and the third axis may coincide, the second is square to both
         return Peak(peak[:3], float(np.hypot(peak[3] + peak[5], peak[4])))
 
-    def placed_course(self, t: Array, half: Array) -> Course | None:
+    def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
         expansion = self._path.expansion(t, half)
-        return None if expansion is None else Course(expansion, np.zeros((len(t), 0)), self._pose)
+        return None if expansion is None else MotionExpansion(expansion, np.zeros((len(t), 0)), self._pose)
 
-    def _pose(self, c: ca.SX, numbers: ca.SX) -> Frame:
+    def _pose(self, c: ca.SX, constants: ca.SX) -> Frame:
         """The platform's frame in symbols."""
         assert self.convention is not None
         turns = [_turn("xyz".index(name), c[3 + k]) for k, name in enumerate(self.convention.lower())]
@@ -99,7 +99,7 @@ class Euler(Placed):
             c, s = np.cos(angle[k]), np.sin(angle[k])
             one[:], other[:] = c * one + s * other, c * other - s * one
         position = (x[..., :3], xdot[..., :3], xddot[..., :3])
-        return assembled(
+        return make_motion(
             t, np.moveaxis(rotation, (0, 1), (-2, -1)), position, np.moveaxis(omega, 0, -1), np.moveaxis(alpha, 0, -1)
         )
 

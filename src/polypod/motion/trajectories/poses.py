@@ -20,12 +20,12 @@ from ...description.quantities import Rotation as RotationMatrix
 from ...errors import InputError
 from ..checks import finite
 from ..columns import Column
-from ..contract import Course, Motion, Peak
+from ..contract import Motion, MotionExpansion, Peak
 from ..fields import Seconds
 from ..laws import QUINTIC, AnyLaw, Law
 from ..paths.points import Through
 from ..tables import Table, read_table
-from .base import ANGLES, POSITION, Placed, assembled, checked_convention, turned_about
+from .base import ANGLES, POSITION, Placed, check_convention, make_motion, rotated_frame
 
 ROLL_PITCH_YAW = tuple(Column(name, "angle") for name in ("yaw", "pitch", "roll"))
 """Names of the angles of R = Rz(yaw) Ry(pitch) Rx(roll), in the order ZYX."""
@@ -100,7 +100,7 @@ class Poses(Placed):
     def prepare(self, folder: FilePath) -> None:
         if bool(self.poses) == (self.csv is not None):
             raise InputError("poses: give poses or csv, not both" if self.poses else "poses: missing: poses or csv")
-        checked_convention(self.convention)
+        check_convention(self.convention)
         if self.csv is None:
             self._check_times()
         else:
@@ -109,7 +109,7 @@ class Poses(Placed):
 
     def _named(self, table: Table) -> Table:
         """The table with its columns in the order of the coordinates."""
-        table = table.matched((*POSITION, *ANGLES), (*POSITION, *ROLL_PITCH_YAW))
+        table = table.select((*POSITION, *ANGLES), (*POSITION, *ROLL_PITCH_YAW))
         if table.columns[3:] == ROLL_PITCH_YAW and self.convention not in (None, "ZYX", "xyz"):
             raise InputError(
                 f"csv: {self.csv}: roll, pitch and yaw are the angles of the convention ZYX, got {self.convention}; "
@@ -179,7 +179,7 @@ class Poses(Placed):
             return self._table.columns[3:] == ANGLES
         return any(any(pose.angles) for pose in self.poses)
 
-    def ordered(self, convention: str) -> Poses:
+    def with_convention(self, convention: str) -> Poses:
         if self.convention is not None or not self._needs_order:
             return self
         motion = self.model_copy(update={"convention": convention})
@@ -191,14 +191,14 @@ class Poses(Placed):
         velocity, progress = self._position.peak, self._position.peaks
         return None if velocity is None or progress is None else Peak(velocity, float((self._angles * progress).max()))
 
-    def placed_course(self, t: Array, half: Array) -> Course | None:
-        position, beyond = self._position.expansion(t, half), self._position.progress_beyond(t, half)
-        if position is None or beyond is None:
+    def placed_expansion(self, t: Array, half: Array) -> MotionExpansion | None:
+        position, higher = self._position.expansion(t, half), self._position.progress_higher_derivatives(t, half)
+        if position is None or higher is None:
             return None
         i, progress = self._position.progress(t)
-        angle = np.stack([*progress, *beyond])[..., None] * self._angles[i][:, None]
-        numbers = np.concatenate([self._axes[i], self._rotations[i].reshape(-1, 9)], axis=-1)
-        return Course(np.concatenate([position, angle], axis=-1), numbers, turned_about)
+        angle = np.stack([*progress, *higher])[..., None] * self._angles[i][:, None]
+        constants = np.concatenate([self._axes[i], self._rotations[i].reshape(-1, 9)], axis=-1)
+        return MotionExpansion(np.concatenate([position, angle], axis=-1), constants, rotated_frame)
 
     def placed(self, t: Array) -> Motion:
         if self.convention is None and self._needs_order:
@@ -206,4 +206,4 @@ class Poses(Placed):
         i, (s, sdot, sddot) = self._position.progress(t)
         axis, angle = self._axes[i], self._angles[i]
         omega, alpha = (sdot * angle)[..., None] * axis, (sddot * angle)[..., None] * axis
-        return assembled(t, rodrigues(axis, s * angle) @ self._rotations[i], self._position.evaluate(t), omega, alpha)
+        return make_motion(t, rodrigues(axis, s * angle) @ self._rotations[i], self._position.evaluate(t), omega, alpha)

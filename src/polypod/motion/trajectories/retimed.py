@@ -23,9 +23,41 @@ if TYPE_CHECKING:
     from ...model import Model
 
 _SAME_LENGTH = 1e-6
-"""Relative difference between the length of a way and that of its speeds which counts as rounding."""
+"""Relative difference of lengths and of speeds that counts as rounding of the numbers in a file."""
 _INSIDE = 1e-9
 """Share of an interval next to its ends in which a length says nothing of the side of a corner it is on."""
+
+
+def interval_of(t: Array, knots: Array) -> NDArray[np.intp]:
+    """The intervals (...) between ``knots`` (n,) in which times (...) lie, the later one at a knot."""
+    return np.clip(np.searchsorted(knots, t, "right") - 1, 0, len(knots) - 2)
+
+
+def constant_jerk(
+    t: Array, times: Array, lengths: Array, speeds: Array, accelerations: Array
+) -> tuple[Array, Array, Array]:
+    """Length, speed and acceleration (...) at times (...), the jerk constant between the knots (n,)."""
+    i = interval_of(t, times)
+    past, a = t - times[i], accelerations[i]
+    jerk = (accelerations[i + 1] - a) / (times[i + 1] - times[i])
+    length = lengths[i] + past * (speeds[i] + past * (a / 2 + past * jerk / 6))
+    return length, speeds[i] + past * (a + past * jerk / 2), a + past * jerk
+
+
+def _check_constant_jerk(times: Array, lengths: Array, speeds: Array, accelerations: Array) -> None:
+    """Raise where accelerations do not lead from one speed and length to the next: the motion would jump there."""
+    step, before, after = np.diff(times), accelerations[:-1], accelerations[1:]
+    speed = speeds[:-1] + step * (before + after) / 2
+    length = lengths[:-1] + step * (speeds[:-1] + step * (2 * before + after) / 6)
+    off = np.abs(speed - speeds[1:]) > _SAME_LENGTH * speeds.max()
+    off |= np.abs(length - lengths[1:]) > _SAME_LENGTH * lengths[-1]
+    if off.any():
+        k = int(off.argmax())
+        raise InputError(
+            f"accelerations: from {times[k]:.6g} to {times[k + 1]:.6g} s they lead to {length[k]:.9g} m at "
+            f"{speed[k]:.9g} m/s, not to {lengths[k + 1]:.9g} m at {speeds[k + 1]:.9g} m/s; find them anew with "
+            "'polypod fastest'"
+        )
 
 
 class Retimed(TrajectoryKind):
@@ -61,6 +93,7 @@ class Retimed(TrajectoryKind):
         if self.times is not None:
             self._times = knots("times", self.times, len(lengths))
             self._accelerations = finite("accelerations", self.accelerations, len(lengths))
+            _check_constant_jerk(self._times, lengths, speeds, self._accelerations)
             return
         both = speeds[1:] + speeds[:-1]
         if not (both > 0).all():
@@ -103,17 +136,14 @@ class Retimed(TrajectoryKind):
 
     def _interval(self, t: Array) -> NDArray[np.intp]:
         """The intervals (...) between knots in which times (...) lie."""
-        return np.clip(np.searchsorted(self._times, t, "right") - 1, 0, len(self._times) - 2)
+        return interval_of(t, self._times)
 
     def progress(self, t: Array) -> tuple[Array, Array, Array]:
         """Length, speed and acceleration (...) along the way at times (...)."""
+        if self._accelerations is not None:
+            return constant_jerk(t, self._times, self._lengths, self._speeds, self._accelerations)
         i = self._interval(t)
         past = t - self._times[i]
-        if self._accelerations is not None:
-            a = self._accelerations[i]
-            jerk = (self._accelerations[i + 1] - a) / (self._times[i + 1] - self._times[i])
-            length = self._lengths[i] + past * (self._speeds[i] + past * (a / 2 + past * jerk / 6))
-            return length, self._speeds[i] + past * (a + past * jerk / 2), a + past * jerk
         acceleration = np.diff(self._speeds**2)[i] / (2 * np.diff(self._lengths)[i])
         length = self._lengths[i] + past * (self._speeds[i] + past * acceleration / 2)
         return length, self._speeds[i] + past * acceleration, acceleration

@@ -22,8 +22,9 @@ _STATES = 5
 _REST = np.zeros(6)
 
 
-class Rates(NamedTuple):
-    """Largest rate and largest growth [1/s] along a motion, when it grows so [s], and the rate of dry friction."""
+class ElasticSpectrum(NamedTuple):
+    """Eigenvalues of the elastic equations along a motion: largest |eigenvalue| and largest real part [1/s], the time
+    [s] of the latter, and the largest |eigenvalue| [1/s] that dry friction adds (infinite for its exact sign)."""
 
     fastest: float
     growth: float
@@ -31,8 +32,10 @@ class Rates(NamedTuple):
     friction: float
 
 
-def prescribed_motion_rates(model: Model, motion: Motion, loads: Array, elastic: Array, friction: bool) -> Rates:
-    """Rates at a few states of a motion, about the shape ``elastic`` (N,); dry friction where joints turn about."""
+def prescribed_motion_spectrum(
+    model: Model, motion: Motion, loads: Array, elastic: Array, friction: bool
+) -> ElasticSpectrum:
+    """Eigenvalues at a few states of a motion whose frame is prescribed, about the shape ``elastic`` (N,)."""
     chosen = np.unique(np.linspace(0, len(motion.time) - 1, _STATES).astype(int)).tolist()
     fastest, growth, when, dry = 0.0, -np.inf, float(motion.time[0]), 0.0
     for k in chosen:
@@ -45,18 +48,18 @@ def prescribed_motion_rates(model: Model, motion: Motion, loads: Array, elastic:
         # the law of dry friction is steepest where joints rest, and all may rest at some instant
         width = model.kernels.options.dry.law.width
         if width == 0.0:
-            return Rates(fastest, growth, when, np.inf)
+            return ElasticSpectrum(fastest, growth, when, np.inf)
         reach = 1e-3 * width / float(np.abs(model.modes.attachment_shapes).max())
         for k in chosen:
             at = motion.pose[k], _REST, motion.acceleration[k], loads[k]
             dry = max(dry, float(np.abs(_eigenvalues(model, at, elastic, reach, True)).max()))
-    return Rates(fastest, growth, when, dry)
+    return ElasticSpectrum(fastest, growth, when, dry)
 
 
 def _eigenvalues(
     model: Model, at: tuple[Array, Array, Array, Array], elastic: Array, reach: float, friction: bool
 ) -> NDArray[np.complex128]:
-    """Of the first-order system of q and qdot; d(q'') by central differences."""
+    """Eigenvalues (2N,) of the first-order system of q and qdot, linearised by central differences of q''."""
     n = len(elastic)
     pose, twist, acceleration, load = at
     states = np.concatenate([elastic, np.zeros(n)]) + reach * np.concatenate([np.eye(2 * n), -np.eye(2 * n)])
@@ -67,7 +70,7 @@ def _eigenvalues(
     return np.linalg.eigvals(np.block([[np.zeros((n, n)), np.eye(n)], [slopes]])).astype(np.complex128)
 
 
-def growth(model: Model, pose: PoseLike) -> float:
+def growth_rate(model: Model, pose: PoseLike) -> float:
     """Rate [1/s] at which a shape error grows if the frame is held exactly in a pose; not above 0 if it decays.
 
     Forces that a controller makes from what it measures are another matter.
@@ -75,7 +78,7 @@ def growth(model: Model, pose: PoseLike) -> float:
     still = np.zeros((1, 6))
     motion = Motion(np.zeros(1), np.asarray(pose_matrix(pose), dtype=np.float64)[None], still, still)
     elastic = model.static_equilibrium(motion.pose[0]).elastic
-    return prescribed_motion_rates(model, motion, still, elastic, False).growth
+    return prescribed_motion_spectrum(model, motion, still, elastic, False).growth
 
 
 def spectral_radius(model: Model, pose: PoseLike, elastic: ArrayLike) -> float:

@@ -1,4 +1,4 @@
-"""Bounds of piecewise polynomials: how fast they are at most, and their derivatives near a time."""
+"""Bounds of piecewise polynomials: of their rates everywhere, and of their fourth derivatives near a time."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from .contract import Beyond
+from .contract import HigherDerivatives
 
 _CELLS = 256
 """Cells of a piece: a rate is bounded to the change of it within half a cell."""
 
 
-def peak_of(curve: Any, breaks: Array, degree: int) -> Array:
+def polynomial_peak(curve: Any, breaks: Array, degree: int) -> Array:
     """Bounds (k,) of |xdot| of a SciPy piecewise polynomial of a ``degree`` whose pieces meet at ``breaks`` (m + 1,).
 
     No instant is farther than h/2 from the middle of a cell of length h, so that |x^(n)| is at most its largest value
@@ -23,14 +23,14 @@ def peak_of(curve: Any, breaks: Array, degree: int) -> Array:
     span = np.diff(breaks)
     middles = breaks[:-1, None] + span[:, None] * (np.arange(_CELLS) + 0.5) / _CELLS
     reach = (0.5 * span / _CELLS)[:, None]
-    bound: Array = np.zeros((len(span), 1))
+    bound: Array = np.zeros((len(span), np.size(curve(breaks[0]))))
     for order in range(degree, 0, -1):
         values = np.abs(curve(middles, order)).reshape(len(span), _CELLS, -1).max(axis=1)
         bound = values + reach * bound
     return np.asarray(bound.max(axis=0))
 
 
-def beyond_of(curve: Any, degree: int, t: Array, half: Array) -> Beyond:
+def polynomial_higher_derivatives(curve: Any, degree: int, t: Array, half: Array) -> HigherDerivatives:
     """The third derivative at times t (n,), and bounds of the fourth within t +- half: sum |x^(4+j)| h^j/j!."""
     third = np.asarray(curve(t, 3))
     shape = (-1,) + (1,) * (third.ndim - 1)
