@@ -5,6 +5,7 @@ import pytest
 
 import polypod as pp
 from polypod.analysis import bound_motion
+from polypod.analysis.certified.lines import Lines, majorant, point, solved
 from polypod.cli.overrides import with_overrides
 from polypod.cli.run import run
 from polypod.errors import InputError
@@ -178,3 +179,17 @@ def test_a_motion_of_own_coordinates(model_of):
     model = model_of("staicu")
     points = np.array([[0.0, 0, 0], [0.02, 0.01, -0.02], [0.0, 0, 0]])
     held(model, make_task(model, OwnCoordinates(path=Through(points=points, times=[0, 0.4, 1.0])), 50.0), 50_001)
+
+
+def test_a_matrix_that_may_be_singular_has_no_bounded_solution():
+    """1/A over A in [-1, 3]: u = 2 u + b has the solution -b, which is no majorant."""
+    vague = Lines(np.ones((1, 1, 1)), np.zeros((1, 1, 1)), np.full((1, 1, 1), 2.0))
+    x, sign = solved(vague, point(np.ones((1, 1))))
+    assert sign[0] == 0
+    assert np.isinf(x.rest).all()
+    size = np.random.default_rng(0).uniform(0, 1, (200, 3, 3))
+    most, sure = majorant(size, np.ones((200, 3, 1)))
+    radius = np.abs(np.linalg.eigvals(size)).max(axis=1)
+    np.testing.assert_array_equal(sure, radius < 1)
+    assert 0 < sure.sum() < 200
+    assert (most[sure] > 0).all()

@@ -136,10 +136,12 @@ def majorant(size: Array, base: Array) -> tuple[Array, NDArray[np.bool_]]:
     """u (n, k, r) > 0 with G u + b < u for G (n, k, k) and b (n, k, r), not negative, and where (n,) there is one.
 
     Where there is, G has a spectral radius below 1, and whatever is at most G times itself and b more is below u.
+    (1 - G) u = b (1 + 1e-9) has solutions for larger G too: these have negative components and prove nothing.
     """
     eye = np.eye(size.shape[1])
     sure = np.asarray(np.isfinite(size).all(axis=(1, 2)) & np.isfinite(base).all(axis=(1, 2)))
     left = np.where(sure[:, None, None], eye - size, eye)
     left = np.where((np.abs(np.linalg.det(left)) > 1e-9)[:, None, None], left, eye)
     most = np.linalg.solve(left, base) * (1 + 1e-9)
-    return np.asarray(most), np.asarray(sure & ((size @ most + base) * (1 + _SUM) < most).all(axis=(1, 2)))
+    sure &= (most > 0).all(axis=(1, 2)) & ((size @ most + base) * (1 + _SUM) < most).all(axis=(1, 2))
+    return np.asarray(most), sure
