@@ -105,7 +105,7 @@ class Space:
 
 def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
     point = np.zeros(3) if pivot is None else np.asarray(pivot, dtype=np.float64)
-    if point.shape != (3,) or not np.isfinite(point).all():
+    if not _finite(point, 3):
         raise InputError(f"pivot: a point of three finite numbers [m] in the platform frame is needed, got {pivot!r}")
     if model.robot.freedoms and point.any():
         raise InputError(
@@ -121,6 +121,12 @@ def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
             stacklevel=4,
         )
     return point
+
+
+def _finite(values: ArrayLike, count: int) -> bool:
+    """Whether there are so many numbers, all finite."""
+    numbers = np.asarray(values, dtype=np.float64)
+    return numbers.shape == (count,) and bool(np.isfinite(numbers).all())
 
 
 @dataclass(frozen=True)
@@ -151,6 +157,10 @@ class Requirements:
             raise InputError(f"max_force: positive numbers are needed, got {self.max_force!r}")
         if self.payload is not None and not (np.isfinite(self.payload[0]) and self.payload[0] >= 0):
             raise InputError(f"payload: a mass of at least 0 kg is needed, got {self.payload[0]!r}")
+        if self.payload is not None and not _finite(self.payload[1], 3):
+            raise InputError(f"payload: a point of three finite numbers [m] is needed, got {self.payload[1]!r}")
+        if self.wrench is not None and not _finite(self.wrench, 6):
+            raise InputError(f"wrench: six finite numbers [N, N m] are needed, got {self.wrench!r}")
 
     @property
     def plain(self) -> bool:
@@ -164,11 +174,15 @@ class Requirements:
 
 
 class Judged(NamedTuple):
-    """Of n poses: the smallest margin (n,), which limit has it (n,), and det J over that at home (n,)."""
+    """Of n poses: the smallest margin (n,), which limit has it (n,), and det J over that at home (n,).
+
+    ``kept`` (n,): all limits hold and the legs close, whatever the sign of det J and the further requirements.
+    """
 
     margin: Array
     binding: NDArray[np.int64]
     determinant: Array
+    kept: NDArray[np.bool_]
 
     @property
     def inside(self) -> NDArray[np.bool_]:
@@ -230,13 +244,14 @@ class Judge:
         closing = np.where(lost, np.minimum(found.closing, -1.0), found.closing)
         rows = [found.limits, closing[:, None], np.minimum(relative, 1.0)[:, None]]
         rows = [np.where(np.isnan(row), 1.0, row) for row in rows]
+        kept = np.concatenate(rows[:2], axis=1).min(axis=1) >= 0
         if not self.asked.plain:
             rows += self._more(poses, np.concatenate(rows, axis=1).min(axis=1) >= 0)
         every = np.concatenate(rows, axis=1)
         smallest = every.min(axis=1)
         # of limits that bind together in symmetric poses the first, whatever their rounding
         binding = (every <= smallest[:, None] + _TOGETHER).argmax(axis=1)
-        return Judged(smallest, binding, relative)
+        return Judged(smallest, binding, relative, kept)
 
     def _more(self, poses: Array, inside: NDArray[np.bool_]) -> list[Array]:
         """Margins of what takes longer, asked where all else holds (1 elsewhere)."""
