@@ -55,11 +55,7 @@ def prepared(
     Forces are taken ``delay`` [s] later than coordinates, if a drive reports them late.
     """
     if delay:
-        span = float(log.time[-1] - log.time[0])
-        if not abs(delay) < 0.5 * span:
-            raise InputError(f"delay: less than half of the log's {span:.4g} s is needed, got {delay:g} s")
-        late = np.stack([np.interp(log.time + delay, log.time, column) for column in log.force.T], axis=1)
-        log = replace(log, force=late)
+        log = _shifted(log, delay)
     smooth = smoothed(log, spacing)
     motion, lost = _motion(model, log, smooth)
     notes = []
@@ -91,6 +87,21 @@ def prepared(
     if check:
         notes += _check(model, log, smooth, motion, force, good & ~lost[:, None])
     return Prepared(log.noted(*notes), smooth, motion, force, good & ~slow)
+
+
+def _shifted(log: Log, delay: float) -> Log:
+    """A log with the forces that were recorded ``delay`` [s] later, interpolated, and their marks.
+
+    A force is good if both samples it is interpolated between are, in one stretch of the log.
+    """
+    span = float(log.time[-1] - log.time[0])
+    if not abs(delay) < 0.5 * span:
+        raise InputError(f"delay: less than half of the log's {span:.4g} s is needed, got {delay:g} s")
+    at = log.time + delay
+    force = np.stack([np.interp(at, log.time, column) for column in log.force.T], axis=1)
+    after = np.clip(np.searchsorted(log.time, at), 1, len(at) - 1)
+    recorded = (at >= log.time[0]) & (at <= log.time[-1]) & ~np.isin(after, log.starts)
+    return replace(log, force=force, good=log.good[after - 1] & log.good[after] & recorded[:, None])
 
 
 def refined(model: Model, run: Prepared, step: Array) -> Prepared:
