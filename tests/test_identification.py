@@ -16,7 +16,7 @@ import polypod as pp
 from polypod.description import Body
 from polypod.errors import InputError
 from polypod.files.unit_slips import suspicious_numbers
-from polypod.identification import LinearModel, Log, excite, identify, read_log, rows, save_log, simulated_log
+from polypod.identification import LinearModel, Log, excite, identify, read_log, rows, save_log, simulated_log, solution
 from polypod.identification.base import base_parameters
 from polypod.identification.changes import changes_of
 from polypod.identification.cones import cones, inside
@@ -437,6 +437,24 @@ def test_clocks_that_do_not_match_are_found() -> None:
     assert "clocks run at different rates" in " ".join(identify(five_bar(), [replace(own, force=drifting)]).notes)
     mended = identify(five_bar(), [late], delay=stated)
     assert mended.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.3)
+
+
+def test_a_delay_moves_the_marks_of_forces_too() -> None:
+    """Missing forces are not used where they were recorded late, and forces past the end are not made up."""
+    late, own = 100, log(0)
+    force = own.force.copy()
+    force[300:320, 0] = np.nan
+    run = prepared(five_bar(), checked(replace(own, force=force)), delay=late / 500, check=False)
+    rows = run.smooth.rows
+    assert np.isfinite(run.force[run.good]).all()
+    assert not run.good[(rows >= 300 - late) & (rows < 320 - late), 0].any()
+    assert run.good[(rows >= 300) & (rows < 320), 0].any()
+    assert not run.good[rows > len(own.time) - late].any()
+
+
+def test_rounds_that_do_not_converge_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solution, "ROUNDS", 1)
+    assert "1 rounds were too few" in " ".join(identify(five_bar(), [log(0)]).notes)
 
 
 @pytest.mark.long

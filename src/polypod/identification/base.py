@@ -112,13 +112,14 @@ def base_parameters(
     linear = model if isinstance(model, LinearModel) else LinearModel(model, same_legs=same_legs, friction=friction)
     motion = random_motion(linear.model, states, seed)
     rows = linear.slopes(motion, linear.values)
-    rows = rows[np.isfinite(rows).all(axis=(1, 2))].reshape(-1, len(linear.numbers))
-    if len(rows) < 2 * len(linear.numbers):
+    rows = rows[np.isfinite(rows).all(axis=(1, 2))]
+    reached, needed = len(rows), -(-2 * len(linear.numbers) // len(linear.model.actuators))
+    if reached < needed:
         raise InputError(
-            f"robot: {linear.robot.name!r} reaches only {len(rows)} of {states} random states around home; more than "
-            f"{len(linear.numbers)} are needed"
+            f"robot: {linear.robot.name!r} reaches only {reached} of {states} random states around home; {needed} are "
+            f"needed for its {len(linear.numbers)} numbers"
         )
-    return base_of_rows(rows, linear.numbers)
+    return base_of_rows(rows.reshape(-1, len(linear.numbers)), linear.numbers)
 
 
 def base_of_rows(rows: Array, numbers: tuple[LinearNumber, ...]) -> BaseParameters:
@@ -158,12 +159,10 @@ def _first_independent(r: Array, rank: int) -> list[int]:
     """The first columns that are independent of those before, by Gram-Schmidt; ``rank`` of them."""
     basis = np.zeros((r.shape[0], 0))
     found: list[int] = []
-    left = []
     for k in range(r.shape[1]):
         rest = r[:, k] - basis @ (basis.T @ r[:, k])
         rest = rest - basis @ (basis.T @ rest)
         size = float(np.linalg.norm(rest))
-        left.append(size)
         if size > 1e-7 and len(found) < rank:
             found.append(k)
             basis = np.column_stack([basis, rest / size])

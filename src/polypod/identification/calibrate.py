@@ -95,6 +95,7 @@ def check_uncertainty(model: Model, uncertainty: float) -> None:
 class _Solver:
     def __init__(self, geometry: Geometry, data: Measurements, uncertainty: float, robust: bool) -> None:
         self.geometry, self.data, self.robust = geometry, data, robust
+        self.notes: list[str] = []
         self.sigma = np.full(geometry.count, uncertainty)
         self.guess = self._start()
         n, c = data.values.shape
@@ -170,6 +171,11 @@ class _Solver:
             before = now
             if not judged and (ended or now[0] < 1e-3 * np.sqrt(np.diag(covariance)).max()):
                 judged, before = True, (np.inf, np.inf)
+        else:
+            self.notes.append(
+                f"{ROUNDS} rounds were too few: numbers last moved by up to {now[0]:.2g} m or rad; intervals may be "
+                "too narrow"
+            )
         return moved, covariance, base, tool, residual, weight, noise
 
     def _step(self, rows: Array, side: Array, moved: Array) -> tuple[Array, Array]:
@@ -248,7 +254,7 @@ class _Solver:
                 "the points and lengths that may change: numbers= in Python, --numbers on the command line"
             ) from None
         rows = (weight == 0.0).any(axis=1)
-        notes = []
+        notes = self.notes.copy()
         if rows.any():
             notes.append(f"{int(rows.sum())} measurements stand out and do not count: rows "
                          f"{', '.join(map(str, np.flatnonzero(rows)[:8]))}")  # fmt: skip

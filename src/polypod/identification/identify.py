@@ -31,7 +31,6 @@ from .solution import solved
 if TYPE_CHECKING:
     import xarray as xr
 
-Source = "str | Path | xr.Dataset | Log"
 WORSE = 1.05
 """Errors of held-out forces that grow by this factor are no chance."""
 CORRELATED = 3.0

@@ -74,6 +74,11 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
             break
         marked += fresh
         goods = [g & ~m for g, m in zip(goods, marks, strict=True)]
+    else:
+        notes.append(
+            f"{ROUNDS} rounds were too few: base parameters last moved by {moved:.2g} of their standard uncertainty, "
+            f"with {fresh} new outliers; intervals may be too narrow"
+        )
     if marked:
         notes.append(f"{marked} outliers of forces (beyond 6 times the usual residual): not used")
     if not all(g.any() for g in goods):
