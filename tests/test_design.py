@@ -10,9 +10,11 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import polypod as pp
 from command_line import polypod
@@ -166,6 +168,22 @@ def test_limits_bind_by_name_and_are_counted(swept):
     assert counts["peak force"] == ((force > 1).sum(), ((force > 1) & (stroke <= 1)).sum())
     assert counts["stroke"] == ((stroke > 1).sum(), ((stroke > 1) & (force <= 1)).sum())
     assert 0 < swept.feasible.values.sum() < swept.sizes["design"] == 20
+
+
+def test_a_limit_of_an_unknown_quantity_is_not_kept():
+    """A volume that nothing bounds is not a number: no answer about its limit, as for an optimisation."""
+    motions = ("design", "motion")
+    result = xr.Dataset(
+        {
+            "peak_force": (motions, [[50.0], [50.0], [np.nan]]),
+            "workspace_volume": (motions, [[2.0], [np.nan], [np.nan]]),
+            "reason": (motions, np.array([[0], [0], [2]], dtype=np.int8)),
+        }
+    )
+    found = judged(result, SimpleNamespace(limits={"peak force": 100.0, "workspace volume": 1.0}))
+    assert found.feasible.values.tolist() == [True, False, False]
+    assert found.binding.values.tolist() == ["peak force", "workspace volume", "out of reach or singular"]
+    assert killed(found) == {"out of reach or singular": (1, 1), "peak force": (0, 0), "workspace volume": (1, 1)}
 
 
 @pytest.mark.parametrize("method", ["latin", "sobol"])

@@ -180,7 +180,9 @@ def _polished(problem: _Problem, start: Array, reached: float) -> Array:
         return problem.low + np.clip(z, 0.0, 1.0) * span
 
     def slopes(z: Array) -> dict[str, Array]:
-        return known.setdefault(z.tobytes(), gradients(evaluator, at(z)))
+        if z.tobytes() not in known:
+            known[z.tobytes()] = gradients(evaluator, at(z))
+        return known[z.tobytes()]
 
     def limit_slopes(z: Array) -> Array:
         found, values = slopes(z), problem.quantities(at(z)[None])

@@ -16,8 +16,6 @@ from .sensitivity import Indices
 if TYPE_CHECKING:
     import xarray as xr
 
-    Array = Array
-
 
 def design_table(result: xr.Dataset, evaluator: Evaluator) -> Table:
     """Every design: varied numbers, quantities of the worst motion, whether it keeps the limits, which binds it."""
