@@ -291,3 +291,5 @@ def test_bad_input(model_of: ModelOf) -> None:
         linearise(model, wrench=np.full(6, np.nan))
     with pytest.raises(InputError, match="stiffness"):
         natural_modes(model, stiffness=-1.0)
+    with pytest.raises(InputError, match="one stiffness or 6 are needed"):
+        natural_modes(model, stiffness=[1e6] * 5)

@@ -104,7 +104,7 @@ def natural_modes(
     """
     system = System(model, False)
     count = len(system.actuators)
-    springs = np.broadcast_to(np.asarray(stiffness, dtype=np.float64), (count,))
+    springs = one_or_each("stiffness", stiffness, count)
     if not (np.isfinite(springs).all() and (springs >= 0).all()):
         raise InputError(f"stiffness: numbers of at least 0 N/m are needed, got {springs.tolist()}")
     states, shape = _states(system, pose, None, None, wrench, None, None)
@@ -115,6 +115,14 @@ def natural_modes(
     mass = system.mass_matrix(states.pose, states.elastic)
     modes = modes_of(-mass @ closed, mass)
     return NaturalModes(*(part.reshape(*shape, *part.shape[1:]) for part in modes))
+
+
+def one_or_each(name: str, given: ArrayLike, count: int) -> Array:
+    """Stiffnesses (count,) of all actuators from one for all or one for each."""
+    try:
+        return np.broadcast_to(np.asarray(given, dtype=np.float64), (count,))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: one stiffness or {count} are needed, got {given!r}") from error
 
 
 def load_stiffness(model: Model, pose: Array, wrench: Array) -> Array:

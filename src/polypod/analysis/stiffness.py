@@ -19,7 +19,7 @@ from ..mechanism.closing import closed
 from ..model import Model
 from ..model.arguments import Argument, PoseLike, batch, first_not_finite
 from ..model.checks import exact_poses
-from .linear import NaturalModes, load_stiffness, modes_of
+from .linear import NaturalModes, load_stiffness, modes_of, one_or_each
 
 _ROUNDING = 1e-13
 """Part of the platform's size, or of 1, below which the motion for a unit rate is rounding."""
@@ -201,10 +201,7 @@ def _drives(model: Model, drive: ArrayLike | None) -> Array:
                 "actuated joint), or pass drive="
             )
         return np.zeros((1, n))
-    try:
-        values = np.broadcast_to(np.asarray(drive, dtype=np.float64), (n,))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"drive: one stiffness or {n} are needed, got {drive!r}") from error
+    values = one_or_each("drive", drive, n)
     if not (np.isfinite(values).all() and (values > 0).all()):
         raise InputError(f"drive: stiffnesses above 0 N/m are needed, got {values.tolist()}")
     return np.ascontiguousarray(1 / values[None])
