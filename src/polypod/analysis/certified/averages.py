@@ -23,10 +23,8 @@ less than that of a normal number.
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from math import exp, pi, sqrt
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -34,6 +32,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
+from ..fingerprint import fingerprint
 from .columns import NUMBERS
 
 _SLACK = 1e-12
@@ -59,8 +58,8 @@ def averages(functions: Array, low: Array, high: Array) -> Averages:
 
 @cache
 def _kernel(count: int) -> Kernel:
-    code = Path(__file__).read_bytes()
-    return Kernel(lambda: _expression(count), hashlib.sha256(f"averages {count}".encode() + code).digest())
+    code = fingerprint("analysis/certified/averages.py", "analysis/certified/columns.py")
+    return Kernel(lambda: _expression(count), f"averages {count} {code}".encode())
 
 
 class _Line(NamedTuple):

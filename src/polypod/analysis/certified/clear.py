@@ -63,7 +63,6 @@ class _Test:
         chart: Chart = "about" if space.full else "coordinates"
         self.rows = Rows(space, "about") if on_struts(space) else None
         self.enclosure = None if self.rows else enclosure_of(space, chart)
-        self.sign = space.sign
 
     def __call__(self, boxes: Boxes) -> NDArray[np.bool_]:
         poses = np.repeat(self.pose[None], len(boxes.low), axis=0)

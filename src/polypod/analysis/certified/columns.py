@@ -14,9 +14,7 @@ third, of cones by the change of the slopes over the box in interval arithmetic.
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -25,9 +23,10 @@ import numpy as np
 from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
+from ..fingerprint import fingerprint
 from ..workspace.space import Space
 from .intervals import Interval, enclosed
-from .legs import LEG, WIDENED, intervals_of, leg_at, leg_numbers, on_struts, struts
+from .legs import LEG, SOURCES, WIDENED, intervals_of, leg_at, leg_numbers, on_struts, struts
 
 NUMBERS = 13
 """Of a function: ends of its mean and f(m) for the volume's lower bound, the same three for the upper bound, slopes
@@ -73,9 +72,8 @@ class Columns:
 
 @cache
 def _kernel(with_cones: bool) -> Kernel:
-    here = Path(__file__).parent
-    code = b"".join((here / name).read_bytes() for name in ("columns.py", "legs.py", "intervals.py", "displaced.py"))
-    return Kernel(lambda: _expression(with_cones), hashlib.sha256(f"columns {with_cones}".encode() + code).digest())
+    code = fingerprint("analysis/certified/columns.py", *SOURCES)
+    return Kernel(lambda: _expression(with_cones), f"columns {with_cones} {code}".encode())
 
 
 def _expression(with_cones: bool) -> Expression:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -17,6 +15,7 @@ from ...legs.contract import SMALLEST_MARGIN
 from ...mechanism import Mechanism
 from ...model import Model
 from ...symbols.graph import Graph
+from ..fingerprint import fingerprint
 from ..workspace.quantities import Quantities, scaled_jacobian
 from ..workspace.space import Space
 from .displaced import about, displaced
@@ -26,6 +25,12 @@ from .matrices import middle_of, regular_sign
 from .rows import Rows
 from .verdict import Truth, Verdict, in_ranges
 
+_SOURCES = (
+    "analysis/certified/enclosure.py",
+    "analysis/certified/displaced.py",
+    "analysis/certified/intervals.py",
+    "analysis/workspace/quantities.py",
+)
 _FEW = 3
 """Freedoms up to which the Jacobian's numbers are also bounded by their slopes."""
 
@@ -118,7 +123,7 @@ class Enclosure:
 
 def _kernel(model: Model, chart: Chart) -> Kernel:
     kernels = model.kernels
-    recipe = kernels.recipe(f"enclosure {chart} {_digest()} {model.robot.freedoms!r}")
+    recipe = kernels.recipe(f"enclosure {chart} {fingerprint(*_SOURCES)} {model.robot.freedoms!r}")
     return kernels.shared(partial(_expression, kernels.mechanism, chart), recipe)
 
 
@@ -173,15 +178,3 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
 
 def _ends(parts: list[Interval]) -> tuple[list[ca.SX], list[ca.SX]]:
     return [part.low for part in parts], [part.high for part in parts]
-
-
-def _digest() -> str:
-    """Fingerprint of the code here that makes graphs."""
-    here = Path(__file__).parent
-    files = [
-        here / "enclosure.py",
-        here / "displaced.py",
-        here / "intervals.py",
-        here.parent / "workspace" / "quantities.py",
-    ]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

@@ -6,10 +6,8 @@ form, both zero at home. E are the constraints of the legs and the equations tha
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -23,9 +21,12 @@ from ...model import Model
 from ...platforms import ConstrainedState
 from ...platforms.contract import tip_map
 from ...symbols.graph import Graph
+from ..fingerprint import fingerprint
 from .affine import Affine, modelled
 from .displaced import about, displaced, followed, with_twists
 from .legs import Chart
+
+_SOURCES = "analysis/certified/equations.py", "analysis/certified/displaced.py", "analysis/certified/affine.py"
 
 
 class Followed(NamedTuple):
@@ -219,13 +220,5 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
 
 def _shared(model: Model, chart: Chart, name: str, build: Callable[[Mechanism, Chart], Expression]) -> Kernel:
     kernels = model.kernels
-    recipe = kernels.recipe(f"{name} of what follows {chart} {_digest()} {model.robot.freedoms!r}")
+    recipe = kernels.recipe(f"{name} of what follows {chart} {fingerprint(*_SOURCES)} {model.robot.freedoms!r}")
     return kernels.shared(partial(build, kernels.mechanism, chart), recipe)
-
-
-def _digest() -> str:
-    """Fingerprint of the code here that makes graphs."""
-    here = Path(__file__).parent
-    return hashlib.sha256(
-        b"".join((here / name).read_bytes() for name in ("equations.py", "displaced.py", "affine.py"))
-    ).hexdigest()

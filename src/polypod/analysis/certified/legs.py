@@ -16,6 +16,14 @@ from .displaced import turned
 from .intervals import Interval
 
 Chart = Literal["coordinates", "about"]
+SOURCES = (
+    "analysis/certified/legs.py",
+    "analysis/certified/intervals.py",
+    "analysis/certified/displaced.py",
+    "platforms/motion.py",
+    "symbols",
+)
+"""Code that graphs of these legs are made by."""
 LEG = 23
 """Numbers of a leg."""
 WIDENED = 1e-11

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -14,9 +12,10 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
+from ..fingerprint import fingerprint
 from ..workspace.space import Space
 from .intervals import Interval, enclosed
-from .legs import LEG, WIDENED, Chart, intervals_of, leg_at, leg_numbers
+from .legs import LEG, SOURCES, WIDENED, Chart, intervals_of, leg_at, leg_numbers
 from .matrices import middle_of, regular_sign
 
 Truth = NDArray[np.bool_]
@@ -67,10 +66,8 @@ class Rows:
 
 @cache
 def _kernel(chart: Chart) -> Kernel:
-    here = Path(__file__).parent
-    names = ("rows.py", "legs.py", "intervals.py", "displaced.py")
-    code = b"".join((here / name).read_bytes() for name in names)
-    return Kernel(lambda: _expression(chart), hashlib.sha256(f"rows {chart}".encode() + code).digest())
+    code = fingerprint("analysis/certified/rows.py", *SOURCES)
+    return Kernel(lambda: _expression(chart), f"rows {chart} {code}".encode())
 
 
 def _expression(chart: Chart) -> Expression:
