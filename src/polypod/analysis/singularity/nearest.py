@@ -15,6 +15,7 @@ from ...model import Model
 from ..certified.clear import clear_distance
 from ..workspace.compiled import margins
 from ..workspace.space import Space
+from .at import one_pose
 
 _DIRECTIONS, _STEPS, _LOOKED_AT, _STARTS = 300, 80, 60, 12
 _ZERO = 1e-6
@@ -62,7 +63,7 @@ def nearest_singularity(
             f"singularity: {model.robot.name!r} has more actuators than freedoms: its det J has no sign; look "
             "at model.conditioning"
         )
-    given = model.robot.home.matrix if pose is None else np.asarray(pose, dtype=np.float64)
+    given = one_pose(model, pose)
     far = 2 * space.scale if reach is None else float(reach)
     if not far > 0:
         raise InputError(f"reach: more than 0 m is needed, got {reach!r}")
