@@ -16,7 +16,7 @@ from polypod.analysis import certified_box, certified_volume, certify_motion
 from polypod.analysis.certified import Enclosure
 from polypod.analysis.certified.averages import _Difference, averages
 from polypod.analysis.certified.columns import Columns
-from polypod.analysis.certified.intervals import Interval, enclosed
+from polypod.analysis.certified.intervals import Interval, evaluate_intervals
 from polypod.analysis.certified.legs import LEG, leg_at, leg_numbers
 from polypod.analysis.certified.matrices import middle_of, regular_sign
 from polypod.analysis.certified.mirror import mirrored
@@ -34,7 +34,7 @@ def bounds(function, low, high):
     """Ends of f(x, y) over a box, by CasADi's interpreter."""
     graph = Graph.of(function)
     a, b = ca.SX.sym("a", 2), ca.SX.sym("b", 2)
-    ((enclosure,),) = enclosed(graph, [[Interval(a[0], b[0]), Interval(a[1], b[1])]])
+    ((enclosure,),) = evaluate_intervals(graph, [[Interval(a[0], b[0]), Interval(a[1], b[1])]])
     ends = ca.Function("ends", [a, b], [enclosure.low, enclosure.high])
     return [float(end) for end in ends(low, high)]
 

@@ -3,7 +3,7 @@
 Every operation of the function's graph becomes operations on such models. What depends on the same t_j cancels as it
 should, so that bounds are off by second order only, where plain intervals lose a part of the box's size at each step.
 
-Numbers are symbols, for functions that are compiled, or arrays, for graphs that are gone through once (``numeric``).
+Numbers are symbols, for functions that are compiled, or arrays, for graphs that are evaluated once.
 """
 
 from __future__ import annotations
@@ -58,22 +58,8 @@ class Affine:
         size = sum(abs(slope) for slope in slopes)
         return Affine(middle, slopes, rest, (size + rest) * (1 + 8 * _UNIT))
 
-    @property
-    def most(self) -> Number:
-        """A bound of the size of the value."""
-        return (abs(self.middle) + self.spread) * (1 + 2 * _UNIT)
 
-    def __add__(self, other: Affine) -> Affine:
-        return _sum(self, other)
-
-    def __sub__(self, other: Affine) -> Affine:
-        return _difference(self, other)
-
-    def __mul__(self, other: Affine) -> Affine:
-        return _product(self, other)
-
-
-def modelled(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affine]]:
+def evaluate_affine(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affine]]:
     """Models of the graph's outputs for models of its inputs, all over the same t; arrays or symbols."""
     first = inputs[0][0]
     number: Callable[[float], Number] = ca.SX if isinstance(first.middle, ca.SX) else np.float64

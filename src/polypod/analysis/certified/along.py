@@ -24,7 +24,7 @@ from ...motion.wrench import Wrench
 from ...platforms.motion import frame_of, pose_of
 from ...symbols.expression import Port
 from ...symbols.graph import Graph
-from .affine import Affine, modelled
+from .affine import Affine, evaluate_affine
 from .displaced import displaced, with_twists
 from .follow import Follow
 from .lines import Lines, solved
@@ -163,7 +163,7 @@ class Along:
         parts = ca.cse([ca.densify(part) for part in (at, twist, acceleration)])
         graph = Graph.of(ca.Function("motion", [c, cdot, cddot, numbers], parts))
         fixed = [Affine.exact(column, (0.0,), _DIGITS * np.abs(column)) for column in course.numbers.T]
-        pose, *others = modelled(graph, [*orders, fixed])
+        pose, *others = evaluate_affine(graph, [*orders, fixed])
         return [pose, *others, *self._wrench(wrench, pushed, pose)]
 
     def _wrench(self, wrench: Wrench | None, components: list[Affine], pose: list[Affine]) -> list[list[Affine]]:
@@ -172,14 +172,14 @@ class Along:
             return [components]
         given, at = ca.SX.sym("components", 6), ca.SX.sym("pose", 16)
         graph = Graph.of(ca.Function("wrench", [given, at], [wrench.in_symbols(given, frame_of(at).axes)]))
-        return modelled(graph, [components, pose])
+        return evaluate_affine(graph, [components, pose])
 
     def _directions(self, motion: list[list[Affine]]) -> list[Affine]:
         """Directions of rates: none has a component above 1; of the usual laws that of one number grows with it."""
         none: list[Affine] = []
         found, width = [], self._width
         for rate, one, alone in zip(
-            *modelled(self._rates, [*motion, none, none, self._numbers]), self._alone, strict=True
+            *evaluate_affine(self._rates, [*motion, none, none, self._numbers]), self._alone, strict=True
         ):
             ends = one.middle - one.spread, one.middle + one.spread
             if alone:
@@ -197,10 +197,10 @@ class Along:
         """Loads of dry friction."""
         if self._loads is None:
             return []
-        return self._loads.found(modelled(self._reactions, [*motion, [], directions, self._numbers]))
+        return self._loads.found(evaluate_affine(self._reactions, [*motion, [], directions, self._numbers]))
 
     def _bounds(self, count: int, given: list[list[Affine]]) -> Bounds:
-        parts = [Lines.stacked(part) for part in modelled(self._rest, given)]
+        parts = [Lines.stacked(part) for part in evaluate_affine(self._rest, given)]
         # what no pose changes, such as the J of a gantry, is one row for all intervals
         matrix, need, driven, q, qdot, qddot, values, margins = (part.repeated(count) for part in parts)
         n, m = self._shape

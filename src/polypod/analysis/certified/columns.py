@@ -25,7 +25,7 @@ from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
 from ..fingerprint import fingerprint
 from ..workspace.space import Space
-from .intervals import Interval, enclosed
+from .intervals import Interval, evaluate_intervals
 from .legs import LEG, SOURCES, WIDENED, intervals_of, leg_at, leg_numbers, on_struts, struts
 
 NUMBERS = 13
@@ -91,8 +91,8 @@ def _expression(with_cones: bool) -> Expression:
         outputs = [ca.vertcat(*smooth), slopes, ca.vertcat(v, *cones[0].checks, *cones[1].checks)]
         graph = Graph.of(ca.Function("leg", [u, numbers, axes], ca.cse([ca.densify(part) for part in outputs])))
         fixed = [Interval(home[k], home[k]) for k in range(16)]
-        _, sloped, checked = enclosed(graph, [box, intervals_of(leg), fixed])
-        (centred,) = enclosed(graph.only([0]), [[Interval(c, c) for c in middle], intervals_of(leg), fixed])
+        _, sloped, checked = evaluate_intervals(graph, [box, intervals_of(leg), fixed])
+        (centred,) = evaluate_intervals(graph.only([0]), [[Interval(c, c) for c in middle], intervals_of(leg), fixed])
         bounds = [_sloped(centred[k], sloped[5 * k : 5 * k + 5], half) for k in range(6)]
         rows += _cone_rows(bounds[:3], checked[0], checked[1:6], leg[21], ends)
         rows += _cone_rows(bounds[3:], checked[0], checked[6:11], leg[22], ends)

@@ -19,7 +19,7 @@ from ..fingerprint import fingerprint
 from ..workspace.quantities import Quantities, scaled_jacobian
 from ..workspace.space import Space
 from .displaced import about, displaced
-from .intervals import Interval, enclosed, mean_value, outward, within
+from .intervals import Interval, evaluate_intervals, mean_value, outward, within
 from .legs import Chart, on_struts
 from .matrices import middle_of, regular_sign
 from .rows import Rows
@@ -156,12 +156,12 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
     box = [Interval(low[k], high[k]) for k in range(m)]
     rest = [[Interval(symbols[k], symbols[k]) for k in range(symbols.numel())] for symbols in given[1:]]
     roots: list[ca.SX] = []
-    bounds, sloped, _, _, leaning = enclosed(graph, [box, *rest], roots)
+    bounds, sloped, _, _, leaning = evaluate_intervals(graph, [box, *rest], roots)
     real = ca.SX(1)
     for root in roots:
         real = ca.fmin(real, root)
     middle = [0.5 * (b.low + b.high) for b in box]
-    centred, upright = enclosed(graph.only([2, 3]), [[Interval(c, c) for c in middle], *rest])
+    centred, upright = evaluate_intervals(graph.only([2, 3]), [[Interval(c, c) for c in middle], *rest])
     ways = [outward(b.low - c, b.high - c) for b, c in zip(box, middle, strict=True)]
     for row, k in enumerate(ranged):
         bounds[k] = within(bounds[k], mean_value(centred[row], sloped[m * row : m * row + m], ways))

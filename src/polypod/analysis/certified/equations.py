@@ -22,7 +22,7 @@ from ...platforms import ConstrainedState
 from ...platforms.contract import tip_map
 from ...symbols.graph import Graph
 from ..fingerprint import fingerprint
-from .affine import Affine, modelled
+from .affine import Affine, evaluate_affine
 from .displaced import about, displaced, followed, with_twists
 from .legs import Chart
 
@@ -205,8 +205,8 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
     line = [Affine.exact(s.y[i], tuple(swing[i, j] for j in range(m))) for i in range(k)]
     wide = [Affine.exact(s.y[i], tuple(swing[i, j] for j in range(m)), reach[i]) for i in range(k)]
     rest = [[Affine.exact(of[i], none) for i in range(of.numel())] for of in (s.pose, s.fixed, s.numbers)]
-    (equations,) = modelled(graph.only([0]), [[*own, *line], *rest])
-    (found,) = modelled(graph.only([1]), [[*own, *wide], *rest])
+    (equations,) = evaluate_affine(graph.only([0]), [[*own, *line], *rest])
+    (found,) = evaluate_affine(graph.only([1]), [[*own, *wide], *rest])
     models = [*equations, *found]
     slopes = ca.SX(ca.vertcat(*[ca.horzcat(*model.slopes) for model in models]))
     outputs = (

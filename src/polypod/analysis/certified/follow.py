@@ -16,7 +16,7 @@ from ...errors import InputError
 from ...model import Model
 from ...platforms import ConstrainedState
 from ...symbols.graph import Graph
-from .affine import Affine, modelled
+from .affine import Affine, evaluate_affine
 from .displaced import followed
 from .equations import Symbols, symbols_of
 from .lines import Lines, point, solved
@@ -58,14 +58,14 @@ class Follow:
         by_x, by_y = self._by([*x, *y])
         rate = solved(by_y, -by_x.times(Lines.stacked(xdot)))[0]
         vdot = [*xdot, *rate.affine]
-        (turning,) = modelled(self._turning, [[*x, *y], vdot, self._numbers])
+        (turning,) = evaluate_affine(self._turning, [[*x, *y], vdot, self._numbers])
         right = by_x.times(Lines.stacked(xddot)) + Lines.stacked(turning)
         vddot = [*xddot, *solved(by_y, -right)[0].affine]
-        return modelled(self._moved, [[*x, *y], vdot, vddot, self._numbers])
+        return evaluate_affine(self._moved, [[*x, *y], vdot, vddot, self._numbers])
 
     def _by(self, v: list[Affine]) -> tuple[Lines, Lines]:
         """Slopes of E by x and by y."""
-        by_x, by_y = (Lines.stacked(part) for part in modelled(self._slopes, [v, self._numbers]))
+        by_x, by_y = (Lines.stacked(part) for part in evaluate_affine(self._slopes, [v, self._numbers]))
         return by_x.reshape(self._k, self._m), by_y.reshape(self._k, self._k)
 
     def _found(self, x: list[Affine], poses: Array) -> list[Affine]:
@@ -75,14 +75,14 @@ class Follow:
         at = [Affine.exact(one.middle, (0.0,)) for one in x]
         for _ in range(2):  # what is known of the pose is exact but for rounding
             y0 = [Affine.exact(start[:, k], (0.0,)) for k in range(self._k)]
-            (off,) = modelled(self._equations, [[*at, *y0], self._numbers])
+            (off,) = evaluate_affine(self._equations, [[*at, *y0], self._numbers])
             by_x, by_y = self._by([*at, *y0])
             inverse = _inverse(by_y.middle)
             start = start - (inverse @ Lines.stacked(off).middle[..., None])[..., 0]
         slope = np.stack([np.broadcast_to(one.slopes[0], len(start)) for one in x], axis=-1)
         swing = -(inverse @ by_x.middle @ slope[..., None])[..., 0]
         line = [Affine.exact(start[:, k], (swing[:, k],)) for k in range(self._k)]
-        (off,) = modelled(self._equations, [[*x, *line], self._numbers])
+        (off,) = evaluate_affine(self._equations, [[*x, *line], self._numbers])
         base = point(inverse).times(Lines.stacked(off)).most
         reach = 2.0 * base + 1e-12
         for _ in range(_TRIES):

@@ -37,7 +37,7 @@ class Interval(NamedTuple):
         return bool(ca.is_equal(self.low, self.high, 0))
 
 
-def enclosed(
+def evaluate_intervals(
     graph: Graph, inputs: list[list[Interval]], under_roots: list[ca.SX] | None = None
 ) -> list[list[Interval]]:
     """Intervals that hold the graph's outputs for all inputs within intervals.

@@ -18,7 +18,7 @@ from ...mechanism import Mechanism
 from ...platforms import Inputs, PlatformState
 from ...symbols.graph import Graph
 from ...symbols.vectors import norm
-from .affine import Affine, modelled
+from .affine import Affine, evaluate_affine
 from .lines import Lines, majorant, solved
 
 _ROUNDS = 8
@@ -89,7 +89,7 @@ class LoadedJoints:
         return Lines(*before, reach).affine
 
     def _sizes_of(self, reactions: Lines) -> list[Affine]:
-        return modelled(self._sizes, [reactions.affine])[0]
+        return evaluate_affine(self._sizes, [reactions.affine])[0]
 
     def _by_loads(self, slopes: Array) -> Array:
         """Bounds (n, k, k) of the slopes of loads by loads, from those (n, parts, k) of reactions."""

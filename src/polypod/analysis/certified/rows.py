@@ -14,7 +14,7 @@ from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
 from ..fingerprint import fingerprint
 from ..workspace.space import Space
-from .intervals import Interval, enclosed
+from .intervals import Interval, evaluate_intervals
 from .legs import LEG, SOURCES, WIDENED, Chart, intervals_of, leg_at, leg_numbers
 from .matrices import middle_of, regular_sign
 
@@ -87,8 +87,8 @@ def _expression(chart: Chart) -> Expression:
     box = [Interval(low[k], high[k]) for k in range(6)]
     fixed = [Interval(home[k], home[k]) for k in range(16)]
     middle = [Interval(c, c) for c in (0.5 * (b.low + b.high) for b in box)]
-    (centre,) = enclosed(graph.only([0]), [middle, intervals_of(leg), fixed])
-    _, slopes = enclosed(graph, [box, intervals_of(leg), fixed])
+    (centre,) = evaluate_intervals(graph.only([0]), [middle, intervals_of(leg), fixed])
+    _, slopes = evaluate_intervals(graph, [box, intervals_of(leg), fixed])
     outputs = [
         port(f"{name}_{end}", ca.vertcat(*[getattr(part, end) for part in parts]))
         for name, parts, end in (
