@@ -26,7 +26,7 @@ def test_values_of_points_lie_within_the_model(name):
     c, h, r = (ca.SX.sym(n, 2) for n in "chr")
     own = [Affine.exact(c[k], tuple(h[k] if k == j else ca.SX(0) for j in range(2)), r[k]) for k in range(2)]
     ((bounds,),) = evaluate_affine(graph, [own])
-    model = ca.Function("model", [c, h, r], [bounds.middle, ca.horzcat(*bounds.slopes), bounds.rest])
+    model = ca.Function("model", [c, h, r], [bounds.middle, ca.horzcat(*bounds.slopes), bounds.remainder])
     function = ca.Function("f", [X], [FUNCTIONS[name]]).map(60)
     rng = np.random.default_rng(1)
     known = 0

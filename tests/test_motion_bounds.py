@@ -186,7 +186,7 @@ def test_a_matrix_that_may_be_singular_has_no_bounded_solution():
     vague = Lines(np.ones((1, 1, 1)), np.zeros((1, 1, 1)), np.full((1, 1, 1), 2.0))
     x, sign = solved(vague, point(np.ones((1, 1))))
     assert sign[0] == 0
-    assert np.isinf(x.rest).all()
+    assert np.isinf(x.remainder).all()
     size = np.random.default_rng(0).uniform(0, 1, (200, 3, 3))
     most, sure = majorant(size, np.ones((200, 3, 1)))
     radius = np.abs(np.linalg.eigvals(size)).max(axis=1)

@@ -38,16 +38,16 @@ def _of(number: Number) -> Any:
 
 @dataclass(frozen=True)
 class Affine:
-    """``middle`` c, ``slopes`` g, ``rest`` r, and a bound of what the value is off its middle, sum |g_j| + r."""
+    """``middle`` c, ``slopes`` g, ``remainder`` r, and a bound of what the value is off its middle, sum |g_j| + r."""
 
     middle: Number
     slopes: tuple[Number, ...]
-    rest: Number
+    remainder: Number
     spread: Number
 
     @staticmethod
     def of(middle: Number, slopes: tuple[Number, ...], rest: Number, unit: float = _UNIT) -> Affine:
-        """With the rounding of the middle and of the slopes added to the rest."""
+        """With the rounding of the middle and of the slopes added to the remainder."""
         size = sum(abs(slope) for slope in slopes)
         more = (rest + unit * (abs(middle) + size)) * (1 + 8 * _UNIT) + _TINY
         return Affine(middle, slopes, more, (size + more) * (1 + 8 * _UNIT))
@@ -69,31 +69,31 @@ def evaluate_affine(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affin
 
 def _sum(a: Affine, b: Affine) -> Affine:
     slopes = tuple(p + q for p, q in zip(a.slopes, b.slopes, strict=True))
-    return Affine.of(a.middle + b.middle, slopes, a.rest + b.rest)
+    return Affine.of(a.middle + b.middle, slopes, a.remainder + b.remainder)
 
 
 def _scaled(a: Affine, by: float) -> Affine:
     """Times a power of two or its negative, which is exact."""
     size = abs(by)
-    return Affine(by * a.middle, tuple(by * g for g in a.slopes), size * a.rest, size * a.spread)
+    return Affine(by * a.middle, tuple(by * g for g in a.slopes), size * a.remainder, size * a.spread)
 
 
 def _product(a: Affine, b: Affine) -> Affine:
     slopes = tuple(a.middle * q + b.middle * p for p, q in zip(a.slopes, b.slopes, strict=True))
     # slopes are sums, whose rounding is relative to their terms
-    p, q = a.rest + _UNIT * a.spread, b.rest + _UNIT * b.spread
+    p, q = a.remainder + _UNIT * a.spread, b.remainder + _UNIT * b.spread
     return Affine.of(a.middle * b.middle, slopes, abs(a.middle) * q + abs(b.middle) * p + a.spread * b.spread)
 
 
 def _square(a: Affine) -> Affine:
     twice = 2 * a.middle
-    rest = abs(twice) * a.rest + a.spread * a.spread
+    rest = abs(twice) * a.remainder + a.spread * a.spread
     return Affine.of(a.middle * a.middle, tuple(twice * g for g in a.slopes), rest)
 
 
 def _smooth(a: Affine, value: Number, slope: Number, curve: Number, valid: Number = None) -> Affine:
     """f(c) + f'(c) (x - c) and at most ``curve`` more, where that is ``valid``."""
-    rest = abs(slope) * a.rest + curve
+    rest = abs(slope) * a.remainder + curve
     if valid is not None:
         rest = _of(rest).if_else(valid, rest, np.inf)
     return Affine.of(value, tuple(slope * g for g in a.slopes), rest, _LIBRARY)
@@ -149,7 +149,7 @@ def _arc_sine(a: Affine) -> Affine:
 def _arc_cosine(a: Affine) -> Affine:
     sine = _arc_sine(a)
     middle = _of(a.middle).acos(a.middle)
-    return Affine.of(middle, tuple(-g for g in sine.slopes), sine.rest, _LIBRARY)
+    return Affine.of(middle, tuple(-g for g in sine.slopes), sine.remainder, _LIBRARY)
 
 
 def _angle(y: Affine, x: Affine) -> Affine:
@@ -160,7 +160,7 @@ def _angle(y: Affine, x: Affine) -> Affine:
     least = on.sqrt(square) * (1 - _LIBRARY) - on.sqrt(off)
     p, q = x.middle / square, y.middle / square
     slopes = tuple(p * b - q * a for a, b in zip(x.slopes, y.slopes, strict=True))
-    rest = abs(p) * (y.rest + _LIBRARY * y.spread) + abs(q) * (x.rest + _LIBRARY * x.spread)
+    rest = abs(p) * (y.remainder + _LIBRARY * y.spread) + abs(q) * (x.remainder + _LIBRARY * x.spread)
     rest = rest + 0.5 * off / (least * least)
     # a box that meets the negative x axis has angles of both ends
     apart = on.logic_or(x.middle > x.spread, abs(y.middle) > y.spread)
@@ -173,12 +173,12 @@ def _size(a: Affine) -> Affine:
     on = _of(a.middle)
     sure, sign = abs(a.middle) > a.spread, on.sign(a.middle)
     slopes = tuple(on.if_else(sure, sign * g, 0) for g in a.slopes)
-    return Affine.of(abs(a.middle), slopes, on.if_else(sure, a.rest, a.spread))
+    return Affine.of(abs(a.middle), slopes, on.if_else(sure, a.remainder, a.spread))
 
 
 def _difference(a: Affine, b: Affine) -> Affine:
     slopes = tuple(p - q for p, q in zip(a.slopes, b.slopes, strict=True))
-    return Affine.of(a.middle - b.middle, slopes, a.rest + b.rest)
+    return Affine.of(a.middle - b.middle, slopes, a.remainder + b.remainder)
 
 
 _RULES: dict[int, Callable[..., Affine]] = {

@@ -188,7 +188,7 @@ class Along:
             low, high = np.fmax(ends[0] - 1e-15, -1.0), np.fmin(ends[1] + 1e-15, 1.0)
             known = np.logical_and(one.spread < _NARROW, not alone)
             own = 0.5 * (low + high), np.float64(0.0), 0.5 * (high - low) * (1 + 1e-12)
-            model = one.middle, one.slopes[0], one.rest
+            model = one.middle, one.slopes[0], one.remainder
             middle, slope, rest = (np.where(known, a, b) for a, b in zip(model, own, strict=True))
             found.append(Affine.exact(middle, (slope,), rest))
         return found

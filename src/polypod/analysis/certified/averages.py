@@ -63,14 +63,14 @@ def _kernel(count: int) -> Kernel:
 
 
 class _Line(NamedTuple):
-    """A function over the box: ends of its mean, value in the middle, slopes (5), rest, mean size of the rest."""
+    """A function over the box: ends of its mean, value in the middle, slopes (5), remainder, its mean size."""
 
     low: ca.SX
     high: ca.SX
     middle: ca.SX
     slopes: ca.SX
-    rest: ca.SX
-    mean_rest: ca.SX
+    remainder: ca.SX
+    mean_remainder: ca.SX
 
 
 def _expression(count: int) -> Expression:
@@ -105,12 +105,12 @@ def _line(numbers: ca.SX, side: int) -> _Line:
 
 
 def _turned(line: _Line) -> _Line:
-    return _Line(-line.high, -line.low, -line.middle, -line.slopes, line.rest, line.mean_rest)
+    return _Line(-line.high, -line.low, -line.middle, -line.slopes, line.remainder, line.mean_remainder)
 
 
 def _reach(line: _Line, half: ca.SX) -> ca.SX:
     """How far a function goes from its middle value in the box, at most."""
-    return line.rest + ca.dot(ca.fabs(line.slopes), half)
+    return line.remainder + ca.dot(ca.fabs(line.slopes), half)
 
 
 def _smallest(values: list[ca.SX]) -> ca.SX:
@@ -131,20 +131,20 @@ def _lowest(lines: list[_Line]) -> tuple[_Line, ca.SX]:
 
 
 class _Difference(NamedTuple):
-    """Of two functions a - b: ends of its mean, value in the middle, deviation, farthest from it, mean rest."""
+    """Of two functions a - b: ends of its mean, value in the middle, deviation, farthest from it, mean remainder."""
 
     low: ca.SX
     high: ca.SX
     middle: ca.SX
     deviation: ca.SX
     reach: ca.SX
-    mean_rest: ca.SX
+    mean_remainder: ca.SX
 
     @staticmethod
     def of(a: _Line, b: _Line, half: ca.SX) -> _Difference:
         across = (a.slopes - b.slopes) * half
-        reach = ca.sum1(ca.fabs(across)) + a.rest + b.rest
-        rest = a.mean_rest + b.mean_rest
+        reach = ca.sum1(ca.fabs(across)) + a.remainder + b.remainder
+        rest = a.mean_remainder + b.mean_remainder
         return _Difference(
             a.low - b.high, a.high - b.low, a.middle - b.middle, ca.sqrt(ca.sumsqr(across) / 3), reach, rest
         )
@@ -152,23 +152,23 @@ class _Difference(NamedTuple):
     @property
     def excess_most(self) -> ca.SX:
         """Mean of its positive part, at most."""
-        return _excess(self.high, self.middle, self.deviation, self.reach, self.mean_rest)
+        return _excess(self.high, self.middle, self.deviation, self.reach, self.mean_remainder)
 
     @property
     def excess_least(self) -> ca.SX:
         """Mean of its positive part, at least."""
         mean = ca.fmax(ca.fabs(self.middle), sqrt(2 / pi) * (1 - 1e-9) * self.deviation)
-        return ca.fmax(0, ca.fmax(self.low, 0.5 * (self.low + mean - self.mean_rest)))
+        return ca.fmax(0, ca.fmax(self.low, 0.5 * (self.low + mean - self.mean_remainder)))
 
 
-def _excess(high: ca.SX, middle: ca.SX, deviation: ca.SX, reach: ca.SX, mean_rest: ca.SX) -> ca.SX:
+def _excess(high: ca.SX, middle: ca.SX, deviation: ca.SX, reach: ca.SX, mean_remainder: ca.SX) -> ca.SX:
     """Mean of the positive part of a number, at most."""
     size, s = ca.fabs(middle), deviation + 1e-150
     near = (size**2 + 3 * s**2) / (2 * sqrt(3) * s)
     far = size + (2 / 9) * s**2 / (size + 1e-150)
-    mixed = 0.5 * (high + ca.if_else(s <= sqrt(3) * size, far, near) + mean_rest)
+    mixed = 0.5 * (high + ca.if_else(s <= sqrt(3) * size, far, near) + mean_remainder)
     t = (size + ca.sqrt(size**2 + 4 * s**2)) / (2 * s**2)
-    normal = ca.exp(0.5 * t**2 * s**2 - t * size) / (exp(1) * t) * (1 + 1e-9) + mean_rest
+    normal = ca.exp(0.5 * t**2 * s**2 - t * size) / (exp(1) * t) * (1 + 1e-9) + mean_remainder
     bound = ca.fmin(mixed, ca.if_else(middle < 0, normal, mixed))
     return ca.if_else(middle + reach <= 0, 0, ca.fmax(bound, 0))
 

@@ -218,7 +218,7 @@ class _Judge:
             more = _SHARE * (high - low)
             open_ |= ((rows.coordinate[0] < low - more) | (rows.coordinate[1] > high + more)).any(axis=1)
             # what is not known of the mean square's root is at most the mean of this
-            open_ |= (rows.force.rest > _SHARE * self.continuous).any(axis=1)
+            open_ |= (rows.force.remainder > _SHARE * self.continuous).any(axis=1)
         return ~rows.out & open_
 
     def result(self, parts: list[_Rows]) -> MotionBounds:
@@ -228,7 +228,7 @@ class _Judge:
         most = {name: values.max(axis=0) for name, values in rows.most.items()}
         force, span = rows.force, (rows.high - rows.low)[:, None]
         # of c + g s the mean square is c^2 + g^2/3; what is left moves its root by no more than itself (Minkowski)
-        square = (np.sqrt(force.middle**2 + force.slope**2 / 3) + force.rest) ** 2
+        square = (np.sqrt(force.middle**2 + force.slope**2 / 3) + force.remainder) ** 2
         most["continuous force"] = np.sqrt((square * span).sum(axis=0) / span.sum()) * (1 + 1e-9)
         most["stroke"] = rows.coordinate[1].max(axis=0) - rows.coordinate[0].min(axis=0)
         return MotionBounds(
@@ -253,6 +253,6 @@ def _joined(parts: list[_Rows]) -> _Rows:
         return np.concatenate([getattr(part, name) for part in parts])
 
     most, seen = ({k: np.concatenate([getattr(p, of)[k] for p in parts]) for k in _INSTANT} for of in ("most", "seen"))
-    force = Lines(*(np.concatenate([getattr(p.force, of) for p in parts]) for of in ("middle", "slope", "rest")))
+    force = Lines(*(np.concatenate([getattr(p.force, of) for p in parts]) for of in ("middle", "slope", "remainder")))
     ends = tuple(np.concatenate([p.coordinate[k] for p in parts]) for k in range(2))
     return _Rows(all_of("low"), all_of("high"), most, seen, force, (ends[0], ends[1]), all_of("certain"), all_of("out"))

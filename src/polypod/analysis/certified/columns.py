@@ -8,8 +8,8 @@ coordinates u = (x, y, roll, pitch, yaw):
     cone      z >= -v + (c^2 h.h - s^2)/(s d + c r),   z <= -v - (s d + c r)/(d^2 - c^2) where d < c
 
 for an axis with vertical part d > 0, c the cosine of the cone, s = h.axis, r = sqrt(s^2 + h.h (d^2 - c^2)). Over the
-box a function is f(m) + g.(u - m) and a rest: of lengths by the second derivatives in the middle and a bound of the
-third, of cones by the change of the slopes over the box in interval arithmetic.
+box a function is f(m) + g.(u - m) and a remainder: of lengths by the second derivatives in the middle and a bound of
+the third, of cones by the change of the slopes over the box in interval arithmetic.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .legs import LEG, SOURCES, WIDENED, intervals_of, leg_at, leg_numbers, on_s
 
 NUMBERS = 13
 """Of a function: ends of its mean and f(m) for the volume's lower bound, the same three for the upper bound, slopes
-(5), and bounds of the rest and of its mean size."""
+(5), and bounds of the remainder and of its mean size."""
 _SLACK = 1e-13
 """What sums of some dozens of numbers may have lost."""
 _STEEP = 0.01
@@ -38,7 +38,7 @@ _STEEP = 0.01
 _ROUNDED = 1e-9
 """what they may then be off by rounding, in lengths: some 1e-15 times the inverse of that to the power 5/2."""
 _THIRD = 0.26 / 6
-"""Mean of the third-order rest over the third derivative's bound."""
+"""Mean of the third-order remainder over the third derivative's bound."""
 
 
 def telescopic(space: Space) -> bool:
@@ -130,7 +130,7 @@ def _length_rows(u: ca.SX, half: list[ca.SX], leg: ca.SX, home: ca.SX, ends: tup
         q1, q2, q3 = 2 * farthest * d1, 2 * d1**2 + 2 * farthest * d2, 6 * d1 * d2 + 2 * farthest * d3
         third = d3 + q3 / (2 * root) + 3 * q1 * q2 / (4 * root**3) + 3 * q1**3 / (8 * root**5)
         second = d2 + q2 / (2 * root) + q1**2 / (4 * root**3)
-        # a rest larger than the tip's own motion says less than a constant
+        # a remainder larger than the tip's own motion says less than a constant
         good = ca.logic_and(least > _STEEP * leg[10] ** 2, second < 4 * d1)
         model = _curved(value, slopes, curvature, second, third, slack, half)
         edge = -lowest + ca.sqrt(ca.fmax(most, 0)) + slack
@@ -173,14 +173,14 @@ def _cone_functions(h: ca.SX, v: ca.SX, across: ca.SX, axis: ca.SX, c: ca.SX) ->
 
 
 class _Model(NamedTuple):
-    """A function over the box: ends of its mean, f(m), slopes there (5), bounds of the rest and of its mean size."""
+    """A function over the box: ends of its mean, f(m), slopes there (5), bounds of the remainder and of its mean."""
 
     low: ca.SX
     high: ca.SX
     middle: ca.SX
     slopes: list[ca.SX]
-    rest: ca.SX
-    mean_rest: ca.SX
+    remainder: ca.SX
+    mean_remainder: ca.SX
 
 
 def _split(a: Interval) -> tuple[ca.SX, ca.SX]:
@@ -192,7 +192,7 @@ def _split(a: Interval) -> tuple[ca.SX, ca.SX]:
 def _curved(
     value: ca.SX, slopes: ca.SX, curvature: ca.SX, second: ca.SX, third: ca.SX, slack: ca.SX, half: list[ca.SX]
 ) -> _Model:
-    """f(m) + g.s + s.H s/2 and a rest below third/6, or f(m) + g.s and one below second/2, whichever says more.
+    """f(m) + g.s + s.H s/2 and a remainder below third/6, or f(m) + g.s and one below second/2, whichever says more.
 
     Of s uniform over the box E s_i s_j = 0, E s_i^2 = e_i^2/3 and E|s_i s_j| = e_i e_j/4; the mean of a product of
     three is at most a quarter of the largest (of |(x, y)|^3 0.26 of it), of a product of two a third.
@@ -213,7 +213,7 @@ def _curved(
 
 
 def _sloped(centre: Interval, slopes: list[Interval], half: list[ca.SX]) -> _Model:
-    """By slopes over the box: f(m) + g.s and a rest of at most sum rad_k |s_k|; E|s_k| is e_k/2."""
+    """By slopes over the box: f(m) + g.s and a remainder of at most sum rad_k |s_k|; E|s_k| is e_k/2."""
     at, off = _split(centre)
     parts = [_split(g) for g in slopes]
     rest = off + sum((radius * e for (_, radius), e in zip(parts, half, strict=True)), ca.SX(0))
@@ -228,8 +228,8 @@ def _row(good: ca.SX, model: _Model, least: ca.SX, most: ca.SX, ends: tuple[ca.S
         *[ca.if_else(good, part, flat[0]) for part in model[:3]],
         *[ca.if_else(good, part, flat[1]) for part in model[:3]],
         *[ca.if_else(good, g, 0) for g in model.slopes],
-        ca.if_else(good, model.rest, 0),
-        ca.if_else(good, model.mean_rest, 0),
+        ca.if_else(good, model.remainder, 0),
+        ca.if_else(good, model.mean_remainder, 0),
     ]
     return ca.vertcat(*numbers)
 
@@ -265,7 +265,7 @@ def _cone_rows(
 
 
 def _flat(model: _Model) -> list[ca.SX]:
-    return [model.low, model.high, model.middle, *model.slopes, model.rest, model.mean_rest]
+    return [model.low, model.high, model.middle, *model.slopes, model.remainder, model.mean_remainder]
 
 
 def _all(first: ca.SX, *others: ca.SX) -> ca.SX:

@@ -212,7 +212,7 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
     outputs = (
         port("middle", ca.vertcat(*[model.middle for model in models])),
         port("slopes", ca.densify(slopes), (len(models), m)),
-        port("rest", ca.vertcat(*[model.rest for model in models])),
+        port("rest", ca.vertcat(*[model.remainder for model in models])),
     )
     first = (("x", s.x), ("half", half), ("y", s.y), ("swing", ca.vec(swing.T)), ("reach", reach))
     return Expression(f"followed_bounds_{chart}", _ports(s, chart, first), outputs)

@@ -132,7 +132,7 @@ class ImplicitEnclosure:
         """Sign of det of the slopes of E and q by [x, y], which is singular where the robot is; 0 where not known."""
         slopes = np.moveaxis(found.matrix.slopes, 3, 1)
         vague = np.broadcast_to(_SLACK * np.abs(slopes), slopes.shape)
-        return regular_sign(found.matrix.middle, found.matrix.rest, slopes, vague)
+        return regular_sign(found.matrix.middle, found.matrix.remainder, slopes, vague)
 
 
 class _Places:

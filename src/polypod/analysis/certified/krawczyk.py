@@ -36,24 +36,24 @@ _GROWN = 1.5
 
 @dataclass(frozen=True)
 class Models:
-    """Numbers (n, ...) of boxes x + h t, |t_j| <= 1: ``middle`` + sum ``slopes`` t, within ``rest``; slopes last."""
+    """Numbers (n, ...) of boxes x + h t, |t_j| <= 1: ``middle`` + sum ``slopes`` t, within ``remainder``."""
 
     middle: Array
     slopes: Array
-    rest: Array
+    remainder: Array
 
     @property
     def ends(self) -> tuple[Array, Array]:
         """Lower and upper ends over the box."""
-        size = (np.abs(self.slopes).sum(axis=-1) + self.rest) * (1 + _SLACK) + _SLACK * np.abs(self.middle)
+        size = (np.abs(self.slopes).sum(axis=-1) + self.remainder) * (1 + _SLACK) + _SLACK * np.abs(self.middle)
         return self.middle - size, self.middle + size
 
     def __getitem__(self, key: Any) -> Models:
-        return Models(self.middle[key], self.slopes[key], self.rest[key])
+        return Models(self.middle[key], self.slopes[key], self.remainder[key])
 
     def put(self, which: NDArray[np.int64], by: Models) -> None:
         """Replace the bounds of some of the boxes."""
-        self.middle[which], self.slopes[which], self.rest[which] = by.middle, by.slopes, by.rest
+        self.middle[which], self.slopes[which], self.remainder[which] = by.middle, by.slopes, by.remainder
 
 
 @dataclass(frozen=True)
@@ -150,17 +150,19 @@ class Krawczyk:
         places = slice(0, k), slice(k, k + self._limits), slice(k + self._limits, last), slice(last, None)
         value, values, margins, entries = (found[:, part] for part in places)
         shape = n, self._rows, m + k
-        matrix = Models(entries.middle.reshape(shape), entries.slopes.reshape(*shape, m), entries.rest.reshape(shape))
+        matrix = Models(
+            entries.middle.reshape(shape), entries.slopes.reshape(*shape, m), entries.remainder.reshape(shape)
+        )
         by_y = matrix[:, :k, m:]
         with np.errstate(all="ignore"):
             inverse, good = _inverted(by_y.middle)
-            good &= np.isfinite(value.rest).all(axis=1) & np.isfinite(by_y.rest).all(axis=(1, 2))
+            good &= np.isfinite(value.remainder).all(axis=1) & np.isfinite(by_y.remainder).all(axis=(1, 2))
             size = np.abs(inverse)
-            rest = np.abs(np.eye(k) - inverse @ by_y.middle) + size @ (by_y.rest + _SLACK * np.abs(by_y.middle))
+            rest = np.abs(np.eye(k) - inverse @ by_y.middle) + size @ (by_y.remainder + _SLACK * np.abs(by_y.middle))
             rest += np.abs(np.einsum("nij,njkm->nikm", inverse, by_y.slopes)).sum(axis=3)
             near = np.abs(inverse @ value.slopes).sum(axis=2)
             near += np.abs((inverse @ value.middle[..., None])[..., 0])
-            vague = value.rest + _SLACK * (np.abs(value.middle) + np.abs(value.slopes).sum(axis=2))
+            vague = value.remainder + _SLACK * (np.abs(value.middle) + np.abs(value.slopes).sum(axis=2))
             near += (size @ vague[..., None])[..., 0]
             near += (rest @ reach[..., None])[..., 0]
             near = np.where(good[:, None], near * (1 + _SLACK) + 1e-300, np.nan)

@@ -17,81 +17,83 @@ _SUM = 1e-14
 
 @dataclass(frozen=True)
 class Lines:
-    """Models (n, ...) of arrays: ``middle`` c, ``slope`` g, ``rest`` r."""
+    """Models (n, ...) of arrays: ``middle`` c, ``slope`` g, ``remainder`` r."""
 
     middle: Array
     slope: Array
-    rest: Array
+    remainder: Array
 
     @staticmethod
     def stacked(parts: list[Affine]) -> Lines:
         """Models (n, k) of k numbers."""
-        count = max((np.size(part.rest) for part in parts), default=1)
+        count = max((np.size(part.remainder) for part in parts), default=1)
         shape = count, len(parts)
         found = np.empty(shape), np.empty(shape), np.empty(shape)
         for k, part in enumerate(parts):
-            found[0][:, k], found[1][:, k], found[2][:, k] = part.middle, part.slopes[0], part.rest
+            found[0][:, k], found[1][:, k], found[2][:, k] = part.middle, part.slopes[0], part.remainder
         return Lines(*found)
 
     @property
     def most(self) -> Array:
         """Bounds of sizes."""
-        return (np.abs(self.middle) + np.abs(self.slope) + self.rest) * (1 + _SUM)
+        return (np.abs(self.middle) + np.abs(self.slope) + self.remainder) * (1 + _SUM)
 
     @property
     def ends(self) -> tuple[Array, Array]:
         """Lower and upper ends."""
-        off = (np.abs(self.slope) + self.rest) * (1 + _SUM) + _SUM * np.abs(self.middle)
+        off = (np.abs(self.slope) + self.remainder) * (1 + _SUM) + _SUM * np.abs(self.middle)
         return self.middle - off, self.middle + off
 
     def __getitem__(self, key: Any) -> Lines:
-        return Lines(self.middle[key], self.slope[key], self.rest[key])
+        return Lines(self.middle[key], self.slope[key], self.remainder[key])
 
     def reshape(self, *shape: int) -> Lines:
         """The same numbers of each interval in another shape."""
         whole = (len(self.middle), *shape)
-        return Lines(self.middle.reshape(whole), self.slope.reshape(whole), self.rest.reshape(whole))
+        return Lines(self.middle.reshape(whole), self.slope.reshape(whole), self.remainder.reshape(whole))
 
     def repeated(self, n: int) -> Lines:
         """The same for n intervals, where it is that of one or of all."""
-        return Lines(*(np.broadcast_to(part, (n, *part.shape[1:])) for part in (self.middle, self.slope, self.rest)))
+        parts = self.middle, self.slope, self.remainder
+        return Lines(*(np.broadcast_to(part, (n, *part.shape[1:])) for part in parts))
 
     def transposed(self) -> Lines:
         """Matrices with rows and columns exchanged."""
-        return Lines(*(part.swapaxes(-1, -2) for part in (self.middle, self.slope, self.rest)))
+        return Lines(*(part.swapaxes(-1, -2) for part in (self.middle, self.slope, self.remainder)))
 
     @property
     def affine(self) -> list[Affine]:
         """The numbers (k) of (n, k) one by one."""
-        return [Affine.exact(c, (g,), r) for c, g, r in zip(self.middle.T, self.slope.T, self.rest.T, strict=True)]
+        return [Affine.exact(c, (g,), r) for c, g, r in zip(self.middle.T, self.slope.T, self.remainder.T, strict=True)]
 
     def __neg__(self) -> Lines:
-        return Lines(-self.middle, -self.slope, self.rest)
+        return Lines(-self.middle, -self.slope, self.remainder)
 
     def __add__(self, other: Lines) -> Lines:
         middle, slope = self.middle + other.middle, self.slope + other.slope
-        return Lines(middle, slope, (self.rest + other.rest) * (1 + _SUM) + _SUM * (np.abs(middle) + np.abs(slope)))
+        size = np.abs(middle) + np.abs(slope)
+        return Lines(middle, slope, (self.remainder + other.remainder) * (1 + _SUM) + _SUM * size)
 
     def __mul__(self, other: Lines) -> Lines:
         middle = self.middle * other.middle
         slope = self.middle * other.slope + self.slope * other.middle
-        off = (np.abs(self.slope) + self.rest) * (np.abs(other.slope) + other.rest)
-        rest = np.abs(self.middle) * other.rest + np.abs(other.middle) * self.rest + off
+        off = (np.abs(self.slope) + self.remainder) * (np.abs(other.slope) + other.remainder)
+        rest = np.abs(self.middle) * other.remainder + np.abs(other.middle) * self.remainder + off
         size = np.abs(middle) + np.abs(self.middle * other.slope) + np.abs(self.slope * other.middle)
         return Lines(middle, slope, rest * (1 + _SUM) + _SUM * size)
 
     def __matmul__(self, other: Lines) -> Lines:
         """Products of matrices (n, i, j) and (n, j, k)."""
-        a, b = (Lines(*(np.abs(part) for part in (x.middle, x.slope, x.rest))) for x in (self, other))
+        a, b = (Lines(*(np.abs(part) for part in (x.middle, x.slope, x.remainder))) for x in (self, other))
         middle = self.middle @ other.middle
         slope = self.middle @ other.slope + self.slope @ other.middle
-        rest = a.middle @ b.rest + a.rest @ b.middle + (a.slope + a.rest) @ (b.slope + b.rest)
+        rest = a.middle @ b.remainder + a.remainder @ b.middle + (a.slope + a.remainder) @ (b.slope + b.remainder)
         size = a.middle @ (b.middle + b.slope) + a.slope @ b.middle
         return Lines(middle, slope, rest * (1 + _SUM) + _SUM * size)
 
     def times(self, vector: Lines) -> Lines:
         """Products of matrices (n, i, j) and vectors (n, j)."""
-        product = self @ Lines(vector.middle[..., None], vector.slope[..., None], vector.rest[..., None])
+        product = self @ Lines(vector.middle[..., None], vector.slope[..., None], vector.remainder[..., None])
         return product[..., 0]
 
 
@@ -114,7 +116,7 @@ def solved(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
         x, sign = solved(matrix, right[..., None])
         return x[..., 0], sign
     k = matrix.middle.shape[-1]
-    good = np.asarray(np.isfinite(matrix.middle + matrix.rest).all(axis=(1, 2)))
+    good = np.asarray(np.isfinite(matrix.middle + matrix.remainder).all(axis=(1, 2)))
     safe = np.where(good[:, None, None], matrix.middle, np.eye(k))
     # rows of one size: coordinates have different units
     scale = 1 / np.maximum(np.abs(safe).max(axis=2, keepdims=True), 1e-300)
@@ -129,7 +131,7 @@ def solved(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
     sure &= good
     x = first + -change
     sign = np.where(sure, np.sign(np.linalg.det(safe)), 0.0)
-    return Lines(x.middle, x.slope, x.rest + np.where(sure[:, None, None], most, np.inf)), sign
+    return Lines(x.middle, x.slope, x.remainder + np.where(sure[:, None, None], most, np.inf)), sign
 
 
 def majorant(size: Array, base: Array) -> tuple[Array, NDArray[np.bool_]]:

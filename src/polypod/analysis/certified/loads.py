@@ -82,7 +82,7 @@ class LoadedJoints:
         a, b, none = np.zeros((n, k)), np.zeros((n, k)), np.zeros((n, k))
         for _ in range(_ROUNDS):
             after = Lines.stacked(self._sizes_of(first + slopes.times(Lines(a, b, none)))).repeated(n)
-            off = (np.abs(after.middle - a) + np.abs(after.slope - b) + after.rest) * (1 + 1e-12) + 1e-300
+            off = (np.abs(after.middle - a) + np.abs(after.slope - b) + after.remainder) * (1 + 1e-12) + 1e-300
             before, a, b = (a, b), after.middle, after.slope
         reach, sure = majorant(self._by_loads(slopes.most), off[..., None])
         reach = np.where(sure[:, None], reach[..., 0], np.inf)
