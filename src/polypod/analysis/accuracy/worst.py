@@ -15,7 +15,7 @@ from ...model import Model
 from ...model.arguments import PoseLike
 from ...model.derivatives import port_slopes
 from ...parameters.paths import value_at
-from ..certified.matrices import middle_of
+from ..certified.matrices import midpoint_radius
 from ..tolerances import Tolerances
 from .closures import Closures
 from .interval_equations import IntervalEquations, kept_equations
@@ -160,7 +160,7 @@ class _Slopes:
         """Middles and radii of the slopes of some rows of F by displacements and by numbers."""
         m = len(box)
         low, high = (np.array(end)[rows] for end in self._ends(-box, box, *self._numbers))
-        return middle_of(low[:, :m], high[:, :m]), middle_of(low[:, m:], high[:, m:])
+        return midpoint_radius(low[:, :m], high[:, :m]), midpoint_radius(low[:, m:], high[:, m:])
 
 
 def _by_equations(robot: Robot) -> Robot:

@@ -26,7 +26,7 @@ from ...symbols.graph import Graph
 from ..fingerprint import fingerprint
 from ..workspace.space import Space
 from .intervals import Interval, evaluate_intervals
-from .legs import LEG, SOURCES, WIDENED, intervals_of, leg_at, leg_numbers, on_struts, struts
+from .legs import LEG, SOURCES, WIDENED, intervals_of, is_ups_hexapod, leg_at, leg_numbers, ups_legs
 
 NUMBERS = 13
 """Of a function: ends of its mean and f(m) for the volume's lower bound, the same three for the upper bound, slopes
@@ -41,10 +41,10 @@ _THIRD = 0.26 / 6
 """Mean of the third-order remainder over the third derivative's bound."""
 
 
-def telescopic(space: Space) -> bool:
+def has_columns(space: Space) -> bool:
     """Whether a robot has six freedoms and six legs of kind UPS with lengths, and cones narrower than a right angle."""
-    legs = struts(space)
-    if not on_struts(space) or any(leg.length is None for leg in legs):
+    legs = ups_legs(space)
+    if not is_ups_hexapod(space) or any(leg.length is None for leg in legs):
         return False
     cones = [cone for leg in legs for cone in (leg.base_cone, leg.platform_cone) if cone is not None]
     return all(cone.half_angle < 0.49 * np.pi for cone in cones)

@@ -21,7 +21,7 @@ from ..workspace.space import Space
 from .displaced import TURN
 from .equations import bounds_kernel, slopes_kernel, turning_rows, unknown_count
 from .legs import Chart
-from .verdict import Truth
+from .verdict import Mask
 
 _SLACK = 1e-12
 """What sums of some dozens of products may have lost, relative to their terms."""
@@ -65,7 +65,7 @@ class Bounded:
     actuated coordinates by [x, y].
     """
 
-    proven: Truth
+    proven: Mask
     y: Array
     swing: Array
     reach: Array
@@ -74,7 +74,7 @@ class Bounded:
     margins: Models
     matrix: Models
 
-    def only(self, which: Truth | NDArray[np.int64]) -> Bounded:
+    def only(self, which: Mask | NDArray[np.int64]) -> Bounded:
         """The bounds of some of the boxes, by index or mask."""
         arrays = self.proven[which], self.y[which], self.swing[which], self.reach[which], self.near[which]
         return Bounded(*arrays, self.values[which], self.margins[which], self.matrix[which])
@@ -87,7 +87,7 @@ class Bounded:
         self.margins.put(which, by.margins)
         self.matrix.put(which, by.matrix)
 
-    def holds(self, other: Bounded, t: float) -> Truth:
+    def holds(self, other: Bounded, t: float) -> Mask:
         """Whether the solutions of others, in the corners t = +-1 (all alike) of the boxes, are the ones here."""
         with np.errstate(invalid="ignore"):
             off = other.y - self.y - t * self.swing.sum(axis=2)
@@ -170,7 +170,7 @@ class Krawczyk:
             proven = good & (near < reach).all(axis=1) & self._in_chart(np.abs(x) + np.abs(half), np.abs(y) + whole)
         return Bounded(proven, y.copy(), swing, reach, near, values, margins, matrix)
 
-    def _in_chart(self, x: Array, y: Array) -> Truth:
+    def _in_chart(self, x: Array, y: Array) -> Mask:
         """Whether rotation vectors from home of these sizes are within what their series hold for."""
         if self._turns is None:
             return np.ones(len(x), dtype=bool)
@@ -178,10 +178,10 @@ class Krawczyk:
         return np.asarray(np.linalg.norm(most @ self._turns.T, axis=1) < TURN)
 
 
-def _inverted(matrix: Array) -> tuple[Array, Truth]:
+def _inverted(matrix: Array) -> tuple[Array, Mask]:
     """Inverses (n, k, k), and where there are such; zeros elsewhere."""
     k = matrix.shape[1]
-    good: Truth = np.asarray(np.isfinite(matrix).all(axis=(1, 2)))
+    good: Mask = np.asarray(np.isfinite(matrix).all(axis=(1, 2)))
     safe = np.where(good[:, None, None], matrix, np.eye(k))
     with np.errstate(all="ignore"):
         good &= np.abs(np.linalg.det(safe)) > 1e-12 * np.prod(np.linalg.norm(safe, axis=2), axis=1)

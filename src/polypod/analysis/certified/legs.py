@@ -30,12 +30,12 @@ WIDENED = 1e-11
 """What bounds take cosines of cones to be off by: rounding, and what joints that mirror each other may differ by."""
 
 
-def on_struts(space: Space) -> bool:
+def is_ups_hexapod(space: Space) -> bool:
     """Whether a robot has six freedoms and six legs of kind UPS."""
-    return space.full and len(struts(space)) == len(space.model.robot.legs) == 6
+    return space.full and len(ups_legs(space)) == len(space.model.robot.legs) == 6
 
 
-def struts(space: Space) -> list[UPS]:
+def ups_legs(space: Space) -> list[UPS]:
     """The legs of kind UPS."""
     return [leg for leg in space.model.robot.legs if isinstance(leg, UPS)]
 
@@ -43,7 +43,7 @@ def struts(space: Space) -> list[UPS]:
 def leg_numbers(space: Space, widened: float = 0.0) -> Array:
     """Numbers (legs, LEG): base, platform, pivot, lengths, axis and ends of the cosine of cones, which there are."""
     rows = []
-    for leg in struts(space):
+    for leg in ups_legs(space):
         cones = [_cone(cone, widened) for cone in (leg.base_cone, leg.platform_cone)]
         here = [*leg.base, *leg.platform, *space.pivot, *(leg.length or (0.0, 1.0)), *cones[0], *cones[1]]
         rows.append([*here, leg.base_cone is not None, leg.platform_cone is not None])

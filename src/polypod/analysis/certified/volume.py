@@ -19,11 +19,11 @@ from ..workspace.extent import extent
 from ..workspace.space import Judge, Space
 from .averages import averages
 from .boxes import Boxes
-from .columns import Columns, telescopic
+from .columns import Columns, has_columns
 from .enclosure import Enclosure
+from .hexapod_jacobian import HexapodJacobian
 from .implicit import ImplicitEnclosure, enclosure_of
 from .mirror import mirrored
-from .rows import Rows
 
 _CHUNK = 1 << 11
 _MOST_BOXES = 8_000_000
@@ -157,7 +157,7 @@ class _ColumnBounds(_Bounds):
     def __init__(self, space: Space, start: Array, places: list[int]) -> None:
         super().__init__(space, start, places)
         self.z = places.index(_Z)
-        self.rows = Rows(space)
+        self.jacobian = HexapodJacobian(space)
         self.columns = cache(partial(Columns, space))  # with cones: compiled only where one may bind
         self.sign, self.size = space.sign, space.model.size
         self.mirror = mirrored(space)
@@ -183,13 +183,15 @@ class _ColumnBounds(_Bounds):
         small = width.sum(axis=1) - width[:, self.z] < _SMALL * self.size
         least, most = np.zeros(len(small)), np.zeros(len(small))
         self._average(refined, least, most, np.arange(len(small)), with_cones=False)
-        self._ask(refined, np.flatnonzero((least > 0) & ~(refined.regular & refined.coned)))
+        self._ask(refined, np.flatnonzero((least > 0) & ~(refined.regular & refined.within_cones)))
         by_lengths = most.copy()
         # where lengths alone leave no volume for certain smaller boxes come anyway: cones cost more than they say
-        self._average(refined, least, most, np.flatnonzero(small & (least > 0) & ~refined.coned), with_cones=True)
+        self._average(
+            refined, least, most, np.flatnonzero(small & (least > 0) & ~refined.within_cones), with_cones=True
+        )
         # cones are known less well than lengths in larger boxes: more limits must not loosen the bound
         most = np.minimum(most, by_lengths)
-        least[~(refined.regular & (small | refined.coned))] = 0.0
+        least[~(refined.regular & (small | refined.within_cones))] = 0.0
         return _Bounded(refined, np.minimum(least, most), most)
 
     def _average(self, boxes: Boxes, least: Array, most: Array, own: NDArray[np.int64], with_cones: bool) -> None:
@@ -208,8 +210,8 @@ class _ColumnBounds(_Bounds):
         if not len(asked):
             return
         part = boxes.only(asked)
-        found = self.rows(*self.whole(part), signed=~part.regular)
-        boxes.coned[asked] |= found.cones
+        found = self.jacobian(*self.whole(part), signed=~part.regular)
+        boxes.within_cones[asked] |= found.cones
         fresh = np.flatnonzero((found.sign == self.sign) & ~part.regular)
         assert isinstance(self.enclosure, Enclosure)  # telescopic legs are in closed form
         boxes.regular[asked[fresh]] |= self.enclosure.limits(*self.whole(part.only(fresh))).closed
@@ -217,12 +219,12 @@ class _ColumnBounds(_Bounds):
     def split(self, boxes: Boxes) -> Boxes:
         """Columns are cut only where they are long and det J is not known to keep its sign along them."""
         scale = np.tile(self.scale, (len(boxes.low), 1))
-        scale[:, self.z] = np.where(boxes.regular & boxes.coned, 0.0, _LONG)
+        scale[:, self.z] = np.where(boxes.regular & boxes.within_cones, 0.0, _LONG)
         return boxes.split(scale)
 
 
 def _bounds(space: Space, start: Array, places: list[int]) -> _Bounds:
-    return (_ColumnBounds if telescopic(space) and _Z in places else _Bounds)(space, start, places)
+    return (_ColumnBounds if has_columns(space) and _Z in places else _Bounds)(space, start, places)
 
 
 class _Work:
