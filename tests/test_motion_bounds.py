@@ -5,7 +5,7 @@ import pytest
 
 import polypod as pp
 from polypod.analysis import bound_motion
-from polypod.analysis.certified.lines import Lines, majorant, point, solved
+from polypod.analysis.certified.lines import Lines, constant, majorant, solve
 from polypod.cli.overrides import with_overrides
 from polypod.cli.run import run
 from polypod.errors import InputError
@@ -184,7 +184,7 @@ def test_a_motion_of_own_coordinates(model_of):
 def test_a_matrix_that_may_be_singular_has_no_bounded_solution():
     """1/A over A in [-1, 3]: u = 2 u + b has the solution -b, which is no majorant."""
     vague = Lines(np.ones((1, 1, 1)), np.zeros((1, 1, 1)), np.full((1, 1, 1), 2.0))
-    x, sign = solved(vague, point(np.ones((1, 1))))
+    x, sign = solve(vague, constant(np.ones((1, 1))))
     assert sign[0] == 0
     assert np.isinf(x.remainder).all()
     size = np.random.default_rng(0).uniform(0, 1, (200, 3, 3))

@@ -9,7 +9,7 @@ from ...arrays import Array
 from ...mechanism import Mechanism
 from ...symbols.expression import port
 from ...symbols.graph import Graph
-from ..certified.equations import stated
+from ..certified.equations import leg_equations
 from ..certified.intervals import Interval, evaluate_intervals
 
 _ROUNDED = 1e-15
@@ -85,7 +85,7 @@ def _values(mechanism: Mechanism, u: ca.SX, pose: ca.SX, start: ca.SX, kept: lis
     parts: list[list[ca.SX]] = [[], [], []]
     place, move = 0, m
     for leg, (places, moves) in zip(mechanism.resting(x)[1], _unknowns(mechanism), strict=True):
-        own = stated(leg.model, start[place : place + places] if moves else None)
+        own = leg_equations(leg.model, start[place : place + places] if moves else None)
         closing, coordinates, *_, constraints = own.at(leg, u[move : move + moves], own.parts)
         place, move = place + places, move + moves
         for part, more in zip(parts, (coordinates, constraints, closing), strict=True):

@@ -81,7 +81,7 @@ def _expression(count: int) -> Expression:
 
     def split(lines: list[_Line]) -> tuple[list[_Line], list[_Line]]:
         # a function that bounds z from below is turned over, so that one rule does for both
-        return [flat[1], *lines[0::2]], [_turned(line) for line in (flat[0], *lines[1::2])]
+        return [flat[1], *lines[0::2]], [_negated(line) for line in (flat[0], *lines[1::2])]
 
     ends = high[2] - low[2]
     least = _least(*split(least_of), half)
@@ -104,7 +104,7 @@ def _line(numbers: ca.SX, side: int) -> _Line:
     return _Line(low, high, middle, numbers[6:11], numbers[11], numbers[12])
 
 
-def _turned(line: _Line) -> _Line:
+def _negated(line: _Line) -> _Line:
     return _Line(-line.high, -line.low, -line.middle, -line.slopes, line.remainder, line.mean_remainder)
 
 
@@ -231,4 +231,4 @@ def _combined(best: list[_Line], sides: tuple[list[_Line], list[_Line]], half: c
 
 
 def _bound(pair: list[_Line], half: ca.SX) -> ca.SX:
-    return _Difference.of(pair[0], _turned(pair[1]), half).excess_most
+    return _Difference.of(pair[0], _negated(pair[1]), half).excess_most

@@ -104,7 +104,7 @@ def symbols_of(mechanism: Mechanism, chart: Chart) -> Symbols:
     return Symbols(x, y, pose, fixed, mechanism.numbers.symbols, found, slopes)
 
 
-class Stated(NamedTuple):
+class LegEquations(NamedTuple):
     """What a leg states of its ``tip`` and of displacements ``z`` of its unknowns, none of legs in closed form.
 
     ``parts`` are the equations that close it, actuated coordinates, limited values, margins of its own conditions, and
@@ -122,7 +122,7 @@ class Stated(NamedTuple):
         return list(ca.substitute(what, [self.tip, self.z], [here, column]))
 
 
-def stated(leg: LegModel, start: ca.SX | None = None) -> Stated:
+def leg_equations(leg: LegModel, start: ca.SX | None = None) -> LegEquations:
     """A leg with its unknowns, if it has any, displaced by z from ``start``, home if not given."""
     placement, u = leg.placement, leg.unknowns
     parts = [
@@ -141,7 +141,7 @@ def stated(leg: LegModel, start: ca.SX | None = None) -> Stated:
     if u is not None:
         place = ca.substitute(u.moved, ca.vertcat(u.place, u.move), ca.vertcat(u.home if start is None else start, z))
         parts = ca.substitute(parts, [u.place, u.move], [place, ca.SX.zeros(z.numel())])
-    return Stated(leg.all_inputs, z, parts)
+    return LegEquations(leg.all_inputs, z, parts)
 
 
 def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: ca.SX) -> tuple[Followed, ca.SX]:
@@ -153,7 +153,7 @@ def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: c
     slopes: list[list[ca.SX]] = [[] for _ in range(5)]
     at = 0
     for leg in legs:
-        own = stated(leg.model)
+        own = leg_equations(leg.model)
         count = own.z.numel()
         by_tip, by_z = ([ca.jacobian(part, of) for part in own.parts] for of in (own.tip, own.z))
         found = own.at(leg, moves[at : at + count], [*own.parts, *by_tip, *by_z])

@@ -14,7 +14,7 @@ from ...arrays import Array
 from ...legs.contract import SMALLEST_MARGIN
 from ..workspace.space import Space
 from .enclosure import Enclosure
-from .krawczyk import Bounded, Krawczyk
+from .krawczyk import Krawczyk, SolutionBounds
 from .legs import Chart
 from .matrices import regular_sign
 from .verdict import Mask, Verdict, in_ranges
@@ -118,7 +118,7 @@ class ImplicitEnclosure:
         found[left], joined[left] = before.y, True
         return found, joined
 
-    def _judged(self, found: Bounded) -> tuple[Mask, Mask, Mask]:
+    def _judged(self, found: SolutionBounds) -> tuple[Mask, Mask, Mask]:
         """Inside, outside and regular of boxes in which y is known."""
         kept, broken = in_ranges(*found.values.ends, self._ranges, self._angles)
         least, most = found.margins.ends
@@ -128,7 +128,7 @@ class ImplicitEnclosure:
         wrong = (most < SMALLEST_MARGIN).any(axis=1) | (closed & (sign == -self._sign))
         return kept & good, broken | wrong, good
 
-    def _signs(self, found: Bounded) -> Array:
+    def _signs(self, found: SolutionBounds) -> Array:
         """Sign of det of the slopes of E and q by [x, y], which is singular where the robot is; 0 where not known."""
         slopes = np.moveaxis(found.matrix.slopes, 3, 1)
         vague = np.broadcast_to(_SLACK * np.abs(slopes), slopes.shape)
@@ -154,14 +154,14 @@ class _Places:
         own = np.asarray(self._tree.query(x * self._scale)[1], dtype=np.int64)
         return self._x[own], own
 
-    def hold(self, own: NDArray[np.int64], found: Bounded, x: Array) -> Mask:
+    def hold(self, own: NDArray[np.int64], found: SolutionBounds, x: Array) -> Mask:
         """Whether solutions at coordinates are those of known boxes that hold them."""
         line = self.y[own] + (self._slopes[own] @ (x - self._x[own])[..., None])[..., 0]
         with np.errstate(invalid="ignore"):
             inside = (np.abs(found.y - line) + found.near) * (1 + _SLACK) + 1e-14 <= self._reach[own]
         return np.asarray(found.proven & inside.all(axis=1))
 
-    def add(self, x: Array, half: Array, found: Bounded) -> None:
+    def add(self, x: Array, half: Array, found: SolutionBounds) -> None:
         """Take more of them; the nearest is looked for among all when they have become a quarter more."""
         held = found.proven[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):

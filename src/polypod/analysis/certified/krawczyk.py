@@ -57,7 +57,7 @@ class Models:
 
 
 @dataclass(frozen=True)
-class Bounded:
+class SolutionBounds:
     """Of n boxes. ``proven`` (n,): exactly one y to every x within ``reach`` (n, k) of y0 + S (x - xm), and within
     ``near`` of it; ``y`` is y0 (n, k), ``swing`` S h (n, k, m).
 
@@ -74,12 +74,12 @@ class Bounded:
     margins: Models
     matrix: Models
 
-    def only(self, which: Mask | NDArray[np.int64]) -> Bounded:
+    def only(self, which: Mask | NDArray[np.int64]) -> SolutionBounds:
         """The bounds of some of the boxes, by index or mask."""
         arrays = self.proven[which], self.y[which], self.swing[which], self.reach[which], self.near[which]
-        return Bounded(*arrays, self.values[which], self.margins[which], self.matrix[which])
+        return SolutionBounds(*arrays, self.values[which], self.margins[which], self.matrix[which])
 
-    def put(self, which: NDArray[np.int64], by: Bounded) -> None:
+    def put(self, which: NDArray[np.int64], by: SolutionBounds) -> None:
         """Replace the bounds of some of the boxes."""
         self.proven[which], self.y[which], self.swing[which] = by.proven, by.y, by.swing
         self.reach[which], self.near[which] = by.reach, by.near
@@ -87,7 +87,7 @@ class Bounded:
         self.margins.put(which, by.margins)
         self.matrix.put(which, by.matrix)
 
-    def holds(self, other: Bounded, t: float) -> Mask:
+    def holds(self, other: SolutionBounds, t: float) -> Mask:
         """Whether the solutions of others, in the corners t = +-1 (all alike) of the boxes, are the ones here."""
         with np.errstate(invalid="ignore"):
             off = other.y - self.y - t * self.swing.sum(axis=2)
@@ -117,11 +117,11 @@ class Krawczyk:
             now = np.where(good[:, None], now - (inverse @ np.nan_to_num(value)[..., None])[..., 0], np.nan)
         return now
 
-    def point(self, x: Array, y: Array, poses: Array | None) -> Bounded:
+    def point(self, x: Array, y: Array, poses: Array | None) -> SolutionBounds:
         """Bounds at single points: boxes of no size."""
         return self._tried(x, np.zeros_like(x), y, np.zeros((*y.shape, self._m)), np.full_like(y, _POINT), poses)
 
-    def boxes(self, x: Array, half: Array, y: Array, poses: Array | None) -> Bounded:
+    def boxes(self, x: Array, half: Array, y: Array, poses: Array | None) -> SolutionBounds:
         """Over boxes x + h t (n, m), with a reach for which the proof succeeds if one was found.
 
         Half-widths that are negative make t run the other way.
@@ -141,7 +141,9 @@ class Krawczyk:
     def _given(self, first: tuple[Array, ...], poses: Array | None) -> list[Array]:
         return [*(np.ascontiguousarray(part) for part in (*first, *(() if poses is None else (poses,)))), *self._rest]
 
-    def _tried(self, x: Array, half: Array, y: Array, swing: Array, reach: Array, poses: Array | None) -> Bounded:
+    def _tried(
+        self, x: Array, half: Array, y: Array, swing: Array, reach: Array, poses: Array | None
+    ) -> SolutionBounds:
         """Models over boxes, and whether the operator takes ``reach`` into itself."""
         k, m, n = self.k, self._m, len(x)
         given = x, half, y, swing.reshape(n, k * m), reach
@@ -168,7 +170,7 @@ class Krawczyk:
             near = np.where(good[:, None], near * (1 + _SLACK) + 1e-300, np.nan)
             whole = np.abs(swing).sum(axis=2) + reach
             proven = good & (near < reach).all(axis=1) & self._in_chart(np.abs(x) + np.abs(half), np.abs(y) + whole)
-        return Bounded(proven, y.copy(), swing, reach, near, values, margins, matrix)
+        return SolutionBounds(proven, y.copy(), swing, reach, near, values, margins, matrix)
 
     def _in_chart(self, x: Array, y: Array) -> Mask:
         """Whether rotation vectors from home of these sizes are within what their series hold for."""

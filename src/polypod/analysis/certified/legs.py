@@ -12,7 +12,7 @@ from ...legs import UPS
 from ...platforms.motion import frame_of
 from ...symbols.vectors import cayley
 from ..workspace.space import Space
-from .displaced import turned
+from .displaced import roll_pitch_yaw
 from .intervals import Interval
 
 Chart = Literal["coordinates", "about"]
@@ -67,6 +67,6 @@ def intervals_of(leg: ca.SX) -> list[Interval]:
 def leg_at(x: ca.SX, leg: ca.SX, home: ca.SX, chart: Chart = "coordinates") -> tuple[ca.SX, ca.SX]:
     """The platform's axes, and the way from the base joint to the platform joint, at coordinates (6) from a pose."""
     frame = frame_of(home)
-    axes = (turned if chart == "coordinates" else cayley)(x[3:]) @ frame.axes
+    axes = (roll_pitch_yaw if chart == "coordinates" else cayley)(x[3:]) @ frame.axes
     tip = frame.origin + frame.axes @ leg[6:9] + x[:3] + axes @ (leg[3:6] - leg[6:9])
     return axes, tip - leg[:3]

@@ -97,12 +97,12 @@ class Lines:
         return product[..., 0]
 
 
-def point(values: Array) -> Lines:
+def constant(values: Array) -> Lines:
     """Numbers without a spread."""
     return Lines(values, np.zeros_like(values), np.zeros_like(values))
 
 
-def solved(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
+def solve(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
     """x of A x = b, A (n, k, k) and b (n, k) or (n, k, r), and the sign (n,) of det A everywhere, 0 if not known.
 
     With C near the middle of A^-1, E = C A - 1 and x0 = C b,
@@ -113,7 +113,7 @@ def solved(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
     order.
     """
     if right.middle.ndim == 2:
-        x, sign = solved(matrix, right[..., None])
+        x, sign = solve(matrix, right[..., None])
         return x[..., 0], sign
     k = matrix.middle.shape[-1]
     good = np.asarray(np.isfinite(matrix.middle + matrix.remainder).all(axis=(1, 2)))
@@ -123,8 +123,8 @@ def solved(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
     good &= np.linalg.cond(safe * scale) < 1e12
     safe = np.where(good[:, None, None], safe, np.eye(k))
     inverse = np.linalg.inv(safe)
-    first = point(inverse) @ right
-    off = point(inverse) @ matrix + point(np.broadcast_to(-np.eye(k), safe.shape))
+    first = constant(inverse) @ right
+    off = constant(inverse) @ matrix + constant(np.broadcast_to(-np.eye(k), safe.shape))
     change = off @ first
     left = (off.most @ change.most) * (1 + _SUM) + 1e-15 * first.most + 1e-300
     most, sure = majorant(off.most, left)

@@ -19,7 +19,7 @@ from ...platforms import Inputs, PlatformState
 from ...symbols.graph import Graph
 from ...symbols.vectors import norm
 from .affine import Affine, evaluate_affine
-from .lines import Lines, majorant, solved
+from .lines import Lines, majorant, solve
 
 _ROUNDS = 8
 """Rounds in which loads are looked for; what they are off after that counts in their bounds."""
@@ -73,11 +73,11 @@ class LoadedJoints:
         lines, need, by_loads, first, by_mu, own = (
             one.repeated(n) for one in (lines, need, by_loads, first, by_mu, own)
         )
-        mu = solved(lines, need)[0]
+        mu = solve(lines, need)[0]
         first = (first + by_mu @ mu)[..., 0]
         if self._explicit:
             return self._sizes_of(first)
-        slopes = by_mu @ solved(lines, by_loads)[0] + own
+        slopes = by_mu @ solve(lines, by_loads)[0] + own
         k = self.count
         a, b, none = np.zeros((n, k)), np.zeros((n, k)), np.zeros((n, k))
         for _ in range(_ROUNDS):

@@ -88,7 +88,7 @@ def certified_volume(
     box = _span(judge, names, span or {}, start)
     bounds = _bounds(space, start, places)
     part, times = bounds.part(box)
-    work = _Work(bounds, Boxes.one(*part.T))
+    work = _Refinement(bounds, Boxes.one(*part.T))
     began = monotonic()
     while work.goes_on(gap) and monotonic() - began < seconds:
         work.refine(gap, began + seconds)
@@ -112,7 +112,7 @@ def _span(judge: Judge, names: Sequence[str], span: Mapping[str, tuple[float, fl
     return box
 
 
-class _Bounded(NamedTuple):
+class _BoundedBoxes(NamedTuple):
     """Boxes, perhaps made smaller, with bounds of the volume inside each (n,)."""
 
     boxes: Boxes
@@ -120,7 +120,7 @@ class _Bounded(NamedTuple):
     most: Array
 
 
-class _Bounds:
+class _VolumeBounds:
     """Bounds of the volume inside boxes: each is inside, outside or neither."""
 
     def __init__(self, space: Space, start: Array, places: list[int]) -> None:
@@ -130,11 +130,11 @@ class _Bounds:
         self.threads = 1 if isinstance(self.enclosure, ImplicitEnclosure) else cores()
         self.scale = np.where(space.turns, space.model.size, 1.0)[places]
 
-    def __call__(self, boxes: Boxes) -> _Bounded:
+    def __call__(self, boxes: Boxes) -> _BoundedBoxes:
         verdict = self.enclosure(*self.whole(boxes), regular=boxes.regular)
         whole = boxes.volumes
         least, most = np.where(verdict.inside, whole, 0.0), np.where(verdict.outside, 0.0, whole)
-        return _Bounded(boxes._replace(regular=verdict.regular), least, most)
+        return _BoundedBoxes(boxes._replace(regular=verdict.regular), least, most)
 
     def whole(self, boxes: Boxes) -> tuple[Array, Array]:
         """Ends (n, m) of all coordinates."""
@@ -151,7 +151,7 @@ class _Bounds:
         return boxes.split(self.scale)
 
 
-class _ColumnBounds(_Bounds):
+class _ColumnBounds(_VolumeBounds):
     """Bounds by the mean length of columns along z."""
 
     def __init__(self, space: Space, start: Array, places: list[int]) -> None:
@@ -176,7 +176,7 @@ class _ColumnBounds(_Bounds):
         half[own[-1], 0] = 0.0
         return half, 2
 
-    def __call__(self, boxes: Boxes) -> _Bounded:
+    def __call__(self, boxes: Boxes) -> _BoundedBoxes:
         """By lengths first; small boxes that may hold something are then asked for the sign of det J, and for cones."""
         refined = Boxes.joined([boxes])
         width = self.scale * (boxes.high - boxes.low)
@@ -192,7 +192,7 @@ class _ColumnBounds(_Bounds):
         # cones are known less well than lengths in larger boxes: more limits must not loosen the bound
         most = np.minimum(most, by_lengths)
         least[~(refined.regular & (small | refined.within_cones))] = 0.0
-        return _Bounded(refined, np.minimum(least, most), most)
+        return _BoundedBoxes(refined, np.minimum(least, most), most)
 
     def _average(self, boxes: Boxes, least: Array, most: Array, own: NDArray[np.int64], with_cones: bool) -> None:
         """Bounds of some boxes, which are cut to the heights of their columns."""
@@ -223,14 +223,14 @@ class _ColumnBounds(_Bounds):
         return boxes.split(scale)
 
 
-def _bounds(space: Space, start: Array, places: list[int]) -> _Bounds:
-    return (_ColumnBounds if has_columns(space) and _Z in places else _Bounds)(space, start, places)
+def _bounds(space: Space, start: Array, places: list[int]) -> _VolumeBounds:
+    return (_ColumnBounds if has_columns(space) and _Z in places else _VolumeBounds)(space, start, places)
 
 
-class _Work:
+class _Refinement:
     """Boxes whose bounds are still apart, and the sums of those of all others."""
 
-    def __init__(self, bounds: _Bounds, first: Boxes) -> None:
+    def __init__(self, bounds: _VolumeBounds, first: Boxes) -> None:
         self.bounds, self.taken = bounds, 1
         self.decided = [0.0, 0.0]
         self.boxes, self.least, self.most = bounds(first)
@@ -252,7 +252,7 @@ class _Work:
         width = self.most - self.least
         order = np.argsort(-width)
         count = int(np.searchsorted(np.cumsum(width[order]), _SHARE * width.sum())) + 1
-        parts: list[_Bounded] = []
+        parts: list[_BoundedBoxes] = []
         done, low, high = 0, self.low, self.high
         chunks = [order[first : min(first + _CHUNK, count)] for first in range(0, count, _CHUNK)]
         # what NumPy does between compiled calls is done for several chunks at once
@@ -267,14 +267,14 @@ class _Work:
                     near = part.most - part.least <= _NEAR * gap * part.least + _NOTHING * part.boxes.volumes
                     self.decided[0] += float(part.least[near].sum())
                     self.decided[1] += float(part.most[near].sum())
-                    parts.append(_Bounded(part.boxes.only(~near), part.least[~near], part.most[~near]))
+                    parts.append(_BoundedBoxes(part.boxes.only(~near), part.least[~near], part.most[~near]))
                 if monotonic() > until or high - low <= gap * high:
                     break
         kept = order[done:]
-        parts.append(_Bounded(self.boxes.only(kept), self.least[kept], self.most[kept]))
+        parts.append(_BoundedBoxes(self.boxes.only(kept), self.least[kept], self.most[kept]))
         self.boxes = Boxes.joined([one.boxes for one in parts])
         self.least, self.most = (np.concatenate([one[k] for one in parts]) for k in (1, 2))
 
-    def _halves(self, own: NDArray[np.int64]) -> _Bounded:
+    def _halves(self, own: NDArray[np.int64]) -> _BoundedBoxes:
         """Bounds of the halves of some boxes."""
         return self.bounds(self.bounds.split(self.boxes.only(own)))

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
-from ..certified.clear import clear_distance
+from ..certified.singularity_free import singularity_free_distance
 from ..workspace.compiled import margins
 from ..workspace.space import Space
 from .at import one_pose
@@ -53,8 +53,8 @@ def nearest_singularity(
     By rays in many directions, along each of which the first change of sign of det J is found, and from the best of
     them by projecting on the surface det J = 0 until the way is square to it. ``reach`` [m] is how far is looked, twice
     the robot's size unless given, and half a turn. What is found is singular to rounding; that nothing is nearer than
-    ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements (:mod:`..certified.clear`); a leg
-    that is stretched nearer than that ends the proof there.
+    ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements; a leg that is stretched nearer
+    than that ends the proof there.
     """
     model = model.rigid
     space = Space(model)
@@ -81,7 +81,7 @@ def nearest_singularity(
             found.append(Nearest(np.nan, np.nan, np.full((4, 4), np.nan), False, 0.0))
             continue
         far_off = float(np.linalg.norm(best * metric))
-        certain = clear_distance(space, given, used, far_off, boxes) / far_off
+        certain = singularity_free_distance(space, given, used, far_off, boxes) / far_off
         found.append(_result(model, move, best, turns, certain))
     return NearestSingularities(*found)
 

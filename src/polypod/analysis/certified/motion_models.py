@@ -26,8 +26,8 @@ from ...symbols.expression import Port
 from ...symbols.graph import Graph
 from .affine import Affine, evaluate_affine
 from .displaced import displaced, with_twists
-from .follow import Follow
-from .lines import Lines, solved
+from .followed_motion import FollowedMotion
+from .lines import Lines, solve
 from .loads import LoadedJoints
 
 _DIGITS = 1e-13
@@ -52,7 +52,7 @@ class SignedLoads(Loads):
         return self.directions[key][0]
 
 
-class Bounds(NamedTuple):
+class IntervalModels(NamedTuple):
     """Models over n intervals of actuator forces, coordinates, rates and accelerations (n, a), of limited values and
     of the legs' margins; ``sign`` (n,) of det J in all of an interval, 0 where it may change."""
 
@@ -65,8 +65,8 @@ class Bounds(NamedTuple):
     sign: Array
 
 
-class Along:
-    """Bounds of one robot; an InputError where it has something of which there are none."""
+class MotionModels:
+    """Models of one robot along motions; an InputError where it has something of which there are none."""
 
     def __init__(self, model: Model, friction: bool) -> None:
         self.model, self.mechanism = model, model.kernels.mechanism
@@ -78,7 +78,7 @@ class Along:
             raise InputError("there are no bounds of forces that more actuators than freedoms share in such legs")
         self._fixed = np.concatenate([model.robot.home.matrix.ravel(), np.zeros(3)])
         self._friction = friction and has_friction(mechanism)
-        self._follow = Follow(model) if mechanism.platform.follows_legs else None
+        self._follow = FollowedMotion(model) if mechanism.platform.follows_legs else None
         self._build()
 
     def _build(self) -> None:
@@ -126,7 +126,7 @@ class Along:
         self._rates, self._rest, self._reactions = (graph.only(of) for of in ranges)
         self._numbers = [Affine.exact(value, (0.0,)) for value in mechanism.numbers.values]
 
-    def over(self, course: Course, wrench: Wrench | None, t: Array, half: Array, poses: Array) -> Bounds:
+    def over(self, course: Course, wrench: Wrench | None, t: Array, half: Array, poses: Array) -> IntervalModels:
         """Bounds over t +- half (n,) of a motion; ``poses`` (n, 4, 4) are those at t."""
         with np.errstate(all="ignore"):
             motion = self._motion(course, wrench, t, half, poses)
@@ -199,21 +199,21 @@ class Along:
             return []
         return self._loads.found(evaluate_affine(self._reactions, [*motion, [], directions, self._numbers]))
 
-    def _bounds(self, count: int, given: list[list[Affine]]) -> Bounds:
+    def _bounds(self, count: int, given: list[list[Affine]]) -> IntervalModels:
         parts = [Lines.stacked(part) for part in evaluate_affine(self._rest, given)]
         # what no pose changes, such as the J of a gantry, is one row for all intervals
         matrix, need, driven, q, qdot, qddot, values, margins = (part.repeated(count) for part in parts)
         n, m = self._shape
         jacobian = matrix.reshape(n, m)
         if n == m:
-            solution, sign = solved(jacobian.transposed(), need)
+            solution, sign = solve(jacobian.transposed(), need)
             force = solution[:, : len(self.mechanism.actuators)] + driven
         else:
             # of least norm: f + friction = J y with (J^T J) y = w + J^T friction
             across = jacobian.transposed()
-            y, sign = solved(across @ jacobian, need + across.times(driven))
+            y, sign = solve(across @ jacobian, need + across.times(driven))
             force = jacobian.times(y)
-        return Bounds(force, q, qdot, qddot, values, margins, sign)
+        return IntervalModels(force, q, qdot, qddot, values, margins, sign)
 
 
 def _orders(expansion: Array, half: Array) -> list[list[Affine]]:

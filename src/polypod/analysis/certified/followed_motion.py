@@ -19,12 +19,12 @@ from ...symbols.graph import Graph
 from .affine import Affine, evaluate_affine
 from .displaced import followed
 from .equations import Symbols, symbols_of
-from .lines import Lines, point, solved
+from .lines import Lines, constant, solve
 
 _TRIES = 4
 
 
-class Follow:
+class FollowedMotion:
     """Pose, twist and acceleration of one robot's platform."""
 
     def __init__(self, model: Model) -> None:
@@ -56,11 +56,11 @@ class Follow:
         x, xdot, xddot = orders
         y = self._found(x, poses)
         by_x, by_y = self._by([*x, *y])
-        rate = solved(by_y, -by_x.times(Lines.stacked(xdot)))[0]
+        rate = solve(by_y, -by_x.times(Lines.stacked(xdot)))[0]
         vdot = [*xdot, *rate.affine]
         (turning,) = evaluate_affine(self._turning, [[*x, *y], vdot, self._numbers])
         right = by_x.times(Lines.stacked(xddot)) + Lines.stacked(turning)
-        vddot = [*xddot, *solved(by_y, -right)[0].affine]
+        vddot = [*xddot, *solve(by_y, -right)[0].affine]
         return evaluate_affine(self._moved, [[*x, *y], vdot, vddot, self._numbers])
 
     def _by(self, v: list[Affine]) -> tuple[Lines, Lines]:
@@ -83,12 +83,12 @@ class Follow:
         swing = -(inverse @ by_x.middle @ slope[..., None])[..., 0]
         line = [Affine.exact(start[:, k], (swing[:, k],)) for k in range(self._k)]
         (off,) = evaluate_affine(self._equations, [[*x, *line], self._numbers])
-        base = point(inverse).times(Lines.stacked(off)).most
+        base = constant(inverse).times(Lines.stacked(off)).most
         reach = 2.0 * base + 1e-12
         for _ in range(_TRIES):
             wide = [Affine.exact(start[:, k], (swing[:, k],), reach[:, k]) for k in range(self._k)]
             _, by_y = self._by([*x, *wide])
-            left = (point(inverse) @ by_y + point(np.broadcast_to(-np.eye(self._k), inverse.shape))).most
+            left = (constant(inverse) @ by_y + constant(np.broadcast_to(-np.eye(self._k), inverse.shape))).most
             near = (base + (left @ reach[..., None])[..., 0]) * (1 + 1e-12)
             proven = np.asarray((near < reach).all(axis=1))
             if proven.all():

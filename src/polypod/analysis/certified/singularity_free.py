@@ -17,7 +17,9 @@ _ALL_BUT = 0.99
 """Part of the distance asked for that is proven at most: at the distance itself there is a singular pose."""
 
 
-def clear_distance(space: Space, pose: Array, used: NDArray[np.bool_], farthest: float, most: int = 40_000) -> float:
+def singularity_free_distance(
+    space: Space, pose: Array, used: NDArray[np.bool_], farthest: float, most: int = 40_000
+) -> float:
     """Distance [m] from a pose (4, 4) below which none is singular, for certain; at most 0.99 of ``farthest``.
 
     Displacements are along and about the coordinates ``used`` (m,); the distance of one by d [m] and a turn by a [rad]
