@@ -78,7 +78,7 @@ def test_cells_end_with_the_span():
 
 def test_an_extent_that_does_not_hold_home_grows_outward():
     """Intervals on one side of home, of which the grid's ends fall on either side of the edge."""
-    space = SimpleNamespace(place=lambda name: 0, turns=np.array([False]), full=False, scale=1.0)
+    space = SimpleNamespace(index=lambda name: 0, turns=np.array([False]), full=False, scale=1.0)
     for low in np.linspace(0.3, 0.34, 41):
         for sign in (1.0, -1.0):
             edges = np.sort(sign * np.array([low, 0.5]))

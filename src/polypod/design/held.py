@@ -65,11 +65,11 @@ def workspace_poses(model: Model, k: int, workspace: Workspace) -> Array:
         space = Space(model, workspace.pivot)
         levels = {}
         for name, (low, high) in workspace.box.items():
-            unit = space.units[space.place(name)]
+            unit = space.units[space.index(name)]
             ends = [in_unit(value, unit, f"box.{name}") for value in (low, high)]
             if not ends[0] < ends[1]:
                 raise InputError(f"box.{name}: goes from small to large, got {[low, high]}")
-            levels[space.place(name)] = np.linspace(ends[0], ends[1], workspace.points)
+            levels[space.index(name)] = np.linspace(ends[0], ends[1], workspace.points)
     except UnknownNameError as error:
         raise InputError(f"{field}.box: {error}") from error
     except InputError as error:

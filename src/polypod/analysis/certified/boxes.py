@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
-from ..workspace.extent import outside
+from ..workspace.extent import outside_message
 from ..workspace.space import Judge, Space
 from ..workspace.travel import travel
 from .implicit import AnyEnclosure, enclosure_of
@@ -110,7 +110,7 @@ def certified_box(
     judge = Judge(space)
     start = space.point(at)
     if not judge(start[None]).inside[0]:
-        raise InputError(outside(judge, start))
+        raise InputError(outside_message(judge, start))
     if half is None:
         found = travel(model, at, pivot)
         shape = np.nan_to_num(found.together.values[-1]) if len(found.group) else found.high.values - start

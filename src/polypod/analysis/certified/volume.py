@@ -83,10 +83,10 @@ def certified_volume(
     space = Space(model, pivot)
     judge = Judge(space)
     names = tuple(coordinates or space.names)
-    places = [space.place(name) for name in names]
+    indices = [space.index(name) for name in names]
     start = space.point(at)
     box = _span(judge, names, span or {}, start)
-    bounds = _bounds(space, start, places)
+    bounds = _bounds(space, start, indices)
     part, times = bounds.part(box)
     work = _Refinement(bounds, Boxes.one(*part.T))
     began = monotonic()
@@ -123,12 +123,12 @@ class _BoundedBoxes(NamedTuple):
 class _VolumeBounds:
     """Bounds of the volume inside boxes: each is inside, outside or neither."""
 
-    def __init__(self, space: Space, start: Array, places: list[int]) -> None:
-        self.start, self.places = start, places
+    def __init__(self, space: Space, start: Array, indices: list[int]) -> None:
+        self.start, self.indices = start, indices
         self.enclosure = enclosure_of(space)
-        # of poses that follow the last places are remembered, one call after the other
+        # of poses that follow the last indices are remembered, one call after the other
         self.threads = 1 if isinstance(self.enclosure, ImplicitEnclosure) else cores()
-        self.scale = np.where(space.turns, space.model.size, 1.0)[places]
+        self.scale = np.where(space.turns, space.model.size, 1.0)[indices]
 
     def __call__(self, boxes: Boxes) -> _BoundedBoxes:
         verdict = self.enclosure(*self.whole(boxes), regular=boxes.regular)
@@ -139,7 +139,7 @@ class _VolumeBounds:
     def whole(self, boxes: Boxes) -> tuple[Array, Array]:
         """Ends (n, m) of all coordinates."""
         bottom, top = (np.tile(self.start, (len(boxes.low), 1)) for _ in range(2))
-        bottom[:, self.places], top[:, self.places] = boxes.low, boxes.high
+        bottom[:, self.indices], top[:, self.indices] = boxes.low, boxes.high
         return bottom, top
 
     def part(self, box: Array) -> tuple[Array, int]:
@@ -154,9 +154,9 @@ class _VolumeBounds:
 class _ColumnBounds(_VolumeBounds):
     """Bounds by the mean length of columns along z."""
 
-    def __init__(self, space: Space, start: Array, places: list[int]) -> None:
-        super().__init__(space, start, places)
-        self.z = places.index(_Z)
+    def __init__(self, space: Space, start: Array, indices: list[int]) -> None:
+        super().__init__(space, start, indices)
+        self.z = indices.index(_Z)
         self.jacobian = HexapodJacobian(space)
         self.columns = cache(partial(Columns, space))  # with cones: compiled only where one may bind
         self.sign, self.size = space.sign, space.model.size
@@ -168,8 +168,8 @@ class _ColumnBounds(_VolumeBounds):
             return box, 1
         flipped = self.mirror < 0
         stay = np.ones(len(flipped), dtype=bool)
-        stay[self.places] = False
-        own = np.flatnonzero(flipped[self.places])
+        stay[self.indices] = False
+        own = np.flatnonzero(flipped[self.indices])
         if not len(own) or self.start[stay & flipped].any() or (box[own, 0] != -box[own, 1]).any():
             return box, 1
         half = box.copy()
@@ -223,8 +223,8 @@ class _ColumnBounds(_VolumeBounds):
         return boxes.split(scale)
 
 
-def _bounds(space: Space, start: Array, places: list[int]) -> _VolumeBounds:
-    return (_ColumnBounds if has_columns(space) and _Z in places else _VolumeBounds)(space, start, places)
+def _bounds(space: Space, start: Array, indices: list[int]) -> _VolumeBounds:
+    return (_ColumnBounds if has_columns(space) and _Z in indices else _VolumeBounds)(space, start, indices)
 
 
 class _Refinement:

@@ -28,8 +28,8 @@ def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
     Angles go half a turn at most (pitch a quarter). Raises :class:`InputError` if nothing bounds a displacement.
     """
     space = judge.space
-    places = [space.place(name) for name in names]
-    turns = space.turns[places]
+    indices = [space.index(name) for name in names]
+    turns = space.turns[indices]
     most = np.where(turns, np.pi, _REACH * space.scale)
     if space.full:
         most[[k for k, name in enumerate(names) if name == "pitch"]] = 0.5 * np.pi
@@ -37,10 +37,10 @@ def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
     box = np.stack([-half, half], axis=1)
     best = box
     for _ in range(_ROUNDS):
-        inside, axes = _component(judge, places, at, box)
+        inside, axes = _component(judge, indices, at, box)
         new, tight, touched = np.empty_like(box), True, False
         for k, values in enumerate(axes):
-            used = np.flatnonzero(inside.any(axis=tuple(j for j in range(len(places)) if j != k)))
+            used = np.flatnonzero(inside.any(axis=tuple(j for j in range(len(indices)) if j != k)))
             step = values[1] - values[0]
             for side, index in ((0, used[0]), (1, used[-1])):
                 edge = 0 if side == 0 else len(values) - 1
@@ -65,24 +65,24 @@ def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
     return best
 
 
-def _component(judge: Judge, places: list[int], at: Array, box: Array) -> tuple[NDArray[np.bool_], list[Array]]:
+def _component(judge: Judge, indices: list[int], at: Array, box: Array) -> tuple[NDArray[np.bool_], list[Array]]:
     """The connected part of a coarse grid that has ``at`` in it, and the grid's axes; an error if that is outside."""
-    count = _COARSE[len(places)]
+    count = _COARSE[len(indices)]
     axes = [np.linspace(low, high, count) for low, high in box]
     # the grid has the point itself, so that a workspace of a cell is found
-    axes = [values - values[np.abs(values - at[p]).argmin()] + at[p] for values, p in zip(axes, places, strict=True)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(places))
+    axes = [values - values[np.abs(values - at[p]).argmin()] + at[p] for values, p in zip(axes, indices, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(indices))
     x = np.tile(at, (len(grid), 1))
-    x[:, places] = grid
-    inside = judge(x).inside.reshape((count,) * len(places))
-    parts, _ = label(inside, generate_binary_structure(len(places), len(places)))
-    here = parts[tuple(int(np.abs(v - at[p]).argmin()) for v, p in zip(axes, places, strict=True))]
+    x[:, indices] = grid
+    inside = judge(x).inside.reshape((count,) * len(indices))
+    parts, _ = label(inside, generate_binary_structure(len(indices), len(indices)))
+    here = parts[tuple(int(np.abs(v - at[p]).argmin()) for v, p in zip(axes, indices, strict=True))]
     if not here:
-        raise InputError(outside(judge, at))
+        raise InputError(outside_message(judge, at))
     return parts == here, axes
 
 
-def outside(judge: Judge, at: Array) -> str:
+def outside_message(judge: Judge, at: Array) -> str:
     """What to say of a point that maps start from and that is not in the workspace."""
     leg, name = judge.limits[int(judge(at[None]).binding[0])]
     where = ", ".join(f"{n} {v:.6g} {u}" for n, v, u in zip(judge.space.names, at, judge.space.units, strict=True) if v)

@@ -79,7 +79,7 @@ def full_workspace(
             f"points: {total:.3g} poses over {kept:.3g} positions (or orientations) are too many: {MOST_POSES:g} are "
             f"counted at most, over {MOST:.3g}; take fewer points"
         )
-    compiled = judge.asked.plain and _closed_form(space)
+    compiled = judge.requirements.plain and _closed_form(space)
     found = (_sieved if compiled else _judged)(judge, values, turning, moving, connected, progress)
     cells = float((_in_span(values, turning) * found.orientations).sum())
     data: dict[str, Any] = {
@@ -142,7 +142,7 @@ def _grid(
 ) -> dict[str, Array]:
     space = judge.space
     for name, ends in span.items():
-        space.place(name)
+        space.index(name)
         low, high = ends
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise InputError(f"span: {name} needs a low and a high end, got {low!r} and {high!r}")
@@ -188,7 +188,7 @@ def _sieved(
         for start in range(0, n, TILE):
             bits = tool(designs[first : first + DESIGNS], columns[:, start : start + TILE])
             limits += int(_COUNT[bits[:, 0]].sum())
-            design, state = _places(bits[:, 1], tool.width)
+            design, state = _set_bits(bits[:, 1], tool.width)
             by_orientation[first : first + DESIGNS] += np.bincount(design, size[start + state], len(bits))
             by_position += np.bincount(start + state, minlength=n)
             count += len(design)
@@ -197,7 +197,7 @@ def _sieved(
     return _Found(limits, count, by_orientation, by_position, _gathered(kept) if keep and count <= KEPT else None)
 
 
-def _places(bits: NDArray[np.uint8], width: int) -> tuple[Index, Index]:
+def _set_bits(bits: NDArray[np.uint8], width: int) -> tuple[Index, Index]:
     """Numbers of the designs and states whose bits (D, v) are set."""
     design, vector = np.nonzero(bits)
     bytes_ = bits[design, vector]
@@ -222,7 +222,7 @@ def _judged(
         rows = np.arange(first, min(first + BLOCK, total))
         x = np.zeros((len(rows), len(space.names)))
         for name, index in zip((*turning, *moving), np.unravel_index(rows, shape), strict=True):
-            x[:, space.place(name)] = values[name][index]
+            x[:, space.index(name)] = values[name][index]
         found = judge(x)
         limits += int((found.inside | (found.kept & (found.determinant < 0))).sum())
         inside = rows[found.inside]

@@ -55,7 +55,7 @@ class Space:
         """Unit of each coordinate."""
         return tuple("rad" if turns else "m" for turns in self.turns)
 
-    def place(self, name: str) -> int:
+    def index(self, name: str) -> int:
         """Index of a coordinate by its name."""
         if name not in self.names:
             raise UnknownNameError("coordinate", name, self.names)
@@ -66,8 +66,8 @@ class Space:
         x = np.zeros(len(self.names))
         for name, value in (at or {}).items():
             if not np.isfinite(value):
-                raise InputError(f"at: {name} must be a finite number of {self.units[self.place(name)]}, got {value!r}")
-            x[self.place(name)] = value
+                raise InputError(f"at: {name} must be a finite number of {self.units[self.index(name)]}, got {value!r}")
+            x[self.index(name)] = value
         return x
 
     def rotations(self, angles: Array) -> Array:
@@ -194,35 +194,35 @@ class Judge:
     """Decides on poses of a space; ``limits`` are names (leg, quantity) of what can bind, in ``binding``'s order."""
 
     def __init__(self, space: Space, requirements: Requirements | None = None) -> None:
-        self.space, self.asked = space, requirements or Requirements()
+        self.space, self.requirements = space, requirements or Requirements()
         model = space.model
         self.limits: tuple[tuple[str, str], ...] = (*limit_names(model), ("robot", CLOSING), ("robot", SINGULARITY))
-        if self.asked.distance:
+        if self.requirements.distance:
             self.limits += (("robot", DISTANCE),)
-        if self.asked.forces:
+        if self.requirements.forces:
             self.limits += tuple((actuator.name, FORCE) for actuator in model.actuators)
         if space.turns_freely:
             self.limits += (("whole range", NO_LIMIT),)
-        self._most = self.asked.max_force
-        if self.asked.drives:
+        self._most = self.requirements.max_force
+        if self.requirements.drives:
             self._most = tuple(float(force_at(actuator.drive, np.zeros(1))[0]) for actuator in model.actuators)
             if np.isinf(self._most).all():
                 raise InputError(
                     f"drives: no drive of {model.robot.name!r} states max_force or force_speed; state one of them, or "
                     "give max_force"
                 )
-        if self.asked.max_force is not None:
-            count = np.shape(self.asked.max_force)
+        if self.requirements.max_force is not None:
+            count = np.shape(self.requirements.max_force)
             if count not in ((), (len(model.actuators),)):
                 raise InputError(f"max_force: one number or {len(model.actuators)} are needed, got {count[0]}")
 
     @property
-    def counted(self) -> tuple[str, ...]:
+    def criteria(self) -> tuple[str, ...]:
         """What poses are judged by, in words: every quantity once, and the fields of the file that limit forces."""
         names = dict.fromkeys(name for _, name in self.limits if name != NO_LIMIT)
-        if self.asked.forces:
+        if self.requirements.forces:
             fields = ["max_force as given"]
-            if self.asked.drives:
+            if self.requirements.drives:
                 drives = [actuator.drive for actuator in self.space.model.actuators]
                 texts = {"max_force": "max_force", "force_speed": "force_speed at zero speed"}
                 fields = [text for name, text in texts.items() if any(getattr(d, name) is not None for d in drives)]
@@ -245,7 +245,7 @@ class Judge:
         rows = [found.limits, closing[:, None], np.minimum(relative, 1.0)[:, None]]
         rows = [np.where(np.isnan(row), 1.0, row) for row in rows]
         kept = np.concatenate(rows[:2], axis=1).min(axis=1) >= 0
-        if not self.asked.plain:
+        if not self.requirements.plain:
             rows += self._more(poses, np.concatenate(rows, axis=1).min(axis=1) >= 0)
         every = np.concatenate(rows, axis=1)
         smallest = every.min(axis=1)
@@ -255,7 +255,7 @@ class Judge:
 
     def _more(self, poses: Array, inside: NDArray[np.bool_]) -> list[Array]:
         """Margins of what takes longer, asked where all else holds (1 elsewhere)."""
-        model, asked, rows = self.space.model, self.asked, []
+        model, asked, rows = self.space.model, self.requirements, []
         if asked.distance:
             distance = np.full((len(poses), 1), np.inf)
             distance[inside, 0] = model.conditioning(poses[inside]).distance
