@@ -72,7 +72,7 @@ def certified_volume(
 
     Over ``coordinates`` (all unless named), the others at ``at``; within ``span`` where it is given, else within the
     workspace's own extent and a tenth more. Inside are poses that keep all limits, close the legs, and have the sign of
-    det J that home has; rounding is accounted for. Parts that do not hang together with home count too.
+    det J that home has; rounding is accounted for. Parts that are not connected with home count too.
 
     Of robots on six telescopic legs with lengths, over z and others, the volume within a box is bounded by the mean
     length of its columns along z (:mod:`.columns`, :mod:`.averages`), half of them of a robot that is its own mirror

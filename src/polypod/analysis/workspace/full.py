@@ -27,7 +27,7 @@ DESIGNS, TILE = 512, 4096
 MOST_POSES = 1e13
 """Poses that are counted: some hours of a hexapod's."""
 KEPT = 20_000_000
-"""Poses inside that are kept to see which hang together with home; of more only the number is known."""
+"""Poses inside that are kept to see which are connected with home; of more only the number is known."""
 _LANES = [np.flatnonzero([byte >> k & 1 for k in range(8)]) for byte in range(256)]
 _COUNT = np.array([len(lanes) for lanes in _LANES])
 _FIRST = np.r_[0, np.cumsum(_COUNT)[:-1]]
@@ -65,7 +65,7 @@ def full_workspace(
     ``orientation_share``, the part of all orientations of the grid that are possible there, ``reachable`` (any is)
     and ``dexterous`` (all are); over orientations: ``position_volume``; for the whole: ``fraction`` of the grid
     inside, ``volume``, ``fraction_limits`` without the condition on det J, ``fraction_connected``, the part that
-    hangs together with home (NaN if not asked for, or of more than 20 million poses).
+    is connected with home (NaN if not asked for, or of more than 20 million poses).
     """
     space = Space(model, pivot)
     judge = Judge(space, requirements)
@@ -243,7 +243,7 @@ def _home(values: Mapping[str, Array], turning: list[str], moving: list[str]) ->
 
 
 def _connected_part(kept: Index | None, shape: tuple[int, ...], home: tuple[int, ...]) -> float:
-    """How many of the poses inside, by their places (sorted), hang together with home face by face; NaN if unknown."""
+    """How many of the poses inside, by their numbers (sorted), are connected with home face by face; NaN if unknown."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -43,7 +43,7 @@ def workspace_map(
     """The workspace over some coordinates, the others at ``at`` (zero: home).
 
     ``axes`` names coordinates and gives the number of points, spread over the workspace around ``at``, or the points
-    themselves. Variables over the axes: ``inside``; ``connected``, the part of it that hangs together with ``at`` (in
+    themselves. Variables over the axes: ``inside``; ``connected``, the part of it that is connected with ``at`` (in
     it the robot keeps its assembly and working mode); ``margin``, the smallest margin of all limits, 1 in the middle of
     a range and 0 at its edge; ``binding``, the number of that limit among ``limit``; and ``determinant``, det J over
     that at home. ``volume`` is that of the connected part (its cells, in the product of the coordinates' units),
@@ -154,7 +154,7 @@ def _slices(ndim: int, axis: int, first: int) -> tuple[slice, ...]:
 def _connected(
     inside: NDArray[np.bool_], values: Mapping[str, Array], at: Array, turns: list[bool]
 ) -> NDArray[np.bool_]:
-    """The part that hangs together, cell by face, with the cell nearest to a point; none if that is outside.
+    """The part that is connected, cell by face, with the cell nearest to a point; none if that is outside.
 
     Coordinates that are ``turns`` come back after a whole one, where the grid has both its ends.
     """
