@@ -14,7 +14,8 @@ import pytest
 import polypod as pp
 from oracle import Oracle
 from polypod.identification import LinearModel, base_parameters
-from polypod.identification.base import base_of_rows, random_motion
+from polypod.identification.base import base_of_rows
+from polypod.identification.sampling import random_motion
 from polypod.identification.spread import moved, parts_of
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "base_parameters_6ups.json").read_text())["counts"]

@@ -18,12 +18,12 @@ from ..model import Model
 from .base import base_of_rows
 from .calibration import Calibration
 from .geometry import Geometry
+from .identifiability import measurement_rows, measurement_slopes
 from .measured import Measurements, read_measurements
 from .overdetermined import nearest_poses
 from .prior import Z95
 from .rewritten import Change, file_value, with_changes
-from .sight import sight_rows, slopes_seen
-from .workspace import random_poses
+from .sampling import random_poses
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -99,7 +99,7 @@ class _Solver:
         self.sigma = np.full(geometry.count, uncertainty)
         self.guess = self._start()
         n, c = data.values.shape
-        rows = slopes_seen(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
+        rows = measurement_slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
         self.base = base_of_rows(rows.reshape(-1, geometry.count), tuple(geometry.numbers))
         # a row for each combination that poses of this kind could show at all
         if n * c < self._possible():
@@ -111,7 +111,9 @@ class _Solver:
 
     def _possible(self) -> int:
         poses = random_poses(self.geometry.model, 3 * self.geometry.count, 0)
-        rows = sight_rows(self.geometry, poses, self.data.kind, self.data.tool, np.atleast_2d(self.data.anchor)[0])
+        rows = measurement_rows(
+            self.geometry, poses, self.data.kind, self.data.tool, np.atleast_2d(self.data.anchor)[0]
+        )
         return base_of_rows(rows, tuple(self.geometry.numbers)).count
 
     def _start(self) -> Array:
@@ -152,7 +154,7 @@ class _Solver:
             pose = geometry.poses(data.readings, p, pose)
             if not np.isfinite(pose).all():
                 raise InputError("measurements: the geometry found cannot take all readings; are rows mixed up?")
-            values, slopes = slopes_seen(geometry, data, pose, p, base, tool)
+            values, slopes = measurement_slopes(geometry, data, pose, p, base, tool)
             residual = data.values - values
             noise = self._noise(residual, weight, groups)
             if self.robust:
@@ -273,7 +275,8 @@ class _Solver:
         if wide:
             notes.append(f"these measurements hardly show: {_listed(wide)}")
         before = (
-            data.values - slopes_seen(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
+            data.values
+            - measurement_slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
         )
         present = np.isin([0, 1], data.groups)
         return Calibration(robot, geometry, self.base, p, covariance, residual, before, rows,

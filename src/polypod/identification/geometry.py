@@ -27,8 +27,8 @@ from ..platforms.rigid import RigidPlatform
 from .closure import closure
 from .naming import LinearNumber
 from .rewritten import body_fields
+from .sampling import random_poses
 from .spread import moments_between_moved_joints
-from .workspace import random_poses
 
 _NEWTON = 30
 FRAMES = tuple(f"{frame} frame {axis}" for frame in ("base", "tool") for axis in ("x", "y", "z", "rx", "ry", "rz"))

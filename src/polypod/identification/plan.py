@@ -16,10 +16,10 @@ from ..model import Model
 from .base import BaseParameters, base_of_rows
 from .calibrate import UNCERTAINTY
 from .geometry import Geometry
+from .identifiability import measurement_rows
 from .measured import COLUMNS, Kind
 from .prior import Z95
-from .sight import sight_rows
-from .workspace import random_poses
+from .sampling import random_poses
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ def plan(
         raise InputError(f"count: 1 to {candidates} poses can be chosen, got {count}")
     geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
     poses = random_poses(model, candidates, seed)
-    rows = sight_rows(geometry, poses, kind, tool, anchor)
+    rows = measurement_rows(geometry, poses, kind, tool, anchor)
     each = np.array([noise[int(quantity == "angle")] for _, quantity in COLUMNS[kind]])
     blocks = rows.reshape(candidates, len(each), -1) / each[:, None] * UNCERTAINTY
     chosen = _exchanged(blocks, _greedy(blocks, count))
     information = np.eye(blocks.shape[2]) + np.einsum("nck,ncl->kl", blocks[chosen], blocks[chosen])
     half = Z95 * UNCERTAINTY * np.sqrt(np.diag(np.linalg.inv(information)))
-    seen = base_of_rows(sight_rows(geometry, poses[chosen], kind, tool, anchor), tuple(geometry.numbers))
+    seen = base_of_rows(measurement_rows(geometry, poses[chosen], kind, tool, anchor), tuple(geometry.numbers))
     return Plan(poses[chosen], np.asarray(model.inverse_kinematics(poses[chosen])), seen, half,
                 float(np.linalg.slogdet(information)[1]))  # fmt: skip
 

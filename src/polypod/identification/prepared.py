@@ -13,12 +13,19 @@ from ..arrays import Array
 from ..errors import InputError
 from ..friction import driven_dry
 from ..model import Model
+from .channel_checks import (
+    correlations,
+    exchanged_coordinates,
+    milliseconds_hint,
+    refuse_wrong_channels,
+    swapped_coordinates,
+)
 from .logs import Log
 from .numbers import Motion
 from .overdetermined import nearest_poses
+from .sampling import evenly_spaced
 from .saturation import flat_tops
 from .smoothing import Smooth, smoothed
-from .suspects import correlations, exchanged, motion_rows, other_clock, refuse_wrong_channels, swapped_coordinates
 
 SLOW = 3.0
 """A joint that moves slower than this many times the noise of its rate has no known direction of friction."""
@@ -176,7 +183,7 @@ def _slow(model: Model, smooth: Smooth) -> NDArray[np.bool_]:
 def _limited(model: Model, motion: Motion, force: Array, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Samples (n, a) of flat tops along which the file's numbers would let forces vary by a fifth of their range."""
     found = flat_tops(force) & good
-    rows = motion_rows(motion, _LOOKED_AT)
+    rows = evenly_spaced(motion, _LOOKED_AT)
     rows = np.union1d(rows, np.flatnonzero(found.any(axis=1))[:: max(int(found.any(axis=1).sum()) // _LOOKED_AT, 1)])
     if not found.any():
         return found
@@ -203,7 +210,7 @@ def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
 
 def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array, good: NDArray[np.bool_]) -> list[str]:
     """What is to be said about channels that may be wrong; errors for those that are."""
-    rows = motion_rows(motion, _LOOKED_AT)
+    rows = evenly_spaced(motion, _LOOKED_AT)
     rows = rows[good[rows].all(axis=1)]
     if len(rows) < 10:
         return []
@@ -212,12 +219,12 @@ def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array,
         np.nan_to_num(model.inverse_dynamics(some.pose, s * some.twist, s**2 * some.acceleration, errors="nan"))
         for s in (1.0, 1e3)
     )
-    text = other_clock(force[rows], predicted, faster)
+    text = milliseconds_hint(force[rows], predicted, faster)
     if text:
         raise InputError(f"log: {log.name}: {text}")
     notes = refuse_wrong_channels(log.name, [a.name for a in model.actuators], force[rows], predicted)
     if np.diag(correlations(force[rows], predicted)).mean() < 0.5 and np.ptp(smooth.q, axis=0).min() > 0:
-        found = exchanged(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
+        found = exchanged_coordinates(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
         if found:
             raise InputError(f"log: {log.name}: {found}. Mend the columns; --no-check takes them as they are")
     return notes

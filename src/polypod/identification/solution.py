@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import InputError
 from .base import BaseParameters
+from .channel_checks import lag
 from .cones import cones, inside
 from .fit import Fit, weighted
 from .numbers import LinearModel
@@ -17,7 +18,7 @@ from .physical import most_likely
 from .prepared import Prepared, refined
 from .residuals import Whiteness, outliers, whiteness
 from .rows import rows_of
-from .suspects import lag, motion_rows
+from .sampling import evenly_spaced
 
 ROUNDS = 8
 """Most rounds of Gauss-Newton."""
@@ -116,7 +117,7 @@ def _moved(step: Array, beta: Array, fit: Fit) -> float:
 def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> list[str]:
     notes = []
     for run in runs:
-        rows = motion_rows(run.motion, max(1000, 2 * len(base.independent)))
+        rows = evenly_spaced(run.motion, max(1000, 2 * len(base.independent)))
         columns = linear.slopes(run.motion[rows], linear.values, base.independent)
         sound = np.isfinite(columns).all(axis=(1, 2))
         columns, at = columns[sound], run.smooth.rows[rows][sound]
