@@ -17,7 +17,7 @@ from polypod.identification import calibrate, identifiable, measurements, plan, 
 from polypod.identification.geometry import Geometry
 from polypod.identification.identifiability import measurement_rows
 from polypod.identification.measured import predicted
-from polypod.identification.rewritten import Change, with_changes
+from polypod.identification.new_robot import Change, with_changes
 from polypod.identification.sampling import random_poses
 
 DATA = json.loads((Path(__file__).parent / "data" / "hexapod_calibration_42.json").read_text())

@@ -22,14 +22,14 @@ from polypod.identification.changes import changes_of
 from polypod.identification.cones import cones, inside
 from polypod.identification.identify import identified
 from polypod.identification.logs import checked
+from polypod.identification.new_robot import with_changes
 from polypod.identification.physical import most_likely
 from polypod.identification.prepared import prepared
 from polypod.identification.prior import stated_interval, uncertainties
 from polypod.identification.residuals import outliers, whiteness
-from polypod.identification.rewritten import with_changes
 from polypod.identification.rows import rows_of
 from polypod.identification.smoothing import smoothed
-from polypod.identification.solution import solved
+from polypod.identification.solution import solve
 from polypod.motion import dumps_motion, loads_motion
 from polypod.parameters.paths import value_at
 
@@ -299,7 +299,7 @@ def test_noise_of_coordinates_does_not_pull_numbers() -> None:
     alone = prepared(five_bar(), checked(log(0, noise_q=3e-5)), check=False)
     linear = LinearModel(five_bar())
     base = base_parameters(linear)
-    result = solved(linear, base, [alone], linear.values, uncertainties(linear, None))
+    result = solve(linear, base, [alone], linear.values, uncertainties(linear, None))
     assert result.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.1)
     assert result.fit.coordinates[0] == pytest.approx(np.full(2, 3e-5), rel=0.1)
     assert (np.abs(result.beta - base.values(linear.values)) < 2.5 * result.deviations).all()

@@ -20,16 +20,16 @@ from .calibration import Calibration
 from .geometry import Geometry
 from .identifiability import measurement_rows, measurement_slopes
 from .measured import Measurements, read_measurements
+from .new_robot import Change, file_value, with_changes
 from .overdetermined import nearest_poses
 from .prior import Z95
-from .rewritten import Change, file_value, with_changes
 from .sampling import random_poses
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _FAR = 10.0  # sizes of a robot from home, beyond which nothing of it is
-UNCERTAINTY = 0.02
+GEOMETRY_UNCERTAINTY = 0.02
 """Standard uncertainty [m, rad] of the file's geometry about which nothing is said: measurements decide."""
 HUBER = 2.5
 """Residuals beyond this many standard deviations first count by their size, not by its square."""
@@ -51,7 +51,7 @@ def calibrate(
     frames: bool = False,
     tool: Any = None,
     anchor: Any = None,
-    uncertainty: float = UNCERTAINTY,
+    uncertainty: float = GEOMETRY_UNCERTAINTY,
     robust: bool = True,
 ) -> Calibration:
     """Points, lengths, directions and offsets of a robot from measured poses.
@@ -242,8 +242,8 @@ class _Solver:
         for path, where, basis in geometry._blocks:
             if path not in shown and not p[where].any():
                 continue  # what no measurement shows and no other number has moved stays without a new source
-            spread = basis @ covariance[where, where] @ basis.T
-            half = Z95 * np.sqrt(np.diag(spread)).reshape(values[path].shape)
+            own = basis @ covariance[where, where] @ basis.T
+            half = Z95 * np.sqrt(np.diag(own)).reshape(values[path].shape)
             unit = "" if geometry.numbers[where.start].unit == "rad" and basis.shape[1] == 2 else "m"
             changes.append(Change(path, unit, file_value(geometry.robot, path), values[path], half))
         note = f"calibrated from {len(data.values)} measurements of {data.kind}"

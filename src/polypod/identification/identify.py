@@ -20,13 +20,13 @@ from .base import BaseParameters, base_parameters, listed
 from .changes import changes_of
 from .fit import Fit
 from .logs import Log, read_log
+from .new_robot import Change, with_changes
 from .numbers import LinearModel
 from .prepared import Prepared, prepared
 from .prior import Z95, uncertainties
 from .residuals import Whiteness
-from .rewritten import Change, with_changes
 from .rows import coordinate_noise
-from .solution import solved
+from .solution import solve
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -173,7 +173,7 @@ def identified(
     """The same from logs that are ready; ``start`` are other values of the numbers (k,) than the file's."""
     base = base_parameters(linear)
     prior, sigma = linear.values if start is None else start, uncertainties(linear, uncertainty)
-    found = solved(linear, base, runs, prior, sigma)
+    found = solve(linear, base, runs, prior, sigma)
     sigma = np.where([s == "not" for s in base.sight], 0.0, sigma)
     changes = changes_of(linear, found.numbers, found.covariance)
     robot = with_changes(linear.robot, changes, _note(found.runs, found.goods))
@@ -222,10 +222,10 @@ def _doubts(found: Identification) -> list[str]:
                 "use them; something is wrong with the logs, or the model misses what the machine has"
             )
     white = found.residuals
-    names = [a.name for k, a in enumerate(found.model.actuators) if white.spread[k] > CORRELATED]
+    names = [a.name for k, a in enumerate(found.model.actuators) if white.widening[k] > CORRELATED]
     if names:
         notes.append(
-            f"residuals of {', '.join(names)} are not white (correlation times up to {white.spread.max():.0f} "
+            f"residuals of {', '.join(names)} are not white (correlation times up to {white.widening.max():.0f} "
             "samples): something of the machine is missing in the model or in its motion; intervals are widened"
         )
     return notes

@@ -28,7 +28,7 @@ which is about as much smaller as this one is than the last."""
 
 
 class Solution(NamedTuple):
-    """What :func:`solved` finds; see :class:`polypod.identification.Identification`.
+    """What :func:`solve` finds; see :class:`polypod.identification.Identification`.
 
     ``runs`` are the logs on coordinates that fit forces too, ``goods`` the samples used, ``notes`` what is to be said.
     """
@@ -45,9 +45,9 @@ class Solution(NamedTuple):
     notes: list[str]
 
 
-def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
+def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
     """Base parameters and numbers from logs, with the file's values ``prior`` (k,) and their uncertainty (k,)."""
-    spread, sigma = sigma, np.where([s == "not" for s in base.sight], 0.0, sigma)
+    every_sigma, sigma = sigma, np.where([s == "not" for s in base.sight], 0.0, sigma)
     notes = _late(linear, base, runs)
     freedoms = linear.model.mobility.count if linear.redundant else None
     goods, noise = [run.good for run in runs], None
@@ -85,10 +85,10 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
     if not all(g.any() for g in goods):
         raise InputError("logs: no sample of forces is left to use")
     white = _whiteness(left, goods)
-    if (white.spread > 1).any():
+    if (white.widening > 1).any():
         # this only widens intervals: weights by channel hardly move the values
-        fit = weighted(data, coordinates, white.spread, noise=noise, freedoms=freedoms)
-    real = cones(linear, base, spread)
+        fit = weighted(data, coordinates, white.widening, noise=noise, freedoms=freedoms)
+    real = cones(linear, base, every_sigma)
     numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, real)
     beta, wide = fit.beta, fit.covariance
     loose, whole, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
