@@ -26,7 +26,7 @@ from ..model.kernels import FUNCTIONS
 from ..motion import Task
 from ..parameters.paths import matching_paths, unit_at, value_at
 from .folding import OWN_FUNCTIONS, Folding
-from .held import Held, workspace_poses
+from .load_cases import LoadCase, workspace_poses
 from .patterns import PATTERNS
 from .quantities import QUANTITIES, SOURCES, Quantity
 from .ranges import Inside
@@ -63,8 +63,8 @@ class Evaluator:
         if model.robot.flexible:
             raise InputError(f"robot: the platform of {model.robot.name!r} bends; {AS_RIGID}")
         self.study, self.model = study, model
-        boxes = [Held.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
-        self.held = (*(Held.of(task) for task in tasks), *boxes)
+        boxes = [LoadCase.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
+        self.load_cases = (*(LoadCase.of(task) for task in tasks), *boxes)
         robot = model.robot
         self._paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
         for k, varied in enumerate(study.vary):
@@ -206,7 +206,7 @@ class Evaluator:
     def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
         """Quantities of designs from ``start`` to before ``stop``; their bits do not depend on which these are."""
         stop = designs.count if stop is None else stop
-        parts = [self._motion(designs, start, stop, held) for held in self.held]
+        parts = [self._motion(designs, start, stop, case) for case in self.load_cases]
         values = {name: np.stack([part.values[name][:, 0] for part in parts], axis=1) for name in self._sourced}
         reason = np.stack([part.reason[:, 0] for part in parts], axis=1)
         for number in designs.impossible:
@@ -229,26 +229,26 @@ class Evaluator:
     def _inside(self) -> Inside:
         return Inside(self.functions)
 
-    def _motion(self, designs: Designs, start: int, stop: int, held: Held) -> Results:
+    def _motion(self, designs: Designs, start: int, stop: int, case: LoadCase) -> Results:
         outputs: dict[str, Array] = {}
-        if held.within:
-            outputs["inside.held"] = self._inside.held(designs.values[start:stop], held.inputs["pose"])[:, None]
+        if case.within:
+            outputs["inside.taken"] = self._inside.taken(designs.values[start:stop], case.inputs["pose"])[:, None]
         for folding in self._foldings:
-            outputs |= folding(designs.values[start:stop], held.inputs, held.shares)
+            outputs |= folding(designs.values[start:stop], case.inputs, case.shares)
         columns = {name: outputs[name][:, None] for name in self._sourced if name not in self._others}
         reason = _judged(outputs, stop - start)[:, None]
         if self._others:
-            found = self._reduced(designs, start, stop, held)
+            found = self._reduced(designs, start, stop, case)
             columns |= found.values
             reason = np.where(reason == 0, found.reason, reason)
         return Results(columns, reason)
 
-    def _reduced(self, designs: Designs, start: int, stop: int, held: Held) -> Results:
+    def _reduced(self, designs: Designs, start: int, stop: int, case: LoadCase) -> Results:
         """The other quantities, a few designs at a time."""
-        chunk = min(len(held.shares), IN_CACHE)
+        chunk = min(len(case.shares), IN_CACHE)
         together = max(1, IN_CACHE // chunk)
         firsts = range(start, stop, together)
-        pieces = [self._piece(designs, first, min(first + together, stop), held, chunk) for first in firsts]
+        pieces = [self._piece(designs, first, min(first + together, stop), case, chunk) for first in firsts]
         columns = {name: np.concatenate([piece.values[name] for piece in pieces]) for name in self._others}
         return Results(columns, np.concatenate([piece.reason for piece in pieces]))
 
@@ -271,26 +271,26 @@ class Evaluator:
         found: Array = known[key]
         return found
 
-    def _piece(self, designs: Designs, start: int, stop: int, held: Held, chunk: int) -> Results:
+    def _piece(self, designs: Designs, start: int, stop: int, case: LoadCase, chunk: int) -> Results:
         """A few designs at all states, some states at a time."""
         follows = self.functions.kernels.mechanism.platform.follows_legs
         sources = {q.source: SOURCES[q.source] for q in self._others.values()}
         called = dict.fromkeys(name for source in sources.values() for name in source.functions)
         kernels = {n: designs.kernel(n, self.study.friction, start, stop, verdict=follows) for n in called}
         reductions = {name: Reduction(quantity.reduce) for name, quantity in self._others.items()}
-        count, states = stop - start, len(held.shares)
+        count, states = stop - start, len(case.shares)
         reason = np.zeros(count, dtype=np.int8)
         for first in range(0, states, chunk):
             last = min(first + chunk, states)
             outputs: dict[str, Array] = {}
             for name, kernel in kernels.items():
                 results = self._buffers(name, kernel, count, last - first)
-                kernel(*held.rows(kernel, slice(first, last)), out=results, threads=1)
+                kernel(*case.rows(kernel, slice(first, last)), out=results, threads=1)
                 outputs |= {f"{name}.{p.name}": r for p, r in zip(kernel.outputs, results, strict=True)}
             reason = np.maximum(reason, _judged(outputs, count))
             numbers = {name: source.of(outputs) for name, source in sources.items() if source.of is not None}
             for name, quantity in self._others.items():
-                reductions[name].add(numbers[quantity.source], held.shares[first:last], self._space)
+                reductions[name].add(numbers[quantity.source], case.shares[first:last], self._space)
         values = {name: self._others[name].worst(r.finish(), axis=1)[:, None] for name, r in reductions.items()}
         return Results(values, reason[:, None])
 
@@ -314,7 +314,7 @@ def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
             result = np.maximum(result, np.where(lost, np.int8(2), np.int8(0)))
         elif kind == "converged":
             result = np.where((result == 0) & ~(value.min(axis=1) > 0), np.int8(3), result)
-        elif kind == "held":
+        elif kind == "taken":
             result = np.where((result == 0) & ~(value.min(axis=1) > 0), np.int8(5), result)
         elif kind == "verdict":
             result = np.where((result == 0) & (value.max(axis=1) >= BAD_INPUT), np.int8(4), result)

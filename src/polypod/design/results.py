@@ -39,7 +39,7 @@ def dataset(prepared: Prepared, evaluator: Evaluator, values: dict[str, Array], 
     coordinates: dict[str, Any] = {
         "varied": [varied.label for varied in study.vary],
         "varied_unit": ("varied", [evaluator.unit(k) for k in range(len(study.vary))]),
-        "motion": list(prepared.held),
+        "motion": list(prepared.load_case_names),
     }
     about = {
         "title": study.title or study.name,
@@ -84,7 +84,7 @@ def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
     return result
 
 
-def killed(result: xr.Dataset) -> dict[str, tuple[int, int]]:
+def violations(result: xr.Dataset) -> dict[str, tuple[int, int]]:
     """By limit, and by reason for no answer: how many designs break it, and how many break nothing else."""
     lost = result["reason"].values.max(axis=1)
     numbers = {k: int((lost == k).sum()) for k in range(1, len(REASONS))}

@@ -40,7 +40,7 @@ class Fit(NamedTuple):
     coordinates: list[Array | None]
 
 
-def weighted(
+def weighted_least_squares(
     parts: list[Rows],
     coordinates: list[Array],
     widening: Array | None = None,

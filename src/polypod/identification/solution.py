@@ -12,7 +12,7 @@ from ..errors import InputError
 from .base import BaseParameters
 from .channel_checks import lag
 from .cones import cones, inside
-from .fit import Fit, weighted
+from .fit import Fit, weighted_least_squares
 from .numbers import LinearModel
 from .physical import most_likely
 from .prepared import Prepared, refined
@@ -55,7 +55,7 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
     numbers, beta, moved, marked = prior, base.values(prior), np.inf, 0
     for turn in range(ROUNDS):
         data = [rows_of(linear, base, run, good, numbers, noise) for run, good in zip(runs, goods, strict=True)]
-        fit = weighted(data, coordinates, noise=noise, freedoms=freedoms)
+        fit = weighted_least_squares(data, coordinates, noise=noise, freedoms=freedoms)
         noise = fit.noise
         coordinates = [old if new is None else new for old, new in zip(coordinates, fit.coordinates, strict=True)]
         numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
@@ -87,7 +87,7 @@ def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior
     white = _whiteness(left, goods)
     if (white.widening > 1).any():
         # this only widens intervals: weights by channel hardly move the values
-        fit = weighted(data, coordinates, white.widening, noise=noise, freedoms=freedoms)
+        fit = weighted_least_squares(data, coordinates, white.widening, noise=noise, freedoms=freedoms)
     real = cones(linear, base, every_sigma)
     numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, real)
     beta, wide = fit.beta, fit.covariance

@@ -1,4 +1,4 @@
-"""What all designs of a study are judged by: motions, and workspaces as poses at rest."""
+"""Load cases of a study, by which all its designs are judged: motions, and workspaces as poses at rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_POSES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Held:
+class LoadCase:
     """A motion that all designs must make: name, inputs of functions by name (T, ...), shares of the time (T,).
 
     Or a workspace, whose poses they must take ``within`` their ranges and cones: at rest, all poses alike.
@@ -31,7 +31,7 @@ class Held:
     within: bool = False
 
     @staticmethod
-    def of(task: Task) -> Held:
+    def of(task: Task) -> LoadCase:
         """Of a sampled motion; shares by the trapezoidal rule."""
         motion, time = task.motion, task.time
         ends = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
@@ -41,13 +41,13 @@ class Held:
         for name, value in inputs.items():
             # not a copy: an array that another process sent has a dtype object of its own, which kernels do not take
             own[name][...] = value
-        return Held(task.name, own, np.diff(ends) / (time[-1] - time[0]))
+        return LoadCase(task.name, own, np.diff(ends) / (time[-1] - time[0]))
 
     @staticmethod
-    def poses(name: str, poses: Array) -> Held:
+    def poses(name: str, poses: Array) -> LoadCase:
         """The states of poses (n, 4, 4) held at rest."""
         still = {name: np.zeros((1, 6)) for name in ("twist", "acceleration", "wrench")}
-        return Held(name, {"pose": poses, **still}, np.full(len(poses), 1.0 / len(poses)), within=True)
+        return LoadCase(name, {"pose": poses, **still}, np.full(len(poses), 1.0 / len(poses)), within=True)
 
     def rows(self, kernel: Kernel, states: slice = slice(None)) -> list[Array]:
         """The inputs of a function for some of the states; weights are one and a preload is zero."""
