@@ -173,17 +173,17 @@ def _held(system: System, states: States, free_force: bool, free_shape: bool) ->
 
 def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
     """Natural modes of matrices (..., k, k); infinite frequencies of what has no mass come last."""
-    turned = np.swapaxes(stiffness, -1, -2)
-    if np.abs(stiffness - turned).max(initial=0.0) > 1e-6 * np.abs(stiffness).max(initial=0.0):
+    transposed = np.swapaxes(stiffness, -1, -2)
+    if np.abs(stiffness - transposed).max(initial=0.0) > 1e-6 * np.abs(stiffness).max(initial=0.0):
         raise StateError("natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium")
-    even = 0.5 * (stiffness + turned)
-    lead, k = even.shape[:-2], even.shape[-1]
-    pairs = zip(even.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
+    symmetric = 0.5 * (stiffness + transposed)
+    lead, k = symmetric.shape[:-2], symmetric.shape[-1]
+    pairs = zip(symmetric.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
     found = [_modes(a, b) for a, b in pairs]
     squares = np.array([values for values, _ in found]).reshape(*lead, k)
     with np.errstate(invalid="ignore"):
         frequency: Array = np.sqrt(squares) / (2 * np.pi)
-    return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), even, mass)
+    return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), symmetric, mass)
 
 
 def _modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:

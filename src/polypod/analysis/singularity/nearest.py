@@ -15,7 +15,7 @@ from ...model import Model
 from ..certified.singularity_free import singularity_free_distance
 from ..workspace.compiled import margins
 from ..workspace.space import Space
-from .at import one_pose
+from .report import one_pose
 
 _DIRECTIONS, _STEPS, _LOOKED_AT, _STARTS = 300, 80, 60, 12
 _ZERO = 1e-6

@@ -30,6 +30,7 @@ BLOCK = 1 << 16
 MOST = 1 << 28
 """Points of a map that are kept; more are counted without being kept (:func:`full_workspace`)."""
 POINTS = {1: 401, 2: 161, 3: 49, 4: 17, 5: 11, 6: 9}
+"""Points of each coordinate unless given, by the number of coordinates."""
 
 
 def workspace_map(

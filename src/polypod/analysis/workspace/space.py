@@ -21,6 +21,7 @@ from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
 """Coordinates of a robot of six freedoms: displacement of the pivot, and turn Rz(yaw) Ry(pitch) Rx(roll) from home."""
 _TOGETHER = 1e-9
+"""Margins that differ by less are equal but for rounding."""
 FAR = 20.0
 """A pivot this many sizes of the robot away is hardly meant."""
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _STEPS = 200
+"""Steps of a ray that are looked at."""
 _HALVINGS = 30
+"""Bisections of the step in which a ray leaves: 1e-9 of a step."""
 
 
 class Exit(NamedTuple):

@@ -20,7 +20,7 @@ from ..fingerprint import fingerprint
 from ..workspace.quantities import scaled_jacobian
 
 Kind = Literal["actuation", "constraint", "leg"]
-_SOURCES = "analysis/singularity/at.py", "analysis/workspace/quantities.py"
+_SOURCES = "analysis/singularity/report.py", "analysis/workspace/quantities.py"
 
 
 class Screw(NamedTuple):
