@@ -16,6 +16,7 @@ import polypod as pp
 import states as sample
 from compare import derivative
 from polypod.analysis import linearise, natural_modes
+from polypod.analysis.linear import modes_of
 from polypod.control import Springs
 from polypod.errors import InputError, StateError
 from polypod.papers.long.hexagon import hexagon_modes
@@ -231,6 +232,13 @@ def test_python_control_takes_it(model_of: ModelOf) -> None:
     wanted = 0.5 * h * h * (jacobian @ np.linalg.solve(model.mass_matrix(home), jacobian.T))[:, 0]
     _, response = control.step_response(space, T=[0.0, h], input=0)
     assert np.abs(response[:, 0, -1] - wanted).max() < 1e-5 * np.abs(wanted).max()
+
+
+def test_every_state_of_a_batch_must_be_an_equilibrium() -> None:
+    """A stiffness matrix is compared with its own size, not with that of a stiffer state beside it."""
+    skewed, stiff = np.array([[1.0, 0.5], [-0.5, 1.0]]), 1e9 * np.eye(2)
+    with pytest.raises(StateError, match="not an equilibrium"):
+        modes_of(np.stack([skewed, stiff]), np.stack([np.eye(2)] * 2))
 
 
 @pytest.mark.long

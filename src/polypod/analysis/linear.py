@@ -174,7 +174,8 @@ def _held(system: System, states: States, free_force: bool, free_shape: bool) ->
 def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
     """Natural modes of matrices (..., k, k); infinite frequencies of what has no mass come last."""
     transposed = np.swapaxes(stiffness, -1, -2)
-    if np.abs(stiffness - transposed).max(initial=0.0) > 1e-6 * np.abs(stiffness).max(initial=0.0):
+    off, size = (np.abs(part).max(axis=(-2, -1)) for part in (stiffness - transposed, stiffness))
+    if (off > 1e-6 * size).any():
         raise StateError("natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium")
     symmetric = 0.5 * (stiffness + transposed)
     lead, k = symmetric.shape[:-2], symmetric.shape[-1]
