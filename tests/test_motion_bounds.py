@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import polypod as pp
+import reference_hexapod as ref
 from polypod.analysis import bound_motion
 from polypod.analysis.certified.lines import Lines, constant, majorant, solve
 from polypod.cli.overrides import with_overrides
@@ -193,3 +195,15 @@ def test_a_matrix_that_may_be_singular_has_no_bounded_solution():
     np.testing.assert_array_equal(sure, radius < 1)
     assert 0 < sure.sum() < 200
     assert (most[sure] > 0).all()
+
+
+def test_a_motion_past_a_singular_pose_has_no_bounds():
+    """Fichter's quarter turn: no proof where the matrix may be singular, and no blame for the motion."""
+    model = pp.Model(ref.robot(limits=False))
+    poses = np.tile(model.robot.home.matrix, (3, 1, 1))
+    poses[1, :3, :3] = Rotation.from_euler("z", 90.5, degrees=True).as_matrix()
+    trajectory = Poses.through(poses, np.array([0.0, 1.0, 2.0]))
+    bounds = bound_motion(model, make_task(model, MotionFile(name="past", trajectory=trajectory, rate=20.0)))
+    assert not bounds.certain
+    assert np.isinf(bounds.most["force"]).any()
+    assert (np.abs(bounds.open - 1.0) < 0.2).all()
