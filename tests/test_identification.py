@@ -452,6 +452,15 @@ def test_a_delay_moves_the_marks_of_forces_too() -> None:
     assert not run.good[rows > len(own.time) - late].any()
 
 
+def test_poses_that_are_missing_are_not_compared() -> None:
+    own = log(0)
+    pose = np.tile(five_bar().robot.home.matrix, (len(own.time), 1, 1))
+    pose[::2] = np.nan
+    notes = " ".join(prepared(five_bar(), checked(replace(own, pose=pose)), check=False).log.notes)
+    assert "the measured pose is" in notes
+    assert "nan" not in notes
+
+
 def test_rounds_that_do_not_converge_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solution, "ROUNDS", 1)
     assert "1 rounds were too few" in " ".join(identify(five_bar(), [log(0)]).notes)

@@ -299,7 +299,7 @@ def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_o
     free = pp.Model(ref.robot(limits=False))
     with pytest.raises(InputError, match=r"no edge along x, y, z: no leg has a limit.*or give the span"):
         constant_orientation(free, points=5)
-    spanned = full_workspace(free, 3, dict.fromkeys(ref.SPAN, (-0.1, 0.1)))
+    spanned = full_workspace(free, np.int64(3), dict.fromkeys(ref.SPAN, (-0.1, 0.1)))
     assert float(spanned.fraction) == 1.0
     with pytest.raises(InputError, match="full_workspace, which counts any number"):
         workspace_map(model, {name: np.linspace(-1, 1, 4000) for name in "xyz"})
@@ -322,6 +322,9 @@ def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_o
         Requirements(max_force=1.0, wrench=(0, 0, 1))
     with pytest.raises(InputError, match="three finite numbers"):
         Requirements(max_force=1.0, payload=(1.0, (0, np.inf, 0)))
+    for ask in (straight_reach, tilt_by_height):
+        with pytest.raises(InputError, match="directions: at least"):
+            ask(model, directions=0)
     for axes, words in (({}, "at least one"), ({"x": 1}, "at least 2"), ({"x": [1.0, 0.0]}, "growing")):
         with pytest.raises(InputError, match=words):
             workspace_map(model, axes)

@@ -16,7 +16,7 @@ from ..model import Model
 UNITS = 20.0
 """Forces that differ from the file's by this factor are in other units."""
 FACTOR = 2.0
-"""Forces that differ in all channels by this factor are worth a word."""
+"""Forces that differ in all channels by this factor are worth a note."""
 SHIFTS = (-50, -30, -20, -12, -8, -5, -3, -2, -1, 0, 1, 2, 3, 5, 8, 12, 20, 30, 50)
 """Samples by which forces are tried against coordinates."""
 
@@ -66,7 +66,7 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
 
 
 def milliseconds_hint(measured: Array, by_file: Array, by_milliseconds: Array) -> str:
-    """A word on times that are in ms without saying so: forces (n, a) at rates of 1 kHz fit far better then."""
+    """A hint at times that are in ms without saying so: forces (n, a) at rates of 1 kHz fit far better then."""
     size = float(np.linalg.norm(measured - measured.mean(axis=0))) or 1e-300
     own, other = (float(np.linalg.norm(measured - f) / size) for f in (by_file, by_milliseconds))
     if not (own > 0.3 and other < 0.5 * own):

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 WORSE = 1.05
 """Errors of held-out forces that grow by this factor are no chance."""
 CORRELATED = 3.0
-"""Residuals that are correlated over so many samples are worth a word."""
+"""Residuals that are correlated over so many samples are worth a note."""
 APART = 4.0
 """Numbers that move by more standard uncertainties of the file's values than this contradict the file."""
 
@@ -199,7 +199,7 @@ def identified(
 
 
 def _disagreements(linear: LinearModel, prior: Array, sigma: Array, numbers: Array) -> list[str]:
-    """A word on numbers that data move by more than the file's uncertainty lets them: both then pull at the result."""
+    """A note on numbers that data move by more than the file's uncertainty lets them: both then pull at the result."""
     far = np.abs(numbers - prior) / np.where(sigma > 0, sigma, np.inf)
     worst = np.argsort(-far)[:4]
     named = ", ".join(f"{linear.numbers[k].name} (by {far[k]:.1f} times)" for k in worst.tolist() if far[k] > APART)
@@ -212,13 +212,13 @@ def _disagreements(linear: LinearModel, prior: Array, sigma: Array, numbers: Arr
 
 
 def _doubts(found: Identification) -> list[str]:
-    """A word where the result is not to be trusted: forces held back are foretold worse, residuals are not white."""
+    """Notes where the result is not to be trusted: held-out forces are predicted worse, residuals are not white."""
     notes = []
     for shown in found.validation:
         before, after = (float(np.sqrt((shown.error(x) ** 2).mean())) for x in (shown.before, shown.after))
         if after > WORSE * before:
             notes.append(
-                f"{shown.log.name}: the new numbers foretell these held-out forces worse than the file's do: do not "
+                f"{shown.log.name}: the new numbers predict these held-out forces worse than the file's do: do not "
                 "use them; something is wrong with the logs, or the model misses what the machine has"
             )
     white = found.residuals

@@ -129,8 +129,9 @@ def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -
     if len(model.actuators) > model.mobility.count:
         pose = nearest_poses(model, smooth.q, model.robot.home.matrix if near is None else near)
     elif near is None:
-        guess = model.robot.home.matrix if log.pose is None else log.pose[smooth.rows[0]]
-        pose = _followed(model, smooth, guess)
+        first = None if log.pose is None else log.pose[smooth.rows[0]]
+        measured = first is not None and np.isfinite(first).all()
+        pose = _followed(model, smooth, first if measured else model.robot.home.matrix)
     else:
         pose = model.forward_kinematics(smooth.q, near, full_output=True).pose
     lost: NDArray[np.bool_] = np.asarray(~np.isfinite(pose).all(axis=(1, 2)))
@@ -199,7 +200,8 @@ def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
     if log.pose is None:
         return ""
     off = np.linalg.norm(log.pose[smooth.rows][:, :3, 3] - motion.pose[:, :3, 3], axis=1)
-    middle = float(np.median(off))
+    off = off[np.isfinite(off)]
+    middle = float(np.median(off)) if len(off) else 0.0
     if middle < 1e-3 * model.size:
         return ""
     return (

@@ -151,7 +151,7 @@ def _grid(
     number = POINTS[len(space.names)] if points is None else points
     values = {}
     for name in space.names:
-        count = number if isinstance(number, int) else number.get(name, POINTS[len(space.names)])
+        count = number.get(name, POINTS[len(space.names)]) if isinstance(number, Mapping) else number
         if count < 2:
             raise InputError(f"points: at least 2 for {name} are needed, got {count}")
         low, high = span[name] if name in span else reach[name]

@@ -37,6 +37,8 @@ def straight_reach(
     judge = Judge(space, requirements)
     moving = [name for name, turns in zip(space.names, space.turns, strict=True) if not turns]
     names = list(coordinates or (moving[:3] if len(moving) >= 3 else space.names[:3]))
+    if directions < 4:
+        raise InputError(f"directions: at least 4 around a point are needed, got {directions}")
     if len(names) != 3:
         raise InputError(f"coordinates: a surface needs three, got {names}; maps take any number (workspace_map)")
     start = space.point(at)

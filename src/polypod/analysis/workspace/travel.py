@@ -156,6 +156,8 @@ def tilt_by_height(
     space = Space(model, pivot)
     if not space.full:
         raise InputError(f"tilt: {model.robot.name!r} does not have six freedoms; use travel at heights of its own")
+    if directions < 1:
+        raise InputError(f"directions: at least 1 is needed, got {directions}")
     judge = Judge(space, requirements)
     start = space.point(at)
     if isinstance(heights, int | np.integer):
