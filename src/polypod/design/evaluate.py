@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..datasets import units
-from ..description import Robot
-from ..errors import AS_RIGID, InputError, UnknownNameError
-from ..formulations.elasticity import springs_of
+from ..errors import AS_RIGID, InputError
 from ..kernels import Kernel
 from ..lazy import lazy
 from ..mechanism.verdict import BAD_INPUT
@@ -24,7 +20,8 @@ from ..model import Model
 from ..model.designs import SMALLEST_MARGIN, DesignFunctions, Designs
 from ..model.kernels import FUNCTIONS
 from ..motion import Task
-from ..parameters.paths import matching_paths, unit_at, value_at
+from ..parameters.paths import unit_at, value_at
+from .checks import check_quantities, varied_paths
 from .folding import OWN_FUNCTIONS, Folding
 from .load_cases import LoadCase, workspace_poses
 from .patterns import PATTERNS
@@ -65,57 +62,11 @@ class Evaluator:
         self.study, self.model = study, model
         boxes = [LoadCase.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
         self.load_cases = (*(LoadCase.of(task) for task in tasks), *boxes)
-        robot = model.robot
-        self._paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
-        for k, varied in enumerate(study.vary):
-            self._check_pattern(k, varied.numbers, varied.pattern)
-        self._check_overlaps()
+        self._paths = varied_paths(study, model.robot)
         self.bounds = [self._bounds(k, varied) for k, varied in enumerate(study.vary)]
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
-        self._check_springs()
-        self._check_volume()
+        check_quantities(study, model)
         self._own_buffers = threading.local()
-
-    def _check_pattern(self, k: int, numbers: str, pattern: str) -> None:
-        shapes = {np.shape(value_at(self.model.robot, path)) for path in self._paths[k]}
-        wanted = PATTERNS[pattern].shape
-        if wanted is not None and shapes != {wanted}:
-            what = "points" if wanted == (3,) else "ranges"
-            raise InputError(f"vary.{k}.pattern: {pattern} is of {what}; {numbers!r} names other numbers")
-        if len(shapes) != 1:
-            raise InputError(f"vary.{k}.numbers: {numbers!r} names numbers of several shapes {sorted(shapes)}")
-
-    def _check_overlaps(self) -> None:
-        """Two that vary the same number must both count: the second must not put its own in the place of the first."""
-        vary = self.study.vary
-        for j, k in combinations(range(len(vary)), 2):
-            second = vary[k].pattern
-            replaces = second == "value" or (second == vary[j].pattern and second not in ("factor", "turn"))
-            both = sorted(set(self._paths[k]) & set(self._paths[j]))
-            if replaces and both:
-                raise InputError(
-                    f"vary.{k}.numbers: {both[0]} is varied by {vary[j].label!r} already, whose values would be lost; "
-                    "vary it once"
-                )
-
-    def _check_springs(self) -> None:
-        """Stiffness needs springs in the robot's legs, and its base to be rigid."""
-        elastic = [name for name in self.study.quantities if QUANTITIES[name].source in ("stiffness", "frequency")]
-        robot = self.model.robot
-        if elastic and not springs_of(self.model.kernels.mechanism):
-            raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} state no stiffness; add it to its file")
-        if elastic and robot.base_stiffness is not None:
-            raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} gives way, which studies do not count")
-
-    def _check_volume(self) -> None:
-        """A volume needs a platform that is displaced."""
-        robot = self.model.robot
-        turning = bool(robot.freedoms) and all(freedom.motion == "rotation" for freedom in robot.freedoms)
-        if turning and "workspace volume" in self.study.quantities:
-            raise InputError(
-                f"report: workspace volume: the platform of {robot.name!r} only turns, about "
-                f"{', '.join(self.model.freedoms)}; hold a box of its angles instead (workspaces)"
-            )
 
     def _bounds(self, k: int, varied: Varied) -> list[float]:
         try:
@@ -293,15 +244,6 @@ class Evaluator:
                 reductions[name].add(numbers[quantity.source], case.shares[first:last], self._space)
         values = {name: self._others[name].worst(r.finish(), axis=1)[:, None] for name, r in reductions.items()}
         return Results(values, reason[:, None])
-
-
-def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
-    """The numbers that a pattern names; an error lists what all legs have once."""
-    try:
-        return matching_paths(robot, pattern)
-    except UnknownNameError as error:
-        alike = dict.fromkeys(re.sub(r"^legs\.\d+\.", "legs.*.", path) for path in error.known)
-        raise InputError(f"vary.{k}.numbers: {UnknownNameError('number', pattern, tuple(alike))}") from error
 
 
 def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
