@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..description import Robot
 from ..errors import InputError, StateError
 from ..model import Model
 from ..model.arguments import Argument, PoseLike, batch, first_not_finite
@@ -143,18 +145,25 @@ def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> 
     twist, force, wrench, elastic, rate = given
     if not n and (elastic is not None or rate is not None):
         raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")
-    arguments = [Argument("pose", system.robot.home.matrix if pose is None else pose, (4, 4))]
     vectors = [("twist", twist, 6), ("force", force, count), ("wrench", wrench, 6)]
     vectors += [("elastic", elastic, n), ("elastic_rate", rate, n)] if n else []
+    rows, shape = state_rows(system.robot, pose, vectors)
+    rows += [] if n else [np.zeros((len(rows[0]), 0))] * 2
+    return _held(system, States(*rows), force is None, elastic is None), shape
+
+
+def state_rows(
+    robot: Robot, pose: PoseLike | None, vectors: Sequence[tuple[str, ArrayLike | None, int]]
+) -> tuple[list[Array], tuple[int, ...]]:
+    """Poses (n, 4, 4), home unless given, and vectors (n, length), zero unless given, of a batch; and its shape."""
+    arguments = [Argument("pose", robot.home.matrix if pose is None else pose, (4, 4))]
     for name, value, length in vectors:
         arguments.append(Argument(name, np.zeros(length) if value is None else value, (length,)))
-    rows = batch(arguments)
-    first_not_finite(rows, arguments)
-    poses = exact_poses(rows.rows[0], "pose", bool(rows.shape))
-    given_rows = zip((poses, *rows.rows[1:]), arguments, strict=True)
-    full = [np.broadcast_to(row, (rows.size, *argument.shape)) for row, argument in given_rows]
-    full += [] if n else [np.zeros((rows.size, 0))] * 2
-    return _held(system, States(*full), force is None, elastic is None), rows.shape
+    states = batch(arguments)
+    first_not_finite(states, arguments)
+    poses = exact_poses(states.rows[0], "pose", bool(states.shape))
+    rows = zip((poses, *states.rows[1:]), arguments, strict=True)
+    return [np.broadcast_to(row, (states.size, *argument.shape)) for row, argument in rows], states.shape
 
 
 def _held(system: System, states: States, free_force: bool, free_shape: bool) -> States:

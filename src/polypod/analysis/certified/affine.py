@@ -17,11 +17,8 @@ import casadi as ca
 import numpy as np
 
 from ...symbols.graph import Graph
+from .intervals import LIBRARY, TINY, UNIT
 
-_UNIT = 2.0**-51
-"""Twice the distance from 1 to the next double: more than the rounding of an operation, relative to its result."""
-_LIBRARY = 8 * _UNIT
-_TINY = 1e-300
 Number = Any
 """A symbol, a number or an array."""
 _ARRAYS = SimpleNamespace(
@@ -46,17 +43,17 @@ class Affine:
     spread: Number
 
     @staticmethod
-    def of(middle: Number, slopes: tuple[Number, ...], rest: Number, unit: float = _UNIT) -> Affine:
+    def of(middle: Number, slopes: tuple[Number, ...], rest: Number, unit: float = UNIT) -> Affine:
         """With the rounding of the middle and of the slopes added to the remainder."""
         size = sum(abs(slope) for slope in slopes)
-        more = (rest + unit * (abs(middle) + size)) * (1 + 8 * _UNIT) + _TINY
-        return Affine(middle, slopes, more, (size + more) * (1 + 8 * _UNIT))
+        more = (rest + unit * (abs(middle) + size)) * (1 + 8 * UNIT) + TINY
+        return Affine(middle, slopes, more, (size + more) * (1 + 8 * UNIT))
 
     @staticmethod
     def exact(middle: Number, slopes: tuple[Number, ...], rest: Number = 0.0) -> Affine:
         """An affine form without a rounding error of its own: middle, slopes and remainder exactly as given."""
         size = sum(abs(slope) for slope in slopes)
-        return Affine(middle, slopes, rest, (size + rest) * (1 + 8 * _UNIT))
+        return Affine(middle, slopes, rest, (size + rest) * (1 + 8 * UNIT))
 
 
 def evaluate_affine(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affine]]:
@@ -81,7 +78,7 @@ def _scaled(a: Affine, by: float) -> Affine:
 def _product(a: Affine, b: Affine) -> Affine:
     slopes = tuple(a.middle * q + b.middle * p for p, q in zip(a.slopes, b.slopes, strict=True))
     # slopes are sums, whose rounding is relative to their terms
-    p, q = a.remainder + _UNIT * a.spread, b.remainder + _UNIT * b.spread
+    p, q = a.remainder + UNIT * a.spread, b.remainder + UNIT * b.spread
     return Affine.of(a.middle * b.middle, slopes, abs(a.middle) * q + abs(b.middle) * p + a.spread * b.spread)
 
 
@@ -96,21 +93,21 @@ def _smooth(a: Affine, value: Number, slope: Number, curve: Number, valid: Numbe
     rest = abs(slope) * a.remainder + curve
     if valid is not None:
         rest = _of(rest).if_else(valid, rest, np.inf)
-    return Affine.of(value, tuple(slope * g for g in a.slopes), rest, _LIBRARY)
+    return Affine.of(value, tuple(slope * g for g in a.slopes), rest, LIBRARY)
 
 
 def _inverse(a: Affine) -> Affine:
     """1/(c + d) = 1/c - d/c^2 + d^2/(c^2 (c + d))."""
-    inverse, least = 1 / a.middle, abs(a.middle) * (1 - _LIBRARY) - a.spread
+    inverse, least = 1 / a.middle, abs(a.middle) * (1 - LIBRARY) - a.spread
     square = inverse * inverse
     return _smooth(a, inverse, -square, a.spread * a.spread * square / least, least > 0)
 
 
 def _root(a: Affine) -> Affine:
     on = _of(a.middle)
-    root, least = on.sqrt(a.middle), a.middle * (1 - _LIBRARY) - a.spread
-    lowest = on.sqrt(on.fmax(least, _TINY))
-    curve = 0.125 * a.spread * a.spread / (lowest * lowest * lowest) * (1 + _LIBRARY)
+    root, least = on.sqrt(a.middle), a.middle * (1 - LIBRARY) - a.spread
+    lowest = on.sqrt(on.fmax(least, TINY))
+    curve = 0.125 * a.spread * a.spread / (lowest * lowest * lowest) * (1 + LIBRARY)
     return _smooth(a, root, 0.5 / root, curve, least > 0)
 
 
@@ -128,7 +125,7 @@ def _exponential(a: Affine) -> Affine:
     """The second derivative grows with x."""
     on = _of(a.middle)
     value = on.exp(a.middle)
-    return _smooth(a, value, value, 0.5 * a.spread * a.spread * on.exp(a.middle + a.spread) * (1 + _LIBRARY))
+    return _smooth(a, value, value, 0.5 * a.spread * a.spread * on.exp(a.middle + a.spread) * (1 + LIBRARY))
 
 
 def _arc_tangent(a: Affine) -> Affine:
@@ -141,31 +138,31 @@ def _arc_sine(a: Affine) -> Affine:
     on = _of(a.middle)
     most = abs(a.middle) + a.spread
     left = 1 - most * most
-    curve = 0.5 * a.spread * a.spread * most / (left * on.sqrt(on.fmax(left, _TINY))) * (1 + _LIBRARY)
+    curve = 0.5 * a.spread * a.spread * most / (left * on.sqrt(on.fmax(left, TINY))) * (1 + LIBRARY)
     slope = 1 / on.sqrt(1 - a.middle * a.middle)
-    return _smooth(a, on.asin(a.middle), slope, curve, left > _LIBRARY)
+    return _smooth(a, on.asin(a.middle), slope, curve, left > LIBRARY)
 
 
 def _arc_cosine(a: Affine) -> Affine:
     sine = _arc_sine(a)
     middle = _of(a.middle).acos(a.middle)
-    return Affine.of(middle, tuple(-g for g in sine.slopes), sine.remainder, _LIBRARY)
+    return Affine.of(middle, tuple(-g for g in sine.slopes), sine.remainder, LIBRARY)
 
 
 def _angle(y: Affine, x: Affine) -> Affine:
     """atan2: its second derivatives are at most 1/rho^2, rho the least distance from the origin."""
     square = x.middle * x.middle + y.middle * y.middle
     on = _of(square)
-    off = (x.spread * x.spread + y.spread * y.spread) * (1 + _LIBRARY)
-    least = on.sqrt(square) * (1 - _LIBRARY) - on.sqrt(off)
+    off = (x.spread * x.spread + y.spread * y.spread) * (1 + LIBRARY)
+    least = on.sqrt(square) * (1 - LIBRARY) - on.sqrt(off)
     p, q = x.middle / square, y.middle / square
     slopes = tuple(p * b - q * a for a, b in zip(x.slopes, y.slopes, strict=True))
-    rest = abs(p) * (y.remainder + _LIBRARY * y.spread) + abs(q) * (x.remainder + _LIBRARY * x.spread)
+    rest = abs(p) * (y.remainder + LIBRARY * y.spread) + abs(q) * (x.remainder + LIBRARY * x.spread)
     rest = rest + 0.5 * off / (least * least)
     # a box that meets the negative x axis has angles of both ends
     apart = on.logic_or(x.middle > x.spread, abs(y.middle) > y.spread)
     sure = on.logic_and(least > 0, apart)
-    return Affine.of(on.atan2(y.middle, x.middle), slopes, on.if_else(sure, rest, np.inf), _LIBRARY)
+    return Affine.of(on.atan2(y.middle, x.middle), slopes, on.if_else(sure, rest, np.inf), LIBRARY)
 
 
 def _size(a: Affine) -> Affine:

@@ -26,7 +26,7 @@ from .affine import Affine, evaluate_affine
 from .displaced import about, displaced, followed, with_twists
 from .legs import Chart
 
-_SOURCES = "analysis/certified/equations.py", "analysis/certified/displaced.py", "analysis/certified/affine.py"
+_SOURCES = tuple(f"analysis/certified/{name}.py" for name in ("equations", "displaced", "affine", "intervals"))
 
 
 class Followed(NamedTuple):

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
-import scipy
 
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ...platforms import ConstrainedState
 from ...symbols.graph import Graph
+from ..displacements import displacement
 from .affine import Affine, evaluate_affine
 from .displaced import followed
 from .equations import Symbols, symbols_of
@@ -99,9 +99,7 @@ class FollowedMotion:
 
     def _displacement(self, poses: Array, x: Array) -> Array:
         """w (n, k) of xi = C x + O w, xi the displacement from home."""
-        turns = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ self._home[:3, :3].T).as_rotvec()
-        xi = np.concatenate([poses[:, :3, 3] - self._home[:3, 3], turns], axis=1)
-        return (xi - x @ self._chosen.T) @ self._others
+        return (displacement(self._home, poses) - x @ self._chosen.T) @ self._others
 
 
 def _graph(given: list[ca.SX], parts: list[ca.SX]) -> Graph:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ..certified.singularity_free import singularity_free_distance
+from ..displacements import displace
 from ..workspace.compiled import margins
 from ..workspace.space import Space
 from .report import one_pose
@@ -161,14 +161,7 @@ def _displacement(space: Space, pose: Array) -> Callable[[Array], Array]:
     if not space.full:
         start = space.model.coordinates(pose)
         return lambda x: np.asarray(space.model.motion(start + x, errors="nan").pose)
-
-    def moved(x: Array) -> Array:
-        poses = np.tile(pose, (len(x), 1, 1))
-        poses[:, :3, 3] += x[:, :3]
-        poses[:, :3, :3] = Rotation.from_rotvec(x[:, 3:]).as_matrix() @ pose[:3, :3]
-        return poses
-
-    return moved
+    return lambda x: displace(pose, x)
 
 
 def _determinant(model: Model, move: Callable[[Array], Array], pose: Array) -> Callable[[Array], Array]:
