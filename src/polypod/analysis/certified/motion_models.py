@@ -181,12 +181,12 @@ class MotionModels:
         for rate, one, alone in zip(
             *evaluate_affine(self._rates, [*motion, none, none, self._numbers]), self._alone, strict=True
         ):
-            ends = one.middle - one.spread, one.middle + one.spread
+            ends = one.middle - one.radius, one.middle + one.radius
             if alone:
-                rates = rate.middle - rate.spread, rate.middle + rate.spread
+                rates = rate.middle - rate.radius, rate.middle + rate.radius
                 ends = tuple(w / np.hypot(w, width) if width else np.sign(w) for w in rates)
             low, high = np.fmax(ends[0] - 1e-15, -1.0), np.fmin(ends[1] + 1e-15, 1.0)
-            known = np.logical_and(one.spread < _NARROW, not alone)
+            known = np.logical_and(one.radius < _NARROW, not alone)
             own = 0.5 * (low + high), np.float64(0.0), 0.5 * (high - low) * (1 + 1e-12)
             model = one.middle, one.slopes[0], one.remainder
             middle, slope, rest = (np.where(known, a, b) for a, b in zip(model, own, strict=True))
