@@ -32,7 +32,7 @@ class LoadCase:
 
     @staticmethod
     def of(task: Task) -> LoadCase:
-        """Of a sampled motion; shares by the trapezoidal rule."""
+        """The load case of a sampled motion; shares of the time by the trapezoidal rule."""
         motion, time = task.motion, task.time
         ends = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
         wrench = np.zeros((1, 6)) if task.wrench is None else task.wrench

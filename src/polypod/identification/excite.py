@@ -101,7 +101,7 @@ def excite(
 
 
 def _shown(search: Search, genes: Array, noise: float, rate: float, tried: int) -> Excitation:
-    """What a motion shows."""
+    """The motion of a series, and how well one period of it shows the base parameters."""
     triangle = search.information(genes, 4 * SAMPLES) * np.sqrt(search.duration * rate / (4 * SAMPLES)) / noise
     values = np.linalg.svd(triangle, compute_uv=False)
     inverse = np.linalg.pinv(triangle, rcond=1e-14)

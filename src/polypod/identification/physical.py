@@ -2,7 +2,7 @@
 
 A body is real if its pseudo-inertia [[Sigma, s], [s^T, m]] is positive definite (Wensing, Kim, Slotine 2018); friction
 and rotors are not negative. Minimised is ||R P p - z||^2/2 + ||(p - p0)/sigma0||^2/2 - mu sum log det(J_i(p)) with the
-barrier mu going to zero: linear in p inside, so there is one minimum and no solver is needed.
+barrier mu going to zero: the J_i are linear in p, so the problem is convex and has one minimum.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class _Barrier:
             self._slots.append((index, cone.parts[[i for i, _ in own]] * self._scale[index][:, None, None]))
 
     def numbers(self, x: Array) -> Array:
-        """p at a step x."""
+        """Numbers p (k,) of a step x, in units of their uncertainty, from the file's."""
         p = self._prior.copy()
         p[self.free] += self._scale * x
         return p

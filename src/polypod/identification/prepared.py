@@ -129,9 +129,10 @@ def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -
     if len(model.actuators) > model.mobility.count:
         pose = nearest_poses(model, smooth.q, model.robot.home.matrix if near is None else near)
     elif near is None:
-        first = None if log.pose is None else log.pose[smooth.rows[0]]
-        measured = first is not None and np.isfinite(first).all()
-        pose = _followed(model, smooth, first if measured else model.robot.home.matrix)
+        guess = model.robot.home.matrix
+        if log.pose is not None and np.isfinite(log.pose[smooth.rows[0]]).all():
+            guess = log.pose[smooth.rows[0]]
+        pose = _followed(model, smooth, guess)
     else:
         pose = model.forward_kinematics(smooth.q, near, full_output=True).pose
     lost: NDArray[np.bool_] = np.asarray(~np.isfinite(pose).all(axis=(1, 2)))

@@ -207,7 +207,7 @@ def _differences(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.
 
 
 def _finite(values: Array) -> Array:
-    """The same with 0 for what is not finite."""
+    """Values with 0 in place of what is not finite."""
     return values if np.isfinite(values).all() else np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
 
 

@@ -190,7 +190,7 @@ class _MotionBounder:
             )
 
     def record(self, rows: _TimeIntervals) -> None:
-        """Remember what was seen."""
+        """Keep the largest values at the middles of intervals so far, when they were, and the range of coordinates."""
         for name, values in rows.seen.items():
             best = np.where(np.isnan(values), -1.0, values).argmax(axis=0)
             largest = values[best, np.arange(values.shape[1])]
@@ -222,7 +222,7 @@ class _MotionBounder:
         return ~rows.out & open_
 
     def result(self, parts: list[_TimeIntervals]) -> MotionBounds:
-        """What holds of all intervals."""
+        """Bounds over the whole motion from those of its intervals."""
         rows = _joined(parts)
         self.record(rows)
         most = {name: values.max(axis=0) for name, values in rows.most.items()}

@@ -51,7 +51,7 @@ class Boxes(NamedTuple):
 
     @staticmethod
     def joined(parts: Sequence[Boxes]) -> Boxes:
-        """Those of several batches, one after the other; a copy of a single one."""
+        """The boxes of several batches, one batch after the other, copied."""
         low, high, regular, within_cones = zip(*parts, strict=True)
         return Boxes(np.concatenate(low), np.concatenate(high), np.concatenate(regular), np.concatenate(within_cones))
 

@@ -107,7 +107,7 @@ def _inverse(a: Interval) -> Interval:
 
 
 def _root(a: Interval) -> Interval:
-    """Of what is not negative; a part that is negative is left out."""
+    """The square root; a negative part of the argument is left out."""
     result = outward(ca.sqrt(ca.fmax(a.low, 0)), ca.sqrt(ca.fmax(a.high, 0)))
     return Interval(ca.fmax(result.low, 0), result.high)
 

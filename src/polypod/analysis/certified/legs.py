@@ -25,7 +25,9 @@ SOURCES = (
 )
 """Code that graphs of these legs are made by."""
 LEG = 23
-"""Numbers of a leg."""
+"""Numbers of a leg: its joint on the base (0:3) and on the platform (3:6), the pivot (6:9), least and largest length
+(9, 10), axis of the base cone (11:14) and ends of the cosine of its half-angle (14, 15), the same of the platform cone
+(16:19, 19, 20), and whether it has a base cone (21) and a platform cone (22)."""
 WIDENED = 1e-11
 """What bounds take cosines of cones to be off by: rounding, and what joints that mirror each other may differ by."""
 
@@ -41,7 +43,7 @@ def ups_legs(space: Space) -> list[UPS]:
 
 
 def leg_numbers(space: Space, widened: float = 0.0) -> Array:
-    """Numbers (legs, LEG): base, platform, pivot, lengths, axis and ends of the cosine of cones, which there are."""
+    """Numbers (legs, LEG) of all legs, the cosines of cones between ends that are ``widened`` both ways."""
     rows = []
     for leg in ups_legs(space):
         cones = [_cone(cone, widened) for cone in (leg.base_cone, leg.platform_cone)]
@@ -59,7 +61,7 @@ def _cone(cone: Any, widened: float) -> list[float]:
 
 
 def intervals_of(leg: ca.SX) -> list[Interval]:
-    """Numbers (19) of a leg as intervals, the cosines of its cones between ends."""
+    """The first 21 numbers of a leg as 19 intervals: the ends of each cone's cosine are one, at 14 and 18."""
     points = [Interval(leg[k], leg[k]) for k in range(LEG)]
     return [*points[:14], Interval(leg[14], leg[15]), *points[16:19], Interval(leg[19], leg[20])]
 

@@ -35,12 +35,12 @@ class Lines:
 
     @property
     def most(self) -> Array:
-        """Bounds of sizes."""
+        """Upper bounds of the absolute values."""
         return (np.abs(self.middle) + np.abs(self.slope) + self.remainder) * (1 + _SUM)
 
     @property
     def ends(self) -> tuple[Array, Array]:
-        """Lower and upper ends."""
+        """Lower and upper ends of the values over each interval."""
         off = (np.abs(self.slope) + self.remainder) * (1 + _SUM) + _SUM * np.abs(self.middle)
         return self.middle - off, self.middle + off
 
@@ -53,7 +53,7 @@ class Lines:
         return Lines(self.middle.reshape(whole), self.slope.reshape(whole), self.remainder.reshape(whole))
 
     def repeated(self, n: int) -> Lines:
-        """The same for n intervals, where it is that of one or of all."""
+        """Broadcast to n intervals."""
         parts = self.middle, self.slope, self.remainder
         return Lines(*(np.broadcast_to(part, (n, *part.shape[1:])) for part in parts))
 
@@ -98,7 +98,7 @@ class Lines:
 
 
 def constant(values: Array) -> Lines:
-    """Numbers without a spread."""
+    """Numbers that do not depend on s and are exact."""
     return Lines(values, np.zeros_like(values), np.zeros_like(values))
 
 

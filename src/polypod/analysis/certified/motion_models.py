@@ -46,7 +46,7 @@ class SignedLoads(Loads):
     directions: dict[tuple[str, str], tuple[ca.SX, ca.SX]] = field(default_factory=dict)
 
     def direction(self, key: tuple[str, str], rate: ca.SX) -> ca.SX:
-        """The joint's symbols."""
+        """Symbols for the direction of a joint's rate."""
         if key not in self.directions:
             self.directions[key] = ca.SX.sym("direction", rate.numel()), rate
         return self.directions[key][0]
