@@ -46,10 +46,10 @@ def sweeps(designs: int, count: int) -> None:
     start, used = time.perf_counter(), time.process_time()
     run(prepared, evaluator)  # type: ignore[arg-type]
     taken, used = time.perf_counter() - start, (time.process_time() - used) / cores()
-    held = evaluator.held[0]  # type: ignore[attr-defined]
+    case = evaluator.load_cases[0]  # type: ignore[attr-defined]
     some = min(designs, 200)
     kernel = evaluator.designs(prepared.values).kernel("inverse_dynamics", False, 0, some)  # type: ignore[attr-defined]
-    rows = held.rows(kernel)
+    rows = case.rows(kernel)
     out = [np.empty((some, len(rows[0]), *signature.shape)) for signature in kernel.outputs]
     # by the processor's time of each core, which other programs do not change much
     bare = best_time(lambda: kernel(*rows, out=out), 5, time.process_time) / cores() / (some * len(rows[0]))

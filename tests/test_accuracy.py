@@ -14,8 +14,8 @@ import polypod as pp
 from command_line import polypod
 from polypod.analysis import Growth, Tolerance, Tolerances, budget, load_tolerances, scatter, worst_case
 from polypod.analysis.accuracy.closures import Solver
-from polypod.analysis.accuracy.scatter import displacement, moved
 from polypod.analysis.accuracy.sources import closures_of, sources_of
+from polypod.analysis.displacements import displace, displacement
 from polypod.errors import InputError, ToleranceFileError, UnknownNameError
 
 ModelOf = Callable[[str], pp.Model]
@@ -125,7 +125,7 @@ def test_no_robot_within_the_tolerances_exceeds_the_bound(model_of: ModelOf) -> 
             x = np.zeros(6)
             goal = q + 5e-5 * push
             for _ in range(20):
-                pose = moved(home[None], x[None])[0]
+                pose = displace(home[None], x[None])[0]
                 reach = pose[:3, 3] + platform @ pose[:3, :3].T - base
                 x = x + inverse @ (goal - np.linalg.norm(reach, axis=1))
             assert np.abs(goal - np.linalg.norm(reach, axis=1)).max() < 1e-12

@@ -20,8 +20,8 @@ def threads() -> set[int]:
 def test_excitation_and_identification_use_one_thread(monkeypatch: Any) -> None:
     seen: list[set[int]] = []
     entry = import_module("polypod.identification.identify")  # the package's name is the function's
-    solved = entry.solved
-    monkeypatch.setattr(entry, "solved", lambda *given: (seen.append(threads()), solved(*given))[1])
+    solve = entry.solve
+    monkeypatch.setattr(entry, "solve", lambda *given: (seen.append(threads()), solve(*given))[1])
     model = pp.Model("five-bar")
     with threadpool_limits(2, user_api="blas"):
         best = excite(model, duration=1.0, harmonics=4, tries=200, progress=lambda step: seen.append(threads()))

@@ -15,10 +15,10 @@ import polypod as pp
 from polypod.errors import InputError
 from polypod.identification import calibrate, identifiable, measurements, plan, read_measurements
 from polypod.identification.geometry import Geometry
-from polypod.identification.measured import seen
-from polypod.identification.rewritten import Change, with_changes
-from polypod.identification.sight import sight_rows
-from polypod.identification.workspace import random_poses
+from polypod.identification.identifiability import measurement_rows
+from polypod.identification.measured import predicted
+from polypod.identification.new_robot import Change, with_changes
+from polypod.identification.sampling import random_poses
 
 DATA = json.loads((Path(__file__).parent / "data" / "hexapod_calibration_42.json").read_text())
 NUMBERS = ("legs.*.base", "legs.*.platform")
@@ -145,7 +145,7 @@ def test_parts_of_poses_are_fitted(kind: Any) -> None:
     point, anchor = [0.05, 0.02, 0.1], [0.4, 0.1, 0.0]
     blank = measurements(model, kind, readings(pose), np.zeros((80, {"position": 3, "tilt": 2, "distance": 1}[kind])),
                          tool=point, anchor=anchor)  # fmt: skip
-    values = seen(blank, pose, np.eye(4), np.eye(4))[0]
+    values = predicted(blank, pose, np.eye(4), np.eye(4))[0]
     found = calibrate(model, measurements(model, kind, readings(pose), values, tool=point, anchor=anchor),
                       numbers=NUMBERS)  # fmt: skip
     assert np.abs(found.residuals).max() < 1e-9 * MM
@@ -153,7 +153,7 @@ def test_parts_of_poses_are_fitted(kind: Any) -> None:
     # poses that were not measured: what the device would see of them is known as well
     other = poses(20, 1)
     there = found.geometry.poses(readings(other), found.steps, other)
-    now, then = (seen(blank, pose, np.eye(4), np.eye(4))[0] for pose in (there, other))
+    now, then = (predicted(blank, pose, np.eye(4), np.eye(4))[0] for pose in (there, other))
     assert np.abs(now - then).max() < 1e-10 * MM
 
 
@@ -270,7 +270,7 @@ def test_chosen_poses_tell_more_than_random_ones() -> None:
     noise = np.array([1e-5] * 3 + [2e-5] * 3)
 
     def information(chosen: Any) -> float:
-        rows = sight_rows(geometry, chosen, "pose", (0, 0, 0), (0, 0, 0)).reshape(len(chosen), 6, -1)
+        rows = measurement_rows(geometry, chosen, "pose", (0, 0, 0), (0, 0, 0)).reshape(len(chosen), 6, -1)
         rows = (rows / noise[:, None] * 0.02).reshape(-1, geometry.count)
         return float(np.linalg.slogdet(np.eye(geometry.count) + rows.T @ rows)[1])
 

@@ -16,9 +16,9 @@ from polypod.analysis import certified_box, certified_volume, certify_motion
 from polypod.analysis.certified import Enclosure
 from polypod.analysis.certified.averages import _Difference, averages
 from polypod.analysis.certified.columns import Columns
-from polypod.analysis.certified.intervals import Interval, enclosed
+from polypod.analysis.certified.intervals import Interval, evaluate_intervals
 from polypod.analysis.certified.legs import LEG, leg_at, leg_numbers
-from polypod.analysis.certified.matrices import middle_of, regular_sign
+from polypod.analysis.certified.matrices import midpoint_radius, regular_sign
 from polypod.analysis.certified.mirror import mirrored
 from polypod.analysis.workspace import Space
 from polypod.errors import InputError
@@ -34,7 +34,7 @@ def bounds(function, low, high):
     """Ends of f(x, y) over a box, by CasADi's interpreter."""
     graph = Graph.of(function)
     a, b = ca.SX.sym("a", 2), ca.SX.sym("b", 2)
-    ((enclosure,),) = enclosed(graph, [[Interval(a[0], b[0]), Interval(a[1], b[1])]])
+    ((enclosure,),) = evaluate_intervals(graph, [[Interval(a[0], b[0]), Interval(a[1], b[1])]])
     ends = ca.Function("ends", [a, b], [enclosure.low, enclosure.high])
     return [float(end) for end in ends(low, high)]
 
@@ -106,7 +106,7 @@ def test_a_matrix_is_called_regular_only_if_all_between_are():
     for _ in range(50):
         det = np.linalg.det(middle + radius * rng.choice([-1.0, 1.0], size=middle.shape))
         assert (np.sign(det) == sign)[sign != 0].all()
-    assert regular_sign(*middle_of(np.full((1, 2, 2), -np.inf), np.full((1, 2, 2), np.inf))).tolist() == [0.0]
+    assert regular_sign(*midpoint_radius(np.full((1, 2, 2), -np.inf), np.full((1, 2, 2), np.inf))).tolist() == [0.0]
     # more rows than columns: full rank
     tall, radius = rng.normal(size=(300, 4, 3)), 0.3 * rng.uniform(size=(300, 4, 3))
     ranked = regular_sign(tall, radius) == 1

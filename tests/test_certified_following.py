@@ -9,7 +9,7 @@ import pytest
 import polypod as pp
 from polypod.analysis import certified_box, certified_volume, certify_motion, nearest_singularity, travel
 from polypod.analysis.certified import ImplicitEnclosure, enclosure_of
-from polypod.analysis.certified.affine import Affine, modelled
+from polypod.analysis.certified.affine import Affine, evaluate_affine
 from polypod.analysis.certified.krawczyk import Krawczyk
 from polypod.analysis.workspace import Space
 from polypod.analysis.workspace.space import Judge
@@ -25,8 +25,8 @@ def test_values_of_points_lie_within_the_model(name):
     graph = Graph.of(ca.Function("f", [X], [FUNCTIONS[name]]))
     c, h, r = (ca.SX.sym(n, 2) for n in "chr")
     own = [Affine.exact(c[k], tuple(h[k] if k == j else ca.SX(0) for j in range(2)), r[k]) for k in range(2)]
-    ((bounds,),) = modelled(graph, [own])
-    model = ca.Function("model", [c, h, r], [bounds.middle, ca.horzcat(*bounds.slopes), bounds.rest])
+    ((bounds,),) = evaluate_affine(graph, [own])
+    model = ca.Function("model", [c, h, r], [bounds.middle, ca.horzcat(*bounds.slopes), bounds.remainder])
     function = ca.Function("f", [X], [FUNCTIONS[name]]).map(60)
     rng = np.random.default_rng(1)
     known = 0

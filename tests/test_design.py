@@ -10,9 +10,11 @@ import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import xarray as xr
 
 import polypod as pp
 from command_line import polypod
@@ -21,7 +23,7 @@ from polypod.analysis.workspace import constant_orientation, travel
 from polypod.design import PATTERNS, QUANTITIES, StudyFileError, loads_study, prepare, sweep
 from polypod.design.optimise import optimise
 from polypod.design.page import page
-from polypod.design.results import judged, killed, worst
+from polypod.design.results import judged, violations, worst
 from polypod.design.sensitivity import _differences, gradients, sobol
 from polypod.design.study import designs_of
 from polypod.design.sweep import run
@@ -162,10 +164,26 @@ def test_limits_bind_by_name_and_are_counted(swept):
     force, stroke = worst(swept, "peak force") / 150, worst(swept, "stroke") / 0.092
     np.testing.assert_array_equal(swept.feasible, (force <= 1) & (stroke <= 1))
     np.testing.assert_array_equal(swept.binding, np.where(force > stroke, "peak force", "stroke"))
-    counts = killed(swept)
+    counts = violations(swept)
     assert counts["peak force"] == ((force > 1).sum(), ((force > 1) & (stroke <= 1)).sum())
     assert counts["stroke"] == ((stroke > 1).sum(), ((stroke > 1) & (force <= 1)).sum())
     assert 0 < swept.feasible.values.sum() < swept.sizes["design"] == 20
+
+
+def test_a_limit_of_an_unknown_quantity_is_not_kept():
+    """A volume that nothing bounds is not a number: no answer about its limit, as for an optimisation."""
+    motions = ("design", "motion")
+    result = xr.Dataset(
+        {
+            "peak_force": (motions, [[50.0], [50.0], [np.nan]]),
+            "workspace_volume": (motions, [[2.0], [np.nan], [np.nan]]),
+            "reason": (motions, np.array([[0], [0], [2]], dtype=np.int8)),
+        }
+    )
+    found = judged(result, SimpleNamespace(limits={"peak force": 100.0, "workspace volume": 1.0}))
+    assert found.feasible.values.tolist() == [True, False, False]
+    assert found.binding.values.tolist() == ["peak force", "workspace volume", "out of reach or singular"]
+    assert violations(found) == {"out of reach or singular": (1, 1), "peak force": (0, 0), "workspace volume": (1, 1)}
 
 
 @pytest.mark.parametrize("method", ["latin", "sobol"])
@@ -451,6 +469,15 @@ def room():
     return prepared, run(*prepared)
 
 
+def test_a_design_without_an_answer_has_no_derivative():
+    """A base far wider than the hexapod's legs reach."""
+    text = "{name: a, robot: hexapod, report: [peak force, rms force], workspaces: [{name: w, box: {x: [0, 1 mm]}}], "
+    text += "vary: [{numbers: legs.*.base, pattern: radius, range: [2, 3]}]}"
+    _, evaluator = prepare(loads_study(text))
+    slopes = gradients(evaluator, np.array([2.5]))
+    assert all(np.isnan(slope).all() for slope in slopes.values())
+
+
 def test_what_is_counted_has_no_derivative():
     """A volume of counted points jumps: a difference of it is zero or anything; it is left out and named."""
     _, evaluator = prepare(loads_study(BOXES.replace("dexterity, peak force, range use", "dexterity")))
@@ -463,7 +490,7 @@ def test_what_is_counted_has_no_derivative():
 def test_workspaces_are_held_and_measured_as_those_of_robots_of_their_own(room):
     """Each design as a robot through its own checks; volumes against another grid of the same shells, to 2 %."""
     (prepared, evaluator), result = room
-    poses = evaluator.held[0].inputs["pose"]
+    poses = evaluator.load_cases[0].inputs["pose"]
     assert len(poses) == 27
     assert result.motion.values.tolist() == ["work"]
     held = []
@@ -484,7 +511,7 @@ def test_workspaces_are_held_and_measured_as_those_of_robots_of_their_own(room):
         volume = float(constant_orientation(model, points=33).volume)
         assert result.workspace_volume.values[k, 0] == pytest.approx(volume, rel=0.02)
     assert held == [True, True, False, True]
-    assert killed(judged(result, evaluator))["beyond a range or cone in a workspace"][0] == 1
+    assert violations(judged(result, evaluator))["beyond a range or cone in a workspace"][0] == 1
 
 
 @pytest.mark.long

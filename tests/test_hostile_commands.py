@@ -20,11 +20,11 @@ from polypod.design.sensitivity import sobol
 from polypod.design.store import Store
 from polypod.errors import InputError, MotionFileError
 from polypod.identification.calibrate import calibrate, check_uncertainty
+from polypod.identification.channel_checks import milliseconds_hint
 from polypod.identification.excite import excite
 from polypod.identification.logs import Log, checked
 from polypod.identification.measured import Measurements
 from polypod.identification.prepared import prepared
-from polypod.identification.suspects import other_clock
 from polypod.motion import loads_motion
 from polypod.motion.cells import read_cells
 from polypod.results.figures.style import figure
@@ -65,9 +65,11 @@ def test_times_in_milliseconds_are_known_by_the_forces() -> None:
     """In s nothing moves: the file gives the weight alone, of which forces at a thousand times the rates are more."""
     time = np.linspace(0.0, 1.0, 200)[:, None]
     weight, moving = np.full((200, 2), 40.0), 30.0 * np.sin(7.0 * time + np.array([0.0, 1.0]))
-    assert other_clock(weight + moving, weight, weight + moving).startswith("times seem to be in ms: the file's")
-    assert other_clock(weight + moving, weight + moving, weight) == ""
-    assert other_clock(weight + moving, weight + 0.9 * moving, weight + moving) == ""  # a file that is nearly right
+    assert milliseconds_hint(weight + moving, weight, weight + moving).startswith("times seem to be in ms: the file's")
+    assert milliseconds_hint(weight + moving, weight + moving, weight) == ""
+    assert (
+        milliseconds_hint(weight + moving, weight + 0.9 * moving, weight + moving) == ""
+    )  # a file that is nearly right
 
 
 @pytest.mark.parametrize("kind", ["position", "pose"])

@@ -16,20 +16,20 @@ import polypod as pp
 from polypod.description import Body
 from polypod.errors import InputError
 from polypod.files.unit_slips import suspicious_numbers
-from polypod.identification import LinearModel, Log, excite, identify, read_log, rows, save_log, simulated_log
+from polypod.identification import LinearModel, Log, excite, identify, read_log, rows, save_log, simulated_log, solution
 from polypod.identification.base import base_parameters
 from polypod.identification.changes import changes_of
 from polypod.identification.cones import cones, inside
 from polypod.identification.identify import identified
 from polypod.identification.logs import checked
+from polypod.identification.new_robot import with_changes
 from polypod.identification.physical import most_likely
 from polypod.identification.prepared import prepared
 from polypod.identification.prior import stated_interval, uncertainties
 from polypod.identification.residuals import outliers, whiteness
-from polypod.identification.rewritten import with_changes
 from polypod.identification.rows import rows_of
 from polypod.identification.smoothing import smoothed
-from polypod.identification.solution import solved
+from polypod.identification.solution import solve
 from polypod.motion import dumps_motion, loads_motion
 from polypod.parameters.paths import value_at
 
@@ -299,7 +299,7 @@ def test_noise_of_coordinates_does_not_pull_numbers() -> None:
     alone = prepared(five_bar(), checked(log(0, noise_q=3e-5)), check=False)
     linear = LinearModel(five_bar())
     base = base_parameters(linear)
-    result = solved(linear, base, [alone], linear.values, uncertainties(linear, None))
+    result = solve(linear, base, [alone], linear.values, uncertainties(linear, None))
     assert result.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.1)
     assert result.fit.coordinates[0] == pytest.approx(np.full(2, 3e-5), rel=0.1)
     assert (np.abs(result.beta - base.values(linear.values)) < 2.5 * result.deviations).all()
@@ -437,6 +437,33 @@ def test_clocks_that_do_not_match_are_found() -> None:
     assert "clocks run at different rates" in " ".join(identify(five_bar(), [replace(own, force=drifting)]).notes)
     mended = identify(five_bar(), [late], delay=stated)
     assert mended.fit.noise == pytest.approx(np.full(2, NOISE["noise_force"]), rel=0.3)
+
+
+def test_a_delay_moves_the_marks_of_forces_too() -> None:
+    """Missing forces are not used where they were recorded late, and forces past the end are not made up."""
+    late, own = 100, log(0)
+    force = own.force.copy()
+    force[300:320, 0] = np.nan
+    run = prepared(five_bar(), checked(replace(own, force=force)), delay=late / 500, check=False)
+    rows = run.smooth.rows
+    assert np.isfinite(run.force[run.good]).all()
+    assert not run.good[(rows >= 300 - late) & (rows < 320 - late), 0].any()
+    assert run.good[(rows >= 300) & (rows < 320), 0].any()
+    assert not run.good[rows > len(own.time) - late].any()
+
+
+def test_poses_that_are_missing_are_not_compared() -> None:
+    own = log(0)
+    pose = np.tile(five_bar().robot.home.matrix, (len(own.time), 1, 1))
+    pose[::2] = np.nan
+    notes = " ".join(prepared(five_bar(), checked(replace(own, pose=pose)), check=False).log.notes)
+    assert "the measured pose is" in notes
+    assert "nan" not in notes
+
+
+def test_rounds_that_do_not_converge_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solution, "ROUNDS", 1)
+    assert "1 rounds were too few" in " ".join(identify(five_bar(), [log(0)]).notes)
 
 
 @pytest.mark.long

@@ -14,8 +14,9 @@ import pytest
 import polypod as pp
 from oracle import Oracle
 from polypod.identification import LinearModel, base_parameters
-from polypod.identification.base import base_of_rows, random_motion
-from polypod.identification.spread import moved, parts_of
+from polypod.identification.base import base_of_rows
+from polypod.identification.moments import moment_transform, parts_of
+from polypod.identification.sampling import random_motion
 
 COUNTS = json.loads((Path(__file__).parent / "data" / "base_parameters_6ups.json").read_text())["counts"]
 MOMENTS = ("m", "sx", "sy", "sz", "Sxx", "Syy", "Szz", "Sxy", "Sxz", "Syz")
@@ -78,7 +79,7 @@ def test_counts_with_crosses() -> None:
     place = {n.key: k for k, n in enumerate(linear.numbers)}
     platform = rows[:, [place[f"platform.{m}"] for m in MOMENTS]]
     local = [
-        rows[:, [place[f"legs.{k}.bodies.{name}.{m}"] for m in MOMENTS]] @ moved(*own[name])
+        rows[:, [place[f"legs.{k}.bodies.{name}.{m}"] for m in MOMENTS]] @ moment_transform(*own[name])
         for k, own in enumerate(frames)
         for name in own
     ]
@@ -163,7 +164,7 @@ def test_moments_move_with_their_points() -> None:
         return np.array([masses.sum(), *(masses @ x), *(second[i, j] for i, j in
                          ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)))])  # fmt: skip
 
-    assert moved(turn, shift) @ moments(points) == pytest.approx(moments(points @ turn.T + shift), rel=1e-13)
+    assert moment_transform(turn, shift) @ moments(points) == pytest.approx(moments(points @ turn.T + shift), rel=1e-13)
     mass, first, _ = parts_of(moments(points))
     assert mass == masses.sum()
     assert first == pytest.approx(masses @ points, rel=1e-12)

@@ -16,6 +16,7 @@ import polypod as pp
 import states as sample
 from compare import derivative
 from polypod.analysis import linearise, natural_modes
+from polypod.analysis.linear import modes_of
 from polypod.control import Springs
 from polypod.errors import InputError, StateError
 from polypod.papers.long.hexagon import hexagon_modes
@@ -233,6 +234,13 @@ def test_python_control_takes_it(model_of: ModelOf) -> None:
     assert np.abs(response[:, 0, -1] - wanted).max() < 1e-5 * np.abs(wanted).max()
 
 
+def test_every_state_of_a_batch_must_be_an_equilibrium() -> None:
+    """A stiffness matrix is compared with its own size, not with that of a stiffer state beside it."""
+    skewed, stiff = np.array([[1.0, 0.5], [-0.5, 1.0]]), 1e9 * np.eye(2)
+    with pytest.raises(StateError, match="not an equilibrium"):
+        modes_of(np.stack([skewed, stiff]), np.stack([np.eye(2)] * 2))
+
+
 @pytest.mark.long
 def test_a_batch_is_its_states_one_by_one(model_of: ModelOf) -> None:
     model = pp.Model(model_of("kim-ryu").robot, friction_width=0.3)
@@ -291,3 +299,5 @@ def test_bad_input(model_of: ModelOf) -> None:
         linearise(model, wrench=np.full(6, np.nan))
     with pytest.raises(InputError, match="stiffness"):
         natural_modes(model, stiffness=-1.0)
+    with pytest.raises(InputError, match="one stiffness or 6 are needed"):
+        natural_modes(model, stiffness=[1e6] * 5)

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import polypod as pp
+import reference_hexapod as ref
 from polypod.analysis import bound_motion
+from polypod.analysis.certified.lines import Lines, constant, majorant, solve
 from polypod.cli.overrides import with_overrides
 from polypod.cli.run import run
 from polypod.errors import InputError
@@ -178,3 +181,29 @@ def test_a_motion_of_own_coordinates(model_of):
     model = model_of("staicu")
     points = np.array([[0.0, 0, 0], [0.02, 0.01, -0.02], [0.0, 0, 0]])
     held(model, make_task(model, OwnCoordinates(path=Through(points=points, times=[0, 0.4, 1.0])), 50.0), 50_001)
+
+
+def test_a_matrix_that_may_be_singular_has_no_bounded_solution():
+    """1/A over A in [-1, 3]: u = 2 u + b has the solution -b, which is no majorant."""
+    vague = Lines(np.ones((1, 1, 1)), np.zeros((1, 1, 1)), np.full((1, 1, 1), 2.0))
+    x, sign = solve(vague, constant(np.ones((1, 1))))
+    assert sign[0] == 0
+    assert np.isinf(x.remainder).all()
+    size = np.random.default_rng(0).uniform(0, 1, (200, 3, 3))
+    most, sure = majorant(size, np.ones((200, 3, 1)))
+    radius = np.abs(np.linalg.eigvals(size)).max(axis=1)
+    np.testing.assert_array_equal(sure, radius < 1)
+    assert 0 < sure.sum() < 200
+    assert (most[sure] > 0).all()
+
+
+def test_a_motion_past_a_singular_pose_has_no_bounds():
+    """Fichter's quarter turn: no proof where the matrix may be singular, and no blame for the motion."""
+    model = pp.Model(ref.robot(limits=False))
+    poses = np.tile(model.robot.home.matrix, (3, 1, 1))
+    poses[1, :3, :3] = Rotation.from_euler("z", 90.5, degrees=True).as_matrix()
+    trajectory = Poses.through(poses, np.array([0.0, 1.0, 2.0]))
+    bounds = bound_motion(model, make_task(model, MotionFile(name="past", trajectory=trajectory, rate=20.0)))
+    assert not bounds.certain
+    assert np.isinf(bounds.most["force"]).any()
+    assert (np.abs(bounds.open - 1.0) < 0.2).all()

@@ -140,6 +140,14 @@ def test_kinds_of_other_robots_are_distinguished(model_of):
         architecture(model_of("3-rps").robot)
 
 
+def test_what_is_no_pose_has_no_singularity(model):
+    stretched, unknown = np.diag([1.0, 1.0, 1.1, 1.0]), np.full((4, 4), np.nan)
+    for ask in (singularity, nearest_singularity):
+        for pose, words in ((stretched, "not a rotation matrix"), (unknown, "finite"), (np.eye(3), "one pose")):
+            with pytest.raises(InputError, match=words):
+                ask(model, pose)
+
+
 @pytest.mark.long
 def test_the_command_says_how_far_and_draws_the_screw(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

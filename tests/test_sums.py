@@ -85,12 +85,12 @@ def test_every_part_of_an_iteration_is_ordered() -> None:
 
 
 def test_functions_of_robots_may_be_ordered_and_those_of_intervals_not() -> None:
-    from polypod.analysis.certified import columns, enclosure, rows
+    from polypod.analysis.certified import columns, enclosure, hexapod_jacobian
 
     model = Model("hexapod")
     assert model.kernel("inverse_kinematics").expression.any_order
     certified = (
-        rows._expression("coordinates"),
+        hexapod_jacobian._expression("coordinates"),
         columns._expression(False),
         enclosure._expression(model.kernels.mechanism, "coordinates"),
     )

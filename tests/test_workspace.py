@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from polypod.analysis import (
     workspace_map,
 )
 from polypod.analysis.workspace import Judge, Space
+from polypod.analysis.workspace.extent import extent
 from polypod.analysis.workspace.maps import _connected, cell_sizes
 from polypod.datasets import load_result, save_result
 from polypod.errors import ImplausibleWarning, InputError, UnknownNameError
@@ -52,6 +54,49 @@ def test_a_small_grid_is_decided_as_pose_by_pose_in_numpy(model):
     assert float(result.reachable_volume) == pytest.approx(inside.any(axis=(3, 4, 5)).sum() * (1.4 / 5) ** 3, rel=1e-12)
     share = result.position_volume.values / (1.4 / 5) ** 3
     np.testing.assert_allclose(share, inside.sum(axis=(0, 1, 2)), rtol=1e-13)
+
+
+def test_limits_alone_are_counted_alike_whatever_else_is_asked():
+    """Turned by more than a quarter det J has the other sign; limits that are broken there too do not count as kept."""
+    free, span = ref.robot(limits=False), ref.SPAN | {"yaw": (-3.0, 3.0)}
+    legs = (leg.model_copy(update={"length": (0.6 * n, 1.3 * n)}) for leg, n in zip(free.legs, ref.LENGTH, strict=True))
+    model = pp.Model(free.model_copy(update={"legs": tuple(legs)}))
+    compiled = full_workspace(model, 5, span, connected=False)
+    judged = full_workspace(model, 5, span, requirements=Requirements(distance=1e-12), connected=False)
+    assert float(compiled.fraction_limits) == float(judged.fraction_limits)
+    assert 0 < float(compiled.fraction) == float(judged.fraction) < float(compiled.fraction_limits)
+
+
+def test_cells_end_with_the_span():
+    """All poses of a box are inside: volumes are those of the box, as maps count them."""
+    free = pp.Model(ref.robot(limits=False))
+    for asked in (None, Requirements(distance=1e-12)):
+        result = full_workspace(free, 3, dict.fromkeys(ref.SPAN, (-0.1, 0.1)), requirements=asked)
+        assert float(result.volume) == pytest.approx(0.2**6, rel=1e-12)
+        assert float(result.reachable_volume) == pytest.approx(0.2**3, rel=1e-12)
+        assert float(result.dexterous_volume) == pytest.approx(0.2**3, rel=1e-12)
+        np.testing.assert_allclose(result.position_volume, 0.2**3, rtol=1e-12)
+
+
+def test_an_extent_that_does_not_hold_home_grows_outward():
+    """Intervals on one side of home, of which the grid's ends fall on either side of the edge."""
+    space = SimpleNamespace(index=lambda name: 0, turns=np.array([False]), full=False, scale=1.0)
+    for low in np.linspace(0.3, 0.34, 41):
+        for sign in (1.0, -1.0):
+            edges = np.sort(sign * np.array([low, 0.5]))
+            judge = JudgeOfInterval(space, edges)
+            found = extent(judge, ["x"], np.array([0.4 * sign]))[0]
+            assert found[0] <= edges[0] < edges[1] <= found[1]
+
+
+class JudgeOfInterval:
+    """Inside is one coordinate between two edges."""
+
+    def __init__(self, space, edges):
+        self.space, self.edges = space, edges
+
+    def __call__(self, x):
+        return SimpleNamespace(inside=((x >= self.edges[0]) & (x <= self.edges[1])).all(axis=1))
 
 
 def test_the_published_share_of_24_to_the_sixth(model):
@@ -214,14 +259,14 @@ def test_forces_under_a_payload_and_distance_to_singularity_limit_too(model):
     own = Requirements(drives=True, payload=(10.0, (0.1, 0.0, 0.0)))
     again = workspace_map(driven, {"x": [0.0, 0.01], "z": result.z.values}, requirements=own)
     np.testing.assert_array_equal(again.inside.sel(x=0.0).values, kept & expected)
-    assert Judge(Space(driven), own).counted[-1] == "actuator force at rest (max_force)"
+    assert Judge(Space(driven), own).criteria[-1] == "actuator force at rest (max_force)"
     # a force-speed curve holds with its force at zero speed, whichever of both is less
     for leg in limited["legs"]:
         leg |= {"max_force": 30 * home, "force_speed": [[0.0, 3 * home], [1.0, 0.0]]}
     curved = pp.Model(pp.Robot.model_validate(limited))
     again = workspace_map(curved, {"x": [0.0, 0.01], "z": result.z.values}, requirements=own)
     np.testing.assert_array_equal(again.inside.sel(x=0.0).values, kept & expected)
-    names = Judge(Space(curved), own).counted
+    names = Judge(Space(curved), own).criteria
     assert names[-1] == "actuator force at rest (max_force, force_speed at zero speed)"
     assert names[:1] + names[-3:-1] == ("length", "legs close", "singularity")
     with pytest.raises(InputError, match="no drive of 'reference' states max_force or force_speed"):
@@ -254,7 +299,7 @@ def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_o
     free = pp.Model(ref.robot(limits=False))
     with pytest.raises(InputError, match=r"no edge along x, y, z: no leg has a limit.*or give the span"):
         constant_orientation(free, points=5)
-    spanned = full_workspace(free, 3, dict.fromkeys(ref.SPAN, (-0.1, 0.1)))
+    spanned = full_workspace(free, np.int64(3), dict.fromkeys(ref.SPAN, (-0.1, 0.1)))
     assert float(spanned.fraction) == 1.0
     with pytest.raises(InputError, match="full_workspace, which counts any number"):
         workspace_map(model, {name: np.linspace(-1, 1, 4000) for name in "xyz"})
@@ -271,6 +316,15 @@ def test_questions_that_make_no_sense_are_refused_with_the_reason(model, model_o
         travel(model, {"z": 2.0})
     with pytest.raises(InputError, match="give it too"):
         Requirements(payload=(1.0, (0, 0, 0)))
+    with pytest.raises(InputError, match="six finite numbers"):
+        Requirements(max_force=1.0, wrench=(0, 0, np.nan, 0, 0, 0))
+    with pytest.raises(InputError, match="six finite numbers"):
+        Requirements(max_force=1.0, wrench=(0, 0, 1))
+    with pytest.raises(InputError, match="three finite numbers"):
+        Requirements(max_force=1.0, payload=(1.0, (0, np.inf, 0)))
+    for ask in (straight_reach, tilt_by_height):
+        with pytest.raises(InputError, match="directions: at least"):
+            ask(model, directions=0)
     for axes, words in (({}, "at least one"), ({"x": 1}, "at least 2"), ({"x": [1.0, 0.0]}, "growing")):
         with pytest.raises(InputError, match=words):
             workspace_map(model, axes)
@@ -329,4 +383,4 @@ def test_angles_that_nothing_stops_end_without_a_limit(model_of):
     reach = straight_reach(free, directions=8)
     assert (reach.limit.values[reach.surface_binding.values] == "whole range: no limit").all()
     np.testing.assert_allclose(np.linalg.norm(reach.surface, axis=-1), np.pi, rtol=1e-8)
-    assert "no limit" not in Judge(Space(free)).counted
+    assert "no limit" not in Judge(Space(free)).criteria

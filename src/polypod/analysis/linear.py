@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
+from ..description import Robot
 from ..errors import InputError, StateError
 from ..model import Model
 from ..model.arguments import Argument, PoseLike, batch, check_finite
@@ -104,7 +106,7 @@ def natural_modes(
     """
     system = System(model, False)
     count = len(system.actuators)
-    springs = np.broadcast_to(np.asarray(stiffness, dtype=np.float64), (count,))
+    springs = one_or_each("stiffness", stiffness, count)
     if not (np.isfinite(springs).all() and (springs >= 0).all()):
         raise InputError(f"stiffness: numbers of at least 0 N/m are needed, got {springs.tolist()}")
     states, shape = _states(system, pose, None, None, wrench, None, None)
@@ -115,6 +117,14 @@ def natural_modes(
     mass = system.mass_matrix(states.pose, states.elastic)
     modes = modes_of(-mass @ closed, mass)
     return NaturalModes(*(part.reshape(*shape, *part.shape[1:]) for part in modes))
+
+
+def one_or_each(name: str, given: ArrayLike, count: int) -> Array:
+    """Stiffnesses (count,) of all actuators from one for all or one for each."""
+    try:
+        return np.broadcast_to(np.asarray(given, dtype=np.float64), (count,))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name}: one stiffness or {count} are needed, got {given!r}") from error
 
 
 def load_stiffness(model: Model, pose: Array, wrench: Array) -> Array:
@@ -135,18 +145,25 @@ def _states(system: System, pose: PoseLike | None, *given: ArrayLike | None) -> 
     twist, force, wrench, elastic, rate = given
     if not n and (elastic is not None or rate is not None):
         raise InputError(f"elastic: the platform of {system.robot.name!r} is rigid and has no elastic coordinates")
-    arguments = [Argument("pose", system.robot.home.matrix if pose is None else pose, (4, 4))]
     vectors = [("twist", twist, 6), ("force", force, count), ("wrench", wrench, 6)]
     vectors += [("elastic", elastic, n), ("elastic_rate", rate, n)] if n else []
+    rows, shape = state_rows(system.robot, pose, vectors)
+    rows += [] if n else [np.zeros((len(rows[0]), 0))] * 2
+    return _held(system, States(*rows), force is None, elastic is None), shape
+
+
+def state_rows(
+    robot: Robot, pose: PoseLike | None, vectors: Sequence[tuple[str, ArrayLike | None, int]]
+) -> tuple[list[Array], tuple[int, ...]]:
+    """Poses (n, 4, 4), home unless given, and vectors (n, length), zero unless given, of a batch; and its shape."""
+    arguments = [Argument("pose", robot.home.matrix if pose is None else pose, (4, 4))]
     for name, value, length in vectors:
         arguments.append(Argument(name, np.zeros(length) if value is None else value, (length,)))
-    rows = batch(arguments)
-    check_finite(rows, arguments)
-    poses = exact_poses(rows.rows[0], "pose", bool(rows.shape))
-    given_rows = zip((poses, *rows.rows[1:]), arguments, strict=True)
-    full = [np.broadcast_to(row, (rows.size, *argument.shape)) for row, argument in given_rows]
-    full += [] if n else [np.zeros((rows.size, 0))] * 2
-    return _held(system, States(*full), force is None, elastic is None), rows.shape
+    states = batch(arguments)
+    check_finite(states, arguments)
+    poses = exact_poses(states.rows[0], "pose", bool(states.shape))
+    rows = zip((poses, *states.rows[1:]), arguments, strict=True)
+    return [np.broadcast_to(row, (states.size, *argument.shape)) for row, argument in rows], states.shape
 
 
 def _held(system: System, states: States, free_force: bool, free_shape: bool) -> States:
@@ -167,17 +184,18 @@ def _held(system: System, states: States, free_force: bool, free_shape: bool) ->
 
 def modes_of(stiffness: Array, mass: Array) -> NaturalModes:
     """Natural modes of matrices (..., k, k); infinite frequencies of what has no mass come last."""
-    turned = np.swapaxes(stiffness, -1, -2)
-    if np.abs(stiffness - turned).max(initial=0.0) > 1e-6 * np.abs(stiffness).max(initial=0.0):
+    transposed = np.swapaxes(stiffness, -1, -2)
+    off, size = (np.abs(part).max(axis=(-2, -1)) for part in (stiffness - transposed, stiffness))
+    if (off > 1e-6 * size).any():
         raise StateError("natural_modes: the stiffness matrix is not symmetric; the pose is not an equilibrium")
-    even = 0.5 * (stiffness + turned)
-    lead, k = even.shape[:-2], even.shape[-1]
-    pairs = zip(even.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
+    symmetric = 0.5 * (stiffness + transposed)
+    lead, k = symmetric.shape[:-2], symmetric.shape[-1]
+    pairs = zip(symmetric.reshape(-1, k, k), mass.reshape(-1, k, k), strict=True)
     found = [_modes(a, b) for a, b in pairs]
     squares = np.array([values for values, _ in found]).reshape(*lead, k)
     with np.errstate(invalid="ignore"):
         frequency: Array = np.sqrt(squares) / (2 * np.pi)
-    return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), even, mass)
+    return NaturalModes(frequency, np.array([shape for _, shape in found]).reshape(*lead, k, k), symmetric, mass)
 
 
 def _modes(stiffness: Array, mass: Array) -> tuple[Array, Array]:

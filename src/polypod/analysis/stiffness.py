@@ -17,9 +17,8 @@ from ..formulations.elasticity import mass_on_base, springs_of
 from ..legs.contract import SMALLEST_MARGIN
 from ..mechanism.closing import closed
 from ..model import Model
-from ..model.arguments import Argument, PoseLike, batch, check_finite
-from ..model.checks import exact_poses
-from .linear import NaturalModes, load_stiffness, modes_of
+from ..model.arguments import PoseLike
+from .linear import NaturalModes, load_stiffness, modes_of, one_or_each, state_rows
 
 _ROUNDING = 1e-13
 """Part of the platform's size, or of 1, below which the motion for a unit rate is rounding."""
@@ -178,15 +177,8 @@ def _states(
     model: Model, pose: PoseLike | None, wrench: ArrayLike | None
 ) -> tuple[tuple[Array, Array], tuple[int, ...]]:
     """Poses (k, 4, 4) and wrenches (k, 6), and the batch's shape."""
-    arguments = [
-        Argument("pose", model.robot.home.matrix if pose is None else pose, (4, 4)),
-        Argument("wrench", np.zeros(6) if wrench is None else wrench, (6,)),
-    ]
-    states = batch(arguments)
-    check_finite(states, arguments)
-    poses = exact_poses(states.rows[0], "pose", bool(states.shape))
-    rows = [np.ascontiguousarray(np.broadcast_to(r, (states.size, *r.shape[1:]))) for r in (poses, states.rows[1])]
-    return (rows[0], rows[1]), states.shape
+    rows, shape = state_rows(model.robot, pose, [("wrench", wrench, 6)])
+    return (np.ascontiguousarray(rows[0]), np.ascontiguousarray(rows[1])), shape
 
 
 def _drives(model: Model, drive: ArrayLike | None) -> Array:
@@ -201,10 +193,7 @@ def _drives(model: Model, drive: ArrayLike | None) -> Array:
                 "actuated joint), or pass drive="
             )
         return np.zeros((1, n))
-    try:
-        values = np.broadcast_to(np.asarray(drive, dtype=np.float64), (n,))
-    except (TypeError, ValueError) as error:
-        raise InputError(f"drive: one stiffness or {n} are needed, got {drive!r}") from error
+    values = one_or_each("drive", drive, n)
     if not (np.isfinite(values).all() and (values > 0).all()):
         raise InputError(f"drive: stiffnesses above 0 N/m are needed, got {values.tolist()}")
     return np.ascontiguousarray(1 / values[None])

@@ -34,8 +34,8 @@ def section(model: Model, at: dict[str, float], points: int = 121) -> xr.Dataset
     names = (moving if len(moving) > 1 else list(space.names))[:3]
     start = space.point(at)
     count = points if len(names) == 2 else max(points // 2 | 1, 3)
-    far = {n: 1.2 * space.scale if not space.turns[space.place(n)] else 0.5 * np.pi for n in names}
-    axes = {n: start[space.place(n)] + np.linspace(-far[n], far[n], count) for n in names}
+    far = {n: 1.2 * space.scale if not space.turns[space.index(n)] else 0.5 * np.pi for n in names}
+    axes = {n: start[space.index(n)] + np.linspace(-far[n], far[n], count) for n in names}
     return workspace_map(model, axes, at)
 
 

@@ -43,10 +43,10 @@ def command(
     """Vary numbers of a robot: forces, powers, strokes, reactions of every design, and which limit binds."""
     from ..datasets import save_result
     from ..design import prepare
-    from ..design.results import killed
+    from ..design.results import violations
     from ..design.sensitivity import gradients, sobol
     from ..design.sweep import run
-    from ..design.tables import design_table, indices_table, killed_table, slope_table, spread_table
+    from ..design.tables import design_table, indices_table, slope_table, spread_table, violations_table
     from ..results.report.folder import check_target, whole_folder
 
     with working("sweeping") as progress:
@@ -71,7 +71,7 @@ def command(
         show_json(
             {
                 "study": prepared.study.name, "robot": prepared.model.robot.name, "designs": count, "feasible": kept,
-                "killed": killed(result), "quantities": spread_table(result, evaluator).records(),
+                "killed": violations(result), "quantities": spread_table(result, evaluator).records(),
                 "derivatives": None if slopes is None else slopes,
                 "sobol": None if found is None else {k: v._asdict() for k, v in found.items()},
                 "folder": str(target),
@@ -83,10 +83,10 @@ def command(
     title = f"{count} designs of {prepared.model.robot.name} on {motions}"
     console.print(f"[bold]{escape(prepared.study.name)}[/]: {escape(title)}\n")
     show_table(spread_table(result, evaluator).practical())
-    killing = killed_table(result)
-    if killing.rows:
+    broken = violations_table(result)
+    if broken.rows:
         console.print()
-        show_table(killing)
+        show_table(broken)
     console.print(f"\n{kept} of {count} designs keep all limits.")
     if not kept:
         console.print(escape(_nearest(result)))

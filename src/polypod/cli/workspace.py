@@ -117,7 +117,7 @@ def parse_at(texts: list[str], space: Space) -> dict[str, float]:
         name, equals, value = (part.strip() for part in text.partition("="))
         if not equals:
             raise InputError(f"--at: NAME=VALUE such as z=20mm or pitch=5deg is needed, got {text!r}")
-        found[name] = number(f"--at: {name}", value, space.units[space.place(name)])
+        found[name] = number(f"--at: {name}", value, space.units[space.index(name)])
     return found
 
 
@@ -211,7 +211,7 @@ def command(
         model = Model(meant)
         with with_file_lines(meant):
             space = Space(model, pivot)
-            here, judged = parse_at(at or [], space), Judge(space, asked).counted
+            here, judged = parse_at(at or [], space), Judge(space, asked).criteria
             results = workspace(
                 model, here, pivot, points, asked, None if angle is None else np.radians(angle), full, progress
             )

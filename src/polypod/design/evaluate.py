@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -14,9 +12,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..datasets import units
-from ..description import Robot
-from ..errors import AS_RIGID, InputError, UnknownNameError
-from ..formulations.elasticity import springs_of
+from ..errors import AS_RIGID, InputError
 from ..kernels import Kernel
 from ..lazy import lazy
 from ..legs.contract import SMALLEST_MARGIN
@@ -25,9 +21,10 @@ from ..model import Model
 from ..model.designs import DesignFunctions, Designs
 from ..model.kernels import FUNCTIONS
 from ..motion import Task
-from ..parameters.paths import matching_paths, unit_at, value_at
+from ..parameters.paths import unit_at, value_at
+from .checks import check_quantities, varied_paths
 from .folding import OWN_FUNCTIONS, Folding
-from .held import Held, workspace_poses
+from .load_cases import LoadCase, workspace_poses
 from .patterns import PATTERNS
 from .quantities import QUANTITIES, SOURCES, Quantity
 from .ranges import Inside
@@ -64,59 +61,13 @@ class Evaluator:
         if model.robot.flexible:
             raise InputError(f"robot: the platform of {model.robot.name!r} bends; {AS_RIGID}")
         self.study, self.model = study, model
-        boxes = [Held.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
-        self.held = (*(Held.of(task) for task in tasks), *boxes)
-        robot = model.robot
-        self._paths = [_matching(robot, k, varied.numbers) for k, varied in enumerate(study.vary)]
-        for k, varied in enumerate(study.vary):
-            self._check_pattern(k, varied.numbers, varied.pattern)
-        self._check_overlaps()
+        boxes = [LoadCase.poses(box.name, workspace_poses(model, k, box)) for k, box in enumerate(study.workspaces)]
+        self.load_cases = (*(LoadCase.of(task) for task in tasks), *boxes)
+        self._paths = varied_paths(study, model.robot)
         self.bounds = [self._bounds(k, varied) for k, varied in enumerate(study.vary)]
         self.limits = {name: self._limit(name, value) for name, value in study.limits.items()}
-        self._check_springs()
-        self._check_volume()
+        check_quantities(study, model)
         self._own_buffers = threading.local()
-
-    def _check_pattern(self, k: int, numbers: str, pattern: str) -> None:
-        shapes = {np.shape(value_at(self.model.robot, path)) for path in self._paths[k]}
-        wanted = PATTERNS[pattern].shape
-        if wanted is not None and shapes != {wanted}:
-            what = "points" if wanted == (3,) else "ranges"
-            raise InputError(f"vary.{k}.pattern: {pattern} is of {what}; {numbers!r} names other numbers")
-        if len(shapes) != 1:
-            raise InputError(f"vary.{k}.numbers: {numbers!r} names numbers of several shapes {sorted(shapes)}")
-
-    def _check_overlaps(self) -> None:
-        """Two that vary the same number must both count: the second must not put its own in the place of the first."""
-        vary = self.study.vary
-        for j, k in combinations(range(len(vary)), 2):
-            second = vary[k].pattern
-            replaces = second == "value" or (second == vary[j].pattern and second not in ("factor", "turn"))
-            both = sorted(set(self._paths[k]) & set(self._paths[j]))
-            if replaces and both:
-                raise InputError(
-                    f"vary.{k}.numbers: {both[0]} is varied by {vary[j].label!r} already, whose values would be lost; "
-                    "vary it once"
-                )
-
-    def _check_springs(self) -> None:
-        """Stiffness needs springs in the robot's legs, and its base to be rigid."""
-        elastic = [name for name in self.study.quantities if QUANTITIES[name].source in ("stiffness", "frequency")]
-        robot = self.model.robot
-        if elastic and not springs_of(self.model.kernels.mechanism):
-            raise InputError(f"report: {elastic[0]}: the legs of {robot.name!r} state no stiffness; add it to its file")
-        if elastic and robot.base_stiffness is not None:
-            raise InputError(f"report: {elastic[0]}: the base of {robot.name!r} gives way, which studies do not count")
-
-    def _check_volume(self) -> None:
-        """A volume needs a platform that is displaced."""
-        robot = self.model.robot
-        turning = bool(robot.freedoms) and all(freedom.motion == "rotation" for freedom in robot.freedoms)
-        if turning and "workspace volume" in self.study.quantities:
-            raise InputError(
-                f"report: workspace volume: the platform of {robot.name!r} only turns, about "
-                f"{', '.join(self.model.freedoms)}; hold a box of its angles instead (workspaces)"
-            )
 
     def _bounds(self, k: int, varied: Varied) -> list[float]:
         try:
@@ -207,7 +158,7 @@ class Evaluator:
     def evaluate(self, designs: Designs, start: int = 0, stop: int | None = None) -> Results:
         """Quantities of designs from ``start`` to before ``stop``; their bits do not depend on which these are."""
         stop = designs.count if stop is None else stop
-        parts = [self._motion(designs, start, stop, held) for held in self.held]
+        parts = [self._motion(designs, start, stop, case) for case in self.load_cases]
         values = {name: np.stack([part.values[name][:, 0] for part in parts], axis=1) for name in self._sourced}
         reason = np.stack([part.reason[:, 0] for part in parts], axis=1)
         for number in designs.impossible:
@@ -230,26 +181,26 @@ class Evaluator:
     def _inside(self) -> Inside:
         return Inside(self.functions)
 
-    def _motion(self, designs: Designs, start: int, stop: int, held: Held) -> Results:
+    def _motion(self, designs: Designs, start: int, stop: int, case: LoadCase) -> Results:
         outputs: dict[str, Array] = {}
-        if held.within:
-            outputs["inside.held"] = self._inside.held(designs.values[start:stop], held.inputs["pose"])[:, None]
+        if case.within:
+            outputs["inside.taken"] = self._inside.taken(designs.values[start:stop], case.inputs["pose"])[:, None]
         for folding in self._foldings:
-            outputs |= folding(designs.values[start:stop], held.inputs, held.shares)
+            outputs |= folding(designs.values[start:stop], case.inputs, case.shares)
         columns = {name: outputs[name][:, None] for name in self._sourced if name not in self._others}
         reason = _judged(outputs, stop - start)[:, None]
         if self._others:
-            found = self._reduced(designs, start, stop, held)
+            found = self._reduced(designs, start, stop, case)
             columns |= found.values
             reason = np.where(reason == 0, found.reason, reason)
         return Results(columns, reason)
 
-    def _reduced(self, designs: Designs, start: int, stop: int, held: Held) -> Results:
+    def _reduced(self, designs: Designs, start: int, stop: int, case: LoadCase) -> Results:
         """The other quantities, a few designs at a time."""
-        chunk = min(len(held.shares), IN_CACHE)
+        chunk = min(len(case.shares), IN_CACHE)
         together = max(1, IN_CACHE // chunk)
         firsts = range(start, stop, together)
-        pieces = [self._piece(designs, first, min(first + together, stop), held, chunk) for first in firsts]
+        pieces = [self._piece(designs, first, min(first + together, stop), case, chunk) for first in firsts]
         columns = {name: np.concatenate([piece.values[name] for piece in pieces]) for name in self._others}
         return Results(columns, np.concatenate([piece.reason for piece in pieces]))
 
@@ -272,37 +223,28 @@ class Evaluator:
         found: Array = known[key]
         return found
 
-    def _piece(self, designs: Designs, start: int, stop: int, held: Held, chunk: int) -> Results:
+    def _piece(self, designs: Designs, start: int, stop: int, case: LoadCase, chunk: int) -> Results:
         """A few designs at all states, some states at a time."""
         follows = self.functions.kernels.mechanism.platform.follows_legs
         sources = {q.source: SOURCES[q.source] for q in self._others.values()}
         called = dict.fromkeys(name for source in sources.values() for name in source.functions)
         kernels = {n: designs.kernel(n, self.study.friction, start, stop, verdict=follows) for n in called}
         reductions = {name: Reduction(quantity.reduce) for name, quantity in self._others.items()}
-        count, states = stop - start, len(held.shares)
+        count, states = stop - start, len(case.shares)
         reason = np.zeros(count, dtype=np.int8)
         for first in range(0, states, chunk):
             last = min(first + chunk, states)
             outputs: dict[str, Array] = {}
             for name, kernel in kernels.items():
                 results = self._buffers(name, kernel, count, last - first)
-                kernel(*held.rows(kernel, slice(first, last)), out=results, threads=1)
+                kernel(*case.rows(kernel, slice(first, last)), out=results, threads=1)
                 outputs |= {f"{name}.{p.name}": r for p, r in zip(kernel.outputs, results, strict=True)}
             reason = np.maximum(reason, _judged(outputs, count))
             numbers = {name: source.of(outputs) for name, source in sources.items() if source.of is not None}
             for name, quantity in self._others.items():
-                reductions[name].add(numbers[quantity.source], held.shares[first:last], self._space)
+                reductions[name].add(numbers[quantity.source], case.shares[first:last], self._space)
         values = {name: self._others[name].worst(r.finish(), axis=1)[:, None] for name, r in reductions.items()}
         return Results(values, reason[:, None])
-
-
-def _matching(robot: Robot, k: int, pattern: str) -> list[str]:
-    """The numbers that a pattern names; an error lists what all legs have once."""
-    try:
-        return matching_paths(robot, pattern)
-    except UnknownNameError as error:
-        alike = dict.fromkeys(re.sub(r"^legs\.\d+\.", "legs.*.", path) for path in error.known)
-        raise InputError(f"vary.{k}.numbers: {UnknownNameError('number', pattern, tuple(alike))}") from error
 
 
 def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
@@ -315,7 +257,7 @@ def _judged(outputs: Mapping[str, Array], count: int) -> NDArray[np.int8]:
             result = np.maximum(result, np.where(lost, np.int8(2), np.int8(0)))
         elif kind == "converged":
             result = np.where((result == 0) & ~(value.min(axis=1) > 0), np.int8(3), result)
-        elif kind == "held":
+        elif kind == "taken":
             result = np.where((result == 0) & ~(value.min(axis=1) > 0), np.int8(5), result)
         elif kind == "verdict":
             result = np.where((result == 0) & (value.max(axis=1) >= BAD_INPUT), np.int8(4), result)

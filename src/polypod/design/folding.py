@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
 
-from ..analysis.workspace import quantities as workspace_quantities
+from ..analysis.fingerprint import fingerprint
 from ..arrays import Array
 from ..kernels import port
 from ..kernels.folded import Fold, Folded, Folds
 from ..model.designs import DesignFunctions
 from ..model.kernels import FUNCTIONS
-from . import quantities, ranges
 from .quantities import SOURCES, Quantity
+from .ranges import ranges
 
-OWN_FUNCTIONS = {"ranges": ranges.ranges}
+_SOURCES = "design/folding.py", "design/quantities.py", "design/ranges.py", "analysis/workspace/quantities.py"
+OWN_FUNCTIONS = {"ranges": ranges}
 """Functions of a state that studies have beside those of models."""
 _ABOUT: dict[str, Fold] = {"quality": "least", "converged": "least", "verdict": "most"}
 """Outputs that say whether there is an answer, and how the worst of all states is found."""
@@ -79,7 +78,7 @@ class Folding:
         what = repr((tuple(names), friction, verdict, [(name, *q[2:4]) for name, q in asked.items()]))
         recipe = kernels.recipe(what, mechanism)
         if recipe is not None:
-            recipe = hashlib.sha256(recipe + _source_digest()).digest()
+            recipe = hashlib.sha256(recipe + fingerprint(*_SOURCES).encode()).digest()
         self._folded = Folded(build, functions.varied, recipe)
 
     def __call__(self, values: Array, inputs: Mapping[str, Array], shares: Array) -> dict[str, Array]:
@@ -94,9 +93,3 @@ class Folding:
             parts = [found[f"{name} {number}"] for number in range(len(reduced.folds))]
             result[name] = quantity.worst(reduced.finish(*parts), axis=1)
         return result | {name: found[name][:, None] for name in found if name.rpartition(".")[2] in _ABOUT}
-
-
-def _source_digest() -> bytes:
-    """Fingerprint of the code that makes folded functions of model functions."""
-    files = (Path(str(module.__file__)) for module in (sys.modules[__name__], quantities, ranges, workspace_quantities))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).digest()

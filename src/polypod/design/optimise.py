@@ -51,7 +51,7 @@ class _Problem:
         self.names = evaluator.study.minimise
         self.low, self.high = (np.array([pick(values) for values in evaluator.bounds]) for pick in (min, max))
         self.count = 0
-        self.killed = dict.fromkeys((*REASONS[1:], *evaluator.limits), 0)
+        self.violations = dict.fromkeys((*REASONS[1:], *evaluator.limits), 0)
         self._asked: Array | None = None
         self._answer: tuple[Array, Array] = (np.empty(0), np.empty(0))
 
@@ -60,7 +60,7 @@ class _Problem:
         results = self.evaluator.evaluate(self.evaluator.designs(designs))
         lost = results.reason.max(axis=1, initial=0)
         for k in range(1, len(REASONS)):
-            self.killed[REASONS[k]] += int((lost == k).sum())
+            self.violations[REASONS[k]] += int((lost == k).sum())
         return {name: QUANTITIES[name].worst(value, axis=1) for name, value in results.values.items()}
 
     def __call__(self, designs: Array) -> tuple[Array, Array]:
@@ -74,7 +74,7 @@ class _Problem:
             limits = self.evaluator.limits
             shares = [share(name, found[name], limit) - 1.0 for name, limit in limits.items()]
             for name, part in zip(limits, shares, strict=True):
-                self.killed[name] += int((part > 0).sum())
+                self.violations[name] += int((part > 0).sum())
             answer = np.isnan(objectives).any(axis=1) * 1.0
             constraints = np.stack([answer, *(np.nan_to_num(part, nan=1.0) for part in shares)], axis=1)
             self._asked = designs.copy()
@@ -83,7 +83,7 @@ class _Problem:
 
     def nothing(self) -> InputError:
         """No design keeps the limits: which of them how many broke."""
-        broken = ", ".join(f"{name} {n}" for name, n in sorted(self.killed.items(), key=lambda p: -p[1]) if n)
+        broken = ", ".join(f"{name} {n}" for name, n in sorted(self.violations.items(), key=lambda p: -p[1]) if n)
         return InputError(
             f"limits: none of {self.count} designs keeps them all; broken by: {broken}. Allow more, or widen the ranges"
         )
@@ -180,7 +180,9 @@ def _polished(problem: _Problem, start: Array, reached: float) -> Array:
         return problem.low + np.clip(z, 0.0, 1.0) * span
 
     def slopes(z: Array) -> dict[str, Array]:
-        return known.setdefault(z.tobytes(), gradients(evaluator, at(z)))
+        if z.tobytes() not in known:
+            known[z.tobytes()] = gradients(evaluator, at(z))
+        return known[z.tobytes()]
 
     def limit_slopes(z: Array) -> Array:
         found, values = slopes(z), problem.quantities(at(z)[None])

@@ -32,7 +32,7 @@ class Prepared:
     block: int
 
     @property
-    def held(self) -> tuple[str, ...]:
+    def load_case_names(self) -> tuple[str, ...]:
         """Names of the motions and workspaces that designs are judged by."""
         return (*(task.name for task in self.tasks), *(workspace.name for workspace in self.study.workspaces))
 
@@ -79,7 +79,7 @@ def prepare(study: Study | str | Path, settings: Mapping[str, Any] | None = None
             raise
         field, message = _blamed(read, str(error))
         raise study_fault(origin, field, message) from error
-    states = sum(len(held.shares) for held in evaluator.held)
+    states = sum(len(case.shares) for case in evaluator.load_cases)
     block = read.block or max(1, min(len(values), WORK // states))
     return Prepared(read, model, tasks, values, block), evaluator
 

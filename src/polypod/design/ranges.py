@@ -67,7 +67,7 @@ def _judged(
     inside = ca.logic_and(closing > SMALLEST_MARGIN, found.determinant * sign.symbols > 0)
     for requirement in found.requirements:
         inside = ca.logic_and(inside, requirement.holds)
-    return (sign, edge), (port("share", inside, ()), port("met", inside * edge.symbols, ()), port("held", inside, ()))
+    return (sign, edge), (port("share", inside, ()), port("met", inside * edge.symbols, ()), port("taken", inside, ()))
 
 
 class Inside:
@@ -88,10 +88,10 @@ class Inside:
     def _of_coordinates(self) -> Folded:
         return Folded(lambda: _followed(self._mechanism), self._functions.varied)
 
-    def held(self, values: Array, poses: Array) -> Array:
+    def taken(self, values: Array, poses: Array) -> Array:
         """Whether designs (D, k) take all of some poses (n, 4, 4): 1 or 0 (D,)."""
         inputs = {"pose": poses, "sign": self._sign, "edge": np.zeros(1)}
-        return self._of_poses(values, inputs, np.zeros(len(poses)))["held"]
+        return self._of_poses(values, inputs, np.zeros(len(poses)))["taken"]
 
     @lazy
     def box(self) -> Array:

@@ -39,7 +39,7 @@ def dataset(prepared: Prepared, evaluator: Evaluator, values: dict[str, Array], 
     coordinates: dict[str, Any] = {
         "varied": [varied.label for varied in study.vary],
         "varied_unit": ("varied", [evaluator.unit(k) for k in range(len(study.vary))]),
-        "motion": list(prepared.held),
+        "motion": list(prepared.load_case_names),
     }
     about = {
         "title": study.title or study.name,
@@ -65,7 +65,8 @@ def share(name: str, value: Array, limit: float) -> Array:
 def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
     """With the shares (design, limit) of the limits used, whether all are kept, and the one that binds, by name.
 
-    A limit binds a design if it has the largest share; a design without an answer is bound by the reason.
+    A limit binds a design if it has the largest share; a design without an answer is bound by the reason. A limit of
+    which the share is not known (NaN) is not kept.
     """
     limits = evaluator.limits
     lost = result["reason"].values.max(axis=1)
@@ -75,7 +76,7 @@ def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
         shares = np.stack([share(name, worst(result, name), limit) for name, limit in limits.items()], axis=1)
         result["share"] = (("design", "limit"), shares, {"long_name": "share of the limit that is used", "units": "1"})
         result = result.assign_coords(limit=list(limits), limit_value=("limit", list(limits.values())))
-        largest = np.where(np.isnan(shares), -np.inf, shares)
+        largest = np.where(np.isnan(shares), np.inf, shares)
         binding[kept] = np.array(list(limits), dtype=object)[largest[kept].argmax(axis=1)]
         kept &= (largest <= 1.0).all(axis=1)
     result["feasible"] = ("design", kept, {"long_name": "whether it keeps all limits"})
@@ -83,13 +84,13 @@ def judged(result: xr.Dataset, evaluator: Evaluator) -> xr.Dataset:
     return result
 
 
-def killed(result: xr.Dataset) -> dict[str, tuple[int, int]]:
+def violations(result: xr.Dataset) -> dict[str, tuple[int, int]]:
     """By limit, and by reason for no answer: how many designs break it, and how many break nothing else."""
     lost = result["reason"].values.max(axis=1)
     numbers = {k: int((lost == k).sum()) for k in range(1, len(REASONS))}
     counts = {REASONS[k]: (count, count) for k, count in numbers.items() if count}
     if "share" in result:
-        broken = result["share"].values > 1.0
+        broken = ~(result["share"].values <= 1.0) & (lost == 0)[:, None]
         alone = broken.sum(axis=1) == 1
         for k, name in enumerate(result["limit"].values.tolist()):
             counts[name] = int(broken[:, k].sum()), int((broken[:, k] & alone).sum())

@@ -28,9 +28,14 @@ def gradients(evaluator: Evaluator, at: Array) -> dict[str, Array]:
     """
     result = _differences(evaluator, at)
     wanted = [name for name in evaluator.study.quantities if name in EXACT]
-    if wanted:
+    if wanted and not (np.isnan(result[wanted[0]]).any() and _lost(evaluator, at)):
         result |= _exact(evaluator, at, wanted)
     return {name: result[name] for name in evaluator.study.quantities if name not in COUNTED}
+
+
+def _lost(evaluator: Evaluator, at: Array) -> bool:
+    """Whether a design has no answer."""
+    return bool(evaluator.evaluate(evaluator.designs(at[None])).reason.any())
 
 
 def _differences(evaluator: Evaluator, at: Array) -> dict[str, Array]:
@@ -55,21 +60,21 @@ def _exact(evaluator: Evaluator, at: Array, names: list[str]) -> dict[str, Array
     forces, slopes = design.kernel("inverse_dynamics", friction, 0, 1), design.force_slopes(columns, friction)
     result: dict[str, Array] = {}
     best = dict.fromkeys(names, -np.inf)
-    for held in evaluator.held:
-        force = forces(*held.rows(forces))[0][0]
+    for case in evaluator.load_cases:
+        force = forces(*case.rows(forces))[0][0]
         for name in names:
             if name == "peak force":
                 state, actuator = divmod(int(np.abs(force).argmax()), force.shape[1])
                 value, states = float(np.abs(force[state, actuator])), slice(state, state + 1)
                 weights = np.sign(force[states, actuator])
             else:
-                squares = held.shares @ force**2
+                squares = case.shares @ force**2
                 actuator, states = int(squares.argmax()), slice(None)
                 value = float(np.sqrt(squares[actuator]))
-                weights = held.shares * force[:, actuator] / value
+                weights = case.shares * force[:, actuator] / value
             if value > best[name]:
                 best[name] = value
-                found = slopes(*held.rows(slopes, states))
+                found = slopes(*case.rows(slopes, states))
                 found = found[0] if isinstance(found, tuple) else found
                 result[name] = chain[:, columns] @ (weights @ found[0, :, actuator])
     return result

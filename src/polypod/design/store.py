@@ -40,7 +40,7 @@ class Store:
         from numcodecs import CRC32  # type: ignore[import-untyped, unused-ignore]
 
         prepared = self.prepared
-        shape = len(prepared.values), len(prepared.held)
+        shape = len(prepared.values), len(prepared.load_case_names)
         values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
         empty = dataset(prepared, evaluator, values, np.zeros(shape, dtype=np.int8))
         empty["done"] = ("block", np.zeros(prepared.blocks, dtype=np.int8), {"long_name": "whether a block is done"})

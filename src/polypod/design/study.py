@@ -225,7 +225,7 @@ def designs_of(study: Study, bounds: list[list[float]]) -> np.ndarray[Any, np.dt
 
 
 def scaled(study: Study, bounds: list[list[float]], shares: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Values (D, v) of shares (D, v) from 0 to 1 of each range; of listed values the nearest one."""
+    """Values (D, v) of shares (D, v) from 0 to 1 of each range; listed values have equal parts of it."""
     columns = []
     for k, (varied, values) in enumerate(zip(study.vary, bounds, strict=True)):
         if varied.values is None:

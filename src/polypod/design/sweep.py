@@ -53,8 +53,9 @@ def run(
 ) -> xr.Dataset:
     """:func:`sweep` of a study that has been read."""
     kept = None if store is None else Store(Path(store), prepared, evaluator)
-    values = {name: np.full((len(prepared.values), len(prepared.held)), np.nan) for name in prepared.study.quantities}
-    reason = np.zeros((len(prepared.values), len(prepared.held)), dtype=np.int8)
+    shape = len(prepared.values), len(prepared.load_case_names)
+    values = {name: np.full(shape, np.nan) for name in prepared.study.quantities}
+    reason = np.zeros(shape, dtype=np.int8)
     missing = list(range(prepared.blocks)) if kept is None else kept.missing()
     started, done, total = time.monotonic(), 0, sum(np.subtract(*prepared.span(k)[::-1]) for k in missing)
     if scheduler is None:

@@ -1,4 +1,4 @@
-"""Tables of a study: its designs, what kills how many, how quantities spread and what they depend on."""
+"""Tables of a study: its designs, how many break which limit, how quantities spread and what they depend on."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from ..arrays import Array
 from ..results.tables import Table, table
 from .evaluate import Evaluator
 from .quantities import QUANTITIES
-from .results import killed, worst
+from .results import violations, worst
 from .sensitivity import Indices
 
 if TYPE_CHECKING:
     import xarray as xr
-
-    Array = Array
 
 
 def design_table(result: xr.Dataset, evaluator: Evaluator) -> Table:
@@ -54,9 +52,9 @@ def spread_table(result: xr.Dataset, evaluator: Evaluator) -> Table:
     return table("Quantities", columns, rows)
 
 
-def killed_table(result: xr.Dataset) -> Table:
-    """How many designs each limit kills, and how many it kills alone."""
-    rows = [(name, count, alone) for name, (count, alone) in killed(result).items()]
+def violations_table(result: xr.Dataset) -> Table:
+    """How many designs break each limit, and how many break nothing else."""
+    rows = [(name, count, alone) for name, (count, alone) in violations(result).items()]
     columns = [("limit or reason", ""), ("designs that break it", ""), ("and nothing else", "")]
     return table("Limits", columns, rows)
 

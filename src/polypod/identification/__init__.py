@@ -8,12 +8,12 @@ from .base import BaseParameters, base_parameters
 from .calibrate import calibrate
 from .calibration import Calibration
 from .excite import Excitation, excite
+from .identifiability import identifiable
 from .identify import Identification, identify
 from .logs import Log, read_log
 from .measured import Measurements, measurements, read_measurements
 from .numbers import LinearModel
 from .plan import Plan, plan
-from .sight import identifiable
 from .simulated_log import save_log, simulated_log
 
 __all__ = [

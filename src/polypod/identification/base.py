@@ -11,16 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
 from .naming import LinearNumber
-from .numbers import LinearModel, Motion
+from .numbers import LinearModel
+from .sampling import random_motion
 
 Sight = Literal["alone", "together", "not"]
 GAP = 1e-9
@@ -112,13 +112,14 @@ def base_parameters(
     linear = model if isinstance(model, LinearModel) else LinearModel(model, same_legs=same_legs, friction=friction)
     motion = random_motion(linear.model, states, seed)
     rows = linear.slopes(motion, linear.values)
-    rows = rows[np.isfinite(rows).all(axis=(1, 2))].reshape(-1, len(linear.numbers))
-    if len(rows) < 2 * len(linear.numbers):
+    rows = rows[np.isfinite(rows).all(axis=(1, 2))]
+    reached, needed = len(rows), -(-2 * len(linear.numbers) // len(linear.model.actuators))
+    if reached < needed:
         raise InputError(
-            f"robot: {linear.robot.name!r} reaches only {len(rows)} of {states} random states around home; more than "
-            f"{len(linear.numbers)} are needed"
+            f"robot: {linear.robot.name!r} reaches only {reached} of {states} random states around home; {needed} are "
+            f"needed for its {len(linear.numbers)} numbers"
         )
-    return base_of_rows(rows, linear.numbers)
+    return base_of_rows(rows.reshape(-1, len(linear.numbers)), linear.numbers)
 
 
 def base_of_rows(rows: Array, numbers: tuple[LinearNumber, ...]) -> BaseParameters:
@@ -158,12 +159,10 @@ def _first_independent(r: Array, rank: int) -> list[int]:
     """The first columns that are independent of those before, by Gram-Schmidt; ``rank`` of them."""
     basis = np.zeros((r.shape[0], 0))
     found: list[int] = []
-    left = []
     for k in range(r.shape[1]):
         rest = r[:, k] - basis @ (basis.T @ r[:, k])
         rest = rest - basis @ (basis.T @ rest)
         size = float(np.linalg.norm(rest))
-        left.append(size)
         if size > 1e-7 and len(found) < rank:
             found.append(k)
             basis = np.column_stack([basis, rest / size])
@@ -178,31 +177,3 @@ def _nullspace(matrix: Array) -> Array:
     """Orthonormal directions (k, k - r) that a matrix (r, k) of full rank takes to zero."""
     _, _, right = np.linalg.svd(matrix / np.linalg.norm(matrix, axis=1)[:, None])
     return np.asarray(right[len(matrix) :].T)
-
-
-def random_motion(model: Model, count: int, seed: int = 0, size: float = 0.15) -> Motion:
-    """States around home with velocities and accelerations of all kinds, within what the robot reaches.
-
-    Poses are up to ``size`` times the robot's own size and radians from home.
-    """
-    rng = np.random.default_rng(seed)
-    home, scale = model.robot.home.matrix, max(model.size, 0.05)
-    m = model.mobility.count
-    draws = rng.uniform(-1, 1, (3, 2 * count, 6))
-    for reach in (size, size / 3, size / 10):
-        if model.mobility.full:
-            pose = np.tile(home, (2 * count, 1, 1))
-            pose[:, :3, 3] += reach * scale * draws[0, :, :3]
-            pose[:, :3, :3] = Rotation.from_rotvec(2 * reach * draws[0, :, 3:]).as_matrix() @ home[:3, :3]
-            twist, acceleration = draws[1], 5 * draws[2]
-        else:
-            lengths = np.array([1.0 if f.motion == "rotation" else scale for f in model.robot.freedoms])
-            found: Any = model.motion(
-                reach * lengths * draws[0, :, :m], draws[1, :, :m], 5 * draws[2, :, :m], errors="nan"
-            )
-            pose, twist, acceleration = found
-        quality = model.kernel("inverse_kinematics")(np.ascontiguousarray(np.nan_to_num(pose)))[1]
-        good = np.flatnonzero((quality > 1e-3) & np.isfinite(pose).all(axis=(1, 2)))[:count]
-        if len(good) == count:
-            break
-    return Motion(*(np.ascontiguousarray(a[good]) for a in (pose, twist, acceleration)))

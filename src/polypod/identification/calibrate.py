@@ -18,18 +18,18 @@ from ..model import Model
 from .base import base_of_rows
 from .calibration import Calibration
 from .geometry import Geometry
+from .identifiability import measurement_rows, measurement_slopes
 from .measured import Measurements, read_measurements
+from .new_robot import Change, file_value, with_changes
 from .overdetermined import nearest_poses
 from .prior import Z95
-from .rewritten import Change, file_value, with_changes
-from .sight import sight_rows, slopes_seen
-from .workspace import random_poses
+from .sampling import random_poses
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _FAR = 10.0  # sizes of a robot from home, beyond which nothing of it is
-UNCERTAINTY = 0.02
+GEOMETRY_UNCERTAINTY = 0.02
 """Standard uncertainty [m, rad] of the file's geometry about which nothing is said: measurements decide."""
 HUBER = 2.5
 """Residuals beyond this many standard deviations first count by their size, not by its square."""
@@ -51,7 +51,7 @@ def calibrate(
     frames: bool = False,
     tool: Any = None,
     anchor: Any = None,
-    uncertainty: float = UNCERTAINTY,
+    uncertainty: float = GEOMETRY_UNCERTAINTY,
     robust: bool = True,
 ) -> Calibration:
     """Points, lengths, directions and offsets of a robot from measured poses.
@@ -95,10 +95,11 @@ def check_uncertainty(model: Model, uncertainty: float) -> None:
 class _Solver:
     def __init__(self, geometry: Geometry, data: Measurements, uncertainty: float, robust: bool) -> None:
         self.geometry, self.data, self.robust = geometry, data, robust
+        self.notes: list[str] = []
         self.sigma = np.full(geometry.count, uncertainty)
         self.guess = self._start()
         n, c = data.values.shape
-        rows = slopes_seen(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
+        rows = measurement_slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[1]
         self.base = base_of_rows(rows.reshape(-1, geometry.count), tuple(geometry.numbers))
         # a row for each combination that poses of this kind could show at all
         if n * c < self._possible():
@@ -110,7 +111,9 @@ class _Solver:
 
     def _possible(self) -> int:
         poses = random_poses(self.geometry.model, 3 * self.geometry.count, 0)
-        rows = sight_rows(self.geometry, poses, self.data.kind, self.data.tool, np.atleast_2d(self.data.anchor)[0])
+        rows = measurement_rows(
+            self.geometry, poses, self.data.kind, self.data.tool, np.atleast_2d(self.data.anchor)[0]
+        )
         return base_of_rows(rows, tuple(self.geometry.numbers)).count
 
     def _start(self) -> Array:
@@ -151,7 +154,7 @@ class _Solver:
             pose = geometry.poses(data.readings, p, pose)
             if not np.isfinite(pose).all():
                 raise InputError("measurements: the geometry found cannot take all readings; are rows mixed up?")
-            values, slopes = slopes_seen(geometry, data, pose, p, base, tool)
+            values, slopes = measurement_slopes(geometry, data, pose, p, base, tool)
             residual = data.values - values
             noise = self._noise(residual, weight, groups)
             if self.robust:
@@ -170,6 +173,11 @@ class _Solver:
             before = now
             if not judged and (ended or now[0] < 1e-3 * np.sqrt(np.diag(covariance)).max()):
                 judged, before = True, (np.inf, np.inf)
+        else:
+            self.notes.append(
+                f"{ROUNDS} rounds were too few: numbers last moved by up to {now[0]:.2g} m or rad; intervals may be "
+                "too narrow"
+            )
         return moved, covariance, base, tool, residual, weight, noise
 
     def _step(self, rows: Array, side: Array, moved: Array) -> tuple[Array, Array]:
@@ -234,8 +242,8 @@ class _Solver:
         for path, where, basis in geometry._blocks:
             if path not in shown and not p[where].any():
                 continue  # what no measurement shows and no other number has moved stays without a new source
-            spread = basis @ covariance[where, where] @ basis.T
-            half = Z95 * np.sqrt(np.diag(spread)).reshape(values[path].shape)
+            own = basis @ covariance[where, where] @ basis.T
+            half = Z95 * np.sqrt(np.diag(own)).reshape(values[path].shape)
             unit = "" if geometry.numbers[where.start].unit == "rad" and basis.shape[1] == 2 else "m"
             changes.append(Change(path, unit, file_value(geometry.robot, path), values[path], half))
         note = f"calibrated from {len(data.values)} measurements of {data.kind}"
@@ -248,7 +256,7 @@ class _Solver:
                 "the points and lengths that may change: numbers= in Python, --numbers on the command line"
             ) from None
         rows = (weight == 0.0).any(axis=1)
-        notes = []
+        notes = self.notes.copy()
         if rows.any():
             notes.append(f"{int(rows.sum())} measurements stand out and do not count: rows "
                          f"{', '.join(map(str, np.flatnonzero(rows)[:8]))}")  # fmt: skip
@@ -267,7 +275,8 @@ class _Solver:
         if wide:
             notes.append(f"these measurements hardly show: {_listed(wide)}")
         before = (
-            data.values - slopes_seen(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
+            data.values
+            - measurement_slopes(geometry, data, self.guess, np.zeros(geometry.count), np.eye(4), np.eye(4))[0]
         )
         present = np.isin([0, 1], data.groups)
         return Calibration(robot, geometry, self.base, p, covariance, residual, before, rows,

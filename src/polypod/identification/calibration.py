@@ -12,8 +12,8 @@ from ..arrays import Array
 from ..description import Robot
 from .base import BaseParameters
 from .geometry import Geometry
+from .new_robot import Change
 from .prior import Z95
-from .rewritten import Change
 
 if TYPE_CHECKING:
     import xarray as xr

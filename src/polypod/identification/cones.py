@@ -14,8 +14,8 @@ from ..files.extremes import densest_radius
 from ..parameters.numbers import MOMENTS
 from ..parameters.paths import value_at
 from .base import BaseParameters
+from .moments import PAIRS
 from .numbers import LinearModel
-from .spread import PAIRS
 
 FLAT = 1e-9
 """A body is flat across a direction where its second moment is below this part of the largest, as files are checked."""
@@ -62,7 +62,7 @@ class Cone:
         across = np.linalg.svd(stays)[0][:, stays.shape[1] :]
         return replace(self, parts=across.T @ parts @ across)
 
-    def opened(self, p: Array, sigma: Array) -> Array | None:
+    def interior(self, p: Array, sigma: Array) -> Array | None:
         """Numbers strictly inside: p with more mass all over the body, in units of sigma; None if none are."""
         values = np.linalg.eigvalsh(self.parts)
         grows = values[:, 0] > -1e-12 * values[:, -1]
@@ -136,7 +136,7 @@ def _spread_out(linear: LinearModel, whole: Cone, m: Array, s: Array, second: Ar
     parts[:, d, d] = second - 0.6 * densest_radius(HEAVIER * mass) ** 2 * m
     own = parts.any(axis=(1, 2))  # products of inertia have no share
     cone = Cone(whole.places[own], parts[own], whole.spare[own])
-    held = np.linalg.eigvalsh(_even(cone.at(linear.values)))[0] > FLAT
+    held = np.linalg.eigvalsh(_unit_diagonal(cone.at(linear.values)))[0] > FLAT
     return [cone] if held else []
 
 
@@ -158,13 +158,13 @@ def _pseudo_inertia() -> Array:
 def inside(constraints: list[Cone], p: Array) -> bool:
     """Whether all matrices are positive semidefinite to rounding."""
     for cone in constraints:
-        values = np.linalg.eigvalsh(_even(cone.at(p)))
+        values = np.linalg.eigvalsh(_unit_diagonal(cone.at(p)))
         if values[0] < -1e-12 * max(abs(values[-1]), 1e-300):
             return False
     return True
 
 
-def _even(matrix: Array) -> Array:
+def _unit_diagonal(matrix: Array) -> Array:
     """A matrix with its rows and columns scaled to a unit diagonal where it has one."""
     d = np.sqrt(np.maximum(np.abs(np.diag(matrix)), 1e-300))
     return np.asarray(matrix / d / d[:, None])

@@ -97,11 +97,11 @@ def excite(
     linear = LinearModel(model, same_legs=same_legs)
     search = Search(linear, base_parameters(linear), duration, harmonics, criterion, max_acceleration, reach)
     best, tried = search.run(budget, tries, np.random.default_rng(seed), progress)
-    return _shown(search, search.largest_close(best), noise, rate, tried)
+    return _shown(search, search.shrunk_to_limits(best), noise, rate, tried)
 
 
 def _shown(search: Search, genes: Array, noise: float, rate: float, tried: int) -> Excitation:
-    """What a motion shows."""
+    """The motion of a series, and how well one period of it shows the base parameters."""
     triangle = search.information(genes, 4 * SAMPLES) * np.sqrt(search.duration * rate / (4 * SAMPLES)) / noise
     values = np.linalg.svd(triangle, compute_uv=False)
     inverse = np.linalg.pinv(triangle, rcond=1e-14)

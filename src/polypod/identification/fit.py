@@ -15,8 +15,8 @@ import numpy as np
 from scipy.linalg import cho_solve_banded
 
 from ..arrays import Array
-from .eliminated import Weighted, weighted_rows
 from .rows import Rows
+from .spline_elimination import Weighted, weighted_rows
 
 PROBES = 8
 """Random vectors that measure how many freedoms a channel has left."""
@@ -40,21 +40,21 @@ class Fit(NamedTuple):
     coordinates: list[Array | None]
 
 
-def weighted(
+def weighted_least_squares(
     parts: list[Rows],
     coordinates: list[Array],
-    spread: Array | None = None,
+    widening: Array | None = None,
     noise: Array | None = None,
     freedoms: float | None = None,
 ) -> Fit:
     """beta by data alone, noise found from residuals; ``coordinates`` (a,) of each log is the noise to start from.
 
-    ``spread`` (a,) is how much longer than white noise of its size a channel's noise acts (its correlation time in
+    ``widening`` (a,) is how much longer than white noise of its size a channel's noise acts (its correlation time in
     samples): it widens the intervals. ``freedoms`` says that forces of all channels were projected on the motions of
     the robot, which leaves so many of their noises: then all have the same noise. ``noise`` (a,) is a start for it.
     """
     channels, size = parts[0].side.shape[1], parts[0].columns.shape[2]
-    spread = np.ones(channels) if spread is None else spread
+    widening = np.ones(channels) if widening is None else widening
     scale = np.sqrt(sum((part.columns**2).sum(axis=(0, 1)) for part in parts))
     scale = np.where(scale > 0, scale, 1.0)
     least = 1e-12 * max(float(np.abs(part.side).max(initial=0.0)) for part in parts) + 1e-300
@@ -62,7 +62,7 @@ def weighted(
     rounds = 4 if noise is None else 2
     noise, own = np.ones(channels) if noise is None else noise, list(coordinates)
     for _ in range(rounds):
-        weight = 1.0 / (noise * np.sqrt(spread))
+        weight = 1.0 / (noise * np.sqrt(widening))
         whole = [weighted_rows(part, weight, sigma) for part, sigma in zip(parts, own, strict=True)]
         stacked = np.concatenate([np.column_stack([one.triangle / scale, one.target]) for one in whole])
         factor: Array = np.asarray(np.linalg.qr(stacked, mode="r"))

@@ -25,10 +25,10 @@ from ..model import Model
 from ..parameters.paths import known_paths, value_at
 from ..platforms.rigid import RigidPlatform
 from .closure import closure
+from .moments import moments_between_moved_joints
 from .naming import LinearNumber
-from .rewritten import body_fields
-from .spread import moments_between_moved_joints
-from .workspace import random_poses
+from .new_robot import body_fields
+from .sampling import random_poses
 
 _NEWTON = 30
 FRAMES = tuple(f"{frame} frame {axis}" for frame in ("base", "tool") for axis in ("x", "y", "z", "rx", "ry", "rz"))

@@ -20,22 +20,21 @@ from .base import BaseParameters, base_parameters, listed
 from .changes import changes_of
 from .fit import Fit
 from .logs import Log, read_log
+from .new_robot import Change, with_changes
 from .numbers import LinearModel
 from .prepared import Prepared, prepared
 from .prior import Z95, uncertainties
 from .residuals import Whiteness
-from .rewritten import Change, with_changes
 from .rows import coordinate_noise
-from .solution import solved
+from .solution import solve
 
 if TYPE_CHECKING:
     import xarray as xr
 
-Source = "str | Path | xr.Dataset | Log"
 WORSE = 1.05
 """Errors of held-out forces that grow by this factor are no chance."""
 CORRELATED = 3.0
-"""Residuals that are correlated over so many samples are worth a word."""
+"""Residuals that are correlated over so many samples are worth a note."""
 APART = 4.0
 """Numbers that move by more standard uncertainties of the file's values than this contradict the file."""
 
@@ -174,7 +173,7 @@ def identified(
     """The same from logs that are ready; ``start`` are other values of the numbers (k,) than the file's."""
     base = base_parameters(linear)
     prior, sigma = linear.values if start is None else start, uncertainties(linear, uncertainty)
-    found = solved(linear, base, runs, prior, sigma)
+    found = solve(linear, base, runs, prior, sigma)
     sigma = np.where([s == "not" for s in base.sight], 0.0, sigma)
     changes = changes_of(linear, found.numbers, found.covariance)
     robot = with_changes(linear.robot, changes, _note(found.runs, found.goods))
@@ -200,7 +199,7 @@ def identified(
 
 
 def _disagreements(linear: LinearModel, prior: Array, sigma: Array, numbers: Array) -> list[str]:
-    """A word on numbers that data move by more than the file's uncertainty lets them: both then pull at the result."""
+    """A note on numbers that data move by more than the file's uncertainty lets them: both then pull at the result."""
     far = np.abs(numbers - prior) / np.where(sigma > 0, sigma, np.inf)
     worst = np.argsort(-far)[:4]
     named = ", ".join(f"{linear.numbers[k].name} (by {far[k]:.1f} times)" for k in worst.tolist() if far[k] > APART)
@@ -213,20 +212,20 @@ def _disagreements(linear: LinearModel, prior: Array, sigma: Array, numbers: Arr
 
 
 def _doubts(found: Identification) -> list[str]:
-    """A word where the result is not to be trusted: forces held back are foretold worse, residuals are not white."""
+    """Notes where the result is not to be trusted: held-out forces are predicted worse, residuals are not white."""
     notes = []
     for shown in found.validation:
         before, after = (float(np.sqrt((shown.error(x) ** 2).mean())) for x in (shown.before, shown.after))
         if after > WORSE * before:
             notes.append(
-                f"{shown.log.name}: the new numbers foretell these held-out forces worse than the file's do: do not "
+                f"{shown.log.name}: the new numbers predict these held-out forces worse than the file's do: do not "
                 "use them; something is wrong with the logs, or the model misses what the machine has"
             )
     white = found.residuals
-    names = [a.name for k, a in enumerate(found.model.actuators) if white.spread[k] > CORRELATED]
+    names = [a.name for k, a in enumerate(found.model.actuators) if white.widening[k] > CORRELATED]
     if names:
         notes.append(
-            f"residuals of {', '.join(names)} are not white (correlation times up to {white.spread.max():.0f} "
+            f"residuals of {', '.join(names)} are not white (correlation times up to {white.widening.max():.0f} "
             "samples): something of the machine is missing in the model or in its motion; intervals are widened"
         )
     return notes

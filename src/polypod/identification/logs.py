@@ -21,7 +21,7 @@ from ..description.quantities import LARGEST_NUMBER
 from ..errors import InputError
 from ..model import Model
 from ..motion.tables import Table, check_unit, read_table
-from .saturation import stands
+from .saturation import clipped
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -225,7 +225,7 @@ def checked(log: Log, names: Sequence[str] = ()) -> Log:
         listed = ", ".join(_named(names, int(k)) for k in np.flatnonzero(dead))
         notes.append(f"forces of {listed} are one number in the whole log: not used; is the channel connected?")
         good = good & ~dead
-    saturated = stands(log.force) & good
+    saturated = clipped(log.force) & good
     if saturated.any():
         worst = int(saturated.sum(axis=0).argmax())
         notes.append(

@@ -63,7 +63,7 @@ class Measurements:
         return np.array([int(quantity == "angle") for _, quantity in COLUMNS[self.kind]], dtype=np.int64)
 
 
-def seen(data: Measurements, pose: Array, base: Array, tool: Array) -> tuple[Array, Array, Array, Array]:
+def predicted(data: Measurements, pose: Array, base: Array, tool: Array) -> tuple[Array, Array, Array, Array]:
     """What the device would see of poses (n, 4, 4), and its slopes by pose, base frame and tool frame (n, c, 6) each.
 
     The device sees B T G: its own frame ``base`` B, the platform's pose T, its point and axes ``tool`` G (4, 4 each).

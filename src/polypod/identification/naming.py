@@ -12,7 +12,7 @@ from ..legs.contract import MOTIONS
 from ..mechanism import Mechanism
 from ..parameters.numbers import MOMENTS, Entry
 from ..parameters.paths import value_at
-from .spread import rod_moments, turned_moments
+from .moments import rod_moments, turned_moments
 
 FRICTION = ("viscous", "coulomb", "drag")
 _WORDS = {
@@ -74,10 +74,10 @@ class Naming:
                 column = np.zeros(len(self.entries))
                 column[place[e.path, e.index]] = 1.0
                 columns.append(column)
-        spread = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+        to_entries = np.stack(columns, axis=1) if columns else np.zeros((0, 0))
         if not self.same_legs:
-            return tuple(numbers), spread
-        return self._shared(numbers, spread)
+            return tuple(numbers), to_entries
+        return self._shared(numbers, to_entries)
 
     def _column(self, place: dict[tuple[str, Any], int], path: str, moments: Array) -> Array:
         column = np.zeros(len(self.entries))
@@ -115,25 +115,25 @@ class Naming:
                 parts[1:3] = [joint.name]
         return " ".join(part.replace("_", " ") for part in parts if part != "bodies")
 
-    def _shared(self, numbers: list[LinearNumber], spread: Array) -> tuple[tuple[LinearNumber, ...], Array]:
+    def _shared(self, numbers: list[LinearNumber], to_entries: Array) -> tuple[tuple[LinearNumber, ...], Array]:
         """One number for the same number of every leg; legs drawn at home are turned into each other."""
         turns = turned_moments(self.robot)
         kept: list[LinearNumber] = [n for n in numbers if not n.path.startswith("legs.")]
-        columns = [spread[:, k] for k, n in enumerate(numbers) if not n.path.startswith("legs.")]
+        columns = [to_entries[:, k] for k, n in enumerate(numbers) if not n.path.startswith("legs.")]
         first = [(k, n) for k, n in enumerate(numbers) if n.path.startswith("legs.0.")]
         by_key = {n.key: k for k, n in enumerate(numbers)}
         for k, n in first:
-            column = spread[:, k].copy()
+            column = to_entries[:, k].copy()
             for leg in range(1, len(self.robot.legs)):
                 path = f"legs.{leg}.{n.path.split('.', 2)[2]}"
                 if n.moment in MOMENTS and turns is not None:
                     for moment, factor in zip(MOMENTS, turns[leg][:, MOMENTS.index(n.moment)], strict=True):
-                        column = column + factor * spread[:, by_key[f"{path}.{moment}"]]
+                        column = column + factor * to_entries[:, by_key[f"{path}.{moment}"]]
                     continue
                 twin = n._replace(path=path).key
                 if twin not in by_key:
                     raise InputError(f"same_legs: {twin} is missing: the legs of {self.robot.name!r} are not alike")
-                column = column + spread[:, by_key[twin]]
+                column = column + to_entries[:, by_key[twin]]
             kept.append(n)
             columns.append(column)
         return tuple(kept), np.stack(columns, axis=1)

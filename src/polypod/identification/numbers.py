@@ -50,7 +50,7 @@ class Motion:
 
 
 class LinearModel:
-    """Forces of a robot as a linear function of its inertial and friction numbers.
+    """Forces of a robot as a linear function of its inertial and friction numbers (not a linear model of motion).
 
     All ten moments of every body with mass count, also those that are zero in the file; friction and other
     inertias count where the file states them, or where ``open_`` (a function of the path) says so. ``same_legs`` takes
@@ -88,7 +88,7 @@ class LinearModel:
         entries = self.mechanism.numbers.entries
         self.chosen = [k for k, e in enumerate(entries) if is_linear(e) and (friction or not is_friction(e))]
         self.entries = [entries[k] for k in self.chosen]
-        self.numbers, self.spread = Naming(self.mechanism, self.entries, same_legs).numbers()
+        self.numbers, self.to_entries = Naming(self.mechanism, self.entries, same_legs).numbers()
         self._some: dict[tuple[int, ...], Kernel] = {}
 
     # -- values ------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class LinearModel:
         """The parameter port of functions of :attr:`mechanism` for numbers p (k,) or (D, k)."""
         port = np.broadcast_to(self.mechanism.numbers.values, (*p.shape[:-1], len(self.mechanism.numbers.entries)))
         port = port.copy()
-        port[..., self.chosen] = p @ self.spread.T
+        port[..., self.chosen] = p @ self.to_entries.T
         return port
 
     # -- functions ---------------------------------------------------------------------------------------------------
@@ -184,8 +184,8 @@ class LinearModel:
 
     def _needed(self, which: tuple[int, ...]) -> tuple[NDArray[np.int64], Array | None]:
         """Entries that numbers stand for, and their part of T; None if that is the unit matrix."""
-        needed = np.flatnonzero(np.abs(self.spread[:, list(which)]).max(axis=1) > 0)
-        part = self.spread[needed][:, list(which)]
+        needed = np.flatnonzero(np.abs(self.to_entries[:, list(which)]).max(axis=1) > 0)
+        part = self.to_entries[needed][:, list(which)]
         same = part.shape[0] == part.shape[1] and np.array_equal(part, np.eye(len(part)))
         return needed, None if same else part
 

@@ -2,7 +2,7 @@
 
 A body is real if its pseudo-inertia [[Sigma, s], [s^T, m]] is positive definite (Wensing, Kim, Slotine 2018); friction
 and rotors are not negative. Minimised is ||R P p - z||^2/2 + ||(p - p0)/sigma0||^2/2 - mu sum log det(J_i(p)) with the
-barrier mu going to zero: linear in p inside, so there is one minimum and no solver is needed.
+barrier mu going to zero: the J_i are linear in p, so the problem is convex and has one minimum.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def most_likely(
     # numbers that no force shows follow where they have to: they cost what the file's uncertainty says
     whole = sigma.copy()
     for cone in moving:
-        if cone.across_flat(prior, sigma > 0).opened(prior, sigma) is None:
+        if cone.across_flat(prior, sigma > 0).interior(prior, sigma) is None:
             whole[cone.places] = np.where(sigma[cone.places] > 0, sigma[cone.places], cone.spare)
     barrier = _Barrier(prior, whole, [c.across_flat(prior, whole > 0) for c in moving])
     shown = sigma[barrier.free] > 0
@@ -73,7 +73,7 @@ class _Barrier:
             self._slots.append((index, cone.parts[[i for i, _ in own]] * self._scale[index][:, None, None]))
 
     def numbers(self, x: Array) -> Array:
-        """p at a step x."""
+        """Numbers p (k,) of a step x, in units of their uncertainty, from the file's."""
         p = self._prior.copy()
         p[self.free] += self._scale * x
         return p
@@ -118,10 +118,10 @@ class _Barrier:
         p = self._prior.copy()
         p[self.single] = np.maximum(p[self.single], 1e-3 * self._sigma[self.single])
         for cone in self.bodies:
-            opened = cone.opened(p, self._sigma)
-            if opened is None:
+            interior = cone.interior(p, self._sigma)
+            if interior is None:
                 raise InputError("uncertainty: a body that no real one can be is held by an uncertainty of 0")
-            p = opened
+            p = interior
         return np.asarray((p[self.free] - self._prior[self.free]) / self._scale)
 
 

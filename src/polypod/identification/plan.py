@@ -14,17 +14,17 @@ from ..description import Robot
 from ..errors import InputError
 from ..model import Model
 from .base import BaseParameters, base_of_rows
-from .calibrate import UNCERTAINTY
+from .calibrate import GEOMETRY_UNCERTAINTY
 from .geometry import Geometry
+from .identifiability import measurement_rows
 from .measured import COLUMNS, Kind
 from .prior import Z95
-from .sight import sight_rows
-from .workspace import random_poses
+from .sampling import random_poses
 
 
 @dataclass(frozen=True)
 class Plan:
-    """Poses to measure at (n, 4, 4), their coordinates q (n, 6), and what they will show.
+    """Poses to measure at (n, 4, 4), their coordinates q (n, a), and what they will show.
 
     ``half_widths`` (k,) are those of the 95 % intervals to expect, with the noise stated.
     """
@@ -62,13 +62,13 @@ def plan(
         raise InputError(f"count: 1 to {candidates} poses can be chosen, got {count}")
     geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
     poses = random_poses(model, candidates, seed)
-    rows = sight_rows(geometry, poses, kind, tool, anchor)
+    rows = measurement_rows(geometry, poses, kind, tool, anchor)
     each = np.array([noise[int(quantity == "angle")] for _, quantity in COLUMNS[kind]])
-    blocks = rows.reshape(candidates, len(each), -1) / each[:, None] * UNCERTAINTY
+    blocks = rows.reshape(candidates, len(each), -1) / each[:, None] * GEOMETRY_UNCERTAINTY
     chosen = _exchanged(blocks, _greedy(blocks, count))
     information = np.eye(blocks.shape[2]) + np.einsum("nck,ncl->kl", blocks[chosen], blocks[chosen])
-    half = Z95 * UNCERTAINTY * np.sqrt(np.diag(np.linalg.inv(information)))
-    seen = base_of_rows(sight_rows(geometry, poses[chosen], kind, tool, anchor), tuple(geometry.numbers))
+    half = Z95 * GEOMETRY_UNCERTAINTY * np.sqrt(np.diag(np.linalg.inv(information)))
+    seen = base_of_rows(measurement_rows(geometry, poses[chosen], kind, tool, anchor), tuple(geometry.numbers))
     return Plan(poses[chosen], np.asarray(model.inverse_kinematics(poses[chosen])), seen, half,
                 float(np.linalg.slogdet(information)[1]))  # fmt: skip
 

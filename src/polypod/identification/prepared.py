@@ -13,12 +13,19 @@ from ..arrays import Array
 from ..errors import InputError
 from ..friction import dry_drives
 from ..model import Model
+from .channel_checks import (
+    correlations,
+    exchanged_coordinates,
+    milliseconds_hint,
+    refuse_wrong_channels,
+    swapped_coordinates,
+)
 from .logs import Log
 from .numbers import Motion
 from .overdetermined import nearest_poses
+from .sampling import evenly_spaced
 from .saturation import flat_tops
 from .smoothing import Smooth, smoothed
-from .suspects import correlations, exchanged, motion_rows, other_clock, refuse_wrong_channels, swapped_coordinates
 
 SLOW = 3.0
 """A joint that moves slower than this many times the noise of its rate has no known direction of friction."""
@@ -55,11 +62,7 @@ def prepared(
     Forces are taken ``delay`` [s] later than coordinates, if a drive reports them late.
     """
     if delay:
-        span = float(log.time[-1] - log.time[0])
-        if not abs(delay) < 0.5 * span:
-            raise InputError(f"delay: less than half of the log's {span:.4g} s is needed, got {delay:g} s")
-        late = np.stack([np.interp(log.time + delay, log.time, column) for column in log.force.T], axis=1)
-        log = replace(log, force=late)
+        log = _shifted(log, delay)
     smooth = smoothed(log, spacing)
     motion, lost = _motion(model, log, smooth)
     notes = []
@@ -93,6 +96,21 @@ def prepared(
     return Prepared(log.noted(*notes), smooth, motion, force, good & ~slow)
 
 
+def _shifted(log: Log, delay: float) -> Log:
+    """A log with the forces that were recorded ``delay`` [s] later, interpolated, and their marks.
+
+    A force is good if both samples it is interpolated between are, in one stretch of the log.
+    """
+    span = float(log.time[-1] - log.time[0])
+    if not abs(delay) < 0.5 * span:
+        raise InputError(f"delay: less than half of the log's {span:.4g} s is needed, got {delay:g} s")
+    at = log.time + delay
+    force = np.stack([np.interp(at, log.time, column) for column in log.force.T], axis=1)
+    after = np.clip(np.searchsorted(log.time, at), 1, len(at) - 1)
+    recorded = (at >= log.time[0]) & (at <= log.time[-1]) & ~np.isin(after, log.starts)
+    return replace(log, force=force, good=log.good[after - 1] & log.good[after] & recorded[:, None])
+
+
 def refined(model: Model, run: Prepared, step: Array) -> Prepared:
     """A log on splines whose coefficients (K, a) are moved."""
     curves, start = [], 0
@@ -111,7 +129,9 @@ def _motion(model: Model, log: Log, smooth: Smooth, near: Array | None = None) -
     if len(model.actuators) > model.mobility.count:
         pose = nearest_poses(model, smooth.q, model.robot.home.matrix if near is None else near)
     elif near is None:
-        guess = model.robot.home.matrix if log.pose is None else log.pose[smooth.rows[0]]
+        guess = model.robot.home.matrix
+        if log.pose is not None and np.isfinite(log.pose[smooth.rows[0]]).all():
+            guess = log.pose[smooth.rows[0]]
         pose = _followed(model, smooth, guess)
     else:
         pose = model.forward_kinematics(smooth.q, near, full_output=True).pose
@@ -165,7 +185,7 @@ def _slow(model: Model, smooth: Smooth) -> NDArray[np.bool_]:
 def _limited(model: Model, motion: Motion, force: Array, good: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Samples (n, a) of flat tops along which the file's numbers would let forces vary by a fifth of their range."""
     found = flat_tops(force) & good
-    rows = motion_rows(motion, _LOOKED_AT)
+    rows = evenly_spaced(motion, _LOOKED_AT)
     rows = np.union1d(rows, np.flatnonzero(found.any(axis=1))[:: max(int(found.any(axis=1).sum()) // _LOOKED_AT, 1)])
     if not found.any():
         return found
@@ -181,7 +201,8 @@ def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
     if log.pose is None:
         return ""
     off = np.linalg.norm(log.pose[smooth.rows][:, :3, 3] - motion.pose[:, :3, 3], axis=1)
-    middle = float(np.median(off))
+    off = off[np.isfinite(off)]
+    middle = float(np.median(off)) if len(off) else 0.0
     if middle < 1e-3 * model.size:
         return ""
     return (
@@ -192,7 +213,7 @@ def _pose_error(model: Model, log: Log, smooth: Smooth, motion: Motion) -> str:
 
 def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array, good: NDArray[np.bool_]) -> list[str]:
     """What is to be said about channels that may be wrong; errors for those that are."""
-    rows = motion_rows(motion, _LOOKED_AT)
+    rows = evenly_spaced(motion, _LOOKED_AT)
     rows = rows[good[rows].all(axis=1)]
     if len(rows) < 10:
         return []
@@ -201,12 +222,12 @@ def _check(model: Model, log: Log, smooth: Smooth, motion: Motion, force: Array,
         np.nan_to_num(model.inverse_dynamics(some.pose, s * some.twist, s**2 * some.acceleration, errors="nan"))
         for s in (1.0, 1e3)
     )
-    text = other_clock(force[rows], predicted, faster)
+    text = milliseconds_hint(force[rows], predicted, faster)
     if text:
         raise InputError(f"log: {log.name}: {text}")
     notes = refuse_wrong_channels(log.name, [a.name for a in model.actuators], force[rows], predicted)
     if np.diag(correlations(force[rows], predicted)).mean() < 0.5 and np.ptp(smooth.q, axis=0).min() > 0:
-        found = exchanged(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
+        found = exchanged_coordinates(model, (smooth.q[rows], smooth.qdot[rows], smooth.qddot[rows]), force[rows])
         if found:
             raise InputError(f"log: {log.name}: {found}. Mend the columns; --no-check takes them as they are")
     return notes

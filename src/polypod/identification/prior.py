@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..parameters.paths import value_at
 from .numbers import LinearModel
 
-UNCERTAINTY = 0.5
+RELATIVE_UNCERTAINTY = 0.5
 """Relative standard uncertainty of a number of the file about which nothing is said: data decide."""
 Z95 = 1.959963984540054
 _STATED = re.compile(r"±\s*(\[[^\]]*\]|[0-9.eE+-]+)\s*(%)?[^()]*\(95 %\)")
@@ -53,7 +53,9 @@ def uncertainties(linear: LinearModel, given: float | Mapping[str, float] | None
                     None)  # fmt: skip
         if part is None:
             part = _of_source(linear, n.path, n.moment)
-        result.append((UNCERTAINTY if part is None else part) * _scale(n.path, n.moment, n.value, linear, arms))
+        result.append(
+            (RELATIVE_UNCERTAINTY if part is None else part) * _scale(n.path, n.moment, n.value, linear, arms)
+        )
     return np.array(result)
 
 

@@ -25,7 +25,7 @@ class Whiteness(NamedTuple):
     p_value: Array
 
     @property
-    def spread(self) -> Array:
+    def widening(self) -> Array:
         """By how much intervals widen (a,): the correlation time of residuals that are not white, else 1."""
         return np.where(self.p_value < WHITE, self.time, 1.0)
 

@@ -19,8 +19,8 @@ from .base import BaseParameters
 from .numbers import LinearModel, Motion
 from .overdetermined import displaced
 from .prepared import Prepared
+from .sampling import evenly_spaced
 from .smoothing import Smooth
-from .suspects import motion_rows
 
 Good = NDArray[np.bool_]
 PULL = 0.1
@@ -82,7 +82,7 @@ def rows_of(
     smooth in time (all samples good, no dry friction) three samples give the sum of all.
     """
     if noise is None:
-        some = motion_rows(run.motion, FEW)
+        some = evenly_spaced(run.motion, FEW)
         columns, side, use = _samples(linear, base, run, good, p, some)
         return Rows(columns, side, use.astype(np.int64), None)
     seek = _shows(linear, run, p, noise)
@@ -172,7 +172,7 @@ def coordinate_slopes(linear: LinearModel, run: Prepared, p: Array, rows: NDArra
 
     A pose moves by the twist J^-1 dq; rates and accelerations keep their values meanwhile. 0 where there is none.
     """
-    some = motion_rows(run.motion, FEW)
+    some = evenly_spaced(run.motion, FEW)
     steps = [np.maximum(1e-6 * np.ptp(x[some], axis=0), 1e-9) for x in run.smooth[1:4]]
     found = np.concatenate([_differences(linear, run, p, rows[k : k + PARTS], steps)
                             for k in range(0, len(rows), PARTS)])  # fmt: skip
@@ -207,7 +207,7 @@ def _differences(linear: LinearModel, run: Prepared, p: Array, rows: NDArray[np.
 
 
 def _finite(values: Array) -> Array:
-    """The same with 0 for what is not finite."""
+    """Values with 0 in place of what is not finite."""
     return values if np.isfinite(values).all() else np.nan_to_num(values, nan=0.0, posinf=0.0, neginf=0.0)
 
 

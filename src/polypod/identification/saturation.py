@@ -13,7 +13,7 @@ LONG = 16
 """Samples that a top lasts at least, to count as one and not as a peak."""
 
 
-def stands(force: Array) -> NDArray[np.bool_]:
+def clipped(force: Array) -> NDArray[np.bool_]:
     """Samples (n, a) that have a channel's largest or smallest value itself, three samples or more in a row."""
     found = np.zeros(force.shape, dtype=bool)
     for k, column in enumerate(force.T):

@@ -24,7 +24,7 @@ SAMPLES = 120
 CHECKED = 2000
 """Instants at which limits of the final motion are looked at."""
 FAMILY = 8
-"""Fourier series that are evaluated in one call."""
+"""Fourier series that are tried before the step size is adapted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +113,7 @@ class Search:
 
     # -- limits and information ----------------------------------------------------------------------------------------
 
-    def kept(self, motion: Motion) -> bool:
+    def within_limits(self, motion: Motion) -> bool:
         """Whether a motion keeps all limits."""
         if not np.isfinite(motion.pose).all():
             return False
@@ -137,15 +137,15 @@ class Search:
             return bool(np.abs(model.accelerations(*motion.arrays)).max() <= self.max_acceleration)
         return True
 
-    def largest(self, genes: Array, samples: int = SAMPLES) -> Array | None:
-        """The series at the largest size that keeps all limits, or None."""
+    def grown_to_limits(self, genes: Array, samples: int = SAMPLES) -> Array | None:
+        """The series scaled up as far as all limits allow, by bisection; None if no size keeps them."""
         genes = genes / max(_extent(self.series, genes), 1e-300)
         low, high = 0.0, 1.0
-        if self.kept(self.motion(genes, samples)):
+        if self.within_limits(self.motion(genes, samples)):
             return genes
         for _ in range(6):
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.kept(self.motion(middle * genes, samples)) else (low, middle)
+            low, high = (middle, high) if self.within_limits(self.motion(middle * genes, samples)) else (low, middle)
         return low * genes if low > 0 else None
 
     def information(self, genes: Array, samples: int = SAMPLES) -> Array:
@@ -179,7 +179,9 @@ class Search:
             for _ in range(FAMILY):
                 draw = rng.standard_normal(self.shape)
                 spread = np.linalg.norm(best) / np.sqrt(draw.size) if best is not None else 1.0
-                genes = self.largest(draw if best is None or tried < 2 * FAMILY else best + step * spread * draw)
+                genes = self.grown_to_limits(
+                    draw if best is None or tried < 2 * FAMILY else best + step * spread * draw
+                )
                 tried += 1
                 if genes is None:
                     continue
@@ -197,10 +199,10 @@ class Search:
             )
         return best, tried
 
-    def largest_close(self, genes: Array) -> Array:
+    def shrunk_to_limits(self, genes: Array) -> Array:
         """The same series, made smaller until a close look finds no limit broken."""
         for _ in range(30):
-            if self.kept(self.motion(genes, CHECKED)):
+            if self.within_limits(self.motion(genes, CHECKED)):
                 return genes
             genes = 0.97 * genes
         raise InputError("robot: the motion found breaks limits between its samples; try fewer harmonics")

@@ -33,7 +33,7 @@ def simulated_log(
     trajectory = (motion.trajectory if isinstance(motion, MotionFile) else motion).for_model(model)
     count = int(np.floor(trajectory.duration * rate)) * repeats
     time = np.arange(count) / rate
-    at = trajectory.at(np.minimum(time % trajectory.duration, trajectory.duration))
+    at = trajectory.at(time % trajectory.duration)
     q, force = model.inverse_kinematics(at.pose), model.inverse_dynamics(at.pose, at.twist, at.acceleration)
     draw = np.random.default_rng(seed)
     return Log(

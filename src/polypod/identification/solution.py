@@ -10,14 +10,15 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import InputError
 from .base import BaseParameters
+from .channel_checks import lag
 from .cones import cones, inside
-from .fit import Fit, weighted
+from .fit import Fit, weighted_least_squares
 from .numbers import LinearModel
 from .physical import most_likely
 from .prepared import Prepared, refined
 from .residuals import Whiteness, outliers, whiteness
 from .rows import rows_of
-from .suspects import lag, motion_rows
+from .sampling import evenly_spaced
 
 ROUNDS = 8
 """Most rounds of Gauss-Newton."""
@@ -27,7 +28,7 @@ which is about as much smaller as this one is than the last."""
 
 
 class Solution(NamedTuple):
-    """What :func:`solved` finds; see :class:`polypod.identification.Identification`.
+    """What :func:`solve` finds; see :class:`polypod.identification.Identification`.
 
     ``runs`` are the logs on coordinates that fit forces too, ``goods`` the samples used, ``notes`` what is to be said.
     """
@@ -44,9 +45,9 @@ class Solution(NamedTuple):
     notes: list[str]
 
 
-def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
+def solve(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prior: Array, sigma: Array) -> Solution:
     """Base parameters and numbers from logs, with the file's values ``prior`` (k,) and their uncertainty (k,)."""
-    spread, sigma = sigma, np.where([s == "not" for s in base.sight], 0.0, sigma)
+    every_sigma, sigma = sigma, np.where([s == "not" for s in base.sight], 0.0, sigma)
     notes = _late(linear, base, runs)
     freedoms = linear.model.mobility.count if linear.redundant else None
     goods, noise = [run.good for run in runs], None
@@ -54,7 +55,7 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
     numbers, beta, moved, marked = prior, base.values(prior), np.inf, 0
     for turn in range(ROUNDS):
         data = [rows_of(linear, base, run, good, numbers, noise) for run, good in zip(runs, goods, strict=True)]
-        fit = weighted(data, coordinates, noise=noise, freedoms=freedoms)
+        fit = weighted_least_squares(data, coordinates, noise=noise, freedoms=freedoms)
         noise = fit.noise
         coordinates = [old if new is None else new for old, new in zip(coordinates, fit.coordinates, strict=True)]
         numbers, _, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
@@ -74,15 +75,20 @@ def solved(linear: LinearModel, base: BaseParameters, runs: list[Prepared], prio
             break
         marked += fresh
         goods = [g & ~m for g, m in zip(goods, marks, strict=True)]
+    else:
+        notes.append(
+            f"{ROUNDS} rounds were too few: base parameters last moved by {moved:.2g} of their standard uncertainty, "
+            f"with {fresh} new outliers; intervals may be too narrow"
+        )
     if marked:
         notes.append(f"{marked} outliers of forces (beyond 6 times the usual residual): not used")
     if not all(g.any() for g in goods):
         raise InputError("logs: no sample of forces is left to use")
     white = _whiteness(left, goods)
-    if (white.spread > 1).any():
+    if (white.widening > 1).any():
         # this only widens intervals: weights by channel hardly move the values
-        fit = weighted(data, coordinates, white.spread, noise=noise, freedoms=freedoms)
-    real = cones(linear, base, spread)
+        fit = weighted_least_squares(data, coordinates, white.widening, noise=noise, freedoms=freedoms)
+    real = cones(linear, base, every_sigma)
     numbers, covariance, held = most_likely(fit.triangle, fit.side, base, prior, sigma, real)
     beta, wide = fit.beta, fit.covariance
     loose, whole, _ = most_likely(fit.triangle, fit.side, base, prior, sigma, [])
@@ -111,7 +117,7 @@ def _moved(step: Array, beta: Array, fit: Fit) -> float:
 def _late(linear: LinearModel, base: BaseParameters, runs: list[Prepared]) -> list[str]:
     notes = []
     for run in runs:
-        rows = motion_rows(run.motion, max(1000, 2 * len(base.independent)))
+        rows = evenly_spaced(run.motion, max(1000, 2 * len(base.independent)))
         columns = linear.slopes(run.motion[rows], linear.values, base.independent)
         sound = np.isfinite(columns).all(axis=(1, 2))
         columns, at = columns[sound], run.smooth.rows[rows][sound]

@@ -43,7 +43,7 @@ def workspace(model: Model) -> list[Any]:
     found = straight_reach(model, directions=36)
     surface = found.surface.values
     x = np.zeros((surface.shape[0] * surface.shape[1], len(space.names)))
-    x[:, [space.place(str(name)) for name in found.coordinate.values]] = surface.reshape(-1, 3)
+    x[:, [space.index(str(name)) for name in found.coordinate.values]] = surface.reshape(-1, 3)
     points = space.poses(x)[:, :3, 3].reshape(surface.shape)
     return np.where(np.isfinite(points), points, model.robot.home.position).tolist()
 

@@ -37,7 +37,7 @@ _ROUNDING = 1e-14
 """Part of the largest component of a displacement below which another one is rounding."""
 
 
-class Held(NamedTuple):
+class ClosureState(NamedTuple):
     """F (k, N) and F_x (k, N, 6) at k poses, ``good`` (k) where the legs reach them.
 
     ``places`` (k, p) are those of the unknowns of legs that are closed by iterating.
@@ -77,14 +77,14 @@ class Closures:
         """Number N of equations."""
         return int(self._kernel(slopes=False).outputs[0].shape[0]) + len(self._axes)
 
-    def at(self, poses: Array, designs: Mapping[str, Array] | None = None) -> Held:
+    def at(self, poses: Array, designs: Mapping[str, Array] | None = None) -> ClosureState:
         """The equations at poses (k, 4, 4), for other numbers (k, ...) by path at each of them if given."""
         numbers, rows = self._mechanism.numbers, bool(designs)
         values = Design(self.robot, designs).rows(numbers) if designs else numbers.values
         kernel = self._kernel(slopes=False)
         found, by_pose, quality, places = (kernel.at(values, rows=rows) if kernel.parameters else kernel)(poses)
         k, more = len(poses), len(self._axes)
-        return Held(
+        return ClosureState(
             np.concatenate([found, np.zeros((k, more))], axis=1),
             np.concatenate([by_pose, np.broadcast_to(self._axes, (k, more, 6))], axis=1),
             np.asarray(quality > SMALLEST_MARGIN),

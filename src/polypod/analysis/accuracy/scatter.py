@@ -11,6 +11,7 @@ from ...errors import InputError
 from ...model import Model
 from ...model.arguments import PoseLike
 from ...parameters.paths import value_at
+from ..displacements import displace, displacement
 from ..tolerances import Tolerances
 from .closures import Solver
 from .sources import closures_of, pose_batch, sources_of
@@ -63,27 +64,9 @@ def scatter(
         solver = Solver(model, held.rows[good])
         step, _ = solver((goal - held.values)[good][..., None])
         good[good] = ~solver.singular
-        at[good] = moved(at[good], step[~solver.singular, :, 0])
+        at[good] = displace(at[good], step[~solver.singular, :, 0])
     error = goal - closures.at(at, changed).values
     found = good & (np.abs(error).max(axis=1) <= _FOUND * (1 + model.size))
     drawn = displacement(poses[0], at[found])
     drawn[np.abs(drawn) < _ROUNDING * max(model.robot.farthest, 1.0)] = 0.0
     return Scatter(drawn, int((~found).sum()))
-
-
-def moved(pose: Array, step: Array) -> Array:
-    """Poses (k, 4, 4) displaced by [translation; rotation vector] (k, 6), base axes."""
-    from scipy.spatial.transform import Rotation
-
-    moved = pose.copy()
-    moved[:, :3, 3] += step[:, :3]
-    moved[:, :3, :3] = Rotation.from_rotvec(step[:, 3:]).as_matrix() @ pose[:, :3, :3]
-    return moved
-
-
-def displacement(first: Array, last: Array) -> Array:
-    """Displacements (k, 6) from a pose to others (k, 4, 4)."""
-    from scipy.spatial.transform import Rotation
-
-    turn = Rotation.from_matrix(last[:, :3, :3] @ first[:3, :3].T).as_rotvec()
-    return np.concatenate([last[:, :3, 3] - first[:3, 3], turn], axis=1)

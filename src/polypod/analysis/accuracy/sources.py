@@ -26,7 +26,8 @@ from ...parameters.paths import matching_paths, value_at
 from ..tolerances import Tolerance, Tolerances
 from .closures import Closures
 
-_GEOMETRY = ("axis", "axes", "rail_direction", "rotation")
+_DIRECTIONS = ("axis", "axes", "rail_direction", "rotation")
+"""Fields that are directions or rotations."""
 _KNOWN: WeakKeyDictionary[Model, dict[tuple[str, ...], Closures]] = WeakKeyDictionary()
 """Of each model as long as it is: a budget, robots drawn at random and bounds ask for the same."""
 
@@ -46,6 +47,7 @@ class Source(NamedTuple):
 
 
 def pose_batch(model: Model, pose: PoseLike | None) -> tuple[Array, tuple[int, ...]]:
+    """Poses (k, 4, 4), home unless given, and the batch's shape; an error for flexible platforms."""
     if model.robot.flexible:
         raise InputError(f"accuracy: {model.robot.name!r} has a flexible platform; {AS_RIGID}")
     states = batch([Argument("pose", model.robot.home.matrix if pose is None else pose, (4, 4))])
@@ -57,7 +59,7 @@ def closures_of(model: Model, tolerances: Tolerances) -> Closures:
     patterns = [*tolerances.numbers, *(p for growth in tolerances.growth for p in growth.numbers)]
     paths = list(dict.fromkeys(path for pattern in patterns for path in matching_paths(model.robot, pattern)))
     for path in paths:
-        if path.rpartition(".")[2] in _GEOMETRY:
+        if path.rpartition(".")[2] in _DIRECTIONS:
             raise InputError(f"tolerances: {path}: a direction has length 1, so its numbers cannot be off one by one")
     known = _KNOWN.setdefault(model, {})
     if tuple(paths) not in known:

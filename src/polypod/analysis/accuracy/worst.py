@@ -15,10 +15,10 @@ from ...model import Model
 from ...model.arguments import PoseLike
 from ...model.port_jacobian import port_jacobian
 from ...parameters.paths import value_at
-from ..certified.matrices import middle_of
+from ..certified.matrices import midpoint_radius
 from ..tolerances import Tolerances
 from .closures import Closures
-from .enclosed import Equations, kept_equations
+from .interval_equations import IntervalEquations, kept_equations
 from .sources import Source, closures_of, pose_batch, sources_of
 
 _SLACK = 1e-12
@@ -110,7 +110,7 @@ class _Slopes:
         rows = {k: entries.get((e.path, e.index)) for k, e in enumerate(mechanism.numbers.entries)}
         chosen = [k for k, row in rows.items() if row is not None]
         own = chain[[row for row in rows.values() if row is not None]]
-        equations = Equations(mechanism, pose, held.places[0], chosen, kept)
+        equations = IntervalEquations(mechanism, pose, held.places[0], chosen, kept)
         self._ends, self.rows = equations.ends, equations.rows
         self._name, self._size = model.robot.name, max(model.robot.farthest, model.size, 1.0)
         self._command = equations.off(n, _COMMAND * self._size)
@@ -160,7 +160,7 @@ class _Slopes:
         """Middles and radii of the slopes of some rows of F by displacements and by numbers."""
         m = len(box)
         low, high = (np.array(end)[rows] for end in self._ends(-box, box, *self._numbers))
-        return middle_of(low[:, :m], high[:, :m]), middle_of(low[:, m:], high[:, m:])
+        return midpoint_radius(low[:, :m], high[:, :m]), midpoint_radius(low[:, m:], high[:, m:])
 
 
 def _by_equations(robot: Robot) -> Robot:

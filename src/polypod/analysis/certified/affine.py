@@ -3,7 +3,7 @@
 Every operation of the function's graph becomes operations on such models. What depends on the same t_j cancels as it
 should, so that bounds are off by second order only, where plain intervals lose a part of the box's size at each step.
 
-Numbers are symbols, for functions that are compiled, or arrays, for graphs that are gone through once (``numeric``).
+Numbers are symbols, for functions that are compiled, or arrays, for graphs that are evaluated once.
 """
 
 from __future__ import annotations
@@ -17,11 +17,8 @@ import casadi as ca
 import numpy as np
 
 from ...symbols.graph import Graph
+from .intervals import LIBRARY, TINY, UNIT
 
-_UNIT = 2.0**-51
-"""Twice the distance from 1 to the next double: more than the rounding of an operation, relative to its result."""
-_LIBRARY = 8 * _UNIT
-_TINY = 1e-300
 Number = Any
 """A symbol, a number or an array."""
 _ARRAYS = SimpleNamespace(
@@ -38,42 +35,28 @@ def _of(number: Number) -> Any:
 
 @dataclass(frozen=True)
 class Affine:
-    """``middle`` c, ``slopes`` g, ``rest`` r, and a bound of what the value is off its middle, sum |g_j| + r."""
+    """``middle`` c, ``slopes`` g, ``remainder`` r, and ``radius`` sum |g_j| + r: what the value is off its middle."""
 
     middle: Number
     slopes: tuple[Number, ...]
-    rest: Number
-    spread: Number
+    remainder: Number
+    radius: Number
 
     @staticmethod
-    def of(middle: Number, slopes: tuple[Number, ...], rest: Number, unit: float = _UNIT) -> Affine:
-        """With the rounding of the middle and of the slopes added to the rest."""
+    def of(middle: Number, slopes: tuple[Number, ...], rest: Number, unit: float = UNIT) -> Affine:
+        """With the rounding of the middle and of the slopes added to the remainder."""
         size = sum(abs(slope) for slope in slopes)
-        more = (rest + unit * (abs(middle) + size)) * (1 + 8 * _UNIT) + _TINY
-        return Affine(middle, slopes, more, (size + more) * (1 + 8 * _UNIT))
+        more = (rest + unit * (abs(middle) + size)) * (1 + 8 * UNIT) + TINY
+        return Affine(middle, slopes, more, (size + more) * (1 + 8 * UNIT))
 
     @staticmethod
     def exact(middle: Number, slopes: tuple[Number, ...], rest: Number = 0.0) -> Affine:
         """An affine form without a rounding error of its own: middle, slopes and remainder exactly as given."""
         size = sum(abs(slope) for slope in slopes)
-        return Affine(middle, slopes, rest, (size + rest) * (1 + 8 * _UNIT))
-
-    @property
-    def most(self) -> Number:
-        """A bound of the size of the value."""
-        return (abs(self.middle) + self.spread) * (1 + 2 * _UNIT)
-
-    def __add__(self, other: Affine) -> Affine:
-        return _sum(self, other)
-
-    def __sub__(self, other: Affine) -> Affine:
-        return _difference(self, other)
-
-    def __mul__(self, other: Affine) -> Affine:
-        return _product(self, other)
+        return Affine(middle, slopes, rest, (size + rest) * (1 + 8 * UNIT))
 
 
-def modelled(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affine]]:
+def evaluate_affine(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affine]]:
     """Models of the graph's outputs for models of its inputs, all over the same t; arrays or symbols."""
     first = inputs[0][0]
     number: Callable[[float], Number] = ca.SX if isinstance(first.middle, ca.SX) else np.float64
@@ -83,116 +66,116 @@ def modelled(graph: Graph, inputs: list[list[Affine]]) -> list[list[Affine]]:
 
 def _sum(a: Affine, b: Affine) -> Affine:
     slopes = tuple(p + q for p, q in zip(a.slopes, b.slopes, strict=True))
-    return Affine.of(a.middle + b.middle, slopes, a.rest + b.rest)
+    return Affine.of(a.middle + b.middle, slopes, a.remainder + b.remainder)
 
 
 def _scaled(a: Affine, by: float) -> Affine:
     """Times a power of two or its negative, which is exact."""
     size = abs(by)
-    return Affine(by * a.middle, tuple(by * g for g in a.slopes), size * a.rest, size * a.spread)
+    return Affine(by * a.middle, tuple(by * g for g in a.slopes), size * a.remainder, size * a.radius)
 
 
 def _product(a: Affine, b: Affine) -> Affine:
     slopes = tuple(a.middle * q + b.middle * p for p, q in zip(a.slopes, b.slopes, strict=True))
     # slopes are sums, whose rounding is relative to their terms
-    p, q = a.rest + _UNIT * a.spread, b.rest + _UNIT * b.spread
-    return Affine.of(a.middle * b.middle, slopes, abs(a.middle) * q + abs(b.middle) * p + a.spread * b.spread)
+    p, q = a.remainder + UNIT * a.radius, b.remainder + UNIT * b.radius
+    return Affine.of(a.middle * b.middle, slopes, abs(a.middle) * q + abs(b.middle) * p + a.radius * b.radius)
 
 
 def _square(a: Affine) -> Affine:
     twice = 2 * a.middle
-    rest = abs(twice) * a.rest + a.spread * a.spread
+    rest = abs(twice) * a.remainder + a.radius * a.radius
     return Affine.of(a.middle * a.middle, tuple(twice * g for g in a.slopes), rest)
 
 
 def _smooth(a: Affine, value: Number, slope: Number, curve: Number, valid: Number = None) -> Affine:
     """f(c) + f'(c) (x - c) and at most ``curve`` more, where that is ``valid``."""
-    rest = abs(slope) * a.rest + curve
+    rest = abs(slope) * a.remainder + curve
     if valid is not None:
         rest = _of(rest).if_else(valid, rest, np.inf)
-    return Affine.of(value, tuple(slope * g for g in a.slopes), rest, _LIBRARY)
+    return Affine.of(value, tuple(slope * g for g in a.slopes), rest, LIBRARY)
 
 
 def _inverse(a: Affine) -> Affine:
     """1/(c + d) = 1/c - d/c^2 + d^2/(c^2 (c + d))."""
-    inverse, least = 1 / a.middle, abs(a.middle) * (1 - _LIBRARY) - a.spread
+    inverse, least = 1 / a.middle, abs(a.middle) * (1 - LIBRARY) - a.radius
     square = inverse * inverse
-    return _smooth(a, inverse, -square, a.spread * a.spread * square / least, least > 0)
+    return _smooth(a, inverse, -square, a.radius * a.radius * square / least, least > 0)
 
 
 def _root(a: Affine) -> Affine:
     on = _of(a.middle)
-    root, least = on.sqrt(a.middle), a.middle * (1 - _LIBRARY) - a.spread
-    lowest = on.sqrt(on.fmax(least, _TINY))
-    curve = 0.125 * a.spread * a.spread / (lowest * lowest * lowest) * (1 + _LIBRARY)
+    root, least = on.sqrt(a.middle), a.middle * (1 - LIBRARY) - a.radius
+    lowest = on.sqrt(on.fmax(least, TINY))
+    curve = 0.125 * a.radius * a.radius / (lowest * lowest * lowest) * (1 + LIBRARY)
     return _smooth(a, root, 0.5 / root, curve, least > 0)
 
 
 def _sine(a: Affine) -> Affine:
     on = _of(a.middle)
-    return _smooth(a, on.sin(a.middle), on.cos(a.middle), 0.5 * a.spread * a.spread)
+    return _smooth(a, on.sin(a.middle), on.cos(a.middle), 0.5 * a.radius * a.radius)
 
 
 def _cosine(a: Affine) -> Affine:
     on = _of(a.middle)
-    return _smooth(a, on.cos(a.middle), -on.sin(a.middle), 0.5 * a.spread * a.spread)
+    return _smooth(a, on.cos(a.middle), -on.sin(a.middle), 0.5 * a.radius * a.radius)
 
 
 def _exponential(a: Affine) -> Affine:
     """The second derivative grows with x."""
     on = _of(a.middle)
     value = on.exp(a.middle)
-    return _smooth(a, value, value, 0.5 * a.spread * a.spread * on.exp(a.middle + a.spread) * (1 + _LIBRARY))
+    return _smooth(a, value, value, 0.5 * a.radius * a.radius * on.exp(a.middle + a.radius) * (1 + LIBRARY))
 
 
 def _arc_tangent(a: Affine) -> Affine:
     """The second derivative is at most 3 sqrt(3)/8."""
-    return _smooth(a, _of(a.middle).atan(a.middle), 1 / (1 + a.middle * a.middle), 0.33 * a.spread * a.spread)
+    return _smooth(a, _of(a.middle).atan(a.middle), 1 / (1 + a.middle * a.middle), 0.33 * a.radius * a.radius)
 
 
 def _arc_sine(a: Affine) -> Affine:
     """The second derivative x/(1 - x^2)^(3/2) grows with |x|."""
     on = _of(a.middle)
-    most = abs(a.middle) + a.spread
+    most = abs(a.middle) + a.radius
     left = 1 - most * most
-    curve = 0.5 * a.spread * a.spread * most / (left * on.sqrt(on.fmax(left, _TINY))) * (1 + _LIBRARY)
+    curve = 0.5 * a.radius * a.radius * most / (left * on.sqrt(on.fmax(left, TINY))) * (1 + LIBRARY)
     slope = 1 / on.sqrt(1 - a.middle * a.middle)
-    return _smooth(a, on.asin(a.middle), slope, curve, left > _LIBRARY)
+    return _smooth(a, on.asin(a.middle), slope, curve, left > LIBRARY)
 
 
 def _arc_cosine(a: Affine) -> Affine:
     sine = _arc_sine(a)
     middle = _of(a.middle).acos(a.middle)
-    return Affine.of(middle, tuple(-g for g in sine.slopes), sine.rest, _LIBRARY)
+    return Affine.of(middle, tuple(-g for g in sine.slopes), sine.remainder, LIBRARY)
 
 
 def _angle(y: Affine, x: Affine) -> Affine:
     """atan2: its second derivatives are at most 1/rho^2, rho the least distance from the origin."""
     square = x.middle * x.middle + y.middle * y.middle
     on = _of(square)
-    off = (x.spread * x.spread + y.spread * y.spread) * (1 + _LIBRARY)
-    least = on.sqrt(square) * (1 - _LIBRARY) - on.sqrt(off)
+    off = (x.radius * x.radius + y.radius * y.radius) * (1 + LIBRARY)
+    least = on.sqrt(square) * (1 - LIBRARY) - on.sqrt(off)
     p, q = x.middle / square, y.middle / square
     slopes = tuple(p * b - q * a for a, b in zip(x.slopes, y.slopes, strict=True))
-    rest = abs(p) * (y.rest + _LIBRARY * y.spread) + abs(q) * (x.rest + _LIBRARY * x.spread)
+    rest = abs(p) * (y.remainder + LIBRARY * y.radius) + abs(q) * (x.remainder + LIBRARY * x.radius)
     rest = rest + 0.5 * off / (least * least)
     # a box that meets the negative x axis has angles of both ends
-    apart = on.logic_or(x.middle > x.spread, abs(y.middle) > y.spread)
+    apart = on.logic_or(x.middle > x.radius, abs(y.middle) > y.radius)
     sure = on.logic_and(least > 0, apart)
-    return Affine.of(on.atan2(y.middle, x.middle), slopes, on.if_else(sure, rest, np.inf), _LIBRARY)
+    return Affine.of(on.atan2(y.middle, x.middle), slopes, on.if_else(sure, rest, np.inf), LIBRARY)
 
 
 def _size(a: Affine) -> Affine:
     """|x|, which is off |c| by no more than x is off c."""
     on = _of(a.middle)
-    sure, sign = abs(a.middle) > a.spread, on.sign(a.middle)
+    sure, sign = abs(a.middle) > a.radius, on.sign(a.middle)
     slopes = tuple(on.if_else(sure, sign * g, 0) for g in a.slopes)
-    return Affine.of(abs(a.middle), slopes, on.if_else(sure, a.rest, a.spread))
+    return Affine.of(abs(a.middle), slopes, on.if_else(sure, a.remainder, a.radius))
 
 
 def _difference(a: Affine, b: Affine) -> Affine:
     slopes = tuple(p - q for p, q in zip(a.slopes, b.slopes, strict=True))
-    return Affine.of(a.middle - b.middle, slopes, a.rest + b.rest)
+    return Affine.of(a.middle - b.middle, slopes, a.remainder + b.remainder)
 
 
 _RULES: dict[int, Callable[..., Affine]] = {

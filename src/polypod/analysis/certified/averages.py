@@ -23,10 +23,8 @@ less than that of a normal number.
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
 from math import exp, pi, sqrt
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -34,6 +32,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
+from ..fingerprint import fingerprint
 from .columns import NUMBERS
 
 _SLACK = 1e-12
@@ -59,19 +58,19 @@ def averages(functions: Array, low: Array, high: Array) -> Averages:
 
 @cache
 def _kernel(count: int) -> Kernel:
-    code = Path(__file__).read_bytes()
-    return Kernel(lambda: _expression(count), hashlib.sha256(f"averages {count}".encode() + code).digest())
+    code = fingerprint("analysis/certified/averages.py", "analysis/certified/columns.py")
+    return Kernel(lambda: _expression(count), f"averages {count} {code}".encode())
 
 
 class _Line(NamedTuple):
-    """A function over the box: ends of its mean, value in the middle, slopes (5), rest, mean size of the rest."""
+    """A function over the box: ends of its mean, value in the middle, slopes (5), remainder, its mean size."""
 
     low: ca.SX
     high: ca.SX
     middle: ca.SX
     slopes: ca.SX
-    rest: ca.SX
-    mean_rest: ca.SX
+    remainder: ca.SX
+    mean_remainder: ca.SX
 
 
 def _expression(count: int) -> Expression:
@@ -82,7 +81,7 @@ def _expression(count: int) -> Expression:
 
     def split(lines: list[_Line]) -> tuple[list[_Line], list[_Line]]:
         # a function that bounds z from below is turned over, so that one rule does for both
-        return [flat[1], *lines[0::2]], [_turned(line) for line in (flat[0], *lines[1::2])]
+        return [flat[1], *lines[0::2]], [_negated(line) for line in (flat[0], *lines[1::2])]
 
     ends = high[2] - low[2]
     least = _least(*split(least_of), half)
@@ -105,13 +104,13 @@ def _line(numbers: ca.SX, side: int) -> _Line:
     return _Line(low, high, middle, numbers[6:11], numbers[11], numbers[12])
 
 
-def _turned(line: _Line) -> _Line:
-    return _Line(-line.high, -line.low, -line.middle, -line.slopes, line.rest, line.mean_rest)
+def _negated(line: _Line) -> _Line:
+    return _Line(-line.high, -line.low, -line.middle, -line.slopes, line.remainder, line.mean_remainder)
 
 
 def _reach(line: _Line, half: ca.SX) -> ca.SX:
     """How far a function goes from its middle value in the box, at most."""
-    return line.rest + ca.dot(ca.fabs(line.slopes), half)
+    return line.remainder + ca.dot(ca.fabs(line.slopes), half)
 
 
 def _smallest(values: list[ca.SX]) -> ca.SX:
@@ -132,20 +131,20 @@ def _lowest(lines: list[_Line]) -> tuple[_Line, ca.SX]:
 
 
 class _Difference(NamedTuple):
-    """Of two functions a - b: ends of its mean, value in the middle, deviation, farthest from it, mean rest."""
+    """Of two functions a - b: ends of its mean, value in the middle, deviation, farthest from it, mean remainder."""
 
     low: ca.SX
     high: ca.SX
     middle: ca.SX
     deviation: ca.SX
     reach: ca.SX
-    mean_rest: ca.SX
+    mean_remainder: ca.SX
 
     @staticmethod
     def of(a: _Line, b: _Line, half: ca.SX) -> _Difference:
         across = (a.slopes - b.slopes) * half
-        reach = ca.sum1(ca.fabs(across)) + a.rest + b.rest
-        rest = a.mean_rest + b.mean_rest
+        reach = ca.sum1(ca.fabs(across)) + a.remainder + b.remainder
+        rest = a.mean_remainder + b.mean_remainder
         return _Difference(
             a.low - b.high, a.high - b.low, a.middle - b.middle, ca.sqrt(ca.sumsqr(across) / 3), reach, rest
         )
@@ -153,23 +152,23 @@ class _Difference(NamedTuple):
     @property
     def excess_most(self) -> ca.SX:
         """Mean of its positive part, at most."""
-        return _excess(self.high, self.middle, self.deviation, self.reach, self.mean_rest)
+        return _excess(self.high, self.middle, self.deviation, self.reach, self.mean_remainder)
 
     @property
     def excess_least(self) -> ca.SX:
         """Mean of its positive part, at least."""
         mean = ca.fmax(ca.fabs(self.middle), sqrt(2 / pi) * (1 - 1e-9) * self.deviation)
-        return ca.fmax(0, ca.fmax(self.low, 0.5 * (self.low + mean - self.mean_rest)))
+        return ca.fmax(0, ca.fmax(self.low, 0.5 * (self.low + mean - self.mean_remainder)))
 
 
-def _excess(high: ca.SX, middle: ca.SX, deviation: ca.SX, reach: ca.SX, mean_rest: ca.SX) -> ca.SX:
+def _excess(high: ca.SX, middle: ca.SX, deviation: ca.SX, reach: ca.SX, mean_remainder: ca.SX) -> ca.SX:
     """Mean of the positive part of a number, at most."""
     size, s = ca.fabs(middle), deviation + 1e-150
     near = (size**2 + 3 * s**2) / (2 * sqrt(3) * s)
     far = size + (2 / 9) * s**2 / (size + 1e-150)
-    mixed = 0.5 * (high + ca.if_else(s <= sqrt(3) * size, far, near) + mean_rest)
+    mixed = 0.5 * (high + ca.if_else(s <= sqrt(3) * size, far, near) + mean_remainder)
     t = (size + ca.sqrt(size**2 + 4 * s**2)) / (2 * s**2)
-    normal = ca.exp(0.5 * t**2 * s**2 - t * size) / (exp(1) * t) * (1 + 1e-9) + mean_rest
+    normal = ca.exp(0.5 * t**2 * s**2 - t * size) / (exp(1) * t) * (1 + 1e-9) + mean_remainder
     bound = ca.fmin(mixed, ca.if_else(middle < 0, normal, mixed))
     return ca.if_else(middle + reach <= 0, 0, ca.fmax(bound, 0))
 
@@ -232,4 +231,4 @@ def _combined(best: list[_Line], sides: tuple[list[_Line], list[_Line]], half: c
 
 
 def _bound(pair: list[_Line], half: ca.SX) -> ca.SX:
-    return _Difference.of(pair[0], _turned(pair[1]), half).excess_most
+    return _Difference.of(pair[0], _negated(pair[1]), half).excess_most

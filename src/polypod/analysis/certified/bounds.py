@@ -1,7 +1,7 @@
 """What a motion asks of a robot at most, at every instant: proven bounds of forces, powers, speeds and the rest.
 
-Intervals of time, first those between samples, are bounded by first-order models (:mod:`.along`); one whose bounds do
-not yet decide is cut, into k parts of which k^2 times as much is known.
+Intervals of time, first those between samples, are bounded by first-order models (:mod:`.motion_models`); one whose
+bounds do not yet decide is cut, into k parts of which k^2 times as much is known.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from ...errors import InputError
 from ...legs.contract import SMALLEST_MARGIN
 from ...model import Model
 from ...motion import Task
-from .along import Along
 from .lines import Lines
+from .motion_models import MotionModels
 from .verdict import in_ranges
 
 _INSTANT = {"force": "max_force", "force at speed": "force_speed", "speed": "max_speed",
@@ -26,8 +26,8 @@ _INSTANT = {"force": "max_force", "force at speed": "force_speed", "speed": "max
 """What is limited at every instant, and the field of a drive that limits it."""
 _FIRST, _MOST, _AT_ONCE = 2_000, 16_000, 2_000
 """Intervals at first, at most, and gone through at once."""
-_ROUNDS, _TIDY = 8, 3
-"""Rounds of cutting: to decide a limit, and only to come near to what is reached."""
+_ROUNDS, _TIGHTEN = 8, 3
+"""Rounds of cutting: to decide a limit, and only to tighten bounds towards what is reached."""
 _CLOSE, _SHARE = 1.01, 0.005
 _PARTS, _TOGETHER = (4, 64), 1_000
 """Parts that an interval is cut into: more where few are left, as long as they make up so many intervals together."""
@@ -53,7 +53,7 @@ class MotionBounds(NamedTuple):
     intervals: int
 
 
-class _Rows(NamedTuple):
+class _TimeIntervals(NamedTuple):
     """Intervals (n,) in any order, and what is known of them (n, a); those that are ``out`` break limits half-way."""
 
     low: Array
@@ -69,11 +69,11 @@ class _Rows(NamedTuple):
     def middle(self) -> Array:
         return 0.5 * (self.low + self.high)
 
-    def only(self, which: NDArray[np.bool_]) -> _Rows:
+    def only(self, which: NDArray[np.bool_]) -> _TimeIntervals:
         """Some of the intervals."""
         most, seen = ({name: of[which] for name, of in given.items()} for given in (self.most, self.seen))
         ends = self.coordinate[0][which], self.coordinate[1][which]
-        return _Rows(
+        return _TimeIntervals(
             self.low[which], self.high[which], most, seen, self.force[which], ends, self.certain[which], self.out[which]
         )
 
@@ -85,25 +85,25 @@ def bound_motion(model: Model, task: Task, friction: bool = True) -> MotionBound
     program's own. Intervals are cut until they show that every limit of the drives holds, or that it is broken, or
     there are 16,000 of them.
     """
-    judge = _Judge(model, task, friction)
-    edges = judge.edges()
-    left = judge.rows(edges[:-1], edges[1:])
-    done: list[_Rows] = []
+    bounder = _MotionBounder(model, task, friction)
+    edges = bounder.edges()
+    left = bounder.rows(edges[:-1], edges[1:])
+    done: list[_TimeIntervals] = []
     count = len(left.low)
     for round_ in range(_ROUNDS):
-        judge.note(left)
-        open_ = judge.undecided(left, tidy=round_ < _TIDY)
+        bounder.record(left)
+        open_ = bounder.undecided(left, tighten=round_ < _TIGHTEN)
         parts = int(np.clip(_TOGETHER // max(open_.sum(), 1), *_PARTS))
         count += parts * int(open_.sum())
         if not open_.any() or count > _MOST:
             break
         done.append(left.only(~open_))
         cut = np.linspace(left.low[open_], left.high[open_], parts + 1)
-        left = judge.rows(cut[:-1].ravel(), cut[1:].ravel())
-    return judge.result([*done, left])
+        left = bounder.rows(cut[:-1].ravel(), cut[1:].ravel())
+    return bounder.result([*done, left])
 
 
-class _Judge:
+class _MotionBounder:
     """Bounds of intervals of one motion, and what was seen at their middles so far."""
 
     def __init__(self, model: Model, task: Task, friction: bool) -> None:
@@ -114,11 +114,11 @@ class _Judge:
             raise InputError("the wrench is a function of a program's own, of which there are no bounds")
         self.model, self.task, self.trajectory, self.friction = model.rigid, task, task.trajectory, friction
         self.wrench = wrench
-        self.along = Along(self.model, friction)
+        self.models = MotionModels(self.model, friction)
         mechanism = self.model.kernels.mechanism
         self.ranges = mechanism.limit_ranges
         self.angles = np.array([limit.angle for _, limit in mechanism.limits], dtype=bool)
-        self.sign = self.along.sign(model.robot.home.matrix)
+        self.sign = self.models.sign(model.robot.home.matrix)
         drives = [actuator.drive for actuator in model.actuators]
         self.curves = [None if drive.force_speed is None else np.array(drive.force_speed) for drive in drives]
         self.allowed = {
@@ -140,21 +140,21 @@ class _Judge:
         # what is nearer than rounding to another is the same time; the next interval reaches over it
         return edges[np.concatenate([[True], np.diff(edges) > 1e-12 * duration])]
 
-    def rows(self, low: Array, high: Array) -> _Rows:
+    def rows(self, low: Array, high: Array) -> _TimeIntervals:
         """Bounds over intervals (n,)."""
         parts = [
             self._rows(low[k : k + _AT_ONCE], high[k : k + _AT_ONCE]) for k in range(0, max(len(low), 1), _AT_ONCE)
         ]
         return _joined(parts)
 
-    def _rows(self, low: Array, high: Array) -> _Rows:
+    def _rows(self, low: Array, high: Array) -> _TimeIntervals:
         t = 0.5 * (low + high)
         half = np.maximum(high - t, t - low) * (1 + _SLACK) + _SLACK * self.trajectory.duration
         expansion = self.trajectory.expansion(t, half)
         if expansion is None:
             raise InputError("the motion is a function of which no derivatives are known")
         motion = self.trajectory.at(t)
-        found = self.along.over(expansion, self.wrench, t, half, motion.pose)
+        found = self.models.over(expansion, self.wrench, t, half, motion.pose)
         wrench = None if self.wrench is None else self.wrench.at(motion)
         force = self.model.inverse_dynamics(*motion[1:], wrench, self.friction, errors="nan")
         with np.errstate(invalid="ignore", over="ignore"):
@@ -169,7 +169,7 @@ class _Judge:
             certain = kept & (found.margins.ends[0] > SMALLEST_MARGIN).all(axis=1) & (found.sign == self.sign)
             _, out = in_ranges(found.values.middle, found.values.middle, self.ranges, self.angles)
             out |= ~(found.margins.middle > SMALLEST_MARGIN).all(axis=1)
-        return _Rows(low, high, most, seen, found.force, found.q.ends, certain, out)
+        return _TimeIntervals(low, high, most, seen, found.force, found.q.ends, certain, out)
 
     def _shares(self, force: Array, speed: Array) -> Array:
         """Use (n, a) of the drives' curves, which grows with force and with speed; zero without a curve."""
@@ -188,8 +188,8 @@ class _Judge:
                 f"bounds and values of motion {self.task.name!r} contradict each other: its formula is not what it does"
             )
 
-    def note(self, rows: _Rows) -> None:
-        """Remember what was seen."""
+    def record(self, rows: _TimeIntervals) -> None:
+        """Keep the largest values at the middles of intervals so far, when they were, and the range of coordinates."""
         for name, values in rows.seen.items():
             best = np.where(np.isnan(values), -1.0, values).argmax(axis=0)
             largest = values[best, np.arange(values.shape[1])]
@@ -202,32 +202,32 @@ class _Judge:
             np.fmax(self.reached[1], np.fmax.reduce(half_way)),
         )
 
-    def undecided(self, rows: _Rows, tidy: bool) -> NDArray[np.bool_]:
-        """Intervals (n,) of which it is worth to know more; with ``tidy`` also such as only make bounds wide."""
+    def undecided(self, rows: _TimeIntervals, tighten: bool) -> NDArray[np.bool_]:
+        """Intervals (n,) of which it is worth to know more; with ``tighten`` also such as only make bounds wide."""
         open_ = ~rows.certain
         for name, values in rows.most.items():
             seen, allowed = self.seen[name], self.allowed[name]
-            near = _CLOSE * seen + 1e-9 * seen.max(initial=0.0) if tidy else np.full_like(seen, np.inf)
+            near = _CLOSE * seen + 1e-9 * seen.max(initial=0.0) if tighten else np.full_like(seen, np.inf)
             wanted = np.where(seen > allowed, near, np.minimum(near, np.maximum(allowed, seen)))
             # what a limit leaves is enough where it is not far
             wanted = np.where((allowed > seen) & (allowed < _CLOSE * seen), allowed, wanted)
             open_ |= ~(values <= wanted).all(axis=1)
-        if tidy:
+        if tighten:
             low, high = self.reached
             more = _SHARE * (high - low)
             open_ |= ((rows.coordinate[0] < low - more) | (rows.coordinate[1] > high + more)).any(axis=1)
             # what is not known of the mean square's root is at most the mean of this
-            open_ |= (rows.force.rest > _SHARE * self.continuous).any(axis=1)
+            open_ |= (rows.force.remainder > _SHARE * self.continuous).any(axis=1)
         return ~rows.out & open_
 
-    def result(self, parts: list[_Rows]) -> MotionBounds:
-        """What holds of all intervals."""
+    def result(self, parts: list[_TimeIntervals]) -> MotionBounds:
+        """Bounds over the whole motion from those of its intervals."""
         rows = _joined(parts)
-        self.note(rows)
+        self.record(rows)
         most = {name: values.max(axis=0) for name, values in rows.most.items()}
         force, span = rows.force, (rows.high - rows.low)[:, None]
         # of c + g s the mean square is c^2 + g^2/3; what is left moves its root by no more than itself (Minkowski)
-        square = (np.sqrt(force.middle**2 + force.slope**2 / 3) + force.rest) ** 2
+        square = (np.sqrt(force.middle**2 + force.slope**2 / 3) + force.remainder) ** 2
         most["continuous force"] = np.sqrt((square * span).sum(axis=0) / span.sum()) * (1 + 1e-9)
         most["stroke"] = rows.coordinate[1].max(axis=0) - rows.coordinate[0].min(axis=0)
         return MotionBounds(
@@ -247,11 +247,13 @@ def _use(curve: Array, speed: Array, force: Array) -> Array:
     return np.where(known, use, np.nan)
 
 
-def _joined(parts: list[_Rows]) -> _Rows:
+def _joined(parts: list[_TimeIntervals]) -> _TimeIntervals:
     def all_of(name: str) -> Any:
         return np.concatenate([getattr(part, name) for part in parts])
 
     most, seen = ({k: np.concatenate([getattr(p, of)[k] for p in parts]) for k in _INSTANT} for of in ("most", "seen"))
-    force = Lines(*(np.concatenate([getattr(p.force, of) for p in parts]) for of in ("middle", "slope", "rest")))
+    force = Lines(*(np.concatenate([getattr(p.force, of) for p in parts]) for of in ("middle", "slope", "remainder")))
     ends = tuple(np.concatenate([p.coordinate[k] for p in parts]) for k in range(2))
-    return _Rows(all_of("low"), all_of("high"), most, seen, force, (ends[0], ends[1]), all_of("certain"), all_of("out"))
+    return _TimeIntervals(
+        all_of("low"), all_of("high"), most, seen, force, (ends[0], ends[1]), all_of("certain"), all_of("out")
+    )

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
-from ..workspace.extent import outside
+from ..workspace.extent import outside_message
 from ..workspace.space import Judge, Space
 from ..workspace.travel import travel
 from .implicit import AnyEnclosure, enclosure_of
+from .verdict import Mask
 
 
 class CertifiedBox(NamedTuple):
@@ -34,13 +35,13 @@ class CertifiedBox(NamedTuple):
 class Boxes(NamedTuple):
     """Boxes from low to high (n, k).
 
-    ``regular`` (n,): legs are known to close and det J to keep its sign; ``coned`` (n,): all cones are known to hold.
+    ``regular`` (n,): legs are known to close and det J to keep its sign; ``within_cones`` (n,): all cones to hold.
     """
 
     low: Array
     high: Array
-    regular: NDArray[np.bool_]
-    coned: NDArray[np.bool_]
+    regular: Mask
+    within_cones: Mask
 
     @staticmethod
     def one(low: Array, high: Array) -> Boxes:
@@ -50,18 +51,18 @@ class Boxes(NamedTuple):
 
     @staticmethod
     def joined(parts: Sequence[Boxes]) -> Boxes:
-        """Those of several batches, one after the other; a copy of a single one."""
-        low, high, regular, coned = zip(*parts, strict=True)
-        return Boxes(np.concatenate(low), np.concatenate(high), np.concatenate(regular), np.concatenate(coned))
+        """The boxes of several batches, one batch after the other, copied."""
+        low, high, regular, within_cones = zip(*parts, strict=True)
+        return Boxes(np.concatenate(low), np.concatenate(high), np.concatenate(regular), np.concatenate(within_cones))
 
     @property
     def volumes(self) -> Array:
         """Volume of each box (n,)."""
         return np.asarray(np.prod(self.high - self.low, axis=1))
 
-    def only(self, which: slice | NDArray[np.bool_] | NDArray[np.int64]) -> Boxes:
+    def only(self, which: slice | Mask | NDArray[np.int64]) -> Boxes:
         """Some of the boxes, by index or mask."""
-        return Boxes(self.low[which], self.high[which], self.regular[which], self.coned[which])
+        return Boxes(self.low[which], self.high[which], self.regular[which], self.within_cones[which])
 
     def split(self, scale: Array) -> Boxes:
         """Every box in two halves across the coordinate in which it is largest, by a scale (k,) or one a box (n, k)."""
@@ -71,7 +72,7 @@ class Boxes(NamedTuple):
         left, right = self.high.copy(), self.low.copy()
         left[rows, widest] = right[rows, widest] = middle
         ends = np.concatenate([self.low, right]), np.concatenate([left, self.high])
-        return Boxes(*ends, np.tile(self.regular, 2), np.tile(self.coned, 2))
+        return Boxes(*ends, np.tile(self.regular, 2), np.tile(self.within_cones, 2))
 
 
 def certify_box(
@@ -109,7 +110,7 @@ def certified_box(
     judge = Judge(space)
     start = space.point(at)
     if not judge(start[None]).inside[0]:
-        raise InputError(outside(judge, start))
+        raise InputError(outside_message(judge, start))
     if half is None:
         found = travel(model, at, pivot)
         shape = np.nan_to_num(found.together.values[-1]) if len(found.group) else found.high.values - start

@@ -8,15 +8,13 @@ coordinates u = (x, y, roll, pitch, yaw):
     cone      z >= -v + (c^2 h.h - s^2)/(s d + c r),   z <= -v - (s d + c r)/(d^2 - c^2) where d < c
 
 for an axis with vertical part d > 0, c the cosine of the cone, s = h.axis, r = sqrt(s^2 + h.h (d^2 - c^2)). Over the
-box a function is f(m) + g.(u - m) and a rest: of lengths by the second derivatives in the middle and a bound of the
-third, of cones by the change of the slopes over the box in interval arithmetic.
+box a function is f(m) + g.(u - m) and a remainder: of lengths by the second derivatives in the middle and a bound of
+the third, of cones by the change of the slopes over the box in interval arithmetic.
 """
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -25,13 +23,14 @@ import numpy as np
 from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
+from ..fingerprint import fingerprint
 from ..workspace.space import Space
-from .intervals import Interval, enclosed
-from .legs import LEG, WIDENED, intervals_of, leg_at, leg_numbers, on_struts, struts
+from .intervals import Interval, evaluate_intervals
+from .legs import LEG, SOURCES, WIDENED, intervals_of, is_ups_hexapod, leg_at, leg_numbers, ups_legs
 
 NUMBERS = 13
 """Of a function: ends of its mean and f(m) for the volume's lower bound, the same three for the upper bound, slopes
-(5), and bounds of the rest and of its mean size."""
+(5), and bounds of the remainder and of its mean size."""
 _SLACK = 1e-13
 """What sums of some dozens of numbers may have lost."""
 _STEEP = 0.01
@@ -39,13 +38,13 @@ _STEEP = 0.01
 _ROUNDED = 1e-9
 """what they may then be off by rounding, in lengths: some 1e-15 times the inverse of that to the power 5/2."""
 _THIRD = 0.26 / 6
-"""Mean of the third-order rest over the third derivative's bound."""
+"""Mean of the third-order remainder over the third derivative's bound."""
 
 
-def telescopic(space: Space) -> bool:
+def has_columns(space: Space) -> bool:
     """Whether a robot has six freedoms and six legs of kind UPS with lengths, and cones narrower than a right angle."""
-    legs = struts(space)
-    if not on_struts(space) or any(leg.length is None for leg in legs):
+    legs = ups_legs(space)
+    if not is_ups_hexapod(space) or any(leg.length is None for leg in legs):
         return False
     cones = [cone for leg in legs for cone in (leg.base_cone, leg.platform_cone) if cone is not None]
     return all(cone.half_angle < 0.49 * np.pi for cone in cones)
@@ -73,9 +72,8 @@ class Columns:
 
 @cache
 def _kernel(with_cones: bool) -> Kernel:
-    here = Path(__file__).parent
-    code = b"".join((here / name).read_bytes() for name in ("columns.py", "legs.py", "intervals.py", "displaced.py"))
-    return Kernel(lambda: _expression(with_cones), hashlib.sha256(f"columns {with_cones}".encode() + code).digest())
+    code = fingerprint("analysis/certified/columns.py", *SOURCES)
+    return Kernel(lambda: _expression(with_cones), f"columns {with_cones} {code}".encode())
 
 
 def _expression(with_cones: bool) -> Expression:
@@ -93,8 +91,8 @@ def _expression(with_cones: bool) -> Expression:
         outputs = [ca.vertcat(*smooth), slopes, ca.vertcat(v, *cones[0].checks, *cones[1].checks)]
         graph = Graph.of(ca.Function("leg", [u, numbers, axes], ca.cse([ca.densify(part) for part in outputs])))
         fixed = [Interval(home[k], home[k]) for k in range(16)]
-        _, sloped, checked = enclosed(graph, [box, intervals_of(leg), fixed])
-        (centred,) = enclosed(graph.only([0]), [[Interval(c, c) for c in middle], intervals_of(leg), fixed])
+        _, sloped, checked = evaluate_intervals(graph, [box, intervals_of(leg), fixed])
+        (centred,) = evaluate_intervals(graph.only([0]), [[Interval(c, c) for c in middle], intervals_of(leg), fixed])
         bounds = [_sloped(centred[k], sloped[5 * k : 5 * k + 5], half) for k in range(6)]
         rows += _cone_rows(bounds[:3], checked[0], checked[1:6], leg[21], ends)
         rows += _cone_rows(bounds[3:], checked[0], checked[6:11], leg[22], ends)
@@ -132,7 +130,7 @@ def _length_rows(u: ca.SX, half: list[ca.SX], leg: ca.SX, home: ca.SX, ends: tup
         q1, q2, q3 = 2 * farthest * d1, 2 * d1**2 + 2 * farthest * d2, 6 * d1 * d2 + 2 * farthest * d3
         third = d3 + q3 / (2 * root) + 3 * q1 * q2 / (4 * root**3) + 3 * q1**3 / (8 * root**5)
         second = d2 + q2 / (2 * root) + q1**2 / (4 * root**3)
-        # a rest larger than the tip's own motion says less than a constant
+        # a remainder larger than the tip's own motion says less than a constant
         good = ca.logic_and(least > _STEEP * leg[10] ** 2, second < 4 * d1)
         model = _curved(value, slopes, curvature, second, third, slack, half)
         edge = -lowest + ca.sqrt(ca.fmax(most, 0)) + slack
@@ -175,14 +173,14 @@ def _cone_functions(h: ca.SX, v: ca.SX, across: ca.SX, axis: ca.SX, c: ca.SX) ->
 
 
 class _Model(NamedTuple):
-    """A function over the box: ends of its mean, f(m), slopes there (5), bounds of the rest and of its mean size."""
+    """A function over the box: ends of its mean, f(m), slopes there (5), bounds of the remainder and of its mean."""
 
     low: ca.SX
     high: ca.SX
     middle: ca.SX
     slopes: list[ca.SX]
-    rest: ca.SX
-    mean_rest: ca.SX
+    remainder: ca.SX
+    mean_remainder: ca.SX
 
 
 def _split(a: Interval) -> tuple[ca.SX, ca.SX]:
@@ -194,7 +192,7 @@ def _split(a: Interval) -> tuple[ca.SX, ca.SX]:
 def _curved(
     value: ca.SX, slopes: ca.SX, curvature: ca.SX, second: ca.SX, third: ca.SX, slack: ca.SX, half: list[ca.SX]
 ) -> _Model:
-    """f(m) + g.s + s.H s/2 and a rest below third/6, or f(m) + g.s and one below second/2, whichever says more.
+    """f(m) + g.s + s.H s/2 and a remainder below third/6, or f(m) + g.s and one below second/2, whichever says more.
 
     Of s uniform over the box E s_i s_j = 0, E s_i^2 = e_i^2/3 and E|s_i s_j| = e_i e_j/4; the mean of a product of
     three is at most a quarter of the largest (of |(x, y)|^3 0.26 of it), of a product of two a third.
@@ -215,7 +213,7 @@ def _curved(
 
 
 def _sloped(centre: Interval, slopes: list[Interval], half: list[ca.SX]) -> _Model:
-    """By slopes over the box: f(m) + g.s and a rest of at most sum rad_k |s_k|; E|s_k| is e_k/2."""
+    """By slopes over the box: f(m) + g.s and a remainder of at most sum rad_k |s_k|; E|s_k| is e_k/2."""
     at, off = _split(centre)
     parts = [_split(g) for g in slopes]
     rest = off + sum((radius * e for (_, radius), e in zip(parts, half, strict=True)), ca.SX(0))
@@ -230,8 +228,8 @@ def _row(good: ca.SX, model: _Model, least: ca.SX, most: ca.SX, ends: tuple[ca.S
         *[ca.if_else(good, part, flat[0]) for part in model[:3]],
         *[ca.if_else(good, part, flat[1]) for part in model[:3]],
         *[ca.if_else(good, g, 0) for g in model.slopes],
-        ca.if_else(good, model.rest, 0),
-        ca.if_else(good, model.mean_rest, 0),
+        ca.if_else(good, model.remainder, 0),
+        ca.if_else(good, model.mean_remainder, 0),
     ]
     return ca.vertcat(*numbers)
 
@@ -267,7 +265,7 @@ def _cone_rows(
 
 
 def _flat(model: _Model) -> list[ca.SX]:
-    return [model.low, model.high, model.middle, *model.slopes, model.rest, model.mean_rest]
+    return [model.low, model.high, model.middle, *model.slopes, model.remainder, model.mean_remainder]
 
 
 def _all(first: ca.SX, *others: ca.SX) -> ca.SX:

@@ -26,7 +26,7 @@ def displaced(mechanism: Mechanism, x: ca.SX, fixed: ca.SX) -> ca.SX:
     """The pose of coordinates from home, about a pivot; of fewer than six freedoms along and about its own axes."""
     home, pivot = frame_of(fixed[:16]), fixed[16:]
     if mechanism.platform.full:
-        axes = turned(x[3:]) @ home.axes
+        axes = roll_pitch_yaw(x[3:]) @ home.axes
         return pose_of(Frame(home.origin + home.axes @ pivot + x[:3] - axes @ pivot, axes))
     origin, axes = home.origin, home.axes
     for k, freedom in enumerate(mechanism.robot.freedoms):
@@ -68,6 +68,6 @@ def with_twists(pose: ca.SX, x: ca.SX) -> tuple[ca.SX, ca.SX]:
     return pose, ca.horzcat(*columns)
 
 
-def turned(angles: ca.SX) -> ca.SX:
+def roll_pitch_yaw(angles: ca.SX) -> ca.SX:
     """Rotation matrix of roll, pitch and yaw: Rz(yaw) Ry(pitch) Rx(roll)."""
     return axis_rotation(2, angles[2]) @ axis_rotation(1, angles[1]) @ axis_rotation(0, angles[0])

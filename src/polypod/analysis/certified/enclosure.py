@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -17,15 +15,22 @@ from ...legs.contract import SMALLEST_MARGIN
 from ...mechanism import Mechanism
 from ...model import Model
 from ...symbols.graph import Graph
+from ..fingerprint import fingerprint
 from ..workspace.quantities import Quantities, scaled_jacobian
 from ..workspace.space import Space
 from .displaced import about, displaced
-from .intervals import Interval, enclosed, mean_value, outward, within
-from .legs import Chart, on_struts
-from .matrices import middle_of, regular_sign
-from .rows import Rows
-from .verdict import Truth, Verdict, in_ranges
+from .hexapod_jacobian import HexapodJacobian
+from .intervals import Interval, evaluate_intervals, mean_value, outward, within
+from .legs import Chart, is_ups_hexapod
+from .matrices import midpoint_radius, regular_sign
+from .verdict import Mask, Verdict, in_ranges
 
+_SOURCES = (
+    "analysis/certified/enclosure.py",
+    "analysis/certified/displaced.py",
+    "analysis/certified/intervals.py",
+    "analysis/workspace/quantities.py",
+)
 _FEW = 3
 """Freedoms up to which the Jacobian's numbers are also bounded by their slopes."""
 
@@ -37,9 +42,9 @@ class Limits(NamedTuple):
     its middle and of their slopes over it.
     """
 
-    kept: Truth
-    broken: Truth
-    closed: Truth
+    kept: Mask
+    broken: Mask
+    closed: Mask
     matrix: tuple[Array, Array]
     slopes: tuple[Array, ...]
 
@@ -56,13 +61,13 @@ class Enclosure:
         if chart == "about" and not space.full:
             raise InputError("certified: boxes about a pose are for robots of six freedoms; use boxes of coordinates")
         self._kernel = _kernel(space.model, chart)
-        self._rows = Rows(space, chart) if on_struts(space) else None
+        self._jacobian = HexapodJacobian(space, chart) if is_ups_hexapod(space) else None
         self._numbers = mechanism.numbers.values[None]
         self._fixed = np.concatenate([space.home.ravel(), space.pivot])[None]
         self._ranges = mechanism.limit_ranges
         self._angles = np.array([limit.angle for _, limit in mechanism.limits], dtype=bool)
 
-    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Truth | None = None) -> Verdict:
+    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Mask | None = None) -> Verdict:
         """Boxes (n, m) from low to high; with ``about`` also their poses (n, 4, 4).
 
         ``regular`` (n,) says of which boxes it is known that the legs close and det J keeps its sign.
@@ -72,8 +77,8 @@ class Enclosure:
         wanted = self.space.sign
         sign = np.where(known, wanted, 0.0)
         asked = ~found.broken & ~known
-        if self._rows is not None:
-            sign[asked] = self._rows(low[asked], high[asked], None if poses is None else poses[asked]).sign
+        if self._jacobian is not None:
+            sign[asked] = self._jacobian(low[asked], high[asked], None if poses is None else poses[asked]).sign
         else:
             sign[asked] = self._sign(found, asked, 0.5 * (high - low)[asked])
         good = known | (found.closed & (sign == wanted))
@@ -95,20 +100,20 @@ class Enclosure:
         broken |= (closing[1][:, 0] < SMALLEST_MARGIN) | (real < 0)
         return Limits(kept, broken, closing[0][:, 0] > SMALLEST_MARGIN, matrix, tuple(sloped))
 
-    def _sign(self, found: Limits, asked: Truth, half: Array) -> Array:
+    def _sign(self, found: Limits, asked: Mask, half: Array) -> Array:
         """Sign of det J by the ends of its numbers, or by their slopes over the box."""
-        sign = regular_sign(*middle_of(*(self._square(end[asked]) for end in found.matrix)))
+        sign = regular_sign(*midpoint_radius(*(self._square(end[asked]) for end in found.matrix)))
         open_ = np.flatnonzero(sign == 0)
         if found.slopes and len(open_):
             centre, slopes = found.slopes[:2], found.slopes[2:]
             m = half.shape[1]
-            at = middle_of(*(self._square(end[asked][open_]) for end in centre))
+            at = midpoint_radius(*(self._square(end[asked][open_]) for end in centre))
             ways = [
                 np.moveaxis(self._square(end[asked][open_].reshape(len(open_), -1, m)), 3, 1) * size
                 for end in slopes
                 for size in [half[open_][:, :, None, None] * (1 + 1e-14)]
             ]
-            sign[open_] = regular_sign(*at, *middle_of(*ways))
+            sign[open_] = regular_sign(*at, *midpoint_radius(*ways))
         return sign
 
     def _square(self, entries: Array) -> Array:
@@ -118,7 +123,7 @@ class Enclosure:
 
 def _kernel(model: Model, chart: Chart) -> Kernel:
     kernels = model.kernels
-    recipe = kernels.recipe(f"enclosure {chart} {_digest()} {model.robot.freedoms!r}")
+    recipe = kernels.recipe(f"enclosure {chart} {fingerprint(*_SOURCES)} {model.robot.freedoms!r}")
     return kernels.shared(partial(_expression, kernels.mechanism, chart), recipe)
 
 
@@ -151,12 +156,12 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
     box = [Interval(low[k], high[k]) for k in range(m)]
     rest = [[Interval(symbols[k], symbols[k]) for k in range(symbols.numel())] for symbols in given[1:]]
     roots: list[ca.SX] = []
-    bounds, sloped, _, _, leaning = enclosed(graph, [box, *rest], roots)
+    bounds, sloped, _, _, leaning = evaluate_intervals(graph, [box, *rest], roots)
     real = ca.SX(1)
     for root in roots:
         real = ca.fmin(real, root)
     middle = [0.5 * (b.low + b.high) for b in box]
-    centred, upright = enclosed(graph.only([2, 3]), [[Interval(c, c) for c in middle], *rest])
+    centred, upright = evaluate_intervals(graph.only([2, 3]), [[Interval(c, c) for c in middle], *rest])
     ways = [outward(b.low - c, b.high - c) for b, c in zip(box, middle, strict=True)]
     for row, k in enumerate(ranged):
         bounds[k] = within(bounds[k], mean_value(centred[row], sloped[m * row : m * row + m], ways))
@@ -173,15 +178,3 @@ def _expression(mechanism: Mechanism, chart: Chart) -> Expression:
 
 def _ends(parts: list[Interval]) -> tuple[list[ca.SX], list[ca.SX]]:
     return [part.low for part in parts], [part.high for part in parts]
-
-
-def _digest() -> str:
-    """Fingerprint of the code here that makes graphs."""
-    here = Path(__file__).parent
-    files = [
-        here / "enclosure.py",
-        here / "displaced.py",
-        here / "intervals.py",
-        here.parent / "workspace" / "quantities.py",
-    ]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

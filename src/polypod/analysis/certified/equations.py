@@ -6,10 +6,8 @@ form, both zero at home. E are the constraints of the legs and the equations tha
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
@@ -23,9 +21,12 @@ from ...model import Model
 from ...platforms import ConstrainedState
 from ...platforms.contract import tip_map
 from ...symbols.graph import Graph
-from .affine import Affine, modelled
+from ..fingerprint import fingerprint
+from .affine import Affine, evaluate_affine
 from .displaced import about, displaced, followed, with_twists
 from .legs import Chart
+
+_SOURCES = tuple(f"analysis/certified/{name}.py" for name in ("equations", "displaced", "affine", "intervals"))
 
 
 class Followed(NamedTuple):
@@ -103,7 +104,7 @@ def symbols_of(mechanism: Mechanism, chart: Chart) -> Symbols:
     return Symbols(x, y, pose, fixed, mechanism.numbers.symbols, found, slopes)
 
 
-class Stated(NamedTuple):
+class LegEquations(NamedTuple):
     """What a leg states of its ``tip`` and of displacements ``z`` of its unknowns, none of legs in closed form.
 
     ``parts`` are the equations that close it, actuated coordinates, limited values, margins of its own conditions, and
@@ -121,7 +122,7 @@ class Stated(NamedTuple):
         return list(ca.substitute(what, [self.tip, self.z], [here, column]))
 
 
-def stated(leg: LegModel, start: ca.SX | None = None) -> Stated:
+def leg_equations(leg: LegModel, start: ca.SX | None = None) -> LegEquations:
     """A leg with its unknowns, if it has any, displaced by z from ``start``, home if not given."""
     placement, u = leg.placement, leg.unknowns
     parts = [
@@ -140,7 +141,7 @@ def stated(leg: LegModel, start: ca.SX | None = None) -> Stated:
     if u is not None:
         place = ca.substitute(u.moved, ca.vertcat(u.place, u.move), ca.vertcat(u.home if start is None else start, z))
         parts = ca.substitute(parts, [u.place, u.move], [place, ca.SX.zeros(z.numel())])
-    return Stated(leg.all_inputs, z, parts)
+    return LegEquations(leg.all_inputs, z, parts)
 
 
 def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: ca.SX) -> tuple[Followed, ca.SX]:
@@ -152,7 +153,7 @@ def _found(mechanism: Mechanism, legs: list[LegAtState], moves: ca.SX, twists: c
     slopes: list[list[ca.SX]] = [[] for _ in range(5)]
     at = 0
     for leg in legs:
-        own = stated(leg.model)
+        own = leg_equations(leg.model)
         count = own.z.numel()
         by_tip, by_z = ([ca.jacobian(part, of) for part in own.parts] for of in (own.tip, own.z))
         found = own.at(leg, moves[at : at + count], [*own.parts, *by_tip, *by_z])
@@ -204,14 +205,14 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
     line = [Affine.exact(s.y[i], tuple(swing[i, j] for j in range(m))) for i in range(k)]
     wide = [Affine.exact(s.y[i], tuple(swing[i, j] for j in range(m)), reach[i]) for i in range(k)]
     rest = [[Affine.exact(of[i], none) for i in range(of.numel())] for of in (s.pose, s.fixed, s.numbers)]
-    (equations,) = modelled(graph.only([0]), [[*own, *line], *rest])
-    (found,) = modelled(graph.only([1]), [[*own, *wide], *rest])
+    (equations,) = evaluate_affine(graph.only([0]), [[*own, *line], *rest])
+    (found,) = evaluate_affine(graph.only([1]), [[*own, *wide], *rest])
     models = [*equations, *found]
     slopes = ca.SX(ca.vertcat(*[ca.horzcat(*model.slopes) for model in models]))
     outputs = (
         port("middle", ca.vertcat(*[model.middle for model in models])),
         port("slopes", ca.densify(slopes), (len(models), m)),
-        port("rest", ca.vertcat(*[model.rest for model in models])),
+        port("rest", ca.vertcat(*[model.remainder for model in models])),
     )
     first = (("x", s.x), ("half", half), ("y", s.y), ("swing", ca.vec(swing.T)), ("reach", reach))
     return Expression(f"followed_bounds_{chart}", _ports(s, chart, first), outputs)
@@ -219,13 +220,5 @@ def _bounds(mechanism: Mechanism, chart: Chart) -> Expression:
 
 def _shared(model: Model, chart: Chart, name: str, build: Callable[[Mechanism, Chart], Expression]) -> Kernel:
     kernels = model.kernels
-    recipe = kernels.recipe(f"{name} of what follows {chart} {_digest()} {model.robot.freedoms!r}")
+    recipe = kernels.recipe(f"{name} of what follows {chart} {fingerprint(*_SOURCES)} {model.robot.freedoms!r}")
     return kernels.shared(partial(build, kernels.mechanism, chart), recipe)
-
-
-def _digest() -> str:
-    """Fingerprint of the code here that makes graphs."""
-    here = Path(__file__).parent
-    return hashlib.sha256(
-        b"".join((here / name).read_bytes() for name in ("equations.py", "displaced.py", "affine.py"))
-    ).hexdigest()

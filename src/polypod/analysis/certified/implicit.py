@@ -14,10 +14,10 @@ from ...arrays import Array
 from ...legs.contract import SMALLEST_MARGIN
 from ..workspace.space import Space
 from .enclosure import Enclosure
-from .krawczyk import Bounded, Krawczyk
+from .krawczyk import Krawczyk, SolutionBounds
 from .legs import Chart
 from .matrices import regular_sign
-from .verdict import Truth, Verdict, in_ranges
+from .verdict import Mask, Verdict, in_ranges
 
 _SLACK = 1e-12
 """What sums of some dozens of products may have lost, relative to their terms."""
@@ -45,7 +45,7 @@ class ImplicitEnclosure:
         home = self._solve.point(*nowhere, None if chart == "coordinates" else space.home[None])
         self._sign = float(self._signs(home)[0])
 
-    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Truth | None = None) -> Verdict:
+    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Mask | None = None) -> Verdict:
         """As :class:`.Enclosure`; what is known already spares nothing, since y has to be found anyway."""
         inside, outside, good = (np.zeros(len(low), dtype=bool) for _ in range(3))
         middle = 0.5 * (low + high)
@@ -65,7 +65,7 @@ class ImplicitEnclosure:
             outside |= self.space.repeated(least * (1 - 1e-15))
         return Verdict(inside, outside, good)
 
-    def _joined(self, x: Array, poses: Array | None) -> tuple[Array, Truth]:
+    def _joined(self, x: Array, poses: Array | None) -> tuple[Array, Mask]:
         """y (n, k) at coordinates (n, m), and whether it is joined with that of home, for certain.
 
         By being in a box of which that is known, or by the straight way from the nearest place of which it is; about
@@ -100,7 +100,7 @@ class ImplicitEnclosure:
         turn = (twice / (1 + np.trace(back, axis1=1, axis2=2))).T
         return np.concatenate([self.space.home[:3, 3] - poses[:, :3, 3], turn], axis=1)
 
-    def _way(self, start: Array, y: Array, x: Array, poses: Array | None, pieces: int) -> tuple[Array, Truth]:
+    def _way(self, start: Array, y: Array, x: Array, poses: Array | None, pieces: int) -> tuple[Array, Mask]:
         """The same by a number of pieces of the way from places ``start`` with their ``y``."""
         found, joined = np.zeros_like(y), np.zeros(len(x), dtype=bool)
         before = self._solve.point(start, y, poses)
@@ -118,7 +118,7 @@ class ImplicitEnclosure:
         found[left], joined[left] = before.y, True
         return found, joined
 
-    def _judged(self, found: Bounded) -> tuple[Truth, Truth, Truth]:
+    def _judged(self, found: SolutionBounds) -> tuple[Mask, Mask, Mask]:
         """Inside, outside and regular of boxes in which y is known."""
         kept, broken = in_ranges(*found.values.ends, self._ranges, self._angles)
         least, most = found.margins.ends
@@ -128,11 +128,11 @@ class ImplicitEnclosure:
         wrong = (most < SMALLEST_MARGIN).any(axis=1) | (closed & (sign == -self._sign))
         return kept & good, broken | wrong, good
 
-    def _signs(self, found: Bounded) -> Array:
+    def _signs(self, found: SolutionBounds) -> Array:
         """Sign of det of the slopes of E and q by [x, y], which is singular where the robot is; 0 where not known."""
         slopes = np.moveaxis(found.matrix.slopes, 3, 1)
         vague = np.broadcast_to(_SLACK * np.abs(slopes), slopes.shape)
-        return regular_sign(found.matrix.middle, found.matrix.rest, slopes, vague)
+        return regular_sign(found.matrix.middle, found.matrix.remainder, slopes, vague)
 
 
 class _Places:
@@ -154,14 +154,14 @@ class _Places:
         own = np.asarray(self._tree.query(x * self._scale)[1], dtype=np.int64)
         return self._x[own], own
 
-    def hold(self, own: NDArray[np.int64], found: Bounded, x: Array) -> Truth:
+    def hold(self, own: NDArray[np.int64], found: SolutionBounds, x: Array) -> Mask:
         """Whether solutions at coordinates are those of known boxes that hold them."""
         line = self.y[own] + (self._slopes[own] @ (x - self._x[own])[..., None])[..., 0]
         with np.errstate(invalid="ignore"):
             inside = (np.abs(found.y - line) + found.near) * (1 + _SLACK) + 1e-14 <= self._reach[own]
         return np.asarray(found.proven & inside.all(axis=1))
 
-    def add(self, x: Array, half: Array, found: Bounded) -> None:
+    def add(self, x: Array, half: Array, found: SolutionBounds) -> None:
         """Take more of them; the nearest is looked for among all when they have become a quarter more."""
         held = found.proven[:, None]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -183,7 +183,7 @@ class EitherEnclosure:
     def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
         self._ways = Enclosure(space, chart), ImplicitEnclosure(space, chart)
 
-    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Truth | None = None) -> Verdict:
+    def __call__(self, low: Array, high: Array, poses: Array | None = None, regular: Mask | None = None) -> Verdict:
         """As :class:`.Enclosure`."""
         first = self._ways[0](low, high, poses, regular)
         left = np.flatnonzero(~first.inside & ~first.outside)

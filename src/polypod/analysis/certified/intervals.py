@@ -15,11 +15,12 @@ import casadi as ca
 
 from ...symbols.graph import Graph
 
-_UNIT = 2.0**-51
+UNIT = 2.0**-51
 """Twice the distance from 1 to the next double: more than the rounding of an operation, or of a quotient written as a
 product with a reciprocal, relative to its result."""
-_LIBRARY = 8 * _UNIT
-_TINY = 1e-300
+LIBRARY = 8 * UNIT
+"""The same of functions of the C library."""
+TINY = 1e-300
 """What a result near zero may have lost."""
 _AHEAD = 1e-12
 """How much nearer [rad] than they are the extremes of sine and cosine are taken to be."""
@@ -37,7 +38,7 @@ class Interval(NamedTuple):
         return bool(ca.is_equal(self.low, self.high, 0))
 
 
-def enclosed(
+def evaluate_intervals(
     graph: Graph, inputs: list[list[Interval]], under_roots: list[ca.SX] | None = None
 ) -> list[list[Interval]]:
     """Intervals that hold the graph's outputs for all inputs within intervals.
@@ -55,9 +56,9 @@ def enclosed(
     return graph.evaluated(inputs, lambda x: Interval(ca.SX(x), ca.SX(x)), rules, "interval arithmetic")
 
 
-def outward(low: ca.SX, high: ca.SX, unit: float = _UNIT) -> Interval:
+def outward(low: ca.SX, high: ca.SX, unit: float = UNIT) -> Interval:
     """Ends moved outward by a part of their size."""
-    return Interval(low - ca.fabs(low) * unit - _TINY, high + ca.fabs(high) * unit + _TINY)
+    return Interval(low - ca.fabs(low) * unit - TINY, high + ca.fabs(high) * unit + TINY)
 
 
 def mean_value(centre: Interval, slopes: list[Interval], ways: list[Interval]) -> Interval:
@@ -106,7 +107,7 @@ def _inverse(a: Interval) -> Interval:
 
 
 def _root(a: Interval) -> Interval:
-    """Of what is not negative; a part that is negative is left out."""
+    """The square root; a negative part of the argument is left out."""
     result = outward(ca.sqrt(ca.fmax(a.low, 0)), ca.sqrt(ca.fmax(a.high, 0)))
     return Interval(ca.fmax(result.low, 0), result.high)
 
@@ -115,8 +116,8 @@ def _sine(a: Interval) -> Interval:
     """Extremes inside the interval, or its ends."""
     ends = ca.sin(a.low), ca.sin(a.high)
     if a.point:
-        return outward(*ends, _LIBRARY)
-    result = outward(ca.fmin(*ends), ca.fmax(*ends), _LIBRARY)
+        return outward(*ends, LIBRARY)
+    result = outward(ca.fmin(*ends), ca.fmax(*ends), LIBRARY)
 
     def holds(extreme: float) -> ca.SX:
         first = ca.ceil((a.low - extreme) / (2 * pi) - _AHEAD)
@@ -143,7 +144,7 @@ def _angle(y: Interval, x: Interval) -> Interval:
     corners = [ca.atan2(b, a) for b in (y.low, y.high) for a in (x.low, x.high)]
     low = ca.fmin(ca.fmin(corners[0], corners[1]), ca.fmin(corners[2], corners[3]))
     high = ca.fmax(ca.fmax(corners[0], corners[1]), ca.fmax(corners[2], corners[3]))
-    result = outward(low, high, _LIBRARY)
+    result = outward(low, high, LIBRARY)
     cut = ca.logic_and(x.low <= 0, ca.logic_and(y.low <= 0, y.high >= 0))
     return Interval(ca.if_else(cut, -pi - 1e-15, result.low), ca.if_else(cut, pi + 1e-15, result.high))
 
@@ -151,7 +152,7 @@ def _angle(y: Interval, x: Interval) -> Interval:
 def _monotone(function: Callable[[ca.SX], ca.SX], falling: bool = False) -> Callable[[Interval], Interval]:
     def rule(a: Interval) -> Interval:
         ends = (function(a.high), function(a.low)) if falling else (function(a.low), function(a.high))
-        return outward(*ends, _LIBRARY)
+        return outward(*ends, LIBRARY)
 
     return rule
 

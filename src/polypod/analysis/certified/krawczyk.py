@@ -21,7 +21,7 @@ from ..workspace.space import Space
 from .displaced import TURN
 from .equations import bounds_kernel, slopes_kernel, turning_rows, unknown_count
 from .legs import Chart
-from .verdict import Truth
+from .verdict import Mask
 
 _SLACK = 1e-12
 """What sums of some dozens of products may have lost, relative to their terms."""
@@ -36,28 +36,28 @@ _GROWN = 1.5
 
 @dataclass(frozen=True)
 class Models:
-    """Numbers (n, ...) of boxes x + h t, |t_j| <= 1: ``middle`` + sum ``slopes`` t, within ``rest``; slopes last."""
+    """Numbers (n, ...) of boxes x + h t, |t_j| <= 1: ``middle`` + sum ``slopes`` t, within ``remainder``."""
 
     middle: Array
     slopes: Array
-    rest: Array
+    remainder: Array
 
     @property
     def ends(self) -> tuple[Array, Array]:
         """Lower and upper ends over the box."""
-        size = (np.abs(self.slopes).sum(axis=-1) + self.rest) * (1 + _SLACK) + _SLACK * np.abs(self.middle)
+        size = (np.abs(self.slopes).sum(axis=-1) + self.remainder) * (1 + _SLACK) + _SLACK * np.abs(self.middle)
         return self.middle - size, self.middle + size
 
     def __getitem__(self, key: Any) -> Models:
-        return Models(self.middle[key], self.slopes[key], self.rest[key])
+        return Models(self.middle[key], self.slopes[key], self.remainder[key])
 
     def put(self, which: NDArray[np.int64], by: Models) -> None:
         """Replace the bounds of some of the boxes."""
-        self.middle[which], self.slopes[which], self.rest[which] = by.middle, by.slopes, by.rest
+        self.middle[which], self.slopes[which], self.remainder[which] = by.middle, by.slopes, by.remainder
 
 
 @dataclass(frozen=True)
-class Bounded:
+class SolutionBounds:
     """Of n boxes. ``proven`` (n,): exactly one y to every x within ``reach`` (n, k) of y0 + S (x - xm), and within
     ``near`` of it; ``y`` is y0 (n, k), ``swing`` S h (n, k, m).
 
@@ -65,7 +65,7 @@ class Bounded:
     actuated coordinates by [x, y].
     """
 
-    proven: Truth
+    proven: Mask
     y: Array
     swing: Array
     reach: Array
@@ -74,12 +74,12 @@ class Bounded:
     margins: Models
     matrix: Models
 
-    def only(self, which: Truth | NDArray[np.int64]) -> Bounded:
+    def only(self, which: Mask | NDArray[np.int64]) -> SolutionBounds:
         """The bounds of some of the boxes, by index or mask."""
         arrays = self.proven[which], self.y[which], self.swing[which], self.reach[which], self.near[which]
-        return Bounded(*arrays, self.values[which], self.margins[which], self.matrix[which])
+        return SolutionBounds(*arrays, self.values[which], self.margins[which], self.matrix[which])
 
-    def put(self, which: NDArray[np.int64], by: Bounded) -> None:
+    def put(self, which: NDArray[np.int64], by: SolutionBounds) -> None:
         """Replace the bounds of some of the boxes."""
         self.proven[which], self.y[which], self.swing[which] = by.proven, by.y, by.swing
         self.reach[which], self.near[which] = by.reach, by.near
@@ -87,7 +87,7 @@ class Bounded:
         self.margins.put(which, by.margins)
         self.matrix.put(which, by.matrix)
 
-    def holds(self, other: Bounded, t: float) -> Truth:
+    def holds(self, other: SolutionBounds, t: float) -> Mask:
         """Whether the solutions of others, in the corners t = +-1 (all alike) of the boxes, are the ones here."""
         with np.errstate(invalid="ignore"):
             off = other.y - self.y - t * self.swing.sum(axis=2)
@@ -117,11 +117,11 @@ class Krawczyk:
             now = np.where(good[:, None], now - (inverse @ np.nan_to_num(value)[..., None])[..., 0], np.nan)
         return now
 
-    def point(self, x: Array, y: Array, poses: Array | None) -> Bounded:
+    def point(self, x: Array, y: Array, poses: Array | None) -> SolutionBounds:
         """Bounds at single points: boxes of no size."""
         return self._tried(x, np.zeros_like(x), y, np.zeros((*y.shape, self._m)), np.full_like(y, _POINT), poses)
 
-    def boxes(self, x: Array, half: Array, y: Array, poses: Array | None) -> Bounded:
+    def boxes(self, x: Array, half: Array, y: Array, poses: Array | None) -> SolutionBounds:
         """Over boxes x + h t (n, m), with a reach for which the proof succeeds if one was found.
 
         Half-widths that are negative make t run the other way.
@@ -141,7 +141,9 @@ class Krawczyk:
     def _given(self, first: tuple[Array, ...], poses: Array | None) -> list[Array]:
         return [*(np.ascontiguousarray(part) for part in (*first, *(() if poses is None else (poses,)))), *self._rest]
 
-    def _tried(self, x: Array, half: Array, y: Array, swing: Array, reach: Array, poses: Array | None) -> Bounded:
+    def _tried(
+        self, x: Array, half: Array, y: Array, swing: Array, reach: Array, poses: Array | None
+    ) -> SolutionBounds:
         """Models over boxes, and whether the operator takes ``reach`` into itself."""
         k, m, n = self.k, self._m, len(x)
         given = x, half, y, swing.reshape(n, k * m), reach
@@ -150,25 +152,27 @@ class Krawczyk:
         places = slice(0, k), slice(k, k + self._limits), slice(k + self._limits, last), slice(last, None)
         value, values, margins, entries = (found[:, part] for part in places)
         shape = n, self._rows, m + k
-        matrix = Models(entries.middle.reshape(shape), entries.slopes.reshape(*shape, m), entries.rest.reshape(shape))
+        matrix = Models(
+            entries.middle.reshape(shape), entries.slopes.reshape(*shape, m), entries.remainder.reshape(shape)
+        )
         by_y = matrix[:, :k, m:]
         with np.errstate(all="ignore"):
             inverse, good = _inverted(by_y.middle)
-            good &= np.isfinite(value.rest).all(axis=1) & np.isfinite(by_y.rest).all(axis=(1, 2))
+            good &= np.isfinite(value.remainder).all(axis=1) & np.isfinite(by_y.remainder).all(axis=(1, 2))
             size = np.abs(inverse)
-            rest = np.abs(np.eye(k) - inverse @ by_y.middle) + size @ (by_y.rest + _SLACK * np.abs(by_y.middle))
+            rest = np.abs(np.eye(k) - inverse @ by_y.middle) + size @ (by_y.remainder + _SLACK * np.abs(by_y.middle))
             rest += np.abs(np.einsum("nij,njkm->nikm", inverse, by_y.slopes)).sum(axis=3)
             near = np.abs(inverse @ value.slopes).sum(axis=2)
             near += np.abs((inverse @ value.middle[..., None])[..., 0])
-            vague = value.rest + _SLACK * (np.abs(value.middle) + np.abs(value.slopes).sum(axis=2))
+            vague = value.remainder + _SLACK * (np.abs(value.middle) + np.abs(value.slopes).sum(axis=2))
             near += (size @ vague[..., None])[..., 0]
             near += (rest @ reach[..., None])[..., 0]
             near = np.where(good[:, None], near * (1 + _SLACK) + 1e-300, np.nan)
             whole = np.abs(swing).sum(axis=2) + reach
             proven = good & (near < reach).all(axis=1) & self._in_chart(np.abs(x) + np.abs(half), np.abs(y) + whole)
-        return Bounded(proven, y.copy(), swing, reach, near, values, margins, matrix)
+        return SolutionBounds(proven, y.copy(), swing, reach, near, values, margins, matrix)
 
-    def _in_chart(self, x: Array, y: Array) -> Truth:
+    def _in_chart(self, x: Array, y: Array) -> Mask:
         """Whether rotation vectors from home of these sizes are within what their series hold for."""
         if self._turns is None:
             return np.ones(len(x), dtype=bool)
@@ -176,10 +180,10 @@ class Krawczyk:
         return np.asarray(np.linalg.norm(most @ self._turns.T, axis=1) < TURN)
 
 
-def _inverted(matrix: Array) -> tuple[Array, Truth]:
+def _inverted(matrix: Array) -> tuple[Array, Mask]:
     """Inverses (n, k, k), and where there are such; zeros elsewhere."""
     k = matrix.shape[1]
-    good: Truth = np.asarray(np.isfinite(matrix).all(axis=(1, 2)))
+    good: Mask = np.asarray(np.isfinite(matrix).all(axis=(1, 2)))
     safe = np.where(good[:, None, None], matrix, np.eye(k))
     with np.errstate(all="ignore"):
         good &= np.abs(np.linalg.det(safe)) > 1e-12 * np.prod(np.linalg.norm(safe, axis=2), axis=1)

@@ -17,90 +17,92 @@ _SUM = 1e-14
 
 @dataclass(frozen=True)
 class Lines:
-    """Models (n, ...) of arrays: ``middle`` c, ``slope`` g, ``rest`` r."""
+    """Models (n, ...) of arrays: ``middle`` c, ``slope`` g, ``remainder`` r."""
 
     middle: Array
     slope: Array
-    rest: Array
+    remainder: Array
 
     @staticmethod
     def stacked(parts: list[Affine]) -> Lines:
         """Models (n, k) of k numbers."""
-        count = max((np.size(part.rest) for part in parts), default=1)
+        count = max((np.size(part.remainder) for part in parts), default=1)
         shape = count, len(parts)
         found = np.empty(shape), np.empty(shape), np.empty(shape)
         for k, part in enumerate(parts):
-            found[0][:, k], found[1][:, k], found[2][:, k] = part.middle, part.slopes[0], part.rest
+            found[0][:, k], found[1][:, k], found[2][:, k] = part.middle, part.slopes[0], part.remainder
         return Lines(*found)
 
     @property
     def most(self) -> Array:
-        """Bounds of sizes."""
-        return (np.abs(self.middle) + np.abs(self.slope) + self.rest) * (1 + _SUM)
+        """Upper bounds of the absolute values."""
+        return (np.abs(self.middle) + np.abs(self.slope) + self.remainder) * (1 + _SUM)
 
     @property
     def ends(self) -> tuple[Array, Array]:
-        """Lower and upper ends."""
-        off = (np.abs(self.slope) + self.rest) * (1 + _SUM) + _SUM * np.abs(self.middle)
+        """Lower and upper ends of the values over each interval."""
+        off = (np.abs(self.slope) + self.remainder) * (1 + _SUM) + _SUM * np.abs(self.middle)
         return self.middle - off, self.middle + off
 
     def __getitem__(self, key: Any) -> Lines:
-        return Lines(self.middle[key], self.slope[key], self.rest[key])
+        return Lines(self.middle[key], self.slope[key], self.remainder[key])
 
     def reshape(self, *shape: int) -> Lines:
         """The same numbers of each interval in another shape."""
         whole = (len(self.middle), *shape)
-        return Lines(self.middle.reshape(whole), self.slope.reshape(whole), self.rest.reshape(whole))
+        return Lines(self.middle.reshape(whole), self.slope.reshape(whole), self.remainder.reshape(whole))
 
     def repeated(self, n: int) -> Lines:
-        """The same for n intervals, where it is that of one or of all."""
-        return Lines(*(np.broadcast_to(part, (n, *part.shape[1:])) for part in (self.middle, self.slope, self.rest)))
+        """Broadcast to n intervals."""
+        parts = self.middle, self.slope, self.remainder
+        return Lines(*(np.broadcast_to(part, (n, *part.shape[1:])) for part in parts))
 
     def transposed(self) -> Lines:
         """Matrices with rows and columns exchanged."""
-        return Lines(*(part.swapaxes(-1, -2) for part in (self.middle, self.slope, self.rest)))
+        return Lines(*(part.swapaxes(-1, -2) for part in (self.middle, self.slope, self.remainder)))
 
     @property
     def affine(self) -> list[Affine]:
         """The numbers (k) of (n, k) one by one."""
-        return [Affine.exact(c, (g,), r) for c, g, r in zip(self.middle.T, self.slope.T, self.rest.T, strict=True)]
+        return [Affine.exact(c, (g,), r) for c, g, r in zip(self.middle.T, self.slope.T, self.remainder.T, strict=True)]
 
     def __neg__(self) -> Lines:
-        return Lines(-self.middle, -self.slope, self.rest)
+        return Lines(-self.middle, -self.slope, self.remainder)
 
     def __add__(self, other: Lines) -> Lines:
         middle, slope = self.middle + other.middle, self.slope + other.slope
-        return Lines(middle, slope, (self.rest + other.rest) * (1 + _SUM) + _SUM * (np.abs(middle) + np.abs(slope)))
+        size = np.abs(middle) + np.abs(slope)
+        return Lines(middle, slope, (self.remainder + other.remainder) * (1 + _SUM) + _SUM * size)
 
     def __mul__(self, other: Lines) -> Lines:
         middle = self.middle * other.middle
         slope = self.middle * other.slope + self.slope * other.middle
-        off = (np.abs(self.slope) + self.rest) * (np.abs(other.slope) + other.rest)
-        rest = np.abs(self.middle) * other.rest + np.abs(other.middle) * self.rest + off
+        off = (np.abs(self.slope) + self.remainder) * (np.abs(other.slope) + other.remainder)
+        rest = np.abs(self.middle) * other.remainder + np.abs(other.middle) * self.remainder + off
         size = np.abs(middle) + np.abs(self.middle * other.slope) + np.abs(self.slope * other.middle)
         return Lines(middle, slope, rest * (1 + _SUM) + _SUM * size)
 
     def __matmul__(self, other: Lines) -> Lines:
         """Products of matrices (n, i, j) and (n, j, k)."""
-        a, b = (Lines(*(np.abs(part) for part in (x.middle, x.slope, x.rest))) for x in (self, other))
+        a, b = (Lines(*(np.abs(part) for part in (x.middle, x.slope, x.remainder))) for x in (self, other))
         middle = self.middle @ other.middle
         slope = self.middle @ other.slope + self.slope @ other.middle
-        rest = a.middle @ b.rest + a.rest @ b.middle + (a.slope + a.rest) @ (b.slope + b.rest)
+        rest = a.middle @ b.remainder + a.remainder @ b.middle + (a.slope + a.remainder) @ (b.slope + b.remainder)
         size = a.middle @ (b.middle + b.slope) + a.slope @ b.middle
         return Lines(middle, slope, rest * (1 + _SUM) + _SUM * size)
 
     def times(self, vector: Lines) -> Lines:
         """Products of matrices (n, i, j) and vectors (n, j)."""
-        product = self @ Lines(vector.middle[..., None], vector.slope[..., None], vector.rest[..., None])
+        product = self @ Lines(vector.middle[..., None], vector.slope[..., None], vector.remainder[..., None])
         return product[..., 0]
 
 
-def point(values: Array) -> Lines:
-    """Numbers without a spread."""
+def constant(values: Array) -> Lines:
+    """Numbers that do not depend on s and are exact."""
     return Lines(values, np.zeros_like(values), np.zeros_like(values))
 
 
-def solved(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
+def solve(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
     """x of A x = b, A (n, k, k) and b (n, k) or (n, k, r), and the sign (n,) of det A everywhere, 0 if not known.
 
     With C near the middle of A^-1, E = C A - 1 and x0 = C b,
@@ -111,35 +113,37 @@ def solved(matrix: Lines, right: Lines) -> tuple[Lines, Array]:
     order.
     """
     if right.middle.ndim == 2:
-        x, sign = solved(matrix, right[..., None])
+        x, sign = solve(matrix, right[..., None])
         return x[..., 0], sign
     k = matrix.middle.shape[-1]
-    good = np.asarray(np.isfinite(matrix.middle + matrix.rest).all(axis=(1, 2)))
+    good = np.asarray(np.isfinite(matrix.middle + matrix.remainder).all(axis=(1, 2)))
     safe = np.where(good[:, None, None], matrix.middle, np.eye(k))
     # rows of one size: coordinates have different units
     scale = 1 / np.maximum(np.abs(safe).max(axis=2, keepdims=True), 1e-300)
     good &= np.linalg.cond(safe * scale) < 1e12
     safe = np.where(good[:, None, None], safe, np.eye(k))
     inverse = np.linalg.inv(safe)
-    first = point(inverse) @ right
-    off = point(inverse) @ matrix + point(np.broadcast_to(-np.eye(k), safe.shape))
+    first = constant(inverse) @ right
+    off = constant(inverse) @ matrix + constant(np.broadcast_to(-np.eye(k), safe.shape))
     change = off @ first
     left = (off.most @ change.most) * (1 + _SUM) + 1e-15 * first.most + 1e-300
     most, sure = majorant(off.most, left)
     sure &= good
     x = first + -change
     sign = np.where(sure, np.sign(np.linalg.det(safe)), 0.0)
-    return Lines(x.middle, x.slope, x.rest + np.where(sure[:, None, None], most, np.inf)), sign
+    return Lines(x.middle, x.slope, x.remainder + np.where(sure[:, None, None], most, np.inf)), sign
 
 
 def majorant(size: Array, base: Array) -> tuple[Array, NDArray[np.bool_]]:
     """u (n, k, r) > 0 with G u + b < u for G (n, k, k) and b (n, k, r), not negative, and where (n,) there is one.
 
     Where there is, G has a spectral radius below 1, and whatever is at most G times itself and b more is below u.
+    (1 - G) u = b (1 + 1e-9) has solutions for larger G too: these have negative components and prove nothing.
     """
     eye = np.eye(size.shape[1])
     sure = np.asarray(np.isfinite(size).all(axis=(1, 2)) & np.isfinite(base).all(axis=(1, 2)))
     left = np.where(sure[:, None, None], eye - size, eye)
     left = np.where((np.abs(np.linalg.det(left)) > 1e-9)[:, None, None], left, eye)
     most = np.linalg.solve(left, base) * (1 + 1e-9)
-    return np.asarray(most), np.asarray(sure & ((size @ most + base) * (1 + _SUM) < most).all(axis=(1, 2)))
+    sure &= (most > 0).all(axis=(1, 2)) & ((size @ most + base) * (1 + _SUM) < most).all(axis=(1, 2))
+    return np.asarray(most), sure

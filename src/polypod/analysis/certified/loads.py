@@ -18,8 +18,8 @@ from ...mechanism import Mechanism
 from ...platforms import Inputs, PlatformState
 from ...symbols.graph import Graph
 from ...symbols.vectors import norm
-from .affine import Affine, modelled
-from .lines import Lines, majorant, solved
+from .affine import Affine, evaluate_affine
+from .lines import Lines, majorant, solve
 
 _ROUNDS = 8
 """Rounds in which loads are looked for; what they are off after that counts in their bounds."""
@@ -73,23 +73,23 @@ class LoadedJoints:
         lines, need, by_loads, first, by_mu, own = (
             one.repeated(n) for one in (lines, need, by_loads, first, by_mu, own)
         )
-        mu = solved(lines, need)[0]
+        mu = solve(lines, need)[0]
         first = (first + by_mu @ mu)[..., 0]
         if self._explicit:
             return self._sizes_of(first)
-        slopes = by_mu @ solved(lines, by_loads)[0] + own
+        slopes = by_mu @ solve(lines, by_loads)[0] + own
         k = self.count
         a, b, none = np.zeros((n, k)), np.zeros((n, k)), np.zeros((n, k))
         for _ in range(_ROUNDS):
             after = Lines.stacked(self._sizes_of(first + slopes.times(Lines(a, b, none)))).repeated(n)
-            off = (np.abs(after.middle - a) + np.abs(after.slope - b) + after.rest) * (1 + 1e-12) + 1e-300
+            off = (np.abs(after.middle - a) + np.abs(after.slope - b) + after.remainder) * (1 + 1e-12) + 1e-300
             before, a, b = (a, b), after.middle, after.slope
         reach, sure = majorant(self._by_loads(slopes.most), off[..., None])
         reach = np.where(sure[:, None], reach[..., 0], np.inf)
         return Lines(*before, reach).affine
 
     def _sizes_of(self, reactions: Lines) -> list[Affine]:
-        return modelled(self._sizes, [reactions.affine])[0]
+        return evaluate_affine(self._sizes, [reactions.affine])[0]
 
     def _by_loads(self, slopes: Array) -> Array:
         """Bounds (n, k, k) of the slopes of loads by loads, from those (n, parts, k) of reactions."""

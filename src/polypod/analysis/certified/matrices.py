@@ -45,7 +45,7 @@ def regular_sign(middle: Array, radius: Array, slopes: Array | None = None, vagu
     return sign
 
 
-def middle_of(low: Array, high: Array) -> tuple[Array, Array]:
+def midpoint_radius(low: Array, high: Array) -> tuple[Array, Array]:
     """Middles and radii of intervals, rounding included."""
     with np.errstate(invalid="ignore"):
         middle = 0.5 * (low + high)

@@ -65,7 +65,7 @@ def certify_motion(
     """
     task = make_task(model, motion, rate)
     poses, time = task.motion.pose, np.asarray(task.time)
-    bounds = _Bounds.of(task, speed, turning)
+    bounds = _SpeedBounds.of(task, speed, turning)
     half = 0.5 * np.maximum(np.diff(time, prepend=time[:1]), np.diff(time, append=time[-1:]))
     if (bounds.turning * half >= np.pi).any():
         raise InputError("rate: the platform turns by more than half a turn between samples; sample more often")
@@ -101,7 +101,7 @@ def certify_motion(
     return CertifiedMotion(time, certain, outside, bounds.speed, bounds.turning, bounds.proven)
 
 
-class _Bounds(NamedTuple):
+class _SpeedBounds(NamedTuple):
     """Of a motion's speeds at every instant: components of v (3,), |v|, |omega|, its robot's own coordinates (m,)."""
 
     velocity: Array
@@ -111,19 +111,19 @@ class _Bounds(NamedTuple):
     proven: bool
 
     @staticmethod
-    def of(task: Task, speed: float | None, turning: float | None) -> _Bounds:
+    def of(task: Task, speed: float | None, turning: float | None) -> _SpeedBounds:
         """Those given, those of the motion's formula, or a tenth more than the largest at the samples."""
         twist = task.motion.twist
         v, w = (float(np.linalg.norm(twist[:, part], axis=1).max(initial=0.0)) for part in (slice(3), slice(3, 6)))
         peak = None if task.trajectory is None else task.trajectory.peak
         if speed is None and turning is None and peak is not None:
             if peak.own is not None:
-                return _Bounds(np.full(3, 1.1 * v), 1.1 * v, 1.1 * w, peak.own, True)
-            return _Bounds(peak.velocity, float(np.linalg.norm(peak.velocity)), peak.turning, None, True)
+                return _SpeedBounds(np.full(3, 1.1 * v), 1.1 * v, 1.1 * w, peak.own, True)
+            return _SpeedBounds(peak.velocity, float(np.linalg.norm(peak.velocity)), peak.turning, None, True)
         fast, quick = 1.1 * v if speed is None else speed, 1.1 * w if turning is None else turning
         if fast < v or quick < w:
             raise InputError(
                 f"speed: the motion itself has {v:.4g} m/s and {w:.4g} rad/s at its samples, more "
                 f"than the bounds {fast:.4g} m/s and {quick:.4g} rad/s"
             )
-        return _Bounds(np.full(3, fast), fast, quick, None, speed is not None and turning is not None)
+        return _SpeedBounds(np.full(3, fast), fast, quick, None, speed is not None and turning is not None)

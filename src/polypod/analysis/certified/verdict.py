@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array
 
-Truth = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
 
 
 class Verdict(NamedTuple):
@@ -18,12 +18,12 @@ class Verdict(NamedTuple):
     ``regular`` (n,): the legs close and det J has the sign that it has at home in every pose, so in every part too.
     """
 
-    inside: Truth
-    outside: Truth
-    regular: Truth
+    inside: Mask
+    outside: Mask
+    regular: Mask
 
 
-def in_ranges(low: Array, high: Array, ranges: Array, angles: Truth) -> tuple[Truth, Truth]:
+def in_ranges(low: Array, high: Array, ranges: Array, angles: Mask) -> tuple[Mask, Mask]:
     """Whether all values between ends (n, k) are in ``ranges`` (k, 2), and whether one is out of them, both (n,).
 
     The cosines of ``angles`` (k,) have no upper end. Ends of ranges that are computed may be off by rounding.

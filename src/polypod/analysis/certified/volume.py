@@ -19,11 +19,11 @@ from ..workspace.extent import extent
 from ..workspace.space import Judge, Space
 from .averages import averages
 from .boxes import Boxes
-from .columns import Columns, telescopic
+from .columns import Columns, has_columns
 from .enclosure import Enclosure
+from .hexapod_jacobian import HexapodJacobian
 from .implicit import ImplicitEnclosure, enclosure_of
 from .mirror import mirrored
-from .rows import Rows
 
 _CHUNK = 1 << 11
 _MOST_BOXES = 8_000_000
@@ -72,7 +72,7 @@ def certified_volume(
 
     Over ``coordinates`` (all unless named), the others at ``at``; within ``span`` where it is given, else within the
     workspace's own extent and a tenth more. Inside are poses that keep all limits, close the legs, and have the sign of
-    det J that home has; rounding is accounted for. Parts that do not hang together with home count too.
+    det J that home has; rounding is accounted for. Parts that are not connected with home count too.
 
     Of robots on six telescopic legs with lengths, over z and others, the volume within a box is bounded by the mean
     length of its columns along z (:mod:`.columns`, :mod:`.averages`), half of them of a robot that is its own mirror
@@ -83,12 +83,12 @@ def certified_volume(
     space = Space(model, pivot)
     judge = Judge(space)
     names = tuple(coordinates or space.names)
-    places = [space.place(name) for name in names]
+    indices = [space.index(name) for name in names]
     start = space.point(at)
     box = _span(judge, names, span or {}, start)
-    bounds = _bounds(space, start, places)
+    bounds = _bounds(space, start, indices)
     part, times = bounds.part(box)
-    work = _Work(bounds, Boxes.one(*part.T))
+    work = _Refinement(bounds, Boxes.one(*part.T))
     began = monotonic()
     while work.goes_on(gap) and monotonic() - began < seconds:
         work.refine(gap, began + seconds)
@@ -112,7 +112,7 @@ def _span(judge: Judge, names: Sequence[str], span: Mapping[str, tuple[float, fl
     return box
 
 
-class _Bounded(NamedTuple):
+class _BoundedBoxes(NamedTuple):
     """Boxes, perhaps made smaller, with bounds of the volume inside each (n,)."""
 
     boxes: Boxes
@@ -120,26 +120,26 @@ class _Bounded(NamedTuple):
     most: Array
 
 
-class _Bounds:
+class _VolumeBounds:
     """Bounds of the volume inside boxes: each is inside, outside or neither."""
 
-    def __init__(self, space: Space, start: Array, places: list[int]) -> None:
-        self.start, self.places = start, places
+    def __init__(self, space: Space, start: Array, indices: list[int]) -> None:
+        self.start, self.indices = start, indices
         self.enclosure = enclosure_of(space)
-        # of poses that follow the last places are remembered, one call after the other
+        # of poses that follow the last indices are remembered, one call after the other
         self.threads = 1 if isinstance(self.enclosure, ImplicitEnclosure) else cores()
-        self.scale = np.where(space.turns, space.model.size, 1.0)[places]
+        self.scale = np.where(space.turns, space.model.size, 1.0)[indices]
 
-    def __call__(self, boxes: Boxes) -> _Bounded:
+    def __call__(self, boxes: Boxes) -> _BoundedBoxes:
         verdict = self.enclosure(*self.whole(boxes), regular=boxes.regular)
         whole = boxes.volumes
         least, most = np.where(verdict.inside, whole, 0.0), np.where(verdict.outside, 0.0, whole)
-        return _Bounded(boxes._replace(regular=verdict.regular), least, most)
+        return _BoundedBoxes(boxes._replace(regular=verdict.regular), least, most)
 
     def whole(self, boxes: Boxes) -> tuple[Array, Array]:
         """Ends (n, m) of all coordinates."""
         bottom, top = (np.tile(self.start, (len(boxes.low), 1)) for _ in range(2))
-        bottom[:, self.places], top[:, self.places] = boxes.low, boxes.high
+        bottom[:, self.indices], top[:, self.indices] = boxes.low, boxes.high
         return bottom, top
 
     def part(self, box: Array) -> tuple[Array, int]:
@@ -151,13 +151,13 @@ class _Bounds:
         return boxes.split(self.scale)
 
 
-class _ColumnBounds(_Bounds):
+class _ColumnBounds(_VolumeBounds):
     """Bounds by the mean length of columns along z."""
 
-    def __init__(self, space: Space, start: Array, places: list[int]) -> None:
-        super().__init__(space, start, places)
-        self.z = places.index(_Z)
-        self.rows = Rows(space)
+    def __init__(self, space: Space, start: Array, indices: list[int]) -> None:
+        super().__init__(space, start, indices)
+        self.z = indices.index(_Z)
+        self.jacobian = HexapodJacobian(space)
         self.columns = cache(partial(Columns, space))  # with cones: compiled only where one may bind
         self.sign, self.size = space.sign, space.model.size
         self.mirror = mirrored(space)
@@ -168,29 +168,31 @@ class _ColumnBounds(_Bounds):
             return box, 1
         flipped = self.mirror < 0
         stay = np.ones(len(flipped), dtype=bool)
-        stay[self.places] = False
-        own = np.flatnonzero(flipped[self.places])
+        stay[self.indices] = False
+        own = np.flatnonzero(flipped[self.indices])
         if not len(own) or self.start[stay & flipped].any() or (box[own, 0] != -box[own, 1]).any():
             return box, 1
         half = box.copy()
         half[own[-1], 0] = 0.0
         return half, 2
 
-    def __call__(self, boxes: Boxes) -> _Bounded:
+    def __call__(self, boxes: Boxes) -> _BoundedBoxes:
         """By lengths first; small boxes that may hold something are then asked for the sign of det J, and for cones."""
         refined = Boxes.joined([boxes])
         width = self.scale * (boxes.high - boxes.low)
         small = width.sum(axis=1) - width[:, self.z] < _SMALL * self.size
         least, most = np.zeros(len(small)), np.zeros(len(small))
         self._average(refined, least, most, np.arange(len(small)), with_cones=False)
-        self._ask(refined, np.flatnonzero((least > 0) & ~(refined.regular & refined.coned)))
+        self._ask(refined, np.flatnonzero((least > 0) & ~(refined.regular & refined.within_cones)))
         by_lengths = most.copy()
         # where lengths alone leave no volume for certain smaller boxes come anyway: cones cost more than they say
-        self._average(refined, least, most, np.flatnonzero(small & (least > 0) & ~refined.coned), with_cones=True)
+        self._average(
+            refined, least, most, np.flatnonzero(small & (least > 0) & ~refined.within_cones), with_cones=True
+        )
         # cones are known less well than lengths in larger boxes: more limits must not loosen the bound
         most = np.minimum(most, by_lengths)
-        least[~(refined.regular & (small | refined.coned))] = 0.0
-        return _Bounded(refined, np.minimum(least, most), most)
+        least[~(refined.regular & (small | refined.within_cones))] = 0.0
+        return _BoundedBoxes(refined, np.minimum(least, most), most)
 
     def _average(self, boxes: Boxes, least: Array, most: Array, own: NDArray[np.int64], with_cones: bool) -> None:
         """Bounds of some boxes, which are cut to the heights of their columns."""
@@ -208,8 +210,8 @@ class _ColumnBounds(_Bounds):
         if not len(asked):
             return
         part = boxes.only(asked)
-        found = self.rows(*self.whole(part), signed=~part.regular)
-        boxes.coned[asked] |= found.cones
+        found = self.jacobian(*self.whole(part), signed=~part.regular)
+        boxes.within_cones[asked] |= found.cones
         fresh = np.flatnonzero((found.sign == self.sign) & ~part.regular)
         assert isinstance(self.enclosure, Enclosure)  # telescopic legs are in closed form
         boxes.regular[asked[fresh]] |= self.enclosure.limits(*self.whole(part.only(fresh))).closed
@@ -217,18 +219,18 @@ class _ColumnBounds(_Bounds):
     def split(self, boxes: Boxes) -> Boxes:
         """Columns are cut only where they are long and det J is not known to keep its sign along them."""
         scale = np.tile(self.scale, (len(boxes.low), 1))
-        scale[:, self.z] = np.where(boxes.regular & boxes.coned, 0.0, _LONG)
+        scale[:, self.z] = np.where(boxes.regular & boxes.within_cones, 0.0, _LONG)
         return boxes.split(scale)
 
 
-def _bounds(space: Space, start: Array, places: list[int]) -> _Bounds:
-    return (_ColumnBounds if telescopic(space) and _Z in places else _Bounds)(space, start, places)
+def _bounds(space: Space, start: Array, indices: list[int]) -> _VolumeBounds:
+    return (_ColumnBounds if has_columns(space) and _Z in indices else _VolumeBounds)(space, start, indices)
 
 
-class _Work:
+class _Refinement:
     """Boxes whose bounds are still apart, and the sums of those of all others."""
 
-    def __init__(self, bounds: _Bounds, first: Boxes) -> None:
+    def __init__(self, bounds: _VolumeBounds, first: Boxes) -> None:
         self.bounds, self.taken = bounds, 1
         self.decided = [0.0, 0.0]
         self.boxes, self.least, self.most = bounds(first)
@@ -250,7 +252,7 @@ class _Work:
         width = self.most - self.least
         order = np.argsort(-width)
         count = int(np.searchsorted(np.cumsum(width[order]), _SHARE * width.sum())) + 1
-        parts: list[_Bounded] = []
+        parts: list[_BoundedBoxes] = []
         done, low, high = 0, self.low, self.high
         chunks = [order[first : min(first + _CHUNK, count)] for first in range(0, count, _CHUNK)]
         # what NumPy does between compiled calls is done for several chunks at once
@@ -265,14 +267,14 @@ class _Work:
                     near = part.most - part.least <= _NEAR * gap * part.least + _NOTHING * part.boxes.volumes
                     self.decided[0] += float(part.least[near].sum())
                     self.decided[1] += float(part.most[near].sum())
-                    parts.append(_Bounded(part.boxes.only(~near), part.least[~near], part.most[~near]))
+                    parts.append(_BoundedBoxes(part.boxes.only(~near), part.least[~near], part.most[~near]))
                 if monotonic() > until or high - low <= gap * high:
                     break
         kept = order[done:]
-        parts.append(_Bounded(self.boxes.only(kept), self.least[kept], self.most[kept]))
+        parts.append(_BoundedBoxes(self.boxes.only(kept), self.least[kept], self.most[kept]))
         self.boxes = Boxes.joined([one.boxes for one in parts])
         self.least, self.most = (np.concatenate([one[k] for one in parts]) for k in (1, 2))
 
-    def _halves(self, own: NDArray[np.int64]) -> _Bounded:
+    def _halves(self, own: NDArray[np.int64]) -> _BoundedBoxes:
         """Bounds of the halves of some boxes."""
         return self.bounds(self.bounds.split(self.boxes.only(own)))

@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
-from ..certified.clear import clear_distance
+from ..certified.singularity_free import singularity_free_distance
+from ..displacements import displace
 from ..workspace.compiled import margins
 from ..workspace.space import Space
+from .report import one_pose
 
 _DIRECTIONS, _STEPS, _LOOKED_AT, _STARTS = 300, 80, 60, 12
 _ZERO = 1e-6
@@ -52,8 +53,8 @@ def nearest_singularity(
     By rays in many directions, along each of which the first change of sign of det J is found, and from the best of
     them by projecting on the surface det J = 0 until the way is square to it. ``reach`` [m] is how far is looked, twice
     the robot's size unless given, and half a turn. What is found is singular to rounding; that nothing is nearer than
-    ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements (:mod:`..certified.clear`); a leg
-    that is stretched nearer than that ends the proof there.
+    ``certain`` times its distance is proven by up to ``boxes`` boxes of displacements; a leg that is stretched nearer
+    than that ends the proof there.
     """
     model = model.rigid
     space = Space(model)
@@ -62,7 +63,7 @@ def nearest_singularity(
             f"singularity: {model.robot.name!r} has more actuators than freedoms: its det J has no sign; look "
             "at model.conditioning"
         )
-    given = model.robot.home.matrix if pose is None else np.asarray(pose, dtype=np.float64)
+    given = one_pose(model, pose)
     far = 2 * space.scale if reach is None else float(reach)
     if not far > 0:
         raise InputError(f"reach: more than 0 m is needed, got {reach!r}")
@@ -80,7 +81,7 @@ def nearest_singularity(
             found.append(Nearest(np.nan, np.nan, np.full((4, 4), np.nan), False, 0.0))
             continue
         far_off = float(np.linalg.norm(best * metric))
-        certain = clear_distance(space, given, used, far_off, boxes) / far_off
+        certain = singularity_free_distance(space, given, used, far_off, boxes) / far_off
         found.append(_result(model, move, best, turns, certain))
     return NearestSingularities(*found)
 
@@ -160,14 +161,7 @@ def _displacement(space: Space, pose: Array) -> Callable[[Array], Array]:
     if not space.full:
         start = space.model.coordinates(pose)
         return lambda x: np.asarray(space.model.motion(start + x, errors="nan").pose)
-
-    def moved(x: Array) -> Array:
-        poses = np.tile(pose, (len(x), 1, 1))
-        poses[:, :3, 3] += x[:, :3]
-        poses[:, :3, :3] = Rotation.from_rotvec(x[:, 3:]).as_matrix() @ pose[:3, :3]
-        return poses
-
-    return moved
+    return lambda x: displace(pose, x)
 
 
 def _determinant(model: Model, move: Callable[[Array], Array], pose: Array) -> Callable[[Array], Array]:

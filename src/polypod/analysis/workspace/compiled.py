@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -18,8 +16,10 @@ from ...legs.contract import SMALLEST_MARGIN
 from ...mechanism import Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
+from ..fingerprint import fingerprint
 from .quantities import Quantities
 
+_SOURCES = "analysis/workspace/compiled.py", "analysis/workspace/quantities.py"
 _SIEVES: WeakKeyDictionary[Model, Sieve] = WeakKeyDictionary()
 
 
@@ -46,7 +46,7 @@ def margins(model: Model, poses: Array) -> Margins:
 def margins_kernel(model: Model) -> Kernel:
     """(pose) -> 0 and margins of the limits (1 + k), closing margin, det J."""
     kernels = model.kernels
-    recipe = kernels.recipe(f"margins of limits {_own_digest()}")
+    recipe = kernels.recipe(f"margins of limits {fingerprint(*_SOURCES)}")
     kernel = kernels.shared(partial(_margins, kernels.mechanism), recipe)
     return kernel.at(kernels.mechanism.numbers.values) if kernel.parameters else kernel
 
@@ -92,10 +92,3 @@ def sieve_designs(model: Model, rotations: Array, offsets: Array, sign: float) -
     """Numbers of the robot beside rotations (D, 3, 3), offsets (D, 3) and the sign of det J, for :func:`sieve`."""
     numbers = np.tile(model.kernels.mechanism.numbers.values, (len(rotations), 1))
     return np.concatenate([numbers, rotations.reshape(-1, 9), offsets, np.full((len(rotations), 1), sign)], axis=1)
-
-
-def _own_digest() -> str:
-    """Fingerprint of the code here that makes graphs."""
-    folder = Path(__file__).parent
-    content = b"".join((folder / name).read_bytes() for name in ("quantities.py", "compiled.py"))
-    return hashlib.sha256(content).hexdigest()

@@ -10,6 +10,7 @@ from scipy.ndimage import generate_binary_structure, label
 
 from ...arrays import Array
 from ...errors import InputError
+from .compiled import limit_names
 from .space import Judge, Space
 
 _COARSE = {1: 129, 2: 33, 3: 17, 4: 11, 5: 9, 6: 7}
@@ -27,8 +28,8 @@ def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
     Angles go half a turn at most (pitch a quarter). Raises :class:`InputError` if nothing bounds a displacement.
     """
     space = judge.space
-    places = [space.place(name) for name in names]
-    turns = space.turns[places]
+    indices = [space.index(name) for name in names]
+    turns = space.turns[indices]
     most = np.where(turns, np.pi, _REACH * space.scale)
     if space.full:
         most[[k for k, name in enumerate(names) if name == "pitch"]] = 0.5 * np.pi
@@ -36,24 +37,23 @@ def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
     box = np.stack([-half, half], axis=1)
     best = box
     for _ in range(_ROUNDS):
-        inside, axes = _component(judge, places, at, box)
-        if inside is None:
-            if not judge(at[None]).inside[0]:
-                raise InputError(outside(judge, at))
-            box = 0.1 * box  # narrower than the grid's step
-            continue
+        inside, axes = _component(judge, indices, at, box)
         new, tight, touched = np.empty_like(box), True, False
         for k, values in enumerate(axes):
-            used = np.flatnonzero(inside.any(axis=tuple(j for j in range(len(places)) if j != k)))
+            used = np.flatnonzero(inside.any(axis=tuple(j for j in range(len(indices)) if j != k)))
             step = values[1] - values[0]
             for side, index in ((0, used[0]), (1, used[-1])):
                 edge = 0 if side == 0 else len(values) - 1
                 free = abs(box[k, side]) < most[k] * (1 - 1e-12)
+                outward = 2 * side - 1
                 if index == edge and free:
                     touched = True
-                    new[k, side] = np.clip(2 * box[k, side], -most[k], most[k])
+                    # twice as far from home, or as wide again where that would be nearer
+                    away = outward * box[k, side]
+                    new[k, side] = box[k, side] + outward * (away if away > 0 else box[k, 1] - box[k, 0])
                 else:
-                    new[k, side] = np.clip(values[index] + (2 * side - 1) * step, -most[k], most[k])
+                    new[k, side] = values[index] + outward * step
+                new[k, side] = np.clip(new[k, side], -most[k], most[k])
             width = values[used[-1]] - values[used[0]]
             tight &= width >= _FILLED * (values[-1] - values[0])
         best = box = new
@@ -65,22 +65,24 @@ def extent(judge: Judge, names: Sequence[str], at: Array) -> Array:
     return best
 
 
-def _component(judge: Judge, places: list[int], at: Array, box: Array) -> tuple[NDArray[np.bool_] | None, list[Array]]:
-    """The part of a coarse grid that hangs together with the point nearest to ``at``; None if that is outside."""
-    count = _COARSE[len(places)]
+def _component(judge: Judge, indices: list[int], at: Array, box: Array) -> tuple[NDArray[np.bool_], list[Array]]:
+    """The connected part of a coarse grid that has ``at`` in it, and the grid's axes; an error if that is outside."""
+    count = _COARSE[len(indices)]
     axes = [np.linspace(low, high, count) for low, high in box]
     # the grid has the point itself, so that a workspace of a cell is found
-    axes = [values - values[np.abs(values - at[p]).argmin()] + at[p] for values, p in zip(axes, places, strict=True)]
-    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(places))
+    axes = [values - values[np.abs(values - at[p]).argmin()] + at[p] for values, p in zip(axes, indices, strict=True)]
+    grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(indices))
     x = np.tile(at, (len(grid), 1))
-    x[:, places] = grid
-    inside = judge(x).inside.reshape((count,) * len(places))
-    parts, _ = label(inside, generate_binary_structure(len(places), len(places)))
-    here = parts[tuple(int(np.abs(v - at[p]).argmin()) for v, p in zip(axes, places, strict=True))]
-    return (parts == here if here else None), axes
+    x[:, indices] = grid
+    inside = judge(x).inside.reshape((count,) * len(indices))
+    parts, _ = label(inside, generate_binary_structure(len(indices), len(indices)))
+    here = parts[tuple(int(np.abs(v - at[p]).argmin()) for v, p in zip(axes, indices, strict=True))]
+    if not here:
+        raise InputError(outside_message(judge, at))
+    return parts == here, axes
 
 
-def outside(judge: Judge, at: Array) -> str:
+def outside_message(judge: Judge, at: Array) -> str:
     """What to say of a point that maps start from and that is not in the workspace."""
     leg, name = judge.limits[int(judge(at[None]).binding[0])]
     where = ", ".join(f"{n} {v:.6g} {u}" for n, v, u in zip(judge.space.names, at, judge.space.units, strict=True) if v)
@@ -92,14 +94,11 @@ def outside(judge: Judge, at: Array) -> str:
 
 def _no_edge(space: Space, names: Sequence[str]) -> str:
     robot = space.model.robot
-    limits = [leg.name for leg in robot.legs if any(name == leg.name for name, _ in _limits(space))]
+    limited = {leg for leg, _ in limit_names(space.model)}
+    limits = [leg.name for leg in robot.legs if leg.name in limited]
     have = f"only {', '.join(limits)} have limits" if limits else "no leg has a limit"
     return (
         f"workspace: that of {robot.name!r} has no edge along {', '.join(names)}: {have}. State what limits it in the "
         "robot file (length, range, base_cone, platform_cone of legs, range or cone of joints), or give the span of "
         "coordinates that you ask for"
     )
-
-
-def _limits(space: Space) -> list[tuple[str, str]]:
-    return [(leg, limit.name) for leg, limit in space.model.kernels.mechanism.limits]

@@ -27,7 +27,7 @@ DESIGNS, TILE = 512, 4096
 MOST_POSES = 1e13
 """Poses that are counted: some hours of a hexapod's."""
 KEPT = 20_000_000
-"""Poses inside that are kept to see which hang together with home; of more only the number is known."""
+"""Poses inside that are kept to see which are connected with home; of more only the number is known."""
 _LANES = [np.flatnonzero([byte >> k & 1 for k in range(8)]) for byte in range(256)]
 _COUNT = np.array([len(lanes) for lanes in _LANES])
 _FIRST = np.r_[0, np.cumsum(_COUNT)[:-1]]
@@ -35,11 +35,15 @@ _ALL_LANES = np.concatenate(_LANES)
 
 
 class _Found(NamedTuple):
-    """Numbers of poses inside by limits alone and with the sign of det J, by orientation and by position."""
+    """Numbers of poses inside: by limits alone, with the sign of det J too, and these by position.
+
+    ``orientations`` are cells inside by orientation, of which those at the ends of a span are halves; ``kept`` the
+    poses inside by number, None if they were too many or not asked for.
+    """
 
     limits: int
     inside: int
-    orientations: Index
+    orientations: Array
     positions: Index
     kept: Index | None
 
@@ -61,7 +65,7 @@ def full_workspace(
     ``orientation_share``, the part of all orientations of the grid that are possible there, ``reachable`` (any is)
     and ``dexterous`` (all are); over orientations: ``position_volume``; for the whole: ``fraction`` of the grid
     inside, ``volume``, ``fraction_limits`` without the condition on det J, ``fraction_connected``, the part that
-    hangs together with home (NaN if not asked for, or of more than 20 million poses).
+    is connected with home (NaN if not asked for, or of more than 20 million poses).
     """
     space = Space(model, pivot)
     judge = Judge(space, requirements)
@@ -75,26 +79,28 @@ def full_workspace(
             f"points: {total:.3g} poses over {kept:.3g} positions (or orientations) are too many: {MOST_POSES:g} are "
             f"counted at most, over {MOST:.3g}; take fewer points"
         )
-    compiled = judge.asked.plain and _closed_form(space)
+    compiled = judge.requirements.plain and _closed_form(space)
     found = (_sieved if compiled else _judged)(judge, values, turning, moving, connected, progress)
+    cells = float((_in_span(values, turning) * found.orientations).sum())
     data: dict[str, Any] = {
         "fraction": ((), found.inside / total, {"units": "1"}),
         "fraction_limits": ((), found.limits / total, {"units": "1"}),
         "poses": ((), float(total), {"long_name": "poses of the grid"}),
-        "volume": ((), found.inside * _cell(values), {"units": volume_unit(space, space.names)}),
+        "volume": ((), cells * _cell(values), {"units": volume_unit(space, space.names)}),
     }
     part = _connected_part(found.kept, (*shapes[0], *shapes[1]), _home(values, turning, moving))
     data["fraction_connected"] = ((), part / total, {"units": "1"})
     if moving:
         share = (found.positions / prod(shapes[0])).reshape(shapes[1])
         own = _cell({name: values[name] for name in moving})
+        size = _in_span(values, moving).reshape(shapes[1])
         unit = {"units": volume_unit(space, tuple(moving))}
         data |= {
             "orientation_share": (moving, share, {"units": "1"}),
             "reachable": (moving, share > 0),
             "dexterous": (moving, share == 1),
-            "reachable_volume": ((), float((share > 0).sum() * own), unit),
-            "dexterous_volume": ((), float((share == 1).sum() * own), unit),
+            "reachable_volume": ((), float(((share > 0) * size).sum() * own), unit),
+            "dexterous_volume": ((), float(((share == 1) * size).sum() * own), unit),
         }
         if turning:
             data["position_volume"] = (turning, found.orientations.reshape(shapes[0]) * own, unit)
@@ -136,7 +142,7 @@ def _grid(
 ) -> dict[str, Array]:
     space = judge.space
     for name, ends in span.items():
-        space.place(name)
+        space.index(name)
         low, high = ends
         if not (np.isfinite(low) and np.isfinite(high) and low < high):
             raise InputError(f"span: {name} needs a low and a high end, got {low!r} and {high!r}")
@@ -145,7 +151,7 @@ def _grid(
     number = POINTS[len(space.names)] if points is None else points
     values = {}
     for name in space.names:
-        count = number if isinstance(number, int) else number.get(name, POINTS[len(space.names)])
+        count = number.get(name, POINTS[len(space.names)]) if isinstance(number, Mapping) else number
         if count < 2:
             raise InputError(f"points: at least 2 for {name} are needed, got {count}")
         low, high = span[name] if name in span else reach[name]
@@ -175,14 +181,15 @@ def _sieved(
     y[:, ~space.turns] = _product(values, moving)
     columns = (y[:, :3] if space.full else y @ space.model.mobility.basis[:3].T).T
     n = columns.shape[1]
-    by_orientation, by_position = np.zeros(len(designs), dtype=np.int64), np.zeros(n, dtype=np.int64)
+    by_orientation, by_position = np.zeros(len(designs)), np.zeros(n, dtype=np.int64)
+    size = _in_span(values, moving)
     limits, kept, count = 0, [], 0
     for first in tracked(range(0, len(designs), DESIGNS), "counting", bar):
         for start in range(0, n, TILE):
             bits = tool(designs[first : first + DESIGNS], columns[:, start : start + TILE])
             limits += int(_COUNT[bits[:, 0]].sum())
-            design, state = _places(bits[:, 1], tool.width)
-            by_orientation[first : first + DESIGNS] += np.bincount(design, minlength=len(bits))
+            design, state = _set_bits(bits[:, 1], tool.width)
+            by_orientation[first : first + DESIGNS] += np.bincount(design, size[start + state], len(bits))
             by_position += np.bincount(start + state, minlength=n)
             count += len(design)
             if keep and count <= KEPT:
@@ -190,7 +197,7 @@ def _sieved(
     return _Found(limits, count, by_orientation, by_position, _gathered(kept) if keep and count <= KEPT else None)
 
 
-def _places(bits: NDArray[np.uint8], width: int) -> tuple[Index, Index]:
+def _set_bits(bits: NDArray[np.uint8], width: int) -> tuple[Index, Index]:
     """Numbers of the designs and states whose bits (D, v) are set."""
     design, vector = np.nonzero(bits)
     bytes_ = bits[design, vector]
@@ -208,18 +215,18 @@ def _judged(
     shape = tuple(len(values[name]) for name in (*turning, *moving))
     n = prod(len(values[name]) for name in moving)
     total = prod(shape)
-    by_orientation, by_position = np.zeros(total // n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-    singular = next(k for k, (leg, name) in enumerate(judge.limits) if (leg, name) == ("robot", "singularity"))
+    by_orientation, by_position = np.zeros(total // n), np.zeros(n, dtype=np.int64)
+    size = _in_span(values, moving)
     limits, kept, count = 0, [], 0
     for first in tracked(range(0, total, BLOCK), "counting", bar):
         rows = np.arange(first, min(first + BLOCK, total))
         x = np.zeros((len(rows), len(space.names)))
         for name, index in zip((*turning, *moving), np.unravel_index(rows, shape), strict=True):
-            x[:, space.place(name)] = values[name][index]
+            x[:, space.index(name)] = values[name][index]
         found = judge(x)
-        limits += int((found.inside | (found.binding == singular)).sum())
+        limits += int((found.inside | (found.kept & (found.determinant < 0))).sum())
         inside = rows[found.inside]
-        by_orientation += np.bincount(inside // n, minlength=len(by_orientation))
+        by_orientation += np.bincount(inside // n, size[inside % n], len(by_orientation))
         by_position += np.bincount(inside % n, minlength=n)
         count += len(inside)
         if keep and count <= KEPT:
@@ -236,7 +243,7 @@ def _home(values: Mapping[str, Array], turning: list[str], moving: list[str]) ->
 
 
 def _connected_part(kept: Index | None, shape: tuple[int, ...], home: tuple[int, ...]) -> float:
-    """How many of the poses inside, by their places (sorted), hang together with home face by face; NaN if unknown."""
+    """How many of the poses inside, by their numbers (sorted), are connected with home face by face; NaN if unknown."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -265,5 +272,18 @@ def _connected_part(kept: Index | None, shape: tuple[int, ...], home: tuple[int,
 
 
 def _cell(values: Mapping[str, Array]) -> float:
-    """Volume of a cell of a grid of evenly spaced points; 0 if an axis has one."""
-    return float(prod((axis[-1] - axis[0]) / (len(axis) - 1) if len(axis) > 1 else 0.0 for axis in values.values()))
+    """Volume of a cell of a grid of evenly spaced points."""
+    return float(prod((axis[-1] - axis[0]) / (len(axis) - 1) for axis in values.values()))
+
+
+def _in_span(values: Mapping[str, Array], names: list[str]) -> Array:
+    """Part (n,) of the cell around each combination of some coordinates' points that is within their spans.
+
+    A half for every coordinate that is at an end of its span.
+    """
+    sizes = np.ones(())
+    for name in names:
+        own = np.ones(len(values[name]))
+        own[[0, -1]] = 0.5
+        sizes = sizes[..., None] * own
+    return sizes.ravel()

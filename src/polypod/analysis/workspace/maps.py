@@ -30,6 +30,7 @@ BLOCK = 1 << 16
 MOST = 1 << 28
 """Points of a map that are kept; more are counted without being kept (:func:`full_workspace`)."""
 POINTS = {1: 401, 2: 161, 3: 49, 4: 17, 5: 11, 6: 9}
+"""Points of each coordinate unless given, by the number of coordinates."""
 
 
 def workspace_map(
@@ -43,7 +44,7 @@ def workspace_map(
     """The workspace over some coordinates, the others at ``at`` (zero: home).
 
     ``axes`` names coordinates and gives the number of points, spread over the workspace around ``at``, or the points
-    themselves. Variables over the axes: ``inside``; ``connected``, the part of it that hangs together with ``at`` (in
+    themselves. Variables over the axes: ``inside``; ``connected``, the part of it that is connected with ``at`` (in
     it the robot keeps its assembly and working mode); ``margin``, the smallest margin of all limits, 1 in the middle of
     a range and 0 at its edge; ``binding``, the number of that limit among ``limit``; and ``determinant``, det J over
     that at home. ``volume`` is that of the connected part (its cells, in the product of the coordinates' units),
@@ -63,21 +64,21 @@ def workspace_map(
             f"axes: {' x '.join(map(str, shape))} points are {total:.3g}, a map keeps {MOST:.3g} at most; take fewer, "
             "or full_workspace, which counts any number without keeping it"
         )
-    places = [space.place(name) for name in names]
+    indices = [space.index(name) for name in names]
     margin, binding = np.empty(total, dtype=np.float32), np.empty(total, dtype=np.int16)
     relative = np.empty(total, dtype=np.float32)
     for first in tracked(range(0, total, BLOCK), "mapping", progress):
         rows = np.arange(first, min(first + BLOCK, total))
         x = np.tile(start, (len(rows), 1))
-        for place, index, axis in zip(places, np.unravel_index(rows, shape), values.values(), strict=True):
-            x[:, place] = axis[index]
+        for column, index, axis in zip(indices, np.unravel_index(rows, shape), values.values(), strict=True):
+            x[:, column] = axis[index]
         found = judge(x)
         part = slice(first, first + len(rows))
         # what is inside by less than a float's rounding stays inside
         margin[part] = np.where(found.inside, np.maximum(found.margin, 0.0), np.minimum(found.margin, -1e-30))
         binding[part], relative[part] = found.binding, found.determinant
     inside = (margin >= 0).reshape(shape)
-    connected = _connected(inside, values, start[places], [space.full and n in ("roll", "yaw") for n in names])
+    connected = _connected(inside, values, start[indices], [space.full and n in ("roll", "yaw") for n in names])
     size = cell_sizes(values)
     data: dict[str, Any] = {
         "inside": (names, inside, {"long_name": "all requirements hold"}),
@@ -101,7 +102,7 @@ def labelled(space: Space, judge: Judge, data: Mapping[str, Any], values: Mappin
     import xarray as xr
 
     coordinates: dict[str, Any] = {
-        name: (name, axis, {"units": space.units[space.place(name)]}) for name, axis in values.items()
+        name: (name, axis, {"units": space.units[space.index(name)]}) for name, axis in values.items()
     }
     coordinates["limit"] = [f"{leg}: {name}" for leg, name in judge.limits]
     coordinates["limit_name"] = ("limit", [name for _, name in judge.limits])
@@ -130,7 +131,7 @@ def cell_sizes(values: Mapping[str, Array]) -> Array:
 
 def volume_unit(space: Space, names: tuple[str, ...]) -> str:
     """Unit of a volume over coordinates."""
-    units = [space.units[space.place(name)] for name in names]
+    units = [space.units[space.index(name)] for name in names]
     powers = [(unit, units.count(unit)) for unit in ("m", "rad") if unit in units]
     return " ".join(unit if count == 1 else f"{unit}^{count}" for unit, count in powers)
 
@@ -154,7 +155,7 @@ def _slices(ndim: int, axis: int, first: int) -> tuple[slice, ...]:
 def _connected(
     inside: NDArray[np.bool_], values: Mapping[str, Array], at: Array, turns: list[bool]
 ) -> NDArray[np.bool_]:
-    """The part that hangs together, cell by face, with the cell nearest to a point; none if that is outside.
+    """The part that is connected, cell by face, with the cell nearest to a point; none if that is outside.
 
     Coordinates that are ``turns`` come back after a whole one, where the grid has both its ends.
     """
@@ -179,14 +180,14 @@ def _values(judge: Judge, axes: Axes, at: Array) -> dict[str, Array]:
     found: Array | None = None
     values = {}
     for k, (name, given) in enumerate(axes.items()):
-        judge.space.place(name)
+        judge.space.index(name)
         if isinstance(given, int | np.integer):
             if given < 2:
                 raise InputError(f"axes: {name} needs at least 2 points, got {given}")
             found = extent(judge, tuple(axes), at) if found is None else found
             spread = np.linspace(found[k, 0], found[k, 1], int(given))
             # the grid has the point itself, so that sections go through it
-            here = at[judge.space.place(name)]
+            here = at[judge.space.index(name)]
             values[name] = spread - spread[np.abs(spread - here).argmin()] + here
             continue
         points = np.asarray(given, dtype=np.float64)

@@ -21,6 +21,7 @@ from .quantities import CLOSING, DISTANCE, FORCE, NO_LIMIT, SINGULARITY
 RIGID = ("x", "y", "z", "roll", "pitch", "yaw")
 """Coordinates of a robot of six freedoms: displacement of the pivot, and turn Rz(yaw) Ry(pitch) Rx(roll) from home."""
 _TOGETHER = 1e-9
+"""Margins that differ by less are equal but for rounding."""
 FAR = 20.0
 """A pivot this many sizes of the robot away is hardly meant."""
 
@@ -55,7 +56,7 @@ class Space:
         """Unit of each coordinate."""
         return tuple("rad" if turns else "m" for turns in self.turns)
 
-    def place(self, name: str) -> int:
+    def index(self, name: str) -> int:
         """Index of a coordinate by its name."""
         if name not in self.names:
             raise UnknownNameError("coordinate", name, self.names)
@@ -66,8 +67,8 @@ class Space:
         x = np.zeros(len(self.names))
         for name, value in (at or {}).items():
             if not np.isfinite(value):
-                raise InputError(f"at: {name} must be a finite number of {self.units[self.place(name)]}, got {value!r}")
-            x[self.place(name)] = value
+                raise InputError(f"at: {name} must be a finite number of {self.units[self.index(name)]}, got {value!r}")
+            x[self.index(name)] = value
         return x
 
     def rotations(self, angles: Array) -> Array:
@@ -105,7 +106,7 @@ class Space:
 
 def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
     point = np.zeros(3) if pivot is None else np.asarray(pivot, dtype=np.float64)
-    if point.shape != (3,) or not np.isfinite(point).all():
+    if not _finite(point, 3):
         raise InputError(f"pivot: a point of three finite numbers [m] in the platform frame is needed, got {pivot!r}")
     if model.robot.freedoms and point.any():
         raise InputError(
@@ -121,6 +122,12 @@ def _pivot(model: Model, pivot: ArrayLike | None) -> Array:
             stacklevel=4,
         )
     return point
+
+
+def _finite(values: ArrayLike, count: int) -> bool:
+    """Whether there are so many numbers, all finite."""
+    numbers = np.asarray(values, dtype=np.float64)
+    return numbers.shape == (count,) and bool(np.isfinite(numbers).all())
 
 
 @dataclass(frozen=True)
@@ -151,6 +158,10 @@ class Requirements:
             raise InputError(f"max_force: positive numbers are needed, got {self.max_force!r}")
         if self.payload is not None and not (np.isfinite(self.payload[0]) and self.payload[0] >= 0):
             raise InputError(f"payload: a mass of at least 0 kg is needed, got {self.payload[0]!r}")
+        if self.payload is not None and not _finite(self.payload[1], 3):
+            raise InputError(f"payload: a point of three finite numbers [m] is needed, got {self.payload[1]!r}")
+        if self.wrench is not None and not _finite(self.wrench, 6):
+            raise InputError(f"wrench: six finite numbers [N, N m] are needed, got {self.wrench!r}")
 
     @property
     def plain(self) -> bool:
@@ -164,11 +175,15 @@ class Requirements:
 
 
 class Judged(NamedTuple):
-    """Of n poses: the smallest margin (n,), which limit has it (n,), and det J over that at home (n,)."""
+    """Of n poses: the smallest margin (n,), which limit has it (n,), and det J over that at home (n,).
+
+    ``kept`` (n,): all limits hold and the legs close, whatever the sign of det J and the further requirements.
+    """
 
     margin: Array
     binding: NDArray[np.int64]
     determinant: Array
+    kept: NDArray[np.bool_]
 
     @property
     def inside(self) -> NDArray[np.bool_]:
@@ -180,35 +195,35 @@ class Judge:
     """Decides on poses of a space; ``limits`` are names (leg, quantity) of what can bind, in ``binding``'s order."""
 
     def __init__(self, space: Space, requirements: Requirements | None = None) -> None:
-        self.space, self.asked = space, requirements or Requirements()
+        self.space, self.requirements = space, requirements or Requirements()
         model = space.model
         self.limits: tuple[tuple[str, str], ...] = (*limit_names(model), ("robot", CLOSING), ("robot", SINGULARITY))
-        if self.asked.distance:
+        if self.requirements.distance:
             self.limits += (("robot", DISTANCE),)
-        if self.asked.forces:
+        if self.requirements.forces:
             self.limits += tuple((actuator.name, FORCE) for actuator in model.actuators)
         if space.turns_freely:
             self.limits += (("whole range", NO_LIMIT),)
-        self._most = self.asked.max_force
-        if self.asked.drives:
+        self._most = self.requirements.max_force
+        if self.requirements.drives:
             self._most = tuple(float(force_at(actuator.drive, np.zeros(1))[0]) for actuator in model.actuators)
             if np.isinf(self._most).all():
                 raise InputError(
                     f"drives: no drive of {model.robot.name!r} states max_force or force_speed; state one of them, or "
                     "give max_force"
                 )
-        if self.asked.max_force is not None:
-            count = np.shape(self.asked.max_force)
+        if self.requirements.max_force is not None:
+            count = np.shape(self.requirements.max_force)
             if count not in ((), (len(model.actuators),)):
                 raise InputError(f"max_force: one number or {len(model.actuators)} are needed, got {count[0]}")
 
     @property
-    def counted(self) -> tuple[str, ...]:
+    def criteria(self) -> tuple[str, ...]:
         """What poses are judged by, in words: every quantity once, and the fields of the file that limit forces."""
         names = dict.fromkeys(name for _, name in self.limits if name != NO_LIMIT)
-        if self.asked.forces:
+        if self.requirements.forces:
             fields = ["max_force as given"]
-            if self.asked.drives:
+            if self.requirements.drives:
                 drives = [actuator.drive for actuator in self.space.model.actuators]
                 texts = {"max_force": "max_force", "force_speed": "force_speed at zero speed"}
                 fields = [text for name, text in texts.items() if any(getattr(d, name) is not None for d in drives)]
@@ -230,17 +245,18 @@ class Judge:
         closing = np.where(lost, np.minimum(found.closing, -1.0), found.closing)
         rows = [found.limits, closing[:, None], np.minimum(relative, 1.0)[:, None]]
         rows = [np.where(np.isnan(row), 1.0, row) for row in rows]
-        if not self.asked.plain:
+        kept = np.concatenate(rows[:2], axis=1).min(axis=1) >= 0
+        if not self.requirements.plain:
             rows += self._more(poses, np.concatenate(rows, axis=1).min(axis=1) >= 0)
         every = np.concatenate(rows, axis=1)
         smallest = every.min(axis=1)
         # of limits that bind together in symmetric poses the first, whatever their rounding
         binding = (every <= smallest[:, None] + _TOGETHER).argmax(axis=1)
-        return Judged(smallest, binding, relative)
+        return Judged(smallest, binding, relative, kept)
 
     def _more(self, poses: Array, inside: NDArray[np.bool_]) -> list[Array]:
         """Margins of what takes longer, asked where all else holds (1 elsewhere)."""
-        model, asked, rows = self.space.model, self.asked, []
+        model, asked, rows = self.space.model, self.requirements, []
         if asked.distance:
             distance = np.full((len(poses), 1), np.inf)
             distance[inside, 0] = model.conditioning(poses[inside]).distance

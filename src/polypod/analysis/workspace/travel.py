@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
-from .extent import extent, outside
+from .extent import extent, outside_message
 from .maps import labelled
 from .quantities import NO_LIMIT
 from .space import RIGID, Judge, Judged, Requirements, Space
@@ -22,30 +22,32 @@ if TYPE_CHECKING:
     import xarray as xr
 
 _STEPS = 200
+"""Steps of a ray that are looked at."""
 _HALVINGS = 30
+"""Bisections of the step in which a ray leaves: 1e-9 of a step."""
 
 
 class Exit(NamedTuple):
-    """Where rays first leave the workspace: parts of their length (n,), and which limit binds there (n,).
+    """Where rays first leave the workspace: fractions of their length (n,), and which limit binds there (n,).
 
     A ray that stays inside ends at 1; its limit is -1.
     """
 
-    part: Array
+    fraction: Array
     binding: NDArray[np.int64]
 
 
-Path = Callable[[NDArray[np.int64], Array], Judged]
-"""What holds (k,) on rays by number (k,) at parts (k,) of their length."""
+Rays = Callable[[NDArray[np.int64], Array], Judged]
+"""What holds (k,) on rays by number (k,) at fractions (k,) of their length."""
 
 
-def straight(judge: Judge, start: Array, ends: Array) -> Path:
+def straight_rays(judge: Judge, start: Array, ends: Array) -> Rays:
     """Rays that are straight in coordinates, from ``start`` (m,) to ``ends`` (n, m)."""
-    return lambda rays, part: judge(start + part[:, None] * (ends[rays] - start))
+    return lambda numbers, fraction: judge(start + fraction[:, None] * (ends[numbers] - start))
 
 
-def first_exit(path: Path, count: int, steps: int = _STEPS) -> Exit:
-    """Where rays first leave the workspace: by steps of their length, then bisection.
+def first_exit(rays: Rays, count: int, steps: int = _STEPS) -> Exit:
+    """Where ``count`` rays first leave the workspace: by steps of their length, then bisection.
 
     What is narrower than a step may be stepped over.
     """
@@ -55,7 +57,7 @@ def first_exit(path: Path, count: int, steps: int = _STEPS) -> Exit:
     # eight steps of all rays at once: most end early
     for first in range(0, steps, 8):
         part = (np.arange(first, min(first + 8, steps)) + 1) / steps
-        found = path(np.repeat(going, len(part)), np.tile(part, len(going)))
+        found = rays(np.repeat(going, len(part)), np.tile(part, len(going)))
         out = ~found.inside.reshape(len(going), len(part))
         left = out.any(axis=1)
         at = out.argmax(axis=1)
@@ -70,7 +72,7 @@ def first_exit(path: Path, count: int, steps: int = _STEPS) -> Exit:
     ended = np.flatnonzero(binding >= 0)
     for _ in range(_HALVINGS if len(ended) else 0):
         middle = 0.5 * (low[ended] + high[ended])
-        found = path(ended, middle)
+        found = rays(ended, middle)
         low[ended] = np.where(found.inside, middle, low[ended])
         high[ended] = np.where(found.inside, high[ended], middle)
         binding[ended] = np.where(found.inside, binding[ended], found.binding)
@@ -96,13 +98,13 @@ def travel(
     judge = Judge(space, requirements)
     start = space.point(at)
     if not judge(start[None]).inside[0]:
-        raise InputError(outside(judge, start))
+        raise InputError(outside_message(judge, start))
     m = len(space.names)
     ends = np.repeat(start[None], 2 * m, axis=0)
     for k, name in enumerate(space.names):
         ends[2 * k : 2 * k + 2, k] = extent(judge, [name], start)[0]
-    found = first_exit(straight(judge, start, ends), len(ends))
-    reach = np.abs(ends - start)[np.arange(2 * m), np.arange(2 * m) // 2] * found.part
+    found = first_exit(straight_rays(judge, start, ends), len(ends))
+    reach = np.abs(ends - start)[np.arange(2 * m), np.arange(2 * m) // 2] * found.fraction
     low, high = start - reach[::2], start + reach[1::2]
     groups = _groups(space) if combined is None else {" ".join(names): tuple(names) for names in combined}
     rows = [_together(judge, start, np.minimum(reach[::2], reach[1::2]), g) for g in groups.values()]
@@ -127,13 +129,13 @@ def _groups(space: Space) -> dict[str, tuple[str, ...]]:
 
 def _together(judge: Judge, start: Array, alone: Array, names: Sequence[str]) -> Array:
     """+- travel (m,) of some coordinates at once, NaN for the others."""
-    places = [judge.space.place(name) for name in names]
-    corners = np.array([c for c in product((-1.0, 0.0, 1.0), repeat=len(places)) if any(c)])
+    indices = [judge.space.index(name) for name in names]
+    corners = np.array([c for c in product((-1.0, 0.0, 1.0), repeat=len(indices)) if any(c)])
     ends = np.repeat(start[None], len(corners), axis=0)
-    ends[:, places] += corners * alone[places]
-    part = first_exit(straight(judge, start, ends), len(ends), 60).part.min()
+    ends[:, indices] += corners * alone[indices]
+    part = first_exit(straight_rays(judge, start, ends), len(ends), 60).fraction.min()
     result = np.full(len(start), np.nan)
-    result[places] = part * alone[places]
+    result[indices] = part * alone[indices]
     return result
 
 
@@ -154,6 +156,8 @@ def tilt_by_height(
     space = Space(model, pivot)
     if not space.full:
         raise InputError(f"tilt: {model.robot.name!r} does not have six freedoms; use travel at heights of its own")
+    if directions < 1:
+        raise InputError(f"directions: at least 1 is needed, got {directions}")
     judge = Judge(space, requirements)
     start = space.point(at)
     if isinstance(heights, int | np.integer):
@@ -168,9 +172,9 @@ def tilt_by_height(
     level = space.poses(base[inside])
     axes = np.stack([np.cos(angle), np.sin(angle), np.zeros_like(angle)], axis=1)
 
-    def tilted(rays: NDArray[np.int64], part: Array) -> Judged:
-        poses = level[rays // directions]
-        turn = Rotation.from_rotvec(np.pi * part[:, None] * axes[rays % directions]).as_matrix()
+    def tilted(numbers: NDArray[np.int64], fraction: Array) -> Judged:
+        poses = level[numbers // directions]
+        turn = Rotation.from_rotvec(np.pi * fraction[:, None] * axes[numbers % directions]).as_matrix()
         arm = poses[:, :3, :3] @ space.pivot
         result = poses.copy()
         result[:, :3, :3] = turn @ poses[:, :3, :3]
@@ -179,7 +183,7 @@ def tilt_by_height(
 
     found = first_exit(tilted, len(level) * directions, 720)
     tilt = np.full((len(values), directions), np.nan)
-    tilt[inside] = (np.pi * found.part).reshape(-1, directions)
+    tilt[inside] = (np.pi * found.fraction).reshape(-1, directions)
     binding = np.full(tilt.shape, -1)
     binding[inside] = found.binding.reshape(-1, directions)
     data: dict[str, Any] = {

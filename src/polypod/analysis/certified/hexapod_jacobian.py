@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
-from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...kernels import Expression, Kernel, Port, port
 from ...symbols.graph import Graph
+from ..fingerprint import fingerprint
 from ..workspace.space import Space
-from .intervals import Interval, enclosed
-from .legs import LEG, WIDENED, Chart, intervals_of, leg_at, leg_numbers
-from .matrices import middle_of, regular_sign
+from .intervals import Interval, evaluate_intervals
+from .legs import LEG, SOURCES, WIDENED, Chart, intervals_of, leg_at, leg_numbers
+from .matrices import midpoint_radius, regular_sign
+from .verdict import Mask
 
-Truth = NDArray[np.bool_]
 
-
-class LegRows(NamedTuple):
+class SignAndCones(NamedTuple):
     """Of n boxes: sign of det J (n,) where it is known, 0 elsewhere; whether all cones hold in every pose (n,)."""
 
     sign: Array
-    cones: Truth
+    cones: Mask
 
 
-class Rows:
+class HexapodJacobian:
     """The rows of a hexapod's Jacobian over boxes, each times its leg's length: [w; R b x w], w from joint to joint."""
 
     def __init__(self, space: Space, chart: Chart = "coordinates") -> None:
@@ -41,8 +38,8 @@ class Rows:
         self._kernel = _kernel(chart)
 
     def __call__(
-        self, low: Array, high: Array, poses: Array | None = None, signed: Truth | slice = slice(None)
-    ) -> LegRows:
+        self, low: Array, high: Array, poses: Array | None = None, signed: Mask | slice = slice(None)
+    ) -> SignAndCones:
         """Over boxes (n, 6) from low to high, of displacements about poses (n, 4, 4) where these are given.
 
         The sign, which takes longest, is found of the boxes ``signed`` (n,).
@@ -54,23 +51,23 @@ class Rows:
         centre, slopes = ([end.reshape(n, count, 8, k) for end in ends] for ends, k in ((found[:2], 1), (found[2:], 6)))
         half = 0.5 * (high - low) * (1 + 1e-14)
         scale = np.r_[np.ones(3), np.full(3, 1 / self._size)]
-        at, off = middle_of(*(end[signed, :, :6, 0] * scale for end in centre))
-        tilt, vague = middle_of(*(end[signed, :, :6] * scale[:, None] * half[signed, None, None] for end in slopes))
+        at, off = midpoint_radius(*(end[signed, :, :6, 0] * scale for end in centre))
+        tilt, vague = midpoint_radius(
+            *(end[signed, :, :6] * scale[:, None] * half[signed, None, None] for end in slopes)
+        )
         sign = np.zeros(n)
         sign[signed] = regular_sign(at, off, np.moveaxis(tilt, 3, 1), np.moveaxis(vague, 3, 1))
         with np.errstate(invalid="ignore"):
             lost = (np.maximum(np.abs(slopes[0]), np.abs(slopes[1]))[:, :, 6:] * half[:, None, None]).sum(axis=3)
         there = self._legs[:, 21:] > 0
         held = centre[0][:, :, 6:, 0] - lost * (1 + 1e-13) > 1e-13 * self._size
-        return LegRows(sign, (held | ~there).all(axis=(1, 2)))
+        return SignAndCones(sign, (held | ~there).all(axis=(1, 2)))
 
 
 @cache
 def _kernel(chart: Chart) -> Kernel:
-    here = Path(__file__).parent
-    names = ("rows.py", "legs.py", "intervals.py", "displaced.py")
-    code = b"".join((here / name).read_bytes() for name in names)
-    return Kernel(lambda: _expression(chart), hashlib.sha256(f"rows {chart}".encode() + code).digest())
+    code = fingerprint("analysis/certified/hexapod_jacobian.py", *SOURCES)
+    return Kernel(lambda: _expression(chart), f"hexapod jacobian {chart} {code}".encode())
 
 
 def _expression(chart: Chart) -> Expression:
@@ -90,16 +87,12 @@ def _expression(chart: Chart) -> Expression:
     box = [Interval(low[k], high[k]) for k in range(6)]
     fixed = [Interval(home[k], home[k]) for k in range(16)]
     middle = [Interval(c, c) for c in (0.5 * (b.low + b.high) for b in box)]
-    (centre,) = enclosed(graph.only([0]), [middle, intervals_of(leg), fixed])
-    _, slopes = enclosed(graph, [box, intervals_of(leg), fixed])
+    (centre,) = evaluate_intervals(graph.only([0]), [middle, intervals_of(leg), fixed])
+    _, slopes = evaluate_intervals(graph, [box, intervals_of(leg), fixed])
     outputs = [
         port(f"{name}_{end}", ca.vertcat(*[getattr(part, end) for part in parts]))
-        for name, parts, end in (
-            ("a", centre, "low"),
-            ("b", centre, "high"),
-            ("c", slopes, "low"),
-            ("d", slopes, "high"),
-        )
+        for name, parts in (("centre", centre), ("slopes", slopes))
+        for end in ("low", "high")
     ]
     ports = Port("low", low, (6,)), Port("high", high, (6,)), Port("leg", leg, (LEG,)), Port("home", home, (16,))
-    return Expression("rows", ports, tuple(outputs))
+    return Expression("hexapod_jacobian", ports, tuple(outputs))

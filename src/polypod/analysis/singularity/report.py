@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 import casadi as ca
@@ -17,9 +15,12 @@ from ...kernels import Expression, Iteration, Port, port
 from ...mechanism import Mechanism
 from ...mechanism.closing import closed
 from ...model import Model
+from ...model.checks import exact_poses
+from ..fingerprint import fingerprint
 from ..workspace.quantities import scaled_jacobian
 
 Kind = Literal["actuation", "constraint", "leg"]
+_SOURCES = "analysis/singularity/report.py", "analysis/workspace/quantities.py"
 
 
 class Screw(NamedTuple):
@@ -73,9 +74,7 @@ class SingularityReport:
 def singularity(model: Model, pose: Array | None = None) -> SingularityReport:
     """How a pose (4, 4), home unless given, is near to being singular, and what the platform does there."""
     model = model.rigid
-    given = model.robot.home.matrix if pose is None else np.asarray(pose, dtype=np.float64)
-    if given.shape != (4, 4):
-        raise InputError(f"pose: one pose (4, 4) is needed, got {given.shape}")
+    given = one_pose(model, pose)
     matrix, conditions = _matrices(model, given)
     n = len(model.actuators)
     actuated, constrained = matrix[:n], matrix[n:]
@@ -97,6 +96,17 @@ def singularity(model: Model, pose: Array | None = None) -> SingularityReport:
     own = lost if kind == "constraint" and lost is not None else free @ vectors[-1]
     twist = _twist(model, own, scale)
     return SingularityReport(kind, actuation, constraint, leg, names[worst] if names else "", screw_of(twist, given))
+
+
+def one_pose(model: Model, pose: Array | None) -> Array:
+    """A pose (4, 4), home unless given; an error for what is none."""
+    if pose is None:
+        return model.robot.home.matrix
+    given = np.asarray(pose, dtype=np.float64)
+    if given.shape != (4, 4):
+        raise InputError(f"pose: one pose (4, 4) is needed, got {given.shape}")
+    exact_poses(np.ascontiguousarray(given[None]), "pose", False)  # for its error: the pose stays as it was given
+    return given
 
 
 def screw_of(twist: Array, pose: Array) -> Screw:
@@ -130,8 +140,8 @@ def _condition_names(model: Model) -> list[tuple[str, str]]:
 def _matrices(model: Model, pose: Array) -> tuple[Array, Array]:
     """Scaled rows of actuators and constraints, and the margins of the legs' conditions."""
     kernels = model.kernels
-    digest = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-    kernel = kernels.shared(partial(_expression, kernels.mechanism), kernels.recipe(f"singularity {digest}"))
+    recipe = kernels.recipe(f"singularity {fingerprint(*_SOURCES)}")
+    kernel = kernels.shared(partial(_expression, kernels.mechanism), recipe)
     bound = kernel.at(kernels.mechanism.numbers.values) if kernel.parameters else kernel
     matrix, margins = bound(np.ascontiguousarray(pose[None]))
     return matrix[0], margins[0, 1:]

@@ -9,8 +9,8 @@ from ...arrays import Array
 from ...mechanism import Mechanism
 from ...symbols.expression import port
 from ...symbols.graph import Graph
-from ..certified.equations import stated
-from ..certified.intervals import Interval, enclosed
+from ..certified.equations import leg_equations
+from ..certified.intervals import Interval, evaluate_intervals
 
 _ROUNDED = 1e-15
 """What a cosine and a sine may be off by from those of an angle, relative to their size."""
@@ -24,7 +24,7 @@ def kept_equations(mechanism: Mechanism) -> list[int]:
     return [*range(len(mechanism.actuators)), *sorted(int(first[leg]) + k for leg, k in used)]
 
 
-class Equations:
+class IntervalEquations:
     """F at a pose in symbols, with ``places`` (p) of the legs' unknowns, and its slopes as intervals.
 
     ``ends`` is (low and high u, low and high numbers) -> ends of dF/d[u, chosen numbers], evaluated as it is, not
@@ -44,7 +44,7 @@ class Equations:
         # the pose is exact: it is the one asked about; a cosine and a sine are those of an angle but for rounding
         exact = [Interval(ca.SX(value), ca.SX(value)) for value in pose.ravel().tolist()]
         near = [Interval(ca.SX(v - _ROUNDED * abs(v)), ca.SX(v + _ROUNDED * abs(v))) for v in places.tolist()]
-        found, there = enclosed(graph, [boxes[0], exact, near, boxes[1]])
+        found, there = evaluate_intervals(graph, [boxes[0], exact, near, boxes[1]])
         self.ends = ca.Function(
             "ends",
             [*pairs[0], *pairs[1]],
@@ -85,7 +85,7 @@ def _values(mechanism: Mechanism, u: ca.SX, pose: ca.SX, start: ca.SX, kept: lis
     parts: list[list[ca.SX]] = [[], [], []]
     place, move = 0, m
     for leg, (places, moves) in zip(mechanism.resting(x)[1], _unknowns(mechanism), strict=True):
-        own = stated(leg.model, start[place : place + places] if moves else None)
+        own = leg_equations(leg.model, start[place : place + places] if moves else None)
         closing, coordinates, *_, constraints = own.at(leg, u[move : move + moves], own.parts)
         place, move = place + places, move + moves
         for part, more in zip(parts, (coordinates, constraints, closing), strict=True):

@@ -13,7 +13,7 @@ from ..description import Robot
 from ..model import Model
 from .base import BaseParameters, base_of_rows
 from .geometry import Geometry
-from .measured import COLUMNS, Kind, Measurements, measurements, seen
+from .measured import COLUMNS, Kind, Measurements, measurements, predicted
 
 
 def identifiable(
@@ -30,24 +30,24 @@ def identifiable(
     """Which combinations of geometric numbers measurements of a kind at poses (n, 4, 4) will show, in names."""
     model = model if isinstance(model, Model) else Model(model)
     geometry = Geometry(model, tuple(numbers), offsets=offsets, frames=frames)
-    return base_of_rows(sight_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
+    return base_of_rows(measurement_rows(geometry, poses, kind, tool, anchor), tuple(geometry.numbers))
 
 
-def sight_rows(geometry: Geometry, poses: Array, kind: Kind, tool: Any, anchor: Any) -> Array:
+def measurement_rows(geometry: Geometry, poses: Array, kind: Kind, tool: Any, anchor: Any) -> Array:
     """Slopes (n c, k) of what is measured at poses, by all numbers, at the file's values."""
     pose = np.asarray(poses, dtype=float)
     blank = np.zeros((len(pose), len(COLUMNS[kind]))) if kind in COLUMNS else np.zeros((len(pose), 0))
     data = measurements(geometry.model, kind, np.zeros((len(pose), geometry.readings)), blank, tool=tool, anchor=anchor)
-    return slopes_seen(geometry, data, pose, np.zeros(geometry.count), np.eye(4), np.eye(4))[1].reshape(
+    return measurement_slopes(geometry, data, pose, np.zeros(geometry.count), np.eye(4), np.eye(4))[1].reshape(
         -1, geometry.count
     )
 
 
-def slopes_seen(
+def measurement_slopes(
     geometry: Geometry, data: Measurements, pose: Array, p: Array, base: Array, tool: Array
 ) -> tuple[Array, Array]:
     """What is seen (n, c) of poses, and its slopes (n, c, k) by all numbers."""
-    values, by_pose, by_base, by_tool = seen(data, pose, base, tool)
+    values, by_pose, by_base, by_tool = predicted(data, pose, base, tool)
     columns = [by_pose @ geometry.slopes(pose, p)]
     if geometry.frames:
         columns += [by_base, by_tool]

@@ -8,16 +8,18 @@ from numpy.typing import NDArray
 from ...arrays import Array
 from ..workspace.space import Space
 from .boxes import Boxes
+from .hexapod_jacobian import HexapodJacobian
 from .implicit import enclosure_of
-from .legs import Chart, on_struts
-from .rows import Rows
+from .legs import Chart, is_ups_hexapod
 
 _AT_ONCE = 2048
 _ALL_BUT = 0.99
 """Part of the distance asked for that is proven at most: at the distance itself there is a singular pose."""
 
 
-def clear_distance(space: Space, pose: Array, used: NDArray[np.bool_], farthest: float, most: int = 40_000) -> float:
+def singularity_free_distance(
+    space: Space, pose: Array, used: NDArray[np.bool_], farthest: float, most: int = 40_000
+) -> float:
     """Distance [m] from a pose (4, 4) below which none is singular, for certain; at most 0.99 of ``farthest``.
 
     Displacements are along and about the coordinates ``used`` (m,); the distance of one by d [m] and a turn by a [rad]
@@ -61,14 +63,13 @@ class _Test:
         self.pose, self.full = pose, space.full
         self.start = np.zeros(6) if space.full else np.asarray(space.model.coordinates(pose))
         chart: Chart = "about" if space.full else "coordinates"
-        self.rows = Rows(space, "about") if on_struts(space) else None
-        self.enclosure = None if self.rows else enclosure_of(space, chart)
-        self.sign = space.sign
+        self.jacobian = HexapodJacobian(space, "about") if is_ups_hexapod(space) else None
+        self.enclosure = None if self.jacobian else enclosure_of(space, chart)
 
     def __call__(self, boxes: Boxes) -> NDArray[np.bool_]:
         poses = np.repeat(self.pose[None], len(boxes.low), axis=0)
-        if self.rows is not None:
-            return np.asarray(self.rows(boxes.low, boxes.high, poses).sign != 0)
+        if self.jacobian is not None:
+            return np.asarray(self.jacobian(boxes.low, boxes.high, poses).sign != 0)
         assert self.enclosure is not None
         ends = self.start + boxes.low, self.start + boxes.high
         return self.enclosure(*ends, poses if self.full else None).regular

@@ -10,8 +10,8 @@ import numpy as np
 from ..arrays import Array
 from ..description import Body, Robot
 from ..parameters.paths import value_at
+from .moments import parts_of
 from .prior import Z95
-from .spread import parts_of
 
 
 class Change(NamedTuple):

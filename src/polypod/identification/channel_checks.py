@@ -12,12 +12,11 @@ from scipy.optimize import linear_sum_assignment
 from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
-from .numbers import Motion
 
 UNITS = 20.0
 """Forces that differ from the file's by this factor are in other units."""
 FACTOR = 2.0
-"""Forces that differ in all channels by this factor are worth a word."""
+"""Forces that differ in all channels by this factor are worth a note."""
 SHIFTS = (-50, -30, -20, -12, -8, -5, -3, -2, -1, 0, 1, 2, 3, 5, 8, 12, 20, 30, 50)
 """Samples by which forces are tried against coordinates."""
 
@@ -66,8 +65,8 @@ def refuse_wrong_channels(name: str, actuators: list[str], measured: Array, pred
     return []
 
 
-def other_clock(measured: Array, by_file: Array, by_milliseconds: Array) -> str:
-    """A word on times that are in ms without saying so: forces (n, a) at rates of 1 kHz fit far better then."""
+def milliseconds_hint(measured: Array, by_file: Array, by_milliseconds: Array) -> str:
+    """A hint at times that are in ms without saying so: forces (n, a) at rates of 1 kHz fit far better then."""
     size = float(np.linalg.norm(measured - measured.mean(axis=0))) or 1e-300
     own, other = (float(np.linalg.norm(measured - f) / size) for f in (by_file, by_milliseconds))
     if not (own > 0.3 and other < 0.5 * own):
@@ -96,7 +95,7 @@ def swapped_coordinates(model: Model, q: Array) -> str:
     return ""
 
 
-def exchanged(model: Model, motion: tuple[Array, Array, Array], measured: Array) -> str:
+def exchanged_coordinates(model: Model, motion: tuple[Array, Array, Array], measured: Array) -> str:
     """Which exchange or sign of coordinates makes the file's forces fit the measured ones far better; empty if none."""
     names = [a.name for a in model.actuators]
     count = len(names)
@@ -148,8 +147,3 @@ def lag(rows: Array, force: Array, at: NDArray[np.int64]) -> float | None:
         return float(shifts[best])
     bend = np.polyfit(shifts[best - 1 : best + 2].astype(float), left[best - 1 : best + 2], 2)
     return float(-bend[1] / (2 * bend[0]))
-
-
-def motion_rows(motion: Motion, most: int) -> NDArray[np.int64]:
-    """At most so many samples, evenly spread."""
-    return np.unique(np.linspace(0, len(motion) - 1, min(most, len(motion))).astype(np.int64))

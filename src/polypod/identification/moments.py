@@ -16,7 +16,7 @@ PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 _ALIKE = 1e-6
 
 
-def column_of(mass: float, first: Array, second: Array) -> Array:
+def moments_of(mass: float, first: Array, second: Array) -> Array:
     """Ten moments (10,) from m, s (3,) and Sigma (3, 3)."""
     return np.array([mass, *first, *(second[i, j] for i, j in PAIRS)])
 
@@ -29,7 +29,7 @@ def parts_of(moments: Array) -> tuple[Array, Array, Array]:
     return moments[..., 0], moments[..., 1:4], second
 
 
-def moved(turn: Array, shift: Array) -> Array:
+def moment_transform(turn: Array, shift: Array) -> Array:
     """A (10, 10): moments of a body after x -> R x + t, in the same frame.
 
     m' = m, s' = R s + m t, Sigma' = R Sigma R^T + R s t^T + t (R s)^T + m t t^T.
@@ -40,7 +40,7 @@ def moved(turn: Array, shift: Array) -> Array:
         s = turn @ first
         across = np.outer(s, shift)
         columns.append(
-            column_of(
+            moments_of(
                 float(mass),
                 s + mass * shift,
                 turn @ second @ turn.T + across + across.T + mass * np.outer(shift, shift),
@@ -49,7 +49,7 @@ def moved(turn: Array, shift: Array) -> Array:
     return np.stack(columns, axis=1)
 
 
-def spinning(mechanism: Mechanism) -> dict[str, tuple[int, str, str]]:
+def spinning_bodies(mechanism: Mechanism) -> dict[str, tuple[int, str, str]]:
     """Bodies that spin freely about the line of two spherical joints: leg and names of the joints, by path."""
     found: dict[str, tuple[int, str, str]] = {}
     for number, placed in enumerate(mechanism.placed):
@@ -77,17 +77,17 @@ def rod_moments(mechanism: Mechanism) -> dict[str, Array]:
     across the line, all about that joint.
     """
     found: dict[str, Array] = {}
-    for path, place in spinning(mechanism).items():
+    for path, place in spinning_bodies(mechanism).items():
         start, end = _ends(mechanism.robot, *place)
         line = (end - start) / np.linalg.norm(end - start)
         along = np.outer(line, line)
         local = [
-            column_of(1.0, np.zeros(3), np.zeros((3, 3))),
-            column_of(0.0, line, np.zeros((3, 3))),
-            column_of(0.0, np.zeros(3), along),
-            column_of(0.0, np.zeros(3), np.eye(3) - along),
+            moments_of(1.0, np.zeros(3), np.zeros((3, 3))),
+            moments_of(0.0, line, np.zeros((3, 3))),
+            moments_of(0.0, np.zeros(3), along),
+            moments_of(0.0, np.zeros(3), np.eye(3) - along),
         ]
-        found[path] = moved(np.eye(3), start) @ np.stack(local, axis=1)
+        found[path] = moment_transform(np.eye(3), start) @ np.stack(local, axis=1)
     return found
 
 
@@ -99,7 +99,7 @@ def moments_between_moved_joints(mechanism: Mechanism, joints: dict[str, Array])
     """
     robot: Any = mechanism.robot
     found = {}
-    for path, (number, *names) in spinning(mechanism).items():
+    for path, (number, *names) in spinning_bodies(mechanism).items():
         order = [j.name for j in robot.legs[number].joints]
         old = _ends(robot, number, *names)
         new = [joints.get(f"legs.{number}.joints.{order.index(n)}.at", o) for n, o in zip(names, old, strict=True)]
@@ -110,8 +110,8 @@ def moments_between_moved_joints(mechanism: Mechanism, joints: dict[str, Array])
         before, after = old[1] - old[0], new[1] - new[0]
         part = float((com - old[0]) @ before / (before @ before))
         turn = Rotation.align_vectors(after[None], before[None])[0].as_matrix()
-        moments = column_of(body.mass, body.mass * com, np.array(body.second_moment))
-        found[path] = moved(turn, new[0] + part * after - turn @ (old[0] + part * before)) @ moments
+        moments = moments_of(body.mass, body.mass * com, np.array(body.second_moment))
+        found[path] = moment_transform(turn, new[0] + part * after - turn @ (old[0] + part * before)) @ moments
     return found
 
 
@@ -142,7 +142,7 @@ def turned_moments(robot: Any) -> dict[int, Array] | None:
                 f"same_legs: {leg.name} is no copy of {legs[0].name}, its joints are up to {off:.3g} m off; "
                 "identify the legs one by one"
             )
-        result[number] = moved(turn, shift)
+        result[number] = moment_transform(turn, shift)
     return result
 
 

@@ -24,10 +24,10 @@ from ...motion.wrench import Wrench
 from ...platforms.motion import frame_of, pose_of
 from ...symbols.expression import Port
 from ...symbols.graph import Graph
-from .affine import Affine, modelled
+from .affine import Affine, evaluate_affine
 from .displaced import displaced, with_twists
-from .follow import Follow
-from .lines import Lines, solved
+from .followed_motion import FollowedMotion
+from .lines import Lines, solve
 from .loads import LoadedJoints
 
 _DIGITS = 1e-13
@@ -46,13 +46,13 @@ class SignedLoads(Loads):
     directions: dict[tuple[str, str], tuple[ca.SX, ca.SX]] = field(default_factory=dict)
 
     def direction(self, key: tuple[str, str], rate: ca.SX) -> ca.SX:
-        """The joint's symbols."""
+        """Symbols for the direction of a joint's rate."""
         if key not in self.directions:
             self.directions[key] = ca.SX.sym("direction", rate.numel()), rate
         return self.directions[key][0]
 
 
-class Bounds(NamedTuple):
+class IntervalModels(NamedTuple):
     """Models over n intervals of actuator forces, coordinates, rates and accelerations (n, a), of limited values and
     of the legs' margins; ``sign`` (n,) of det J in all of an interval, 0 where it may change."""
 
@@ -65,8 +65,8 @@ class Bounds(NamedTuple):
     sign: Array
 
 
-class Along:
-    """Bounds of one robot; an InputError where it has something of which there are none."""
+class MotionModels:
+    """Models of one robot along motions; an InputError where it has something of which there are none."""
 
     def __init__(self, model: Model, friction: bool) -> None:
         self.model, self.mechanism = model, model.kernels.mechanism
@@ -78,7 +78,7 @@ class Along:
             raise InputError("there are no bounds of forces that more actuators than freedoms share in such legs")
         self._fixed = np.concatenate([model.robot.home.matrix.ravel(), np.zeros(3)])
         self._friction = friction and has_friction(mechanism)
-        self._follow = Follow(model) if mechanism.platform.follows_legs else None
+        self._follow = FollowedMotion(model) if mechanism.platform.follows_legs else None
         self._build()
 
     def _build(self) -> None:
@@ -126,7 +126,9 @@ class Along:
         self._rates, self._rest, self._reactions = (graph.only(of) for of in ranges)
         self._numbers = [Affine.exact(value, (0.0,)) for value in mechanism.numbers.values]
 
-    def over(self, expansion: MotionExpansion, wrench: Wrench | None, t: Array, half: Array, poses: Array) -> Bounds:
+    def over(
+        self, expansion: MotionExpansion, wrench: Wrench | None, t: Array, half: Array, poses: Array
+    ) -> IntervalModels:
         """Bounds over t +- half (n,) of a motion; ``poses`` (n, 4, 4) are those at t."""
         with np.errstate(all="ignore"):
             motion = self._motion(expansion, wrench, t, half, poses)
@@ -165,7 +167,7 @@ class Along:
         parts = ca.cse([ca.densify(part) for part in (at, twist, acceleration)])
         graph = Graph.of(ca.Function("motion", [c, cdot, cddot, numbers], parts))
         fixed = [Affine.exact(column, (0.0,), _DIGITS * np.abs(column)) for column in expansion.constants.T]
-        pose, *others = modelled(graph, [*orders, fixed])
+        pose, *others = evaluate_affine(graph, [*orders, fixed])
         return [pose, *others, *self._wrench(wrench, pushed, pose)]
 
     def _wrench(self, wrench: Wrench | None, components: list[Affine], pose: list[Affine]) -> list[list[Affine]]:
@@ -174,23 +176,23 @@ class Along:
             return [components]
         given, at = ca.SX.sym("components", 6), ca.SX.sym("pose", 16)
         graph = Graph.of(ca.Function("wrench", [given, at], [wrench.symbolic(given, frame_of(at).axes)]))
-        return modelled(graph, [components, pose])
+        return evaluate_affine(graph, [components, pose])
 
     def _directions(self, motion: list[list[Affine]]) -> list[Affine]:
         """Directions of rates: none has a component above 1; of the usual laws that of one number grows with it."""
         none: list[Affine] = []
         found, width = [], self._width
         for rate, one, alone in zip(
-            *modelled(self._rates, [*motion, none, none, self._numbers]), self._alone, strict=True
+            *evaluate_affine(self._rates, [*motion, none, none, self._numbers]), self._alone, strict=True
         ):
-            ends = one.middle - one.spread, one.middle + one.spread
+            ends = one.middle - one.radius, one.middle + one.radius
             if alone:
-                rates = rate.middle - rate.spread, rate.middle + rate.spread
+                rates = rate.middle - rate.radius, rate.middle + rate.radius
                 ends = tuple(w / np.hypot(w, width) if width else np.sign(w) for w in rates)
             low, high = np.fmax(ends[0] - 1e-15, -1.0), np.fmin(ends[1] + 1e-15, 1.0)
-            known = np.logical_and(one.spread < _NARROW, not alone)
+            known = np.logical_and(one.radius < _NARROW, not alone)
             own = 0.5 * (low + high), np.float64(0.0), 0.5 * (high - low) * (1 + 1e-12)
-            model = one.middle, one.slopes[0], one.rest
+            model = one.middle, one.slopes[0], one.remainder
             middle, slope, rest = (np.where(known, a, b) for a, b in zip(model, own, strict=True))
             found.append(Affine.exact(middle, (slope,), rest))
         return found
@@ -199,23 +201,23 @@ class Along:
         """Loads of dry friction."""
         if self._loads is None:
             return []
-        return self._loads.found(modelled(self._reactions, [*motion, [], directions, self._numbers]))
+        return self._loads.found(evaluate_affine(self._reactions, [*motion, [], directions, self._numbers]))
 
-    def _bounds(self, count: int, given: list[list[Affine]]) -> Bounds:
-        parts = [Lines.stacked(part) for part in modelled(self._rest, given)]
+    def _bounds(self, count: int, given: list[list[Affine]]) -> IntervalModels:
+        parts = [Lines.stacked(part) for part in evaluate_affine(self._rest, given)]
         # what no pose changes, such as the J of a gantry, is one row for all intervals
         matrix, need, driven, q, qdot, qddot, values, margins = (part.repeated(count) for part in parts)
         n, m = self._shape
         jacobian = matrix.reshape(n, m)
         if n == m:
-            solution, sign = solved(jacobian.transposed(), need)
+            solution, sign = solve(jacobian.transposed(), need)
             force = solution[:, : len(self.mechanism.actuators)] + driven
         else:
             # of least norm: f + friction = J y with (J^T J) y = w + J^T friction
             across = jacobian.transposed()
-            y, sign = solved(across @ jacobian, need + across.times(driven))
+            y, sign = solve(across @ jacobian, need + across.times(driven))
             force = jacobian.times(y)
-        return Bounds(force, q, qdot, qddot, values, margins, sign)
+        return IntervalModels(force, q, qdot, qddot, values, margins, sign)
 
 
 def _orders(expansion: Array, half: Array) -> list[list[Affine]]:

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
-import scipy
 
 from ...arrays import Array
 from ...errors import InputError
 from ...model import Model
 from ...platforms import ConstrainedState
 from ...symbols.graph import Graph
-from .affine import Affine, modelled
+from ..displacements import displacement
+from .affine import Affine, evaluate_affine
 from .displaced import followed
 from .equations import Symbols, symbols_of
-from .lines import Lines, point, solved
+from .lines import Lines, constant, solve
 
 _TRIES = 4
 
 
-class Follow:
+class FollowedMotion:
     """Pose, twist and acceleration of one robot's platform."""
 
     def __init__(self, model: Model) -> None:
@@ -56,16 +56,16 @@ class Follow:
         x, xdot, xddot = orders
         y = self._found(x, poses)
         by_x, by_y = self._by([*x, *y])
-        rate = solved(by_y, -by_x.times(Lines.stacked(xdot)))[0]
+        rate = solve(by_y, -by_x.times(Lines.stacked(xdot)))[0]
         vdot = [*xdot, *rate.affine]
-        (turning,) = modelled(self._turning, [[*x, *y], vdot, self._numbers])
+        (turning,) = evaluate_affine(self._turning, [[*x, *y], vdot, self._numbers])
         right = by_x.times(Lines.stacked(xddot)) + Lines.stacked(turning)
-        vddot = [*xddot, *solved(by_y, -right)[0].affine]
-        return modelled(self._moved, [[*x, *y], vdot, vddot, self._numbers])
+        vddot = [*xddot, *solve(by_y, -right)[0].affine]
+        return evaluate_affine(self._moved, [[*x, *y], vdot, vddot, self._numbers])
 
     def _by(self, v: list[Affine]) -> tuple[Lines, Lines]:
         """Slopes of E by x and by y."""
-        by_x, by_y = (Lines.stacked(part) for part in modelled(self._slopes, [v, self._numbers]))
+        by_x, by_y = (Lines.stacked(part) for part in evaluate_affine(self._slopes, [v, self._numbers]))
         return by_x.reshape(self._k, self._m), by_y.reshape(self._k, self._k)
 
     def _found(self, x: list[Affine], poses: Array) -> list[Affine]:
@@ -75,20 +75,20 @@ class Follow:
         at = [Affine.exact(one.middle, (0.0,)) for one in x]
         for _ in range(2):  # what is known of the pose is exact but for rounding
             y0 = [Affine.exact(start[:, k], (0.0,)) for k in range(self._k)]
-            (off,) = modelled(self._equations, [[*at, *y0], self._numbers])
+            (off,) = evaluate_affine(self._equations, [[*at, *y0], self._numbers])
             by_x, by_y = self._by([*at, *y0])
             inverse = _inverse(by_y.middle)
             start = start - (inverse @ Lines.stacked(off).middle[..., None])[..., 0]
         slope = np.stack([np.broadcast_to(one.slopes[0], len(start)) for one in x], axis=-1)
         swing = -(inverse @ by_x.middle @ slope[..., None])[..., 0]
         line = [Affine.exact(start[:, k], (swing[:, k],)) for k in range(self._k)]
-        (off,) = modelled(self._equations, [[*x, *line], self._numbers])
-        base = point(inverse).times(Lines.stacked(off)).most
+        (off,) = evaluate_affine(self._equations, [[*x, *line], self._numbers])
+        base = constant(inverse).times(Lines.stacked(off)).most
         reach = 2.0 * base + 1e-12
         for _ in range(_TRIES):
             wide = [Affine.exact(start[:, k], (swing[:, k],), reach[:, k]) for k in range(self._k)]
             _, by_y = self._by([*x, *wide])
-            left = (point(inverse) @ by_y + point(np.broadcast_to(-np.eye(self._k), inverse.shape))).most
+            left = (constant(inverse) @ by_y + constant(np.broadcast_to(-np.eye(self._k), inverse.shape))).most
             near = (base + (left @ reach[..., None])[..., 0]) * (1 + 1e-12)
             proven = np.asarray((near < reach).all(axis=1))
             if proven.all():
@@ -99,9 +99,7 @@ class Follow:
 
     def _displacement(self, poses: Array, x: Array) -> Array:
         """w (n, k) of xi = C x + O w, xi the displacement from home."""
-        turns = scipy.spatial.transform.Rotation.from_matrix(poses[:, :3, :3] @ self._home[:3, :3].T).as_rotvec()
-        xi = np.concatenate([poses[:, :3, 3] - self._home[:3, 3], turns], axis=1)
-        return (xi - x @ self._chosen.T) @ self._others
+        return (displacement(self._home, poses) - x @ self._chosen.T) @ self._others
 
 
 def _graph(given: list[ca.SX], parts: list[ca.SX]) -> Graph:

@@ -1,4 +1,4 @@
-"""What all designs of a study are judged by: motions, and workspaces as poses at rest."""
+"""Load cases of a study, by which all its designs are judged: motions, and workspaces as poses at rest."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_POSES = 1_000_000
 
 
 @dataclass(frozen=True)
-class Held:
+class LoadCase:
     """A motion that all designs must make: name, inputs of functions by name (T, ...), shares of the time (T,).
 
     Or a workspace, whose poses they must take ``within`` their ranges and cones: at rest, all poses alike.
@@ -31,8 +31,8 @@ class Held:
     within: bool = False
 
     @staticmethod
-    def of(task: Task) -> Held:
-        """Of a sampled motion; shares by the trapezoidal rule."""
+    def of(task: Task) -> LoadCase:
+        """The load case of a sampled motion; shares of the time by the trapezoidal rule."""
         motion, time = task.motion, task.time
         ends = np.concatenate([time[:1], (time[1:] + time[:-1]) / 2, time[-1:]])
         wrench = np.zeros((1, 6)) if task.wrench is None else task.wrench
@@ -41,13 +41,13 @@ class Held:
         for name, value in inputs.items():
             # not a copy: an array that another process sent has a dtype object of its own, which kernels do not take
             own[name][...] = value
-        return Held(task.name, own, np.diff(ends) / (time[-1] - time[0]))
+        return LoadCase(task.name, own, np.diff(ends) / (time[-1] - time[0]))
 
     @staticmethod
-    def poses(name: str, poses: Array) -> Held:
+    def poses(name: str, poses: Array) -> LoadCase:
         """The states of poses (n, 4, 4) held at rest."""
         still = {name: np.zeros((1, 6)) for name in ("twist", "acceleration", "wrench")}
-        return Held(name, {"pose": poses, **still}, np.full(len(poses), 1.0 / len(poses)), within=True)
+        return LoadCase(name, {"pose": poses, **still}, np.full(len(poses), 1.0 / len(poses)), within=True)
 
     def rows(self, kernel: Kernel, states: slice = slice(None)) -> list[Array]:
         """The inputs of a function for some of the states; weights are one and a preload is zero."""
@@ -65,11 +65,11 @@ def workspace_poses(model: Model, k: int, workspace: Workspace) -> Array:
         space = Space(model, workspace.pivot)
         levels = {}
         for name, (low, high) in workspace.box.items():
-            unit = space.units[space.place(name)]
+            unit = space.units[space.index(name)]
             ends = [in_unit(value, unit, f"box.{name}") for value in (low, high)]
             if not ends[0] < ends[1]:
                 raise InputError(f"box.{name}: goes from small to large, got {[low, high]}")
-            levels[space.place(name)] = np.linspace(ends[0], ends[1], workspace.points)
+            levels[space.index(name)] = np.linspace(ends[0], ends[1], workspace.points)
     except UnknownNameError as error:
         raise InputError(f"{field}.box: {error}") from error
     except InputError as error:

@@ -1,13 +1,17 @@
-"""Poses of the workspace around home."""
+"""Random poses and states around home, within what a robot reaches; samples evenly spread along a motion."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from ..arrays import Array
 from ..errors import InputError
 from ..model import Model
+from .numbers import Motion
 
 
 def random_poses(model: Model, count: int, seed: int, reach: float = 0.5) -> Array:
@@ -46,3 +50,36 @@ def _own_poses(model: Model, draw: Array, size: float) -> Array:
     x = scale * draw[:, : len(scale)]
     pose = model.motion(x, np.zeros_like(x), np.zeros_like(x), errors="nan")[0]
     return np.asarray(pose[np.isfinite(pose).all(axis=(1, 2))])
+
+
+def random_motion(model: Model, count: int, seed: int = 0, size: float = 0.15) -> Motion:
+    """States around home with velocities and accelerations of all kinds, within what the robot reaches.
+
+    Poses are up to ``size`` times the robot's own size and radians from home.
+    """
+    rng = np.random.default_rng(seed)
+    home, scale = model.robot.home.matrix, max(model.size, 0.05)
+    m = model.mobility.count
+    draws = rng.uniform(-1, 1, (3, 2 * count, 6))
+    for reach in (size, size / 3, size / 10):
+        if model.mobility.full:
+            pose = np.tile(home, (2 * count, 1, 1))
+            pose[:, :3, 3] += reach * scale * draws[0, :, :3]
+            pose[:, :3, :3] = Rotation.from_rotvec(2 * reach * draws[0, :, 3:]).as_matrix() @ home[:3, :3]
+            twist, acceleration = draws[1], 5 * draws[2]
+        else:
+            lengths = np.array([1.0 if f.motion == "rotation" else scale for f in model.robot.freedoms])
+            found: Any = model.motion(
+                reach * lengths * draws[0, :, :m], draws[1, :, :m], 5 * draws[2, :, :m], errors="nan"
+            )
+            pose, twist, acceleration = found
+        quality = model.kernel("inverse_kinematics")(np.ascontiguousarray(np.nan_to_num(pose)))[1]
+        good = np.flatnonzero((quality > 1e-3) & np.isfinite(pose).all(axis=(1, 2)))[:count]
+        if len(good) == count:
+            break
+    return Motion(*(np.ascontiguousarray(a[good]) for a in (pose, twist, acceleration)))
+
+
+def evenly_spaced(motion: Motion, most: int) -> NDArray[np.int64]:
+    """At most so many samples, evenly spread."""
+    return np.unique(np.linspace(0, len(motion) - 1, min(most, len(motion))).astype(np.int64))
