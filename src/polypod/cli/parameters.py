@@ -55,15 +55,13 @@ def mobility(robot: Robot) -> dict[str, Any]:
 
     The count is below the true mobility where a robot has more constraints than it needs (parallel hinges).
     """
+    from ..legs.chain.data import FREEDOMS
     from ..mechanism import Mechanism
 
-    freedom_of = {"prismatic": 1, "revolute": 1, "universal": 2, "spherical": 3}
-    joints = [joint for leg in Mechanism(robot).legs for joint in leg.placement.joints]
-    bodies = 1 + sum(
-        len({name for j in leg.placement.joints for name in (j.parent, j.child)} - {"base", "platform"})
-        for leg in Mechanism(robot).legs
-    )
-    free = sum(freedom_of[joint.kind] for joint in joints)
+    legs = [leg.placement.joints for leg in Mechanism(robot).legs]
+    joints = [joint for leg in legs for joint in leg]
+    bodies = 1 + sum(len({name for j in leg for name in (j.parent, j.child)} - {"base", "platform"}) for leg in legs)
+    free = sum(FREEDOMS[joint.kind] for joint in joints)
     return {
         "freedoms": [f.name for f in robot.freedoms] or ["x", "y", "z", "rx", "ry", "rz"],
         "moving_bodies": bodies,
